@@ -1,0 +1,79 @@
+//! Conversations: one thread of talk each.
+
+use serde::Serialize;
+
+use crate::{ConversationId, Timestamp};
+
+/// A stored conversation.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Conversation {
+    /// Its id.
+    pub id: ConversationId,
+    /// A short title; until a better one is made, the first words of its first prompt.
+    pub title: String,
+    /// The project (a directory) it belongs to.
+    pub scope: String,
+    /// The model that answered last.
+    pub model: String,
+    /// When its first exchange was committed.
+    pub created: Timestamp,
+    /// When its last exchange was committed.
+    pub updated: Timestamp,
+    /// How many exchanges it holds.
+    pub exchange_count: u64,
+}
+
+/// What a conversation is born with. It comes into being together with its first exchange.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewConversation {
+    /// See [`Conversation::title`].
+    pub title: String,
+    /// See [`Conversation::scope`].
+    pub scope: String,
+}
+
+impl NewConversation {
+    /// A conversation titled after its first prompt.
+    pub fn titled_after(prompt: &str, scope: &str) -> Self {
+        Self {
+            title: title_from(prompt),
+            scope: scope.to_owned(),
+        }
+    }
+}
+
+/// Where an exchange is to be committed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ConversationTarget {
+    /// A conversation that does not exist yet.
+    New(NewConversation),
+    /// One that does.
+    Existing(ConversationId),
+}
+
+/// The first line of a prompt, cut to a length that fits one line of a list.
+fn title_from(prompt: &str) -> String {
+    const LONGEST: usize = 60;
+    let line = prompt
+        .lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or_default();
+    let mut title: String = line.chars().take(LONGEST).collect();
+    if title.len() < line.len() {
+        title.push('…');
+    }
+    title
+}
+
+#[cfg(test)]
+mod tests {
+    use super::title_from;
+
+    #[test]
+    fn a_title_is_the_first_line_cut_between_characters() {
+        assert_eq!(title_from("\n  How do I sort?\nIn Rust."), "How do I sort?");
+        assert_eq!(title_from(&"é".repeat(61)), format!("{}…", "é".repeat(60)));
+        assert_eq!(title_from("  \n "), "");
+    }
+}

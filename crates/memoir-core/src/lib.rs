@@ -1,0 +1,24 @@
+//! The words of Memoir: ids, conversations, exchanges, messages, usage, money, time, tokens.
+//!
+//! This crate owns plain data and the rules that hold for it alone. It does no I/O, reads no
+//! environment and knows no database, no provider and no terminal.
+
+mod conversation;
+mod exchange;
+mod ids;
+mod message;
+mod money;
+mod time;
+mod tokens;
+mod tool;
+mod usage;
+
+pub use conversation::{Conversation, ConversationTarget, NewConversation};
+pub use exchange::{CallCost, Exchange, ExchangeDraft, ExchangeStatus, Purpose};
+pub use ids::{ConversationId, ExchangeId, MessageId};
+pub use message::{DraftMessage, Message, MessageBody, Provenance, Role, Visibility};
+pub use money::Usd;
+pub use time::{Clock, SystemClock, Timestamp};
+pub use tokens::count_tokens;
+pub use tool::{ToolCall, ToolSpec};
+pub use usage::Usage;

@@ -1,0 +1,77 @@
+//! Money, counted exactly: nano-dollars in an integer, so that sums of small prices do not drift.
+
+use std::{fmt, iter::Sum, ops::Add};
+
+use serde::{Serialize, Serializer};
+
+/// An amount of US dollars, kept as nano-dollars (10^-9).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Usd(i64);
+
+impl Usd {
+    /// Nothing: what a local model costs.
+    pub const ZERO: Self = Self(0);
+
+    /// An amount from nano-dollars.
+    pub const fn from_nanos(nanos: i64) -> Self {
+        Self(nanos)
+    }
+
+    /// The amount in nano-dollars.
+    pub const fn as_nanos(self) -> i64 {
+        self.0
+    }
+
+    /// The amount in dollars, for JSON.
+    #[expect(clippy::cast_precision_loss, reason = "exact below nine million dollars")]
+    pub fn as_dollars(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+}
+
+impl Add for Usd {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl Sum for Usd {
+    fn sum<I: Iterator<Item = Self>>(amounts: I) -> Self {
+        amounts.fold(Self::ZERO, Add::add)
+    }
+}
+
+/// Dollars as a JSON number.
+impl Serialize for Usd {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.as_dollars())
+    }
+}
+
+/// `$1.20`, and four decimals below ten cents, where most exchanges live.
+impl fmt::Display for Usd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let dollars = self.as_dollars();
+        if self.0 == 0 || dollars.abs() >= 0.1 {
+            write!(f, "${dollars:.2}")
+        } else {
+            write!(f, "${dollars:.4}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_amounts_show_four_decimals_and_sums_are_exact() {
+        let thousandth: Usd = std::iter::repeat_n(Usd::from_nanos(100), 10_000).sum();
+        assert_eq!(thousandth, Usd::from_nanos(1_000_000));
+        assert_eq!(thousandth.to_string(), "$0.0010");
+        assert_eq!(Usd::ZERO.to_string(), "$0.00");
+        assert_eq!(Usd::from_nanos(12_340_000_000).to_string(), "$12.34");
+    }
+}

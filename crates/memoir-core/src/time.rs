@@ -1,0 +1,92 @@
+//! Points in time as the store keeps them, and the clock that tests replace.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A point in time: milliseconds since 1970 in UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    /// The point `millis` milliseconds after 1970-01-01T00:00:00Z.
+    pub const fn from_millis(millis: i64) -> Self {
+        Self(millis)
+    }
+
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    pub const fn as_millis(self) -> i64 {
+        self.0
+    }
+
+    /// Milliseconds from `earlier` to here; zero when the clock went backwards.
+    pub fn millis_since(self, earlier: Self) -> u64 {
+        u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)
+    }
+
+    /// `2026-11-15 14:03` in the machine's time zone: how people are shown dates.
+    pub fn local_minute(self) -> String {
+        self.format_in(jiff::tz::TimeZone::system())
+    }
+
+    fn format_in(self, zone: jiff::tz::TimeZone) -> String {
+        jiff::Timestamp::from_millisecond(self.0).map_or_else(
+            |_| format!("{} ms", self.0),
+            |moment| moment.to_zoned(zone).strftime("%Y-%m-%d %H:%M").to_string(),
+        )
+    }
+}
+
+/// RFC 3339 in UTC: how machines are shown dates.
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_millisecond(self.0) {
+            Ok(moment) => write!(f, "{moment:.3}"),
+            Err(_) => write!(f, "{} ms", self.0),
+        }
+    }
+}
+
+/// Tells the time. Injected, so that a test can hold the clock.
+pub trait Clock: Send + Sync {
+    /// The present moment.
+    fn now(&self) -> Timestamp;
+}
+
+/// The machine's clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        Timestamp(jiff::Timestamp::now().as_millisecond())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machines_see_rfc_3339_and_people_see_local_minutes() {
+        let moment = Timestamp::from_millis(1_700_000_000_123);
+        assert_eq!(moment.to_string(), "2023-11-14T22:13:20.123Z");
+        assert_eq!(moment.format_in(jiff::tz::TimeZone::UTC), "2023-11-14 22:13");
+    }
+
+    #[test]
+    fn a_clock_that_went_backwards_measures_zero() {
+        let (earlier, later) = (Timestamp::from_millis(5), Timestamp::from_millis(9));
+        assert_eq!(later.millis_since(earlier), 4);
+        assert_eq!(earlier.millis_since(later), 0);
+    }
+
+    #[test]
+    fn a_timestamp_outside_the_calendar_still_prints() {
+        assert_eq!(
+            Timestamp::from_millis(i64::MAX).to_string(),
+            format!("{} ms", i64::MAX)
+        );
+    }
+}

@@ -1,0 +1,25 @@
+//! Conversations: finding one, listing them.
+
+use async_trait::async_trait;
+use memoir_core::{Conversation, ConversationId};
+
+use crate::Result;
+
+/// Which conversations to list, newest first.
+#[derive(Debug, Clone, Default)]
+pub struct ConversationList {
+    /// Only those of this scope.
+    pub scope: Option<String>,
+    /// At most so many.
+    pub limit: u32,
+}
+
+/// Reading conversations. They come into being with their first exchange (see [`crate::Exchanges`]).
+#[async_trait]
+pub trait Conversations: Send + Sync {
+    /// The conversation with this id.
+    async fn conversation(&self, id: ConversationId) -> Result<Option<Conversation>>;
+
+    /// Conversations by last exchange, newest first.
+    async fn conversations(&self, list: &ConversationList) -> Result<Vec<Conversation>>;
+}

@@ -1,0 +1,59 @@
+//! What can go wrong in a store, as decisions a caller can take.
+
+use std::{error::Error, path::PathBuf};
+
+/// A store's result.
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+
+/// Why the store could not do it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The file or its directory cannot be written. Ask for another place or for permission.
+    #[error("cannot write to {path}: {reason}")]
+    NotWritable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
+    /// The file is something else than a memory of ours. Leave it alone.
+    #[error("{path} is not a Memoir database")]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file was written by a newer program. Leave it alone and upgrade.
+    #[error("{path} was written by a newer Memoir (schema {found}; this program knows {known})")]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// The file's schema version.
+        found: i64,
+        /// The newest version known here.
+        known: i64,
+    },
+    /// No space is left. Nothing was written; free some and try again.
+    #[error("the disk is full")]
+    DiskFull,
+    /// Another process held the database longer than anyone should wait. Try again.
+    #[error("the database is busy: another process is holding it")]
+    Busy,
+    /// The file is damaged.
+    #[error("the database is damaged: {reason}")]
+    Damaged {
+        /// What the database said.
+        reason: String,
+    },
+    /// There is no such thing, or not any more.
+    #[error("there is no {what} {id}")]
+    NotFound {
+        /// What was looked for.
+        what: &'static str,
+        /// Its id.
+        id: i64,
+    },
+    /// Something that no caller can mend.
+    #[error("the database failed: {0}")]
+    Other(#[source] Box<dyn Error + Send + Sync>),
+}

@@ -1,0 +1,29 @@
+//! Exchanges and their messages: committed whole, read back in order.
+
+use async_trait::async_trait;
+use memoir_core::{ConversationId, ConversationTarget, Exchange, ExchangeDraft, ExchangeId, Message};
+
+use crate::Result;
+
+/// Where a draft was filed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Committed {
+    /// Its conversation, new or not.
+    pub conversation_id: ConversationId,
+    /// Its id.
+    pub exchange_id: ExchangeId,
+}
+
+/// Writing and reading exchanges.
+#[async_trait]
+pub trait Exchanges: Send + Sync {
+    /// Files an exchange with its messages and costs in one transaction, and its conversation too if that
+    /// is new. All of it is there afterwards, or nothing is.
+    async fn commit_exchange(&self, target: &ConversationTarget, draft: &ExchangeDraft) -> Result<Committed>;
+
+    /// The exchanges of a conversation, oldest first; the last `limit` of them.
+    async fn exchanges(&self, conversation: ConversationId, limit: u32) -> Result<Vec<Exchange>>;
+
+    /// The messages of a conversation's last `exchanges` exchanges, oldest first, redacted ones included.
+    async fn messages(&self, conversation: ConversationId, exchanges: u32) -> Result<Vec<Message>>;
+}

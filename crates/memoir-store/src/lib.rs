@@ -1,0 +1,42 @@
+//! Where Memoir keeps things.
+//!
+//! The store is a set of traits in plain types, one area of memory each, gathered in [`Store`]. SQLite
+//! stands behind them here; a server database can stand behind them later, and nothing above this crate
+//! would change. The `contract` module holds the tests that every implementation passes.
+//!
+//! All SQL of Memoir lives in this crate.
+
+mod commands;
+mod conversations;
+mod costs;
+mod error;
+mod exchanges;
+mod inspect;
+mod settings;
+mod text_query;
+mod text_search;
+
+#[cfg(feature = "contract")]
+pub mod contract;
+pub mod sqlite;
+
+pub use commands::CommandHistory;
+pub use conversations::{ConversationList, Conversations};
+pub use costs::{CostSummary, Costs};
+pub use error::{Result, StoreError};
+pub use exchanges::{Committed, Exchanges};
+pub use inspect::{Inspect, TableInfo};
+pub use settings::Settings;
+pub use text_query::any_term_query;
+pub use text_search::{TextHit, TextSearch, TextSearchRequest};
+
+/// Everything a store does.
+pub trait Store:
+    Conversations + Exchanges + TextSearch + Settings + CommandHistory + Costs + Inspect
+{
+}
+
+impl<T> Store for T where
+    T: Conversations + Exchanges + TextSearch + Settings + CommandHistory + Costs + Inspect
+{
+}

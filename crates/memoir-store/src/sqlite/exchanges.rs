@@ -1,0 +1,288 @@
+//! SQL of exchanges and their messages.
+
+use async_trait::async_trait;
+use memoir_core::{
+    CallCost, ConversationId, ConversationTarget, DraftMessage, Exchange, ExchangeDraft, ExchangeId,
+    ExchangeStatus, Message, MessageBody, MessageId, NewConversation, Provenance, Timestamp, Usage, Usd,
+    Visibility,
+};
+use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
+
+use super::{SqliteStore, error::store_error};
+use crate::{Committed, Exchanges, Result, StoreError};
+
+#[async_trait]
+impl Exchanges for SqliteStore {
+    async fn commit_exchange(&self, target: &ConversationTarget, draft: &ExchangeDraft) -> Result<Committed> {
+        let mut transaction = self.begin_write().await?;
+        let conversation_id = match target {
+            ConversationTarget::New(new) => insert_conversation(&mut transaction, new, draft).await,
+            ConversationTarget::Existing(id) => touch_conversation(&mut transaction, *id, draft).await,
+        }?;
+        let exchange_id = insert_exchange(&mut transaction, conversation_id, draft).await?;
+        for message in &draft.messages {
+            insert_message(&mut transaction, conversation_id, exchange_id, message).await?;
+        }
+        for call in &draft.calls {
+            insert_cost(&mut transaction, conversation_id, exchange_id, call).await?;
+        }
+        transaction.commit().await.map_err(store_error)?;
+        Ok(Committed {
+            conversation_id,
+            exchange_id,
+        })
+    }
+
+    async fn exchanges(&self, conversation: ConversationId, limit: u32) -> Result<Vec<Exchange>> {
+        let mut exchanges =
+            sqlx::query("SELECT * FROM exchanges WHERE conversation_id = ? ORDER BY id DESC LIMIT ?")
+                .bind(conversation.get())
+                .bind(limit)
+                .try_map(exchange)
+                .fetch_all(&self.readers)
+                .await
+                .map_err(store_error)?;
+        exchanges.reverse();
+        Ok(exchanges)
+    }
+
+    async fn messages(&self, conversation: ConversationId, exchanges: u32) -> Result<Vec<Message>> {
+        sqlx::query(
+            "SELECT * FROM messages
+             WHERE exchange_id IN (SELECT id FROM exchanges WHERE conversation_id = ? ORDER BY id DESC LIMIT ?)
+             ORDER BY id",
+        )
+        .bind(conversation.get())
+        .bind(exchanges)
+        .try_map(message)
+        .fetch_all(&self.readers)
+        .await
+        .map_err(store_error)
+    }
+}
+
+async fn insert_conversation(
+    connection: &mut SqliteConnection,
+    new: &NewConversation,
+    draft: &ExchangeDraft,
+) -> Result<ConversationId> {
+    sqlx::query_scalar(
+        "INSERT INTO conversations (title, scope, model, created, updated) VALUES (?, ?, ?, ?, ?) RETURNING id",
+    )
+    .bind(&new.title)
+    .bind(&new.scope)
+    .bind(&draft.model)
+    .bind(draft.started.as_millis())
+    .bind(draft.completed.as_millis())
+    .fetch_one(connection)
+    .await
+    .map(ConversationId::new)
+    .map_err(store_error)
+}
+
+async fn touch_conversation(
+    connection: &mut SqliteConnection,
+    id: ConversationId,
+    draft: &ExchangeDraft,
+) -> Result<ConversationId> {
+    let touched = sqlx::query("UPDATE conversations SET model = ?, updated = max(updated, ?) WHERE id = ?")
+        .bind(&draft.model)
+        .bind(draft.completed.as_millis())
+        .bind(id.get())
+        .execute(connection)
+        .await
+        .map_err(store_error)?;
+    match touched.rows_affected() {
+        0 => Err(StoreError::NotFound {
+            what: "conversation",
+            id: id.get(),
+        }),
+        _ => Ok(id),
+    }
+}
+
+async fn insert_exchange(
+    connection: &mut SqliteConnection,
+    conversation: ConversationId,
+    draft: &ExchangeDraft,
+) -> Result<ExchangeId> {
+    let usage = draft.usage();
+    sqlx::query_scalar(
+        "INSERT INTO exchanges
+             (conversation_id, status, started, completed, user_message, assistant_message, model,
+              input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens,
+              cost, tool_call_count, request_count, error)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+    )
+    .bind(conversation.get())
+    .bind(draft.status.as_str())
+    .bind(draft.started.as_millis())
+    .bind(draft.completed.as_millis())
+    .bind(&draft.user_message)
+    .bind(&draft.assistant_message)
+    .bind(&draft.model)
+    .bind(signed(usage.input_tokens))
+    .bind(signed(usage.output_tokens))
+    .bind(signed(usage.cached_tokens))
+    .bind(signed(usage.cache_write_tokens))
+    .bind(signed(usage.reasoning_tokens))
+    .bind(draft.cost().map(Usd::as_nanos))
+    .bind(signed(draft.tool_call_count))
+    .bind(signed(draft.calls.len() as u64))
+    .bind(&draft.error)
+    .fetch_one(connection)
+    .await
+    .map(ExchangeId::new)
+    .map_err(store_error)
+}
+
+async fn insert_message(
+    connection: &mut SqliteConnection,
+    conversation: ConversationId,
+    exchange: ExchangeId,
+    message: &DraftMessage,
+) -> Result<()> {
+    let (mut tool_calls, mut call_id, mut tool_name) = (None, None, None);
+    match &message.body {
+        MessageBody::User { .. } => {}
+        MessageBody::Assistant {
+            tool_calls: calls, ..
+        } if calls.is_empty() => {}
+        MessageBody::Assistant {
+            tool_calls: calls, ..
+        } => {
+            tool_calls = Some(serde_json::to_string(calls).map_err(|error| StoreError::Other(error.into()))?);
+        }
+        MessageBody::Tool {
+            call_id: id,
+            tool_name: name,
+            ..
+        } => {
+            (call_id, tool_name) = (Some(id), Some(name));
+        }
+    }
+    sqlx::query(
+        "INSERT INTO messages
+             (exchange_id, conversation_id, role, content, redacted, recalled,
+              tool_calls, tool_call_id, tool_name, tokens, created)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    )
+    .bind(exchange.get())
+    .bind(conversation.get())
+    .bind(message.body.role().as_str())
+    .bind(message.body.text())
+    .bind(message.visibility == Visibility::Redacted)
+    .bind(message.provenance == Provenance::Recalled)
+    .bind(tool_calls)
+    .bind(call_id)
+    .bind(tool_name)
+    .bind(signed(message.tokens))
+    .bind(message.created.as_millis())
+    .execute(connection)
+    .await
+    .map_err(store_error)?;
+    Ok(())
+}
+
+async fn insert_cost(
+    connection: &mut SqliteConnection,
+    conversation: ConversationId,
+    exchange: ExchangeId,
+    call: &CallCost,
+) -> Result<()> {
+    sqlx::query(
+        "INSERT INTO costs
+             (conversation_id, exchange_id, purpose, model, input_tokens, output_tokens, cached_tokens,
+              cache_write_tokens, reasoning_tokens, cost, created)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    )
+    .bind(conversation.get())
+    .bind(exchange.get())
+    .bind(call.purpose.as_str())
+    .bind(&call.model)
+    .bind(signed(call.usage.input_tokens))
+    .bind(signed(call.usage.output_tokens))
+    .bind(signed(call.usage.cached_tokens))
+    .bind(signed(call.usage.cache_write_tokens))
+    .bind(signed(call.usage.reasoning_tokens))
+    .bind(call.cost.map(Usd::as_nanos))
+    .bind(call.created.as_millis())
+    .execute(connection)
+    .await
+    .map_err(store_error)?;
+    Ok(())
+}
+
+/// SQLite's integers are signed; no count here comes near the limit.
+fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+fn exchange(row: SqliteRow) -> Result<Exchange, sqlx::Error> {
+    Ok(Exchange {
+        id: ExchangeId::new(row.try_get("id")?),
+        conversation_id: ConversationId::new(row.try_get("conversation_id")?),
+        status: match row.try_get("status")? {
+            "stopped" => ExchangeStatus::Stopped,
+            _ => ExchangeStatus::Completed,
+        },
+        started: Timestamp::from_millis(row.try_get("started")?),
+        completed: Timestamp::from_millis(row.try_get("completed")?),
+        user_message: row.try_get("user_message")?,
+        assistant_message: row.try_get("assistant_message")?,
+        model: row.try_get("model")?,
+        usage: usage(&row)?,
+        cost: row.try_get::<Option<i64>, _>("cost")?.map(Usd::from_nanos),
+        tool_call_count: row.try_get("tool_call_count")?,
+        request_count: row.try_get("request_count")?,
+        error: row.try_get("error")?,
+    })
+}
+
+/// The token columns that exchanges and costs share.
+pub(super) fn usage(row: &SqliteRow) -> Result<Usage, sqlx::Error> {
+    Ok(Usage {
+        input_tokens: row.try_get("input_tokens")?,
+        output_tokens: row.try_get("output_tokens")?,
+        cached_tokens: row.try_get("cached_tokens")?,
+        cache_write_tokens: row.try_get("cache_write_tokens")?,
+        reasoning_tokens: row.try_get("reasoning_tokens")?,
+    })
+}
+
+fn message(row: SqliteRow) -> Result<Message, sqlx::Error> {
+    let text: String = row.try_get("content")?;
+    let body = match row.try_get("role")? {
+        "user" => MessageBody::User { text },
+        "tool" => MessageBody::Tool {
+            call_id: row.try_get("tool_call_id")?,
+            tool_name: row.try_get("tool_name")?,
+            text,
+        },
+        _ => {
+            let calls: Option<&str> = row.try_get("tool_calls")?;
+            let tool_calls = calls.map_or_else(|| Ok(Vec::new()), serde_json::from_str);
+            let tool_calls = tool_calls.map_err(|error| sqlx::Error::Decode(error.into()))?;
+            MessageBody::Assistant { text, tool_calls }
+        }
+    };
+    Ok(Message {
+        id: MessageId::new(row.try_get("id")?),
+        exchange_id: ExchangeId::new(row.try_get("exchange_id")?),
+        conversation_id: ConversationId::new(row.try_get("conversation_id")?),
+        author: row.try_get("author")?,
+        body,
+        visibility: if row.try_get("redacted")? {
+            Visibility::Redacted
+        } else {
+            Visibility::Shown
+        },
+        provenance: if row.try_get("recalled")? {
+            Provenance::Recalled
+        } else {
+            Provenance::Said
+        },
+        tokens: row.try_get("tokens")?,
+        created: Timestamp::from_millis(row.try_get("created")?),
+    })
+}

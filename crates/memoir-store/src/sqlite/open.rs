@@ -1,0 +1,162 @@
+//! Opening a memory: the one place where connections are made.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use sqlx::{
+    Connection as _, SqliteConnection,
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+};
+
+use super::{
+    SqliteStore,
+    error::open_error,
+    migrations::{SCHEMA_VERSION, migrator},
+};
+use crate::{Result, StoreError};
+
+/// "Memo" in the file's header: whose file it is.
+const APPLICATION_ID: i64 = 0x4d65_6d6f;
+
+/// How long a statement waits for another process. Transactions here take milliseconds, so this is reached
+/// only when something is badly wrong, and a person has long noticed.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A turn reads a few things side by side; more connections would only cost memory.
+const MOST_READERS: u32 = 4;
+
+impl SqliteStore {
+    /// Opens the memory at `path`, making it if there is none and bringing its schema up to date.
+    pub async fn open(path: &Path) -> Result<Self> {
+        let _alone = lock_for_opening(path).await?;
+        let options = connect_options(path);
+        let writer = pool(1).connect_lazy_with(options.clone());
+        let mut connection = writer.acquire().await.map_err(|error| open_error(path, error))?;
+        prepare(&mut connection, path).await?;
+        drop(connection);
+        let readers = pool(MOST_READERS).connect_lazy_with(options.read_only(true));
+        Ok(Self { writer, readers })
+    }
+}
+
+fn pool(connections: u32) -> SqlitePoolOptions {
+    SqlitePoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(BUSY_TIMEOUT)
+        .idle_timeout(None)
+        .max_lifetime(None)
+        // A connection to a file does not go stale.
+        .test_before_acquire(false)
+}
+
+fn connect_options(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .journal_mode(SqliteJournalMode::Wal)
+        // Every commit reaches the disk: what was acknowledged survives a power cut.
+        .synchronous(SqliteSynchronous::Full)
+        .foreign_keys(true)
+        .busy_timeout(BUSY_TIMEOUT)
+        // What is deleted is overwritten, not merely unlinked.
+        .pragma("secure_delete", "on")
+}
+
+/// Makes the directory and the empty file, readable by their owner alone, and holds a lock beside the file
+/// until it is dropped, so that no two processes create or migrate one memory at once.
+async fn lock_for_opening(path: &Path) -> Result<File> {
+    let path = path.to_owned();
+    // Waiting for the lock blocks a thread; the one who holds it may need this runtime to get on.
+    tokio::task::spawn_blocking(move || lock_blocking(&path))
+        .await
+        .map_err(|error| StoreError::Other(error.into()))?
+}
+
+fn lock_blocking(path: &Path) -> Result<File> {
+    let denied = |error: io::Error| StoreError::NotWritable {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    };
+    if let Some(directory) = path.parent() {
+        create_private_directory(directory).map_err(denied)?;
+    }
+    let mut lock_path = path.as_os_str().to_owned();
+    lock_path.push(".lock");
+    let lock = private_file(&PathBuf::from(lock_path)).map_err(denied)?;
+    lock.lock().map_err(denied)?;
+    private_file(path).map_err(denied)?;
+    Ok(lock)
+}
+
+fn create_private_directory(directory: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(directory)
+}
+
+/// Opens a file for writing, making it if need be. SQLite gives its log and shared memory the mode of the
+/// database, so that they are private too.
+fn private_file(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Checks whose file this is and brings the schema up to date.
+async fn prepare(connection: &mut SqliteConnection, path: &Path) -> Result<()> {
+    let (application, version, objects): (i64, i64, i64) = sqlx::query_as(
+        "SELECT (SELECT application_id FROM pragma_application_id),
+                (SELECT user_version FROM pragma_user_version),
+                (SELECT count(*) FROM sqlite_schema)",
+    )
+    .fetch_one(&mut *connection)
+    .await
+    .map_err(|error| open_error(path, error))?;
+
+    let empty = application == 0 && objects == 0;
+    if application != APPLICATION_ID && !empty {
+        return Err(StoreError::Foreign {
+            path: path.to_owned(),
+        });
+    }
+    if version > SCHEMA_VERSION {
+        return Err(StoreError::Newer {
+            path: path.to_owned(),
+            found: version,
+            known: SCHEMA_VERSION,
+        });
+    }
+    if version == SCHEMA_VERSION {
+        return Ok(());
+    }
+    migrate(connection).await.map_err(|error| match error {
+        // Damage and full disks keep their meaning; what else fails here is about the file.
+        sqlx::Error::Migrate(source) => StoreError::Other(source),
+        other => open_error(path, other),
+    })
+}
+
+/// Runs what is missing and marks the file, all in one transaction.
+async fn migrate(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+    // `Migrator::run` is this call behind a bound that no spawned future can satisfy (sqlx's own comment says so).
+    migrator().run_direct(None, &mut *transaction, false).await?;
+    sqlx::query(sqlx::AssertSqlSafe(format!(
+        "PRAGMA application_id = {APPLICATION_ID}"
+    )))
+    .execute(&mut *transaction)
+    .await?;
+    sqlx::query(sqlx::AssertSqlSafe(format!(
+        "PRAGMA user_version = {SCHEMA_VERSION}"
+    )))
+    .execute(&mut *transaction)
+    .await?;
+    transaction.commit().await
+}

@@ -1,0 +1,110 @@
+//! The conversation between Memoir and a model: what is sent, what comes back.
+
+use async_trait::async_trait;
+use futures::stream::BoxStream;
+use memoir_core::{Provenance, ToolCall, ToolSpec, Usage, Usd};
+
+use crate::ModelError;
+
+/// Everything that is sent in one call.
+#[derive(Debug, Clone, Default)]
+pub struct ChatRequest {
+    /// Standing instructions.
+    pub system: String,
+    /// The talk so far, oldest first, ending with what is to be answered.
+    pub messages: Vec<ChatMessage>,
+    /// What the model may ask to run.
+    pub tools: Vec<ToolSpec>,
+}
+
+/// One message of a request.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ChatMessage {
+    /// The user's words.
+    User(String),
+    /// The model's own earlier words.
+    Assistant {
+        /// Its reasoning, for providers that want it back within one exchange.
+        thinking: Vec<ThinkingBlock>,
+        /// What it said.
+        text: String,
+        /// What it asked to run.
+        tool_calls: Vec<ToolCall>,
+    },
+    /// What its tool calls gave, all those of one reply together.
+    ToolResults(Vec<ToolResult>),
+}
+
+/// A piece of reasoning, with the provider's signature if it signs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThinkingBlock {
+    /// What was thought; may be empty where only the signature is given out.
+    pub text: String,
+    /// The provider's proof that it thought this.
+    pub signature: Option<String>,
+}
+
+/// What a tool call gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolResult {
+    /// The call this answers.
+    pub call_id: String,
+    /// The tool that ran.
+    pub tool_name: String,
+    /// Its output, or why there is none.
+    pub text: String,
+}
+
+/// What comes back while a model answers.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ChatEvent {
+    /// More of the answer.
+    Text(String),
+    /// More of the reasoning, for showing.
+    Thinking(String),
+    /// A complete request to run a tool.
+    ToolCall(ToolCall),
+    /// What the call used.
+    Usage(Usage),
+    /// The end. A stream without it was cut off.
+    End(Finish),
+}
+
+/// How an answer ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finish {
+    /// Why the model stopped.
+    pub reason: StopReason,
+    /// Its reasoning, to be sent back with the tool results.
+    pub thinking: Vec<ThinkingBlock>,
+}
+
+/// Why a model stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopReason {
+    /// It had said all it wanted, or asked for tools.
+    Done,
+    /// It reached the limit on its output.
+    Length,
+}
+
+/// A model's answer as it comes.
+pub type ChatStream = BoxStream<'static, Result<ChatEvent, ModelError>>;
+
+/// A model that one can talk to.
+#[async_trait]
+pub trait ChatModel: Send + Sync {
+    /// Its full name, as in `openai/gpt-5-mini`.
+    fn name(&self) -> &str;
+
+    /// Sends a request. Failures may come at once or inside the stream; after one, the stream is over.
+    async fn stream(&self, request: ChatRequest) -> Result<ChatStream, ModelError>;
+
+    /// What a call that used this much costs, where the price is known.
+    fn cost(&self, usage: &Usage) -> Option<Usd>;
+
+    /// Whether its answers are new text or repeat what memory holds.
+    fn provenance(&self) -> Provenance {
+        Provenance::Said
+    }
+}

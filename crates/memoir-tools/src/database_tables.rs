@@ -1,0 +1,66 @@
+//! `database_tables`: what memory consists of, by table and size.
+
+use std::fmt::Write as _;
+
+use async_trait::async_trait;
+use memoir_core::ToolSpec;
+use serde_json::{Value, json};
+
+use crate::{Tool, ToolContext, ToolError};
+
+pub(crate) struct DatabaseTables;
+
+#[async_trait]
+impl Tool for DatabaseTables {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "database_tables",
+            description: "List the tables of Memoir's own database with their number of rows.",
+            parameters: json!({"type": "object", "properties": {}, "additionalProperties": false}),
+        }
+    }
+
+    async fn run(&self, _arguments: Value, context: &ToolContext) -> Result<String, ToolError> {
+        let tables = context
+            .store
+            .tables()
+            .await
+            .map_err(|error| ToolError::Failed(error.to_string()))?;
+        let mut text = String::new();
+        for table in tables {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{}: {} rows", table.name, table.rows);
+        }
+        Ok(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use std::sync::Arc;
+
+    use memoir_core::Timestamp;
+    use memoir_store::{CommandHistory as _, sqlite::SqliteStore};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn lists_tables_and_rows() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let store = SqliteStore::open(&directory.path().join("memoir.db"))
+            .await
+            .unwrap();
+        store
+            .append_command("hi", Timestamp::from_millis(1))
+            .await
+            .unwrap();
+        let context = ToolContext::new(directory.path(), Arc::new(store)).unwrap();
+        let text = DatabaseTables.run(json!({}), &context).await.unwrap();
+        assert!(
+            text.contains("command_history: 1 rows\n") && text.contains("messages: 0 rows\n"),
+            "{text}"
+        );
+    }
+}

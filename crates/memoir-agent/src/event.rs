@@ -1,0 +1,63 @@
+//! What a turn tells while it runs, and when it is over.
+
+use memoir_core::{ConversationId, ExchangeId, ToolCall, Usage, Usd};
+use memoir_store::CostSummary;
+
+/// What happens during a turn, in order.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TurnEvent {
+    /// A request goes to the model.
+    RequestSent,
+    /// More of the answer.
+    Text(String),
+    /// More of the reasoning.
+    Thinking(String),
+    /// A tool starts.
+    ToolStarted(ToolCall),
+    /// A tool is done.
+    ToolFinished {
+        /// Which one.
+        name: String,
+        /// Whether it worked.
+        outcome: ToolOutcome,
+    },
+    /// Something the user should know.
+    Notice(String),
+}
+
+/// How a tool ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolOutcome {
+    /// With output.
+    Succeeded,
+    /// With an error, which the model was told.
+    Failed,
+}
+
+/// Whoever wants to know.
+pub type Observer<'a> = &'a mut (dyn FnMut(TurnEvent) + Send);
+
+/// A turn that is over and committed.
+#[derive(Debug, Clone)]
+pub struct TurnReport {
+    /// The conversation it belongs to.
+    pub conversation_id: ConversationId,
+    /// The exchange it became.
+    pub exchange_id: ExchangeId,
+    /// The answer.
+    pub text: String,
+    /// Who answered.
+    pub model: String,
+    /// Tokens of all calls.
+    pub usage: Usage,
+    /// Cost of all calls, where every price is known.
+    pub cost: Option<Usd>,
+    /// How many calls to the model it took.
+    pub request_count: u64,
+    /// How many tools ran.
+    pub tool_call_count: u64,
+    /// How long it took.
+    pub duration_ms: u64,
+    /// What the conversation has cost, this exchange included.
+    pub conversation_cost: CostSummary,
+}

@@ -1,0 +1,19 @@
+//! One turn, end to end: history, request, tool loop, commit.
+//!
+//! [`Agent`] holds what every turn needs; [`Agent::run_turn`] is the turn. It prints nothing: what happens
+//! is told to an observer, event by event.
+
+mod agent;
+mod conversation;
+mod error;
+mod event;
+mod history;
+mod reply;
+mod system_prompt;
+mod tool_round;
+mod turn;
+
+pub use agent::{Agent, Limits};
+pub use conversation::CurrentConversation;
+pub use error::TurnError;
+pub use event::{Observer, ToolOutcome, TurnEvent, TurnReport};

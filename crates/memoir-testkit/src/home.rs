@@ -1,0 +1,210 @@
+//! A temporary home with the real binary in it.
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsStr,
+    io::Write as _,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+use sqlx::{AssertSqlSafe, Connection as _, Row as _};
+use tempfile::TempDir;
+
+use crate::ScriptedProvider;
+
+/// A home directory that goes away, with a workspace in it, and the binary to run there.
+pub struct Home {
+    directory: TempDir,
+    binary: PathBuf,
+}
+
+impl Home {
+    /// A fresh home for `binary`.
+    pub fn new(binary: impl AsRef<Path>) -> Self {
+        let directory = TempDir::new().unwrap();
+        std::fs::create_dir(directory.path().join("work")).unwrap();
+        Self {
+            directory,
+            binary: binary.as_ref().to_owned(),
+        }
+    }
+
+    /// Where Memoir keeps its things.
+    pub fn memoir_home(&self) -> PathBuf {
+        self.directory.path().join("memoir")
+    }
+
+    /// The directory it is run in.
+    pub fn workspace(&self) -> PathBuf {
+        self.directory.path().join("work")
+    }
+
+    /// The database.
+    pub fn database(&self) -> PathBuf {
+        self.memoir_home().join("memoir.db")
+    }
+
+    /// The environment of a run: nothing of the machine's but the path.
+    pub(crate) fn environment(&self) -> Vec<(String, String)> {
+        let path = std::env::var("PATH").unwrap_or_default();
+        let text = |path: PathBuf| path.to_string_lossy().into_owned();
+        [
+            ("PATH", path),
+            ("HOME", text(self.directory.path().to_owned())),
+            ("MEMOIR_HOME", text(self.memoir_home())),
+            ("TZ", "UTC".to_owned()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .to_vec()
+    }
+
+    pub(crate) fn binary(&self) -> &Path {
+        &self.binary
+    }
+
+    /// A run of the binary with these arguments.
+    pub fn memoir(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Run {
+        let mut command = Command::new(&self.binary);
+        command
+            .args(arguments)
+            .env_clear()
+            .envs(self.environment())
+            .current_dir(self.workspace());
+        Run { command, input: None }
+    }
+
+    /// Every row of every table as text, by table.
+    pub fn dump(&self) -> BTreeMap<String, Vec<String>> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(dump(&self.database()))
+    }
+
+    /// The rows of one table as text.
+    pub fn rows(&self, table: &str) -> Vec<String> {
+        self.dump().remove(table).unwrap_or_default()
+    }
+}
+
+async fn dump(database: &Path) -> BTreeMap<String, Vec<String>> {
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(database);
+    let mut connection = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
+    let check: String = sqlx::query_scalar("PRAGMA integrity_check")
+        .fetch_one(&mut connection)
+        .await
+        .unwrap();
+    assert_eq!(check, "ok", "the database is damaged");
+    let names: Vec<String> =
+        sqlx::query_scalar("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+            .fetch_all(&mut connection)
+            .await
+            .unwrap();
+    let mut tables = BTreeMap::new();
+    for name in names {
+        let columns: Vec<String> = sqlx::query_scalar(AssertSqlSafe(format!(
+            "SELECT 'coalesce(quote(\"' || name || '\"), ''NULL'')' FROM pragma_table_info('{name}')"
+        )))
+        .fetch_all(&mut connection)
+        .await
+        .unwrap();
+        let query = format!(
+            "SELECT {} FROM \"{name}\" ORDER BY rowid",
+            columns.join(" || '|' || ")
+        );
+        // Tables without a rowid come in the order of their key.
+        let query = if name == "settings" {
+            query.replace(" ORDER BY rowid", "")
+        } else {
+            query
+        };
+        let rows = sqlx::query(AssertSqlSafe(query)).fetch_all(&mut connection).await;
+        let rows = rows
+            .unwrap_or_default()
+            .iter()
+            .map(|row| row.get::<String, _>(0))
+            .collect();
+        tables.insert(name, rows);
+    }
+    connection.close().await.unwrap();
+    tables
+}
+
+/// A run of the binary, not started yet.
+pub struct Run {
+    command: Command,
+    input: Option<Vec<u8>>,
+}
+
+impl Run {
+    /// Answers come from this provider.
+    pub fn provider(self, provider: &ScriptedProvider) -> Self {
+        self.env("OPENAI_BASE_URL", provider.base_url())
+            .env("OPENAI_API_KEY", "sk-test")
+    }
+
+    /// Sets a variable.
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Runs it elsewhere.
+    pub fn current_dir(mut self, directory: impl AsRef<Path>) -> Self {
+        self.command.current_dir(directory);
+        self
+    }
+
+    /// What stands on stdin.
+    pub fn stdin(mut self, input: impl Into<Vec<u8>>) -> Self {
+        self.input = Some(input.into());
+        self
+    }
+
+    /// Starts it and does not wait.
+    pub fn spawn(mut self) -> std::process::Child {
+        self.command.stdin(if self.input.is_some() {
+            Stdio::piped()
+        } else {
+            Stdio::null()
+        });
+        let mut child = self
+            .command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        if let (Some(input), Some(mut stdin)) = (self.input, child.stdin.take()) {
+            // A program that does not read its input is judged by what it says, not by this.
+            let _ = stdin.write_all(&input);
+        }
+        child
+    }
+
+    /// Runs it to its end.
+    pub fn output(self) -> Output {
+        self.spawn().wait_with_output().unwrap()
+    }
+
+    /// Runs it, insists that it succeeds, and gives what it printed.
+    pub fn succeed(self) -> String {
+        let output = self.output();
+        assert!(
+            output.status.success(),
+            "{:?}: {}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Runs it, insists on this exit code, and gives what it said on stderr.
+    pub fn fail(self, code: i32) -> String {
+        let output = self.output();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        said
+    }
+}

@@ -1,0 +1,146 @@
+//! A provider that follows a script: a real HTTP server on loopback that records every request and
+//! misbehaves on demand.
+
+mod openai;
+mod reply;
+
+use std::{
+    collections::VecDeque,
+    net::SocketAddr,
+    sync::{Arc, Condvar, Mutex},
+    thread,
+};
+
+use axum::{
+    Router,
+    body::Bytes,
+    extract::State,
+    http::{HeaderMap, StatusCode, Uri},
+    response::{IntoResponse as _, Response},
+};
+use serde_json::Value;
+
+use crate::PATIENCE;
+pub use reply::Reply;
+
+/// A request as the provider saw it.
+#[derive(Debug, Clone)]
+pub struct RecordedRequest {
+    /// The path, as in `/v1/chat/completions`.
+    pub path: String,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body; null when it was not JSON.
+    pub body: Value,
+}
+
+impl RecordedRequest {
+    /// Its messages as `(role, text)`.
+    pub fn messages(&self) -> Vec<(String, String)> {
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let messages = self.body["messages"].as_array().cloned().unwrap_or_default();
+        messages
+            .iter()
+            .map(|message| (text(&message["role"]), text(&message["content"])))
+            .collect()
+    }
+}
+
+#[derive(Default)]
+struct Stage {
+    script: Mutex<VecDeque<Reply>>,
+    requests: Mutex<Vec<RecordedRequest>>,
+    arrived: Condvar,
+}
+
+/// A running provider. It stops when it is dropped.
+pub struct ScriptedProvider {
+    address: SocketAddr,
+    stage: Arc<Stage>,
+    stop: Option<tokio::sync::oneshot::Sender<()>>,
+}
+
+impl ScriptedProvider {
+    /// Starts a provider that plays `script`, one reply per request, in order.
+    pub fn start(script: impl IntoIterator<Item = Reply>) -> Self {
+        let stage = Arc::new(Stage {
+            script: Mutex::new(script.into_iter().collect()),
+            ..Stage::default()
+        });
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = tokio::sync::oneshot::channel();
+        let router = Router::new().fallback(serve).with_state(Arc::clone(&stage));
+        thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .unwrap();
+            runtime.block_on(async move {
+                let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+                tokio::select! {
+                    _ = stopped => {}
+                    served = axum::serve(listener, router) => served.unwrap(),
+                }
+            });
+        });
+        Self {
+            address,
+            stage,
+            stop: Some(stop),
+        }
+    }
+
+    /// The address, as `OPENAI_BASE_URL` takes it.
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// Adds a reply to the end of the script.
+    pub fn push(&self, reply: Reply) {
+        self.stage.script.lock().unwrap().push_back(reply);
+    }
+
+    /// Every request so far.
+    pub fn requests(&self) -> Vec<RecordedRequest> {
+        self.stage.requests.lock().unwrap().clone()
+    }
+
+    /// Waits until `count` requests have arrived.
+    pub fn wait_for_requests(&self, count: usize) {
+        let requests = self.stage.requests.lock().unwrap();
+        let (requests, waited) = self
+            .stage
+            .arrived
+            .wait_timeout_while(requests, PATIENCE, |requests| requests.len() < count)
+            .unwrap();
+        assert!(
+            !waited.timed_out(),
+            "only {} of {count} requests arrived",
+            requests.len()
+        );
+    }
+}
+
+impl Drop for ScriptedProvider {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+    }
+}
+
+async fn serve(State(stage): State<Arc<Stage>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+    let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    stage.requests.lock().unwrap().push(RecordedRequest {
+        path: uri.path().to_owned(),
+        headers,
+        body,
+    });
+    stage.arrived.notify_all();
+    let Some(reply) = stage.script.lock().unwrap().pop_front() else {
+        return (StatusCode::IM_A_TEAPOT, "the script is at its end").into_response();
+    };
+    openai::render(reply)
+}

@@ -1,0 +1,168 @@
+//! A terminal to run the binary in: a real pseudo-terminal, and a screen that can be read.
+
+use std::{
+    io::{Read as _, Write},
+    sync::{Arc, Condvar, Mutex},
+    thread,
+};
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+
+use crate::{Home, PATIENCE, ScriptedProvider};
+
+/// The question "where is the cursor?", which the line editor asks and a terminal must answer.
+const CURSOR_QUERY: &[u8] = b"\x1b[6n";
+
+struct Screen {
+    parser: vt100::Parser,
+    ended: bool,
+}
+
+/// A terminal with the program running in it.
+pub struct Terminal {
+    screen: Arc<(Mutex<Screen>, Condvar)>,
+    keyboard: Arc<Mutex<Box<dyn Write + Send>>>,
+    child: Box<dyn Child + Send + Sync>,
+    // Kept open: closing it hangs up on the program.
+    _master: Box<dyn MasterPty + Send>,
+}
+
+impl Terminal {
+    /// Opens a terminal of `rows` by `columns` and runs the binary of `home` in it.
+    pub fn open(
+        home: &Home,
+        provider: Option<&ScriptedProvider>,
+        (rows, columns): (u16, u16),
+        arguments: &[&str],
+    ) -> Self {
+        let size = PtySize {
+            rows,
+            cols: columns,
+            pixel_width: 0,
+            pixel_height: 0,
+        };
+        let pair = native_pty_system().openpty(size).unwrap();
+        let mut command = CommandBuilder::new(home.binary());
+        command.args(arguments);
+        command.env_clear();
+        for (name, value) in home.environment() {
+            command.env(name, value);
+        }
+        command.env("TERM", "xterm-256color");
+        if let Some(provider) = provider {
+            command.env("OPENAI_BASE_URL", provider.base_url());
+            command.env("OPENAI_API_KEY", "sk-test");
+        }
+        command.cwd(home.workspace());
+        let child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+
+        let keyboard = Arc::new(Mutex::new(pair.master.take_writer().unwrap()));
+        let parser = vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 1000);
+        let screen = Arc::new((Mutex::new(Screen { parser, ended: false }), Condvar::new()));
+        let reader = pair.master.try_clone_reader().unwrap();
+        let (shown, answers) = (Arc::clone(&screen), Arc::clone(&keyboard));
+        thread::spawn(move || watch(reader, &shown, &answers));
+        Self {
+            screen,
+            keyboard,
+            child,
+            _master: pair.master,
+        }
+    }
+
+    /// Types `keys`; `\r` is Enter, `\x03` Ctrl-C, `\x04` Ctrl-D.
+    pub fn type_keys(&self, keys: &str) {
+        let mut keyboard = self.keyboard.lock().unwrap();
+        keyboard.write_all(keys.as_bytes()).unwrap();
+        keyboard.flush().unwrap();
+    }
+
+    /// Waits until the screen satisfies `condition`, and gives its text.
+    pub fn wait_until(&self, what: &str, condition: impl Fn(&str) -> bool) -> String {
+        let (screen, changed) = &*self.screen;
+        let screen = screen.lock().unwrap();
+        let unsatisfied =
+            |screen: &mut Screen| !screen.ended && !condition(&screen.parser.screen().contents());
+        let (screen, _) = changed.wait_timeout_while(screen, PATIENCE, unsatisfied).unwrap();
+        let contents = screen.parser.screen().contents();
+        assert!(
+            condition(&contents),
+            "never saw {what}; the screen is:\n{contents}"
+        );
+        contents
+    }
+
+    /// Waits until the screen shows `text`.
+    pub fn wait_for(&self, text: &str) -> String {
+        self.wait_until(&format!("{text:?}"), |screen| screen.contains(text))
+    }
+
+    /// Waits until the prompt stands on the last line that has anything on it, ready for typing.
+    pub fn wait_for_prompt(&self) -> String {
+        self.wait_until("the prompt", |screen| {
+            screen
+                .trim_end()
+                .lines()
+                .last()
+                .is_some_and(|line| line.trim_end() == ">")
+        })
+    }
+
+    /// Waits until the program ends, and gives its exit code.
+    pub fn wait_for_exit(&mut self) -> u32 {
+        let (screen, changed) = &*self.screen;
+        let guard = screen.lock().unwrap();
+        let (guard, _) = changed
+            .wait_timeout_while(guard, PATIENCE, |screen| !screen.ended)
+            .unwrap();
+        assert!(
+            guard.ended,
+            "the program does not end; the screen is:\n{}",
+            guard.parser.screen().contents()
+        );
+        drop(guard);
+        self.child.wait().unwrap().exit_code()
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+    }
+}
+
+/// Feeds what the program writes to the screen, and answers its questions about the cursor.
+fn watch(
+    mut output: Box<dyn std::io::Read + Send>,
+    screen: &(Mutex<Screen>, Condvar),
+    keyboard: &Mutex<Box<dyn Write + Send>>,
+) {
+    let mut buffer = [0; 4096];
+    let mut unseen = Vec::new();
+    loop {
+        let read = output.read(&mut buffer).unwrap_or(0);
+        let mut guard = screen.0.lock().unwrap();
+        if read == 0 {
+            guard.ended = true;
+            screen.1.notify_all();
+            return;
+        }
+        guard.parser.process(&buffer[..read]);
+        unseen.extend_from_slice(&buffer[..read]);
+        let (row, column) = guard.parser.screen().cursor_position();
+        drop(guard);
+        while let Some(start) = unseen
+            .windows(CURSOR_QUERY.len())
+            .position(|window| window == CURSOR_QUERY)
+        {
+            unseen.drain(..start + CURSOR_QUERY.len());
+            let mut keyboard = keyboard.lock().unwrap();
+            let _ = write!(keyboard, "\x1b[{};{}R", row + 1, column + 1).and_then(|()| keyboard.flush());
+        }
+        // Keep only what may be the beginning of a question.
+        let kept = unseen.len().saturating_sub(CURSOR_QUERY.len() - 1);
+        unseen.drain(..kept);
+        screen.1.notify_all();
+    }
+}

@@ -1,0 +1,42 @@
+//! `/info`: which model, which conversation, where memory is and how large.
+
+use anstream::println;
+use async_trait::async_trait;
+
+use super::{Command, Next};
+use crate::{app::App, failure::Failure};
+
+pub(super) struct Info;
+
+#[async_trait]
+impl Command for Info {
+    fn name(&self) -> &'static str {
+        "info"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Show the model, the conversation and the memory."
+    }
+
+    async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {
+        let store = &app.agent.store;
+        println!("model         {} ({})", app.agent.model.name(), app.model_reason);
+        match app.conversation.id() {
+            Some(id) => {
+                let cost = store.conversation_cost(id).await?;
+                let unpriced = match cost.unpriced_calls {
+                    0 => String::new(),
+                    calls => format!(" and {calls} calls of unknown price"),
+                };
+                println!("conversation  {id}, {}{unpriced}", cost.cost);
+            }
+            None => println!("conversation  new"),
+        }
+        println!("scope         {}", app.conversation.scope());
+        println!("memory        {}", app.home.database().display());
+        for table in store.tables().await? {
+            println!("              {}: {}", table.name, table.rows);
+        }
+        Ok(Next::Prompt)
+    }
+}

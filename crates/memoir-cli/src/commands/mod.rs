@@ -1,0 +1,129 @@
+//! Slash commands: one file each, one list.
+
+mod exit;
+mod help;
+mod history;
+mod info;
+mod new;
+mod tools;
+mod version;
+
+use async_trait::async_trait;
+
+use crate::{
+    app::App,
+    failure::{Failure, Kind},
+};
+
+/// What the REPL does after a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    Prompt,
+    Quit,
+}
+
+/// A slash command.
+#[async_trait]
+pub(crate) trait Command: Send + Sync {
+    /// Its name, without the slash.
+    fn name(&self) -> &'static str;
+
+    /// Its arguments, as they are written in help.
+    fn arguments(&self) -> &'static str {
+        ""
+    }
+
+    /// What it does, in one line.
+    fn summary(&self) -> &'static str;
+
+    /// Does it. What it has to say goes to stdout.
+    async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure>;
+}
+
+/// Every command, in the order in which help shows them. To add one, write its file and add its line here.
+pub(crate) const ALL: &[&dyn Command] = &[
+    &help::Help,
+    &new::New,
+    &history::History,
+    &info::Info,
+    &tools::Tools,
+    &version::Version,
+    &exit::Exit,
+];
+
+/// `/name arguments`.
+pub(crate) fn usage(command: &dyn Command) -> String {
+    format!("/{} {}", command.name(), command.arguments())
+        .trim_end()
+        .to_owned()
+}
+
+/// Runs the command in `line`, which begins with a slash.
+pub(crate) async fn run(line: &str, app: &mut App) -> Result<Next, Failure> {
+    let line = line.trim().trim_start_matches('/');
+    let (name, arguments) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    find(name)?.run(arguments.trim(), app).await
+}
+
+/// The command of this name, or the only one whose name begins so.
+fn find(name: &str) -> Result<&'static dyn Command, Failure> {
+    if let Some(exact) = ALL.iter().find(|command| command.name() == name) {
+        return Ok(*exact);
+    }
+    let matching: Vec<_> = ALL
+        .iter()
+        .filter(|command| !name.is_empty() && command.name().starts_with(name))
+        .collect();
+    match matching.as_slice() {
+        [only] => Ok(**only),
+        [] => {
+            Err(Failure::new(Kind::Usage, format!("there is no command /{name}"))
+                .hint("/help lists them all."))
+        }
+        several => {
+            let names: Vec<_> = several
+                .iter()
+                .map(|command| format!("/{}", command.name()))
+                .collect();
+            Err(
+                Failure::new(Kind::Usage, format!("/{name} could be {}", names.join(" or ")))
+                    .hint("Type one more letter."),
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(name: &str) -> Result<&'static str, String> {
+        find(name)
+            .map(|command| command.name())
+            .map_err(|failure| failure.sentence())
+    }
+
+    #[test]
+    fn a_unique_beginning_is_enough() {
+        assert_eq!(found("help"), Ok("help"));
+        assert_eq!(found("n"), Ok("new"));
+        assert_eq!(
+            found("h"),
+            Err("/h could be /help or /history. Type one more letter.".into())
+        );
+        assert_eq!(
+            found("xyz"),
+            Err("there is no command /xyz. /help lists them all.".into())
+        );
+        assert_eq!(
+            found(""),
+            Err("there is no command /. /help lists them all.".into())
+        );
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let names: std::collections::HashSet<_> = ALL.iter().map(|command| command.name()).collect();
+        assert_eq!(names.len(), ALL.len());
+    }
+}

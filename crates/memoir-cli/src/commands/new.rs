@@ -1,0 +1,28 @@
+//! `/new`: the conversation ends, the next begins.
+
+use anstream::println;
+use async_trait::async_trait;
+use memoir_agent::CurrentConversation;
+
+use super::{Command, Next};
+use crate::{app::App, failure::Failure};
+
+pub(super) struct New;
+
+#[async_trait]
+impl Command for New {
+    fn name(&self) -> &'static str {
+        "new"
+    }
+
+    fn summary(&self) -> &'static str {
+        "End this conversation and begin another."
+    }
+
+    async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {
+        let scope = app.conversation.scope().to_owned();
+        app.conversation = CurrentConversation::begin(scope);
+        println!("A new conversation.");
+        Ok(Next::Prompt)
+    }
+}

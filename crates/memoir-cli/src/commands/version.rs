@@ -1,0 +1,26 @@
+//! `/version`: which program this is.
+
+use anstream::println;
+use async_trait::async_trait;
+use memoir_store::sqlite::SCHEMA_VERSION;
+
+use super::{Command, Next};
+use crate::{app::App, failure::Failure};
+
+pub(super) struct Version;
+
+#[async_trait]
+impl Command for Version {
+    fn name(&self) -> &'static str {
+        "version"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Show the version of the program and of the memory's schema."
+    }
+
+    async fn run(&self, _arguments: &str, _app: &mut App) -> Result<Next, Failure> {
+        println!("memoir {} (schema {SCHEMA_VERSION})", env!("CARGO_PKG_VERSION"));
+        Ok(Next::Prompt)
+    }
+}

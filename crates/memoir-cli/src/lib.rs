@@ -1,0 +1,43 @@
+//! The program `memoir`: arguments, the REPL, output.
+//!
+//! This is the edge. It alone reads the environment, writes to the terminal and decides exit codes; what
+//! happens in a turn is the agent's business.
+
+mod app;
+mod args;
+mod commands;
+mod environment;
+mod failure;
+mod headless;
+mod home;
+mod model_choice;
+mod output;
+mod reference;
+mod repl;
+mod scope;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+pub use reference::{commands_reference, environment_reference};
+
+/// Runs the program.
+pub fn main() -> ExitCode {
+    let args = args::Args::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => runtime,
+        Err(error) => return failure::Failure::from(error).report(),
+    };
+    let outcome = runtime.block_on(app::run(args));
+    // A blocking read of the terminal may still be under way; it must not keep the program from ending.
+    runtime.shutdown_background();
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

@@ -1,0 +1,5 @@
+//! The program `memoir`.
+
+fn main() -> std::process::ExitCode {
+    memoir_cli::main()
+}

@@ -1,0 +1,148 @@
+//! The result of an answer, for scripts and for people.
+
+use memoir_agent::{ToolOutcome, TurnEvent, TurnReport};
+use memoir_core::{Usage, Usd};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// What `--output-format json` prints, and `stream-json` prints last.
+#[derive(Debug, Serialize)]
+pub(crate) struct JsonResult<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    conversation_id: i64,
+    exchange_id: i64,
+    text: &'a str,
+    model: &'a str,
+    usage: Usage,
+    cost_usd: Option<Usd>,
+    duration_ms: u64,
+    request_count: u64,
+    tool_call_count: u64,
+    /// What memory put into the request. Nothing does so yet.
+    recalled: [(); 0],
+}
+
+impl<'a> From<&'a TurnReport> for JsonResult<'a> {
+    fn from(report: &'a TurnReport) -> Self {
+        Self {
+            kind: "result",
+            conversation_id: report.conversation_id.get(),
+            exchange_id: report.exchange_id.get(),
+            text: &report.text,
+            model: &report.model,
+            usage: report.usage,
+            cost_usd: report.cost,
+            duration_ms: report.duration_ms,
+            request_count: report.request_count,
+            tool_call_count: report.tool_call_count,
+            recalled: [],
+        }
+    }
+}
+
+/// One line of `stream-json`.
+pub(crate) fn event_json(event: &TurnEvent) -> Value {
+    match event {
+        TurnEvent::RequestSent => json!({"type": "request"}),
+        TurnEvent::Text(text) => json!({"type": "text", "text": text}),
+        TurnEvent::Thinking(text) => json!({"type": "thinking", "text": text}),
+        TurnEvent::ToolStarted(call) => {
+            json!({"type": "tool_call", "id": call.id, "name": call.name, "arguments": call.arguments})
+        }
+        TurnEvent::ToolFinished { name, outcome } => {
+            json!({"type": "tool_result", "name": name, "ok": *outcome == ToolOutcome::Succeeded})
+        }
+        TurnEvent::Notice(text) => json!({"type": "notice", "text": text}),
+    }
+}
+
+/// The line under an answer: tokens, cost, tools, time.
+pub(crate) fn metrics_line(report: &TurnReport) -> String {
+    let mut parts = Vec::new();
+    let usage = report.usage;
+    if usage.input_tokens + usage.output_tokens > 0 {
+        parts.push(format!("{} in", usage.input_tokens));
+        parts.push(format!("{} out", usage.output_tokens));
+    }
+    if usage.cached_tokens > 0 {
+        parts.push(format!("{} cached", usage.cached_tokens));
+    }
+    match report.cost {
+        Some(Usd::ZERO) => {}
+        Some(cost) => parts.push(format!("{cost} (conversation {})", report.conversation_cost.cost)),
+        None => parts.push("price unknown".into()),
+    }
+    if report.tool_call_count > 0 {
+        let plural = if report.tool_call_count == 1 { "" } else { "s" };
+        parts.push(format!("{} tool call{plural}", report.tool_call_count));
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a duration for reading")]
+    let seconds = report.duration_ms as f64 / 1000.0;
+    parts.push(format!("{seconds:.1} s"));
+    parts.join(" · ")
+}
+
+#[cfg(test)]
+mod tests {
+    use memoir_core::{ConversationId, ExchangeId};
+    use memoir_store::CostSummary;
+
+    use super::*;
+
+    fn report() -> TurnReport {
+        TurnReport {
+            conversation_id: ConversationId::new(3),
+            exchange_id: ExchangeId::new(7),
+            text: "hi".into(),
+            model: "openai/gpt-5-mini".into(),
+            usage: Usage {
+                input_tokens: 120,
+                output_tokens: 8,
+                cached_tokens: 64,
+                ..Usage::default()
+            },
+            cost: Some(Usd::from_nanos(1_200_000)),
+            request_count: 2,
+            tool_call_count: 1,
+            duration_ms: 1234,
+            conversation_cost: CostSummary {
+                cost: Usd::from_nanos(3_400_000),
+                ..CostSummary::default()
+            },
+        }
+    }
+
+    #[test]
+    fn the_metrics_line_says_what_it_took() {
+        insta::assert_snapshot!(
+            metrics_line(&report()),
+            @"120 in · 8 out · 64 cached · $0.0012 (conversation $0.0034) · 1 tool call · 1.2 s"
+        );
+        let unpriced = TurnReport {
+            cost: None,
+            tool_call_count: 0,
+            ..report()
+        };
+        insta::assert_snapshot!(metrics_line(&unpriced), @"120 in · 8 out · 64 cached · price unknown · 1.2 s");
+    }
+
+    #[test]
+    fn the_json_result_has_every_promised_field() {
+        let value = serde_json::to_value(JsonResult::from(&report())).unwrap_or_default();
+        for field in [
+            "conversation_id",
+            "exchange_id",
+            "text",
+            "model",
+            "usage",
+            "cost_usd",
+            "recalled",
+            "duration_ms",
+        ] {
+            assert!(value.get(field).is_some(), "{field} is missing from {value}");
+        }
+        assert_eq!(value["cost_usd"], 0.0012);
+        assert_eq!(value["recalled"], json!([]));
+    }
+}

@@ -1,0 +1,17 @@
+//! The real binary against the scripted provider: what a person or a script sees from the outside.
+
+#![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+mod bad_input;
+mod faults;
+mod formats;
+mod memory;
+mod sharing;
+mod terminal;
+mod tools;
+
+use memoir_testkit::Home;
+
+fn home() -> Home {
+    Home::new(env!("CARGO_BIN_EXE_memoir"))
+}

@@ -1,0 +1,125 @@
+//! What one run stores and the next run sends.
+
+use memoir_testkit::{Reply, ScriptedProvider};
+
+use crate::home;
+
+fn said(provider: &ScriptedProvider, request: usize) -> String {
+    provider.requests()[request]
+        .messages()
+        .iter()
+        .map(|(role, text)| format!("{role}: {text}\n"))
+        .collect()
+}
+
+#[test]
+fn continuing_sends_what_was_said_and_a_new_conversation_does_not() {
+    let home = home();
+    let provider = ScriptedProvider::start([
+        Reply::text("A fine name for a cat."),
+        Reply::text("Miso."),
+        Reply::text("I do not know."),
+    ]);
+    home.memoir(["-p", "My cat is called Miso."])
+        .provider(&provider)
+        .succeed();
+    home.memoir(["-c", "-p", "What is my cat called?"])
+        .provider(&provider)
+        .succeed();
+    home.memoir(["-p", "What is my cat called?"])
+        .provider(&provider)
+        .succeed();
+
+    assert!(said(&provider, 1).contains(
+        "user: My cat is called Miso.\nassistant: A fine name for a cat.\nuser: What is my cat called?\n"
+    ));
+    assert!(!said(&provider, 2).contains("Miso"), "{}", said(&provider, 2));
+    assert_eq!(home.rows("conversations").len(), 2);
+    assert_eq!(home.rows("exchanges").len(), 3);
+    assert_eq!(home.rows("messages").len(), 6);
+}
+
+#[test]
+fn resuming_by_id_goes_on_with_that_conversation() {
+    let home = home();
+    let provider = ScriptedProvider::start(["one", "two", "three"].map(Reply::text));
+    home.memoir(["-p", "first talk"]).provider(&provider).succeed();
+    home.memoir(["-p", "second talk"]).provider(&provider).succeed();
+    home.memoir(["-r", "1", "-p", "again"])
+        .provider(&provider)
+        .succeed();
+    let sent = said(&provider, 2);
+    assert!(
+        sent.contains("first talk") && !sent.contains("second talk"),
+        "{sent}"
+    );
+}
+
+#[test]
+fn continuing_prefers_this_project() {
+    let home = home();
+    let elsewhere = home.workspace().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let provider = ScriptedProvider::start(["one", "two", "three"].map(Reply::text));
+    home.memoir(["-p", "about the garden"])
+        .provider(&provider)
+        .succeed();
+    home.memoir(["-p", "about the roof"])
+        .provider(&provider)
+        .current_dir(&elsewhere)
+        .succeed();
+    home.memoir(["-c", "-p", "go on"]).provider(&provider).succeed();
+    let sent = said(&provider, 2);
+    assert!(
+        sent.contains("about the garden") && !sent.contains("about the roof"),
+        "{sent}"
+    );
+}
+
+#[test]
+fn without_a_key_the_answer_comes_from_memory() {
+    let home = home();
+    let first = home.memoir(["-p", "hello"]).succeed();
+    assert!(first.starts_with("Nothing in memory about this."), "{first}");
+    assert!(first.contains("OPENAI_API_KEY"), "{first}");
+
+    home.memoir(["-p", "The spare key is under the blue flowerpot."])
+        .succeed();
+    let found = home.memoir(["-p", "Where is the spare key?"]).succeed();
+    assert!(
+        found.contains("> The spare key is under the blue flowerpot."),
+        "{found}"
+    );
+    assert!(found.contains("(conversation 2, exchange 2, score "), "{found}");
+
+    // What memory quotes does not become memory again.
+    let again = home.memoir(["-p", "Tell me about the flowerpot"]).succeed();
+    assert_eq!(again.matches("blue flowerpot").count(), 1, "{again}");
+}
+
+#[test]
+fn a_prompt_on_stdin_is_answered_too() {
+    let home = home();
+    let provider = ScriptedProvider::start([Reply::text("Yes, it is.")]);
+    let answer = home
+        .memoir([] as [&str; 0])
+        .provider(&provider)
+        .stdin("Is it\nraining? ☔\n")
+        .succeed();
+    assert_eq!(answer, "Yes, it is.\n");
+    assert!(said(&provider, 0).contains("user: Is it\nraining? ☔"));
+}
+
+#[test]
+fn costs_and_usage_are_kept_per_call() {
+    let home = home();
+    let provider = ScriptedProvider::start([Reply::text("ok").usage(1200, 34, 1000)]);
+    home.memoir(["-p", "count me"]).provider(&provider).succeed();
+    let costs = home.rows("costs");
+    assert_eq!(costs.len(), 1);
+    assert!(
+        costs[0].contains("|'chat'|'openai/gpt-5-mini'|1200|34|1000|0|0|"),
+        "{}",
+        costs[0]
+    );
+}

@@ -1,0 +1,154 @@
+//! The REPL in a real terminal.
+
+use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal};
+
+use crate::home;
+
+const SIZE: (u16, u16) = (24, 80);
+
+fn open(home: &Home, provider: Option<&ScriptedProvider>) -> Terminal {
+    let terminal = Terminal::open(home, provider, SIZE, &[]);
+    terminal.wait_for_prompt();
+    terminal
+}
+
+#[test]
+fn a_talk_is_typed_answered_and_remembered() {
+    let home = home();
+    let provider = ScriptedProvider::start([
+        Reply::text("Hello, Ada.").usage(1000, 4, 0),
+        Reply::text("You are Ada."),
+        Reply::text("Nice to meet you."),
+    ]);
+    let mut terminal = open(&home, Some(&provider));
+    terminal.wait_for("openai/gpt-5-mini (OPENAI_API_KEY is set)");
+    terminal.type_keys("I am Ada\r");
+    terminal.wait_for("Hello, Ada.");
+    terminal.wait_for("1000 in · 4 out");
+    terminal.wait_for_prompt();
+    terminal.type_keys("Who am I?\r");
+    terminal.wait_for("You are Ada.");
+    terminal.wait_for_prompt();
+    assert!(
+        provider.requests()[1]
+            .messages()
+            .iter()
+            .any(|(_, text)| text == "Hello, Ada.")
+    );
+
+    terminal.type_keys("/new\r");
+    terminal.wait_for("A new conversation.");
+    terminal.wait_for_prompt();
+    terminal.type_keys("Hi\r");
+    terminal.wait_for("Nice to meet you.");
+    terminal.wait_for_prompt();
+    assert!(
+        provider.requests()[2]
+            .messages()
+            .iter()
+            .all(|(_, text)| !text.contains("Ada"))
+    );
+
+    terminal.type_keys("/exit\r");
+    assert_eq!(terminal.wait_for_exit(), 0);
+    assert_eq!(home.rows("conversations").len(), 2);
+}
+
+#[test]
+fn commands_answer_and_unknown_ones_say_where_to_look() {
+    let home = home();
+    let terminal = open(&home, None);
+    terminal.type_keys("/help\r");
+    let screen = terminal.wait_for("Leave; Ctrl-D does the same.");
+    for command in [
+        "/help",
+        "/new",
+        "/history [N]",
+        "/info",
+        "/tools",
+        "/version",
+        "/exit",
+    ] {
+        assert!(screen.contains(command), "{command} is missing:\n{screen}");
+    }
+    terminal.wait_for_prompt();
+    terminal.type_keys("/frob\r");
+    terminal.wait_for("there is no command /frob. /help lists them all.");
+    terminal.wait_for_prompt();
+    terminal.type_keys("/tools\r");
+    terminal.wait_for("Read a text file in the workspace");
+    terminal.wait_for_prompt();
+    terminal.type_keys("/ver\r");
+    terminal.wait_for("memoir 0.1.0 (schema ");
+    terminal.wait_for_prompt();
+    terminal.type_keys("/info\r");
+    terminal.wait_for("memoir/recall (no key is set)");
+    terminal.wait_for("command_history: ");
+}
+
+#[test]
+fn history_shows_the_talk_and_earlier_lines_come_back_in_the_next_run() {
+    let home = home();
+    let provider = ScriptedProvider::start([Reply::text("Forty-two."), Reply::text("Forty-two again.")]);
+    let mut terminal = open(&home, Some(&provider));
+    terminal.type_keys("What is the answer?\r");
+    terminal.wait_for("Forty-two.");
+    terminal.wait_for_prompt();
+    terminal.type_keys("/history\r");
+    terminal.wait_until("the exchange with its date", |screen| {
+        screen.contains("[1] 20") && screen.matches("What is the answer?").count() >= 2
+    });
+    terminal.wait_for_prompt();
+    terminal.type_keys("\x04");
+    assert_eq!(terminal.wait_for_exit(), 0);
+
+    let next = open(&home, Some(&provider));
+    // Twice up: past `/history`, to the question.
+    next.type_keys("\x1b[A\x1b[A");
+    next.wait_for("> What is the answer?");
+    next.type_keys("\r");
+    next.wait_for("Forty-two again.");
+}
+
+#[test]
+fn ctrl_c_cancels_a_turn_and_one_key_sends_it_again() {
+    let home = home();
+    let provider = ScriptedProvider::start([
+        Reply::text("Let me ").then_silence(),
+        Reply::text("Here you are."),
+    ]);
+    let mut terminal = open(&home, Some(&provider));
+    terminal.type_keys("Tell me\r");
+    terminal.wait_for("Let me");
+    terminal.type_keys("\x03");
+    terminal.wait_for("Cancelled; nothing was stored.");
+    terminal.wait_until("the prompt with the line to send again", |screen| {
+        screen.trim_end().ends_with("> Tell me")
+    });
+    terminal.type_keys("\r");
+    terminal.wait_for("Here you are.");
+    terminal.wait_for_prompt();
+    // Ctrl-C clears a line that has something on it, and quits on an empty one.
+    terminal.type_keys("half a thou");
+    terminal.wait_for("> half a thou");
+    terminal.type_keys("\x03");
+    terminal.wait_for_prompt();
+    terminal.type_keys("\x03");
+    assert_eq!(terminal.wait_for_exit(), 0);
+    assert_eq!(home.rows("exchanges").len(), 1);
+}
+
+#[test]
+fn a_failed_turn_says_why_and_the_talk_goes_on() {
+    let home = home();
+    let provider =
+        ScriptedProvider::start([Reply::status(503, "come back later"), Reply::text("Back again.")]);
+    let terminal = open(&home, Some(&provider));
+    terminal.type_keys("Hello?\r");
+    terminal.wait_for("come back later. Try again in a while.");
+    terminal.wait_until("the prompt with the line to send again", |screen| {
+        screen.trim_end().ends_with("> Hello?")
+    });
+    terminal.type_keys("\r");
+    terminal.wait_for("Back again.");
+}

@@ -102,7 +102,7 @@ async fn conversation(
     store: &SqliteStore,
 ) -> Result<CurrentConversation, Failure> {
     let resumed = match (args.continue_last, args.resume) {
-        (true, _) => return Ok(last_conversation(scope, store).await?),
+        (true, _) => return last_conversation(scope, store).await,
         (_, None) => return Ok(CurrentConversation::begin(scope)),
         (_, Some(Some(id))) => ConversationId::new(id),
         (_, Some(None)) if headless => {

@@ -5,7 +5,6 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
     reason = "this crate only serves tests, where a failure is meant to panic"
 )]
 

@@ -109,6 +109,18 @@ impl Terminal {
         })
     }
 
+    /// How much memory the program holds, as Linux counts it; zero elsewhere.
+    pub fn resident_kilobytes(&self) -> u64 {
+        let status = self
+            .child
+            .process_id()
+            .map(|id| std::fs::read_to_string(format!("/proc/{id}/status")));
+        let status = status.and_then(Result::ok).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse().ok())
+            .unwrap_or(0)
+    }
+
     /// Waits until the program ends, and gives its exit code.
     pub fn wait_for_exit(&mut self) -> u32 {
         let (screen, changed) = &*self.screen;

@@ -10,74 +10,72 @@ use indicatif::{ProgressBar, ProgressStyle};
 use memoir_agent::{ToolOutcome, TurnEvent};
 
 pub(super) struct TurnView {
-    spinner: ProgressBar,
+    /// Shown while nothing is being written: both would use the same line.
+    spinner: Option<ProgressBar>,
     /// Whether the cursor stands behind the last character of an unfinished line.
     mid_line: bool,
 }
 
 impl TurnView {
     pub(super) fn start() -> Self {
-        let spinner = ProgressBar::new_spinner();
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
-            spinner.set_style(style);
-        }
-        spinner.enable_steady_tick(Duration::from_millis(100));
         Self {
-            spinner,
+            spinner: None,
             mid_line: false,
         }
     }
 
     pub(super) fn show(&mut self, event: &TurnEvent) {
         match event {
-            TurnEvent::RequestSent => self.spinner.set_message("thinking"),
-            TurnEvent::Thinking(_) => self.spinner.set_message("reasoning"),
-            TurnEvent::Text(text) => self.write(text),
-            TurnEvent::ToolStarted(call) => {
-                self.end_line();
-                self.spinner.set_message(format!("running {}", call.name));
+            TurnEvent::RequestSent => self.spin("thinking"),
+            TurnEvent::Thinking(_) => self.spin("reasoning"),
+            TurnEvent::Text(text) => {
+                self.stop_spinning();
+                let _ = write!(stdout(), "{text}").and_then(|()| stdout().flush());
+                self.mid_line = !text.ends_with('\n');
             }
+            TurnEvent::ToolStarted(call) => self.spin(&format!("running {}", call.name)),
             TurnEvent::ToolFinished { name, outcome } => {
+                self.finish();
                 let mark = match outcome {
                     ToolOutcome::Succeeded => "",
                     ToolOutcome::Failed => " (failed)",
                 };
-                self.spinner
-                    .suspend(|| println!("{}", dim(&format!("[{name}]{mark}"))));
+                println!("{}", dim(&format!("[{name}]{mark}")));
             }
             TurnEvent::Notice(text) => {
-                self.end_line();
-                self.spinner.suspend(|| eprintln!("{text}"));
+                self.finish();
+                eprintln!("{text}");
             }
         }
     }
 
-    /// Ends the turn's display.
+    /// Leaves the cursor at the start of a line of its own.
     pub(super) fn finish(&mut self) {
-        self.end_line();
-        self.spinner.finish_and_clear();
-    }
-
-    /// Writes more of the answer. While a line is open the spinner keeps still: both would use the same line.
-    fn write(&mut self, text: &str) {
-        if !self.mid_line {
-            self.spinner.disable_steady_tick();
-            self.spinner
-                .set_draw_target(indicatif::ProgressDrawTarget::hidden());
-        }
-        let _ = write!(stdout(), "{text}").and_then(|()| stdout().flush());
-        self.mid_line = !text.ends_with('\n');
-    }
-
-    fn end_line(&mut self) {
+        self.stop_spinning();
         if self.mid_line {
             println!();
             self.mid_line = false;
         }
-        if self.spinner.is_hidden() {
-            self.spinner
-                .set_draw_target(indicatif::ProgressDrawTarget::stderr());
-            self.spinner.enable_steady_tick(Duration::from_millis(100));
+    }
+
+    /// Says what is happening, and for how long.
+    fn spin(&mut self, what: &str) {
+        if let Some(spinner) = &self.spinner {
+            spinner.set_message(what.to_owned());
+            return;
+        }
+        self.finish();
+        let spinner = ProgressBar::new_spinner().with_message(what.to_owned());
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
+            spinner.set_style(style);
+        }
+        spinner.enable_steady_tick(Duration::from_millis(100));
+        self.spinner = Some(spinner);
+    }
+
+    fn stop_spinning(&mut self) {
+        if let Some(spinner) = self.spinner.take() {
+            spinner.finish_and_clear();
         }
     }
 }

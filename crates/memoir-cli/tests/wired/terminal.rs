@@ -24,7 +24,11 @@ fn a_talk_is_typed_answered_and_remembered() {
     terminal.wait_for("openai/gpt-5-mini (OPENAI_API_KEY is set)");
     terminal.type_keys("I am Ada\r");
     terminal.wait_for("Hello, Ada.");
-    terminal.wait_for("1000 in · 4 out");
+    let screen = terminal.wait_for("1000 in · 4 out");
+    assert!(
+        !screen.contains("thinking"),
+        "the spinner left something behind:\n{screen}"
+    );
     terminal.wait_for_prompt();
     terminal.type_keys("Who am I?\r");
     terminal.wait_for("You are Ada.");

@@ -7,6 +7,8 @@ mod conversations;
 mod costs;
 mod error;
 mod exchanges;
+#[cfg(feature = "contract")]
+mod fill;
 mod inspect;
 mod migrations;
 mod open;

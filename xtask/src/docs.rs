@@ -1,0 +1,36 @@
+//! Reference pages: written from the program's own lists, and compared with them in CI.
+
+use std::{fs, path::Path};
+
+use crate::Outcome;
+
+/// Every generated page: where it lives and what it says.
+fn pages() -> [(&'static str, String); 2] {
+    [
+        ("docs/commands.md", memoir_cli::commands_reference()),
+        ("docs/environment.md", memoir_cli::environment_reference()),
+    ]
+}
+
+pub(crate) fn write(root: &Path) -> Outcome {
+    for (path, page) in pages() {
+        fs::write(root.join(path), page).map_err(|error| format!("{path}: {error}"))?;
+    }
+    Ok("The reference pages are written.".into())
+}
+
+pub(crate) fn check(root: &Path) -> Outcome {
+    let stale: Vec<_> = pages()
+        .into_iter()
+        .filter(|(path, page)| fs::read_to_string(root.join(path)).ok().as_deref() != Some(page))
+        .map(|(path, _)| path)
+        .collect();
+    if stale.is_empty() {
+        Ok("The reference pages are up to date.".into())
+    } else {
+        Err(format!(
+            "Stale: {}. Run: cargo xtask docs write",
+            stale.join(", ")
+        ))
+    }
+}

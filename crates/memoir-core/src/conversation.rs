@@ -35,10 +35,7 @@ pub struct NewConversation {
 impl NewConversation {
     /// A conversation titled after its first prompt.
     pub fn titled_after(prompt: &str, scope: &str) -> Self {
-        Self {
-            title: title_from(prompt),
-            scope: scope.to_owned(),
-        }
+        Self { title: title_from(prompt), scope: scope.to_owned() }
     }
 }
 
@@ -54,11 +51,7 @@ pub enum ConversationTarget {
 /// The first line of a prompt, cut to a length that fits one line of a list.
 fn title_from(prompt: &str) -> String {
     const LONGEST: usize = 60;
-    let line = prompt
-        .lines()
-        .map(str::trim)
-        .find(|line| !line.is_empty())
-        .unwrap_or_default();
+    let line = prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let mut title: String = line.chars().take(LONGEST).collect();
     if title.len() < line.len() {
         title.push('…');

@@ -85,9 +85,7 @@ pub struct ExchangeDraft {
 impl ExchangeDraft {
     /// Tokens of all calls together.
     pub fn usage(&self) -> Usage {
-        self.calls
-            .iter()
-            .fold(Usage::default(), |sum, call| sum + call.usage)
+        self.calls.iter().fold(Usage::default(), |sum, call| sum + call.usage)
     }
 
     /// Cost of all calls together; unknown as soon as one of them is.
@@ -135,11 +133,7 @@ mod tests {
         CallCost {
             purpose: Purpose::Chat,
             model: "m".into(),
-            usage: Usage {
-                input_tokens: 3,
-                output_tokens: 1,
-                ..Usage::default()
-            },
+            usage: Usage { input_tokens: 3, output_tokens: 1, ..Usage::default() },
             cost,
             created: Timestamp::from_millis(0),
         }
@@ -162,20 +156,14 @@ mod tests {
 
     #[test]
     fn usage_and_cost_add_up_over_calls() {
-        let two = draft(vec![
-            call(Some(Usd::from_nanos(2))),
-            call(Some(Usd::from_nanos(5))),
-        ]);
+        let two = draft(vec![call(Some(Usd::from_nanos(2))), call(Some(Usd::from_nanos(5)))]);
         assert_eq!(two.usage().input_tokens, 6);
         assert_eq!(two.cost(), Some(Usd::from_nanos(7)));
     }
 
     #[test]
     fn one_unknown_price_makes_the_sum_unknown() {
-        assert_eq!(
-            draft(vec![call(Some(Usd::from_nanos(2))), call(None)]).cost(),
-            None
-        );
+        assert_eq!(draft(vec![call(Some(Usd::from_nanos(2))), call(None)]).cost(), None);
         assert_eq!(draft(Vec::new()).cost(), Some(Usd::ZERO));
     }
 }

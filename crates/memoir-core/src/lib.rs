@@ -16,6 +16,7 @@ mod usage;
 pub use conversation::{Conversation, ConversationTarget, NewConversation};
 pub use exchange::{CallCost, Exchange, ExchangeDraft, ExchangeStatus, Purpose};
 pub use ids::{ConversationId, ExchangeId, MessageId};
+pub use jiff::tz::TimeZone;
 pub use message::{DraftMessage, Message, MessageBody, Provenance, Role, Visibility};
 pub use money::Usd;
 pub use time::{Clock, SystemClock, Timestamp};

@@ -91,14 +91,15 @@ pub enum Visibility {
     Redacted,
 }
 
-/// Where a message's text comes from. Memory that quotes memory must not become new memory.
+/// Where a message's text comes from. Memory that quotes memory must not become new memory, and neither must
+/// a notice of the program's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Provenance {
     /// It was said here for the first time.
     Said,
-    /// It repeats what memory already holds: never indexed, embedded or summarised.
-    Recalled,
+    /// The program made it, of what memory already holds or as a notice: never indexed, embedded or summarised.
+    Derived,
 }
 
 /// A message of an exchange that is not stored yet.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 /// A point in time: milliseconds since 1970 in UTC.
@@ -25,16 +26,20 @@ impl Timestamp {
         u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)
     }
 
-    /// `2026-11-15 14:03` in the machine's time zone: how people are shown dates.
-    pub fn local_minute(self) -> String {
-        self.format_in(jiff::tz::TimeZone::system())
-    }
-
-    fn format_in(self, zone: jiff::tz::TimeZone) -> String {
+    /// `2026-11-15 14:03` in a time zone: how people are shown dates.
+    pub fn minute_in(self, zone: &TimeZone) -> String {
         jiff::Timestamp::from_millisecond(self.0).map_or_else(
             |_| format!("{} ms", self.0),
-            |moment| moment.to_zoned(zone).strftime("%Y-%m-%d %H:%M").to_string(),
+            |moment| moment.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string(),
         )
+    }
+
+    /// The midnight that began this day in a time zone.
+    pub fn start_of_day(self, zone: &TimeZone) -> Self {
+        let midnight = jiff::Timestamp::from_millisecond(self.0)
+            .and_then(|moment| moment.to_zoned(zone.clone()).start_of_day())
+            .map(|midnight| midnight.timestamp().as_millisecond());
+        midnight.map_or(self, Self)
     }
 }
 
@@ -72,7 +77,9 @@ mod tests {
     fn machines_see_rfc_3339_and_people_see_local_minutes() {
         let moment = Timestamp::from_millis(1_700_000_000_123);
         assert_eq!(moment.to_string(), "2023-11-14T22:13:20.123Z");
-        assert_eq!(moment.format_in(jiff::tz::TimeZone::UTC), "2023-11-14 22:13");
+        assert_eq!(moment.minute_in(&TimeZone::UTC), "2023-11-14 22:13");
+        let midnight = moment.start_of_day(&TimeZone::UTC);
+        assert_eq!(midnight.to_string(), "2023-11-14T00:00:00.000Z");
     }
 
     #[test]
@@ -84,9 +91,6 @@ mod tests {
 
     #[test]
     fn a_timestamp_outside_the_calendar_still_prints() {
-        assert_eq!(
-            Timestamp::from_millis(i64::MAX).to_string(),
-            format!("{} ms", i64::MAX)
-        );
+        assert_eq!(Timestamp::from_millis(i64::MAX).to_string(), format!("{} ms", i64::MAX));
     }
 }

@@ -39,11 +39,7 @@ fn commit_exchange(bencher: Bencher, messages: i64) {
         .with_inputs(|| {
             let number = number.fetch_add(1, Ordering::Relaxed);
             let question = format!("How did we mend the timeout of service {number}?");
-            contract::exchange(
-                &question,
-                "By raising the pool's limit and closing idle connections.",
-                number,
-            )
+            contract::exchange(&question, "By raising the pool's limit and closing idle connections.", number)
         })
         .bench_values(|draft| runtime.block_on(store.commit_exchange(&target, &draft)).unwrap());
 }

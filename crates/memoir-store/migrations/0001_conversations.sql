@@ -46,8 +46,9 @@ CREATE TABLE messages (
     author          TEXT,
     content         TEXT    NOT NULL,
     redacted        INTEGER NOT NULL CHECK (redacted IN (0, 1)),
-    -- Text that repeats what memory already holds. It must never be found again as if it were new.
-    recalled        INTEGER NOT NULL CHECK (recalled IN (0, 1)),
+    -- Text that the program made, of what memory already holds or as a notice. It must never be found again as
+    -- if it had been said.
+    derived         INTEGER NOT NULL CHECK (derived IN (0, 1)),
     tool_calls      TEXT,
     tool_call_id    TEXT,
     tool_name       TEXT,
@@ -71,19 +72,19 @@ CREATE VIRTUAL TABLE messages_text USING fts5 (
 INSERT INTO messages_text (messages_text, rank) VALUES ('secure-delete', 1);
 
 CREATE TRIGGER messages_text_insert AFTER INSERT ON messages
-WHEN new.redacted = 0 AND new.recalled = 0 AND new.role <> 'tool'
+WHEN new.redacted = 0 AND new.derived = 0 AND new.role <> 'tool'
 BEGIN
     INSERT INTO messages_text (rowid, content) VALUES (new.id, new.content);
 END;
 
 CREATE TRIGGER messages_text_delete AFTER DELETE ON messages
-WHEN old.redacted = 0 AND old.recalled = 0 AND old.role <> 'tool'
+WHEN old.redacted = 0 AND old.derived = 0 AND old.role <> 'tool'
 BEGIN
     INSERT INTO messages_text (messages_text, rowid, content) VALUES ('delete', old.id, old.content);
 END;
 
 -- A message is written once. An update would have to keep the index in step; forbid it instead.
-CREATE TRIGGER messages_are_written_once BEFORE UPDATE OF content, redacted, recalled, role ON messages
+CREATE TRIGGER messages_are_written_once BEFORE UPDATE OF content, redacted, derived, role ON messages
 BEGIN
     SELECT RAISE (ABORT, 'messages are written once');
 END;

@@ -2,10 +2,7 @@
 //!
 //! Call [`run`] with a way to make an empty store. A failing check panics and names itself.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "this module is a test suite; a failure is meant to panic"
-)]
+#![expect(clippy::unwrap_used, reason = "this module is a test suite; a failure is meant to panic")]
 
 use std::{future::Future, sync::Arc};
 
@@ -15,7 +12,7 @@ use memoir_core::{
 };
 use serde_json::json;
 
-use crate::{ConversationList, Store, StoreError, TextSearchRequest};
+use crate::{ConversationList, CostFilter, Store, StoreError, TextSearchRequest};
 
 /// Runs the whole suite, each check on a store of its own.
 pub async fn run<S, F>(empty_store: impl Fn() -> F)
@@ -55,10 +52,7 @@ fn user(text: &str) -> MessageBody {
 }
 
 fn assistant(text: &str) -> MessageBody {
-    MessageBody::Assistant {
-        text: text.into(),
-        tool_calls: Vec::new(),
-    }
+    MessageBody::Assistant { text: text.into(), tool_calls: Vec::new() }
 }
 
 /// A plain question and answer at a moment.
@@ -95,30 +89,15 @@ fn call(cost: Option<Usd>, moment: i64) -> CallCost {
 
 /// A conversation that does not exist yet.
 pub fn new_conversation(title: &str, scope: &str) -> ConversationTarget {
-    ConversationTarget::New(NewConversation {
-        title: title.into(),
-        scope: scope.into(),
-    })
+    ConversationTarget::New(NewConversation { title: title.into(), scope: scope.into() })
 }
 
 async fn an_exchange_comes_back_as_it_was_committed(store: impl Store) {
     let mut draft = exchange("Read the file", "It says hello", 1000);
-    let calls = vec![ToolCall {
-        id: "c1".into(),
-        name: "file_read".into(),
-        arguments: json!({"path": "a.txt"}),
-    }];
-    let redacted = |body| DraftMessage {
-        visibility: Visibility::Redacted,
-        ..said(body, 1005)
-    };
-    draft.messages.insert(
-        1,
-        redacted(MessageBody::Assistant {
-            text: String::new(),
-            tool_calls: calls,
-        }),
-    );
+    let calls =
+        vec![ToolCall { id: "c1".into(), name: "file_read".into(), arguments: json!({"path": "a.txt"}) }];
+    let redacted = |body| DraftMessage { visibility: Visibility::Redacted, ..said(body, 1005) };
+    draft.messages.insert(1, redacted(MessageBody::Assistant { text: String::new(), tool_calls: calls }));
     draft.messages.insert(
         2,
         redacted(MessageBody::Tool {
@@ -127,30 +106,18 @@ async fn an_exchange_comes_back_as_it_was_committed(store: impl Store) {
             text: "hello".into(),
         }),
     );
-    draft.messages[3].provenance = Provenance::Recalled;
+    draft.messages[3].provenance = Provenance::Derived;
     draft.status = ExchangeStatus::Stopped;
     draft.error = Some("stopped".into());
     draft.tool_call_count = 1;
 
-    let committed = store
-        .commit_exchange(&new_conversation("t", "/p"), &draft)
-        .await
-        .unwrap();
+    let committed = store.commit_exchange(&new_conversation("t", "/p"), &draft).await.unwrap();
     let stored = store.exchanges(committed.conversation_id, 10).await.unwrap();
     assert_eq!(stored.len(), 1);
     let stored = &stored[0];
-    assert_eq!(
-        (stored.id, stored.conversation_id),
-        (committed.exchange_id, committed.conversation_id)
-    );
-    assert_eq!(
-        (stored.status, stored.error.as_deref()),
-        (ExchangeStatus::Stopped, Some("stopped"))
-    );
-    assert_eq!(
-        (stored.started, stored.completed),
-        (draft.started, draft.completed)
-    );
+    assert_eq!((stored.id, stored.conversation_id), (committed.exchange_id, committed.conversation_id));
+    assert_eq!((stored.status, stored.error.as_deref()), (ExchangeStatus::Stopped, Some("stopped")));
+    assert_eq!((stored.started, stored.completed), (draft.started, draft.completed));
     assert_eq!(stored.user_message, draft.user_message);
     assert_eq!(stored.assistant_message, draft.assistant_message);
     assert_eq!((stored.usage, stored.cost), (draft.usage(), draft.cost()));
@@ -168,65 +135,33 @@ async fn an_exchange_comes_back_as_it_was_committed(store: impl Store) {
         })
         .collect();
     assert_eq!(comparable, draft.messages);
-    assert!(
-        messages
-            .iter()
-            .all(|message| message.exchange_id == committed.exchange_id)
-    );
+    assert!(messages.iter().all(|message| message.exchange_id == committed.exchange_id));
 }
 
 async fn a_conversation_comes_with_its_first_exchange(store: impl Store) {
-    let all = ConversationList {
-        scope: None,
-        limit: 10,
-    };
+    let all = ConversationList { scope: None, limit: 10 };
     assert!(store.conversations(&all).await.unwrap().is_empty());
 
-    let first = store
-        .commit_exchange(&new_conversation("one", "/a"), &exchange("q", "a", 1000))
-        .await
-        .unwrap();
-    let second = store
-        .commit_exchange(&new_conversation("two", "/b"), &exchange("q", "a", 2000))
-        .await
-        .unwrap();
+    let first =
+        store.commit_exchange(&new_conversation("one", "/a"), &exchange("q", "a", 1000)).await.unwrap();
+    let second =
+        store.commit_exchange(&new_conversation("two", "/b"), &exchange("q", "a", 2000)).await.unwrap();
     assert!(second.conversation_id > first.conversation_id);
     let again = ConversationTarget::Existing(first.conversation_id);
-    store
-        .commit_exchange(&again, &exchange("q2", "a2", 3000))
-        .await
-        .unwrap();
+    store.commit_exchange(&again, &exchange("q2", "a2", 3000)).await.unwrap();
 
-    let listed: Vec<_> = store
-        .conversations(&all)
-        .await
-        .unwrap()
-        .into_iter()
-        .map(|c| c.title)
-        .collect();
+    let listed: Vec<_> = store.conversations(&all).await.unwrap().into_iter().map(|c| c.title).collect();
     assert_eq!(listed, ["one", "two"], "the one that was used last comes first");
-    let in_b = ConversationList {
-        scope: Some("/b".into()),
-        limit: 10,
-    };
-    assert_eq!(
-        store.conversations(&in_b).await.unwrap()[0].id,
-        second.conversation_id
-    );
+    let in_b = ConversationList { scope: Some("/b".into()), limit: 10 };
+    assert_eq!(store.conversations(&in_b).await.unwrap()[0].id, second.conversation_id);
     let one = store.conversation(first.conversation_id).await.unwrap().unwrap();
-    assert_eq!(
-        (one.exchange_count, one.created, one.updated),
-        (2, at(1000), at(3010))
-    );
+    assert_eq!((one.exchange_count, one.created, one.updated), (2, at(1000), at(3010)));
 }
 
 async fn a_vanished_conversation_takes_no_exchange(store: impl Store) {
     let gone = ConversationTarget::Existing(ConversationId::new(77));
     let refused = store.commit_exchange(&gone, &exchange("q", "a", 1)).await;
-    assert!(
-        matches!(refused, Err(StoreError::NotFound { id: 77, .. })),
-        "{refused:?}"
-    );
+    assert!(matches!(refused, Err(StoreError::NotFound { id: 77, .. })), "{refused:?}");
     assert!(store.tables().await.unwrap().iter().all(|table| table.rows == 0));
 }
 
@@ -237,24 +172,12 @@ async fn the_window_is_the_newest_exchanges_oldest_first(store: impl Store) {
         let committed = store.commit_exchange(&target, &draft).await.unwrap();
         target = ConversationTarget::Existing(committed.conversation_id);
     }
-    let ConversationTarget::Existing(id) = target else {
-        unreachable!("five exchanges were committed")
-    };
-    let questions: Vec<_> = store
-        .exchanges(id, 2)
-        .await
-        .unwrap()
-        .into_iter()
-        .map(|e| e.user_message)
-        .collect();
+    let ConversationTarget::Existing(id) = target else { unreachable!("five exchanges were committed") };
+    let questions: Vec<_> =
+        store.exchanges(id, 2).await.unwrap().into_iter().map(|e| e.user_message).collect();
     assert_eq!(questions, ["q3", "q4"]);
-    let texts: Vec<_> = store
-        .messages(id, 2)
-        .await
-        .unwrap()
-        .into_iter()
-        .map(|m| m.body.text().to_owned())
-        .collect();
+    let texts: Vec<_> =
+        store.messages(id, 2).await.unwrap().into_iter().map(|m| m.body.text().to_owned()).collect();
     assert_eq!(texts, ["q3", "a3", "q4", "a4"]);
 }
 
@@ -263,48 +186,28 @@ async fn search_finds_what_was_said_and_nothing_else(store: impl Store) {
     draft.messages.push(DraftMessage {
         visibility: Visibility::Redacted,
         ..said(
-            MessageBody::Tool {
-                call_id: "c".into(),
-                tool_name: "t".into(),
-                text: "Miso soup".into(),
-            },
+            MessageBody::Tool { call_id: "c".into(), tool_name: "t".into(), text: "Miso soup".into() },
             1001,
         )
     });
-    draft.messages.push(DraftMessage {
-        provenance: Provenance::Recalled,
-        ..said(assistant("you said Miso"), 1002)
-    });
-    let committed = store
-        .commit_exchange(&new_conversation("cats", "/p"), &draft)
-        .await
-        .unwrap();
+    draft
+        .messages
+        .push(DraftMessage { provenance: Provenance::Derived, ..said(assistant("you said Miso"), 1002) });
+    let committed = store.commit_exchange(&new_conversation("cats", "/p"), &draft).await.unwrap();
     store
-        .commit_exchange(
-            &new_conversation("dogs", "/p"),
-            &exchange("The dogs barked", "Oh", 2000),
-        )
+        .commit_exchange(&new_conversation("dogs", "/p"), &exchange("The dogs barked", "Oh", 2000))
         .await
         .unwrap();
 
-    let search = |text: &str| TextSearchRequest {
-        text: text.into(),
-        limit: 10,
-    };
-    let hits = store
-        .search_text(&search("What was my cat's name, Miso?"))
-        .await
-        .unwrap();
+    let search = |text: &str| TextSearchRequest { text: text.into(), limit: 10 };
+    let hits = store.search_text(&search("What was my cat's name, Miso?")).await.unwrap();
     assert_eq!(hits[0].text, "My cat is called Miso");
     assert_eq!((hits[0].role, hits[0].created), (Role::User, at(1000)));
     assert_eq!(
         (hits[0].conversation_id, hits[0].exchange_id),
         (committed.conversation_id, committed.exchange_id)
     );
-    assert!(
-        hits.iter()
-            .all(|hit| !hit.text.contains("soup") && !hit.text.contains("you said"))
-    );
+    assert!(hits.iter().all(|hit| !hit.text.contains("soup") && !hit.text.contains("you said")));
     assert!(hits.windows(2).all(|pair| pair[0].score >= pair[1].score));
     let stemmed = store.search_text(&search("barking dog")).await.unwrap();
     assert_eq!(stemmed[0].text, "The dogs barked");
@@ -312,30 +215,11 @@ async fn search_finds_what_was_said_and_nothing_else(store: impl Store) {
 }
 
 async fn no_search_text_is_a_syntax_error(store: impl Store) {
-    store
-        .commit_exchange(&new_conversation("t", "/p"), &exchange("q", "a", 1))
-        .await
-        .unwrap();
+    store.commit_exchange(&new_conversation("t", "/p"), &exchange("q", "a", 1)).await.unwrap();
     let long = "word ".repeat(10_000);
-    for text in [
-        "",
-        "\"",
-        "a AND",
-        "NEAR(",
-        "x:y",
-        "*",
-        "'; DROP TABLE messages",
-        "你好",
-        "🦀",
-        "\0",
-        &long,
-    ] {
-        let result = store
-            .search_text(&TextSearchRequest {
-                text: text.into(),
-                limit: 5,
-            })
-            .await;
+    for text in ["", "\"", "a AND", "NEAR(", "x:y", "*", "'; DROP TABLE messages", "你好", "🦀", "\0", &long]
+    {
+        let result = store.search_text(&TextSearchRequest { text: text.into(), limit: 5 }).await;
         assert!(result.is_ok(), "{text:?}: {result:?}");
     }
 }
@@ -353,55 +237,42 @@ async fn command_history_keeps_order_and_skips_repetition(store: impl Store) {
     for line in ["one", "two", "two", "one\nmore"] {
         store.append_command(line, at(1)).await.unwrap();
     }
-    assert_eq!(
-        store.recent_commands(10).await.unwrap(),
-        ["one", "two", "one\nmore"]
-    );
+    assert_eq!(store.recent_commands(10).await.unwrap(), ["one", "two", "one\nmore"]);
     assert_eq!(store.recent_commands(1).await.unwrap(), ["one\nmore"]);
 }
 
 async fn costs_add_up_and_unknown_prices_are_counted(store: impl Store) {
     let mut draft = exchange("q", "a", 1000);
-    draft.calls = vec![
-        call(Some(Usd::from_nanos(700)), 1),
-        call(Some(Usd::from_nanos(300)), 2),
-        call(None, 3),
-    ];
-    let committed = store
-        .commit_exchange(&new_conversation("t", "/p"), &draft)
-        .await
-        .unwrap();
-    store
-        .commit_exchange(&new_conversation("other", "/p"), &exchange("q", "a", 1))
-        .await
-        .unwrap();
+    draft.calls =
+        vec![call(Some(Usd::from_nanos(700)), 1), call(Some(Usd::from_nanos(300)), 2), call(None, 3)];
+    let committed = store.commit_exchange(&new_conversation("t", "/p"), &draft).await.unwrap();
+    store.commit_exchange(&new_conversation("other", "/p"), &exchange("q", "a", 1)).await.unwrap();
 
     let summary = store.conversation_cost(committed.conversation_id).await.unwrap();
     assert_eq!((summary.calls, summary.unpriced_calls), (3, 1));
     assert_eq!(summary.cost, Usd::from_nanos(1000));
     assert_eq!(summary.usage, draft.usage());
+
+    // A call that belongs to no exchange counts too.
+    let mut failed = call(Some(Usd::from_nanos(5000)), 9_000_000);
+    failed.model = "other/model".into();
+    store.record_calls(Some(committed.conversation_id), &[failed]).await.unwrap();
+    let all = store.cost_lines(&CostFilter::default()).await.unwrap();
+    let spent: Vec<_> = all.iter().map(|line| (line.model.as_str(), line.summary.cost.as_nanos())).collect();
+    assert_eq!(spent, [("other/model", 5000), ("test/model", 2500)], "the dearest first");
+    let recent = CostFilter { since: Some(at(9_000_000)), conversation: None };
+    assert_eq!(store.cost_lines(&recent).await.unwrap().len(), 1);
+    assert_eq!(store.conversation_cost(committed.conversation_id).await.unwrap().cost, Usd::from_nanos(6000));
 }
 
 async fn tables_are_listed_with_their_sizes(store: impl Store) {
-    store
-        .commit_exchange(&new_conversation("t", "/p"), &exchange("q", "a", 1))
-        .await
-        .unwrap();
+    store.commit_exchange(&new_conversation("t", "/p"), &exchange("q", "a", 1)).await.unwrap();
     let tables = store.tables().await.unwrap();
-    let rows = |name: &str| {
-        tables
-            .iter()
-            .find(|table| table.name == name)
-            .map(|table| table.rows)
-    };
+    let rows = |name: &str| tables.iter().find(|table| table.name == name).map(|table| table.rows);
     assert_eq!(rows("conversations"), Some(1));
     assert_eq!(rows("messages"), Some(2));
     assert_eq!(rows("command_history"), Some(0));
-    assert!(
-        tables
-            .iter()
-            .all(|table| !table.name.starts_with('_') && !table.name.contains("_text"))
-    );
+    assert!(tables.iter().all(|table| !table.name.starts_with('_') && !table.name.contains("_text")));
 }
 
 async fn writers_side_by_side_lose_nothing<S: Store + 'static>(store: Arc<S>) {
@@ -421,10 +292,7 @@ async fn writers_side_by_side_lose_nothing<S: Store + 'static>(store: Arc<S>) {
     for task in tasks {
         task.await.unwrap();
     }
-    let all = ConversationList {
-        scope: None,
-        limit: 100,
-    };
+    let all = ConversationList { scope: None, limit: 100 };
     assert_eq!(store.conversations(&all).await.unwrap().len(), 20);
     assert_eq!(store.recent_commands(100).await.unwrap().len(), 20);
 }

@@ -17,6 +17,9 @@ pub struct TableInfo {
 /// Looking at the store itself.
 #[async_trait]
 pub trait Inspect: Send + Sync {
+    /// The version of the schema.
+    fn schema_version(&self) -> i64;
+
     /// The tables that hold memory, by name; not those that the database keeps for its own ends.
     async fn tables(&self) -> Result<Vec<TableInfo>>;
 }

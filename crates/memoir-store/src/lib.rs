@@ -13,7 +13,6 @@ mod error;
 mod exchanges;
 mod inspect;
 mod settings;
-mod text_query;
 mod text_search;
 
 #[cfg(feature = "contract")]
@@ -22,12 +21,11 @@ pub mod sqlite;
 
 pub use commands::CommandHistory;
 pub use conversations::{ConversationList, Conversations};
-pub use costs::{CostSummary, Costs};
+pub use costs::{CostFilter, CostLine, CostSummary, Costs};
 pub use error::{Result, StoreError};
 pub use exchanges::{Committed, Exchanges};
 pub use inspect::{Inspect, TableInfo};
 pub use settings::Settings;
-pub use text_query::any_term_query;
 pub use text_search::{TextHit, TextSearch, TextSearchRequest};
 
 /// Everything a store does.

@@ -37,6 +37,6 @@ pub struct TextHit {
 /// Searching text.
 #[async_trait]
 pub trait TextSearch: Send + Sync {
-    /// The best hits, best first. Redacted and recalled messages are never among them.
+    /// The best hits, best first. Redacted and derived messages are never among them.
     async fn search_text(&self, request: &TextSearchRequest) -> Result<Vec<TextHit>>;
 }

@@ -18,9 +18,7 @@ async fn open(path: &Path) -> SqliteStore {
 /// Runs SQL on the file from outside, as another program would.
 async fn execute(path: &Path, sql: &'static str) {
     use sqlx::Connection as _;
-    let options = sqlx::sqlite::SqliteConnectOptions::new()
-        .filename(path)
-        .create_if_missing(true);
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path).create_if_missing(true);
     let mut connection = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
     sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
     connection.close().await.unwrap();
@@ -43,10 +41,7 @@ async fn what_was_committed_is_there_after_reopening() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("deep/down/memoir.db");
     let store = open(&path).await;
-    store
-        .append_command("hello", memoir_core::Timestamp::from_millis(1))
-        .await
-        .unwrap();
+    store.append_command("hello", memoir_core::Timestamp::from_millis(1)).await.unwrap();
     store.close().await;
     assert_eq!(open(&path).await.recent_commands(5).await.unwrap(), ["hello"]);
 }
@@ -58,20 +53,11 @@ async fn only_the_owner_can_read_the_files() {
     let directory = TempDir::new().unwrap();
     let home = directory.path().join("home");
     let store = open(&home.join("memoir.db")).await;
-    store
-        .append_command("hello", memoir_core::Timestamp::from_millis(1))
-        .await
-        .unwrap();
+    store.append_command("hello", memoir_core::Timestamp::from_millis(1)).await.unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&home), 0o700);
-    let files: Vec<_> = fs::read_dir(&home)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    assert!(
-        files.iter().any(|file| file.to_string_lossy().ends_with("-wal")),
-        "{files:?}"
-    );
+    let files: Vec<_> = fs::read_dir(&home).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(files.iter().any(|file| file.to_string_lossy().ends_with("-wal")), "{files:?}");
     for file in files {
         assert_eq!(mode(&file), 0o600, "{}", file.display());
     }
@@ -93,10 +79,9 @@ async fn another_programs_database_is_refused() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("memoir.db");
     execute(&path, "CREATE TABLE bookmarks (url TEXT)").await;
-    assert!(matches!(
-        SqliteStore::open(&path).await,
-        Err(StoreError::Foreign { .. })
-    ));
+    let before = fs::read(&path).unwrap();
+    assert!(matches!(SqliteStore::open(&path).await, Err(StoreError::Foreign { .. })));
+    assert_eq!(fs::read(&path).unwrap(), before, "it is left untouched, to the byte");
 }
 
 #[tokio::test]
@@ -107,14 +92,7 @@ async fn a_newer_schema_is_refused() {
     execute(&path, "PRAGMA user_version = 9999").await;
     let refused = SqliteStore::open(&path).await;
     assert!(
-        matches!(
-            refused,
-            Err(StoreError::Newer {
-                found: 9999,
-                known: SCHEMA_VERSION,
-                ..
-            })
-        ),
+        matches!(refused, Err(StoreError::Newer { found: 9999, known: SCHEMA_VERSION, .. })),
         "{refused:?}"
     );
 }
@@ -124,10 +102,7 @@ async fn a_place_that_cannot_be_written_says_so() {
     let directory = TempDir::new().unwrap();
     fs::write(directory.path().join("file"), "").unwrap();
     let refused = SqliteStore::open(&directory.path().join("file/memoir.db")).await;
-    assert!(
-        matches!(refused, Err(StoreError::NotWritable { .. })),
-        "{refused:?}"
-    );
+    assert!(matches!(refused, Err(StoreError::NotWritable { .. })), "{refused:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -148,31 +123,34 @@ async fn two_that_open_a_new_memory_at_once_both_succeed() {
 }
 
 #[tokio::test]
+async fn a_commit_that_fails_in_its_middle_leaves_nothing() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("memoir.db");
+    let store = open(&path).await;
+    // The costs are written last; by then everything else of the exchange is in the transaction.
+    execute(&path, "CREATE TRIGGER no_costs BEFORE INSERT ON costs BEGIN SELECT RAISE (ABORT, 'no'); END")
+        .await;
+    let draft = contract::exchange("half a question", "half an answer", 1000);
+    assert!(store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.is_err());
+    assert!(store.tables().await.unwrap().iter().all(|table| table.rows == 0));
+    execute(&path, "DROP TRIGGER no_costs").await;
+    assert!(store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.is_ok());
+}
+
+#[tokio::test]
 async fn deleting_a_conversation_takes_its_words_and_keeps_its_bill() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("memoir.db");
     let store = open(&path).await;
     let draft = contract::exchange("the word is xyzzyplugh", "noted", 1000);
-    store
-        .commit_exchange(&contract::new_conversation("t", "/p"), &draft)
-        .await
-        .unwrap();
+    store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
     store.close().await;
     execute(&path, "PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; DELETE FROM conversations; PRAGMA wal_checkpoint(TRUNCATE)")
         .await;
     let bytes = fs::read(&path).unwrap();
     assert!(!bytes.windows(10).any(|window| window == b"xyzzyplugh"));
     let store = open(&path).await;
-    assert!(
-        store
-            .conversations(&ConversationList {
-                scope: None,
-                limit: 5
-            })
-            .await
-            .unwrap()
-            .is_empty()
-    );
+    assert!(store.conversations(&ConversationList { scope: None, limit: 5 }).await.unwrap().is_empty());
     let rows = |name: &str, tables: &[memoir_store::TableInfo]| {
         tables.iter().find(|table| table.name == name).unwrap().rows
     };

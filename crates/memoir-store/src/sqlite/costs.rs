@@ -1,39 +1,94 @@
 //! SQL of costs.
 
 use async_trait::async_trait;
-use memoir_core::{ConversationId, Usd};
-use sqlx::{Row as _, sqlite::SqliteRow};
+use memoir_core::{CallCost, ConversationId, ExchangeId, Timestamp, Usd};
+use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
 
-use super::{SqliteStore, error::store_error, exchanges::usage};
-use crate::{CostSummary, Costs, Result};
+use super::{
+    SqliteStore,
+    error::store_error,
+    exchanges::{signed, usage},
+};
+use crate::{CostFilter, CostLine, CostSummary, Costs, Result};
 
 #[async_trait]
 impl Costs for SqliteStore {
-    async fn conversation_cost(&self, conversation: ConversationId) -> Result<CostSummary> {
+    async fn record_calls(&self, conversation: Option<ConversationId>, calls: &[CallCost]) -> Result<()> {
+        if calls.is_empty() {
+            return Ok(());
+        }
+        let mut transaction = self.begin_write().await?;
+        for call in calls {
+            insert_cost(&mut transaction, conversation, None, call).await?;
+        }
+        transaction.commit().await.map_err(store_error)
+    }
+
+    async fn cost_lines(&self, filter: &CostFilter) -> Result<Vec<CostLine>> {
         sqlx::query(
-            "SELECT count(*) AS calls,
-                    coalesce(sum(input_tokens), 0) AS input_tokens,
-                    coalesce(sum(output_tokens), 0) AS output_tokens,
-                    coalesce(sum(cached_tokens), 0) AS cached_tokens,
-                    coalesce(sum(cache_write_tokens), 0) AS cache_write_tokens,
-                    coalesce(sum(reasoning_tokens), 0) AS reasoning_tokens,
+            "SELECT purpose, model, count(*) AS calls,
+                    sum(input_tokens) AS input_tokens,
+                    sum(output_tokens) AS output_tokens,
+                    sum(cached_tokens) AS cached_tokens,
+                    sum(cache_write_tokens) AS cache_write_tokens,
+                    sum(reasoning_tokens) AS reasoning_tokens,
                     coalesce(sum(cost), 0) AS cost,
                     count(*) - count(cost) AS unpriced_calls
-             FROM costs WHERE conversation_id = ?",
+             FROM costs
+             WHERE (?1 IS NULL OR created >= ?1) AND (?2 IS NULL OR conversation_id = ?2)
+             GROUP BY purpose, model ORDER BY coalesce(sum(cost), 0) DESC, purpose, model",
         )
-        .bind(conversation.get())
-        .try_map(summary)
-        .fetch_one(&self.readers)
+        .bind(filter.since.map(Timestamp::as_millis))
+        .bind(filter.conversation.map(ConversationId::get))
+        .try_map(|row: SqliteRow| {
+            Ok(CostLine {
+                purpose: row.try_get("purpose")?,
+                model: row.try_get("model")?,
+                summary: CostSummary {
+                    calls: row.try_get("calls")?,
+                    usage: usage(&row)?,
+                    cost: Usd::from_nanos(row.try_get("cost")?),
+                    unpriced_calls: row.try_get("unpriced_calls")?,
+                },
+            })
+        })
+        .fetch_all(&self.readers)
         .await
         .map_err(store_error)
     }
+
+    async fn conversation_cost(&self, conversation: ConversationId) -> Result<CostSummary> {
+        let filter = CostFilter { since: None, conversation: Some(conversation) };
+        Ok(self.cost_lines(&filter).await?.iter().map(|line| line.summary).sum())
+    }
 }
 
-fn summary(row: SqliteRow) -> Result<CostSummary, sqlx::Error> {
-    Ok(CostSummary {
-        calls: row.try_get("calls")?,
-        usage: usage(&row)?,
-        cost: Usd::from_nanos(row.try_get("cost")?),
-        unpriced_calls: row.try_get("unpriced_calls")?,
-    })
+/// Writes the row of one call.
+pub(super) async fn insert_cost(
+    connection: &mut SqliteConnection,
+    conversation: Option<ConversationId>,
+    exchange: Option<ExchangeId>,
+    call: &CallCost,
+) -> Result<()> {
+    sqlx::query(
+        "INSERT INTO costs
+             (conversation_id, exchange_id, purpose, model, input_tokens, output_tokens, cached_tokens,
+              cache_write_tokens, reasoning_tokens, cost, created)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    )
+    .bind(conversation.map(ConversationId::get))
+    .bind(exchange.map(ExchangeId::get))
+    .bind(call.purpose.as_str())
+    .bind(&call.model)
+    .bind(signed(call.usage.input_tokens))
+    .bind(signed(call.usage.output_tokens))
+    .bind(signed(call.usage.cached_tokens))
+    .bind(signed(call.usage.cache_write_tokens))
+    .bind(signed(call.usage.reasoning_tokens))
+    .bind(call.cost.map(Usd::as_nanos))
+    .bind(call.created.as_millis())
+    .execute(connection)
+    .await
+    .map_err(store_error)?;
+    Ok(())
 }

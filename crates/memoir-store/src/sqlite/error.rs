@@ -24,9 +24,7 @@ pub(super) fn store_error(error: sqlx::Error) -> StoreError {
     match (code, &error) {
         (Some(BUSY | LOCKED), _) | (None, sqlx::Error::PoolTimedOut) => StoreError::Busy,
         (Some(FULL), _) => StoreError::DiskFull,
-        (Some(CORRUPT | NOT_A_DATABASE), _) => StoreError::Damaged {
-            reason: error.to_string(),
-        },
+        (Some(CORRUPT | NOT_A_DATABASE), _) => StoreError::Damaged { reason: error.to_string() },
         _ => StoreError::Other(Box::new(error)),
     }
 }
@@ -34,13 +32,10 @@ pub(super) fn store_error(error: sqlx::Error) -> StoreError {
 /// What a failure while opening `path` means.
 pub(super) fn open_error(path: &std::path::Path, error: sqlx::Error) -> StoreError {
     match error.as_database_error().and_then(primary_code) {
-        Some(NOT_A_DATABASE) => StoreError::Foreign {
-            path: path.to_owned(),
-        },
-        Some(READ_ONLY | CANNOT_OPEN) => StoreError::NotWritable {
-            path: path.to_owned(),
-            reason: error.to_string(),
-        },
+        Some(NOT_A_DATABASE) => StoreError::Foreign { path: path.to_owned() },
+        Some(READ_ONLY | CANNOT_OPEN) => {
+            StoreError::NotWritable { path: path.to_owned(), reason: error.to_string() }
+        }
         _ => store_error(error),
     }
 }

@@ -2,13 +2,12 @@
 
 use async_trait::async_trait;
 use memoir_core::{
-    CallCost, ConversationId, ConversationTarget, DraftMessage, Exchange, ExchangeDraft, ExchangeId,
-    ExchangeStatus, Message, MessageBody, MessageId, NewConversation, Provenance, Timestamp, Usage, Usd,
-    Visibility,
+    ConversationId, ConversationTarget, DraftMessage, Exchange, ExchangeDraft, ExchangeId, ExchangeStatus,
+    Message, MessageBody, MessageId, NewConversation, Provenance, Timestamp, Usage, Usd, Visibility,
 };
 use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
 
-use super::{SqliteStore, error::store_error};
+use super::{SqliteStore, costs::insert_cost, error::store_error};
 use crate::{Committed, Exchanges, Result, StoreError};
 
 #[async_trait]
@@ -24,13 +23,10 @@ impl Exchanges for SqliteStore {
             insert_message(&mut transaction, conversation_id, exchange_id, message).await?;
         }
         for call in &draft.calls {
-            insert_cost(&mut transaction, conversation_id, exchange_id, call).await?;
+            insert_cost(&mut transaction, Some(conversation_id), Some(exchange_id), call).await?;
         }
         transaction.commit().await.map_err(store_error)?;
-        Ok(Committed {
-            conversation_id,
-            exchange_id,
-        })
+        Ok(Committed { conversation_id, exchange_id })
     }
 
     async fn exchanges(&self, conversation: ConversationId, limit: u32) -> Result<Vec<Exchange>> {
@@ -93,10 +89,7 @@ async fn touch_conversation(
         .await
         .map_err(store_error)?;
     match touched.rows_affected() {
-        0 => Err(StoreError::NotFound {
-            what: "conversation",
-            id: id.get(),
-        }),
+        0 => Err(StoreError::NotFound { what: "conversation", id: id.get() }),
         _ => Ok(id),
     }
 }
@@ -145,25 +138,17 @@ async fn insert_message(
     let (mut tool_calls, mut call_id, mut tool_name) = (None, None, None);
     match &message.body {
         MessageBody::User { .. } => {}
-        MessageBody::Assistant {
-            tool_calls: calls, ..
-        } if calls.is_empty() => {}
-        MessageBody::Assistant {
-            tool_calls: calls, ..
-        } => {
+        MessageBody::Assistant { tool_calls: calls, .. } if calls.is_empty() => {}
+        MessageBody::Assistant { tool_calls: calls, .. } => {
             tool_calls = Some(serde_json::to_string(calls).map_err(|error| StoreError::Other(error.into()))?);
         }
-        MessageBody::Tool {
-            call_id: id,
-            tool_name: name,
-            ..
-        } => {
+        MessageBody::Tool { call_id: id, tool_name: name, .. } => {
             (call_id, tool_name) = (Some(id), Some(name));
         }
     }
     sqlx::query(
         "INSERT INTO messages
-             (exchange_id, conversation_id, role, content, redacted, recalled,
+             (exchange_id, conversation_id, role, content, redacted, derived,
               tool_calls, tool_call_id, tool_name, tokens, created)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
@@ -172,7 +157,7 @@ async fn insert_message(
     .bind(message.body.role().as_str())
     .bind(message.body.text())
     .bind(message.visibility == Visibility::Redacted)
-    .bind(message.provenance == Provenance::Recalled)
+    .bind(message.provenance == Provenance::Derived)
     .bind(tool_calls)
     .bind(call_id)
     .bind(tool_name)
@@ -184,37 +169,8 @@ async fn insert_message(
     Ok(())
 }
 
-async fn insert_cost(
-    connection: &mut SqliteConnection,
-    conversation: ConversationId,
-    exchange: ExchangeId,
-    call: &CallCost,
-) -> Result<()> {
-    sqlx::query(
-        "INSERT INTO costs
-             (conversation_id, exchange_id, purpose, model, input_tokens, output_tokens, cached_tokens,
-              cache_write_tokens, reasoning_tokens, cost, created)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    )
-    .bind(conversation.get())
-    .bind(exchange.get())
-    .bind(call.purpose.as_str())
-    .bind(&call.model)
-    .bind(signed(call.usage.input_tokens))
-    .bind(signed(call.usage.output_tokens))
-    .bind(signed(call.usage.cached_tokens))
-    .bind(signed(call.usage.cache_write_tokens))
-    .bind(signed(call.usage.reasoning_tokens))
-    .bind(call.cost.map(Usd::as_nanos))
-    .bind(call.created.as_millis())
-    .execute(connection)
-    .await
-    .map_err(store_error)?;
-    Ok(())
-}
-
 /// SQLite's integers are signed; no count here comes near the limit.
-fn signed(count: u64) -> i64 {
+pub(super) fn signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
@@ -272,16 +228,8 @@ fn message(row: SqliteRow) -> Result<Message, sqlx::Error> {
         conversation_id: ConversationId::new(row.try_get("conversation_id")?),
         author: row.try_get("author")?,
         body,
-        visibility: if row.try_get("redacted")? {
-            Visibility::Redacted
-        } else {
-            Visibility::Shown
-        },
-        provenance: if row.try_get("recalled")? {
-            Provenance::Recalled
-        } else {
-            Provenance::Said
-        },
+        visibility: if row.try_get("redacted")? { Visibility::Redacted } else { Visibility::Shown },
+        provenance: if row.try_get("derived")? { Provenance::Derived } else { Provenance::Said },
         tokens: row.try_get("tokens")?,
         created: Timestamp::from_millis(row.try_get("created")?),
     })

@@ -20,7 +20,7 @@ impl SqliteStore {
                     'question ' || i, 'answer ' || i, 'made/up', 10, 5, 0, 0, 0, 100, 0, 1 FROM n WHERE ?1 > 0",
             // Words from a vocabulary of a few thousand, so that the full-text index looks like one of talk.
             "INSERT INTO messages
-                 (exchange_id, conversation_id, role, content, redacted, recalled, tokens, created)
+                 (exchange_id, conversation_id, role, content, redacted, derived, tokens, created)
              SELECT id, conversation_id, role,
                     role || ' speaks of topic' || (id * 7919 % 3001) || ' and matter' || (id * 104729 % 2003)
                     || ' beside thing' || (id * 31 % 997) || ' in year ' || (1900 + id % 125),

@@ -8,11 +8,8 @@ use sqlx::{
 };
 
 /// Every migration, oldest first. To change the schema, add a file and a line.
-const MIGRATIONS: &[(i64, &str, &str)] = &[(
-    1,
-    "conversations",
-    include_str!("../../migrations/0001_conversations.sql"),
-)];
+const MIGRATIONS: &[(i64, &str, &str)] =
+    &[(1, "conversations", include_str!("../../migrations/0001_conversations.sql"))];
 
 /// The schema version that this program writes.
 pub const SCHEMA_VERSION: i64 = MIGRATIONS[MIGRATIONS.len() - 1].0;
@@ -22,13 +19,7 @@ pub(super) fn migrator() -> Migrator {
     let migrations = MIGRATIONS
         .iter()
         .map(|&(version, name, sql)| {
-            Migration::new(
-                version,
-                Cow::Borrowed(name),
-                MigrationType::Simple,
-                sql.into_sql_str(),
-                false,
-            )
+            Migration::new(version, Cow::Borrowed(name), MigrationType::Simple, sql.into_sql_str(), false)
         })
         .collect();
     Migrator::with_migrations(migrations)

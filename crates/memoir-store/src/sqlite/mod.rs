@@ -13,6 +13,7 @@ mod inspect;
 mod migrations;
 mod open;
 mod settings;
+mod text_query;
 mod text_search;
 
 use sqlx::{Sqlite, SqlitePool, Transaction};
@@ -35,10 +36,7 @@ impl SqliteStore {
     /// A transaction that holds the write lock from its start. A deferred one that reads first and writes
     /// later fails when another process wrote in between, whatever the busy timeout.
     async fn begin_write(&self) -> Result<Transaction<'static, Sqlite>> {
-        self.writer
-            .begin_with("BEGIN IMMEDIATE")
-            .await
-            .map_err(store_error)
+        self.writer.begin_with("BEGIN IMMEDIATE").await.map_err(store_error)
     }
 
     /// Closes all connections, folding the write-ahead log into the file.

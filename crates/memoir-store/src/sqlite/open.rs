@@ -33,11 +33,9 @@ impl SqliteStore {
     /// Opens the memory at `path`, making it if there is none and bringing its schema up to date.
     pub async fn open(path: &Path) -> Result<Self> {
         let _alone = lock_for_opening(path).await?;
+        prepare(path).await?;
         let options = connect_options(path);
         let writer = pool(1).connect_lazy_with(options.clone());
-        let mut connection = writer.acquire().await.map_err(|error| open_error(path, error))?;
-        prepare(&mut connection, path).await?;
-        drop(connection);
         let readers = pool(MOST_READERS).connect_lazy_with(options.read_only(true));
         Ok(Self { writer, readers })
     }
@@ -76,10 +74,8 @@ async fn lock_for_opening(path: &Path) -> Result<File> {
 }
 
 fn lock_blocking(path: &Path) -> Result<File> {
-    let denied = |error: io::Error| StoreError::NotWritable {
-        path: path.to_owned(),
-        reason: error.to_string(),
-    };
+    let denied =
+        |error: io::Error| StoreError::NotWritable { path: path.to_owned(), reason: error.to_string() };
     if let Some(directory) = path.parent() {
         create_private_directory(directory).map_err(denied)?;
     }
@@ -109,8 +105,18 @@ fn private_file(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Checks whose file this is and brings the schema up to date.
-async fn prepare(connection: &mut SqliteConnection, path: &Path) -> Result<()> {
+/// Checks whose file this is and brings the schema up to date. The connection sets nothing that is kept in the
+/// file, so that one which is not ours stays as it is, to the byte.
+async fn prepare(path: &Path) -> Result<()> {
+    let options = SqliteConnectOptions::new().filename(path).busy_timeout(BUSY_TIMEOUT);
+    let connected = SqliteConnection::connect_with(&options).await;
+    let mut connection = connected.map_err(|error| open_error(path, error))?;
+    let prepared = identify_and_migrate(&mut connection, path).await;
+    let closed = connection.close().await.map_err(|error| open_error(path, error));
+    prepared.and(closed)
+}
+
+async fn identify_and_migrate(connection: &mut SqliteConnection, path: &Path) -> Result<()> {
     let (application, version, objects): (i64, i64, i64) = sqlx::query_as(
         "SELECT (SELECT application_id FROM pragma_application_id),
                 (SELECT user_version FROM pragma_user_version),
@@ -122,25 +128,22 @@ async fn prepare(connection: &mut SqliteConnection, path: &Path) -> Result<()> {
 
     let empty = application == 0 && objects == 0;
     if application != APPLICATION_ID && !empty {
-        return Err(StoreError::Foreign {
-            path: path.to_owned(),
-        });
+        return Err(StoreError::Foreign { path: path.to_owned() });
     }
     if version > SCHEMA_VERSION {
-        return Err(StoreError::Newer {
-            path: path.to_owned(),
-            found: version,
-            known: SCHEMA_VERSION,
-        });
+        return Err(StoreError::Newer { path: path.to_owned(), found: version, known: SCHEMA_VERSION });
     }
-    if version == SCHEMA_VERSION {
-        return Ok(());
+    if version < SCHEMA_VERSION {
+        migrate(connection).await.map_err(|error| match error {
+            // Damage and full disks keep their meaning; what else fails here is about the file.
+            sqlx::Error::Migrate(source) => StoreError::Other(source),
+            other => open_error(path, other),
+        })?;
     }
-    migrate(connection).await.map_err(|error| match error {
-        // Damage and full disks keep their meaning; what else fails here is about the file.
-        sqlx::Error::Migrate(source) => StoreError::Other(source),
-        other => open_error(path, other),
-    })
+    // Now that it is known to be ours. The mode is kept in the file, so that this is nothing from the second
+    // time on.
+    let write_ahead = sqlx::query("PRAGMA journal_mode = WAL").execute(connection).await;
+    write_ahead.map(drop).map_err(|error| open_error(path, error))
 }
 
 /// Runs what is missing and marks the file, all in one transaction.
@@ -148,15 +151,11 @@ async fn migrate(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     // `Migrator::run` is this call behind a bound that no spawned future can satisfy (sqlx's own comment says so).
     migrator().run_direct(None, &mut *transaction, false).await?;
-    sqlx::query(sqlx::AssertSqlSafe(format!(
-        "PRAGMA application_id = {APPLICATION_ID}"
-    )))
-    .execute(&mut *transaction)
-    .await?;
-    sqlx::query(sqlx::AssertSqlSafe(format!(
-        "PRAGMA user_version = {SCHEMA_VERSION}"
-    )))
-    .execute(&mut *transaction)
-    .await?;
+    sqlx::query(sqlx::AssertSqlSafe(format!("PRAGMA application_id = {APPLICATION_ID}")))
+        .execute(&mut *transaction)
+        .await?;
+    sqlx::query(sqlx::AssertSqlSafe(format!("PRAGMA user_version = {SCHEMA_VERSION}")))
+        .execute(&mut *transaction)
+        .await?;
     transaction.commit().await
 }

@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use memoir_core::{ConversationId, ExchangeId, MessageId, Role, Timestamp};
 use sqlx::{Row as _, sqlite::SqliteRow};
 
-use super::{SqliteStore, error::store_error};
-use crate::{Result, TextHit, TextSearch, TextSearchRequest, any_term_query};
+use super::{SqliteStore, error::store_error, text_query::any_term_query};
+use crate::{Result, TextHit, TextSearch, TextSearchRequest};
 
 #[async_trait]
 impl TextSearch for SqliteStore {
@@ -35,11 +35,7 @@ fn hit(row: SqliteRow) -> Result<TextHit, sqlx::Error> {
         message_id: MessageId::new(row.try_get("id")?),
         exchange_id: ExchangeId::new(row.try_get("exchange_id")?),
         conversation_id: ConversationId::new(row.try_get("conversation_id")?),
-        role: if row.try_get::<&str, _>("role")? == "user" {
-            Role::User
-        } else {
-            Role::Assistant
-        },
+        role: if row.try_get::<&str, _>("role")? == "user" { Role::User } else { Role::Assistant },
         text: row.try_get("content")?,
         created: Timestamp::from_millis(row.try_get("created")?),
         score: row.try_get("score")?,

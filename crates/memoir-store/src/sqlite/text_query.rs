@@ -17,7 +17,7 @@ const STOP_WORDS: &[&str] = &[
 /// An FTS5 query that matches any word of `text`, or nothing when there is no word in it.
 ///
 /// Every word is quoted, so that operators, quotes and punctuation are words or nothing, never syntax.
-pub fn any_term_query(text: &str) -> Option<String> {
+pub(super) fn any_term_query(text: &str) -> Option<String> {
     let mut seen = HashSet::new();
     let words: Vec<String> = text
         .split(|character: char| !character.is_alphanumeric())
@@ -25,20 +25,9 @@ pub fn any_term_query(text: &str) -> Option<String> {
         .map(str::to_lowercase)
         .filter(|word| seen.insert(word.clone()))
         .collect();
-    let telling: Vec<&String> = words
-        .iter()
-        .filter(|word| !STOP_WORDS.contains(&word.as_str()))
-        .collect();
-    let asked = if telling.is_empty() {
-        words.iter().collect()
-    } else {
-        telling
-    };
-    let terms: Vec<String> = asked
-        .into_iter()
-        .take(MOST_TERMS)
-        .map(|word| format!("\"{word}\""))
-        .collect();
+    let telling: Vec<&String> = words.iter().filter(|word| !STOP_WORDS.contains(&word.as_str())).collect();
+    let asked = if telling.is_empty() { words.iter().collect() } else { telling };
+    let terms: Vec<String> = asked.into_iter().take(MOST_TERMS).map(|word| format!("\"{word}\"")).collect();
     (!terms.is_empty()).then(|| terms.join(" OR "))
 }
 
@@ -50,10 +39,7 @@ mod tests {
 
     #[test]
     fn operators_and_quotes_become_words() {
-        assert_eq!(
-            any_term_query("NOT \"a\" OR b*").as_deref(),
-            Some(r#""not" OR "b""#)
-        );
+        assert_eq!(any_term_query("NOT \"a\" OR b*").as_deref(), Some(r#""not" OR "b""#));
     }
 
     #[test]
@@ -65,10 +51,7 @@ mod tests {
     #[test]
     fn stop_words_count_only_when_alone() {
         assert_eq!(any_term_query("what is the tea").as_deref(), Some("\"tea\""));
-        assert_eq!(
-            any_term_query("Who am I?").as_deref(),
-            Some(r#""who" OR "am" OR "i""#)
-        );
+        assert_eq!(any_term_query("Who am I?").as_deref(), Some(r#""who" OR "am" OR "i""#));
     }
 
     #[test]

@@ -1,4 +1,6 @@
-//! The conversation between Memoir and a model: what is sent, what comes back.
+//! The conversation between Memoir and a chat model: what is sent, what comes back.
+
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
@@ -13,36 +15,35 @@ pub struct ChatRequest {
     pub system: String,
     /// The talk so far, oldest first, ending with what is to be answered.
     pub messages: Vec<ChatMessage>,
+    /// How many of the messages, from the first, will stand at the same place in the next request too.
+    /// Providers that cache a prompt by breakpoints get one there.
+    pub stable_messages: usize,
     /// What the model may ask to run.
     pub tools: Vec<ToolSpec>,
 }
 
 /// One message of a request.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum ChatMessage {
     /// The user's words.
     User(String),
     /// The model's own earlier words.
     Assistant {
-        /// Its reasoning, for providers that want it back within one exchange.
-        thinking: Vec<ThinkingBlock>,
         /// What it said.
         text: String,
         /// What it asked to run.
         tool_calls: Vec<ToolCall>,
+        /// The reply in its provider's own form, where it was given within this exchange.
+        replay: Option<Replay>,
     },
     /// What its tool calls gave, all those of one reply together.
     ToolResults(Vec<ToolResult>),
 }
 
-/// A piece of reasoning, with the provider's signature if it signs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ThinkingBlock {
-    /// What was thought; may be empty where only the signature is given out.
-    pub text: String,
-    /// The provider's proof that it thought this.
-    pub signature: Option<String>,
-}
+/// A reply in its provider's own form, to be sent back as it came: thinking blocks with their signatures,
+/// calls with theirs. Providers refuse a continuation whose thoughts were left out or changed.
+#[derive(Debug, Clone)]
+pub struct Replay(pub(crate) genai::chat::MessageContent);
 
 /// What a tool call gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +57,7 @@ pub struct ToolResult {
 }
 
 /// What comes back while a model answers.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum ChatEvent {
     /// More of the answer.
     Text(String),
@@ -66,17 +67,24 @@ pub enum ChatEvent {
     ToolCall(ToolCall),
     /// What the call used.
     Usage(Usage),
+    /// The call failed before it gave anything, and is made again after a while.
+    Retrying {
+        /// What went wrong.
+        reason: ModelError,
+        /// How long is waited.
+        wait: Duration,
+    },
     /// The end. A stream without it was cut off.
     End(Finish),
 }
 
 /// How an answer ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Finish {
     /// Why the model stopped.
     pub reason: StopReason,
-    /// Its reasoning, to be sent back with the tool results.
-    pub thinking: Vec<ThinkingBlock>,
+    /// The reply in its provider's own form, where that holds more than text and calls.
+    pub replay: Option<Replay>,
 }
 
 /// Why a model stopped.

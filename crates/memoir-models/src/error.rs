@@ -14,11 +14,17 @@ pub enum ModelError {
         /// What the system said.
         reason: String,
     },
-    /// The key is wrong, or may not do this. Ask for another.
+    /// The key is wrong. Ask for another.
     #[error("the server refused the key (status {status}): {message}")]
     Authentication {
         /// The HTTP status.
         status: u16,
+        /// What the server said.
+        message: String,
+    },
+    /// The key is right but may not do this.
+    #[error("the server does not allow this (status 403): {message}")]
+    Forbidden {
         /// What the server said.
         message: String,
     },
@@ -28,6 +34,15 @@ pub enum ModelError {
         /// What the server said.
         message: String,
     },
+    /// More was sent than the model takes. Send less.
+    #[error("more was sent than the model takes: {message}")]
+    ContextTooLong {
+        /// What the server said.
+        message: String,
+    },
+    /// The provider's filter stopped the request or the answer.
+    #[error("the provider's content filter stopped the answer")]
+    ContentFilter,
     /// Too many requests. Wait, then try again.
     #[error("the server asks to slow down (status 429): {message}")]
     RateLimited {
@@ -58,7 +73,7 @@ pub enum ModelError {
     #[error("the answer was cut off before its end")]
     Truncated,
     /// Nothing came for too long.
-    #[error("the server fell silent for {} s", .after.as_secs())]
+    #[error("the server fell silent for {:.0} s", .after.as_secs_f64())]
     IdleTimeout {
         /// How long was waited.
         after: Duration,
@@ -72,4 +87,136 @@ pub enum ModelError {
     /// Memory could not be read, for the model that answers from it.
     #[error("memory could not be read: {0}")]
     Memory(String),
+}
+
+impl ModelError {
+    /// Whether the same call may succeed later.
+    pub fn is_transient(&self) -> bool {
+        matches!(
+            self,
+            Self::Unreachable { .. } | Self::RateLimited { .. } | Self::Server { .. } | Self::Truncated
+        )
+    }
+
+    /// How long the server wants one to wait.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::RateLimited { retry_after, .. } | Self::Server { retry_after, .. } => *retry_after,
+            _ => None,
+        }
+    }
+
+    /// What a failed HTTP status means, with what the server said in `body`.
+    pub(crate) fn from_status(status: u16, body: &str, retry_after: Option<Duration>) -> Self {
+        let message = server_message(body);
+        match status {
+            400 | 413 | 422 if speaks_of_length(body) => Self::ContextTooLong { message },
+            401 => Self::Authentication { status, message },
+            // Google answers a wrong key with 400.
+            400 if body.contains("API_KEY_INVALID") => Self::Authentication { status, message },
+            403 => Self::Forbidden { message },
+            404 => Self::NotFound { message },
+            429 => Self::RateLimited { retry_after, message },
+            500 | 502 | 503 | 504 | 529 => Self::Server { status, retry_after, message },
+            _ => Self::BadRequest { status, message },
+        }
+    }
+
+    /// The same error with every occurrence of `secret` taken out of what the server said.
+    pub(crate) fn without(mut self, secret: &str) -> Self {
+        if let Self::Unreachable { reason: text, .. }
+        | Self::Authentication { message: text, .. }
+        | Self::Forbidden { message: text }
+        | Self::NotFound { message: text }
+        | Self::ContextTooLong { message: text }
+        | Self::RateLimited { message: text, .. }
+        | Self::Server { message: text, .. }
+        | Self::BadRequest { message: text, .. }
+        | Self::Garbled(text) = &mut self
+            && !secret.is_empty()
+        {
+            *text = text.replace(secret, "[key]");
+        }
+        self
+    }
+}
+
+/// What the server said is shown up to here.
+const LONGEST_MESSAGE: usize = 300;
+
+/// The ways in which providers say that a request is too long.
+fn speaks_of_length(body: &str) -> bool {
+    const PHRASES: [&str; 8] = [
+        "context_length_exceeded",
+        "maximum context length",
+        "context length",
+        "prompt is too long",
+        "exceeds the maximum number of tokens",
+        "maximum prompt length",
+        "request_too_large",
+        "exceed_context_size",
+    ];
+    let body = body.to_lowercase();
+    PHRASES.iter().any(|phrase| body.contains(phrase))
+}
+
+/// The human part of an error body: the `message` that every dialect has somewhere, or the body itself.
+pub(crate) fn server_message(body: &str) -> String {
+    let parsed: Option<serde_json::Value> = serde_json::from_str(body).ok();
+    let message = parsed.as_ref().and_then(|value| {
+        ["/error/message", "/0/error/message", "/message", "/error", "/detail"]
+            .iter()
+            .find_map(|pointer| value.pointer(pointer).and_then(serde_json::Value::as_str))
+    });
+    match message.unwrap_or(body).trim() {
+        "" => "no reason given".into(),
+        text => cut(text),
+    }
+}
+
+/// One line, cut to what a person reads.
+pub(crate) fn cut(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LONGEST_MESSAGE) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_message_is_dug_out_of_each_shape() {
+        assert_eq!(server_message(r#"{"error":{"message":"no such model"}}"#), "no such model");
+        assert_eq!(server_message(r#"[{"error":{"message":"in a list"}}]"#), "in a list");
+        assert_eq!(server_message(r#"{"error":"plain"}"#), "plain");
+        assert_eq!(server_message("<html>\n  <b>Bad</b>"), "<html> <b>Bad</b>");
+        assert_eq!(server_message(""), "no reason given");
+        assert_eq!(server_message(&"x".repeat(1000)).chars().count(), LONGEST_MESSAGE + 1);
+    }
+
+    #[test]
+    fn a_request_that_is_too_long_is_known_in_each_dialect() {
+        for body in [
+            r#"{"error":{"code":"context_length_exceeded","message":"Your input exceeds the context window"}}"#,
+            r#"{"error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#,
+            r#"{"error":{"message":"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."}}"#,
+            r#"{"error":"This model's maximum prompt length is 131072"}"#,
+        ] {
+            assert!(
+                matches!(ModelError::from_status(400, body, None), ModelError::ContextTooLong { .. }),
+                "{body}"
+            );
+        }
+        assert!(matches!(ModelError::from_status(400, "{}", None), ModelError::BadRequest { .. }));
+    }
+
+    #[test]
+    fn a_key_that_the_server_repeats_is_taken_out() {
+        let error =
+            ModelError::from_status(401, r#"{"error":"wrong key sk-123 given"}"#, None).without("sk-123");
+        assert_eq!(error.to_string(), "the server refused the key (status 401): wrong key [key] given");
+    }
 }

@@ -1,0 +1,160 @@
+//! Where a provider is reached, and with which key.
+
+use secrecy::SecretString;
+
+use crate::Provider;
+
+/// Where a provider is reached, and with which key.
+#[derive(Debug, Clone)]
+pub struct Endpoint {
+    /// The address under which calls live, ending in a slash.
+    pub(crate) url: String,
+    /// The same without a user and password, for showing.
+    pub(crate) shown_url: String,
+    pub(crate) key: Option<SecretString>,
+}
+
+/// An address that is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("\"{0}\" is not an address")]
+pub struct InvalidAddress(String);
+
+impl Endpoint {
+    /// `provider` at `base_url`, which is as the provider's own SDK takes it. A local server may need no key.
+    pub fn new(
+        provider: Provider,
+        base_url: String,
+        key: Option<SecretString>,
+    ) -> Result<Self, InvalidAddress> {
+        let url = service_url(provider, &base_url);
+        let parsed = reqwest::Url::parse(&url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        let Some(mut shown) = parsed else { return Err(InvalidAddress(base_url)) };
+        // An address that can have a host can have its user taken away.
+        let _ = shown.set_username("").and_then(|()| shown.set_password(None));
+        Ok(Self { url, shown_url: shown.to_string(), key })
+    }
+}
+
+/// Where a provider is reached unless told otherwise; nothing for those that have no address of their own.
+pub const fn default_url(provider: Provider) -> Option<&'static str> {
+    match provider {
+        Provider::Anthropic => Some("https://api.anthropic.com"),
+        Provider::Google => Some("https://generativelanguage.googleapis.com"),
+        Provider::OpenAi => Some("https://api.openai.com/v1"),
+        Provider::Xai => Some("https://api.x.ai/v1"),
+        Provider::Ollama => Some("http://127.0.0.1:11434"),
+        Provider::OpenAiCompatible | Provider::Memoir => None,
+    }
+}
+
+/// The address under which `provider`'s calls live, ending in a slash.
+///
+/// Each SDK takes its base address in its own way: Anthropic's and Google's without a version, OpenAI's and
+/// xAI's with one, Ollama's perhaps as a bare host. A version segment or slash more or less is no matter.
+pub(crate) fn service_url(provider: Provider, given: &str) -> String {
+    let trimmed = given.trim().trim_end_matches('/');
+    match provider {
+        Provider::Anthropic => format!("{}/v1/", without_version(trimmed)),
+        Provider::Google => format!("{}/v1beta/", without_version(trimmed)),
+        Provider::Ollama => ollama_url(trimmed),
+        Provider::OpenAi | Provider::Xai | Provider::OpenAiCompatible | Provider::Memoir => {
+            let has_path = trimmed.split_once("://").map_or(trimmed, |(_, rest)| rest).contains('/');
+            if has_path { format!("{trimmed}/") } else { format!("{trimmed}/v1/") }
+        }
+    }
+}
+
+/// The address without a last segment like `v1` or `v1beta`.
+fn without_version(url: &str) -> &str {
+    match url.rsplit_once('/') {
+        Some((rest, last)) if is_version(last) => rest.trim_end_matches('/'),
+        _ => url,
+    }
+}
+
+fn is_version(segment: &str) -> bool {
+    segment.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// `OLLAMA_HOST` may be a host, a host and port, or an address; for the server it may be `0.0.0.0`.
+fn ollama_url(given: &str) -> String {
+    let (scheme, rest) = given.split_once("://").unwrap_or(("http", given));
+    let rest = rest.strip_suffix("/api").unwrap_or(rest);
+    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let path = if is_version(path) { "" } else { path };
+    let has_port = authority.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) if has_port => (host, port),
+        _ => (authority, if scheme == "https" { "443" } else { "11434" }),
+    };
+    let host = if host.is_empty() || host == "0.0.0.0" { "127.0.0.1" } else { host };
+    if path.is_empty() {
+        format!("{scheme}://{host}:{port}/")
+    } else {
+        format!("{scheme}://{host}:{port}/{path}/")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assert_all(provider: Provider, given: &[&str], expected: &str) {
+        for url in given {
+            assert_eq!(service_url(provider, url), expected, "{provider} {url}");
+        }
+    }
+
+    #[test]
+    fn a_slash_or_version_more_or_less_is_no_matter() {
+        let with_version =
+            ["http://h:1", "http://h:1/", "http://h:1/v1", "http://h:1/v1/", " http://h:1/v1// "];
+        assert_all(Provider::OpenAi, &with_version, "http://h:1/v1/");
+        assert_all(Provider::Xai, &with_version, "http://h:1/v1/");
+        assert_all(Provider::OpenAiCompatible, &with_version, "http://h:1/v1/");
+        assert_all(Provider::Anthropic, &with_version, "http://h:1/v1/");
+        assert_all(
+            Provider::Google,
+            &["http://h:1", "http://h:1/v1beta/", "http://h:1/v1/"],
+            "http://h:1/v1beta/",
+        );
+    }
+
+    #[test]
+    fn a_password_is_not_shown_and_nonsense_is_refused() {
+        let endpoint = |url: &str| Endpoint::new(Provider::OpenAi, url.into(), None);
+        let shown = endpoint("http://user:secret@h:1/v1").map(|endpoint| endpoint.shown_url);
+        assert_eq!(shown, Ok("http://h:1/v1/".into()));
+        for nonsense in ["nonsense", "localhost:9/v1", "ftp://h/", ""] {
+            assert!(endpoint(nonsense).is_err(), "{nonsense}");
+        }
+    }
+
+    #[test]
+    fn a_gateways_path_is_kept() {
+        assert_eq!(service_url(Provider::OpenAi, "https://g.example/openai"), "https://g.example/openai/");
+        assert_eq!(
+            service_url(Provider::Anthropic, "https://g.example/claude"),
+            "https://g.example/claude/v1/"
+        );
+        assert_eq!(
+            service_url(Provider::Google, "https://g.example/gem/v1beta"),
+            "https://g.example/gem/v1beta/"
+        );
+    }
+
+    #[test]
+    fn ollamas_host_comes_in_many_forms() {
+        let forms = [
+            "127.0.0.1",
+            "127.0.0.1:11434",
+            "http://127.0.0.1:11434/",
+            "0.0.0.0",
+            ":11434",
+            "http://127.0.0.1/v1",
+        ];
+        assert_all(Provider::Ollama, &forms, "http://127.0.0.1:11434/");
+        assert_eq!(service_url(Provider::Ollama, "https://box.example"), "https://box.example:443/");
+        assert_eq!(service_url(Provider::Ollama, "http://box:80/ollama/api"), "http://box:80/ollama/");
+    }
+}

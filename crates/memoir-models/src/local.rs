@@ -1,0 +1,40 @@
+//! Looking for a model server on this machine.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use serde_json::Value;
+
+use crate::{ModelName, Provider, endpoint::service_url, http};
+
+/// A server that is there answers at once; one that is not is refused at once. This is for neither.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// A server found on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LocalServer {
+    /// What runs there and the model it serves.
+    pub model: ModelName,
+    /// Its address.
+    pub base_url: String,
+}
+
+/// Asks all candidates at once which models they have, and takes the first, in their order, that has one.
+pub async fn find_local_server(candidates: &[(Provider, String)]) -> Option<LocalServer> {
+    let asked = candidates.iter().map(|(provider, url)| tokio::time::timeout(PATIENCE, ask(*provider, url)));
+    join_all(asked).await.into_iter().find_map(|answer| answer.ok().flatten())
+}
+
+async fn ask(provider: Provider, base_url: &str) -> Option<LocalServer> {
+    let url = service_url(provider, base_url);
+    let (path, models, name) = match provider {
+        Provider::Ollama => ("api/tags", "/models", "/name"),
+        _ => ("models", "/data", "/id"),
+    };
+    let response = http::client().ok()?.get(format!("{url}{path}")).send().await.ok()?;
+    let body: Value = response.error_for_status().ok()?.json().await.ok()?;
+    let names = body.pointer(models)?.as_array()?.iter().filter_map(|model| model.pointer(name)?.as_str());
+    // Servers list embedding models too, and one cannot talk to those.
+    let model = names.into_iter().find(|name| !name.to_lowercase().contains("embed"))?;
+    Some(LocalServer { model: ModelName::new(provider, model), base_url: base_url.to_owned() })
+}

@@ -1,0 +1,210 @@
+//! Models on a server, reached through genai.
+
+mod failure;
+mod request;
+
+use async_trait::async_trait;
+use futures::{Stream, StreamExt as _};
+use genai::{
+    Client, ModelIden, ServiceTarget,
+    adapter::AdapterKind,
+    chat::{self, ChatOptions, ChatStreamEvent, ContentPart, ReasoningEffort, StreamEnd},
+    resolver::{AuthData, Endpoint as GenaiEndpoint},
+};
+use memoir_core::{ToolCall, Usage, Usd};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::{Value, json};
+
+use crate::{
+    CallOptions, ChatEvent, ChatModel, ChatRequest, ChatStream, Endpoint, Finish, ModelError, ModelInfo,
+    ModelName, Provider, Reasoning, Replay, StopReason, http,
+};
+pub(crate) use failure::Failures;
+
+/// A model on a server.
+pub struct RemoteModel {
+    name: String,
+    provider: Provider,
+    info: Option<ModelInfo>,
+    client: Client,
+    target: ServiceTarget,
+    options: CallOptions,
+    failures: Failures,
+}
+
+impl RemoteModel {
+    /// A model reached at `endpoint`; what the catalogue knows of it sets its limits and its price.
+    pub fn new(
+        name: &ModelName,
+        endpoint: &Endpoint,
+        info: Option<ModelInfo>,
+        options: CallOptions,
+    ) -> Result<Self, ModelError> {
+        Ok(Self {
+            name: name.to_string(),
+            provider: name.provider,
+            info,
+            client: genai_client()?,
+            target: target(name, endpoint),
+            options,
+            failures: Failures::new(endpoint, options.idle_timeout),
+        })
+    }
+
+    fn chat_options(&self) -> ChatOptions {
+        let mut options = ChatOptions::default()
+            .with_capture_usage(true)
+            .with_capture_content(true)
+            .with_capture_tool_calls(true)
+            .with_capture_reasoning_content(true)
+            .with_stream_header_timeout(self.options.idle_timeout)
+            .with_stream_read_timeout(self.options.idle_timeout);
+        if let (Provider::Anthropic, Some(output)) =
+            (self.provider, self.info.as_ref().and_then(|info| info.output))
+        {
+            options = options.with_max_tokens(u32::try_from(output).unwrap_or(u32::MAX));
+        }
+        let effort = self.options.reasoning.map(|reasoning| match reasoning {
+            Reasoning::Low => ReasoningEffort::Low,
+            Reasoning::Medium => ReasoningEffort::Medium,
+            Reasoning::High => ReasoningEffort::High,
+        });
+        match (effort, self.provider) {
+            (Some(effort), _) => options.with_reasoning_effort(effort),
+            (None, Provider::Anthropic | Provider::Google) => options,
+            // Left to itself genai takes an effort from the end of a name ("qwen3-max") and cuts it off. In
+            // this dialect a budget is an effort that is not sent.
+            (None, _) => options.with_reasoning_effort(ReasoningEffort::Budget(0)),
+        }
+    }
+}
+
+#[async_trait]
+impl ChatModel for RemoteModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn stream(&self, request: ChatRequest) -> Result<ChatStream, ModelError> {
+        let request = request::from_ours(request, self.provider);
+        let response = self
+            .client
+            .exec_chat_stream(self.target.clone(), request, Some(&self.chat_options()))
+            .await
+            .map_err(|error| self.failures.classify(&error))?;
+        Ok(events(response.stream, self.provider, self.failures.clone()).boxed())
+    }
+
+    fn cost(&self, usage: &Usage) -> Option<Usd> {
+        self.info.as_ref().and_then(|info| info.cost(usage))
+    }
+}
+
+/// genai over the shared HTTP client.
+pub(crate) fn genai_client() -> Result<Client, ModelError> {
+    let built = Client::builder().with_reqwest(http::client()?).build();
+    built.map_err(|error| ModelError::Garbled(error.to_string()))
+}
+
+/// Where and as what genai reaches a model.
+pub(crate) fn target(name: &ModelName, endpoint: &Endpoint) -> ServiceTarget {
+    let adapter = match name.provider {
+        Provider::Anthropic => AdapterKind::Anthropic,
+        Provider::Google => AdapterKind::Gemini,
+        Provider::Xai => AdapterKind::Xai,
+        Provider::OpenAi | Provider::OpenAiCompatible | Provider::Ollama | Provider::Memoir => {
+            AdapterKind::OpenAI
+        }
+    };
+    let key = endpoint.key.as_ref().map(SecretString::expose_secret).unwrap_or_default();
+    ServiceTarget {
+        endpoint: GenaiEndpoint::from_owned(endpoint.url.as_str()),
+        auth: AuthData::from_single(key),
+        model: ModelIden::new(adapter, name.model.as_str()),
+    }
+}
+
+/// From genai's events to ours. The first failure ends the stream, and so does an end that never came.
+fn events(
+    stream: impl Stream<Item = genai::Result<ChatStreamEvent>> + Send + 'static,
+    provider: Provider,
+    failures: Failures,
+) -> impl Stream<Item = Result<ChatEvent, ModelError>> + Send + 'static {
+    async_stream::stream! {
+        let mut stream = Box::pin(stream);
+        while let Some(event) = stream.next().await {
+            match event {
+                Err(error) => {
+                    yield Err(failures.classify(&error));
+                    return;
+                }
+                Ok(ChatStreamEvent::Chunk(chunk)) => yield Ok(ChatEvent::Text(chunk.content)),
+                Ok(ChatStreamEvent::ReasoningChunk(chunk)) => yield Ok(ChatEvent::Thinking(chunk.content)),
+                Ok(ChatStreamEvent::End(end)) => {
+                    for event in last_events(end, provider) {
+                        yield event;
+                    }
+                    return;
+                }
+                // Tool calls are taken whole from the end; their chunks are of no use before.
+                Ok(
+                    ChatStreamEvent::Start
+                    | ChatStreamEvent::Heartbeat
+                    | ChatStreamEvent::ToolCallChunk(_)
+                    | ChatStreamEvent::ThoughtSignatureChunk(_),
+                ) => {}
+            }
+        }
+        yield Err(ModelError::Truncated);
+    }
+}
+
+/// What only the end of a stream tells: tool calls, usage, and why it ended.
+fn last_events(end: StreamEnd, provider: Provider) -> Vec<Result<ChatEvent, ModelError>> {
+    let usage = end.captured_usage.as_ref().map(usage).unwrap_or_default();
+    let reason = match end.captured_stop_reason {
+        Some(chat::StopReason::ContentFilter(_)) => {
+            return vec![Ok(ChatEvent::Usage(usage)), Err(ModelError::ContentFilter)];
+        }
+        Some(chat::StopReason::MaxTokens(_)) => StopReason::Length,
+        // genai ends a Gemini stream that was cut off as if it were complete; only the reason is missing.
+        None if provider == Provider::Google => return vec![Err(ModelError::Truncated)],
+        _ => StopReason::Done,
+    };
+    let mut calls = Vec::new();
+    let parts = end.captured_content.into_iter().flat_map(chat::MessageContent::into_parts);
+    let parts: Vec<ContentPart> = parts.map(|part| keep_call(part, &mut calls)).collect();
+    let replay = (!parts.is_empty()).then(|| Replay(chat::MessageContent::from_parts(parts)));
+    let calls = calls.into_iter().map(ChatEvent::ToolCall);
+    calls.chain([ChatEvent::Usage(usage), ChatEvent::End(Finish { reason, replay })]).map(Ok).collect()
+}
+
+/// Notes a tool call, and makes what is sent back of it valid: arguments that are no JSON object are refused
+/// by some providers even as history. The call that we run keeps what the model wrote.
+fn keep_call(part: ContentPart, calls: &mut Vec<ToolCall>) -> ContentPart {
+    let ContentPart::ToolCall(mut call) = part else {
+        return part;
+    };
+    if call.fn_arguments.is_null() {
+        call.fn_arguments = json!({});
+    }
+    let (id, name, arguments) = (call.call_id.clone(), call.fn_name.clone(), call.fn_arguments.clone());
+    calls.push(ToolCall { id, name, arguments });
+    if !matches!(call.fn_arguments, Value::Object(_)) {
+        call.fn_arguments = json!({});
+    }
+    ContentPart::ToolCall(call)
+}
+
+pub(crate) fn usage(usage: &chat::Usage) -> Usage {
+    let count = |tokens: Option<i32>| tokens.and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or(0);
+    let input = usage.prompt_tokens_details.as_ref();
+    let output = usage.completion_tokens_details.as_ref();
+    Usage {
+        input_tokens: count(usage.prompt_tokens),
+        output_tokens: count(usage.completion_tokens),
+        cached_tokens: count(input.and_then(|details| details.cached_tokens)),
+        cache_write_tokens: count(input.and_then(|details| details.cache_creation_tokens)),
+        reasoning_tokens: count(output.and_then(|details| details.reasoning_tokens)),
+    }
+}

@@ -1,0 +1,69 @@
+//! From our request to genai's.
+
+use genai::chat::{self, CacheControl, ContentPart, MessageContent};
+use memoir_core::{ToolCall, ToolSpec};
+
+use crate::{ChatMessage, ChatRequest, Provider};
+
+/// The same request in genai's words.
+pub(super) fn from_ours(request: ChatRequest, provider: Provider) -> chat::ChatRequest {
+    let last = request.messages.len().saturating_sub(1);
+    let stable = request.stable_messages;
+    let mut messages: Vec<chat::ChatMessage> = request.messages.into_iter().map(message).collect();
+    // Anthropic caches up to a breakpoint: after the tools and the system prompt, after what will stand
+    // there next time too, and after all of it, for the next round of the same exchange. The others find
+    // the shared prefix by themselves.
+    let breakpoints = provider == Provider::Anthropic;
+    if breakpoints {
+        for index in [stable.checked_sub(1), Some(last)].into_iter().flatten() {
+            if let Some(message) = messages.get_mut(index) {
+                message.options = Some(CacheControl::Ephemeral.into());
+            }
+        }
+    }
+    if !request.system.is_empty() {
+        let mut system = chat::ChatMessage::system(request.system);
+        if breakpoints {
+            system.options = Some(CacheControl::Ephemeral.into());
+        }
+        messages.insert(0, system);
+    }
+    let theirs = chat::ChatRequest::new(messages);
+    if request.tools.is_empty() { theirs } else { theirs.with_tools(request.tools.into_iter().map(tool)) }
+}
+
+fn message(message: ChatMessage) -> chat::ChatMessage {
+    match message {
+        ChatMessage::User(text) => chat::ChatMessage::user(text),
+        ChatMessage::Assistant { replay: Some(replay), .. } => chat::ChatMessage::assistant(replay.0),
+        ChatMessage::Assistant { text, tool_calls, replay: None } => {
+            let text = (!text.is_empty()).then_some(ContentPart::Text(text));
+            let calls = tool_calls.into_iter().map(|call| ContentPart::ToolCall(tool_call(call)));
+            chat::ChatMessage::assistant(MessageContent::from_parts(
+                text.into_iter().chain(calls).collect::<Vec<_>>(),
+            ))
+        }
+        // All results of one reply stand in one message: Anthropic insists on it, the others take it.
+        ChatMessage::ToolResults(results) => chat::ChatMessage::from(
+            results
+                .into_iter()
+                .map(|result| {
+                    chat::ToolResponse::new(result.call_id, result.text).with_fn_name(result.tool_name)
+                })
+                .collect::<Vec<_>>(),
+        ),
+    }
+}
+
+fn tool_call(call: ToolCall) -> chat::ToolCall {
+    chat::ToolCall {
+        call_id: call.id,
+        fn_name: call.name,
+        fn_arguments: call.arguments,
+        thought_signatures: None,
+    }
+}
+
+fn tool(spec: ToolSpec) -> chat::Tool {
+    chat::Tool::new(spec.name).with_description(spec.description).with_schema(spec.parameters)
+}

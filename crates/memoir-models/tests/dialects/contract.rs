@@ -1,0 +1,186 @@
+//! What every dialect does.
+
+use memoir_core::{Usage, Usd};
+use memoir_models::{ChatMessage, StopReason, ToolResult};
+use memoir_testkit::{Reply, ReportedUsage, ScriptedProvider};
+use serde_json::{Value, json};
+
+use crate::{MODELS, Outcome, call, model, name, request};
+
+#[tokio::test]
+async fn an_answer_comes_piece_by_piece_and_whole() {
+    for each in MODELS {
+        let provider = ScriptedProvider::start([Reply::text("Hello there, old friend.")]);
+        let outcome = call(&*model(each, &provider), request("Hi")).await.unwrap();
+        assert_eq!(outcome.text, "Hello there, old friend.", "{each}");
+        assert!(outcome.pieces >= 4, "{each}: {} pieces", outcome.pieces);
+        assert_eq!(outcome.stop, Some(StopReason::Done), "{each}");
+        let sent = provider.requests()[0].body.to_string();
+        assert!(
+            sent.contains("Be brief.") && sent.contains("\"Hi\"") && sent.contains("\"look\""),
+            "{each}: {sent}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_model_is_called_by_its_own_name() {
+    for each in MODELS {
+        let provider = ScriptedProvider::start([Reply::text("yes")]);
+        call(&*model(each, &provider), request("Hi")).await.unwrap();
+        let request = &provider.requests()[0];
+        let called = request.body["model"].as_str().map_or_else(|| request.path.clone(), str::to_owned);
+        assert!(called.contains(&name(each).model), "{each}: {called}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_reached_its_limit_says_so() {
+    for each in MODELS {
+        let provider = ScriptedProvider::start([Reply::text("This goes on and").out_of_length()]);
+        let outcome = call(&*model(each, &provider), request("Hi")).await.unwrap();
+        assert_eq!(outcome.stop, Some(StopReason::Length), "{each}");
+    }
+}
+
+#[tokio::test]
+async fn characters_split_between_chunks_come_whole() {
+    for each in MODELS {
+        for size in [1, 2, 3, 7] {
+            let provider = ScriptedProvider::start([Reply::text("Grüße 🌍 世界 ❤️‍🔥").in_chunks_of(size)]);
+            let outcome = call(&*model(each, &provider), request("Hi")).await.unwrap();
+            assert_eq!(outcome.text, "Grüße 🌍 世界 ❤️‍🔥", "{each} in chunks of {size}");
+        }
+    }
+}
+
+/// Answers the calls of `outcome` and asks again.
+async fn continue_with_results(each: &str, provider: &ScriptedProvider, outcome: Outcome) -> Value {
+    let results = outcome.calls.iter().map(|call| ToolResult {
+        call_id: call.id.clone(),
+        tool_name: call.name.clone(),
+        text: format!("seen {}", call.arguments["at"].as_str().unwrap()),
+    });
+    let mut next = request("Look at both");
+    next.messages.push(ChatMessage::ToolResults(results.collect()));
+    next.messages.insert(
+        1,
+        ChatMessage::Assistant { text: outcome.text, tool_calls: outcome.calls, replay: outcome.replay },
+    );
+    let answer = call(&*model(each, provider), next).await.unwrap();
+    assert_eq!(answer.text, "Both seen.", "{each}");
+    provider.requests()[1].body.clone()
+}
+
+/// Calls and results of a request, in order, wherever the dialect puts them.
+fn calls_and_results(body: &Value) -> (Vec<Value>, Vec<Value>) {
+    fn walk(value: &Value, calls: &mut Vec<Value>, results: &mut Vec<Value>) {
+        match value {
+            Value::Array(items) => items.iter().for_each(|item| walk(item, calls, results)),
+            Value::Object(fields) => {
+                let kind = fields.get("type").and_then(Value::as_str);
+                if kind == Some("tool_use")
+                    || fields.contains_key("functionCall")
+                    || fields.contains_key("function")
+                {
+                    calls.push(value.clone());
+                } else if kind == Some("tool_result")
+                    || fields.contains_key("functionResponse")
+                    || fields.get("role").and_then(Value::as_str) == Some("tool")
+                {
+                    results.push(value.clone());
+                } else {
+                    fields.values().for_each(|field| walk(field, calls, results));
+                }
+            }
+            _ => {}
+        }
+    }
+    let (mut calls, mut results) = (Vec::new(), Vec::new());
+    let talk = body.get("messages").or_else(|| body.get("contents")).unwrap();
+    walk(talk, &mut calls, &mut results);
+    (calls, results)
+}
+
+#[tokio::test]
+async fn two_calls_of_one_reply_and_their_results_go_round() {
+    for each in MODELS {
+        let provider = ScriptedProvider::start([
+            Reply::text("Let me see.")
+                .and_tool_call("call_a", "look", &json!({"at": "alpha"}))
+                .and_tool_call("call_b", "look", &json!({"at": "beta"})),
+            Reply::text("Both seen."),
+        ]);
+        let outcome = call(&*model(each, &provider), request("Look at both")).await.unwrap();
+        let asked: Vec<_> =
+            outcome.calls.iter().map(|call| (call.name.as_str(), &call.arguments["at"])).collect();
+        assert_eq!(asked, [("look", &json!("alpha")), ("look", &json!("beta"))], "{each}");
+        assert_ne!(outcome.calls[0].id, outcome.calls[1].id, "{each}");
+        let body = continue_with_results(each, &provider, outcome).await;
+        let (calls, results) = calls_and_results(&body);
+        assert_eq!((calls.len(), results.len()), (2, 2), "{each}: {body}");
+        for (index, at) in ["alpha", "beta"].iter().enumerate() {
+            assert!(calls[index].to_string().contains(at), "{each}: {}", calls[index]);
+            assert!(results[index].to_string().contains(&format!("seen {at}")), "{each}: {}", results[index]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn thoughts_go_back_with_their_signatures() {
+    for each in MODELS {
+        let provider = ScriptedProvider::start([
+            Reply::thinking("I should look.", "SIGNED-BY-PROVIDER").and_tool_call(
+                "call_a",
+                "look",
+                &json!({"at": "alpha"}),
+            ),
+            Reply::text("Both seen."),
+        ]);
+        let outcome = call(&*model(each, &provider), request("Look")).await.unwrap();
+        assert_eq!(outcome.thinking, "I should look.", "{each}");
+        assert_eq!(outcome.text, "", "{each}: a thought is no answer");
+        let body = continue_with_results(each, &provider, outcome).await.to_string();
+        let signs = matches!(each.split('/').next(), Some("anthropic" | "google"));
+        assert_eq!(body.contains("SIGNED-BY-PROVIDER"), signs, "{each}: {body}");
+        if each.starts_with("anthropic") {
+            let (thought, call) = (body.find("\"thinking\"").unwrap(), body.find("tool_use").unwrap());
+            assert!(thought < call && body.contains("I should look."), "{body}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn usage_means_the_same_everywhere_and_costs_to_the_cent() {
+    for (each, cache_write, reasoning, nanos) in [
+        // Fresh, read, written and produced tokens, each at its own price in dollars per million. genai does not
+        // read Anthropic's share of reasoning from a stream; it is in the output all the same.
+        ("anthropic/claude-sonnet-4-5", 100, 0, 500 * 3000 + 400 * 300 + 100 * 3750 + 200 * 15_000),
+        ("google/gemini-2.5-pro", 0, 50, 600 * 1250 + 400 * 125 + 200 * 10_000),
+        ("openai/gpt-5", 0, 50, 600 * 1250 + 400 * 125 + 200 * 10_000),
+        ("xai/grok-3", 0, 0, 600 * 3000 + 400 * 750 + 200 * 15_000),
+        ("ollama/test-model", 0, 0, 0),
+    ] {
+        let reported = ReportedUsage { input: 1000, output: 200, cached: 400, cache_write, reasoning };
+        let provider = ScriptedProvider::start([Reply::text("Counted.").full_usage(reported)]);
+        let model = model(each, &provider);
+        let outcome = call(&*model, request("Count")).await.unwrap();
+        let expected = Usage {
+            input_tokens: 1000,
+            output_tokens: 200,
+            cached_tokens: 400,
+            cache_write_tokens: cache_write,
+            reasoning_tokens: reasoning,
+        };
+        assert_eq!(outcome.usage, expected, "{each}");
+        assert_eq!(model.cost(&outcome.usage), Some(Usd::from_nanos(nanos)), "{each}");
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_price_is_unknown() {
+    let provider = ScriptedProvider::start([Reply::text("Yes.")]);
+    let model = model("openai-compatible/qwen3-max", &provider);
+    let outcome = call(&*model, request("Hi")).await.unwrap();
+    assert_eq!(model.cost(&outcome.usage), None);
+}

@@ -1,0 +1,202 @@
+//! The fault table: every dialect times every fault, and what each means.
+
+use std::time::{Duration, Instant};
+
+use futures::StreamExt as _;
+use memoir_models::{CallOptions, ChatEvent, ChatModel, ModelError, RetryPolicy, Retrying};
+use memoir_testkit::{Reply, ScriptedProvider};
+
+use crate::{KEY, MODELS, call, model, model_at, request};
+
+const IDLE: Duration = Duration::from_millis(150);
+
+async fn fault(each: &str, reply: Reply) -> ModelError {
+    let provider = ScriptedProvider::start([reply]);
+    let options = CallOptions { idle_timeout: IDLE, ..CallOptions::default() };
+    call(&*model_at(each, provider.root_url(), options), request("Hi")).await.unwrap_err()
+}
+
+macro_rules! assert_fault {
+    ($reply:expr, $pattern:pat $(if $guard:expr)?) => {
+        for each in MODELS {
+            let error = fault(each, $reply).await;
+            assert!(matches!(&error, $pattern $(if $guard)?), "{each}: {error:?}");
+        }
+    };
+}
+
+#[tokio::test]
+async fn statuses_tell_what_to_do() {
+    assert_fault!(Reply::status(400, "no"), ModelError::BadRequest { status: 400, message } if message == "no");
+    assert_fault!(Reply::status(401, "no"), ModelError::Authentication { status: 401, .. });
+    assert_fault!(Reply::status(403, "no"), ModelError::Forbidden { .. });
+    assert_fault!(Reply::status(404, "no"), ModelError::NotFound { .. });
+    assert_fault!(Reply::status(413, "no"), ModelError::BadRequest { status: 413, .. });
+    assert_fault!(Reply::status(413, "prompt is too long"), ModelError::ContextTooLong { .. });
+    assert_fault!(Reply::status(400, "maximum context length is 8"), ModelError::ContextTooLong { .. });
+    assert_fault!(Reply::status(429, "slow"), ModelError::RateLimited { retry_after: None, .. });
+    let wait = Duration::from_secs(7);
+    let limited = || Reply::status(429, "slow").header("retry-after", "7");
+    assert_fault!(limited(), ModelError::RateLimited { retry_after, .. } if *retry_after == Some(wait));
+    for status in [500, 503, 529] {
+        assert_fault!(Reply::status(status, "oh"), ModelError::Server { status: told, .. } if *told == status);
+    }
+    assert_fault!(
+        Reply::status_with_body(502, "<html><h1>Bad gateway</h1></html>"),
+        ModelError::Server { status: 502, message, .. } if message.contains("Bad gateway")
+    );
+}
+
+#[tokio::test]
+async fn a_key_that_the_server_repeats_is_never_passed_on() {
+    for each in MODELS {
+        let error = fault(each, Reply::status(401, &format!("the key {KEY} is wrong"))).await;
+        assert!(!format!("{error:?} {error}").contains(KEY), "{each}: {error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_does_not_end_properly_is_an_error() {
+    assert_fault!(Reply::text("half an ans").cut(), ModelError::Truncated);
+    assert_fault!(Reply::text("half an ans").closed(), ModelError::Truncated);
+    assert_fault!(Reply::text("half an ans").then_silence(), ModelError::IdleTimeout { after } if *after == IDLE);
+    assert_fault!(Reply::text("late").after(10 * IDLE), ModelError::IdleTimeout { .. });
+}
+
+#[tokio::test]
+async fn what_is_not_json_is_an_error() {
+    let garbage = || Reply::text("well ").and_garbage("event: content_block_delta\ndata: {not json\n\n");
+    for each in MODELS {
+        let error = fault(each, garbage()).await;
+        assert!(matches!(error, ModelError::Garbled(_)), "{each}: {error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_filtered_answer_is_no_answer() {
+    for each in MODELS.iter().filter(|each| !each.starts_with("ollama")) {
+        let error = fault(each, Reply::text("I would").filtered()).await;
+        assert_eq!(error, ModelError::ContentFilter, "{each}");
+    }
+}
+
+#[tokio::test]
+async fn broken_arguments_reach_the_tool_and_an_empty_answer_is_empty() {
+    for each in MODELS {
+        let provider = ScriptedProvider::start([
+            Reply::text("").and_raw_tool_call("c", "look", "{\"at\": "),
+            Reply::text(""),
+        ]);
+        let model = model(each, &provider);
+        let outcome = call(&*model, request("Hi")).await.unwrap();
+        assert!(outcome.calls[0].arguments.is_string(), "{each}: {:?}", outcome.calls);
+        let outcome = call(&*model, request("Hi")).await.unwrap();
+        assert!(outcome.text.is_empty() && outcome.calls.is_empty(), "{each}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_unreachable() {
+    for each in MODELS {
+        let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let model = model_at(each, format!("http://user:hidden@{nobody}"), CallOptions::default());
+        let error = call(&*model, request("Hi")).await.unwrap_err();
+        assert!(matches!(error, ModelError::Unreachable { .. }), "{each}: {error:?}");
+        assert!(!error.to_string().contains("hidden"), "{error}");
+    }
+}
+
+struct Shared(Box<dyn ChatModel>);
+
+#[async_trait::async_trait]
+impl ChatModel for Shared {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    async fn stream(
+        &self,
+        request: memoir_models::ChatRequest,
+    ) -> Result<memoir_models::ChatStream, ModelError> {
+        self.0.stream(request).await
+    }
+
+    fn cost(&self, usage: &memoir_core::Usage) -> Option<memoir_core::Usd> {
+        self.0.cost(usage)
+    }
+}
+
+fn retrying(each: &str, provider: &ScriptedProvider, first_wait: Duration) -> Retrying<Shared> {
+    let policy = RetryPolicy { first_wait, ..RetryPolicy::default() };
+    Retrying::new(Shared(model(each, provider)), policy)
+}
+
+#[tokio::test]
+async fn transient_faults_are_tried_again_until_it_works() {
+    for each in MODELS {
+        let provider = ScriptedProvider::start([
+            Reply::status(429, "slow").header("retry-after", "0"),
+            Reply::status(503, "busy"),
+            Reply::status(529, "overloaded"),
+            Reply::text("").cut(),
+            Reply::text("At last."),
+        ]);
+        let outcome =
+            call(&retrying(each, &provider, Duration::from_millis(1)), request("Hi")).await.unwrap();
+        assert_eq!(outcome.text, "At last.", "{each}");
+        assert_eq!(provider.requests().len(), 5, "{each}");
+    }
+}
+
+#[tokio::test]
+async fn what_will_not_change_is_not_tried_again_and_neither_is_half_an_answer() {
+    for each in MODELS {
+        for reply in [Reply::status(401, "no"), Reply::status(400, "no"), Reply::text("half an ").cut()] {
+            let provider = ScriptedProvider::start([reply, Reply::text("never asked for")]);
+            call(&retrying(each, &provider, Duration::from_millis(1)), request("Hi")).await.unwrap_err();
+            assert_eq!(provider.requests().len(), 1, "{each}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_provider_that_stays_down_is_given_up_on() {
+    for each in MODELS {
+        let provider = ScriptedProvider::always(Reply::status(503, "down"));
+        let model = retrying(each, &provider, Duration::from_millis(1));
+        let error = call(&model, request("Hi")).await.unwrap_err();
+        assert!(matches!(error, ModelError::Server { status: 503, .. }), "{each}: {error:?}");
+        assert_eq!(provider.requests().len(), 1 + RetryPolicy::default().attempts, "{each}");
+    }
+}
+
+/// Dropping the stream is how a turn is cancelled; it must take effect at once, wherever the call is stuck.
+#[tokio::test]
+async fn cancelling_takes_effect_at_once_in_every_fault() {
+    let stuck = [
+        Reply::text("half an ").then_silence(),
+        Reply::text("late").after(Duration::from_secs(60)),
+        Reply::status(429, "slow").header("retry-after", "60"),
+        Reply::status(503, "busy"),
+    ];
+    for each in MODELS {
+        for reply in &stuck {
+            let provider = ScriptedProvider::always(reply.clone());
+            let model = retrying(each, &provider, Duration::from_secs(60));
+            let task = tokio::spawn(async move {
+                let mut stream = model.stream(request("Hi")).await.unwrap();
+                while let Some(event) = stream.next().await {
+                    assert!(
+                        matches!(event, Ok(ChatEvent::Text(_) | ChatEvent::Retrying { .. })),
+                        "{event:?}"
+                    );
+                }
+            });
+            tokio::task::spawn_blocking(move || provider.wait_for_requests(1)).await.unwrap();
+            let cancelled = Instant::now();
+            task.abort();
+            assert!(task.await.unwrap_err().is_cancelled(), "{each}: {reply:?}");
+            assert!(cancelled.elapsed() < Duration::from_millis(200), "{each}: {reply:?}");
+        }
+    }
+}

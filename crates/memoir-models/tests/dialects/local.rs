@@ -1,0 +1,30 @@
+//! Finding a server on this machine.
+
+use memoir_models::{LocalServer, Provider, find_local_server};
+use memoir_testkit::ScriptedProvider;
+
+use crate::name;
+
+#[tokio::test]
+async fn the_first_server_that_has_a_model_is_taken() {
+    let provider = ScriptedProvider::start([]);
+    let nobody =
+        format!("http://{}", std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap());
+    let (ollama, compatible) = (Provider::Ollama, Provider::OpenAiCompatible);
+
+    let found = find_local_server(&[(ollama, nobody.clone()), (compatible, provider.base_url())]).await;
+    let expected = LocalServer { model: name("openai-compatible/test-model"), base_url: provider.base_url() };
+    assert_eq!(found, Some(expected), "an embedding model is no one to talk to");
+
+    let both = [(ollama, provider.root_url()), (compatible, provider.base_url())];
+    assert_eq!(find_local_server(&both).await.unwrap().model, name("ollama/test-model"));
+    assert_eq!(find_local_server(&[(ollama, nobody)]).await, None);
+}
+
+#[tokio::test]
+async fn a_server_that_never_answers_is_not_waited_for() {
+    // It listens, and says nothing.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    assert_eq!(find_local_server(&[(Provider::Ollama, url)]).await, None);
+}

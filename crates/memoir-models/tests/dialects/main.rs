@@ -1,0 +1,101 @@
+//! Every dialect against the scripted provider: one contract for all of them, and one table of faults.
+
+#![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+mod contract;
+mod embeddings;
+mod faults;
+mod local;
+mod ollama;
+mod prompt_cache;
+
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use memoir_core::{ToolCall, ToolSpec, Usage};
+use memoir_models::{
+    CallOptions, Catalogue, ChatEvent, ChatMessage, ChatModel, ChatRequest, Endpoint, ModelError, ModelName,
+    OllamaModel, Provider, RemoteModel, Replay, StopReason,
+};
+use memoir_testkit::ScriptedProvider;
+use secrecy::SecretString;
+use serde_json::json;
+
+/// One model per provider: every dialect, and every way into the one that several share.
+const MODELS: [&str; 6] = [
+    "anthropic/claude-sonnet-4-5",
+    "google/gemini-2.5-pro",
+    "openai/gpt-5",
+    "xai/grok-3",
+    "ollama/test-model",
+    "openai-compatible/qwen3-max",
+];
+
+const KEY: &str = "key-never-to-be-seen";
+
+fn name(model: &str) -> ModelName {
+    model.parse().unwrap()
+}
+
+fn model_at(model: &str, url: String, options: CallOptions) -> Box<dyn ChatModel> {
+    let name = name(model);
+    let endpoint = Endpoint::new(name.provider, url, Some(SecretString::from(KEY))).unwrap();
+    if name.provider == Provider::Ollama {
+        return Box::new(OllamaModel::new(&name, &endpoint, options).unwrap());
+    }
+    let info = Catalogue::built_in().unwrap().model(&name).cloned();
+    Box::new(RemoteModel::new(&name, &endpoint, info, options).unwrap())
+}
+
+fn model(model: &str, provider: &ScriptedProvider) -> Box<dyn ChatModel> {
+    let options = CallOptions { idle_timeout: Duration::from_secs(20), ..CallOptions::default() };
+    model_at(model, provider.root_url(), options)
+}
+
+/// A request with one message and one tool.
+fn request(text: &str) -> ChatRequest {
+    ChatRequest {
+        system: "Be brief.".into(),
+        messages: vec![ChatMessage::User(text.into())],
+        stable_messages: 0,
+        tools: vec![ToolSpec {
+            name: "look",
+            description: "Look at something.",
+            parameters: json!({"type": "object", "properties": {"at": {"type": "string"}}}),
+        }],
+    }
+}
+
+/// Everything that came of a call.
+#[derive(Debug, Default)]
+struct Outcome {
+    text: String,
+    pieces: usize,
+    thinking: String,
+    calls: Vec<ToolCall>,
+    usage: Usage,
+    replay: Option<Replay>,
+    stop: Option<StopReason>,
+}
+
+async fn call(model: &dyn ChatModel, request: ChatRequest) -> Result<Outcome, ModelError> {
+    let mut outcome = Outcome::default();
+    let mut stream = model.stream(request).await?;
+    while let Some(event) = stream.next().await {
+        match event? {
+            ChatEvent::Text(text) => {
+                outcome.text.push_str(&text);
+                outcome.pieces += 1;
+            }
+            ChatEvent::Thinking(text) => outcome.thinking.push_str(&text),
+            ChatEvent::ToolCall(call) => outcome.calls.push(call),
+            ChatEvent::Usage(usage) => outcome.usage += usage,
+            ChatEvent::Retrying { .. } => {}
+            ChatEvent::End(finish) => {
+                outcome.replay = finish.replay;
+                outcome.stop = Some(finish.reason);
+            }
+        }
+    }
+    Ok(outcome)
+}

@@ -1,0 +1,53 @@
+//! What is particular to Ollama: a context that is never cut in silence.
+
+use memoir_models::{ChatMessage, ModelError};
+use memoir_testkit::{Reply, ScriptedProvider};
+use serde_json::json;
+
+use crate::{call, model, request};
+
+#[tokio::test]
+async fn the_context_is_set_to_what_is_needed_and_only_grows() {
+    let provider = ScriptedProvider::always(Reply::text("Yes."));
+    let model = model("ollama/test-model", &provider);
+    call(&*model, request("short")).await.unwrap();
+    call(&*model, request(&"longer ".repeat(6000))).await.unwrap();
+    call(&*model, request("short again")).await.unwrap();
+    let sizes: Vec<_> =
+        provider.requests().iter().map(|request| request.body["options"]["num_ctx"].clone()).collect();
+    assert_eq!(sizes, [8192, 16384, 16384].map(|size| json!(size)));
+    let asked: Vec<_> = provider.other_requests().iter().map(|request| request.path.clone()).collect();
+    assert_eq!(asked, ["/api/show"], "what the model has is asked once");
+}
+
+#[tokio::test]
+async fn a_request_beyond_what_the_model_has_is_an_error() {
+    let provider = ScriptedProvider::always(Reply::text("Yes."));
+    let error =
+        call(&*model("ollama/test-model", &provider), request(&"word ".repeat(20_000))).await.unwrap_err();
+    let ModelError::ContextTooLong { message } = &error else { panic!("{error:?}") };
+    assert!(message.contains("test-model has 16384"), "{message}");
+    assert!(provider.requests().is_empty(), "nothing was sent to be cut");
+}
+
+#[tokio::test]
+async fn an_error_in_the_middle_of_a_stream_is_told() {
+    let broken = Reply::text("well ").and_garbage(r#"{"error":"the model crashed"}"#);
+    let provider = ScriptedProvider::start([broken]);
+    let error = call(&*model("ollama/test-model", &provider), request("Hi")).await.unwrap_err();
+    assert!(
+        matches!(&error, ModelError::Server { message, .. } if message == "the model crashed"),
+        "{error:?}"
+    );
+}
+
+#[tokio::test]
+async fn history_without_a_replay_is_sent_in_its_dialect() {
+    let provider = ScriptedProvider::start([Reply::text("Yes.")]);
+    let mut next = request("one");
+    next.messages.push(ChatMessage::Assistant { text: "two".into(), tool_calls: vec![], replay: None });
+    next.messages.push(ChatMessage::User("three".into()));
+    call(&*model("ollama/test-model", &provider), next).await.unwrap();
+    let roles: Vec<_> = provider.requests()[0].messages().into_iter().map(|(role, _)| role).collect();
+    assert_eq!(roles, ["system", "user", "assistant", "user"]);
+}

@@ -24,10 +24,7 @@ impl Home {
     pub fn new(binary: impl AsRef<Path>) -> Self {
         let directory = TempDir::new().unwrap();
         std::fs::create_dir(directory.path().join("work")).unwrap();
-        Self {
-            directory,
-            binary: binary.as_ref().to_owned(),
-        }
+        Self { directory, binary: binary.as_ref().to_owned() }
     }
 
     /// Where Memoir keeps its things.
@@ -54,6 +51,8 @@ impl Home {
             ("HOME", text(self.directory.path().to_owned())),
             ("MEMOIR_HOME", text(self.memoir_home())),
             ("TZ", "UTC".to_owned()),
+            // Whatever listens on this machine is none of a test's business.
+            ("MEMOIR_LOCAL_SERVERS", "none".to_owned()),
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .to_vec()
@@ -66,20 +65,19 @@ impl Home {
     /// A run of the binary with these arguments.
     pub fn memoir(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Run {
         let mut command = Command::new(&self.binary);
-        command
-            .args(arguments)
-            .env_clear()
-            .envs(self.environment())
-            .current_dir(self.workspace());
+        command.args(arguments).env_clear().envs(self.environment()).current_dir(self.workspace());
         Run { command, input: None }
+    }
+
+    /// Writes the user's config.
+    pub fn write_config(&self, text: &str) {
+        std::fs::create_dir_all(self.memoir_home()).unwrap();
+        std::fs::write(self.memoir_home().join("config.toml"), text).unwrap();
     }
 
     /// Every row of every table as text, by table.
     pub fn dump(&self) -> BTreeMap<String, Vec<String>> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(dump(&self.database()))
     }
 
@@ -92,10 +90,8 @@ impl Home {
 async fn dump(database: &Path) -> BTreeMap<String, Vec<String>> {
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(database);
     let mut connection = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
-    let check: String = sqlx::query_scalar("PRAGMA integrity_check")
-        .fetch_one(&mut connection)
-        .await
-        .unwrap();
+    let check: String =
+        sqlx::query_scalar("PRAGMA integrity_check").fetch_one(&mut connection).await.unwrap();
     assert_eq!(check, "ok", "the database is damaged");
     let names: Vec<String> =
         sqlx::query_scalar("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
@@ -110,22 +106,16 @@ async fn dump(database: &Path) -> BTreeMap<String, Vec<String>> {
         .fetch_all(&mut connection)
         .await
         .unwrap();
-        let query = format!(
-            "SELECT {} FROM \"{name}\" ORDER BY rowid",
-            columns.join(" || '|' || ")
-        );
-        // Tables without a rowid come in the order of their key.
-        let query = if name == "settings" {
-            query.replace(" ORDER BY rowid", "")
-        } else {
-            query
-        };
-        let rows = sqlx::query(AssertSqlSafe(query)).fetch_all(&mut connection).await;
-        let rows = rows
-            .unwrap_or_default()
-            .iter()
-            .map(|row| row.get::<String, _>(0))
-            .collect();
+        let mut rows: Vec<String> =
+            sqlx::query(AssertSqlSafe(format!("SELECT {} FROM \"{name}\"", columns.join(" || '|' || "))))
+                .fetch_all(&mut connection)
+                .await
+                .unwrap_or_else(|error| panic!("{name}: {error}"))
+                .iter()
+                .map(|row| row.get::<String, _>(0))
+                .collect();
+        // By id where there is one: the rows come back in the order of their first column.
+        rows.sort_by_key(|row| row.split('|').next().and_then(|id| id.parse::<i64>().ok()));
         tables.insert(name, rows);
     }
     connection.close().await.unwrap();
@@ -141,8 +131,7 @@ pub struct Run {
 impl Run {
     /// Answers come from this provider.
     pub fn provider(self, provider: &ScriptedProvider) -> Self {
-        self.env("OPENAI_BASE_URL", provider.base_url())
-            .env("OPENAI_API_KEY", "sk-test")
+        self.env("OPENAI_BASE_URL", provider.base_url()).env("OPENAI_API_KEY", "sk-test")
     }
 
     /// Sets a variable.
@@ -165,17 +154,8 @@ impl Run {
 
     /// Starts it and does not wait.
     pub fn spawn(mut self) -> std::process::Child {
-        self.command.stdin(if self.input.is_some() {
-            Stdio::piped()
-        } else {
-            Stdio::null()
-        });
-        let mut child = self
-            .command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        self.command.stdin(if self.input.is_some() { Stdio::piped() } else { Stdio::null() });
+        let mut child = self.command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         if let (Some(input), Some(mut stdin)) = (self.input, child.stdin.take()) {
             // A program that does not read its input is judged by what it says, not by this.
             let _ = stdin.write_all(&input);
@@ -191,12 +171,7 @@ impl Run {
     /// Runs it, insists that it succeeds, and gives what it printed.
     pub fn succeed(self) -> String {
         let output = self.output();
-        assert!(
-            output.status.success(),
-            "{:?}: {}",
-            output.status,
-            String::from_utf8_lossy(&output.stderr)
-        );
+        assert!(output.status.success(), "{:?}: {}", output.status, String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     }
 

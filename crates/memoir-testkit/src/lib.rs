@@ -3,17 +3,14 @@
 //! Nothing here is a mock of Memoir: the provider is a real HTTP server, the binary is the real binary, and
 //! the terminal is a real pseudo-terminal whose screen can be read.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "this crate only serves tests, where a failure is meant to panic"
-)]
+#![expect(clippy::unwrap_used, reason = "this crate only serves tests, where a failure is meant to panic")]
 
 mod home;
 mod provider;
 mod terminal;
 
 pub use home::{Home, Run};
-pub use provider::{RecordedRequest, Reply, ScriptedProvider};
+pub use provider::{EMBEDDING_DIMENSIONS, RecordedRequest, Reply, ReportedUsage, ScriptedProvider};
 pub use terminal::Terminal;
 
 use std::time::Duration;

@@ -35,12 +35,7 @@ impl Terminal {
         (rows, columns): (u16, u16),
         arguments: &[&str],
     ) -> Self {
-        let size = PtySize {
-            rows,
-            cols: columns,
-            pixel_width: 0,
-            pixel_height: 0,
-        };
+        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
         let mut command = CommandBuilder::new(home.binary());
         command.args(arguments);
@@ -63,12 +58,7 @@ impl Terminal {
         let reader = pair.master.try_clone_reader().unwrap();
         let (shown, answers) = (Arc::clone(&screen), Arc::clone(&keyboard));
         thread::spawn(move || watch(reader, &shown, &answers));
-        Self {
-            screen,
-            keyboard,
-            child,
-            _master: pair.master,
-        }
+        Self { screen, keyboard, child, _master: pair.master }
     }
 
     /// Types `keys`; `\r` is Enter, `\x03` Ctrl-C, `\x04` Ctrl-D.
@@ -86,10 +76,7 @@ impl Terminal {
             |screen: &mut Screen| !screen.ended && !condition(&screen.parser.screen().contents());
         let (screen, _) = changed.wait_timeout_while(screen, PATIENCE, unsatisfied).unwrap();
         let contents = screen.parser.screen().contents();
-        assert!(
-            condition(&contents),
-            "never saw {what}; the screen is:\n{contents}"
-        );
+        assert!(condition(&contents), "never saw {what}; the screen is:\n{contents}");
         contents
     }
 
@@ -101,33 +88,23 @@ impl Terminal {
     /// Waits until the prompt stands on the last line that has anything on it, ready for typing.
     pub fn wait_for_prompt(&self) -> String {
         self.wait_until("the prompt", |screen| {
-            screen
-                .trim_end()
-                .lines()
-                .last()
-                .is_some_and(|line| line.trim_end() == ">")
+            screen.trim_end().lines().last().is_some_and(|line| line.trim_end() == ">")
         })
     }
 
     /// How much memory the program holds, as Linux counts it; zero elsewhere.
     pub fn resident_kilobytes(&self) -> u64 {
-        let status = self
-            .child
-            .process_id()
-            .map(|id| std::fs::read_to_string(format!("/proc/{id}/status")));
+        let status = self.child.process_id().map(|id| std::fs::read_to_string(format!("/proc/{id}/status")));
         let status = status.and_then(Result::ok).unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse().ok())
-            .unwrap_or(0)
+        line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse().ok()).unwrap_or(0)
     }
 
     /// Waits until the program ends, and gives its exit code.
     pub fn wait_for_exit(&mut self) -> u32 {
         let (screen, changed) = &*self.screen;
         let guard = screen.lock().unwrap();
-        let (guard, _) = changed
-            .wait_timeout_while(guard, PATIENCE, |screen| !screen.ended)
-            .unwrap();
+        let (guard, _) = changed.wait_timeout_while(guard, PATIENCE, |screen| !screen.ended).unwrap();
         assert!(
             guard.ended,
             "the program does not end; the screen is:\n{}",
@@ -164,10 +141,7 @@ fn watch(
         unseen.extend_from_slice(&buffer[..read]);
         let (row, column) = guard.parser.screen().cursor_position();
         drop(guard);
-        while let Some(start) = unseen
-            .windows(CURSOR_QUERY.len())
-            .position(|window| window == CURSOR_QUERY)
-        {
+        while let Some(start) = unseen.windows(CURSOR_QUERY.len()).position(|window| window == CURSOR_QUERY) {
             unseen.drain(..start + CURSOR_QUERY.len());
             let mut keyboard = keyboard.lock().unwrap();
             let _ = write!(keyboard, "\x1b[{};{}R", row + 1, column + 1).and_then(|()| keyboard.flush());

@@ -1,6 +1,11 @@
 //! A provider that follows a script: a real HTTP server on loopback that records every request and
-//! misbehaves on demand.
+//! misbehaves on demand. It speaks all dialects, and tells by the path which one is wanted.
 
+mod anthropic;
+mod dialect;
+mod gemini;
+mod lists;
+mod ollama;
 mod openai;
 mod reply;
 
@@ -21,7 +26,9 @@ use axum::{
 use serde_json::Value;
 
 use crate::PATIENCE;
-pub use reply::Reply;
+use dialect::Dialect;
+pub use lists::EMBEDDING_DIMENSIONS;
+pub use reply::{Reply, ReportedUsage};
 
 /// A request as the provider saw it.
 #[derive(Debug, Clone)]
@@ -39,17 +46,17 @@ impl RecordedRequest {
     pub fn messages(&self) -> Vec<(String, String)> {
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let messages = self.body["messages"].as_array().cloned().unwrap_or_default();
-        messages
-            .iter()
-            .map(|message| (text(&message["role"]), text(&message["content"])))
-            .collect()
+        messages.iter().map(|message| (text(&message["role"]), text(&message["content"]))).collect()
     }
 }
 
 #[derive(Default)]
 struct Stage {
     script: Mutex<VecDeque<Reply>>,
+    /// Played when the script is at its end.
+    encore: Mutex<Option<Reply>>,
     requests: Mutex<Vec<RecordedRequest>>,
+    other_requests: Mutex<Vec<RecordedRequest>>,
     arrived: Condvar,
 }
 
@@ -63,20 +70,14 @@ pub struct ScriptedProvider {
 impl ScriptedProvider {
     /// Starts a provider that plays `script`, one reply per request, in order.
     pub fn start(script: impl IntoIterator<Item = Reply>) -> Self {
-        let stage = Arc::new(Stage {
-            script: Mutex::new(script.into_iter().collect()),
-            ..Stage::default()
-        });
+        let stage = Arc::new(Stage { script: Mutex::new(script.into_iter().collect()), ..Stage::default() });
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = tokio::sync::oneshot::channel();
         let router = Router::new().fallback(serve).with_state(Arc::clone(&stage));
         thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .unwrap();
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async move {
                 let listener = tokio::net::TcpListener::from_std(listener).unwrap();
                 tokio::select! {
@@ -85,11 +86,14 @@ impl ScriptedProvider {
                 }
             });
         });
-        Self {
-            address,
-            stage,
-            stop: Some(stop),
-        }
+        Self { address, stage, stop: Some(stop) }
+    }
+
+    /// A provider that gives the same reply to every request.
+    pub fn always(reply: Reply) -> Self {
+        let provider = Self::start([]);
+        *provider.stage.encore.lock().unwrap() = Some(reply);
+        provider
     }
 
     /// The address, as `OPENAI_BASE_URL` takes it.
@@ -97,12 +101,22 @@ impl ScriptedProvider {
         format!("http://{}/v1", self.address)
     }
 
+    /// The address without a path.
+    pub fn root_url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
     /// Adds a reply to the end of the script.
     pub fn push(&self, reply: Reply) {
         self.stage.script.lock().unwrap().push_back(reply);
     }
 
-    /// Every request so far.
+    /// Every request that was not for a reply of the script: lists of models, embeddings.
+    pub fn other_requests(&self) -> Vec<RecordedRequest> {
+        self.stage.other_requests.lock().unwrap().clone()
+    }
+
+    /// Every request for a reply of the script so far.
     pub fn requests(&self) -> Vec<RecordedRequest> {
         self.stage.requests.lock().unwrap().clone()
     }
@@ -115,11 +129,7 @@ impl ScriptedProvider {
             .arrived
             .wait_timeout_while(requests, PATIENCE, |requests| requests.len() < count)
             .unwrap();
-        assert!(
-            !waited.timed_out(),
-            "only {} of {count} requests arrived",
-            requests.len()
-        );
+        assert!(!waited.timed_out(), "only {} of {count} requests arrived", requests.len());
     }
 }
 
@@ -133,14 +143,36 @@ impl Drop for ScriptedProvider {
 
 async fn serve(State(stage): State<Arc<Stage>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    stage.requests.lock().unwrap().push(RecordedRequest {
-        path: uri.path().to_owned(),
-        headers,
-        body,
-    });
-    stage.arrived.notify_all();
-    let Some(reply) = stage.script.lock().unwrap().pop_front() else {
-        return (StatusCode::IM_A_TEAPOT, "the script is at its end").into_response();
+    let path = uri.path().to_owned();
+    let request = RecordedRequest { path: path.clone(), headers, body };
+    let Some(dialect) = dialect_of(&path) else {
+        stage.other_requests.lock().unwrap().push(request.clone());
+        // Embeddings are part of the script as far as they fail.
+        let embeds = path.contains("mbed");
+        let failing = stage.script.lock().unwrap().pop_front_if(|reply| embeds && reply.is_failure());
+        return match failing {
+            Some(failing) => dialect::respond(&openai::OpenAi, &failing),
+            None => lists::answer(&request),
+        };
     };
-    openai::render(reply)
+    stage.requests.lock().unwrap().push(request);
+    stage.arrived.notify_all();
+    let scripted = stage.script.lock().unwrap().pop_front();
+    match scripted.or_else(|| stage.encore.lock().unwrap().clone()) {
+        Some(reply) => {
+            tokio::time::sleep(reply.delay).await;
+            dialect::respond(dialect, &reply)
+        }
+        None => (StatusCode::IM_A_TEAPOT, "the script is at its end").into_response(),
+    }
+}
+
+fn dialect_of(path: &str) -> Option<&'static dyn Dialect> {
+    match path {
+        path if path.ends_with("/chat/completions") => Some(&openai::OpenAi),
+        path if path.ends_with("/messages") => Some(&anthropic::Anthropic),
+        path if path.ends_with(":streamGenerateContent") => Some(&gemini::Gemini),
+        path if path.ends_with("/api/chat") => Some(&ollama::Ollama),
+        _ => None,
+    }
 }

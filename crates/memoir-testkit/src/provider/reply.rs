@@ -6,6 +6,10 @@ use serde_json::Value;
 #[derive(Debug, Clone)]
 pub(super) enum Piece {
     Text(String),
+    Thinking {
+        text: String,
+        signature: String,
+    },
     ToolCall {
         id: String,
         name: String,
@@ -20,10 +24,31 @@ pub(super) enum Piece {
 pub(super) enum Ending {
     /// As the protocol says.
     Proper,
-    /// The connection closes before the end event.
+    /// As the protocol says when the provider's filter steps in.
+    Filtered,
+    /// As the protocol says when the answer reached its limit.
+    OutOfLength,
+    /// The connection closes before the end event, tidily.
+    Closed,
+    /// The connection breaks before the end event.
     Cut,
     /// Nothing more comes, and the connection stays open.
     Silence,
+}
+
+/// What a reply says it used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReportedUsage {
+    /// All input, cached or not.
+    pub input: u64,
+    /// All output, reasoning included.
+    pub output: u64,
+    /// Input that was read from a cache.
+    pub cached: u64,
+    /// Input that was written to a cache.
+    pub cache_write: u64,
+    /// Output that was reasoning.
+    pub reasoning: u64,
 }
 
 /// One reply of the script.
@@ -31,13 +56,21 @@ pub(super) enum Ending {
 pub struct Reply {
     pub(super) status: u16,
     pub(super) headers: Vec<(String, String)>,
-    /// For a reply that is not a stream.
-    pub(super) plain_body: Option<String>,
+    /// For a reply that is not a stream: what went wrong, or a body of one's own.
+    pub(super) failure: Option<Failure>,
     pub(super) pieces: Vec<Piece>,
     pub(super) ending: Ending,
-    pub(super) input_tokens: u64,
-    pub(super) output_tokens: u64,
-    pub(super) cached_tokens: u64,
+    pub(super) usage: ReportedUsage,
+    /// Sends the stream in chunks of so many bytes, whatever they cut through.
+    pub(super) chunk_size: Option<usize>,
+    /// Waits so long before it answers at all.
+    pub(super) delay: std::time::Duration,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Failure {
+    Message(String),
+    Body(String),
 }
 
 impl Reply {
@@ -45,22 +78,29 @@ impl Reply {
         Self {
             status: 200,
             headers: Vec::new(),
-            plain_body: None,
+            failure: None,
             pieces,
             ending: Ending::Proper,
-            input_tokens: 10,
-            output_tokens: 5,
-            cached_tokens: 0,
+            usage: ReportedUsage { input: 10, output: 5, cached: 0, cache_write: 0, reasoning: 0 },
+            chunk_size: None,
+            delay: std::time::Duration::ZERO,
         }
     }
 
     /// An answer, streamed word by word.
     pub fn text(text: &str) -> Self {
-        Self::stream(
-            text.split_inclusive(' ')
-                .map(|word| Piece::Text(word.to_owned()))
-                .collect(),
-        )
+        Self::stream(Vec::new()).and_text(text)
+    }
+
+    /// Goes on with text.
+    pub fn and_text(mut self, text: &str) -> Self {
+        self.pieces.extend(text.split_inclusive(' ').map(|word| Piece::Text(word.to_owned())));
+        self
+    }
+
+    /// A reply that begins with reasoning, signed where the dialect signs.
+    pub fn thinking(text: &str, signature: &str) -> Self {
+        Self::stream(vec![Piece::Thinking { text: text.to_owned(), signature: signature.to_owned() }])
     }
 
     /// A reply that asks for a tool.
@@ -80,14 +120,14 @@ impl Reply {
         self
     }
 
-    /// An HTTP error with the message that providers send along.
+    /// An HTTP error with a message, in the dialect's own envelope.
     pub fn status(status: u16, message: &str) -> Self {
-        let body = serde_json::json!({"error": {"message": message}}).to_string();
-        Self {
-            status,
-            plain_body: Some(body),
-            ..Self::stream(Vec::new())
-        }
+        Self { status, failure: Some(Failure::Message(message.to_owned())), ..Self::stream(Vec::new()) }
+    }
+
+    /// An HTTP status with any body.
+    pub fn status_with_body(status: u16, body: &str) -> Self {
+        Self { status, failure: Some(Failure::Body(body.to_owned())), ..Self::stream(Vec::new()) }
     }
 
     /// Adds bytes that belong to no protocol.
@@ -96,16 +136,34 @@ impl Reply {
         self
     }
 
-    /// Closes the connection before the end event.
-    pub fn cut(mut self) -> Self {
-        self.ending = Ending::Cut;
+    fn ending(mut self, ending: Ending) -> Self {
+        self.ending = ending;
         self
     }
 
+    /// Breaks the connection before the end event.
+    pub fn cut(self) -> Self {
+        self.ending(Ending::Cut)
+    }
+
+    /// Closes the connection tidily before the end event.
+    pub fn closed(self) -> Self {
+        self.ending(Ending::Closed)
+    }
+
     /// Falls silent before the end event, and keeps the connection.
-    pub fn then_silence(mut self) -> Self {
-        self.ending = Ending::Silence;
-        self
+    pub fn then_silence(self) -> Self {
+        self.ending(Ending::Silence)
+    }
+
+    /// Ends because the provider's filter stepped in.
+    pub fn filtered(self) -> Self {
+        self.ending(Ending::Filtered)
+    }
+
+    /// Ends because the answer reached its limit.
+    pub fn out_of_length(self) -> Self {
+        self.ending(Ending::OutOfLength)
     }
 
     /// Adds a header.
@@ -116,7 +174,29 @@ impl Reply {
 
     /// Reports this usage.
     pub fn usage(mut self, input: u64, output: u64, cached: u64) -> Self {
-        (self.input_tokens, self.output_tokens, self.cached_tokens) = (input, output, cached);
+        self.usage = ReportedUsage { input, output, cached, cache_write: 0, reasoning: 0 };
         self
+    }
+
+    /// Reports this usage, with everything a provider can tell.
+    pub fn full_usage(mut self, usage: ReportedUsage) -> Self {
+        self.usage = usage;
+        self
+    }
+
+    /// Sends the stream in chunks of so many bytes, whatever they cut through.
+    pub fn in_chunks_of(mut self, bytes: usize) -> Self {
+        self.chunk_size = Some(bytes);
+        self
+    }
+
+    /// Waits so long before it answers at all.
+    pub fn after(mut self, delay: std::time::Duration) -> Self {
+        self.delay = delay;
+        self
+    }
+
+    pub(super) fn is_failure(&self) -> bool {
+        self.failure.is_some()
     }
 }

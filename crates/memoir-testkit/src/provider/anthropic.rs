@@ -1,0 +1,88 @@
+//! Anthropic's messages dialect: named server-sent events, ended by `message_stop`.
+
+use serde_json::{Value, json};
+
+use super::{
+    dialect::{Dialect, sse},
+    reply::{Ending, Piece, Reply},
+};
+
+pub(super) struct Anthropic;
+
+impl Dialect for Anthropic {
+    fn error_body(&self, status: u16, message: &str) -> Value {
+        let kind = match status {
+            401 => "authentication_error",
+            429 => "rate_limit_error",
+            529 => "overloaded_error",
+            _ => "invalid_request_error",
+        };
+        json!({"type": "error", "error": {"type": kind, "message": message}})
+    }
+
+    fn events(&self, reply: &Reply) -> Vec<String> {
+        let usage = reply.usage;
+        // Here the input counts neither what was read from the cache nor what was written to it.
+        let started = json!({
+            "input_tokens": usage.input - usage.cached - usage.cache_write,
+            "cache_read_input_tokens": usage.cached,
+            "cache_creation_input_tokens": usage.cache_write,
+            "output_tokens": 1,
+        });
+        let message =
+            json!({"id": "msg_1", "type": "message", "role": "assistant", "content": [], "usage": started});
+        let mut events = vec![event("message_start", json!({"message": message})), event("ping", json!({}))];
+        for (index, piece) in reply.pieces.iter().enumerate() {
+            events.extend(block(index, piece));
+        }
+        let called = reply.pieces.iter().any(|piece| matches!(piece, Piece::ToolCall { .. }));
+        let reason = match reply.ending {
+            Ending::Proper if called => "tool_use",
+            Ending::Proper => "end_turn",
+            Ending::Filtered => "refusal",
+            Ending::OutOfLength => "max_tokens",
+            Ending::Closed | Ending::Cut | Ending::Silence => return events,
+        };
+        let ended = json!({"output_tokens": usage.output, "output_tokens_details": {"thinking_tokens": usage.reasoning}});
+        events.push(event("message_delta", json!({"delta": {"stop_reason": reason}, "usage": ended})));
+        events.push(event("message_stop", json!({})));
+        events
+    }
+}
+
+fn block(index: usize, piece: &Piece) -> Vec<String> {
+    let start = |block: Value| event("content_block_start", json!({"index": index, "content_block": block}));
+    let delta = |delta: Value| event("content_block_delta", json!({"index": index, "delta": delta}));
+    let stop = event("content_block_stop", json!({"index": index}));
+    match piece {
+        Piece::Raw(raw) => vec![raw.clone()],
+        Piece::Text(text) => {
+            vec![
+                start(json!({"type": "text", "text": ""})),
+                delta(json!({"type": "text_delta", "text": text})),
+                stop,
+            ]
+        }
+        Piece::Thinking { text, signature } => vec![
+            start(json!({"type": "thinking", "thinking": "", "signature": ""})),
+            delta(json!({"type": "thinking_delta", "thinking": text})),
+            delta(json!({"type": "signature_delta", "signature": signature})),
+            stop,
+        ],
+        Piece::ToolCall { id, name, arguments } => {
+            let middle = arguments.floor_char_boundary(arguments.len() / 2);
+            let (first, second) = arguments.split_at(middle);
+            vec![
+                start(json!({"type": "tool_use", "id": id, "name": name, "input": {}})),
+                delta(json!({"type": "input_json_delta", "partial_json": first})),
+                delta(json!({"type": "input_json_delta", "partial_json": second})),
+                stop,
+            ]
+        }
+    }
+}
+
+fn event(name: &str, mut data: Value) -> String {
+    data["type"] = json!(name);
+    sse(Some(name), &data)
+}

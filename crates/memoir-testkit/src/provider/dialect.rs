@@ -1,0 +1,78 @@
+//! What all dialects share: how a reply becomes an HTTP response.
+
+use std::io;
+
+use axum::{
+    body::{Body, Bytes},
+    http::{StatusCode, header},
+    response::Response,
+};
+use futures::{Stream, StreamExt as _, stream};
+use serde_json::Value;
+
+use super::reply::{Ending, Failure, Reply};
+
+/// A provider's way of speaking.
+pub(super) trait Dialect: Sync {
+    /// An error in the provider's envelope.
+    fn error_body(&self, status: u16, message: &str) -> Value;
+
+    /// The reply, event by event, up to where it ends.
+    fn events(&self, reply: &Reply) -> Vec<String>;
+
+    /// What the stream is called.
+    fn content_type(&self) -> &'static str {
+        "text/event-stream"
+    }
+}
+
+/// A server-sent event.
+pub(super) fn sse(name: Option<&str>, data: &Value) -> String {
+    match name {
+        Some(name) => format!("event: {name}\ndata: {data}\n\n"),
+        None => format!("data: {data}\n\n"),
+    }
+}
+
+/// The reply as `dialect` sends it.
+pub(super) fn respond(dialect: &dyn Dialect, reply: &Reply) -> Response {
+    let mut response = Response::builder().status(StatusCode::from_u16(reply.status).unwrap());
+    for (name, value) in &reply.headers {
+        response = response.header(name, value);
+    }
+    let failure = reply.failure.as_ref().map(|failure| match failure {
+        Failure::Message(message) => dialect.error_body(reply.status, message).to_string(),
+        Failure::Body(body) => body.clone(),
+    });
+    match failure {
+        Some(body) => {
+            response.header(header::CONTENT_TYPE, "application/json").body(Body::from(body)).unwrap()
+        }
+        None => {
+            let events = Body::from_stream(stream_of(dialect.events(reply), reply));
+            response.header(header::CONTENT_TYPE, dialect.content_type()).body(events).unwrap()
+        }
+    }
+}
+
+fn stream_of(events: Vec<String>, reply: &Reply) -> impl Stream<Item = io::Result<Bytes>> + Send + use<> {
+    let chunks: Vec<Bytes> = match reply.chunk_size {
+        Some(size) => events.concat().into_bytes().chunks(size).map(Bytes::copy_from_slice).collect(),
+        None => events.into_iter().map(Bytes::from).collect(),
+    };
+    // Waiting once between chunks makes the server flush each by itself.
+    let chunks = stream::iter(chunks).then(|chunk| async {
+        tokio::task::yield_now().await;
+        Ok(chunk)
+    });
+    let ending = match reply.ending {
+        Ending::Proper | Ending::Filtered | Ending::OutOfLength | Ending::Closed => stream::empty().boxed(),
+        Ending::Cut => stream::once(async {
+            tokio::task::yield_now().await;
+            Err(io::Error::other("cut on purpose"))
+        })
+        .boxed(),
+        Ending::Silence => stream::pending().boxed(),
+    };
+    chunks.chain(ending)
+}

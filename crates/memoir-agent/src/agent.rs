@@ -18,10 +18,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            max_turns: 25,
-            history_exchanges: 50,
-        }
+        Self { max_turns: 25, history_exchanges: 50 }
     }
 }
 

@@ -12,18 +12,12 @@ pub struct CurrentConversation {
 impl CurrentConversation {
     /// A conversation that begins now.
     pub fn begin(scope: impl Into<String>) -> Self {
-        Self {
-            id: None,
-            scope: scope.into(),
-        }
+        Self { id: None, scope: scope.into() }
     }
 
     /// One that goes on.
     pub fn resume(id: ConversationId, scope: impl Into<String>) -> Self {
-        Self {
-            id: Some(id),
-            scope: scope.into(),
-        }
+        Self { id: Some(id), scope: scope.into() }
     }
 
     /// Its id, if it has one yet.

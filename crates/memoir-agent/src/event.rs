@@ -1,13 +1,23 @@
 //! What a turn tells while it runs, and when it is over.
 
-use memoir_core::{ConversationId, ExchangeId, ToolCall, Usage, Usd};
+use std::{sync::Arc, time::Duration};
+
+use memoir_core::{ConversationId, ExchangeId, ExchangeStatus, ToolCall, Usage, Usd};
+use memoir_models::{ChatRequest, ModelError};
 use memoir_store::CostSummary;
 
 /// What happens during a turn, in order.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum TurnEvent {
     /// A request goes to the model.
-    RequestSent,
+    RequestSent(Arc<ChatRequest>),
+    /// The call failed and is made again after a while.
+    Retrying {
+        /// What went wrong.
+        reason: ModelError,
+        /// How long is waited.
+        wait: Duration,
+    },
     /// More of the answer.
     Text(String),
     /// More of the reasoning.
@@ -44,6 +54,8 @@ pub struct TurnReport {
     pub conversation_id: ConversationId,
     /// The exchange it became.
     pub exchange_id: ExchangeId,
+    /// How it ended.
+    pub status: ExchangeStatus,
     /// The answer.
     pub text: String,
     /// Who answered.

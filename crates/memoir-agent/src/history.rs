@@ -5,20 +5,18 @@
 
 use std::collections::HashSet;
 
-use memoir_core::{Message, MessageBody, Visibility};
-use memoir_models::{ChatMessage, ToolResult};
+use memoir_core::{ExchangeId, Message, MessageBody, Visibility};
+use memoir_models::{ChatMessage, ChatRequest, ToolResult};
 
 /// The messages as they are sent again, oldest first.
 pub(crate) fn rebuild(messages: Vec<Message>) -> Vec<ChatMessage> {
-    let shown: Vec<MessageBody> = messages
-        .into_iter()
-        .filter(|message| message.visibility == Visibility::Shown)
-        .map(|message| message.body)
-        .collect();
-    let answered: HashSet<String> = shown
+    let shown: Vec<Message> =
+        messages.into_iter().filter(|message| message.visibility == Visibility::Shown).collect();
+    // Ids of calls are unique within an exchange and no further.
+    let answered: HashSet<(ExchangeId, String)> = shown
         .iter()
-        .filter_map(|body| match body {
-            MessageBody::Tool { call_id, .. } => Some(call_id.clone()),
+        .filter_map(|message| match &message.body {
+            MessageBody::Tool { call_id, .. } => Some((message.exchange_id, call_id.clone())),
             _ => None,
         })
         .collect();
@@ -26,34 +24,22 @@ pub(crate) fn rebuild(messages: Vec<Message>) -> Vec<ChatMessage> {
     let mut rebuilt: Vec<ChatMessage> = Vec::with_capacity(shown.len());
     // Calls of the last assistant message that still wait for their result.
     let mut open = HashSet::new();
-    for body in shown {
+    for Message { exchange_id, body, .. } in shown {
         match body {
             MessageBody::User { text } => {
                 open.clear();
                 rebuilt.push(ChatMessage::User(text));
             }
             MessageBody::Assistant { text, mut tool_calls } => {
-                tool_calls.retain(|call| answered.contains(&call.id));
+                tool_calls.retain(|call| answered.contains(&(exchange_id, call.id.clone())));
                 open = tool_calls.iter().map(|call| call.id.clone()).collect();
                 if !text.is_empty() || !tool_calls.is_empty() {
-                    rebuilt.push(ChatMessage::Assistant {
-                        thinking: Vec::new(),
-                        text,
-                        tool_calls,
-                    });
+                    rebuilt.push(ChatMessage::Assistant { text, tool_calls, replay: None });
                 }
             }
-            MessageBody::Tool {
-                call_id,
-                tool_name,
-                text,
-            } => {
+            MessageBody::Tool { call_id, tool_name, text } => {
                 if open.remove(&call_id) {
-                    let result = ToolResult {
-                        call_id,
-                        tool_name,
-                        text,
-                    };
+                    let result = ToolResult { call_id, tool_name, text };
                     match rebuilt.last_mut() {
                         Some(ChatMessage::ToolResults(results)) => results.push(result),
                         _ => rebuilt.push(ChatMessage::ToolResults(vec![result])),
@@ -65,17 +51,31 @@ pub(crate) fn rebuild(messages: Vec<Message>) -> Vec<ChatMessage> {
     rebuilt
 }
 
+/// Leaves out the older half of the earlier exchanges, whole ones only; says whether there were any.
+pub(crate) fn drop_older_half(request: &mut ChatRequest) -> bool {
+    let history = &request.messages[..request.stable_messages];
+    let starts: Vec<usize> =
+        (0..history.len()).filter(|index| matches!(history[*index], ChatMessage::User(_))).collect();
+    if starts.is_empty() {
+        return false;
+    }
+    let kept_from = starts.get(starts.len().div_ceil(2)).copied().unwrap_or(history.len());
+    request.messages.drain(..kept_from);
+    request.stable_messages -= kept_from;
+    true
+}
+
 #[cfg(test)]
 mod tests {
-    use memoir_core::{ConversationId, ExchangeId, MessageId, Provenance, Timestamp, ToolCall};
+    use memoir_core::{ConversationId, MessageId, Provenance, Timestamp, ToolCall};
     use serde_json::json;
 
     use super::*;
 
-    fn message(body: MessageBody, visibility: Visibility) -> Message {
+    fn message(exchange: i64, body: MessageBody, visibility: Visibility) -> Message {
         Message {
             id: MessageId::new(1),
-            exchange_id: ExchangeId::new(1),
+            exchange_id: ExchangeId::new(exchange),
             conversation_id: ConversationId::new(1),
             author: None,
             body,
@@ -87,55 +87,48 @@ mod tests {
     }
 
     fn shown(body: MessageBody) -> Message {
-        message(body, Visibility::Shown)
+        message(1, body, Visibility::Shown)
     }
 
     fn user(text: &str) -> MessageBody {
         MessageBody::User { text: text.into() }
     }
 
-    fn call(id: &str) -> ToolCall {
-        ToolCall {
-            id: id.into(),
-            name: "file_read".into(),
-            arguments: json!({}),
-        }
-    }
-
     fn assistant(text: &str, calls: &[&str]) -> MessageBody {
-        MessageBody::Assistant {
-            text: text.into(),
-            tool_calls: calls.iter().map(|id| call(id)).collect(),
-        }
+        let call = |id: &&str| ToolCall { id: (*id).into(), name: "file_read".into(), arguments: json!({}) };
+        MessageBody::Assistant { text: text.into(), tool_calls: calls.iter().map(call).collect() }
     }
 
     fn result(id: &str) -> MessageBody {
-        MessageBody::Tool {
-            call_id: id.into(),
-            tool_name: "file_read".into(),
-            text: format!("output {id}"),
-        }
+        MessageBody::Tool { call_id: id.into(), tool_name: "file_read".into(), text: format!("output {id}") }
+    }
+
+    /// `user: text`, `assistant: text [calls]`, `results: ids`.
+    fn outline(messages: &[ChatMessage]) -> Vec<String> {
+        let ids = |ids: Vec<&String>| ids.into_iter().cloned().collect::<Vec<_>>().join(" ");
+        messages
+            .iter()
+            .map(|message| match message {
+                ChatMessage::User(text) => format!("user: {text}"),
+                ChatMessage::Assistant { text, tool_calls, .. } => {
+                    format!("assistant: {text} [{}]", ids(tool_calls.iter().map(|call| &call.id).collect()))
+                }
+                ChatMessage::ToolResults(results) => {
+                    format!("results: {}", ids(results.iter().map(|result| &result.call_id).collect()))
+                }
+            })
+            .collect()
     }
 
     #[test]
     fn redacted_messages_are_not_sent_again() {
         let rebuilt = rebuild(vec![
             shown(user("read it")),
-            message(assistant("", &["a"]), Visibility::Redacted),
-            message(result("a"), Visibility::Redacted),
+            message(1, assistant("", &["a"]), Visibility::Redacted),
+            message(1, result("a"), Visibility::Redacted),
             shown(assistant("it says hello", &[])),
         ]);
-        assert_eq!(
-            rebuilt,
-            [
-                ChatMessage::User("read it".into()),
-                ChatMessage::Assistant {
-                    thinking: vec![],
-                    text: "it says hello".into(),
-                    tool_calls: vec![]
-                },
-            ]
-        );
+        assert_eq!(outline(&rebuilt), ["user: read it", "assistant: it says hello []"]);
     }
 
     #[test]
@@ -147,16 +140,11 @@ mod tests {
             shown(result("b")),
             shown(assistant("done", &[])),
         ]);
-        let ChatMessage::Assistant { tool_calls, .. } = &rebuilt[1] else {
-            panic!("{rebuilt:?}")
-        };
-        assert_eq!(tool_calls, &[call("a"), call("b")]);
-        let ChatMessage::ToolResults(results) = &rebuilt[2] else {
-            panic!("{rebuilt:?}")
-        };
-        let ids: Vec<_> = results.iter().map(|result| result.call_id.as_str()).collect();
-        assert_eq!(ids, ["a", "b"], "all results of one reply stand together");
-        assert_eq!(rebuilt.len(), 4);
+        // All results of one reply stand together.
+        assert_eq!(
+            outline(&rebuilt),
+            ["user: read both", "assistant:  [a b]", "results: a b", "assistant: done []"]
+        );
     }
 
     #[test]
@@ -167,17 +155,39 @@ mod tests {
             shown(result("orphan")),
             shown(assistant("", &["also lost"])),
             shown(assistant("done", &[])),
+            // The same id in another exchange answers nothing here.
+            message(2, user("more"), Visibility::Shown),
+            message(2, assistant("", &["lost"]), Visibility::Shown),
+            message(2, result("lost"), Visibility::Shown),
         ]);
-        let texts: Vec<_> = rebuilt
-            .iter()
-            .map(|message| match message {
-                ChatMessage::User(text) | ChatMessage::Assistant { text, .. } => text.as_str(),
-                ChatMessage::ToolResults(_) => "results",
-            })
-            .collect();
-        assert_eq!(texts, ["go", "looking", "done"]);
-        assert!(rebuilt.iter().all(
-            |message| !matches!(message, ChatMessage::Assistant { tool_calls, .. } if !tool_calls.is_empty())
-        ));
+        assert_eq!(
+            outline(&rebuilt),
+            [
+                "user: go",
+                "assistant: looking []",
+                "assistant: done []",
+                "user: more",
+                "assistant:  [lost]",
+                "results: lost"
+            ]
+        );
+    }
+
+    #[test]
+    fn the_older_half_is_dropped_by_whole_exchanges() {
+        let history = rebuild(
+            (0..3)
+                .flat_map(|n| [shown(user(&format!("q{n}"))), shown(assistant(&format!("a{n}"), &[]))])
+                .collect(),
+        );
+        let mut request =
+            ChatRequest { stable_messages: history.len(), messages: history, ..ChatRequest::default() };
+        request.messages.push(ChatMessage::User("now".into()));
+        assert!(drop_older_half(&mut request));
+        assert_eq!(outline(&request.messages), ["user: q2", "assistant: a2 []", "user: now"]);
+        assert_eq!(request.stable_messages, 2);
+        assert!(drop_older_half(&mut request));
+        assert_eq!(outline(&request.messages), ["user: now"]);
+        assert!(!drop_older_half(&mut request), "there is nothing left to drop");
     }
 }

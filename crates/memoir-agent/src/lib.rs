@@ -5,6 +5,7 @@
 
 mod agent;
 mod conversation;
+mod draft;
 mod error;
 mod event;
 mod history;

@@ -1,29 +1,32 @@
 //! One reply of the model, gathered from its stream.
 
+use std::sync::Arc;
+
 use futures::StreamExt as _;
 use memoir_core::{ToolCall, Usage};
-use memoir_models::{ChatEvent, ChatModel, ChatRequest, ModelError, StopReason, ThinkingBlock};
+use memoir_models::{ChatEvent, ChatModel, ChatRequest, ModelError, Replay, StopReason};
 
 use crate::{Observer, TurnEvent};
 
-/// A whole reply.
+/// A reply, as far as it has come.
 #[derive(Debug, Default)]
 pub(crate) struct Reply {
     pub(crate) text: String,
-    pub(crate) thinking: Vec<ThinkingBlock>,
     pub(crate) tool_calls: Vec<ToolCall>,
+    pub(crate) replay: Option<Replay>,
+    /// What it used. A reply that fails at its end has used it all the same.
     pub(crate) usage: Usage,
 }
 
-/// Sends `request` and gathers the reply, telling what comes as it comes.
+/// Sends `request` and gathers the answer into `reply`, telling what comes as it comes.
 pub(crate) async fn ask(
     model: &dyn ChatModel,
     request: ChatRequest,
+    reply: &mut Reply,
     observer: Observer<'_>,
-) -> Result<Reply, ModelError> {
-    observer(TurnEvent::RequestSent);
+) -> Result<(), ModelError> {
+    observer(TurnEvent::RequestSent(Arc::new(request.clone())));
     let mut stream = model.stream(request).await?;
-    let mut reply = Reply::default();
     while let Some(event) = stream.next().await {
         match event? {
             ChatEvent::Text(text) => {
@@ -33,18 +36,14 @@ pub(crate) async fn ask(
             ChatEvent::Thinking(text) => observer(TurnEvent::Thinking(text)),
             ChatEvent::ToolCall(call) => reply.tool_calls.push(call),
             ChatEvent::Usage(usage) => reply.usage += usage,
+            ChatEvent::Retrying { reason, wait } => observer(TurnEvent::Retrying { reason, wait }),
             ChatEvent::End(finish) => {
-                reply.thinking = finish.thinking;
+                reply.replay = finish.replay;
                 if finish.reason == StopReason::Length {
-                    observer(TurnEvent::Notice(
-                        "The answer reached the model's output limit.".into(),
-                    ));
+                    observer(TurnEvent::Notice("The answer reached the model's output limit.".into()));
                 }
-                return if reply.text.is_empty() && reply.tool_calls.is_empty() {
-                    Err(ModelError::Empty)
-                } else {
-                    Ok(reply)
-                };
+                let empty = reply.text.is_empty() && reply.tool_calls.is_empty();
+                return if empty { Err(ModelError::Empty) } else { Ok(()) };
             }
         }
     }

@@ -13,23 +13,14 @@ pub(crate) async fn run(agent: &Agent, calls: &[ToolCall], observer: Observer<'_
     let mut results = Vec::with_capacity(calls.len());
     for call in calls {
         observer(TurnEvent::ToolStarted(call.clone()));
-        let running = agent
-            .tools
-            .run(&call.name, call.arguments.clone(), &agent.tool_context);
+        let running = agent.tools.run(&call.name, call.arguments.clone(), &agent.tool_context);
         let (text, outcome) = match AssertUnwindSafe(running).catch_unwind().await {
             Ok(Ok(text)) => (text, ToolOutcome::Succeeded),
             Ok(Err(error)) => (format!("error: {error}"), ToolOutcome::Failed),
             Err(_) => ("error: the tool crashed".to_owned(), ToolOutcome::Failed),
         };
-        observer(TurnEvent::ToolFinished {
-            name: call.name.clone(),
-            outcome,
-        });
-        results.push(ToolResult {
-            call_id: call.id.clone(),
-            tool_name: call.name.clone(),
-            text,
-        });
+        observer(TurnEvent::ToolFinished { name: call.name.clone(), outcome });
+        results.push(ToolResult { call_id: call.id.clone(), tool_name: call.name.clone(), text });
     }
     results
 }

@@ -4,7 +4,7 @@ use std::{collections::HashSet, fmt::Write as _, sync::Arc};
 
 use async_trait::async_trait;
 use futures::StreamExt as _;
-use memoir_core::{Provenance, Role, Usage, Usd};
+use memoir_core::{Provenance, Role, TimeZone, Usage, Usd};
 use memoir_models::{
     ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatStream, Finish, ModelError, ModelName, StopReason,
 };
@@ -23,29 +23,21 @@ const LONGEST_QUOTE: usize = 400;
 pub struct RecallModel {
     name: String,
     store: Arc<dyn Store>,
+    zone: TimeZone,
     how_to_connect: String,
 }
 
 impl RecallModel {
-    /// A model over `store`. Every answer ends with `how_to_connect`, one line on how to get a real one.
-    pub fn new(store: Arc<dyn Store>, how_to_connect: impl Into<String>) -> Self {
-        Self {
-            name: ModelName::recall().to_string(),
-            store,
-            how_to_connect: how_to_connect.into(),
-        }
+    /// A model over `store` that gives dates in `zone`. Every answer ends with `how_to_connect`, one line on how
+    /// to get a real model.
+    pub fn new(store: Arc<dyn Store>, zone: TimeZone, how_to_connect: impl Into<String>) -> Self {
+        Self { name: ModelName::recall().to_string(), store, zone, how_to_connect: how_to_connect.into() }
     }
 
     async fn answer(&self, question: &str) -> Result<String, ModelError> {
-        let request = TextSearchRequest {
-            text: question.to_owned(),
-            limit: MOST_HITS,
-        };
-        let hits = self
-            .store
-            .search_text(&request)
-            .await
-            .map_err(|error| ModelError::Memory(error.to_string()))?;
+        let request = TextSearchRequest { text: question.to_owned(), limit: MOST_HITS };
+        let hits =
+            self.store.search_text(&request).await.map_err(|error| ModelError::Memory(error.to_string()))?;
         let passages = best_passages(hits, question);
         let mut answer = String::new();
         if passages.is_empty() {
@@ -53,7 +45,7 @@ impl RecallModel {
         } else {
             answer.push_str("From memory:\n");
             for hit in &passages {
-                quote(&mut answer, hit);
+                quote(&mut answer, hit, &self.zone);
             }
         }
         answer.push('\n');
@@ -77,10 +69,7 @@ impl ChatModel for RecallModel {
         let events = [
             ChatEvent::Text(answer),
             ChatEvent::Usage(Usage::default()),
-            ChatEvent::End(Finish {
-                reason: StopReason::Done,
-                thinking: Vec::new(),
-            }),
+            ChatEvent::End(Finish { reason: StopReason::Done, replay: None }),
         ];
         Ok(futures::stream::iter(events.map(Ok)).boxed())
     }
@@ -90,7 +79,7 @@ impl ChatModel for RecallModel {
     }
 
     fn provenance(&self) -> Provenance {
-        Provenance::Recalled
+        Provenance::Derived
     }
 }
 
@@ -105,7 +94,7 @@ fn best_passages(hits: Vec<TextHit>, question: &str) -> Vec<TextHit> {
 }
 
 /// One passage with date, ids and score.
-fn quote(answer: &mut String, hit: &TextHit) {
+fn quote(answer: &mut String, hit: &TextHit, zone: &TimeZone) {
     let who = match hit.role {
         Role::User => "you",
         Role::Assistant | Role::Tool => "assistant",
@@ -114,7 +103,7 @@ fn quote(answer: &mut String, hit: &TextHit) {
     let _ = write!(
         answer,
         "\n{}, {who} (conversation {}, exchange {}, score {:.1}):\n",
-        hit.created.local_minute(),
+        hit.created.minute_in(zone),
         hit.conversation_id,
         hit.exchange_id,
         hit.score
@@ -141,40 +130,26 @@ mod tests {
     use super::*;
 
     async fn ask(store: &SqliteStore, question: &str) -> String {
-        RecallModel::new(Arc::new(store.clone()), "Connect a model.")
+        RecallModel::new(Arc::new(store.clone()), TimeZone::UTC, "Connect a model.")
             .answer(question)
             .await
             .unwrap()
     }
 
     async fn store(directory: &tempfile::TempDir) -> SqliteStore {
-        SqliteStore::open(&directory.path().join("memoir.db"))
-            .await
-            .unwrap()
+        SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap()
     }
 
     #[tokio::test]
     async fn quotes_what_was_said_with_its_source() {
         let directory = tempfile::TempDir::new().unwrap();
         let store = store(&directory).await;
-        let draft = contract::exchange(
-            "The wifi password is on the fridge",
-            "Good to know",
-            1_700_000_000_000,
-        );
-        store
-            .commit_exchange(&contract::new_conversation("t", "/p"), &draft)
-            .await
-            .unwrap();
+        let draft =
+            contract::exchange("The wifi password is on the fridge", "Good to know", 1_700_000_000_000);
+        store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
         let answer = ask(&store, "Where is the wifi password?").await;
-        assert!(
-            answer.contains("> The wifi password is on the fridge\n"),
-            "{answer}"
-        );
-        assert!(
-            answer.contains("you (conversation 1, exchange 1, score "),
-            "{answer}"
-        );
+        assert!(answer.contains("> The wifi password is on the fridge\n"), "{answer}");
+        assert!(answer.contains("you (conversation 1, exchange 1, score "), "{answer}");
         assert!(answer.contains("2023-11-1"), "{answer}");
         assert!(answer.ends_with("\n\nConnect a model."), "{answer}");
     }
@@ -184,14 +159,8 @@ mod tests {
         let directory = tempfile::TempDir::new().unwrap();
         let store = store(&directory).await;
         let draft = contract::exchange("Where is the key?", "…", 1000);
-        store
-            .commit_exchange(&contract::new_conversation("t", "/p"), &draft)
-            .await
-            .unwrap();
-        assert_eq!(
-            ask(&store, "hello").await,
-            "Nothing in memory about this.\n\nConnect a model."
-        );
+        store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
+        assert_eq!(ask(&store, "hello").await, "Nothing in memory about this.\n\nConnect a model.");
         let same_question = ask(&store, "Where is the key?").await;
         assert!(same_question.starts_with("Nothing in memory"), "{same_question}");
     }
@@ -202,10 +171,7 @@ mod tests {
         let store = store(&directory).await;
         let long = format!("tea {}", "é".repeat(2 * LONGEST_QUOTE));
         let draft = contract::exchange(&long, "ok", 1000);
-        store
-            .commit_exchange(&contract::new_conversation("t", "/p"), &draft)
-            .await
-            .unwrap();
+        store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
         let answer = ask(&store, "tea").await;
         assert!(answer.contains("é…\n"), "{answer}");
         assert!(answer.chars().count() < LONGEST_QUOTE + 200);

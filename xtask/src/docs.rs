@@ -5,10 +5,11 @@ use std::{fs, path::Path};
 use crate::Outcome;
 
 /// Every generated page: where it lives and what it says.
-fn pages() -> [(&'static str, String); 2] {
+fn pages() -> [(&'static str, String); 3] {
     [
         ("docs/commands.md", memoir_cli::commands_reference()),
         ("docs/environment.md", memoir_cli::environment_reference()),
+        ("docs/models.md", memoir_cli::models_reference()),
     ]
 }
 
@@ -28,9 +29,6 @@ pub(crate) fn check(root: &Path) -> Outcome {
     if stale.is_empty() {
         Ok("The reference pages are up to date.".into())
     } else {
-        Err(format!(
-            "Stale: {}. Run: cargo xtask docs write",
-            stale.join(", ")
-        ))
+        Err(format!("Stale: {}. Run: cargo xtask docs write", stale.join(", ")))
     }
 }

@@ -10,11 +10,7 @@ use crate::Outcome;
 pub(crate) fn check(root: &Path) -> Outcome {
     let page = fs::read_to_string(root.join("ARCHITECTURE.md")).map_err(|error| error.to_string())?;
     let faults = faults(&rungs(&page), &dependencies(root)?);
-    if faults.is_empty() {
-        Ok("The ladder holds.".into())
-    } else {
-        Err(faults.join("\n"))
-    }
+    if faults.is_empty() { Ok("The ladder holds.".into()) } else { Err(faults.join("\n")) }
 }
 
 /// The rung of each crate: rows that begin with a number, or with "beside" for crates beside the ladder.
@@ -24,11 +20,7 @@ fn rungs(page: &str) -> BTreeMap<String, Option<u32>> {
             let mut cells = line.strip_prefix('|')?.split('|').map(str::trim);
             let (rung, name) = (cells.next()?, cells.next()?);
             let name = name.strip_prefix('`')?.strip_suffix('`')?;
-            let rung = if rung == "beside" {
-                None
-            } else {
-                Some(rung.parse().ok()?)
-            };
+            let rung = if rung == "beside" { None } else { Some(rung.parse().ok()?) };
             Some((name.to_owned(), rung))
         })
         .collect()
@@ -50,9 +42,8 @@ fn dependencies(root: &Path) -> Result<BTreeMap<String, Vec<String>>, String> {
         .iter()
         .map(|package| {
             let all = package["dependencies"].as_array().cloned().unwrap_or_default();
-            let ours = all
-                .iter()
-                .filter(|dependency| dependency["kind"] != "dev" && dependency["path"].is_string());
+            let ours =
+                all.iter().filter(|dependency| dependency["kind"] != "dev" && dependency["path"].is_string());
             (name(package), ours.map(name).collect())
         })
         .collect())
@@ -68,9 +59,7 @@ fn faults(
     }
     for (name, below) in dependencies {
         let Some(rung) = rungs.get(name) else {
-            faults.push(format!(
-                "{name} is missing from the crate table in ARCHITECTURE.md."
-            ));
+            faults.push(format!("{name} is missing from the crate table in ARCHITECTURE.md."));
             continue;
         };
         for other in below {
@@ -81,9 +70,7 @@ fn faults(
                 (Some(_), None) => false,
             };
             if !allowed {
-                faults.push(format!(
-                    "{name} depends on {other}, which is not on a lower rung."
-                ));
+                faults.push(format!("{name} depends on {other}, which is not on a lower rung."));
             }
         }
     }
@@ -101,10 +88,7 @@ mod tests {
         let all = ["core", "store", "models", "kit"].map(|name| (name.to_owned(), Vec::new()));
         let mut map: BTreeMap<String, Vec<String>> = all.into_iter().collect();
         for (name, below) in dependencies {
-            map.insert(
-                (*name).to_owned(),
-                below.iter().map(|name| (*name).to_owned()).collect(),
-            );
+            map.insert((*name).to_owned(), below.iter().map(|name| (*name).to_owned()).collect());
         }
         faults(&rungs(PAGE), &map)
     }
@@ -120,17 +104,8 @@ mod tests {
             check(&[("store", &["models"])]),
             ["store depends on models, which is not on a lower rung."]
         );
-        assert_eq!(
-            check(&[("core", &["store"])]),
-            ["core depends on store, which is not on a lower rung."]
-        );
-        assert_eq!(
-            check(&[("store", &["kit"])]),
-            ["store depends on kit, which is not on a lower rung."]
-        );
-        assert_eq!(
-            check(&[("new", &[])]),
-            ["new is missing from the crate table in ARCHITECTURE.md."]
-        );
+        assert_eq!(check(&[("core", &["store"])]), ["core depends on store, which is not on a lower rung."]);
+        assert_eq!(check(&[("store", &["kit"])]), ["store depends on kit, which is not on a lower rung."]);
+        assert_eq!(check(&[("new", &[])]), ["new is missing from the crate table in ARCHITECTURE.md."]);
     }
 }

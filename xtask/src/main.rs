@@ -1,10 +1,6 @@
 //! Chores of the house. `cargo xtask --help` lists them.
 
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a tool for people at a terminal"
-)]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool for people at a terminal")]
 
 mod docs;
 mod ladder;
@@ -57,8 +53,5 @@ fn main() -> ExitCode {
 
 /// The workspace.
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .map(Path::to_owned)
-        .unwrap_or_default()
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_owned).unwrap_or_default()
 }

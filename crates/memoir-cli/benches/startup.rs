@@ -1,11 +1,7 @@
 //! From starting the program to a drawn prompt, with nothing and with 100,000 messages in the file; and how
 //! much memory it holds then.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a benchmark that cannot run should say so"
-)]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark that cannot run should say so")]
 
 use std::time::{Duration, Instant};
 

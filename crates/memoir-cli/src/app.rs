@@ -1,155 +1,182 @@
-//! Putting the program together: store, model, tools, conversation; then the REPL or one answer.
+//! Putting the program together: store, model, tools, conversation; then the REPL, one answer or a subcommand.
 
-use std::{
-    io::{IsTerminal as _, Read as _, stdin},
-    path::PathBuf,
-    sync::Arc,
-};
+use std::{path::PathBuf, sync::Arc};
 
 use memoir_agent::{Agent, CurrentConversation, Limits};
-use memoir_core::{ConversationId, SystemClock};
-use memoir_store::{ConversationList, Conversations as _, sqlite::SqliteStore};
+use memoir_core::{Clock as _, ConversationId, SystemClock, TimeZone};
+use memoir_store::{ConversationList, Store, sqlite::SqliteStore};
 use memoir_tools::{ToolContext, ToolSet};
 
 use crate::{
     args::Args,
+    config::Config,
     environment::Environment,
     failure::{Failure, Kind},
     headless,
     home::Home,
-    model_choice, repl, scope,
+    models::{Choice, Models},
+    prompt_source::{self, Talk},
+    repl, scope, subcommands,
+    trace::Verbosity,
 };
 
 /// A program that is ready to talk.
 pub(crate) struct App {
     pub(crate) agent: Agent,
     pub(crate) conversation: CurrentConversation,
+    /// The project that the program was started in.
+    pub(crate) project: String,
     pub(crate) home: Home,
-    pub(crate) model_reason: String,
+    pub(crate) models: Models,
+    pub(crate) choice: Choice,
+    pub(crate) verbosity: Verbosity,
+    pub(crate) zone: TimeZone,
+}
+
+impl App {
+    /// Talks to another model from now on.
+    pub(crate) fn switch_model(&mut self, choice: Choice) -> Result<(), Failure> {
+        self.agent.model = self.models.connect(&choice, Arc::clone(&self.agent.store))?;
+        self.choice = choice;
+        Ok(())
+    }
 }
 
 /// Runs what the command line asks for.
 pub(crate) async fn run(args: Args) -> Result<(), Failure> {
-    let prompt = given_prompt(&args)?;
-    let environment = Environment::read();
-    let home = Home::find(&environment)?;
-    let store = SqliteStore::open(&home.database()).await?;
-    let outcome = talk(args, prompt, &environment, home, store.clone()).await;
-    store.close().await;
+    let format = args.output_format;
+    let outcome = open_and_run(args).await;
+    if let Err(failure) = &outcome
+        && failure.kind != Kind::Stopped
+    {
+        headless::print_failure(failure, format);
+    }
     outcome
 }
 
-async fn talk(
+async fn open_and_run(args: Args) -> Result<(), Failure> {
+    let talk = match &args.command {
+        Some(_) => None,
+        None => Some(prompt_source::talk(&args)?),
+    };
+    let environment = Environment::read();
+    let home = Home::find(&environment)?;
+    let sqlite = SqliteStore::open(&home.database()).await?;
+    let store: Arc<dyn Store> = Arc::new(sqlite.clone());
+    // Before anything can fail: a prompt is never lost.
+    if let Some(Talk::Once(prompt)) = &talk {
+        store.append_command(prompt, SystemClock.now()).await?;
+    }
+    let outcome = with_store(args, talk, environment, home, store).await;
+    sqlite.close().await;
+    outcome
+}
+
+async fn with_store(
     args: Args,
-    prompt: Option<String>,
-    environment: &Environment,
+    talk: Option<Talk>,
+    environment: Environment,
     home: Home,
-    store: SqliteStore,
+    store: Arc<dyn Store>,
 ) -> Result<(), Failure> {
-    let project = scope::project_of(&std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")));
-    let choice = model_choice::choose(args.model.as_deref(), environment, Arc::new(store.clone()))?;
-    let conversation = conversation(&args, prompt.is_some(), &project.to_string_lossy(), &store).await?;
+    let zone = TimeZone::system();
+    let config = Config::read(&home.config_file())?;
+    let models = Models::new(environment, config, zone.clone())?;
+    let talk = match (args.command, talk) {
+        (Some(command), _) => return subcommands::run(command, &models, store, &zone).await,
+        (None, Some(talk)) => talk,
+        (None, None) => Talk::Terminal,
+    };
+    let directory = std::env::current_dir().map_err(|error| {
+        Failure::new(Kind::Failed, format!("the current directory cannot be entered: {error}"))
+            .hint("Go to one that exists.")
+    })?;
+    let project = scope::project_of(&directory);
+    let choice = models.choose(args.model.as_deref(), store.as_ref()).await?;
+    let model = models.connect(&choice, Arc::clone(&store))?;
+    let wanted = Wanted::from(args.continue_last, args.resume, &talk)?;
+    let scope = project.to_string_lossy().into_owned();
     let app = App {
-        agent: Agent {
-            store: Arc::new(store.clone()),
-            model: choice.model,
-            tools: Arc::new(ToolSet::all()),
-            tool_context: ToolContext::new(&project, Arc::new(store))?,
-            clock: Arc::new(SystemClock),
-            limits: Limits::default(),
-        },
-        conversation,
+        conversation: conversation(wanted, &scope, store.as_ref(), &zone).await?,
+        agent: agent(store, model, project)?,
+        project: scope,
         home,
-        model_reason: choice.reason,
+        models,
+        choice,
+        verbosity: Verbosity::new(args.verbose),
+        zone,
     };
-    match prompt {
-        Some(prompt) => headless::answer(app, &prompt, args.output_format).await,
-        None => repl::run(app).await,
+    match talk {
+        Talk::Once(prompt) => headless::answer(app, &prompt, args.output_format).await,
+        Talk::Terminal => repl::run(app).await,
     }
 }
 
-/// The prompt from `-p` or from stdin; none when a terminal is there to type into.
-fn given_prompt(args: &Args) -> Result<Option<String>, Failure> {
-    let prompt = match &args.prompt {
-        Some(prompt) => prompt.clone(),
-        None if stdin().is_terminal() => return Ok(None),
-        None => {
-            let mut bytes = Vec::new();
-            stdin().read_to_end(&mut bytes)?;
-            if bytes.is_empty() {
-                return Err(
-                    Failure::new(Kind::Usage, "There is no terminal and nothing on stdin")
-                        .hint("\nAsk with: memoir -p \"your question\", or pipe the question in."),
-                );
+fn agent(
+    store: Arc<dyn Store>,
+    model: Arc<dyn memoir_models::ChatModel>,
+    workspace: PathBuf,
+) -> Result<Agent, Failure> {
+    Ok(Agent {
+        tool_context: ToolContext::new(&workspace, Arc::clone(&store))?,
+        store,
+        model,
+        tools: Arc::new(ToolSet::all()),
+        clock: Arc::new(SystemClock),
+        limits: Limits::default(),
+    })
+}
+
+/// Which conversation the command line asks for.
+enum Wanted {
+    New,
+    LastHere,
+    ById(ConversationId),
+    Picked,
+}
+
+impl Wanted {
+    fn from(continue_last: bool, resume: Option<Option<i64>>, talk: &Talk) -> Result<Self, Failure> {
+        match (continue_last, resume, talk) {
+            (true, ..) => Ok(Self::LastHere),
+            (_, None, _) => Ok(Self::New),
+            (_, Some(Some(id)), _) => Ok(Self::ById(ConversationId::new(id))),
+            (_, Some(None), Talk::Terminal) => Ok(Self::Picked),
+            (_, Some(None), Talk::Once(_)) => {
+                Err(Failure::new(Kind::Usage, "-r needs the id of a conversation here")
+                    .hint("Use -r ID, or -c."))
             }
-            String::from_utf8(bytes).map_err(|_| {
-                Failure::new(Kind::Usage, "the text on stdin is not valid UTF-8")
-                    .hint("Convert it first, for example with iconv -t UTF-8.")
-            })?
         }
-    };
-    if prompt.trim().is_empty() {
-        return Err(Failure::new(Kind::Usage, "the prompt is empty").hint("Write what you want to ask."));
     }
-    Ok(Some(prompt))
 }
 
-/// The conversation that `-c` or `-r` asks for, or a new one.
 async fn conversation(
-    args: &Args,
-    headless: bool,
+    wanted: Wanted,
     scope: &str,
-    store: &SqliteStore,
+    store: &dyn Store,
+    zone: &TimeZone,
 ) -> Result<CurrentConversation, Failure> {
-    let resumed = match (args.continue_last, args.resume) {
-        (true, _) => return last_conversation(scope, store).await,
-        (_, None) => return Ok(CurrentConversation::begin(scope)),
-        (_, Some(Some(id))) => ConversationId::new(id),
-        (_, Some(None)) if headless => {
-            return Err(
-                Failure::new(Kind::Usage, "-r needs the id of a conversation here").hint("Use -r ID, or -c."),
-            );
+    let id = match wanted {
+        Wanted::New => return Ok(CurrentConversation::begin(scope)),
+        Wanted::LastHere => {
+            let here = ConversationList { scope: Some(scope.to_owned()), limit: 1 };
+            let Some(last) = store.conversations(&here).await?.into_iter().next() else {
+                anstream::eprintln!(
+                    "There is no earlier conversation in this project; this one is new. -r ID goes on with any other."
+                );
+                return Ok(CurrentConversation::begin(scope));
+            };
+            last.id
         }
-        (_, Some(None)) => match repl::pick_conversation(store).await? {
+        Wanted::ById(id) => id,
+        Wanted::Picked => match repl::pick_conversation(store, zone).await? {
             Some(id) => id,
             None => return Ok(CurrentConversation::begin(scope)),
         },
     };
-    match store.conversation(resumed).await? {
+    match store.conversation(id).await? {
         Some(found) => Ok(CurrentConversation::resume(found.id, found.scope)),
-        None => Err(
-            Failure::new(Kind::Failed, format!("there is no conversation {resumed}"))
-                .hint("Use -r without an id to choose one, or -c for the last."),
-        ),
+        None => Err(Failure::new(Kind::Failed, format!("there is no conversation {id}"))
+            .hint("Use -r without an id to choose one, or -c for the last.")),
     }
-}
-
-/// The last conversation of this project, or of any when it has none; a new one when there is none at all.
-async fn last_conversation(scope: &str, store: &SqliteStore) -> Result<CurrentConversation, Failure> {
-    let here = ConversationList {
-        scope: Some(scope.to_owned()),
-        limit: 1,
-    };
-    let anywhere = ConversationList {
-        scope: None,
-        limit: 1,
-    };
-    if let Some(found) = store.conversations(&here).await?.first() {
-        return Ok(CurrentConversation::resume(found.id, scope));
-    }
-    Ok(match store.conversations(&anywhere).await?.first() {
-        Some(found) => {
-            anstream::eprintln!(
-                "Going on with conversation {} of {}: \"{}\".",
-                found.id,
-                found.scope,
-                found.title
-            );
-            CurrentConversation::resume(found.id, found.scope.clone())
-        }
-        None => {
-            anstream::eprintln!("There is no conversation to go on with yet; this is the first.");
-            CurrentConversation::begin(scope)
-        }
-    })
 }

@@ -1,10 +1,12 @@
 //! The command line.
 
-use clap::{Parser, ValueEnum};
+use clap::{ArgAction, Parser, Subcommand, ValueEnum};
+
+use crate::settings::Task;
 
 /// A terminal AI agent that remembers.
 #[derive(Debug, Parser)]
-#[command(name = "memoir", version, about, max_term_width = 100)]
+#[command(name = "memoir", version, max_term_width = 100, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
     /// Answer once and exit; without it, text on stdin is answered, and a terminal opens the REPL
     #[arg(short, long, value_name = "TEXT")]
@@ -14,7 +16,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
     pub(crate) output_format: OutputFormat,
 
-    /// Go on with the last conversation
+    /// Go on with the last conversation of this project
     #[arg(short, long = "continue", conflicts_with = "resume")]
     pub(crate) continue_last: bool,
 
@@ -25,6 +27,13 @@ pub(crate) struct Args {
     /// Who answers, as provider/model or a bare name
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
+
+    /// Show more: -v parameters of tools, -vv all of them, -vvv what is sent, -vvvv the tools' schemas too
+    #[arg(short, long, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
+
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
 }
 
 /// How an answer is printed.
@@ -36,6 +45,47 @@ pub(crate) enum OutputFormat {
     Json,
     /// One JSON object per event, as it happens
     StreamJson,
+}
+
+/// What there is besides talking.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// The models: what is known of them, and which one is used
+    #[command(subcommand)]
+    Models(ModelsCommand),
+    /// What was spent: today, in all, by purpose and model
+    Cost {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// What can be done with models.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelsCommand {
+    /// List what the catalogue knows
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show one model
+    Show {
+        /// Its name
+        name: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Set the model that is used from now on
+    Set {
+        /// Its name; "auto" goes back to choosing by itself
+        name: String,
+        /// What it is used for
+        #[arg(long = "for", value_name = "TASK", value_enum, default_value_t = Task::Chat)]
+        task: Task,
+    },
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Every environment variable that Memoir reads, in one place. `docs/environment.md` is made from this list.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf};
 
+use memoir_models::Provider;
 use secrecy::SecretString;
 
 /// A variable and what it does.
@@ -10,64 +11,129 @@ pub(crate) struct Variable {
     pub(crate) meaning: &'static str,
 }
 
-/// All of them. `NO_COLOR` and `XDG_DATA_HOME` are read by the libraries that act on them.
-pub(crate) const ALL: &[Variable] = &[
-    Variable {
-        name: "MEMOIR_HOME",
-        meaning: "Where Memoir keeps everything, instead of the data directory of your system.",
-    },
-    Variable {
-        name: "MEMOIR_MODEL",
-        meaning: "The model that answers, unless `--model` names another.",
-    },
-    Variable {
-        name: "XDG_DATA_HOME",
-        meaning: "Your data directory; Memoir uses the folder `memoir` in it.",
-    },
-    Variable {
-        name: "OPENAI_API_KEY",
-        meaning: "The key for OpenAI, or for the server at `OPENAI_BASE_URL`.",
-    },
-    Variable {
-        name: "OPENAI_BASE_URL",
-        meaning: "The address of a server that speaks OpenAI's protocol.",
-    },
-    Variable {
-        name: "NO_COLOR",
-        meaning: "When set, nothing is coloured.",
-    },
-];
-
-/// What the environment says, read once.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Environment {
-    pub(crate) memoir_home: Option<PathBuf>,
-    pub(crate) memoir_model: Option<String>,
-    pub(crate) openai_api_key: Option<SecretString>,
-    pub(crate) openai_base_url: Option<String>,
+const fn variable(name: &'static str, meaning: &'static str) -> Variable {
+    Variable { name, meaning }
 }
 
+/// All of them. The last ones are read by the libraries that act on them.
+pub(crate) const ALL: &[Variable] = &[
+    variable(
+        "MEMOIR_HOME",
+        "Where Memoir keeps everything, instead of your system's data and config directories.",
+    ),
+    variable("MEMOIR_MODEL", "The model that answers, unless `--model` names another."),
+    variable(
+        "MEMOIR_LOCAL_SERVERS",
+        "Addresses of local model servers to look for, separated by commas, instead of the usual ones; `none` for none.",
+    ),
+    variable("ANTHROPIC_API_KEY", "The key for Anthropic."),
+    variable("ANTHROPIC_BASE_URL", "Another address for Anthropic, such as a gateway's."),
+    variable("GEMINI_API_KEY", "The key for Google's Gemini."),
+    variable("GOOGLE_API_KEY", "The same, where `GEMINI_API_KEY` is not set."),
+    variable("GEMINI_BASE_URL", "Another address for Google's Gemini."),
+    variable("OPENAI_API_KEY", "The key for OpenAI, or for the server at `OPENAI_BASE_URL`."),
+    variable(
+        "OPENAI_BASE_URL",
+        "Another address for OpenAI, or that of any server that speaks its protocol.",
+    ),
+    variable("XAI_API_KEY", "The key for xAI."),
+    variable("XAI_BASE_URL", "Another address for xAI."),
+    variable("OLLAMA_HOST", "Where Ollama is, as its own programs take it."),
+    variable("OLLAMA_API_KEY", "The key for an Ollama server that wants one."),
+    variable("XDG_DATA_HOME", "Your data directory; Memoir uses the folder `memoir` in it."),
+    variable("XDG_CONFIG_HOME", "Your config directory; Memoir reads `memoir/config.toml` in it."),
+    variable(
+        "HTTPS_PROXY",
+        "A proxy for calls to providers; `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` hold too.",
+    ),
+    variable("TZ", "The time zone in which dates are shown."),
+    variable("NO_COLOR", "When set, nothing is coloured."),
+];
+
+/// What the environment says, read once. It holds keys, so that it cannot be printed.
+#[derive(Clone, Default)]
+pub(crate) struct Environment(BTreeMap<&'static str, String>);
+
 impl Environment {
-    /// Reads the process's environment.
+    /// Reads the process's environment. Spaces and line ends around a value are a slip of the hand; a value
+    /// that is empty, or is not text, counts as not set.
     pub(crate) fn read() -> Self {
-        Self {
-            memoir_home: variable("MEMOIR_HOME").map(PathBuf::from),
-            memoir_model: text("MEMOIR_MODEL"),
-            openai_api_key: text("OPENAI_API_KEY").map(SecretString::from),
-            openai_base_url: text("OPENAI_BASE_URL"),
+        let value = |name| std::env::var(name).ok().map(|value| value.trim().to_owned());
+        let set = ALL.iter().filter_map(|variable| Some((variable.name, value(variable.name)?)));
+        Self(set.filter(|(_, value)| !value.is_empty()).collect())
+    }
+
+    fn get(&self, name: &str) -> Option<&str> {
+        debug_assert!(ALL.iter().any(|variable| variable.name == name), "{name} is missing from the list");
+        self.0.get(name).map(String::as_str)
+    }
+
+    pub(crate) fn memoir_home(&self) -> Option<PathBuf> {
+        self.get("MEMOIR_HOME").map(PathBuf::from)
+    }
+
+    pub(crate) fn model(&self) -> Option<&str> {
+        self.get("MEMOIR_MODEL")
+    }
+
+    /// The local servers to look for, if the user says which.
+    pub(crate) fn local_servers(&self) -> Option<Vec<&str>> {
+        let named = self.get("MEMOIR_LOCAL_SERVERS")?;
+        Some(named.split(',').map(str::trim).filter(|url| !url.is_empty() && *url != "none").collect())
+    }
+
+    /// The variables that may hold a provider's key, the usual one first.
+    pub(crate) const fn key_variables(provider: Provider) -> &'static [&'static str] {
+        match provider {
+            Provider::Anthropic => &["ANTHROPIC_API_KEY"],
+            Provider::Google => &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+            Provider::OpenAi | Provider::OpenAiCompatible => &["OPENAI_API_KEY"],
+            Provider::Xai => &["XAI_API_KEY"],
+            Provider::Ollama => &["OLLAMA_API_KEY"],
+            Provider::Memoir => &[],
         }
+    }
+
+    /// The variable that may hold a provider's address.
+    pub(crate) const fn url_variable(provider: Provider) -> Option<&'static str> {
+        match provider {
+            Provider::Anthropic => Some("ANTHROPIC_BASE_URL"),
+            Provider::Google => Some("GEMINI_BASE_URL"),
+            Provider::OpenAi | Provider::OpenAiCompatible => Some("OPENAI_BASE_URL"),
+            Provider::Xai => Some("XAI_BASE_URL"),
+            Provider::Ollama => Some("OLLAMA_HOST"),
+            Provider::Memoir => None,
+        }
+    }
+
+    pub(crate) fn key(&self, provider: Provider) -> Option<SecretString> {
+        Self::key_variables(provider).iter().find_map(|name| self.get(name)).map(SecretString::from)
+    }
+
+    pub(crate) fn base_url(&self, provider: Provider) -> Option<&str> {
+        Self::url_variable(provider).and_then(|name| self.get(name))
     }
 }
 
-/// The variable's value. An empty one counts as not set.
-fn variable(name: &str) -> Option<OsString> {
-    debug_assert!(
-        ALL.iter().any(|variable| variable.name == name),
-        "{name} is missing from the list"
-    );
-    std::env::var_os(name).filter(|value| !value.is_empty())
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn text(name: &str) -> Option<String> {
-    variable(name).and_then(|value| value.into_string().ok())
+    #[test]
+    fn every_variable_that_is_read_is_listed() {
+        let environment = Environment::default();
+        for provider in Provider::ALL {
+            assert!(environment.key(provider).is_none());
+            assert!(environment.base_url(provider).is_none());
+        }
+        assert!(environment.memoir_home().is_none() && environment.model().is_none());
+        assert!(environment.local_servers().is_none());
+    }
+
+    #[test]
+    fn local_servers_are_a_list_or_none() {
+        let set = |value: &str| Environment([("MEMOIR_LOCAL_SERVERS", value.to_owned())].into());
+        assert_eq!(set("none").local_servers(), Some(vec![]));
+        assert_eq!(set("http://a, http://b").local_servers(), Some(vec!["http://a", "http://b"]));
+    }
 }

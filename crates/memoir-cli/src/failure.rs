@@ -15,6 +15,8 @@ pub(crate) enum Kind {
     Failed,
     /// It was asked wrongly.
     Usage,
+    /// It came to no answer, and that has been told in the result.
+    Stopped,
     /// The user interrupted it.
     Interrupted,
     /// Whoever read our output went away; there is nobody left to tell.
@@ -26,16 +28,15 @@ pub(crate) enum Kind {
 pub(crate) struct Failure {
     pub(crate) kind: Kind,
     pub(crate) message: String,
-    pub(crate) hint: Option<String>,
+    hint: Option<String>,
+    between: &'static str,
+    /// An answer that came all the same, and must not be lost.
+    pub(crate) answer: Option<String>,
 }
 
 impl Failure {
     pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self {
-            kind,
-            message: message.into(),
-            hint: None,
-        }
+        Self { kind, message: message.into(), hint: None, between: " ", answer: None }
     }
 
     /// Says what to do next.
@@ -44,9 +45,15 @@ impl Failure {
         self
     }
 
+    /// Says what to do next, in a line of its own.
+    pub(crate) fn hint_on_its_own_line(mut self, hint: impl Into<String>) -> Self {
+        self.between = "\n";
+        self.hint(hint)
+    }
+
     fn exit_code(&self) -> u8 {
         match self.kind {
-            Kind::Failed => 1,
+            Kind::Failed | Kind::Stopped => 1,
             Kind::Usage => 2,
             Kind::Interrupted => 130,
             Kind::ReaderGone => 0,
@@ -60,7 +67,7 @@ impl Failure {
             sentence.push('.');
         }
         if let Some(hint) = &self.hint {
-            sentence.push(' ');
+            sentence.push_str(self.between);
             sentence.push_str(hint);
         }
         sentence
@@ -69,11 +76,16 @@ impl Failure {
     /// The same for scripts.
     pub(crate) fn to_json(&self) -> Value {
         let kind = match self.kind {
-            Kind::Failed | Kind::ReaderGone => "failed",
+            Kind::Failed | Kind::Stopped | Kind::ReaderGone => "failed",
             Kind::Usage => "usage",
             Kind::Interrupted => "interrupted",
         };
-        json!({"type": "error", "error": {"kind": kind, "message": self.message, "hint": self.hint}})
+        let mut json =
+            json!({"type": "error", "error": {"kind": kind, "message": self.message, "hint": self.hint}});
+        if let Some(answer) = &self.answer {
+            json["text"] = json!(answer);
+        }
+        json
     }
 
     /// Tells the user and gives the exit code.
@@ -87,11 +99,7 @@ impl Failure {
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        let kind = if error.kind() == io::ErrorKind::BrokenPipe {
-            Kind::ReaderGone
-        } else {
-            Kind::Failed
-        };
+        let kind = if error.kind() == io::ErrorKind::BrokenPipe { Kind::ReaderGone } else { Kind::Failed };
         Self::new(kind, error.to_string())
     }
 }
@@ -123,11 +131,19 @@ impl From<ModelError> for Failure {
         let failure = Self::new(Kind::Failed, error.to_string());
         match error {
             ModelError::Unreachable { .. } => {
-                failure.hint("Check the address and that the server runs, or use --model memoir/recall.")
+                failure.hint("Check the address and that the server runs, or use the model memoir/recall.")
             }
             ModelError::Authentication { .. } => failure.hint("Check the API key of this provider."),
+            ModelError::Forbidden { .. } => failure.hint("Check what the key may do, or try another model."),
             ModelError::NotFound { .. } => failure.hint("Check the model's name and the base URL."),
-            ModelError::BadRequest { .. } => failure.hint("Start anew with /new, or try another model."),
+            ModelError::ContextTooLong { .. } => {
+                failure.hint("Send less, begin a new conversation, or use a model with a larger context.")
+            }
+            ModelError::ContentFilter => failure.hint("Say it differently, or try another model."),
+            ModelError::BadRequest { .. } => failure.hint("Begin a new conversation, or try another model."),
+            ModelError::RateLimited { retry_after: Some(wait), .. } => {
+                failure.hint(format!("Try again in {} s.", wait.as_secs().max(1)))
+            }
             ModelError::RateLimited { .. } | ModelError::Server { .. } => {
                 failure.hint("Try again in a while.")
             }
@@ -146,6 +162,11 @@ impl From<TurnError> for Failure {
             TurnError::Cancelled => Self::new(Kind::Interrupted, "Cancelled; nothing was stored"),
             TurnError::Model(error) => error.into(),
             TurnError::Store(error) => error.into(),
+            TurnError::NotKept { answer, source } => {
+                let mut failure = Self::from(source);
+                failure.message = format!("the answer could not be kept: {}", failure.message);
+                Self { answer: Some(answer), ..failure }
+            }
         }
     }
 }

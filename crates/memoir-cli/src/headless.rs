@@ -4,78 +4,127 @@ use std::io::{IsTerminal as _, Write as _, stdout};
 
 use anstream::eprintln;
 use memoir_agent::{TurnEvent, TurnReport};
+use memoir_core::ExchangeStatus;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     app::App,
     args::OutputFormat,
-    failure::Failure,
+    failure::{Failure, Kind},
+    interrupts::Interrupts,
     output::{JsonResult, event_json},
+    printable::printable,
+    trace::{self, Verbosity},
 };
 
 /// Answers `prompt` and prints the answer as asked.
 pub(crate) async fn answer(mut app: App, prompt: &str, format: OutputFormat) -> Result<(), Failure> {
-    let outcome = run(&mut app, prompt, format).await;
-    if let Err(failure) = &outcome
-        && format != OutputFormat::Text
-    {
-        writeln!(stdout(), "{}", failure.to_json())?;
-    }
-    outcome
-}
-
-async fn run(app: &mut App, prompt: &str, format: OutputFormat) -> Result<(), Failure> {
-    // Before anything can fail: the prompt is never lost.
-    app.agent
-        .store
-        .append_command(prompt, app.agent.clock.now())
-        .await?;
+    let mut printer = Printer::new(format, app.verbosity);
     let cancel = CancellationToken::new();
-    let interrupted = cancel.clone();
-    tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            interrupted.cancel();
+    let mut observer = |event: TurnEvent| printer.observe(&event);
+    let turn = app.agent.run_turn(&mut app.conversation, prompt, &mut observer, &cancel);
+    let result = Interrupts::listen().cancelling(&cancel, turn).await;
+    match result {
+        Ok(report) => printer.print(&report),
+        Err(error) => {
+            printer.end_line();
+            let failure = Failure::from(error);
+            // It was paid for, so it is given out, even if it could not be kept.
+            if let (OutputFormat::Text, Some(answer), Watching::No) =
+                (format, &failure.answer, printer.watching)
+            {
+                writeln!(stdout(), "{answer}")?;
+            }
+            Err(failure)
         }
-    });
-    // A person watches the answer grow; a script gets it whole or not at all.
-    let watched = format == OutputFormat::Text && stdout().is_terminal();
-    let mut observer = |event: TurnEvent| observe(&event, format, watched);
-    let report = app
-        .agent
-        .run_turn(&mut app.conversation, prompt, &mut observer, &cancel)
-        .await?;
-    print(&report, format, watched)
+    }
 }
 
-/// Shows an event. A reader that went away is noticed when the result is printed.
-fn observe(event: &TurnEvent, format: OutputFormat, watched: bool) {
-    match (format, event) {
-        (OutputFormat::StreamJson, event) => {
+/// A failure as scripts read it.
+pub(crate) fn print_failure(failure: &Failure, format: OutputFormat) {
+    if format != OutputFormat::Text {
+        // If this cannot be written either, the exit code still tells.
+        let _ = writeln!(stdout(), "{}", failure.to_json());
+    }
+}
+
+/// Whether a person watches the answer grow; a script gets it whole or not at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Watching {
+    Yes,
+    No,
+}
+
+struct Printer {
+    format: OutputFormat,
+    verbosity: Verbosity,
+    watching: Watching,
+    /// Whether the cursor stands behind the last character of an unfinished line.
+    mid_line: bool,
+}
+
+impl Printer {
+    fn new(format: OutputFormat, verbosity: Verbosity) -> Self {
+        let watched = format == OutputFormat::Text && stdout().is_terminal();
+        let watching = if watched { Watching::Yes } else { Watching::No };
+        Self { format, verbosity, watching, mid_line: false }
+    }
+
+    /// Shows an event. A reader that went away is noticed when the result is printed.
+    fn observe(&mut self, event: &TurnEvent) {
+        if self.format == OutputFormat::StreamJson {
             let _ = writeln!(stdout(), "{}", event_json(event));
         }
-        (OutputFormat::Text, TurnEvent::Text(text)) if watched => {
-            let _ = write!(stdout(), "{text}").and_then(|()| stdout().flush());
-        }
-        (_, TurnEvent::ToolStarted(call)) => {
-            if watched {
-                let _ = writeln!(stdout());
+        match event {
+            TurnEvent::Text(text) if self.watching == Watching::Yes => {
+                let _ = write!(stdout(), "{}", printable(text)).and_then(|()| stdout().flush());
+                self.mid_line = !text.ends_with('\n');
             }
-            eprintln!("[{}]", call.name);
+            TurnEvent::RequestSent(request) => {
+                if let Some(sent) = trace::request(request, self.verbosity) {
+                    self.say(&sent);
+                }
+            }
+            TurnEvent::Retrying { reason, wait } => {
+                self.say(&format!("{reason}; trying again in {:.1} s", wait.as_secs_f64()));
+            }
+            TurnEvent::ToolStarted(call) => {
+                self.say(&format!("[{}]", trace::tool_call(call, self.verbosity)))
+            }
+            TurnEvent::Notice(text) => self.say(text),
+            TurnEvent::Text(_) | TurnEvent::Thinking(_) | TurnEvent::ToolFinished { .. } => {}
         }
-        (_, TurnEvent::Notice(text)) => eprintln!("{text}"),
-        _ => {}
     }
-}
 
-fn print(report: &TurnReport, format: OutputFormat, watched: bool) -> Result<(), Failure> {
-    let mut out = stdout().lock();
-    match format {
-        OutputFormat::Text if watched => writeln!(out)?,
-        OutputFormat::Text => writeln!(out, "{}", report.text)?,
-        OutputFormat::Json | OutputFormat::StreamJson => {
-            let json = serde_json::to_string(&JsonResult::from(report)).map_err(std::io::Error::from)?;
-            writeln!(out, "{json}")?;
+    fn say(&mut self, text: &str) {
+        self.end_line();
+        eprintln!("{}", printable(text));
+    }
+
+    fn end_line(&mut self) {
+        if self.mid_line {
+            let _ = writeln!(stdout());
+            self.mid_line = false;
         }
     }
-    Ok(out.flush()?)
+
+    fn print(&mut self, report: &TurnReport) -> Result<(), Failure> {
+        let stopped = report.status == ExchangeStatus::Stopped;
+        match (self.format, self.watching) {
+            (OutputFormat::Text, Watching::Yes) => self.end_line(),
+            // A turn that was stopped has no answer; why is said as the failure that it is.
+            (OutputFormat::Text, Watching::No) if stopped => {}
+            (OutputFormat::Text, Watching::No) => writeln!(stdout(), "{}", report.text)?,
+            (OutputFormat::Json | OutputFormat::StreamJson, _) => {
+                let json = serde_json::to_string(&JsonResult::from(report)).map_err(std::io::Error::from)?;
+                writeln!(stdout(), "{json}")?;
+            }
+        }
+        stdout().flush()?;
+        if stopped {
+            return Err(Failure::new(Kind::Stopped, report.text.clone())
+                .hint("What the tools did is kept; go on with -c."));
+        }
+        Ok(())
+    }
 }

@@ -9,24 +9,32 @@ use crate::{
     failure::{Failure, Kind},
 };
 
-/// The directory that holds everything.
+/// The directories that hold everything.
 #[derive(Debug, Clone)]
-pub(crate) struct Home(PathBuf);
+pub(crate) struct Home {
+    data: PathBuf,
+    config: PathBuf,
+}
 
 impl Home {
-    /// `MEMOIR_HOME`, or the folder `memoir` in the user's data directory.
+    /// `MEMOIR_HOME` for all of it, or the folder `memoir` in the user's data and config directories.
     pub(crate) fn find(environment: &Environment) -> Result<Self, Failure> {
-        if let Some(home) = &environment.memoir_home {
-            return Ok(Self(home.clone()));
+        if let Some(home) = environment.memoir_home() {
+            return Ok(Self { data: home.clone(), config: home });
         }
         let strategy = etcetera::choose_base_strategy().map_err(|_| {
             Failure::new(Kind::Failed, "your home directory cannot be found").hint("Set HOME or MEMOIR_HOME.")
         })?;
-        Ok(Self(strategy.data_dir().join("memoir")))
+        Ok(Self { data: strategy.data_dir().join("memoir"), config: strategy.config_dir().join("memoir") })
     }
 
     /// The memory.
     pub(crate) fn database(&self) -> PathBuf {
-        self.0.join("memoir.db")
+        self.data.join("memoir.db")
+    }
+
+    /// The user's config.
+    pub(crate) fn config_file(&self) -> PathBuf {
+        self.config.join("config.toml")
     }
 }

@@ -6,30 +6,35 @@
 mod app;
 mod args;
 mod commands;
+mod config;
+mod cost_view;
 mod environment;
 mod failure;
 mod headless;
 mod home;
-mod model_choice;
+mod interrupts;
+mod model_view;
+mod models;
 mod output;
+mod printable;
+mod prompt_source;
 mod reference;
 mod repl;
 mod scope;
+mod settings;
+mod subcommands;
+mod trace;
 
 use std::process::ExitCode;
 
 use clap::Parser as _;
 
-pub use reference::{commands_reference, environment_reference};
+pub use reference::{commands_reference, environment_reference, models_reference};
 
 /// Runs the program.
 pub fn main() -> ExitCode {
     let args = args::Args::parse();
-    let runtime = match tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-    {
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return failure::Failure::from(error).report(),
     };

@@ -1,7 +1,7 @@
 //! The result of an answer, for scripts and for people.
 
 use memoir_agent::{ToolOutcome, TurnEvent, TurnReport};
-use memoir_core::{Usage, Usd};
+use memoir_core::{ExchangeStatus, Usage, Usd};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 pub(crate) struct JsonResult<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
+    status: ExchangeStatus,
     conversation_id: i64,
     exchange_id: i64,
     text: &'a str,
@@ -27,6 +28,7 @@ impl<'a> From<&'a TurnReport> for JsonResult<'a> {
     fn from(report: &'a TurnReport) -> Self {
         Self {
             kind: "result",
+            status: report.status,
             conversation_id: report.conversation_id.get(),
             exchange_id: report.exchange_id.get(),
             text: &report.text,
@@ -44,7 +46,10 @@ impl<'a> From<&'a TurnReport> for JsonResult<'a> {
 /// One line of `stream-json`.
 pub(crate) fn event_json(event: &TurnEvent) -> Value {
     match event {
-        TurnEvent::RequestSent => json!({"type": "request"}),
+        TurnEvent::RequestSent(_) => json!({"type": "request"}),
+        TurnEvent::Retrying { reason, wait } => {
+            json!({"type": "retry", "reason": reason.to_string(), "wait_ms": wait.as_millis()})
+        }
         TurnEvent::Text(text) => json!({"type": "text", "text": text}),
         TurnEvent::Thinking(text) => json!({"type": "thinking", "text": text}),
         TurnEvent::ToolStarted(call) => {
@@ -70,12 +75,16 @@ pub(crate) fn metrics_line(report: &TurnReport) -> String {
     }
     match report.cost {
         Some(Usd::ZERO) => {}
-        Some(cost) => parts.push(format!("{cost} (conversation {})", report.conversation_cost.cost)),
+        Some(cost) => {
+            let unpriced = if report.conversation_cost.unpriced_calls > 0 { " and more" } else { "" };
+            parts.push(format!("{cost} (conversation {}{unpriced})", report.conversation_cost.cost));
+        }
         None => parts.push("price unknown".into()),
     }
-    if report.tool_call_count > 0 {
-        let plural = if report.tool_call_count == 1 { "" } else { "s" };
-        parts.push(format!("{} tool call{plural}", report.tool_call_count));
+    match report.tool_call_count {
+        0 => {}
+        1 => parts.push("1 tool call".into()),
+        several => parts.push(format!("{several} tool calls")),
     }
     #[expect(clippy::cast_precision_loss, reason = "a duration for reading")]
     let seconds = report.duration_ms as f64 / 1000.0;
@@ -94,22 +103,15 @@ mod tests {
         TurnReport {
             conversation_id: ConversationId::new(3),
             exchange_id: ExchangeId::new(7),
+            status: ExchangeStatus::Completed,
             text: "hi".into(),
             model: "openai/gpt-5-mini".into(),
-            usage: Usage {
-                input_tokens: 120,
-                output_tokens: 8,
-                cached_tokens: 64,
-                ..Usage::default()
-            },
+            usage: Usage { input_tokens: 120, output_tokens: 8, cached_tokens: 64, ..Usage::default() },
             cost: Some(Usd::from_nanos(1_200_000)),
             request_count: 2,
             tool_call_count: 1,
             duration_ms: 1234,
-            conversation_cost: CostSummary {
-                cost: Usd::from_nanos(3_400_000),
-                ..CostSummary::default()
-            },
+            conversation_cost: CostSummary { cost: Usd::from_nanos(3_400_000), ..CostSummary::default() },
         }
     }
 
@@ -119,11 +121,7 @@ mod tests {
             metrics_line(&report()),
             @"120 in · 8 out · 64 cached · $0.0012 (conversation $0.0034) · 1 tool call · 1.2 s"
         );
-        let unpriced = TurnReport {
-            cost: None,
-            tool_call_count: 0,
-            ..report()
-        };
+        let unpriced = TurnReport { cost: None, tool_call_count: 0, ..report() };
         insta::assert_snapshot!(metrics_line(&unpriced), @"120 in · 8 out · 64 cached · price unknown · 1.2 s");
     }
 

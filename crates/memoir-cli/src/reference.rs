@@ -3,32 +3,40 @@
 use std::fmt::Write as _;
 
 use clap::CommandFactory as _;
+use memoir_models::Catalogue;
 
-use crate::{args::Args, commands, environment};
+use crate::{args::Args, commands, environment, model_view};
 
 /// `docs/commands.md`.
 pub fn commands_reference() -> String {
-    let mut page = String::from(
-        "# Commands\n\nMade by `cargo xtask docs`; do not edit.\n\n## The command line\n\n```text\n",
-    );
-    page.push_str(
-        Args::command()
-            .term_width(100)
-            .render_long_help()
-            .to_string()
-            .trim_end(),
-    );
-    page.push_str("\n```\n\n## In the REPL\n\nAny unique beginning of a name will do.\n\n| command | what it does |\n| --- | --- |\n");
+    let mut page =
+        String::from("# Commands\n\nMade by `cargo xtask docs`; do not edit.\n\n## The command line\n");
+    let mut program = Args::command().term_width(100);
+    program.build();
+    help(&mut page, &mut program);
+    page.push_str("\n## In the REPL\n\nAny unique beginning of a name will do.\n\n");
+    page.push_str("| command | what it does |\n| --- | --- |\n");
     for command in commands::ALL {
+        let usage = commands::usage(*command).replace('|', "\\|");
         // Writing to a string cannot fail.
-        let _ = writeln!(
-            page,
-            "| `{}` | {} |",
-            commands::usage(*command),
-            command.summary()
-        );
+        let _ = writeln!(page, "| `{usage}` | {} |", command.summary());
     }
     page
+}
+
+/// The help of a command and of all below it.
+fn help(page: &mut String, command: &mut clap::Command) {
+    let rendered = command.render_long_help().to_string();
+    let lines: Vec<&str> = rendered.lines().map(str::trim_end).collect();
+    let _ = write!(page, "\n```text\n{}\n```\n", lines.join("\n").trim_end());
+    for below in command.get_subcommands_mut().filter(|below| below.get_name() != "help") {
+        help(page, below);
+    }
+}
+
+/// `docs/models.md`. An empty page when the catalogue cannot be read, which its own tests would have told.
+pub fn models_reference() -> String {
+    Catalogue::built_in().map(|catalogue| model_view::reference(&catalogue)).unwrap_or_default()
 }
 
 /// `docs/environment.md`.

@@ -5,10 +5,7 @@ use std::path::{Path, PathBuf};
 /// The nearest directory above `directory` that holds a repository, or `directory` itself.
 pub(crate) fn project_of(directory: &Path) -> PathBuf {
     let real = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
-    let root = real
-        .ancestors()
-        .find(|ancestor| ancestor.join(".git").exists())
-        .map(Path::to_owned);
+    let root = real.ancestors().find(|ancestor| ancestor.join(".git").exists()).map(Path::to_owned);
     root.unwrap_or(real)
 }
 

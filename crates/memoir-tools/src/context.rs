@@ -21,10 +21,7 @@ pub struct ToolContext {
 impl ToolContext {
     /// A context confined to `workspace`, which must exist.
     pub fn new(workspace: &Path, store: Arc<dyn Store>) -> io::Result<Self> {
-        Ok(Self {
-            workspace: workspace.canonicalize()?,
-            store,
-        })
+        Ok(Self { workspace: workspace.canonicalize()?, store })
     }
 
     /// The real path of an existing file in the workspace, symbolic links resolved.

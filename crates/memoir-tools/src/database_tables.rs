@@ -21,11 +21,7 @@ impl Tool for DatabaseTables {
     }
 
     async fn run(&self, _arguments: Value, context: &ToolContext) -> Result<String, ToolError> {
-        let tables = context
-            .store
-            .tables()
-            .await
-            .map_err(|error| ToolError::Failed(error.to_string()))?;
+        let tables = context.store.tables().await.map_err(|error| ToolError::Failed(error.to_string()))?;
         let mut text = String::new();
         for table in tables {
             // Writing to a string cannot fail.
@@ -49,18 +45,10 @@ mod tests {
     #[tokio::test]
     async fn lists_tables_and_rows() {
         let directory = tempfile::TempDir::new().unwrap();
-        let store = SqliteStore::open(&directory.path().join("memoir.db"))
-            .await
-            .unwrap();
-        store
-            .append_command("hi", Timestamp::from_millis(1))
-            .await
-            .unwrap();
+        let store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
+        store.append_command("hi", Timestamp::from_millis(1)).await.unwrap();
         let context = ToolContext::new(directory.path(), Arc::new(store)).unwrap();
         let text = DatabaseTables.run(json!({}), &context).await.unwrap();
-        assert!(
-            text.contains("command_history: 1 rows\n") && text.contains("messages: 0 rows\n"),
-            "{text}"
-        );
+        assert!(text.contains("command_history: 1 rows\n") && text.contains("messages: 0 rows\n"), "{text}");
     }
 }

@@ -43,11 +43,8 @@ impl Tool for FileRead {
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<String, ToolError> {
-        let Arguments {
-            path,
-            first_line,
-            last_line,
-        } = serde_json::from_value(arguments).map_err(|error| ToolError::Arguments(error.to_string()))?;
+        let Arguments { path, first_line, last_line } =
+            serde_json::from_value(arguments).map_err(|error| ToolError::Arguments(error.to_string()))?;
         let real = context.existing_path(&path)?;
         let failed = |error: std::io::Error| ToolError::Failed(format!("cannot read {path}: {error}"));
         let metadata = tokio::fs::metadata(&real).await.map_err(failed)?;
@@ -55,17 +52,11 @@ impl Tool for FileRead {
             return Err(ToolError::Failed(format!("{path} is not a file")));
         }
         if metadata.len() > LARGEST_FILE {
-            return Err(ToolError::Failed(format!(
-                "{path} is too large to read ({} bytes)",
-                metadata.len()
-            )));
+            return Err(ToolError::Failed(format!("{path} is too large to read ({} bytes)", metadata.len())));
         }
         let text = String::from_utf8(tokio::fs::read(&real).await.map_err(failed)?)
             .map_err(|_| ToolError::Failed(format!("{path} is not text")))?;
-        Ok(cap(
-            &lines(&text, first_line.unwrap_or(1), last_line),
-            LONGEST_OUTPUT,
-        ))
+        Ok(cap(&lines(&text, first_line.unwrap_or(1), last_line), LONGEST_OUTPUT))
     }
 }
 
@@ -90,13 +81,9 @@ mod tests {
     use super::*;
 
     async fn read(directory: &TempDir, arguments: Value) -> Result<String, ToolError> {
-        let store = SqliteStore::open(&directory.path().join("memory/memoir.db"))
-            .await
-            .unwrap();
+        let store = SqliteStore::open(&directory.path().join("memory/memoir.db")).await.unwrap();
         let workspace = directory.path().join("work");
-        FileRead
-            .run(arguments, &ToolContext::new(&workspace, Arc::new(store)).unwrap())
-            .await
+        FileRead.run(arguments, &ToolContext::new(&workspace, Arc::new(store)).unwrap()).await
     }
 
     fn workspace() -> TempDir {
@@ -110,10 +97,7 @@ mod tests {
     #[tokio::test]
     async fn reads_all_or_some_lines() {
         let directory = workspace();
-        assert_eq!(
-            read(&directory, json!({"path": "poem.txt"})).await.unwrap(),
-            "one\ntwo\nthree\n"
-        );
+        assert_eq!(read(&directory, json!({"path": "poem.txt"})).await.unwrap(), "one\ntwo\nthree\n");
         let some = json!({"path": "poem.txt", "first_line": 2, "last_line": 2});
         assert_eq!(read(&directory, some).await.unwrap(), "two\n");
         let past_the_end = json!({"path": "poem.txt", "first_line": 9});
@@ -123,35 +107,21 @@ mod tests {
     #[tokio::test]
     async fn a_long_file_is_cut_and_says_so() {
         let directory = workspace();
-        fs::write(
-            directory.path().join("work/long.txt"),
-            "x".repeat(LONGEST_OUTPUT + 5),
-        )
-        .unwrap();
+        fs::write(directory.path().join("work/long.txt"), "x".repeat(LONGEST_OUTPUT + 5)).unwrap();
         let text = read(&directory, json!({"path": "long.txt"})).await.unwrap();
-        assert!(
-            text.ends_with("[cut: 30000 of 30005 bytes shown]"),
-            "{}",
-            &text[text.len() - 50..]
-        );
+        assert!(text.ends_with("[cut: 30000 of 30005 bytes shown]"), "{}", &text[text.len() - 50..]);
     }
 
     #[cfg(unix)]
     #[tokio::test]
     async fn nothing_leads_out_of_the_workspace() {
         let directory = workspace();
-        std::os::unix::fs::symlink(
-            directory.path().join("secret.txt"),
-            directory.path().join("work/link"),
-        )
-        .unwrap();
+        std::os::unix::fs::symlink(directory.path().join("secret.txt"), directory.path().join("work/link"))
+            .unwrap();
         let absolute = directory.path().join("secret.txt").to_string_lossy().into_owned();
         for path in ["../secret.txt", "link", &absolute] {
             let refused = read(&directory, json!({"path": path})).await;
-            assert!(
-                matches!(refused, Err(ToolError::OutsideWorkspace(_))),
-                "{path}: {refused:?}"
-            );
+            assert!(matches!(refused, Err(ToolError::OutsideWorkspace(_))), "{path}: {refused:?}");
         }
     }
 

@@ -13,9 +13,7 @@ pub struct ToolSet {
 impl ToolSet {
     /// Every tool there is. To add one, write its file and add its line here.
     pub fn all() -> Self {
-        Self {
-            tools: vec![Box::new(FileRead), Box::new(DatabaseTables)],
-        }
+        Self { tools: vec![Box::new(FileRead), Box::new(DatabaseTables)] }
     }
 
     /// A set of one's own.

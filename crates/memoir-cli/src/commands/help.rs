@@ -6,6 +6,9 @@ use async_trait::async_trait;
 use super::{ALL, Command, Next, usage};
 use crate::{app::App, failure::Failure};
 
+/// Where the summaries begin.
+const WIDTH: usize = 16;
+
 pub(super) struct Help;
 
 #[async_trait]
@@ -19,9 +22,11 @@ impl Command for Help {
     }
 
     async fn run(&self, _arguments: &str, _app: &mut App) -> Result<Next, Failure> {
-        let width = ALL.iter().map(|command| usage(*command).len()).max().unwrap_or(0);
         for command in ALL {
-            println!("{:width$}  {}", usage(*command), command.summary());
+            let usage = usage(*command);
+            // A long usage gets a line of its own.
+            let usage = if usage.len() > WIDTH { format!("{usage}\n{:WIDTH$}", "") } else { usage };
+            println!("{usage:WIDTH$}  {}", command.summary());
         }
         println!(
             "\nAlt-Enter starts a new line, Ctrl-R searches earlier ones, Ctrl-C cancels, Ctrl-D quits."

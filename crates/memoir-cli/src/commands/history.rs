@@ -7,6 +7,7 @@ use super::{Command, Next};
 use crate::{
     app::App,
     failure::{Failure, Kind},
+    printable::printable,
 };
 
 /// How many exchanges are shown unless asked otherwise.
@@ -44,9 +45,9 @@ impl Command for History {
             println!("Nothing has been said in this conversation yet.");
         }
         for exchange in exchanges {
-            println!("[{}] {}", exchange.id, exchange.started.local_minute());
-            println!("> {}", exchange.user_message.trim_end());
-            println!("{}\n", exchange.assistant_message.trim_end());
+            println!("[{}] {}", exchange.id, exchange.started.minute_in(&app.zone));
+            println!("> {}", printable(exchange.user_message.trim_end()));
+            println!("{}\n", printable(exchange.assistant_message.trim_end()));
         }
         Ok(Next::Prompt)
     }

@@ -4,7 +4,7 @@ use anstream::println;
 use async_trait::async_trait;
 
 use super::{Command, Next};
-use crate::{app::App, failure::Failure};
+use crate::{app::App, cost_view::amount, failure::Failure};
 
 pub(super) struct Info;
 
@@ -20,16 +20,9 @@ impl Command for Info {
 
     async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {
         let store = &app.agent.store;
-        println!("model         {} ({})", app.agent.model.name(), app.model_reason);
+        println!("model         {} ({})", app.choice.name, app.choice.reason);
         match app.conversation.id() {
-            Some(id) => {
-                let cost = store.conversation_cost(id).await?;
-                let unpriced = match cost.unpriced_calls {
-                    0 => String::new(),
-                    calls => format!(" and {calls} calls of unknown price"),
-                };
-                println!("conversation  {id}, {}{unpriced}", cost.cost);
-            }
+            Some(id) => println!("conversation  {id}, {}", amount(&store.conversation_cost(id).await?)),
             None => println!("conversation  new"),
         }
         println!("scope         {}", app.conversation.scope());

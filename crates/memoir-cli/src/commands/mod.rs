@@ -1,11 +1,15 @@
 //! Slash commands: one file each, one list.
 
+mod cost;
 mod exit;
 mod help;
 mod history;
 mod info;
+mod model;
+mod models;
 mod new;
 mod tools;
+mod verbosity;
 mod version;
 
 use async_trait::async_trait;
@@ -45,17 +49,19 @@ pub(crate) const ALL: &[&dyn Command] = &[
     &help::Help,
     &new::New,
     &history::History,
+    &model::Model,
+    &models::Models,
+    &cost::Cost,
     &info::Info,
     &tools::Tools,
+    &verbosity::SetVerbosity,
     &version::Version,
     &exit::Exit,
 ];
 
 /// `/name arguments`.
 pub(crate) fn usage(command: &dyn Command) -> String {
-    format!("/{} {}", command.name(), command.arguments())
-        .trim_end()
-        .to_owned()
+    format!("/{} {}", command.name(), command.arguments()).trim_end().to_owned()
 }
 
 /// Runs the command in `line`, which begins with a slash.
@@ -70,10 +76,8 @@ fn find(name: &str) -> Result<&'static dyn Command, Failure> {
     if let Some(exact) = ALL.iter().find(|command| command.name() == name) {
         return Ok(*exact);
     }
-    let matching: Vec<_> = ALL
-        .iter()
-        .filter(|command| !name.is_empty() && command.name().starts_with(name))
-        .collect();
+    let matching: Vec<_> =
+        ALL.iter().filter(|command| !name.is_empty() && command.name().starts_with(name)).collect();
     match matching.as_slice() {
         [only] => Ok(**only),
         [] => {
@@ -81,14 +85,9 @@ fn find(name: &str) -> Result<&'static dyn Command, Failure> {
                 .hint("/help lists them all."))
         }
         several => {
-            let names: Vec<_> = several
-                .iter()
-                .map(|command| format!("/{}", command.name()))
-                .collect();
-            Err(
-                Failure::new(Kind::Usage, format!("/{name} could be {}", names.join(" or ")))
-                    .hint("Type one more letter."),
-            )
+            let names: Vec<_> = several.iter().map(|command| format!("/{}", command.name())).collect();
+            Err(Failure::new(Kind::Usage, format!("/{name} could be {}", names.join(" or ")))
+                .hint("Type one more letter."))
         }
     }
 }
@@ -98,9 +97,7 @@ mod tests {
     use super::*;
 
     fn found(name: &str) -> Result<&'static str, String> {
-        find(name)
-            .map(|command| command.name())
-            .map_err(|failure| failure.sentence())
+        find(name).map(|command| command.name()).map_err(|failure| failure.sentence())
     }
 
     #[test]
@@ -108,17 +105,13 @@ mod tests {
         assert_eq!(found("help"), Ok("help"));
         assert_eq!(found("n"), Ok("new"));
         assert_eq!(
-            found("h"),
-            Err("/h could be /help or /history. Type one more letter.".into())
+            found("model"),
+            Ok("model"),
+            "a whole name is that command, even where another begins with it"
         );
-        assert_eq!(
-            found("xyz"),
-            Err("there is no command /xyz. /help lists them all.".into())
-        );
-        assert_eq!(
-            found(""),
-            Err("there is no command /. /help lists them all.".into())
-        );
+        assert_eq!(found("h"), Err("/h could be /help or /history. Type one more letter.".into()));
+        assert_eq!(found("xyz"), Err("there is no command /xyz. /help lists them all.".into()));
+        assert_eq!(found(""), Err("there is no command /. /help lists them all.".into()));
     }
 
     #[test]

@@ -20,8 +20,8 @@ impl Command for New {
     }
 
     async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {
-        let scope = app.conversation.scope().to_owned();
-        app.conversation = CurrentConversation::begin(scope);
+        // The conversation may be one of another project; the next belongs to this one.
+        app.conversation = CurrentConversation::begin(app.project.clone());
         println!("A new conversation.");
         Ok(Next::Prompt)
     }

@@ -2,7 +2,6 @@
 
 use anstream::println;
 use async_trait::async_trait;
-use memoir_store::sqlite::SCHEMA_VERSION;
 
 use super::{Command, Next};
 use crate::{app::App, failure::Failure};
@@ -19,8 +18,8 @@ impl Command for Version {
         "Show the version of the program and of the memory's schema."
     }
 
-    async fn run(&self, _arguments: &str, _app: &mut App) -> Result<Next, Failure> {
-        println!("memoir {} (schema {SCHEMA_VERSION})", env!("CARGO_PKG_VERSION"));
+    async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {
+        println!("memoir {} (schema {})", env!("CARGO_PKG_VERSION"), app.agent.store.schema_version());
         Ok(Next::Prompt)
     }
 }

@@ -1,5 +1,6 @@
 //! The line editor: reedline with our keys and our history.
 
+use anstream::println;
 use reedline::{
     EditCommand, Emacs, FileBackedHistory, History as _, HistoryItem, KeyCode, KeyModifiers, Reedline,
     ReedlineEvent, Signal, default_emacs_keybindings,
@@ -11,9 +12,6 @@ use crate::failure::{Failure, Kind};
 /// How many earlier lines the arrow keys and Ctrl-R reach. All of them stay in the store.
 pub(super) const REMEMBERED_LINES: u32 = 1000;
 
-/// What Ctrl-C means at the prompt; the name never leaves this file.
-const INTERRUPT: &str = "interrupt";
-
 /// What the user did.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
@@ -22,7 +20,11 @@ pub(super) enum Line {
     Quit,
 }
 
-pub(super) struct Editor(Reedline);
+pub(super) struct Editor {
+    reedline: Reedline,
+    /// Whether the last thing at the prompt was a Ctrl-C: a second one leaves.
+    interrupted: bool,
+}
 
 impl Editor {
     /// An editor that remembers `earlier` lines. Reedline keeps them in memory; the REPL writes new ones to
@@ -34,21 +36,13 @@ impl Editor {
             let _ = history.save(HistoryItem::from_command_line(line));
         }
         let mut keys = default_emacs_keybindings();
-        let interrupt = ReedlineEvent::ExecuteHostCommand(INTERRUPT.into());
-        keys.add_binding(KeyModifiers::CONTROL, KeyCode::Char('c'), interrupt);
         let new_line = ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
         keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, new_line);
-        let editor = Reedline::create()
+        let reedline = Reedline::create()
             .with_history(Box::new(history))
             .with_edit_mode(Box::new(Emacs::new(keys)))
             .use_bracketed_paste(true);
-        Self(editor)
-    }
-
-    /// Puts `text` on the next line, as if it had been typed.
-    pub(super) fn prefill(&mut self, text: &str) {
-        self.0
-            .run_edit_commands(&[EditCommand::Clear, EditCommand::InsertString(text.to_owned())]);
+        Self { reedline, interrupted: false }
     }
 
     /// Reads a line. The terminal blocks, so that a thread of its own does the waiting.
@@ -59,17 +53,20 @@ impl Editor {
     }
 
     fn read_blocking(mut self) -> Result<(Self, Line), Failure> {
-        let line = match self.0.read_line(&MemoirPrompt)? {
+        let signal = self.reedline.read_line(&MemoirPrompt)?;
+        let interrupted = matches!(signal, Signal::CtrlC);
+        let line = match signal {
             Signal::Success(text) if text.trim().is_empty() => Line::Nothing,
             Signal::Success(text) => Line::Typed(text),
-            Signal::CtrlD => Line::Quit,
-            // Ctrl-C clears a line, and quits on an empty one.
-            Signal::HostCommand(_) if self.0.current_buffer_contents().is_empty() => Line::Quit,
-            _ => {
-                self.0.run_edit_commands(&[EditCommand::Clear]);
+            // The first clears the line or ends a search; on what is then an empty line, the second leaves.
+            Signal::CtrlC if self.interrupted => Line::Quit,
+            Signal::CtrlC => {
+                println!("Ctrl-C again leaves.");
                 Line::Nothing
             }
+            _ => Line::Quit,
         };
+        self.interrupted = interrupted;
         Ok((self, line))
     }
 }

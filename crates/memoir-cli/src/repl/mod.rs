@@ -3,19 +3,22 @@
 mod editor;
 mod picker;
 mod prompt;
+mod quiet;
 mod view;
 
 use anstream::{eprintln, println};
-use memoir_agent::TurnError;
+use memoir_core::ExchangeStatus;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     app::App,
     commands::{self, Next},
     failure::Failure,
+    interrupts::Interrupts,
     output::metrics_line,
 };
 use editor::{Editor, Line};
+use quiet::Quiet;
 use view::TurnView;
 
 pub(crate) use picker::pick_conversation;
@@ -23,6 +26,7 @@ pub(crate) use picker::pick_conversation;
 /// Talks until the user leaves.
 pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
     banner(&app);
+    let mut interrupts = Interrupts::listen();
     let mut editor = Editor::new(&app.agent.store.recent_commands(editor::REMEMBERED_LINES).await?);
     loop {
         let line;
@@ -32,73 +36,69 @@ pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
             Line::Nothing => continue,
             Line::Typed(line) => line,
         };
-        // Before anything is done with it: a line that was typed is never lost.
-        if let Err(error) = app.agent.store.append_command(&line, app.agent.clock.now()).await {
-            eprintln!("{}", Failure::from(error).sentence());
-        }
-        if line.starts_with('/') {
-            match commands::run(&line, &mut app).await {
-                Ok(Next::Prompt) => {}
-                Ok(Next::Quit) => return Ok(()),
-                Err(failure) => eprintln!("{}", failure.sentence()),
-            }
-        } else if turn(&mut app, &line).await == Outcome::Unanswered {
-            // One key sends it again.
-            editor.prefill(&line);
+        let cancel = CancellationToken::new();
+        let next = interrupts.cancelling(&cancel, handle(&mut app, &line, &cancel)).await;
+        if next == Next::Quit {
+            return Ok(());
         }
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    Answered,
-    Unanswered,
+/// Does what a line asks for, unless it is cancelled.
+async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
+    // Before anything is done with it: a line that was typed is never lost.
+    let kept = tokio::select! {
+        biased;
+        () = cancel.cancelled() => return cancelled(),
+        kept = app.agent.store.append_command(line, app.agent.clock.now()) => kept,
+    };
+    if let Err(error) = kept {
+        eprintln!("{}", Failure::from(error).sentence());
+    }
+    let command = line.trim_start();
+    if !command.starts_with('/') {
+        turn(app, line, cancel).await;
+        return Next::Prompt;
+    }
+    let ran = tokio::select! {
+        biased;
+        () = cancel.cancelled() => return cancelled(),
+        ran = commands::run(command, app) => ran,
+    };
+    ran.unwrap_or_else(|failure| {
+        eprintln!("{}", failure.sentence());
+        Next::Prompt
+    })
 }
 
-/// Runs one turn, showing it as it happens. Ctrl-C cancels it.
-async fn turn(app: &mut App, prompt: &str) -> Outcome {
-    let cancel = CancellationToken::new();
-    let interrupted = cancel.clone();
-    let listener = tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            interrupted.cancel();
-        }
-    });
-    let mut view = TurnView::start();
-    let result = app
-        .agent
-        .run_turn(
-            &mut app.conversation,
-            prompt,
-            &mut |event| view.show(&event),
-            &cancel,
-        )
-        .await;
+fn cancelled() -> Next {
+    eprintln!("Cancelled.");
+    Next::Prompt
+}
+
+/// Runs one turn, showing it as it happens.
+async fn turn(app: &mut App, prompt: &str, cancel: &CancellationToken) {
+    let _quiet = Quiet::begin();
+    let mut view = TurnView::new(app.verbosity);
+    let mut observer = |event| view.show(&event);
+    let result = app.agent.run_turn(&mut app.conversation, prompt, &mut observer, cancel).await;
     view.finish();
-    listener.abort();
     match result {
         Ok(report) => {
+            if report.status == ExchangeStatus::Stopped {
+                eprintln!("{} Say \"go on\" to let it continue.", report.text);
+            }
             println!("{}\n", view::dim(&metrics_line(&report)));
-            Outcome::Answered
         }
         Err(error) => {
-            let cancelled = matches!(error, TurnError::Cancelled);
-            eprintln!("{}", Failure::from(error).sentence());
-            if !cancelled {
-                println!();
-            }
-            Outcome::Unanswered
+            let failure = Failure::from(error);
+            eprintln!("{}\n{}\n", failure.sentence(), view::dim("The up arrow brings the prompt back."));
         }
     }
 }
 
 fn banner(app: &App) {
-    println!(
-        "Memoir {} · {} ({})",
-        env!("CARGO_PKG_VERSION"),
-        app.agent.model.name(),
-        app.model_reason
-    );
+    println!("Memoir {} · {} ({})", env!("CARGO_PKG_VERSION"), app.choice.name, app.choice.reason);
     match app.conversation.id() {
         Some(id) => println!("Going on with conversation {id}. /help shows the commands."),
         None => println!("/help shows the commands."),

@@ -3,33 +3,31 @@
 use std::io::{BufRead as _, Write as _, stdin};
 
 use anstream::{eprintln, println, stdout};
-use memoir_core::ConversationId;
+use memoir_core::{ConversationId, TimeZone};
 use memoir_store::{ConversationList, Store};
 
-use crate::failure::Failure;
+use crate::{failure::Failure, printable::printable};
 
 /// How many conversations are offered.
 const OFFERED: u32 = 20;
 
 /// The conversation that the user picks, or none.
-pub(crate) async fn pick_conversation(store: &impl Store) -> Result<Option<ConversationId>, Failure> {
-    let offered = store
-        .conversations(&ConversationList {
-            scope: None,
-            limit: OFFERED,
-        })
-        .await?;
+pub(crate) async fn pick_conversation(
+    store: &dyn Store,
+    zone: &TimeZone,
+) -> Result<Option<ConversationId>, Failure> {
+    let offered = store.conversations(&ConversationList { scope: None, limit: OFFERED }).await?;
     if offered.is_empty() {
         println!("There is no conversation to go on with yet; this is the first.");
         return Ok(None);
     }
     for conversation in offered.iter().rev() {
+        let project = conversation.scope.rsplit('/').next().unwrap_or_default();
         println!(
-            "{:>6}  {}  {} ({} exchanges)",
+            "{:>6}  {}  {project}: {}",
             conversation.id,
-            conversation.updated.local_minute(),
-            conversation.title,
-            conversation.exchange_count
+            conversation.updated.minute_in(zone),
+            printable(&conversation.title),
         );
     }
     loop {
@@ -40,10 +38,7 @@ pub(crate) async fn pick_conversation(store: &impl Store) -> Result<Option<Conve
         }
         match line.trim().parse().map(ConversationId::new) {
             Ok(id) if store.conversation(id).await?.is_some() => return Ok(Some(id)),
-            _ => eprintln!(
-                "There is no conversation {}. Type a number from the list.",
-                line.trim()
-            ),
+            _ => eprintln!("There is no conversation {}. Type a number from the list.", line.trim()),
         }
     }
 }

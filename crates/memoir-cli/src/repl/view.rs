@@ -9,38 +9,57 @@ use anstream::{eprintln, println};
 use indicatif::{ProgressBar, ProgressStyle};
 use memoir_agent::{ToolOutcome, TurnEvent};
 
+use crate::{
+    printable::printable,
+    trace::{self, Verbosity},
+};
+
 pub(super) struct TurnView {
+    verbosity: Verbosity,
     /// Shown while nothing is being written: both would use the same line.
     spinner: Option<ProgressBar>,
     /// Whether the cursor stands behind the last character of an unfinished line.
     mid_line: bool,
+    /// The tool that runs, as it is shown when it is done.
+    running: String,
 }
 
 impl TurnView {
-    pub(super) fn start() -> Self {
-        Self {
-            spinner: None,
-            mid_line: false,
-        }
+    pub(super) fn new(verbosity: Verbosity) -> Self {
+        Self { verbosity, spinner: None, mid_line: false, running: String::new() }
     }
 
     pub(super) fn show(&mut self, event: &TurnEvent) {
         match event {
-            TurnEvent::RequestSent => self.spin("thinking"),
+            TurnEvent::RequestSent(request) => {
+                if let Some(sent) = trace::request(request, self.verbosity) {
+                    self.finish();
+                    println!("{}", dim(&printable(&sent)));
+                }
+                self.spin("thinking");
+            }
+            TurnEvent::Retrying { reason, wait } => {
+                self.finish();
+                eprintln!("{}; trying again in {:.1} s", printable(&reason.to_string()), wait.as_secs_f64());
+                self.spin("waiting");
+            }
             TurnEvent::Thinking(_) => self.spin("reasoning"),
             TurnEvent::Text(text) => {
                 self.stop_spinning();
-                let _ = write!(stdout(), "{text}").and_then(|()| stdout().flush());
+                let _ = write!(stdout(), "{}", printable(text)).and_then(|()| stdout().flush());
                 self.mid_line = !text.ends_with('\n');
             }
-            TurnEvent::ToolStarted(call) => self.spin(&format!("running {}", call.name)),
-            TurnEvent::ToolFinished { name, outcome } => {
+            TurnEvent::ToolStarted(call) => {
+                self.running = trace::tool_call(call, self.verbosity);
+                self.spin(&format!("running {}", call.name));
+            }
+            TurnEvent::ToolFinished { outcome, .. } => {
                 self.finish();
                 let mark = match outcome {
                     ToolOutcome::Succeeded => "",
                     ToolOutcome::Failed => " (failed)",
                 };
-                println!("{}", dim(&format!("[{name}]{mark}")));
+                println!("{}", dim(&format!("[{}]{mark}", printable(&self.running))));
             }
             TurnEvent::Notice(text) => {
                 self.finish();

@@ -24,10 +24,7 @@ fn a_place_that_cannot_be_written_is_named() {
     let home = home();
     std::fs::write(home.memoir_home(), "a file where a directory should be").unwrap();
     let said = home.memoir(["-p", "hi"]).fail(1);
-    assert!(
-        said.contains("cannot write to ") && said.contains("MEMOIR_HOME"),
-        "{said}"
-    );
+    assert!(said.contains("cannot write to ") && said.contains("MEMOIR_HOME"), "{said}");
     assert_eq!(said.lines().count(), 1, "{said}");
 }
 
@@ -38,37 +35,68 @@ fn an_unknown_model_is_a_usage_error() {
 }
 
 #[test]
+fn a_newer_memory_is_left_alone() {
+    let home = home();
+    home.memoir(["-p", "hi"]).succeed();
+    let mut bytes = std::fs::read(home.database()).unwrap();
+    // The schema version stands at offset 60 of the file's header.
+    bytes[60..64].copy_from_slice(&9999_u32.to_be_bytes());
+    std::fs::write(home.database(), &bytes).unwrap();
+    let said = home.memoir(["-p", "hi"]).fail(1);
+    assert!(said.contains("written by a newer Memoir (schema 9999;"), "{said}");
+    assert!(said.contains("upgrade Memoir"), "{said}");
+    assert_eq!(std::fs::read(home.database()).unwrap(), bytes);
+}
+
+#[test]
+fn failures_before_the_turn_are_json_too() {
+    for arguments in [["--model", "hal-9000"], ["--model", "gpt-5"], ["-r", "99"]] {
+        let mut all = vec!["-p", "hi", "--output-format", "json"];
+        all.extend(arguments);
+        let output = home().memoir(all).output();
+        let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(printed["type"], "error", "{arguments:?}");
+    }
+}
+
+#[test]
+fn an_address_that_is_none_is_a_usage_error() {
+    let home = home();
+    let run = home.memoir(["-p", "hi"]).env("OPENAI_BASE_URL", "nonsense").env("OPENAI_API_KEY", "k");
+    let said = run.fail(2);
+    assert!(said.contains("\"nonsense\" is not an address. Mend OPENAI_BASE_URL"), "{said}");
+}
+
+#[test]
+fn a_config_with_a_slip_is_named_with_its_line() {
+    let home = home();
+    home.write_config("[chat]\nmodle = \"gpt-5\"\n");
+    let said = home.memoir(["-p", "hi"]).fail(1);
+    assert!(said.contains("config.toml cannot be read: line 2: unknown field `modle`"), "{said}");
+}
+
+#[test]
 fn a_missing_key_is_named() {
-    let said = home().memoir(["-p", "hi", "--model", "gpt-5"]).fail(1);
+    let home = home();
+    let said = home.memoir(["-p", "keep me", "--model", "gpt-5"]).fail(1);
     assert_eq!(
         said,
-        "memoir: openai/gpt-5 needs a key. Set OPENAI_API_KEY, or use --model memoir/recall, which needs none.\n"
+        "memoir: openai/gpt-5 needs a key. Set OPENAI_API_KEY, or use memoir/recall, which needs none.\n"
     );
-    let said = home()
-        .memoir(["-p", "hi", "--model", "openai-compatible/llama"])
-        .fail(1);
+    assert!(home.rows("command_history")[0].contains("keep me"));
+    let said = home.memoir(["-p", "hi", "--model", "openai-compatible/llama"]).fail(1);
     assert!(said.contains("Set OPENAI_BASE_URL"), "{said}");
 }
 
 #[test]
 fn an_unreachable_server_is_named_and_the_prompt_is_kept() {
     let home = home();
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
-    let run = home
-        .memoir(["-p", "anyone there?"])
-        .env("OPENAI_BASE_URL", format!("http://{nobody}/v1"));
+    home.write_config("[calls]\nretry_first_wait_ms = 1\n");
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let run = home.memoir(["-p", "anyone there?"]).env("OPENAI_BASE_URL", format!("http://{nobody}/v1"));
     let said = run.fail(1);
-    assert!(
-        said.contains(&format!("cannot reach the model's server at http://{nobody}/v1/")),
-        "{said}"
-    );
-    assert!(
-        said.contains("Check the address and that the server runs"),
-        "{said}"
-    );
+    assert!(said.contains(&format!("cannot reach the model's server at http://{nobody}/v1/")), "{said}");
+    assert!(said.contains("Check the address and that the server runs"), "{said}");
     assert!(home.rows("command_history")[0].contains("anyone there?"));
 }
 
@@ -85,10 +113,7 @@ fn a_refused_key_is_said() {
 
 #[test]
 fn text_that_is_not_utf_8_is_refused() {
-    let said = home()
-        .memoir([] as [&str; 0])
-        .stdin(vec![b'a', 0xff, 0xfe])
-        .fail(2);
+    let said = home().memoir([] as [&str; 0]).stdin(vec![b'a', 0xff, 0xfe]).fail(2);
     assert!(said.contains("not valid UTF-8. Convert it first"), "{said}");
 }
 
@@ -98,15 +123,7 @@ fn an_empty_prompt_is_refused() {
         home().memoir(["-p", " \n"]).fail(2),
         "memoir: the prompt is empty. Write what you want to ask.\n"
     );
-    assert_eq!(
-        home()
-            .memoir([] as [&str; 0])
-            .stdin(" \n")
-            .fail(2)
-            .lines()
-            .count(),
-        1
-    );
+    assert_eq!(home().memoir([] as [&str; 0]).stdin(" \n").fail(2).lines().count(), 1);
 }
 
 #[test]

@@ -5,11 +5,7 @@ use memoir_testkit::{Reply, ScriptedProvider};
 use crate::home;
 
 fn said(provider: &ScriptedProvider, request: usize) -> String {
-    provider.requests()[request]
-        .messages()
-        .iter()
-        .map(|(role, text)| format!("{role}: {text}\n"))
-        .collect()
+    provider.requests()[request].messages().iter().map(|(role, text)| format!("{role}: {text}\n")).collect()
 }
 
 #[test]
@@ -20,15 +16,9 @@ fn continuing_sends_what_was_said_and_a_new_conversation_does_not() {
         Reply::text("Miso."),
         Reply::text("I do not know."),
     ]);
-    home.memoir(["-p", "My cat is called Miso."])
-        .provider(&provider)
-        .succeed();
-    home.memoir(["-c", "-p", "What is my cat called?"])
-        .provider(&provider)
-        .succeed();
-    home.memoir(["-p", "What is my cat called?"])
-        .provider(&provider)
-        .succeed();
+    home.memoir(["-p", "My cat is called Miso."]).provider(&provider).succeed();
+    home.memoir(["-c", "-p", "What is my cat called?"]).provider(&provider).succeed();
+    home.memoir(["-p", "What is my cat called?"]).provider(&provider).succeed();
 
     assert!(said(&provider, 1).contains(
         "user: My cat is called Miso.\nassistant: A fine name for a cat.\nuser: What is my cat called?\n"
@@ -45,14 +35,9 @@ fn resuming_by_id_goes_on_with_that_conversation() {
     let provider = ScriptedProvider::start(["one", "two", "three"].map(Reply::text));
     home.memoir(["-p", "first talk"]).provider(&provider).succeed();
     home.memoir(["-p", "second talk"]).provider(&provider).succeed();
-    home.memoir(["-r", "1", "-p", "again"])
-        .provider(&provider)
-        .succeed();
+    home.memoir(["-r", "1", "-p", "again"]).provider(&provider).succeed();
     let sent = said(&provider, 2);
-    assert!(
-        sent.contains("first talk") && !sent.contains("second talk"),
-        "{sent}"
-    );
+    assert!(sent.contains("first talk") && !sent.contains("second talk"), "{sent}");
 }
 
 #[test]
@@ -61,19 +46,27 @@ fn continuing_prefers_this_project() {
     let elsewhere = home.workspace().join("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
     let provider = ScriptedProvider::start(["one", "two", "three"].map(Reply::text));
-    home.memoir(["-p", "about the garden"])
-        .provider(&provider)
-        .succeed();
-    home.memoir(["-p", "about the roof"])
-        .provider(&provider)
-        .current_dir(&elsewhere)
-        .succeed();
+    home.memoir(["-p", "about the garden"]).provider(&provider).succeed();
+    home.memoir(["-p", "about the roof"]).provider(&provider).current_dir(&elsewhere).succeed();
     home.memoir(["-c", "-p", "go on"]).provider(&provider).succeed();
     let sent = said(&provider, 2);
-    assert!(
-        sent.contains("about the garden") && !sent.contains("about the roof"),
-        "{sent}"
-    );
+    assert!(sent.contains("about the garden") && !sent.contains("about the roof"), "{sent}");
+
+    // A project without a past begins one; nothing of another's is sent.
+    let third = home.workspace().join("third");
+    std::fs::create_dir(&third).unwrap();
+    provider.push(Reply::text("four"));
+    let run = home.memoir(["-c", "-p", "go on here"]).provider(&provider).current_dir(&third).output();
+    assert!(String::from_utf8_lossy(&run.stderr).contains("no earlier conversation in this project"));
+    assert_eq!(provider.requests()[3].messages().len(), 2, "the system prompt and this");
+}
+
+#[test]
+fn what_is_piped_in_beside_a_prompt_is_sent_with_it() {
+    let home = home();
+    let provider = ScriptedProvider::start([Reply::text("Looks fine.")]);
+    home.memoir(["-p", "Review this:"]).provider(&provider).stdin("- old\n+ new\n").succeed();
+    assert!(said(&provider, 0).contains("user: Review this:\n\n- old\n+ new\n"));
 }
 
 #[test]
@@ -83,13 +76,9 @@ fn without_a_key_the_answer_comes_from_memory() {
     assert!(first.starts_with("Nothing in memory about this."), "{first}");
     assert!(first.contains("OPENAI_API_KEY"), "{first}");
 
-    home.memoir(["-p", "The spare key is under the blue flowerpot."])
-        .succeed();
+    home.memoir(["-p", "The spare key is under the blue flowerpot."]).succeed();
     let found = home.memoir(["-p", "Where is the spare key?"]).succeed();
-    assert!(
-        found.contains("> The spare key is under the blue flowerpot."),
-        "{found}"
-    );
+    assert!(found.contains("> The spare key is under the blue flowerpot."), "{found}");
     assert!(found.contains("(conversation 2, exchange 2, score "), "{found}");
 
     // What memory quotes does not become memory again.
@@ -101,11 +90,7 @@ fn without_a_key_the_answer_comes_from_memory() {
 fn a_prompt_on_stdin_is_answered_too() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::text("Yes, it is.")]);
-    let answer = home
-        .memoir([] as [&str; 0])
-        .provider(&provider)
-        .stdin("Is it\nraining? ☔\n")
-        .succeed();
+    let answer = home.memoir([] as [&str; 0]).provider(&provider).stdin("Is it\nraining? ☔\n").succeed();
     assert_eq!(answer, "Yes, it is.\n");
     assert!(said(&provider, 0).contains("user: Is it\nraining? ☔"));
 }
@@ -117,9 +102,6 @@ fn costs_and_usage_are_kept_per_call() {
     home.memoir(["-p", "count me"]).provider(&provider).succeed();
     let costs = home.rows("costs");
     assert_eq!(costs.len(), 1);
-    assert!(
-        costs[0].contains("|'chat'|'openai/gpt-5-mini'|1200|34|1000|0|0|"),
-        "{}",
-        costs[0]
-    );
+    // 200 fresh at 0.20, 1000 cached at 0.02, 34 out at 1.20 dollars per million, in nano-dollars.
+    assert!(costs[0].contains("|'chat'|'openai/gpt-5.6-luna'|1200|34|1000|0|0|100800|"), "{}", costs[0]);
 }

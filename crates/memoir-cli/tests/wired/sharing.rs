@@ -15,9 +15,7 @@ fn two_processes_writing_at_once_lose_nothing() {
             let (home, provider) = (&home, &provider);
             scope.spawn(move || {
                 for number in 0..EACH {
-                    home.memoir(["-p", &format!("{writer} {number}")])
-                        .provider(provider)
-                        .succeed();
+                    home.memoir(["-p", &format!("{writer} {number}")]).provider(provider).succeed();
                 }
             });
         }
@@ -27,11 +25,7 @@ fn two_processes_writing_at_once_lose_nothing() {
     for writer in ["left", "right"] {
         for number in 0..EACH {
             let prompt = format!("'{writer} {number}'");
-            assert_eq!(
-                exchanges.iter().filter(|row| row.contains(&prompt)).count(),
-                1,
-                "{prompt}"
-            );
+            assert_eq!(exchanges.iter().filter(|row| row.contains(&prompt)).count(), 1, "{prompt}");
         }
     }
     assert_eq!(home.rows("messages").len(), 4 * EACH);

@@ -21,24 +21,16 @@ fn a_talk_is_typed_answered_and_remembered() {
         Reply::text("Nice to meet you."),
     ]);
     let mut terminal = open(&home, Some(&provider));
-    terminal.wait_for("openai/gpt-5-mini (OPENAI_API_KEY is set)");
+    terminal.wait_for("openai/gpt-5.6-luna (OPENAI_API_KEY is set)");
     terminal.type_keys("I am Ada\r");
     terminal.wait_for("Hello, Ada.");
     let screen = terminal.wait_for("1000 in · 4 out");
-    assert!(
-        !screen.contains("thinking"),
-        "the spinner left something behind:\n{screen}"
-    );
+    assert!(!screen.contains("thinking"), "the spinner left something behind:\n{screen}");
     terminal.wait_for_prompt();
     terminal.type_keys("Who am I?\r");
     terminal.wait_for("You are Ada.");
     terminal.wait_for_prompt();
-    assert!(
-        provider.requests()[1]
-            .messages()
-            .iter()
-            .any(|(_, text)| text == "Hello, Ada.")
-    );
+    assert!(provider.requests()[1].messages().iter().any(|(_, text)| text == "Hello, Ada."));
 
     terminal.type_keys("/new\r");
     terminal.wait_for("A new conversation.");
@@ -46,12 +38,7 @@ fn a_talk_is_typed_answered_and_remembered() {
     terminal.type_keys("Hi\r");
     terminal.wait_for("Nice to meet you.");
     terminal.wait_for_prompt();
-    assert!(
-        provider.requests()[2]
-            .messages()
-            .iter()
-            .all(|(_, text)| !text.contains("Ada"))
-    );
+    assert!(provider.requests()[2].messages().iter().all(|(_, text)| !text.contains("Ada")));
 
     terminal.type_keys("/exit\r");
     assert_eq!(terminal.wait_for_exit(), 0);
@@ -64,15 +51,7 @@ fn commands_answer_and_unknown_ones_say_where_to_look() {
     let terminal = open(&home, None);
     terminal.type_keys("/help\r");
     let screen = terminal.wait_for("Leave; Ctrl-D does the same.");
-    for command in [
-        "/help",
-        "/new",
-        "/history [N]",
-        "/info",
-        "/tools",
-        "/version",
-        "/exit",
-    ] {
+    for command in ["/help", "/new", "/history [N]", "/info", "/tools", "/version", "/exit"] {
         assert!(screen.contains(command), "{command} is missing:\n{screen}");
     }
     terminal.wait_for_prompt();
@@ -82,11 +61,11 @@ fn commands_answer_and_unknown_ones_say_where_to_look() {
     terminal.type_keys("/tools\r");
     terminal.wait_for("Read a text file in the workspace");
     terminal.wait_for_prompt();
-    terminal.type_keys("/ver\r");
+    terminal.type_keys("/vers\r");
     terminal.wait_for("memoir 0.1.0 (schema ");
     terminal.wait_for_prompt();
     terminal.type_keys("/info\r");
-    terminal.wait_for("memoir/recall (no key is set)");
+    terminal.wait_for("memoir/recall (no key is set and no local server");
     terminal.wait_for("command_history: ");
 }
 
@@ -115,27 +94,26 @@ fn history_shows_the_talk_and_earlier_lines_come_back_in_the_next_run() {
 }
 
 #[test]
-fn ctrl_c_cancels_a_turn_and_one_key_sends_it_again() {
+fn ctrl_c_cancels_a_turn_and_the_up_arrow_brings_it_back() {
     let home = home();
-    let provider = ScriptedProvider::start([
-        Reply::text("Let me ").then_silence(),
-        Reply::text("Here you are."),
-    ]);
+    let provider =
+        ScriptedProvider::start([Reply::text("Let me ").then_silence(), Reply::text("Here you are.")]);
     let mut terminal = open(&home, Some(&provider));
     terminal.type_keys("Tell me\r");
     terminal.wait_for("Let me");
     terminal.type_keys("\x03");
     terminal.wait_for("Cancelled; nothing was stored.");
-    terminal.wait_until("the prompt with the line to send again", |screen| {
-        screen.trim_end().ends_with("> Tell me")
-    });
+    terminal.wait_for_prompt();
+    terminal.type_keys("\x1b[A");
+    terminal.wait_until("the line to send again", |screen| screen.trim_end().ends_with("> Tell me"));
     terminal.type_keys("\r");
     terminal.wait_for("Here you are.");
     terminal.wait_for_prompt();
-    // Ctrl-C clears a line that has something on it, and quits on an empty one.
+    // Ctrl-C clears a line that has something on it, and leaves on the empty one.
     terminal.type_keys("half a thou");
     terminal.wait_for("> half a thou");
     terminal.type_keys("\x03");
+    terminal.wait_for("Ctrl-C again leaves.");
     terminal.wait_for_prompt();
     terminal.type_keys("\x03");
     assert_eq!(terminal.wait_for_exit(), 0);
@@ -143,16 +121,70 @@ fn ctrl_c_cancels_a_turn_and_one_key_sends_it_again() {
 }
 
 #[test]
+fn ctrl_c_in_a_history_search_only_ends_the_search() {
+    let home = home();
+    let terminal = open(&home, None);
+    terminal.type_keys("\x12");
+    terminal.wait_for("earlier:");
+    terminal.type_keys("\x03");
+    terminal.wait_for("Ctrl-C again leaves.");
+    terminal.wait_for_prompt();
+    terminal.type_keys("/version\r");
+    terminal.wait_for("memoir 0.1.0");
+}
+
+#[test]
+fn several_lines_are_typed_and_pasted_as_one_prompt() {
+    let home = home();
+    let provider = ScriptedProvider::start([Reply::text("Three lines."), Reply::text("Pasted.")]);
+    let terminal = open(&home, Some(&provider));
+    terminal.type_keys("one\x1b\rtwo\x1b\rthree\r");
+    terminal.wait_for("Three lines.");
+    terminal.wait_for_prompt();
+    terminal.type_keys("\x1b[200~first\nsecond\x1b[201~\r");
+    terminal.wait_for("Pasted.");
+    let sent = |request: usize| provider.requests()[request].messages().last().cloned().unwrap().1;
+    assert_eq!(sent(0), "one\ntwo\nthree");
+    assert_eq!(sent(1), "first\nsecond");
+}
+
+#[test]
+fn an_escape_sequence_from_a_model_does_nothing() {
+    let home = home();
+    let provider = ScriptedProvider::start([Reply::text("before\u{1b}[2Jafter")]);
+    let terminal = open(&home, Some(&provider));
+    terminal.type_keys("Hi\r");
+    let screen = terminal.wait_for("before[2Jafter");
+    assert!(screen.contains("Memoir 0.1.0"), "the screen was cleared:\n{screen}");
+}
+
+#[test]
+fn a_conversation_is_picked_from_a_list() {
+    let home = home();
+    let provider = ScriptedProvider::start(["one", "two", "three"].map(Reply::text));
+    home.memoir(["-p", "about tea"]).provider(&provider).succeed();
+    home.memoir(["-p", "about coffee"]).provider(&provider).succeed();
+    let terminal = Terminal::open(&home, Some(&provider), SIZE, &["-r"]);
+    let screen = terminal.wait_for("Which one?");
+    assert!(screen.contains("work: about tea") && screen.contains("work: about coffee"), "{screen}");
+    terminal.type_keys("9\r");
+    terminal.wait_for("There is no conversation 9.");
+    terminal.type_keys("1\r");
+    terminal.wait_for("Going on with conversation 1.");
+    terminal.wait_for_prompt();
+    terminal.type_keys("more\r");
+    terminal.wait_for("three");
+    assert!(provider.requests()[2].messages().iter().any(|(_, text)| text == "about tea"));
+}
+
+#[test]
 fn a_failed_turn_says_why_and_the_talk_goes_on() {
     let home = home();
-    let provider =
-        ScriptedProvider::start([Reply::status(503, "come back later"), Reply::text("Back again.")]);
+    let provider = ScriptedProvider::start([Reply::status(400, "no such thing"), Reply::text("Back again.")]);
     let terminal = open(&home, Some(&provider));
     terminal.type_keys("Hello?\r");
-    terminal.wait_for("come back later. Try again in a while.");
-    terminal.wait_until("the prompt with the line to send again", |screen| {
-        screen.trim_end().ends_with("> Hello?")
-    });
-    terminal.type_keys("\r");
+    terminal.wait_for("no such thing. Begin a new conversation, or try another model.");
+    terminal.wait_for_prompt();
+    terminal.type_keys("Hello again\r");
     terminal.wait_for("Back again.");
 }

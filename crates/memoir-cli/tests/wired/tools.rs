@@ -14,53 +14,26 @@ fn a_tool_runs_and_its_result_goes_back() {
         Reply::text("It says: buy milk."),
         Reply::text("As I said, milk."),
     ]);
-    let answer = home
-        .memoir(["-p", "What is in note.txt?"])
-        .provider(&provider)
-        .succeed();
+    let answer = home.memoir(["-p", "What is in note.txt?"]).provider(&provider).succeed();
     assert_eq!(answer, "It says: buy milk.\n");
 
     let offered = &provider.requests()[0].body["tools"];
-    let names: Vec<_> = offered
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|tool| &tool["function"]["name"])
-        .collect();
+    let names: Vec<_> = offered.as_array().unwrap().iter().map(|tool| &tool["function"]["name"]).collect();
     assert_eq!(names, ["file_read", "database_tables"]);
     let second = provider.requests()[1].body["messages"].clone();
-    let [.., call, result] = second.as_array().unwrap().as_slice() else {
-        panic!("{second}")
-    };
-    assert_eq!(
-        (&call["role"], &call["tool_calls"][0]["id"]),
-        (&json!("assistant"), &json!("call_1"))
-    );
+    let [.., call, result] = second.as_array().unwrap().as_slice() else { panic!("{second}") };
+    assert_eq!((&call["role"], &call["tool_calls"][0]["id"]), (&json!("assistant"), &json!("call_1")));
     assert_eq!(result["role"], "tool");
-    assert_eq!(
-        (&result["tool_call_id"], &result["content"]),
-        (&json!("call_1"), &json!("buy milk"))
-    );
+    assert_eq!((&result["tool_call_id"], &result["content"]), (&json!("call_1"), &json!("buy milk")));
 
     // Kept, in order and paired; but not sent again.
     let stored = home.rows("messages");
     assert_eq!(stored.len(), 4);
-    assert!(
-        stored[1].contains("'assistant'") && stored[1].contains("file_read"),
-        "{}",
-        stored[1]
-    );
-    assert!(
-        stored[2].contains("'tool'") && stored[2].contains("'call_1'|'file_read'"),
-        "{}",
-        stored[2]
-    );
+    assert!(stored[1].contains("'assistant'") && stored[1].contains("file_read"), "{}", stored[1]);
+    assert!(stored[2].contains("'tool'") && stored[2].contains("'call_1'|'file_read'"), "{}", stored[2]);
     home.memoir(["-c", "-p", "Again?"]).provider(&provider).succeed();
     let third = provider.requests()[2].body["messages"].to_string();
-    assert!(
-        third.contains("It says: buy milk.") && !third.contains("call_1"),
-        "{third}"
-    );
+    assert!(third.contains("It says: buy milk.") && !third.contains("call_1"), "{third}");
 }
 
 #[test]
@@ -77,24 +50,11 @@ fn two_calls_of_one_reply_are_both_answered_in_order() {
     ]);
     home.memoir(["-p", "both"]).provider(&provider).succeed();
     let messages = provider.requests()[1].body["messages"].clone();
-    let results: Vec<&Value> = messages
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|m| m["role"] == "tool")
-        .collect();
+    let results: Vec<&Value> = messages.as_array().unwrap().iter().filter(|m| m["role"] == "tool").collect();
     assert_eq!(results.len(), 2, "{messages}");
-    assert_eq!(
-        (&results[0]["tool_call_id"], &results[0]["content"]),
-        (&json!("c1"), &json!("alpha"))
-    );
+    assert_eq!((&results[0]["tool_call_id"], &results[0]["content"]), (&json!("c1"), &json!("alpha")));
     assert_eq!(results[1]["tool_call_id"], "c2");
-    assert!(
-        results[1]["content"]
-            .as_str()
-            .unwrap()
-            .contains("messages: 0 rows")
-    );
+    assert!(results[1]["content"].as_str().unwrap().contains("messages: 0 rows"));
 }
 
 #[test]
@@ -109,25 +69,11 @@ fn what_goes_wrong_in_a_tool_is_told_to_the_model() {
     let answer = home.memoir(["-p", "try"]).provider(&provider).succeed();
     assert_eq!(answer, "I could not.\n");
     let messages = provider.requests()[1].body["messages"].clone();
-    let results: Vec<_> = messages
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|m| m["role"] == "tool")
-        .collect();
-    let said: Vec<_> = results
-        .iter()
-        .map(|result| result["content"].as_str().unwrap())
-        .collect();
-    assert!(
-        said[0].starts_with("error: ") && said[0].contains("passwd"),
-        "{said:?}"
-    );
+    let results: Vec<_> = messages.as_array().unwrap().iter().filter(|m| m["role"] == "tool").collect();
+    let said: Vec<_> = results.iter().map(|result| result["content"].as_str().unwrap()).collect();
+    assert!(said[0].starts_with("error: ") && said[0].contains("passwd"), "{said:?}");
     assert_eq!(said[1], "error: there is no tool \"no_such_tool\"");
-    assert!(
-        said[2].starts_with("error: the arguments do not fit: not valid JSON"),
-        "{said:?}"
-    );
+    assert!(said[2].starts_with("error: the arguments do not fit: not valid JSON"), "{said:?}");
 }
 
 #[test]
@@ -136,10 +82,12 @@ fn a_loop_without_end_is_stopped_and_kept() {
     let provider = ScriptedProvider::start(
         (0..30).map(|number| Reply::tool_call(&format!("c{number}"), "database_tables", &json!({}))),
     );
-    let output = home.memoir(["-p", "loop"]).provider(&provider).output();
-    assert!(output.status.success());
-    assert!(String::from_utf8_lossy(&output.stdout).starts_with("Stopped after 25 rounds"));
+    let said = home.memoir(["-p", "loop"]).provider(&provider).fail(1);
+    assert!(said.contains("Stopped after 25 rounds of tool calls without an answer."), "{said}");
     assert_eq!(provider.requests().len(), 25);
     assert!(home.rows("exchanges")[0].contains("'stopped'"));
     assert_eq!(home.rows("costs").len(), 25);
+    // The notice is nothing that was said: it never comes back as memory.
+    let asked = home.memoir(["-p", "What about the rounds of tool calls?"]).succeed();
+    assert!(asked.starts_with("Nothing in memory"), "{asked}");
 }

@@ -1,0 +1,178 @@
+//! Which model answers, and why; and making it ready to be called.
+
+use std::sync::Arc;
+
+use memoir_core::TimeZone;
+use memoir_models::{
+    Catalogue, ChatModel, Endpoint, LocalServer, ModelName, OllamaModel, Provider, RemoteModel, Retrying,
+    default_url, find_local_server,
+};
+use memoir_recall::RecallModel;
+use memoir_store::Store;
+
+use crate::{
+    config::Config,
+    environment::Environment,
+    failure::{Failure, Kind},
+    settings::Task,
+};
+
+/// The last line of every answer from memory alone.
+const HOW_TO_CONNECT: &str = "Answered from memory alone. To connect a model, set ANTHROPIC_API_KEY, OPENAI_API_KEY, \
+                              GEMINI_API_KEY or XAI_API_KEY, or start Ollama.";
+
+/// Where the usual local servers listen: llama.cpp and LM Studio, which speak OpenAI's protocol.
+const USUAL_SERVERS: [&str; 2] = ["http://127.0.0.1:8080/v1", "http://127.0.0.1:1234/v1"];
+
+/// Whose key is looked for, in this order.
+const WITH_KEYS: [Provider; 4] = [Provider::Anthropic, Provider::OpenAi, Provider::Google, Provider::Xai];
+
+/// A model and why it is this one.
+#[derive(Debug, Clone)]
+pub(crate) struct Choice {
+    pub(crate) name: ModelName,
+    /// Half a sentence.
+    pub(crate) reason: String,
+    /// Where it was found, if it was looked for.
+    base_url: Option<String>,
+}
+
+impl Choice {
+    pub(crate) fn new(name: ModelName, reason: impl Into<String>) -> Self {
+        Self { name, reason: reason.into(), base_url: None }
+    }
+}
+
+/// What is known of models, providers and keys.
+pub(crate) struct Models {
+    environment: Environment,
+    config: Config,
+    pub(crate) catalogue: Catalogue,
+    zone: TimeZone,
+}
+
+impl Models {
+    pub(crate) fn new(environment: Environment, config: Config, zone: TimeZone) -> Result<Self, Failure> {
+        let mut catalogue =
+            Catalogue::built_in().map_err(|error| Failure::new(Kind::Failed, error.to_string()))?;
+        catalogue.add(config.models.clone(), config.embeddings.clone());
+        Ok(Self { environment, config, catalogue, zone })
+    }
+
+    /// The chat model named on the command line, else in the environment, else set before, else in the config,
+    /// else the one there is a key or a server for, else memory alone.
+    pub(crate) async fn choose(&self, named: Option<&str>, store: &dyn Store) -> Result<Choice, Failure> {
+        if let Some(name) = named {
+            return Ok(Choice::new(parse(name, "")?, "named by --model"));
+        }
+        if let Some(name) = self.environment.model() {
+            return Ok(Choice::new(parse(name, "MEMOIR_MODEL names an ")?, "named by MEMOIR_MODEL"));
+        }
+        if let Some(name) = store.setting(Task::Chat.key()).await? {
+            return Ok(Choice::new(parse(&name, "")?, "set with /models set"));
+        }
+        if let Some(name) = &self.config.chat.model {
+            return Ok(Choice::new(parse(name, "the config names an ")?, "named by the config"));
+        }
+        Ok(self.automatic().await)
+    }
+
+    /// The model for summaries, where one is set apart from the chat model's.
+    pub(crate) async fn summarizer(&self, store: &dyn Store) -> Result<Option<ModelName>, Failure> {
+        let set = store.setting(Task::Summarizer.key()).await?;
+        set.or_else(|| self.config.summarizer.model.clone()).map(|name| parse(&name, "")).transpose()
+    }
+
+    async fn automatic(&self) -> Choice {
+        for provider in WITH_KEYS {
+            let variables = Environment::key_variables(provider);
+            if self.has_key(provider)
+                && let Some(name) = self.catalogue.default_model(provider)
+            {
+                return Choice::new(name, format!("{} is set", variables.join(" or ")));
+            }
+        }
+        if let Some(LocalServer { model, base_url }) = find_local_server(&self.local_candidates()).await {
+            let reason = format!("found at {base_url}");
+            return Choice { name: model, reason, base_url: Some(base_url) };
+        }
+        let given = self.environment.base_url(Provider::OpenAi);
+        match (given, self.catalogue.default_model(Provider::OpenAi)) {
+            (Some(_), Some(name)) => Choice::new(name, "OPENAI_BASE_URL is set"),
+            _ => Choice::new(ModelName::recall(), "no key is set and no local server was found"),
+        }
+    }
+
+    /// Where a server may be: where the user says, or at the usual places.
+    fn local_candidates(&self) -> Vec<(Provider, String)> {
+        let compatible = |url: &str| (Provider::OpenAiCompatible, url.to_owned());
+        let given = self.address(Provider::OpenAiCompatible).map(|url| compatible(&url));
+        let ollama = self.address(Provider::Ollama).map(|url| (Provider::Ollama, url));
+        let usual: Vec<_> = match self.environment.local_servers() {
+            Some(named) => named.into_iter().map(compatible).collect(),
+            None => ollama.into_iter().chain(USUAL_SERVERS.map(compatible)).collect(),
+        };
+        given.into_iter().chain(usual).collect()
+    }
+
+    /// Whether there is a key for a provider.
+    pub(crate) fn has_key(&self, provider: Provider) -> bool {
+        self.environment.key(provider).is_some()
+    }
+
+    fn address(&self, provider: Provider) -> Option<String> {
+        let given = self.environment.base_url(provider).or_else(|| self.config.base_url(provider));
+        given.or(default_url(provider)).map(str::to_owned)
+    }
+
+    /// The model, ready to be called.
+    pub(crate) fn connect(
+        &self,
+        choice: &Choice,
+        store: Arc<dyn Store>,
+    ) -> Result<Arc<dyn ChatModel>, Failure> {
+        let name = &choice.name;
+        if name.provider == Provider::Memoir {
+            return Ok(Arc::new(RecallModel::new(store, self.zone.clone(), HOW_TO_CONNECT)));
+        }
+        let endpoint = self.endpoint(choice)?;
+        let (options, retry) = (self.config.call_options(), self.config.retry_policy());
+        if name.provider == Provider::Ollama {
+            return Ok(Arc::new(Retrying::new(OllamaModel::new(name, &endpoint, options)?, retry)));
+        }
+        let info = self.catalogue.model(name).cloned();
+        Ok(Arc::new(Retrying::new(RemoteModel::new(name, &endpoint, info, options)?, retry)))
+    }
+
+    /// Where a model is reached. A server of one's own may do without a key; a provider does not.
+    fn endpoint(&self, choice: &Choice) -> Result<Endpoint, Failure> {
+        let name = &choice.name;
+        let key = self.environment.key(name.provider);
+        let own_address =
+            self.environment.base_url(name.provider).or_else(|| self.config.base_url(name.provider));
+        if key.is_none() && own_address.is_none() && WITH_KEYS.contains(&name.provider) {
+            let variables = Environment::key_variables(name.provider).join(" or ");
+            return Err(Failure::new(Kind::Failed, format!("{name} needs a key"))
+                .hint(format!("Set {variables}, or use memoir/recall, which needs none.")));
+        }
+        let Some(base_url) = choice.base_url.clone().or_else(|| self.address(name.provider)) else {
+            return Err(Failure::new(Kind::Failed, format!("{name} has no address"))
+                .hint("Set OPENAI_BASE_URL to the server's, for example http://127.0.0.1:8080/v1."));
+        };
+        Endpoint::new(name.provider, base_url, key).map_err(|error| {
+            let variable = Environment::url_variable(name.provider).unwrap_or("the config");
+            Failure::new(Kind::Usage, error.to_string())
+                .hint(format!("Mend {variable}; an address looks like http://127.0.0.1:8080/v1."))
+        })
+    }
+}
+
+/// The name, or what names there are.
+pub(crate) fn parse(name: &str, whence: &str) -> Result<ModelName, Failure> {
+    name.parse().map_err(|error: memoir_models::UnknownModel| {
+        Failure::new(Kind::Usage, format!("{whence}{error}")).hint(
+            "Use claude-…, gemini-…, gpt-…, grok-…, ollama/NAME, openai-compatible/NAME or memoir/recall; \
+             memoir models list shows what is known.",
+        )
+    })
+}

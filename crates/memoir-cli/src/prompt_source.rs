@@ -1,0 +1,98 @@
+//! Where a prompt comes from: `-p`, stdin, or both.
+
+use std::io::{self, IsTerminal as _, Read as _, stdin};
+
+use crate::{
+    args::{Args, OutputFormat},
+    failure::{Failure, Kind},
+};
+
+/// Where the talk takes place.
+pub(crate) enum Talk {
+    /// In a terminal, line by line.
+    Terminal,
+    /// Once, with this prompt.
+    Once(String),
+}
+
+/// What the command line and stdin ask for.
+pub(crate) fn talk(args: &Args) -> Result<Talk, Failure> {
+    let piped = !stdin().is_terminal();
+    let prompt = match &args.prompt {
+        Some(prompt) => match piped_text()? {
+            Some(text) if !text.trim().is_empty() => format!("{prompt}\n\n{text}"),
+            _ => prompt.clone(),
+        },
+        None if piped => match read_stdin()? {
+            text if text.is_empty() => {
+                return Err(Failure::new(Kind::Usage, "there is no terminal and nothing on stdin")
+                    .hint_on_its_own_line(
+                        "Ask with: memoir -p \"your question\", or pipe the question in.",
+                    ));
+            }
+            text => text,
+        },
+        None => return in_terminal(args).map(|()| Talk::Terminal),
+    };
+    if prompt.trim().is_empty() {
+        return Err(Failure::new(Kind::Usage, "the prompt is empty").hint("Write what you want to ask."));
+    }
+    Ok(Talk::Once(prompt))
+}
+
+/// The REPL needs a screen, and has no format to choose.
+fn in_terminal(args: &Args) -> Result<(), Failure> {
+    if args.output_format != OutputFormat::Text {
+        return Err(
+            Failure::new(Kind::Usage, "--output-format is for one answer").hint("Add -p \"your question\".")
+        );
+    }
+    if !io::stdout().is_terminal() {
+        return Err(
+            Failure::new(Kind::Usage, "there is no screen to talk on").hint("Ask with -p \"your question\".")
+        );
+    }
+    Ok(())
+}
+
+fn read_stdin() -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    stdin().read_to_end(&mut bytes)?;
+    String::from_utf8(bytes).map_err(|_| {
+        Failure::new(Kind::Usage, "the text on stdin is not valid UTF-8")
+            .hint("Convert it first, for example with iconv -t UTF-8.")
+    })
+}
+
+/// What is piped in beside `-p`, as in `git diff | memoir -p "review this"`.
+#[cfg(unix)]
+fn piped_text() -> Result<Option<String>, Failure> {
+    use std::{
+        fs::File,
+        os::{fd::AsFd as _, unix::fs::FileTypeExt as _},
+    };
+
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    /// Whoever started us may have left a pipe open with nobody writing to it, and that must not hold up an
+    /// answer. A command that is piped in says something sooner.
+    const PATIENCE: Timespec = Timespec { tv_sec: 3, tv_nsec: 0 };
+
+    let input = stdin();
+    let kind = File::from(input.as_fd().try_clone_to_owned()?).metadata()?.file_type();
+    if kind.is_fifo() {
+        let mut waiting = [PollFd::new(&input, PollFlags::IN)];
+        if poll(&mut waiting, Some(&PATIENCE)).unwrap_or(0) == 0 {
+            anstream::eprintln!("Nothing came on stdin; going on without it.");
+            return Ok(None);
+        }
+    } else if !kind.is_file() {
+        return Ok(None);
+    }
+    read_stdin().map(Some)
+}
+
+#[cfg(not(unix))]
+fn piped_text() -> Result<Option<String>, Failure> {
+    Ok(None)
+}

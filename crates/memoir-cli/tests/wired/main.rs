@@ -3,9 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
 mod bad_input;
+mod costs;
 mod faults;
 mod formats;
+mod keys;
 mod memory;
+mod providers;
 mod sharing;
 mod terminal;
 mod tools;

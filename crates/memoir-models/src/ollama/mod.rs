@@ -133,6 +133,7 @@ impl ChatModel for OllamaModel {
                 }
                 while let Some(line) = lines.next_line() {
                     for event in reply.read(&line) {
+                        let event = event.map_err(|error| error.without(server.secret()));
                         let over = matches!(event, Err(_) | Ok(ChatEvent::End(_)));
                         yield event;
                         if over {
@@ -151,6 +152,11 @@ impl ChatModel for OllamaModel {
 }
 
 impl Server {
+    /// The key, to be kept out of what is shown.
+    fn secret(&self) -> &str {
+        self.key.as_ref().map(secrecy::SecretString::expose_secret).unwrap_or_default()
+    }
+
     async fn post(&self, path: &str, body: &Value) -> Result<reqwest::Response, ModelError> {
         let mut request = self.client.post(format!("{}{path}", self.url)).json(body);
         if let Some(key) = &self.key {
@@ -163,8 +169,7 @@ impl Server {
         }
         let (status, wait) = (response.status().as_u16(), http::retry_after(response.headers()));
         let said = response.text().await.unwrap_or_default();
-        let secret = self.key.as_ref().map(secrecy::SecretString::expose_secret).unwrap_or_default();
-        Err(ModelError::from_status(status, &said, wait).without(secret))
+        Err(ModelError::from_status(status, &said, wait).without(self.secret()))
     }
 
     /// The size of the model's context, where the server tells.

@@ -1,0 +1,119 @@
+//! The turn by itself, with models and tools that misbehave in ways no provider can.
+
+#![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+use std::{
+    panic::AssertUnwindSafe,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use async_trait::async_trait;
+use futures::{FutureExt as _, StreamExt as _};
+use memoir_agent::{Agent, CurrentConversation, Limits, TurnError, TurnEvent, TurnReport};
+use memoir_core::{SystemClock, ToolCall, ToolSpec, Usage, Usd};
+use memoir_models::{ChatEvent, ChatModel, ChatRequest, ChatStream, Finish, ModelError, StopReason};
+use memoir_store::{Inspect as _, sqlite::SqliteStore};
+use memoir_tools::{Tool, ToolContext, ToolError, ToolSet};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+/// Asks for its one tool, then says what that gave.
+struct AskOnce;
+
+fn reply(event: ChatEvent) -> ChatStream {
+    let end = ChatEvent::End(Finish { reason: StopReason::Done, replay: None });
+    futures::stream::iter([Ok(event), Ok(ChatEvent::Usage(Usage::default())), Ok(end)]).boxed()
+}
+
+#[async_trait]
+impl ChatModel for AskOnce {
+    fn name(&self) -> &str {
+        "test/ask-once"
+    }
+
+    async fn stream(&self, request: ChatRequest) -> Result<ChatStream, ModelError> {
+        Ok(reply(match request.messages.last() {
+            Some(memoir_models::ChatMessage::ToolResults(results)) => {
+                ChatEvent::Text(results[0].text.clone())
+            }
+            _ => ChatEvent::ToolCall(ToolCall { id: "1".into(), name: "bomb".into(), arguments: json!({}) }),
+        }))
+    }
+
+    fn cost(&self, _usage: &Usage) -> Option<Usd> {
+        Some(Usd::ZERO)
+    }
+}
+
+/// Panics after a round of tools.
+struct Collapsing(AtomicUsize);
+
+#[async_trait]
+impl ChatModel for Collapsing {
+    fn name(&self) -> &str {
+        "test/collapsing"
+    }
+
+    async fn stream(&self, request: ChatRequest) -> Result<ChatStream, ModelError> {
+        match self.0.fetch_add(1, Ordering::Relaxed) {
+            0 => AskOnce.stream(request).await,
+            _ => panic!("the model's client has a bug"),
+        }
+    }
+
+    fn cost(&self, _usage: &Usage) -> Option<Usd> {
+        Some(Usd::ZERO)
+    }
+}
+
+struct Bomb;
+
+#[async_trait]
+impl Tool for Bomb {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec { name: "bomb", description: "Goes off.", parameters: json!({"type": "object"}) }
+    }
+
+    async fn run(&self, _arguments: Value, _context: &ToolContext) -> Result<String, ToolError> {
+        panic!("this tool has a bug")
+    }
+}
+
+async fn turn(
+    directory: &TempDir,
+    model: impl ChatModel + 'static,
+) -> (SqliteStore, Result<TurnReport, TurnError>) {
+    let store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
+    let agent = Agent {
+        store: Arc::new(store.clone()),
+        model: Arc::new(model),
+        tools: Arc::new(ToolSet::of(vec![Box::new(Bomb)])),
+        tool_context: ToolContext::new(directory.path(), Arc::new(store.clone())).unwrap(),
+        clock: Arc::new(SystemClock),
+        limits: Limits::default(),
+    };
+    let mut conversation = CurrentConversation::begin("/test");
+    let mut observer = |_: TurnEvent| {};
+    let result = agent.run_turn(&mut conversation, "Go", &mut observer, &CancellationToken::new()).await;
+    (store, result)
+}
+
+#[tokio::test]
+async fn a_tool_that_panics_is_told_to_the_model() {
+    let directory = TempDir::new().unwrap();
+    let (_, result) = turn(&directory, AskOnce).await;
+    assert_eq!(result.unwrap().text, "error: the tool crashed");
+}
+
+#[tokio::test]
+async fn a_panic_in_the_middle_of_a_turn_leaves_nothing() {
+    let directory = TempDir::new().unwrap();
+    let running = turn(&directory, Collapsing(AtomicUsize::new(0)));
+    assert!(AssertUnwindSafe(running).catch_unwind().await.is_err());
+    let store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
+    assert!(store.tables().await.unwrap().iter().all(|table| table.rows == 0));
+}

@@ -85,7 +85,10 @@ impl ChatModel for RemoteModel {
         &self.name
     }
 
-    async fn stream(&self, request: ChatRequest) -> Result<ChatStream, ModelError> {
+    async fn stream(&self, mut request: ChatRequest) -> Result<ChatStream, ModelError> {
+        if self.info.as_ref().is_some_and(|info| info.tools == Some(false)) {
+            request.tools.clear();
+        }
         let request = request::from_ours(request, self.provider);
         let response = self
             .client

@@ -35,6 +35,13 @@ async fn the_model_is_called_by_its_own_name() {
 }
 
 #[tokio::test]
+async fn a_model_that_takes_no_tools_is_offered_none() {
+    let provider = ScriptedProvider::start([Reply::text("yes")]);
+    call(&*model("openai/gpt-6.1-terra", &provider), request("Hi")).await.unwrap();
+    assert!(provider.requests()[0].body.get("tools").is_none());
+}
+
+#[tokio::test]
 async fn an_answer_that_reached_its_limit_says_so() {
     for each in MODELS {
         let provider = ScriptedProvider::start([Reply::text("This goes on and").out_of_length()]);

@@ -1,19 +1,25 @@
 //! An exchange while it happens, in memory alone.
 
 use memoir_core::{
-    CallCost, DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, Provenance, Purpose, Timestamp,
-    Usage, Usd, Visibility, count_tokens,
+    CallCost, DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, Provenance, Purpose, Timestamp, Usd,
+    Visibility, count_tokens,
 };
-use memoir_models::ToolResult;
+use memoir_models::{ChatModel, StopReason, ToolResult};
 
 use crate::reply::Reply;
 
 /// An exchange while it happens.
-pub(crate) struct Draft(ExchangeDraft);
+pub(crate) struct Draft {
+    exchange: ExchangeDraft,
+    /// The call that is under way, as far as it has come.
+    call: Reply,
+    /// Why the model stopped last.
+    stop: StopReason,
+}
 
 impl Draft {
     pub(crate) fn begin(prompt: &str, model: &str, now: Timestamp) -> Self {
-        let mut draft = Self(ExchangeDraft {
+        let exchange = ExchangeDraft {
             status: ExchangeStatus::Completed,
             started: now,
             completed: now,
@@ -24,24 +30,44 @@ impl Draft {
             calls: Vec::new(),
             tool_call_count: 0,
             error: None,
-        });
+        };
+        let mut draft = Self { exchange, call: Reply::default(), stop: StopReason::Done };
         draft.add(MessageBody::User { text: prompt.to_owned() }, Visibility::Shown, Provenance::Said, now);
         draft
     }
 
     /// What was called so far.
     pub(crate) fn calls(&self) -> &[CallCost] {
-        &self.0.calls
+        &self.exchange.calls
     }
 
     /// The exchange, when it is over.
-    pub(crate) fn finished(self) -> ExchangeDraft {
-        self.0
+    pub(crate) fn finished(self) -> (ExchangeDraft, StopReason) {
+        (self.exchange, self.stop)
     }
 
-    pub(crate) fn count_call(&mut self, cost: Option<Usd>, usage: Usage, now: Timestamp) {
-        let (purpose, model) = (Purpose::Chat, self.0.model.clone());
-        self.0.calls.push(CallCost { purpose, model, usage, cost, created: now });
+    /// A call begins; what comes of it is gathered here.
+    pub(crate) fn begin_call(&mut self) -> &mut Reply {
+        self.call = Reply::default();
+        &mut self.call
+    }
+
+    /// The call is over, one way or another. If anything of it has come, it was paid for, at a price that is
+    /// unknown where the provider did not say what it used.
+    pub(crate) fn end_call(&mut self, model: &dyn ChatModel, now: Timestamp) -> Reply {
+        let reply = std::mem::take(&mut self.call);
+        self.stop = reply.stop.unwrap_or(self.stop);
+        if reply.has_begun() {
+            let unreported = || model.is_free().then_some(Usd::ZERO);
+            self.exchange.calls.push(CallCost {
+                purpose: Purpose::Chat,
+                model: self.exchange.model.clone(),
+                usage: reply.usage.unwrap_or_default(),
+                cost: reply.usage.map_or_else(unreported, |usage| model.cost(&usage)),
+                created: now,
+            });
+        }
+        reply
     }
 
     /// Files a reply that asked for tools, and what they gave: kept, but not sent again later.
@@ -51,27 +77,27 @@ impl Draft {
         for ToolResult { call_id, tool_name, text } in results.iter().cloned() {
             let given = MessageBody::Tool { call_id, tool_name, text };
             self.add(given, Visibility::Redacted, Provenance::Said, now);
-            self.0.tool_call_count += 1;
+            self.exchange.tool_call_count += 1;
         }
     }
 
     pub(crate) fn complete(&mut self, answer: String, provenance: Provenance, now: Timestamp) {
         let body = MessageBody::Assistant { text: answer.clone(), tool_calls: Vec::new() };
         self.add(body, Visibility::Shown, provenance, now);
-        self.0.assistant_message = answer;
-        self.0.completed = now;
+        self.exchange.assistant_message = answer;
+        self.exchange.completed = now;
     }
 
     /// Ends without an answer. What the tools did has happened, so it is kept; the reason is a notice, not
     /// something that was said.
     pub(crate) fn stop(&mut self, reason: String, now: Timestamp) {
-        self.0.status = ExchangeStatus::Stopped;
-        self.0.error = Some(reason.clone());
+        self.exchange.status = ExchangeStatus::Stopped;
+        self.exchange.error = Some(reason.clone());
         self.complete(reason, Provenance::Derived, now);
     }
 
     fn add(&mut self, body: MessageBody, visibility: Visibility, provenance: Provenance, created: Timestamp) {
         let tokens = count_tokens(body.text()) as u64;
-        self.0.messages.push(DraftMessage { body, visibility, provenance, tokens, created });
+        self.exchange.messages.push(DraftMessage { body, visibility, provenance, tokens, created });
     }
 }

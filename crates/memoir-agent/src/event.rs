@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use memoir_core::{ConversationId, ExchangeId, ExchangeStatus, ToolCall, Usage, Usd};
-use memoir_models::{ChatRequest, ModelError};
+use memoir_models::{ChatRequest, ModelError, StopReason};
 use memoir_store::CostSummary;
 
 /// What happens during a turn, in order.
@@ -56,6 +56,8 @@ pub struct TurnReport {
     pub exchange_id: ExchangeId,
     /// How it ended.
     pub status: ExchangeStatus,
+    /// Why the model stopped: on its own, or at its limit.
+    pub stop: StopReason,
     /// The answer.
     pub text: String,
     /// Who answered.

@@ -14,8 +14,17 @@ pub(crate) struct Reply {
     pub(crate) text: String,
     pub(crate) tool_calls: Vec<ToolCall>,
     pub(crate) replay: Option<Replay>,
-    /// What it used. A reply that fails at its end has used it all the same.
-    pub(crate) usage: Usage,
+    thought: bool,
+    pub(crate) stop: Option<StopReason>,
+    /// What it used, as far as the provider told. A reply that fails at its end has used it all the same.
+    pub(crate) usage: Option<Usage>,
+}
+
+impl Reply {
+    /// Whether anything of it has come, and therefore has to be paid for.
+    pub(crate) fn has_begun(&self) -> bool {
+        !self.text.is_empty() || !self.tool_calls.is_empty() || self.thought || self.usage.is_some()
+    }
 }
 
 /// Sends `request` and gathers the answer into `reply`, telling what comes as it comes.
@@ -33,12 +42,16 @@ pub(crate) async fn ask(
                 reply.text.push_str(&text);
                 observer(TurnEvent::Text(text));
             }
-            ChatEvent::Thinking(text) => observer(TurnEvent::Thinking(text)),
+            ChatEvent::Thinking(text) => {
+                reply.thought = true;
+                observer(TurnEvent::Thinking(text));
+            }
             ChatEvent::ToolCall(call) => reply.tool_calls.push(call),
-            ChatEvent::Usage(usage) => reply.usage += usage,
+            ChatEvent::Usage(usage) => *reply.usage.get_or_insert_default() += usage,
             ChatEvent::Retrying { reason, wait } => observer(TurnEvent::Retrying { reason, wait }),
             ChatEvent::End(finish) => {
                 reply.replay = finish.replay;
+                reply.stop = Some(finish.reason);
                 if finish.reason == StopReason::Length {
                     observer(TurnEvent::Notice("The answer reached the model's output limit.".into()));
                 }

@@ -33,6 +33,8 @@ impl Agent {
         match answered {
             Ok(()) => self.commit(conversation, prompt, draft).await,
             Err(error) => {
+                // A call that was cancelled in its middle is paid for as well.
+                draft.end_call(self.model.as_ref(), self.clock.now());
                 // The failure is what the user has to know; that its cost could not be noted is not.
                 let _ = self.store.record_calls(conversation.id(), draft.calls()).await;
                 Err(error)
@@ -47,7 +49,7 @@ impl Agent {
         prompt: &str,
         draft: Draft,
     ) -> Result<TurnReport, TurnError> {
-        let draft = draft.finished();
+        let (draft, stop) = draft.finished();
         let committed = match self.store.commit_exchange(&conversation.target(prompt), &draft).await {
             Ok(committed) => committed,
             Err(source) => return Err(TurnError::NotKept { answer: draft.assistant_message, source }),
@@ -59,6 +61,7 @@ impl Agent {
             conversation_id: committed.conversation_id,
             exchange_id: committed.exchange_id,
             status: draft.status,
+            stop,
             usage: draft.usage(),
             cost: draft.cost(),
             request_count: draft.calls.len() as u64,
@@ -130,18 +133,15 @@ impl Agent {
         }
     }
 
-    /// One call. It is noted in the draft as soon as it has used anything, whether it succeeds or not.
+    /// One call. It is noted in the draft as soon as anything of it has come, whether it succeeds or not.
     async fn ask(
         &self,
         request: &ChatRequest,
         draft: &mut Draft,
         observer: Observer<'_>,
     ) -> Result<Reply, ModelError> {
-        let mut reply = Reply::default();
-        let asked = reply::ask(self.model.as_ref(), request.clone(), &mut reply, observer).await;
-        if asked.is_ok() || reply.usage != memoir_core::Usage::default() {
-            draft.count_call(self.model.cost(&reply.usage), reply.usage, self.clock.now());
-        }
+        let asked = reply::ask(self.model.as_ref(), request.clone(), draft.begin_call(), observer).await;
+        let reply = draft.end_call(self.model.as_ref(), self.clock.now());
         asked.map(|()| reply)
     }
 }

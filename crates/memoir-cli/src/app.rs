@@ -35,8 +35,8 @@ pub(crate) struct App {
 
 impl App {
     /// Talks to another model from now on.
-    pub(crate) fn switch_model(&mut self, choice: Choice) -> Result<(), Failure> {
-        self.agent.model = self.models.connect(&choice, Arc::clone(&self.agent.store))?;
+    pub(crate) async fn switch_model(&mut self, mut choice: Choice) -> Result<(), Failure> {
+        self.agent.model = self.models.connect(&mut choice, Arc::clone(&self.agent.store)).await?;
         self.choice = choice;
         Ok(())
     }
@@ -92,8 +92,8 @@ async fn with_store(
             .hint("Go to one that exists.")
     })?;
     let project = scope::project_of(&directory);
-    let choice = models.choose(args.model.as_deref(), store.as_ref()).await?;
-    let model = models.connect(&choice, Arc::clone(&store))?;
+    let mut choice = models.choose(args.model.as_deref(), store.as_ref()).await?;
+    let model = models.connect(&mut choice, Arc::clone(&store)).await?;
     let wanted = Wanted::from(args.continue_last, args.resume, &talk)?;
     let scope = project.to_string_lossy().into_owned();
     let app = App {

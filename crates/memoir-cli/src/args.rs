@@ -53,8 +53,11 @@ pub(crate) enum Command {
     /// The models: what is known of them, and which one is used
     #[command(subcommand)]
     Models(ModelsCommand),
-    /// What was spent: today, in all, by purpose and model
+    /// What was spent: in a conversation, today, in all, by purpose and model
     Cost {
+        /// The conversation to tell of; the last of this project if left out
+        #[arg(long, value_name = "ID")]
+        conversation: Option<i64>,
         /// Print JSON
         #[arg(long)]
         json: bool,

@@ -62,13 +62,15 @@ impl Default for Calls {
 #[serde(default, deny_unknown_fields)]
 struct ProviderConfig {
     base_url: Option<String>,
+    /// The name of the variable that holds the key for this address.
+    key_variable: Option<String>,
 }
 
 impl Config {
     /// Reads the file at `path`; no file is an empty one.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         let wrong = |reason: String| {
-            Failure::new(Kind::Failed, format!("{} cannot be read: {reason}", path.display()))
+            Failure::new(Kind::Failed, format!("{} has a mistake: {reason}", path.display()))
                 .hint("Mend the file, or move it away.")
         };
         match std::fs::read_to_string(path) {
@@ -85,14 +87,31 @@ impl Config {
             format!("{place}{}", error.message().replace('\n', " "))
         })?;
         let known = |name: &String| Provider::ALL.iter().any(|provider| provider.as_str() == name);
-        match config.providers.keys().find(|name| !known(name)) {
-            Some(unknown) => Err(format!("there is no provider \"{unknown}\"")),
-            None => Ok(config),
+        if let Some(unknown) = config.providers.keys().find(|name| !known(name)) {
+            let names = Provider::ALL.map(Provider::as_str).join(", ");
+            return Err(format!("there is no provider \"{unknown}\"; there are {names}"));
         }
+        let prefixed =
+            |name: &str| Provider::ALL.iter().any(|provider| name.starts_with(&format!("{provider}/")));
+        if let Some(model) = config.models.iter().find(|model| prefixed(&model.name)) {
+            return Err(format!(
+                "the name of a model stands without its provider, and \"{}\" has one",
+                model.name
+            ));
+        }
+        if config.calls.idle_timeout_ms == 0 {
+            return Err("idle_timeout_ms must be more than 0".into());
+        }
+        Ok(config)
     }
 
     pub(crate) fn base_url(&self, provider: Provider) -> Option<&str> {
         self.providers.get(provider.as_str())?.base_url.as_deref()
+    }
+
+    /// The variable that holds the key for an address of the config's.
+    pub(crate) fn key_variable(&self, provider: Provider) -> Option<&str> {
+        self.providers.get(provider.as_str())?.key_variable.as_deref()
     }
 
     pub(crate) fn call_options(&self) -> CallOptions {
@@ -149,6 +168,10 @@ mod tests {
         let said = Config::parse("[chat]\nmodle = \"x\"\n").err().unwrap_or_default();
         assert!(said.starts_with("line 2: unknown field `modle`"), "{said}");
         let said = Config::parse("[providers.opnai]\n").err().unwrap_or_default();
-        assert_eq!(said, "there is no provider \"opnai\"");
+        assert!(said.starts_with("there is no provider \"opnai\"; there are anthropic"), "{said}");
+        let said = Config::parse(
+            "[[model]]\nname = \"m\"\nprovider = \"openai\"\nprice = { input = 1, output = 1, cache_reads = 1 }",
+        );
+        assert!(said.err().unwrap_or_default().contains("cache_reads"));
     }
 }

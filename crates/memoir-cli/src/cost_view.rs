@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use memoir_core::{ConversationId, TimeZone, Timestamp};
+use memoir_core::{ConversationId, TimeZone, Timestamp, Usd};
 use memoir_store::{CostFilter, CostLine, CostSummary, Store};
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::failure::Failure;
 
 /// What was spent.
 pub(crate) struct CostReport {
-    conversation: Option<CostSummary>,
+    conversation: Option<(ConversationId, Vec<CostLine>)>,
     today: Vec<CostLine>,
     all: Vec<CostLine>,
 }
@@ -25,7 +25,10 @@ pub(crate) async fn gather(
     let today = CostFilter { since: Some(now.start_of_day(zone)), conversation: None };
     Ok(CostReport {
         conversation: match conversation {
-            Some(id) => Some(store.conversation_cost(id).await?),
+            Some(id) => {
+                let filter = CostFilter { since: None, conversation: Some(id) };
+                Some((id, store.cost_lines(&filter).await?))
+            }
             None => None,
         },
         today: store.cost_lines(&today).await?,
@@ -35,11 +38,12 @@ pub(crate) async fn gather(
 
 /// An amount, and how much of it is not known.
 pub(crate) fn amount(summary: &CostSummary) -> String {
-    match summary.unpriced_calls {
-        0 => summary.cost.to_string(),
-        1 => format!("{} and 1 call of unknown price", summary.cost),
-        calls => format!("{} and {calls} calls of unknown price", summary.cost),
-    }
+    let unknown = match summary.unpriced_calls {
+        0 => return summary.cost.to_string(),
+        1 => "1 call of unknown price".to_owned(),
+        calls => format!("{calls} calls of unknown price"),
+    };
+    if summary.cost == Usd::ZERO { unknown } else { format!("{} and {unknown}", summary.cost) }
 }
 
 fn sum(lines: &[CostLine]) -> CostSummary {
@@ -49,28 +53,21 @@ fn sum(lines: &[CostLine]) -> CostSummary {
 impl CostReport {
     pub(crate) fn to_text(&self) -> String {
         let mut text = String::new();
-        if let Some(conversation) = &self.conversation {
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "this conversation  {}", amount(conversation));
+        let mut periods = vec![("today".to_owned(), &self.today), ("in all".to_owned(), &self.all)];
+        if let Some((id, lines)) = &self.conversation {
+            periods.insert(0, (format!("conversation {id}"), lines));
         }
-        let _ = writeln!(text, "today              {}", amount(&sum(&self.today)));
-        let _ = writeln!(text, "in all             {}", amount(&sum(&self.all)));
-        for (title, lines) in [("today", &self.today), ("in all", &self.all)] {
-            if lines.is_empty() {
-                continue;
-            }
-            let _ = writeln!(text, "\n{title}, by purpose and model");
-            for CostLine { purpose, model, summary } in lines {
-                let usage = summary.usage;
-                let _ = writeln!(
-                    text,
-                    "  {purpose:<10} {model:<32} {:>5} calls {:>9} in {:>9} cached {:>8} out  {}",
-                    summary.calls,
-                    usage.input_tokens,
-                    usage.cached_tokens,
-                    usage.output_tokens,
-                    amount(summary)
-                );
+        for (title, lines) in &periods {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{title:<18} {}", amount(&sum(lines)));
+        }
+        // What repeats the period before it says nothing new.
+        let mut shown: &[CostLine] = &[];
+        for (title, lines) in periods {
+            if lines.as_slice() != shown {
+                let _ = writeln!(text, "\n{title}, by purpose and model");
+                lines.iter().for_each(|line| write_line(&mut text, line));
+                shown = lines;
             }
         }
         text
@@ -95,9 +92,25 @@ impl CostReport {
             lines.iter().map(line).collect()
         };
         json!({
-            "conversation": self.conversation.as_ref().map(summary),
+            "conversation": self.conversation.as_ref().map(|(id, of)| {
+                json!({"id": id.get(), "total": summary(&sum(of)), "lines": lines(of)})
+            }),
             "today": {"total": summary(&sum(&self.today)), "lines": lines(&self.today)},
             "all": {"total": summary(&sum(&self.all)), "lines": lines(&self.all)},
         })
     }
+}
+
+fn write_line(text: &mut String, line: &CostLine) {
+    let CostLine { purpose, model, summary } = line;
+    let (calls, usage) = (summary.calls, summary.usage);
+    let calls = if calls == 1 { "1 call".to_owned() } else { format!("{calls} calls") };
+    let _ = writeln!(
+        text,
+        "  {purpose:<10} {model:<32} {calls:>11} {:>9} in {:>9} cached {:>8} out  {}",
+        usage.input_tokens,
+        usage.cached_tokens,
+        usage.output_tokens,
+        amount(summary)
+    );
 }

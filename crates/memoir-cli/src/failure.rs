@@ -8,6 +8,8 @@ use memoir_models::ModelError;
 use memoir_store::StoreError;
 use serde_json::{Value, json};
 
+use crate::printable::printable;
+
 /// What kind of failure it is, which is what the exit code tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -70,7 +72,8 @@ impl Failure {
             sentence.push_str(self.between);
             sentence.push_str(hint);
         }
-        sentence
+        // It may hold what a server said.
+        printable(&sentence).into_owned()
     }
 
     /// The same for scripts.
@@ -138,6 +141,9 @@ impl From<ModelError> for Failure {
             ModelError::NotFound { .. } => failure.hint("Check the model's name and the base URL."),
             ModelError::ContextTooLong { .. } => {
                 failure.hint("Send less, begin a new conversation, or use a model with a larger context.")
+            }
+            ModelError::QuotaExhausted { .. } => {
+                failure.hint("Check your plan and billing with the provider, or use another.")
             }
             ModelError::ContentFilter => failure.hint("Say it differently, or try another model."),
             ModelError::BadRequest { .. } => failure.hint("Begin a new conversation, or try another model."),

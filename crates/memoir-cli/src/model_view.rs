@@ -8,13 +8,14 @@ use memoir_store::Store;
 use serde_json::{Value, json};
 
 use crate::{
-    failure::Failure,
+    environment::Environment,
+    failure::{Failure, Kind},
     models::{Models, parse},
     settings::Task,
 };
 
 /// The word that goes back to choosing by itself.
-const AUTO: &str = "auto";
+pub(crate) const AUTO: &str = "auto";
 
 /// All models, by provider.
 pub(crate) fn list(models: &Models, current: &ModelName) -> String {
@@ -55,6 +56,13 @@ pub(crate) fn list_json(models: &Models) -> Value {
 /// One model.
 pub(crate) fn show(models: &Models, name: &str) -> Result<String, Failure> {
     let name = parse(name, "")?;
+    if let Some(info) = models.catalogue.embedding(&name) {
+        let dimensions = info.dimensions.map_or_else(|| "unknown".into(), |number| number.to_string());
+        return Ok(format!(
+            "model       {name}, for embeddings\ndimensions  {dimensions}\nprice       {}\n",
+            dollars(info.price)
+        ));
+    }
     let info = models.catalogue.model(&name);
     let mut text = format!("model    {name}\n");
     let _ = writeln!(text, "context  {} tokens", count(info.and_then(|info| info.context)));
@@ -81,10 +89,11 @@ pub(crate) fn show_json(models: &Models, name: &str) -> Result<Value, Failure> {
     Ok(info_json(models, &name, models.catalogue.model(&name)))
 }
 
-/// Sets the model for a task from now on, and says so.
+/// Sets the model for a task from now on, and says so, with what may be amiss.
 pub(crate) async fn set(
     name: &str,
     task: Task,
+    models: &Models,
     store: &dyn Store,
     now: Timestamp,
 ) -> Result<String, Failure> {
@@ -93,8 +102,21 @@ pub(crate) async fn set(
         return Ok(format!("The {} model is chosen automatically.", task.as_str()));
     }
     let name = parse(name, "")?;
+    if models.catalogue.embedding(&name).is_some() {
+        return Err(Failure::new(Kind::Usage, format!("{name} makes embeddings and cannot talk"))
+            .hint("memoir models list shows those that can."));
+    }
     store.set_setting(task.key(), Some(&name.to_string()), now).await?;
-    Ok(format!("The {} model is {name} from now on.", task.as_str()))
+    let mut said = format!("The {} model is {name} from now on.", task.as_str());
+    let variables = Environment::key_variables(name.provider);
+    let provided = !name.provider.is_local() && name.provider != Provider::OpenAiCompatible;
+    if provided && models.catalogue.model(&name).is_none() {
+        said.push_str(" The catalogue does not know it, so its price is unknown.");
+    }
+    if provided && !models.has_key(name.provider) {
+        let _ = write!(said, " It needs {}, which is not set.", variables.join(" or "));
+    }
+    Ok(said)
 }
 
 /// `docs/models.md`.
@@ -141,7 +163,7 @@ fn reference_row(page: &mut String, name: &ModelName, info: &ModelInfo) {
     let _ = writeln!(page, "| `{}` | {context} | {output} | {tools} | {} |", name.model, columns(info.price));
     if let Some(long) = info.long_price {
         let _ =
-            writeln!(page, "| … above {} | | | | {} |", count(Some(long.above)), columns(Some(long.price)));
+            writeln!(page, "| … above {} | | | | {} |", count(Some(long.above)), columns(Some(long.price())));
     }
 }
 
@@ -162,6 +184,11 @@ fn info_json(models: &Models, name: &ModelName, info: Option<&ModelInfo>) -> Val
         "output": info.and_then(|info| info.output),
         "tools": info.and_then(|info| info.tools),
         "price": info.and_then(|info| info.price).map(price),
+        "long_price": info.and_then(|info| info.long_price).map(|long| {
+            let mut json = price(long.price());
+            json["above"] = json!(long.above);
+            json
+        }),
         "key": models.has_key(name.provider),
     })
 }
@@ -205,7 +232,7 @@ fn full_price(name: &ModelName, info: Option<&ModelInfo>) -> String {
         let _ = write!(text, ", cache write {}", write.dollars());
     }
     if let Some(long) = info.long_price {
-        let _ = write!(text, "; above {} tokens {}", count(Some(long.above)), price(Some(long.price)));
+        let _ = write!(text, "; above {} tokens {}", count(Some(long.above)), price(Some(long.price())));
     }
     text
 }

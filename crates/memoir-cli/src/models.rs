@@ -9,6 +9,7 @@ use memoir_models::{
 };
 use memoir_recall::RecallModel;
 use memoir_store::Store;
+use secrecy::SecretString;
 
 use crate::{
     config::Config,
@@ -92,8 +93,11 @@ impl Models {
                 return Choice::new(name, format!("{} is set", variables.join(" or ")));
             }
         }
-        if let Some(LocalServer { model, base_url }) = find_local_server(&self.local_candidates()).await {
-            let reason = format!("found at {base_url}");
+        if let Some(LocalServer { model, base_url }) = find_local_server(&self.local_candidates(), None).await
+        {
+            let shown = Endpoint::new(model.provider, base_url.clone(), None)
+                .map(|found| found.shown_url().to_owned());
+            let reason = format!("found at {}", shown.unwrap_or_default());
             return Choice { name: model, reason, base_url: Some(base_url) };
         }
         let given = self.environment.base_url(Provider::OpenAi);
@@ -126,41 +130,73 @@ impl Models {
     }
 
     /// The model, ready to be called.
-    pub(crate) fn connect(
+    pub(crate) async fn connect(
         &self,
-        choice: &Choice,
+        choice: &mut Choice,
         store: Arc<dyn Store>,
     ) -> Result<Arc<dyn ChatModel>, Failure> {
+        self.locate(choice).await;
         let name = &choice.name;
         if name.provider == Provider::Memoir {
             return Ok(Arc::new(RecallModel::new(store, self.zone.clone(), HOW_TO_CONNECT)));
         }
         let endpoint = self.endpoint(choice)?;
         let (options, retry) = (self.config.call_options(), self.config.retry_policy());
-        if name.provider == Provider::Ollama {
-            return Ok(Arc::new(Retrying::new(OllamaModel::new(name, &endpoint, options)?, retry)));
-        }
         let info = self.catalogue.model(name).cloned();
+        if name.provider == Provider::Ollama {
+            return Ok(Arc::new(Retrying::new(OllamaModel::new(name, &endpoint, info, options)?, retry)));
+        }
         Ok(Arc::new(Retrying::new(RemoteModel::new(name, &endpoint, info, options)?, retry)))
+    }
+
+    /// A model of a local server, named without an address, is looked for where such servers are.
+    async fn locate(&self, choice: &mut Choice) {
+        let provider = choice.name.provider;
+        if provider == Provider::OpenAiCompatible
+            && choice.base_url.is_none()
+            && self.address(provider).is_none()
+        {
+            let found = find_local_server(&self.local_candidates(), Some(&choice.name.model)).await;
+            choice.base_url = found.filter(|found| found.model == choice.name).map(|found| found.base_url);
+        }
+    }
+
+    /// The key for a model. One that is meant for a provider is not sent to a server that the config names, or
+    /// that was found: such a server has its own, or none.
+    fn key_for(&self, choice: &Choice) -> Option<SecretString> {
+        let provider = choice.name.provider;
+        if let Some(variable) = self.config.key_variable(provider) {
+            return std::env::var(variable).ok().map(|key| SecretString::from(key.trim()));
+        }
+        let elsewhere = choice.base_url.is_some() || self.environment.base_url(provider).is_none();
+        if provider == Provider::OpenAiCompatible && elsewhere {
+            None
+        } else {
+            self.environment.key(provider)
+        }
     }
 
     /// Where a model is reached. A server of one's own may do without a key; a provider does not.
     fn endpoint(&self, choice: &Choice) -> Result<Endpoint, Failure> {
         let name = &choice.name;
-        let key = self.environment.key(name.provider);
+        let key = self.key_for(choice);
         let own_address =
             self.environment.base_url(name.provider).or_else(|| self.config.base_url(name.provider));
         if key.is_none() && own_address.is_none() && WITH_KEYS.contains(&name.provider) {
             let variables = Environment::key_variables(name.provider).join(" or ");
-            return Err(Failure::new(Kind::Failed, format!("{name} needs a key"))
-                .hint(format!("Set {variables}, or use memoir/recall, which needs none.")));
+            return Err(Failure::new(Kind::Failed, format!("{name} needs a key")).hint(format!(
+                "Set {variables}, or choose another model: memoir models set auto, or --model memoir/recall."
+            )));
         }
         let Some(base_url) = choice.base_url.clone().or_else(|| self.address(name.provider)) else {
-            return Err(Failure::new(Kind::Failed, format!("{name} has no address"))
-                .hint("Set OPENAI_BASE_URL to the server's, for example http://127.0.0.1:8080/v1."));
+            return Err(Failure::new(Kind::Failed, format!("{name} has no address")).hint(
+                "Start its server, or set OPENAI_BASE_URL to it, for example http://127.0.0.1:8080/v1.",
+            ));
         };
         Endpoint::new(name.provider, base_url, key).map_err(|error| {
-            let variable = Environment::url_variable(name.provider).unwrap_or("the config");
+            let given =
+                self.environment.base_url(name.provider).and(Environment::url_variable(name.provider));
+            let variable = given.unwrap_or("base_url in the config");
             Failure::new(Kind::Usage, error.to_string())
                 .hint(format!("Mend {variable}; an address looks like http://127.0.0.1:8080/v1."))
         })

@@ -2,6 +2,7 @@
 
 use memoir_agent::{ToolOutcome, TurnEvent, TurnReport};
 use memoir_core::{ExchangeStatus, Usage, Usd};
+use memoir_models::StopReason;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -11,6 +12,7 @@ pub(crate) struct JsonResult<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     status: ExchangeStatus,
+    stop_reason: &'static str,
     conversation_id: i64,
     exchange_id: i64,
     text: &'a str,
@@ -29,6 +31,10 @@ impl<'a> From<&'a TurnReport> for JsonResult<'a> {
         Self {
             kind: "result",
             status: report.status,
+            stop_reason: match report.stop {
+                StopReason::Done => "done",
+                StopReason::Length => "length",
+            },
             conversation_id: report.conversation_id.get(),
             exchange_id: report.exchange_id.get(),
             text: &report.text,
@@ -104,6 +110,7 @@ mod tests {
             conversation_id: ConversationId::new(3),
             exchange_id: ExchangeId::new(7),
             status: ExchangeStatus::Completed,
+            stop: StopReason::Done,
             text: "hi".into(),
             model: "openai/gpt-5-mini".into(),
             usage: Usage { input_tokens: 120, output_tokens: 8, cached_tokens: 64, ..Usage::default() },

@@ -54,7 +54,9 @@ impl Serialize for Usd {
 impl fmt::Display for Usd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let dollars = self.as_dollars();
-        if self.0 == 0 || dollars.abs() >= 0.1 {
+        if self.0 != 0 && dollars.abs() < 0.000_1 {
+            write!(f, "<$0.0001")
+        } else if self.0 == 0 || dollars.abs() >= 0.1 {
             write!(f, "${dollars:.2}")
         } else {
             write!(f, "${dollars:.4}")
@@ -72,6 +74,7 @@ mod tests {
         assert_eq!(thousandth, Usd::from_nanos(1_000_000));
         assert_eq!(thousandth.to_string(), "$0.0010");
         assert_eq!(Usd::ZERO.to_string(), "$0.00");
+        assert_eq!(Usd::from_nanos(50).to_string(), "<$0.0001", "little is not nothing");
         assert_eq!(Usd::from_nanos(12_340_000_000).to_string(), "$12.34");
     }
 }

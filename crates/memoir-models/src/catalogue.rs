@@ -41,7 +41,7 @@ impl ModelInfo {
             return Some(Usd::ZERO);
         }
         match self.long_price {
-            Some(long) if usage.input_tokens > long.above => Some(long.price.of(usage)),
+            Some(long) if usage.input_tokens > long.above => Some(long.price().of(usage)),
             _ => self.price.map(|price| price.of(usage)),
         }
     }
@@ -94,16 +94,31 @@ impl PerMillion {
 
 /// What a chat model costs, for the whole request, when more than `above` tokens are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LongPrice {
     /// From here on.
     pub above: u64,
+    input: PerMillion,
+    output: PerMillion,
+    cache_read: Option<PerMillion>,
+    cache_write: Option<PerMillion>,
+}
+
+impl LongPrice {
     /// The price then.
-    #[serde(flatten)]
-    pub price: Price,
+    pub fn price(&self) -> Price {
+        Price {
+            input: self.input,
+            output: self.output,
+            cache_read: self.cache_read,
+            cache_write: self.cache_write,
+        }
+    }
 }
 
 /// What a chat model costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Price {
     /// What is sent.
     pub input: PerMillion,

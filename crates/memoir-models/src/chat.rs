@@ -111,6 +111,11 @@ pub trait ChatModel: Send + Sync {
     /// What a call that used this much costs, where the price is known.
     fn cost(&self, usage: &Usage) -> Option<Usd>;
 
+    /// Whether its calls cost nothing, however much they use.
+    fn is_free(&self) -> bool {
+        false
+    }
+
     /// Whether its answers are new text or repeat what memory holds.
     fn provenance(&self) -> Provenance {
         Provenance::Said

@@ -2,7 +2,7 @@
 
 use secrecy::SecretString;
 
-use crate::Provider;
+use crate::{Provider, secret::Secret};
 
 /// Where a provider is reached, and with which key.
 #[derive(Debug, Clone)]
@@ -11,7 +11,8 @@ pub struct Endpoint {
     pub(crate) url: String,
     /// The same without a user and password, for showing.
     pub(crate) shown_url: String,
-    pub(crate) key: Option<SecretString>,
+    pub(crate) secret: Secret,
+    loopback: bool,
 }
 
 /// An address that is none.
@@ -28,10 +29,32 @@ impl Endpoint {
     ) -> Result<Self, InvalidAddress> {
         let url = service_url(provider, &base_url);
         let parsed = reqwest::Url::parse(&url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-        let Some(mut shown) = parsed else { return Err(InvalidAddress(base_url)) };
+        let Some(mut shown) = parsed else {
+            // What stands before an @ may be a password.
+            let shown = base_url.rsplit('@').next().unwrap_or_default();
+            return Err(InvalidAddress(shown.to_owned()));
+        };
+        let loopback = shown.host_str().is_some_and(|host| {
+            host == "localhost"
+                || host
+                    .trim_matches(['[', ']'])
+                    .parse()
+                    .is_ok_and(|host: std::net::IpAddr| host.is_loopback())
+        });
         // An address that can have a host can have its user taken away.
         let _ = shown.set_username("").and_then(|()| shown.set_password(None));
-        Ok(Self { url, shown_url: shown.to_string(), key })
+        shown.set_query(None);
+        Ok(Self { url, shown_url: shown.to_string(), secret: Secret(key), loopback })
+    }
+
+    /// The address without a user, a password or a query.
+    pub fn shown_url(&self) -> &str {
+        &self.shown_url
+    }
+
+    /// Whether it is on this machine.
+    pub fn is_loopback(&self) -> bool {
+        self.loopback
     }
 }
 

@@ -43,6 +43,14 @@ pub enum ModelError {
     /// The provider's filter stopped the request or the answer.
     #[error("the provider's content filter stopped the answer")]
     ContentFilter,
+    /// What was paid for is used up. Waiting does not help.
+    #[error("the account has nothing left to spend (status {status}): {message}")]
+    QuotaExhausted {
+        /// The HTTP status.
+        status: u16,
+        /// What the server said.
+        message: String,
+    },
     /// Too many requests. Wait, then try again.
     #[error("the server asks to slow down (status 429): {message}")]
     RateLimited {
@@ -110,34 +118,19 @@ impl ModelError {
     pub(crate) fn from_status(status: u16, body: &str, retry_after: Option<Duration>) -> Self {
         let message = server_message(body);
         match status {
-            400 | 413 | 422 if speaks_of_length(body) => Self::ContextTooLong { message },
+            413 => Self::ContextTooLong { message },
+            400 | 422 if speaks_of_length(body) => Self::ContextTooLong { message },
             401 => Self::Authentication { status, message },
-            // Google answers a wrong key with 400.
-            400 if body.contains("API_KEY_INVALID") => Self::Authentication { status, message },
+            // Google and xAI answer a wrong key with 400.
+            400 if speaks_of_a_wrong_key(body) => Self::Authentication { status, message },
+            402 => Self::QuotaExhausted { status, message },
+            429 if body.contains("insufficient_quota") => Self::QuotaExhausted { status, message },
             403 => Self::Forbidden { message },
             404 => Self::NotFound { message },
             429 => Self::RateLimited { retry_after, message },
             500 | 502 | 503 | 504 | 529 => Self::Server { status, retry_after, message },
             _ => Self::BadRequest { status, message },
         }
-    }
-
-    /// The same error with every occurrence of `secret` taken out of what the server said.
-    pub(crate) fn without(mut self, secret: &str) -> Self {
-        if let Self::Unreachable { reason: text, .. }
-        | Self::Authentication { message: text, .. }
-        | Self::Forbidden { message: text }
-        | Self::NotFound { message: text }
-        | Self::ContextTooLong { message: text }
-        | Self::RateLimited { message: text, .. }
-        | Self::Server { message: text, .. }
-        | Self::BadRequest { message: text, .. }
-        | Self::Garbled(text) = &mut self
-            && !secret.is_empty()
-        {
-            *text = text.replace(secret, "[key]");
-        }
-        self
     }
 }
 
@@ -146,7 +139,7 @@ const LONGEST_MESSAGE: usize = 300;
 
 /// The ways in which providers say that a request is too long.
 fn speaks_of_length(body: &str) -> bool {
-    const PHRASES: [&str; 8] = [
+    const PHRASES: [&str; 10] = [
         "context_length_exceeded",
         "maximum context length",
         "context length",
@@ -155,9 +148,17 @@ fn speaks_of_length(body: &str) -> bool {
         "maximum prompt length",
         "request_too_large",
         "exceed_context_size",
+        "exceed context limit",
+        "too many tokens",
     ];
     let body = body.to_lowercase();
     PHRASES.iter().any(|phrase| body.contains(phrase))
+}
+
+fn speaks_of_a_wrong_key(body: &str) -> bool {
+    let body = body.to_lowercase();
+    body.contains("api_key_invalid")
+        || (body.contains("api key") && (body.contains("incorrect") || body.contains("invalid")))
 }
 
 /// The human part of an error body: the `message` that every dialect has somewhere, or the body itself.
@@ -204,6 +205,7 @@ mod tests {
             r#"{"error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#,
             r#"{"error":{"message":"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."}}"#,
             r#"{"error":"This model's maximum prompt length is 131072"}"#,
+            r#"{"error":{"message":"input length and `max_tokens` exceed context limit: 199000 + 64000 > 200000"}}"#,
         ] {
             assert!(
                 matches!(ModelError::from_status(400, body, None), ModelError::ContextTooLong { .. }),
@@ -214,9 +216,10 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_the_server_repeats_is_taken_out() {
-        let error =
-            ModelError::from_status(401, r#"{"error":"wrong key sk-123 given"}"#, None).without("sk-123");
-        assert_eq!(error.to_string(), "the server refused the key (status 401): wrong key [key] given");
+    fn no_money_and_no_key_are_not_a_matter_of_waiting() {
+        let body = r#"{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}"#;
+        assert!(matches!(ModelError::from_status(429, body, None), ModelError::QuotaExhausted { .. }));
+        let body = r#"{"error":"Incorrect API key provided: xa***. You can obtain one"}"#;
+        assert!(matches!(ModelError::from_status(400, body, None), ModelError::Authentication { .. }));
     }
 }

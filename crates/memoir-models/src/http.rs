@@ -24,6 +24,12 @@ pub(crate) fn client() -> Result<reqwest::Client, ModelError> {
     CLIENT.clone().map_err(|reason| ModelError::Unreachable { url: "the network".into(), reason })
 }
 
+/// A client for this machine alone, which no proxy has any business with.
+pub(crate) fn loopback_client() -> Option<reqwest::Client> {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder().no_proxy().build().ok()
+}
+
 /// What a transport failure means.
 pub(crate) fn transport_error(error: &reqwest::Error, url: &str) -> ModelError {
     // A connection that breaks while the body comes is a cut, not an unreachable server.

@@ -16,6 +16,7 @@ mod name;
 mod ollama;
 mod remote;
 mod retry;
+mod secret;
 
 pub use catalogue::{Catalogue, CatalogueError, EmbeddingInfo, LongPrice, ModelInfo, PerMillion, Price};
 pub use chat::{

@@ -19,22 +19,44 @@ pub struct LocalServer {
     pub base_url: String,
 }
 
-/// Asks all candidates at once which models they have, and takes the first, in their order, that has one.
-pub async fn find_local_server(candidates: &[(Provider, String)]) -> Option<LocalServer> {
-    let asked = candidates.iter().map(|(provider, url)| tokio::time::timeout(PATIENCE, ask(*provider, url)));
+/// Asks all candidates at once which models they have, and takes the first, in their order, that has the
+/// `wanted` one, or any to talk to.
+pub async fn find_local_server(
+    candidates: &[(Provider, String)],
+    wanted: Option<&str>,
+) -> Option<LocalServer> {
+    // Made before the clock runs: setting up TLS is slow once.
+    let client = http::loopback_client()?;
+    let asked = candidates
+        .iter()
+        .map(|(provider, url)| tokio::time::timeout(PATIENCE, ask(&client, *provider, url, wanted)));
     join_all(asked).await.into_iter().find_map(|answer| answer.ok().flatten())
 }
 
-async fn ask(provider: Provider, base_url: &str) -> Option<LocalServer> {
+async fn ask(
+    client: &reqwest::Client,
+    provider: Provider,
+    base_url: &str,
+    wanted: Option<&str>,
+) -> Option<LocalServer> {
     let url = service_url(provider, base_url);
     let (path, models, name) = match provider {
         Provider::Ollama => ("api/tags", "/models", "/name"),
         _ => ("models", "/data", "/id"),
     };
-    let response = http::client().ok()?.get(format!("{url}{path}")).send().await.ok()?;
+    let response = client.get(format!("{url}{path}")).send().await.ok()?;
     let body: Value = response.error_for_status().ok()?.json().await.ok()?;
     let names = body.pointer(models)?.as_array()?.iter().filter_map(|model| model.pointer(name)?.as_str());
-    // Servers list embedding models too, and one cannot talk to those.
-    let model = names.into_iter().find(|name| !name.to_lowercase().contains("embed"))?;
+    let model = match wanted {
+        Some(wanted) => names.into_iter().find(|name| *name == wanted)?,
+        None => names.into_iter().find(|name| talks(name))?,
+    };
     Some(LocalServer { model: ModelName::new(provider, model), base_url: base_url.to_owned() })
+}
+
+/// Servers list embedding and ranking models too, and one cannot talk to those.
+fn talks(name: &str) -> bool {
+    const SILENT: [&str; 7] = ["embed", "minilm", "bge-", "gte-", "e5-", "rerank", "arctic"];
+    let name = name.to_lowercase();
+    !SILENT.iter().any(|part| name.contains(part))
 }

@@ -10,6 +10,9 @@ use memoir_core::{Provenance, Usage, Usd};
 
 use crate::{ChatEvent, ChatModel, ChatRequest, ChatStream, ModelError};
 
+/// How often a server that cannot be reached is tried again.
+const MOST_UNREACHABLE: usize = 2;
+
 /// How often, and after how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
@@ -38,9 +41,13 @@ impl RetryPolicy {
             .build()
     }
 
-    /// How long to wait after `error`, if it is to be waited at all.
-    fn wait(&self, error: &ModelError, planned: Option<Duration>) -> Option<Duration> {
+    /// How long to wait after `error`, which is failure number `failures`, if it is to be waited at all.
+    fn wait(&self, error: &ModelError, failures: usize, planned: Option<Duration>) -> Option<Duration> {
         let planned = planned.filter(|_| error.is_transient())?;
+        // A server that is not there seldom comes while one waits; a wrong address never does.
+        if matches!(error, ModelError::Unreachable { .. }) && failures > MOST_UNREACHABLE {
+            return None;
+        }
         match error.retry_after() {
             Some(asked) if asked > self.longest_wait => None,
             Some(asked) => Some(asked),
@@ -73,6 +80,7 @@ impl<M: ChatModel + 'static> ChatModel for Retrying<M> {
         let (model, policy) = (Arc::clone(&self.model), self.policy);
         Ok(stream! {
             let mut waits = policy.waits();
+            let mut failures = 0;
             loop {
                 let failure = match model.stream(request.clone()).await {
                     Err(error) => error,
@@ -89,7 +97,8 @@ impl<M: ChatModel + 'static> ChatModel for Retrying<M> {
                         }
                     },
                 };
-                match policy.wait(&failure, waits.next()) {
+                failures += 1;
+                match policy.wait(&failure, failures, waits.next()) {
                     Some(wait) => {
                         yield Ok(ChatEvent::Retrying { reason: failure, wait });
                         tokio::time::sleep(wait).await;
@@ -106,6 +115,10 @@ impl<M: ChatModel + 'static> ChatModel for Retrying<M> {
 
     fn cost(&self, usage: &Usage) -> Option<Usd> {
         self.model.cost(usage)
+    }
+
+    fn is_free(&self) -> bool {
+        self.model.is_free()
     }
 
     fn provenance(&self) -> Provenance {
@@ -125,11 +138,11 @@ mod tests {
     fn the_server_decides_how_long_within_reason() {
         let policy = RetryPolicy::default();
         let planned = Some(Duration::from_secs(2));
-        assert_eq!(policy.wait(&limited(None), planned), planned);
-        assert_eq!(policy.wait(&limited(Some(7)), planned), Some(Duration::from_secs(7)));
-        assert_eq!(policy.wait(&limited(Some(3600)), planned), None, "nobody waits an hour at a prompt");
-        assert_eq!(policy.wait(&limited(Some(1)), None), None, "the attempts are used up");
-        assert_eq!(policy.wait(&ModelError::Empty, planned), None);
+        assert_eq!(policy.wait(&limited(None), 1, planned), planned);
+        assert_eq!(policy.wait(&limited(Some(7)), 1, planned), Some(Duration::from_secs(7)));
+        assert_eq!(policy.wait(&limited(Some(3600)), 1, planned), None, "nobody waits an hour at a prompt");
+        assert_eq!(policy.wait(&limited(Some(1)), 1, None), None, "the attempts are used up");
+        assert_eq!(policy.wait(&ModelError::Empty, 1, planned), None);
     }
 
     #[test]

@@ -78,6 +78,10 @@ impl ChatModel for RecallModel {
         Some(Usd::ZERO)
     }
 
+    fn is_free(&self) -> bool {
+        true
+    }
+
     fn provenance(&self) -> Provenance {
         Provenance::Derived
     }

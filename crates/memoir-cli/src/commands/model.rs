@@ -1,5 +1,7 @@
 //! `/model`: who answers, and changing it.
 
+use std::sync::Arc;
+
 use anstream::println;
 use async_trait::async_trait;
 
@@ -38,11 +40,15 @@ impl Command for Model {
     }
 }
 
-/// Lets `name` answer, now and from now on. A model that cannot be reached is not set.
+/// Lets `name` answer, now and from now on. A model that cannot be called is not set.
 pub(super) async fn switch(name: &str, app: &mut App) -> Result<String, Failure> {
-    let choice = if name == "auto" { None } else { Some(Choice::new(parse(name, "")?, "set with /model")) };
-    if let Some(choice) = choice {
-        app.switch_model(choice)?;
+    let store = Arc::clone(&app.agent.store);
+    if name != model_view::AUTO {
+        app.switch_model(Choice::new(parse(name, "")?, "set with /model")).await?;
+        return model_view::set(name, Task::Chat, &app.models, store.as_ref(), app.agent.clock.now()).await;
     }
-    model_view::set(name, Task::Chat, app.agent.store.as_ref(), app.agent.clock.now()).await
+    model_view::set(name, Task::Chat, &app.models, store.as_ref(), app.agent.clock.now()).await?;
+    let choice = app.models.choose(None, store.as_ref()).await?;
+    app.switch_model(choice).await?;
+    Ok(format!("{} answers ({}).", app.choice.name, app.choice.reason))
 }

@@ -35,7 +35,7 @@ impl Command for Models {
             ["set", name] | ["set", name, "chat"] => model::switch(name, app).await?,
             ["set", name, "summarizer"] => {
                 let (store, now) = (app.agent.store.as_ref(), app.agent.clock.now());
-                model_view::set(name, Task::Summarizer, store, now).await?
+                model_view::set(name, Task::Summarizer, &app.models, store, now).await?
             }
             _ => {
                 return Err(Failure::new(Kind::Usage, format!("/models {arguments} is not understood"))

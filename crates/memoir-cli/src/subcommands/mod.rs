@@ -5,10 +5,17 @@ mod models;
 
 use std::sync::Arc;
 
-use memoir_core::TimeZone;
+use memoir_core::{ConversationId, TimeZone};
 use memoir_store::Store;
 
 use crate::{args::Command, failure::Failure, models::Models};
+
+/// How data is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Text,
+    Json,
+}
 
 /// Runs a subcommand.
 pub(crate) async fn run(
@@ -19,6 +26,9 @@ pub(crate) async fn run(
 ) -> Result<(), Failure> {
     match command {
         Command::Models(command) => models::run(command, models, store.as_ref()).await,
-        Command::Cost { json } => cost::run(json, store.as_ref(), zone).await,
+        Command::Cost { conversation, json } => {
+            let format = if json { Format::Json } else { Format::Text };
+            cost::run(conversation.map(ConversationId::new), format, store.as_ref(), zone).await
+        }
     }
 }

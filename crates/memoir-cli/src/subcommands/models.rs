@@ -16,7 +16,9 @@ pub(super) async fn run(command: ModelsCommand, models: &Models, store: &dyn Sto
         }
         ModelsCommand::Show { name, json: true } => model_view::show_json(models, &name)?.to_string(),
         ModelsCommand::Show { name, json: false } => model_view::show(models, &name)?,
-        ModelsCommand::Set { name, task } => model_view::set(&name, task, store, SystemClock.now()).await?,
+        ModelsCommand::Set { name, task } => {
+            model_view::set(&name, task, models, store, SystemClock.now()).await?
+        }
     };
     Ok(writeln!(stdout(), "{}", text.trim_end())?)
 }

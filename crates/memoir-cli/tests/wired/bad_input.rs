@@ -72,7 +72,7 @@ fn a_config_with_a_slip_is_named_with_its_line() {
     let home = home();
     home.write_config("[chat]\nmodle = \"gpt-5\"\n");
     let said = home.memoir(["-p", "hi"]).fail(1);
-    assert!(said.contains("config.toml cannot be read: line 2: unknown field `modle`"), "{said}");
+    assert!(said.contains("config.toml has a mistake: line 2: unknown field `modle`"), "{said}");
 }
 
 #[test]
@@ -81,11 +81,12 @@ fn a_missing_key_is_named() {
     let said = home.memoir(["-p", "keep me", "--model", "gpt-5"]).fail(1);
     assert_eq!(
         said,
-        "memoir: openai/gpt-5 needs a key. Set OPENAI_API_KEY, or use memoir/recall, which needs none.\n"
+        "memoir: openai/gpt-5 needs a key. Set OPENAI_API_KEY, or choose another model: memoir models set auto, or \
+         --model memoir/recall.\n"
     );
     assert!(home.rows("command_history")[0].contains("keep me"));
     let said = home.memoir(["-p", "hi", "--model", "openai-compatible/llama"]).fail(1);
-    assert!(said.contains("Set OPENAI_BASE_URL"), "{said}");
+    assert!(said.contains("set OPENAI_BASE_URL"), "{said}");
 }
 
 #[test]

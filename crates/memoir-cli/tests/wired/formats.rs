@@ -24,7 +24,7 @@ fn json_holds_the_result() {
     assert_eq!(
         result,
         json!({
-            "type": "result", "status": "completed", "conversation_id": 1, "exchange_id": 1, "text": "Grüße 🌍",
+            "type": "result", "status": "completed", "stop_reason": "done", "conversation_id": 1, "exchange_id": 1, "text": "Grüße 🌍",
             "model": "openai/gpt-5.6-luna", "cost_usd": 6.16e-6, "duration_ms": null, "recalled": [],
             "request_count": 1, "tool_call_count": 0,
             "usage": {

@@ -14,17 +14,19 @@ use std::sync::{
 use async_trait::async_trait;
 use futures::StreamExt as _;
 use memoir_core::{Usage, Usd, count_tokens};
-use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 use tokio::{sync::OnceCell, time::timeout};
 
 use crate::{
-    CallOptions, ChatEvent, ChatModel, ChatRequest, ChatStream, Endpoint, ModelError, ModelName, Reasoning,
-    http,
+    CallOptions, ChatEvent, ChatModel, ChatRequest, ChatStream, Endpoint, ModelError, ModelInfo, ModelName,
+    Reasoning, http, secret::Secret,
 };
 
 /// Room for the answer.
 const REPLY_TOKENS: u64 = 4096;
+
+/// A context with less room than this for the answer is too small.
+const SHORTEST_REPLY: u64 = 256;
 
 /// A context is never set smaller than this. Sizes then double, since every new size reloads the model.
 const SMALLEST_CONTEXT: u64 = 8192;
@@ -34,44 +36,70 @@ pub struct OllamaModel {
     name: String,
     server: Arc<Server>,
     options: CallOptions,
+    /// What the catalogue says of it, which wins over what the server says.
+    info: Option<ModelInfo>,
     /// What the model has, asked once.
-    context: OnceCell<Option<u64>>,
+    abilities: OnceCell<Abilities>,
     /// The size in use; it only grows.
     in_use: AtomicU64,
+}
+
+/// What a model can do, where the server tells.
+#[derive(Debug, Clone, Copy)]
+struct Abilities {
+    context: Option<u64>,
+    tools: Option<bool>,
 }
 
 struct Server {
     model: String,
     url: String,
     shown_url: String,
-    key: Option<secrecy::SecretString>,
+    secret: Secret,
+    free: bool,
     client: reqwest::Client,
 }
 
 impl OllamaModel {
     /// A model reached at `endpoint`.
-    pub fn new(name: &ModelName, endpoint: &Endpoint, options: CallOptions) -> Result<Self, ModelError> {
+    pub fn new(
+        name: &ModelName,
+        endpoint: &Endpoint,
+        info: Option<ModelInfo>,
+        options: CallOptions,
+    ) -> Result<Self, ModelError> {
         Ok(Self {
             name: name.to_string(),
             server: Arc::new(Server {
                 model: name.model.clone(),
                 url: endpoint.url.clone(),
                 shown_url: endpoint.shown_url.clone(),
-                key: endpoint.key.clone(),
+                secret: endpoint.secret.clone(),
+                // A server that wants a key may want money too.
+                free: endpoint.is_loopback() || endpoint.secret.expose().is_empty(),
                 client: http::client()?,
             }),
             options,
-            context: OnceCell::new(),
+            info,
+            abilities: OnceCell::new(),
             in_use: AtomicU64::new(SMALLEST_CONTEXT),
         })
     }
 
+    async fn abilities(&self) -> Result<Abilities, ModelError> {
+        let told = *self.abilities.get_or_try_init(|| self.server.abilities()).await?;
+        let info = self.info.as_ref();
+        Ok(Abilities {
+            context: info.and_then(|info| info.context).or(told.context),
+            tools: info.and_then(|info| info.tools).or(told.tools),
+        })
+    }
+
     /// The context size to ask for, or why the request does not fit.
-    async fn context_for(&self, request: &ChatRequest) -> Result<u64, ModelError> {
-        let available = self.context.get_or_try_init(|| self.server.context_length()).await?;
+    fn context_for(&self, request: &ChatRequest, available: Option<u64>) -> Result<u64, ModelError> {
         let needed = estimate(request);
-        if let Some(available) = *available
-            && needed > available
+        if let Some(available) = available
+            && needed + SHORTEST_REPLY > available
         {
             let message = format!("about {needed} tokens, and {} has {available}", self.server.model);
             return Err(ModelError::ContextTooLong { message });
@@ -89,10 +117,14 @@ impl ChatModel for OllamaModel {
         &self.name
     }
 
-    async fn stream(&self, request: ChatRequest) -> Result<ChatStream, ModelError> {
+    async fn stream(&self, mut request: ChatRequest) -> Result<ChatStream, ModelError> {
         let idle = self.options.idle_timeout;
         let silent = |_| ModelError::IdleTimeout { after: idle };
-        let context = timeout(idle, self.context_for(&request)).await.map_err(silent)??;
+        let abilities = timeout(idle, self.abilities()).await.map_err(silent)??;
+        if abilities.tools == Some(false) {
+            request.tools.clear();
+        }
+        let context = self.context_for(&request, abilities.context)?;
         let mut body = json!({
             "model": self.server.model,
             "messages": wire::messages(&request),
@@ -132,8 +164,7 @@ impl ChatModel for OllamaModel {
                     Ok(Some(Ok(chunk))) => lines.push(&chunk),
                 }
                 while let Some(line) = lines.next_line() {
-                    for event in reply.read(&line) {
-                        let event = event.map_err(|error| error.without(server.secret()));
+                    for event in reply.read(&line, &server.secret) {
                         let over = matches!(event, Err(_) | Ok(ChatEvent::End(_)));
                         yield event;
                         if over {
@@ -147,20 +178,19 @@ impl ChatModel for OllamaModel {
     }
 
     fn cost(&self, _usage: &Usage) -> Option<Usd> {
-        Some(Usd::ZERO)
+        self.server.free.then_some(Usd::ZERO)
+    }
+
+    fn is_free(&self) -> bool {
+        self.server.free
     }
 }
 
 impl Server {
-    /// The key, to be kept out of what is shown.
-    fn secret(&self) -> &str {
-        self.key.as_ref().map(secrecy::SecretString::expose_secret).unwrap_or_default()
-    }
-
     async fn post(&self, path: &str, body: &Value) -> Result<reqwest::Response, ModelError> {
         let mut request = self.client.post(format!("{}{path}", self.url)).json(body);
-        if let Some(key) = &self.key {
-            request = request.bearer_auth(key.expose_secret());
+        if !self.secret.expose().is_empty() {
+            request = request.bearer_auth(self.secret.expose());
         }
         let response =
             request.send().await.map_err(|error| http::transport_error(&error, &self.shown_url))?;
@@ -169,16 +199,21 @@ impl Server {
         }
         let (status, wait) = (response.status().as_u16(), http::retry_after(response.headers()));
         let said = response.text().await.unwrap_or_default();
-        Err(ModelError::from_status(status, &said, wait).without(self.secret()))
+        Err(ModelError::from_status(status, &self.secret.redact(&said), wait))
     }
 
-    /// The size of the model's context, where the server tells.
-    async fn context_length(&self) -> Result<Option<u64>, ModelError> {
+    /// What the model can do, as far as the server tells.
+    async fn abilities(&self) -> Result<Abilities, ModelError> {
         let response = self.post("api/show", &json!({"model": self.model})).await?;
-        let shown: Value =
-            response.json().await.map_err(|error| http::transport_error(&error, &self.shown_url))?;
+        let shown: Value = response.json().await.map_err(|error| match error.is_decode() {
+            true => ModelError::Garbled("what it says of the model is not JSON".into()),
+            false => http::transport_error(&error, &self.shown_url),
+        })?;
         let lengths = shown["model_info"].as_object().into_iter().flatten();
-        Ok(lengths.filter(|(key, _)| key.ends_with(".context_length")).find_map(|(_, value)| value.as_u64()))
+        let context =
+            lengths.filter(|(key, _)| key.ends_with(".context_length")).find_map(|(_, value)| value.as_u64());
+        let tools = shown["capabilities"].as_array().map(|all| all.iter().any(|ability| ability == "tools"));
+        Ok(Abilities { context, tools })
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     ChatEvent, ChatMessage, ChatRequest, Finish, ModelError, StopReason,
     error::{cut, server_message},
+    secret::Secret,
 };
 
 /// The system prompt and the messages.
@@ -68,15 +69,15 @@ pub(super) struct ReplyReader {
 
 impl ReplyReader {
     /// What a line tells.
-    pub(super) fn read(&mut self, line: &[u8]) -> Vec<Result<ChatEvent, ModelError>> {
+    pub(super) fn read(&mut self, line: &[u8], secret: &Secret) -> Vec<Result<ChatEvent, ModelError>> {
         if line.trim_ascii().is_empty() {
             return Vec::new();
         }
         let Ok(line) = serde_json::from_slice::<Value>(line) else {
-            return vec![Err(ModelError::Garbled(cut(&String::from_utf8_lossy(line))))];
+            return vec![Err(ModelError::Garbled(cut(&secret.redact(&String::from_utf8_lossy(line)))))];
         };
         if line.get("error").is_some() {
-            let message = server_message(&line.to_string());
+            let message = server_message(&secret.redact(&line.to_string()));
             return vec![Err(ModelError::Server { status: 500, retry_after: None, message })];
         }
         let message = &line["message"];
@@ -87,7 +88,7 @@ impl ReplyReader {
         self.calls.extend(message["tool_calls"].as_array().into_iter().flatten().map(tool_call));
         if line["done"] == true {
             events.extend(std::mem::take(&mut self.calls).into_iter().map(ChatEvent::ToolCall));
-            events.push(ChatEvent::Usage(usage(&line)));
+            events.extend(line["eval_count"].is_u64().then(|| ChatEvent::Usage(usage(&line))));
             let reason = if line["done_reason"] == "length" { StopReason::Length } else { StopReason::Done };
             events.push(ChatEvent::End(Finish { reason, replay: None }));
         }

@@ -12,7 +12,6 @@ use genai::{
     resolver::{AuthData, Endpoint as GenaiEndpoint},
 };
 use memoir_core::{ToolCall, Usage, Usd};
-use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 
 use crate::{
@@ -30,6 +29,8 @@ pub struct RemoteModel {
     target: ServiceTarget,
     options: CallOptions,
     failures: Failures,
+    /// Whether it runs on this machine, where nothing is paid.
+    free: bool,
 }
 
 impl RemoteModel {
@@ -48,6 +49,8 @@ impl RemoteModel {
             target: target(name, endpoint),
             options,
             failures: Failures::new(endpoint, options.idle_timeout),
+            // The others are known to be far away; on loopback there is only a gateway to them.
+            free: name.provider == Provider::OpenAiCompatible && endpoint.is_loopback(),
         })
     }
 
@@ -99,7 +102,12 @@ impl ChatModel for RemoteModel {
     }
 
     fn cost(&self, usage: &Usage) -> Option<Usd> {
-        self.info.as_ref().and_then(|info| info.cost(usage))
+        let listed = self.info.as_ref().and_then(|info| info.cost(usage));
+        if self.free { listed.or(Some(Usd::ZERO)) } else { listed }
+    }
+
+    fn is_free(&self) -> bool {
+        self.free && self.info.as_ref().is_none_or(|info| info.price.is_none())
     }
 }
 
@@ -119,10 +127,9 @@ pub(crate) fn target(name: &ModelName, endpoint: &Endpoint) -> ServiceTarget {
             AdapterKind::OpenAI
         }
     };
-    let key = endpoint.key.as_ref().map(SecretString::expose_secret).unwrap_or_default();
     ServiceTarget {
         endpoint: GenaiEndpoint::from_owned(endpoint.url.as_str()),
-        auth: AuthData::from_single(key),
+        auth: AuthData::from_single(endpoint.secret.expose()),
         model: ModelIden::new(adapter, name.model.as_str()),
     }
 }
@@ -135,7 +142,9 @@ fn events(
 ) -> impl Stream<Item = Result<ChatEvent, ModelError>> + Send + 'static {
     async_stream::stream! {
         let mut stream = Box::pin(stream);
+        let mut begun = false;
         while let Some(event) = stream.next().await {
+            begun |= !matches!(event, Ok(ChatStreamEvent::Start));
             match event {
                 Err(error) => {
                     yield Err(failures.classify(&error));
@@ -158,20 +167,29 @@ fn events(
                 ) => {}
             }
         }
-        yield Err(ModelError::Truncated);
+        yield Err(if begun { ModelError::Truncated } else { no_stream() });
     }
+}
+
+/// A body without a single event is no stream that was cut, and will be none the next time.
+fn no_stream() -> ModelError {
+    ModelError::Garbled("no event came".into())
 }
 
 /// What only the end of a stream tells: tool calls, usage, and why it ended.
 fn last_events(end: StreamEnd, provider: Provider) -> Vec<Result<ChatEvent, ModelError>> {
-    let usage = end.captured_usage.as_ref().map(usage).unwrap_or_default();
+    let usage = end.captured_usage.as_ref().map(|theirs| ChatEvent::Usage(usage(theirs)));
     let reason = match end.captured_stop_reason {
         Some(chat::StopReason::ContentFilter(_)) => {
-            return vec![Ok(ChatEvent::Usage(usage)), Err(ModelError::ContentFilter)];
+            return usage.map(Ok).into_iter().chain([Err(ModelError::ContentFilter)]).collect();
         }
         Some(chat::StopReason::MaxTokens(_)) => StopReason::Length,
         // genai ends a Gemini stream that was cut off as if it were complete; only the reason is missing.
-        None if provider == Provider::Google => return vec![Err(ModelError::Truncated)],
+        None if provider == Provider::Google => {
+            let nothing = end.captured_content.is_none();
+            let error = if nothing { no_stream() } else { ModelError::Truncated };
+            return usage.filter(|_| !nothing).map(Ok).into_iter().chain([Err(error)]).collect();
+        }
         _ => StopReason::Done,
     };
     let mut calls = Vec::new();
@@ -179,7 +197,7 @@ fn last_events(end: StreamEnd, provider: Provider) -> Vec<Result<ChatEvent, Mode
     let parts: Vec<ContentPart> = parts.map(|part| keep_call(part, &mut calls)).collect();
     let replay = (!parts.is_empty()).then(|| Replay(chat::MessageContent::from_parts(parts)));
     let calls = calls.into_iter().map(ChatEvent::ToolCall);
-    calls.chain([ChatEvent::Usage(usage), ChatEvent::End(Finish { reason, replay })]).map(Ok).collect()
+    calls.chain(usage).chain([ChatEvent::End(Finish { reason, replay })]).map(Ok).collect()
 }
 
 /// Notes a tool call, and makes what is sent back of it valid: arguments that are no JSON object are refused

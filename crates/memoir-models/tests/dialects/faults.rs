@@ -31,7 +31,7 @@ async fn statuses_tell_what_to_do() {
     assert_fault!(Reply::status(401, "no"), ModelError::Authentication { status: 401, .. });
     assert_fault!(Reply::status(403, "no"), ModelError::Forbidden { .. });
     assert_fault!(Reply::status(404, "no"), ModelError::NotFound { .. });
-    assert_fault!(Reply::status(413, "no"), ModelError::BadRequest { status: 413, .. });
+    assert_fault!(Reply::status(413, "no"), ModelError::ContextTooLong { .. });
     assert_fault!(Reply::status(413, "prompt is too long"), ModelError::ContextTooLong { .. });
     assert_fault!(Reply::status(400, "maximum context length is 8"), ModelError::ContextTooLong { .. });
     assert_fault!(Reply::status(429, "slow"), ModelError::RateLimited { retry_after: None, .. });
@@ -48,10 +48,39 @@ async fn statuses_tell_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_key_that_the_server_repeats_is_never_passed_on() {
+async fn a_key_that_the_server_repeats_is_never_passed_on_not_even_half_of_it() {
     for each in MODELS {
-        let error = fault(each, Reply::status(401, &format!("the key {KEY} is wrong"))).await;
-        assert!(!format!("{error:?} {error}").contains(KEY), "{each}: {error:?}");
+        for filler in [0, 270, 290] {
+            let said = format!("{} {KEY} is wrong", "x".repeat(filler));
+            let error = fault(each, Reply::status(401, &said)).await;
+            assert!(!format!("{error:?} {error}").contains("key-never"), "{each}: {error:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_wait_that_the_server_asks_for_is_the_one_that_is_waited() {
+    for each in MODELS {
+        let provider = ScriptedProvider::always(Reply::status(429, "slow").header("retry-after", "17"));
+        let model = retrying(each, &provider, Duration::from_millis(1));
+        let first = model.stream(request("Hi")).await.unwrap().next().await.unwrap().unwrap();
+        assert!(
+            matches!(first, ChatEvent::Retrying { wait, .. } if wait == Duration::from_secs(17)),
+            "{each}: {first:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_is_no_stream_is_not_asked_for_again() {
+    for each in MODELS.iter().filter(|each| !each.starts_with("ollama")) {
+        let provider = ScriptedProvider::start([
+            Reply::status_with_body(200, "{\"choices\":[{\"message\":{\"content\":\"not streamed\"}}]}"),
+            Reply::text("never asked for"),
+        ]);
+        let error =
+            call(&retrying(each, &provider, Duration::from_millis(1)), request("Hi")).await.unwrap_err();
+        assert!(matches!(error, ModelError::Garbled(_)), "{each}: {error:?}");
     }
 }
 

@@ -12,13 +12,14 @@ async fn the_first_server_that_has_a_model_is_taken() {
         format!("http://{}", std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap());
     let (ollama, compatible) = (Provider::Ollama, Provider::OpenAiCompatible);
 
-    let found = find_local_server(&[(ollama, nobody.clone()), (compatible, provider.base_url())]).await;
+    let found = find_local_server(&[(ollama, nobody.clone()), (compatible, provider.base_url())], None).await;
     let expected = LocalServer { model: name("openai-compatible/test-model"), base_url: provider.base_url() };
     assert_eq!(found, Some(expected), "an embedding model is no one to talk to");
 
     let both = [(ollama, provider.root_url()), (compatible, provider.base_url())];
-    assert_eq!(find_local_server(&both).await.unwrap().model, name("ollama/test-model"));
-    assert_eq!(find_local_server(&[(ollama, nobody)]).await, None);
+    assert_eq!(find_local_server(&both, None).await.unwrap().model, name("ollama/test-model"));
+    assert_eq!(find_local_server(&[(ollama, nobody)], None).await, None);
+    assert_eq!(find_local_server(&both, Some("another-model")).await, None);
 }
 
 #[tokio::test]
@@ -26,5 +27,5 @@ async fn a_server_that_never_answers_is_not_waited_for() {
     // It listens, and says nothing.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", silent.local_addr().unwrap());
-    assert_eq!(find_local_server(&[(Provider::Ollama, url)]).await, None);
+    assert_eq!(find_local_server(&[(Provider::Ollama, url)], None).await, None);
 }

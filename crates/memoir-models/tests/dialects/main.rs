@@ -41,7 +41,7 @@ fn model_at(model: &str, url: String, options: CallOptions) -> Box<dyn ChatModel
     let name = name(model);
     let endpoint = Endpoint::new(name.provider, url, Some(SecretString::from(KEY))).unwrap();
     if name.provider == Provider::Ollama {
-        return Box::new(OllamaModel::new(&name, &endpoint, options).unwrap());
+        return Box::new(OllamaModel::new(&name, &endpoint, None, options).unwrap());
     }
     let info = Catalogue::built_in().unwrap().model(&name).cloned();
     Box::new(RemoteModel::new(&name, &endpoint, info, options).unwrap())

@@ -1,0 +1,44 @@
+//! How fast texts are embedded. `scripts/onnxruntime.py` measures the same beside onnxruntime.
+
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark that cannot run should say so")]
+
+use std::time::{Duration, Instant};
+
+use memoir_embed::embed_blocking;
+
+fn main() {
+    let started = Instant::now();
+    embed_blocking(&["load".into()]).unwrap();
+    println!("first text, loading included     {:>8.2} ms", millis(started.elapsed()));
+
+    // About 30 tokens each, all different.
+    let texts: Vec<String> = (0..256)
+        .map(|number| {
+            format!(
+                "On day {number} we talked about the leaking tap under the sink, the second appointment with the \
+                 plumber, and whether the blue tiles would arrive before friday."
+            )
+        })
+        .collect();
+    let seconds = best_of(5, || drop(embed_blocking(&texts).unwrap())).as_secs_f64();
+    println!("texts of about 30 tokens         {:>8.0} per second", texts.len() as f64 / seconds);
+
+    let query = ["who fixed the kitchen tap?".to_owned()];
+    println!(
+        "a short query                    {:>8.2} ms",
+        millis(best_of(50, || drop(embed_blocking(&query).unwrap())))
+    );
+}
+
+fn best_of(runs: usize, mut work: impl FnMut()) -> Duration {
+    let time = |work: &mut dyn FnMut()| {
+        let started = Instant::now();
+        work();
+        started.elapsed()
+    };
+    (0..runs).map(|_| time(&mut work)).min().unwrap_or_default()
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}

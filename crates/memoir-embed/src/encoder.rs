@@ -1,0 +1,203 @@
+//! The transformer: six layers of attention and feed-forward, then the mean of all tokens.
+
+use crate::{
+    DIMENSIONS,
+    linear::{Linear, Quantised},
+    weights::Weights,
+};
+
+const LAYERS: usize = 6;
+const HEADS: usize = 12;
+const HEAD: usize = DIMENSIONS / HEADS;
+const INNER: usize = 1536;
+
+struct Norm {
+    weight: Vec<f32>,
+    bias: Vec<f32>,
+}
+
+struct Layer {
+    query: Linear,
+    key: Linear,
+    value: Linear,
+    mixed: Linear,
+    mixed_norm: Norm,
+    inner: Linear,
+    outer: Linear,
+    outer_norm: Norm,
+}
+
+pub(crate) struct Encoder {
+    words: &'static [i8],
+    word_scales: Vec<f32>,
+    positions: Vec<f32>,
+    norm: Norm,
+    layers: Vec<Layer>,
+}
+
+/// Room for one text's numbers, used again for the next.
+#[derive(Default)]
+pub(crate) struct Workspace {
+    quantised: Quantised,
+    state: Vec<f32>,
+    query: Vec<f32>,
+    key: Vec<f32>,
+    value: Vec<f32>,
+    mixed: Vec<f32>,
+    inner: Vec<f32>,
+    output: Vec<f32>,
+    scores: Vec<f32>,
+}
+
+impl Encoder {
+    pub(crate) fn load() -> Result<Self, String> {
+        let weights = Weights::open()?;
+        Ok(Self {
+            words: weights.eights("embeddings.word_embeddings.weight")?,
+            word_scales: weights.floats("embeddings.word_embeddings.weight.scale")?,
+            positions: weights.floats("embeddings.positions")?,
+            norm: Norm::load(&weights, "embeddings")?,
+            layers: (0..LAYERS).map(|layer| Layer::load(&weights, layer)).collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The vector of a text, of length one.
+    pub(crate) fn encode(&self, ids: &[u32], workspace: &mut Workspace) -> Vec<f32> {
+        self.embed(ids, &mut workspace.state);
+        for layer in &self.layers {
+            layer.apply(workspace);
+        }
+        let mut mean = vec![0.0; DIMENSIONS];
+        for token in workspace.state.chunks_exact(DIMENSIONS) {
+            mean.iter_mut().zip(token).for_each(|(mean, value)| *mean += value);
+        }
+        let length = mean.iter().map(|value| value * value).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
+        mean.iter_mut().for_each(|value| *value /= length);
+        mean
+    }
+
+    /// Words and positions, put together.
+    fn embed(&self, ids: &[u32], state: &mut Vec<f32>) {
+        state.clear();
+        for (id, position) in ids.iter().zip(self.positions.chunks_exact(DIMENSIONS)) {
+            // The tokenizer gives no id beyond its vocabulary, which is the table's.
+            let id = *id as usize % self.word_scales.len();
+            let (word, scale) = (&self.words[id * DIMENSIONS..][..DIMENSIONS], self.word_scales[id]);
+            state.extend(
+                word.iter().zip(position).map(|(word, position)| f32::from(*word) * scale + position),
+            );
+        }
+        self.norm.apply(state);
+    }
+}
+
+impl Layer {
+    fn load(weights: &Weights, layer: usize) -> Result<Self, String> {
+        let name = |part: &str| format!("encoder.layer.{layer}.{part}");
+        let linear = |part: &str, inputs| Linear::load(weights, &name(part), inputs);
+        Ok(Self {
+            query: linear("attention.self.query", DIMENSIONS)?,
+            key: linear("attention.self.key", DIMENSIONS)?,
+            value: linear("attention.self.value", DIMENSIONS)?,
+            mixed: linear("attention.output.dense", DIMENSIONS)?,
+            mixed_norm: Norm::load(weights, &name("attention.output"))?,
+            inner: linear("intermediate.dense", DIMENSIONS)?,
+            outer: linear("output.dense", INNER)?,
+            outer_norm: Norm::load(weights, &name("output"))?,
+        })
+    }
+
+    fn apply(&self, room: &mut Workspace) {
+        room.quantised.fill(&room.state, DIMENSIONS);
+        self.query.apply(&room.quantised, &mut room.query);
+        self.key.apply(&room.quantised, &mut room.key);
+        self.value.apply(&room.quantised, &mut room.value);
+        attend(room);
+        room.quantised.fill(&room.mixed, DIMENSIONS);
+        self.mixed.apply(&room.quantised, &mut room.output);
+        add(&mut room.state, &room.output);
+        self.mixed_norm.apply(&mut room.state);
+
+        room.quantised.fill(&room.state, DIMENSIONS);
+        self.inner.apply(&room.quantised, &mut room.inner);
+        room.inner.iter_mut().for_each(|value| *value = gelu(*value));
+        room.quantised.fill(&room.inner, INNER);
+        self.outer.apply(&room.quantised, &mut room.output);
+        add(&mut room.state, &room.output);
+        self.outer_norm.apply(&mut room.state);
+    }
+}
+
+/// Every token looks at all tokens, head by head.
+fn attend(room: &mut Workspace) {
+    let tokens = room.query.len() / DIMENSIONS;
+    let scale = 1.0 / (HEAD as f32).sqrt();
+    room.mixed.clear();
+    room.mixed.resize(tokens * DIMENSIONS, 0.0);
+    for head in 0..HEADS {
+        let part = |rows: &[f32], token: usize| -> [f32; HEAD] {
+            let start = token * DIMENSIONS + head * HEAD;
+            std::array::from_fn(|index| rows[start + index])
+        };
+        for token in 0..tokens {
+            let query = part(&room.query, token);
+            room.scores.clear();
+            room.scores.extend((0..tokens).map(|other| {
+                let key = part(&room.key, other);
+                query.iter().zip(key).map(|(query, key)| query * key).sum::<f32>() * scale
+            }));
+            softmax(&mut room.scores);
+            let mut mixed = [0.0; HEAD];
+            for (other, score) in room.scores.iter().enumerate() {
+                let value = part(&room.value, other);
+                mixed.iter_mut().zip(value).for_each(|(mixed, value)| *mixed += score * value);
+            }
+            room.mixed[token * DIMENSIONS + head * HEAD..][..HEAD].copy_from_slice(&mixed);
+        }
+    }
+}
+
+fn softmax(scores: &mut [f32]) {
+    let highest = scores.iter().copied().fold(f32::MIN, f32::max);
+    let mut sum = 0.0;
+    for score in scores.iter_mut() {
+        *score = (*score - highest).exp();
+        sum += *score;
+    }
+    scores.iter_mut().for_each(|score| *score /= sum);
+}
+
+fn add(state: &mut [f32], more: &[f32]) {
+    state.iter_mut().zip(more).for_each(|(state, more)| *state += more);
+}
+
+/// GELU by an approximation of the error function that is good to seven digits (Abramowitz and Stegun 7.1.26).
+fn gelu(x: f32) -> f32 {
+    let z = x * std::f32::consts::FRAC_1_SQRT_2;
+    let t = 1.0 / (1.0 + 0.327_591_1 * z.abs());
+    let polynomial =
+        ((((1.061_405_4 * t - 1.453_152_1) * t + 1.421_413_8) * t - 0.284_496_72) * t + 0.254_829_6) * t;
+    let erf = 1.0 - polynomial * (-z * z).exp();
+    0.5 * x * (1.0 + erf.copysign(z))
+}
+
+impl Norm {
+    fn load(weights: &Weights, name: &str) -> Result<Self, String> {
+        Ok(Self {
+            weight: weights.floats(&format!("{name}.LayerNorm.weight"))?,
+            bias: weights.floats(&format!("{name}.LayerNorm.bias"))?,
+        })
+    }
+
+    fn apply(&self, state: &mut [f32]) {
+        for token in state.chunks_exact_mut(DIMENSIONS) {
+            let count = DIMENSIONS as f32;
+            let mean = token.iter().sum::<f32>() / count;
+            let variance = token.iter().map(|value| (value - mean) * (value - mean)).sum::<f32>() / count;
+            let inverse = 1.0 / (variance + 1e-12).sqrt();
+            for (value, (weight, bias)) in token.iter_mut().zip(self.weight.iter().zip(&self.bias)) {
+                *value = (*value - mean) * inverse * weight + bias;
+            }
+        }
+    }
+}

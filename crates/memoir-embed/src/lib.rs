@@ -1,0 +1,98 @@
+//! The embedding model that is compiled in: all-MiniLM-L6-v2, 384 dimensions, 256 tokens, 8-bit weights.
+//!
+//! Nothing is downloaded and nothing is loaded at start-up: the weights lie in the program's own file and are
+//! read from there when the first text is embedded. Weights are 8-bit with one scale per row; activations are
+//! brought to 8 bits token by token, so that the matrix products are whole-number ones (`kernel.rs`), several
+//! times as fast as in 32-bit arithmetic and within a cosine of 0.99 of the original's vectors.
+
+mod encoder;
+mod kernel;
+mod linear;
+mod tokens;
+mod weights;
+
+use std::sync::LazyLock;
+
+use async_trait::async_trait;
+use memoir_core::{Usage, Usd};
+use memoir_models::{EmbedTask, Embedder, Embeddings, ModelError};
+
+use encoder::Encoder;
+use tokens::Tokens;
+
+/// The model's full name.
+pub const NAME: &str = "memoir/all-minilm-l6-v2";
+
+/// The length of its vectors.
+pub const DIMENSIONS: usize = 384;
+
+struct Model {
+    tokens: Tokens,
+    encoder: Encoder,
+}
+
+static MODEL: LazyLock<Result<Model, String>> =
+    LazyLock::new(|| Ok(Model { tokens: Tokens::load()?, encoder: Encoder::load()? }));
+
+/// Embeds texts, on as many threads as the machine has. Blocks until it is done.
+pub fn embed_blocking(texts: &[String]) -> Result<Embeddings, ModelError> {
+    let model = MODEL.as_ref().map_err(|reason| ModelError::Garbled(reason.clone()))?;
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(texts.len()).max(1);
+    let share = texts.len().div_ceil(threads).max(1);
+    let shares: Vec<Result<Embeddings, ModelError>> = std::thread::scope(|scope| {
+        // One share is done here: a single text needs no thread.
+        let mut shares = texts.chunks(share);
+        let first = shares.next();
+        let others: Vec<_> = shares.map(|texts| scope.spawn(|| model.embed(texts))).collect();
+        let first = first.map(|texts| Ok(model.embed(texts)));
+        let crashed = |_| ModelError::Garbled("a thread that was embedding crashed".into());
+        let others = others.into_iter().map(|thread| thread.join().map_err(crashed));
+        first.into_iter().chain(others).collect()
+    });
+    let mut all = Embeddings::default();
+    for share in shares {
+        let share = share?;
+        all.vectors.extend(share.vectors);
+        all.usage += share.usage;
+    }
+    Ok(all)
+}
+
+impl Model {
+    fn embed(&self, texts: &[String]) -> Embeddings {
+        let mut all = Embeddings::default();
+        let mut workspace = encoder::Workspace::default();
+        for text in texts {
+            let ids = self.tokens.ids(text);
+            all.usage.input_tokens += ids.len() as u64;
+            all.vectors.push(self.encoder.encode(&ids, &mut workspace));
+        }
+        all
+    }
+}
+
+/// The compiled-in model as an [`Embedder`].
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LocalEmbedder;
+
+#[async_trait]
+impl Embedder for LocalEmbedder {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn dimensions(&self) -> Option<usize> {
+        Some(DIMENSIONS)
+    }
+
+    async fn embed(&self, texts: &[String], _task: EmbedTask) -> Result<Embeddings, ModelError> {
+        let texts = texts.to_vec();
+        tokio::task::spawn_blocking(move || embed_blocking(&texts))
+            .await
+            .map_err(|error| ModelError::Garbled(error.to_string()))?
+    }
+
+    fn cost(&self, _usage: &Usage) -> Option<Usd> {
+        Some(Usd::ZERO)
+    }
+}

@@ -1,0 +1,133 @@
+//! From text to the model's tokens: BERT's word pieces, uncased.
+//!
+//! Written here because the tokenizers to be had are either very large or cannot be shared between threads;
+//! the reference vectors hold it to the original's, in several scripts.
+
+use std::collections::HashMap;
+
+use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
+
+/// What the model takes; the rest of a longer text is left out.
+const LONGEST: usize = 256;
+
+/// A word longer than this is no word.
+const LONGEST_WORD: usize = 100;
+
+pub(crate) struct Tokens {
+    vocabulary: HashMap<&'static str, u32>,
+    start: u32,
+    end: u32,
+    unknown: u32,
+}
+
+impl Tokens {
+    pub(crate) fn load() -> Result<Self, String> {
+        let vocabulary: HashMap<&str, u32> = include_str!("../assets/vocab.txt").lines().zip(0..).collect();
+        let special =
+            |name: &str| vocabulary.get(name).copied().ok_or_else(|| format!("the vocabulary has no {name}"));
+        let (start, end, unknown) = (special("[CLS]")?, special("[SEP]")?, special("[UNK]")?);
+        Ok(Self { start, end, unknown, vocabulary })
+    }
+
+    /// The tokens of a text, its beginning and end marked.
+    pub(crate) fn ids(&self, text: &str) -> Vec<u32> {
+        let mut ids = vec![self.start];
+        for word in words(text) {
+            self.pieces(&word, &mut ids);
+            if ids.len() >= LONGEST {
+                ids.truncate(LONGEST - 1);
+                break;
+            }
+        }
+        ids.push(self.end);
+        ids
+    }
+
+    /// The longest pieces from the left, or the one token for what cannot be pieced together.
+    fn pieces(&self, word: &str, ids: &mut Vec<u32>) {
+        let before = ids.len();
+        let mut rest = word;
+        let mut piece = String::new();
+        while !rest.is_empty() && word.chars().count() <= LONGEST_WORD {
+            let ends = rest.char_indices().map(|(index, character)| index + character.len_utf8()).rev();
+            let found = ends.into_iter().find_map(|end| {
+                piece.clear();
+                if rest.len() < word.len() {
+                    piece.push_str("##");
+                }
+                piece.push_str(&rest[..end]);
+                self.vocabulary.get(piece.as_str()).map(|id| (*id, end))
+            });
+            let Some((id, end)) = found else { break };
+            ids.push(id);
+            rest = &rest[end..];
+        }
+        if !rest.is_empty() {
+            ids.truncate(before);
+            ids.push(self.unknown);
+        }
+    }
+}
+
+/// Words and single punctuation marks, without case and accents.
+fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let plain = text.chars().filter(|character| !is_ignored(*character)).flat_map(char::to_lowercase);
+    for character in plain.nfd().filter(|character| !is_combining_mark(*character)) {
+        if character.is_whitespace() {
+            words.extend((!word.is_empty()).then(|| std::mem::take(&mut word)));
+        } else if is_punctuation(character) || is_ideograph(character) {
+            words.extend((!word.is_empty()).then(|| std::mem::take(&mut word)));
+            words.push(character.to_string());
+        } else {
+            word.push(character);
+        }
+    }
+    words.extend((!word.is_empty()).then_some(word));
+    words
+}
+
+fn is_ignored(character: char) -> bool {
+    matches!(character, '\0' | '\u{fffd}')
+        || (character.is_control() && !matches!(character, '\t' | '\n' | '\r'))
+        || is_format(character)
+}
+
+/// Marks that have no look of their own, such as joiners and directions.
+fn is_format(character: char) -> bool {
+    matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
+}
+
+fn is_punctuation(character: char) -> bool {
+    character.is_ascii_punctuation()
+        || matches!(character,
+            '\u{a1}' | '\u{a7}' | '\u{ab}' | '\u{b6}' | '\u{b7}' | '\u{bb}' | '\u{bf}' | '\u{37e}' | '\u{387}'
+            | '\u{55a}'..='\u{55f}' | '\u{589}' | '\u{58a}' | '\u{5be}' | '\u{5c0}' | '\u{5c3}' | '\u{60c}' | '\u{61b}'
+            | '\u{61e}' | '\u{61f}' | '\u{66a}'..='\u{66d}' | '\u{6d4}' | '\u{964}' | '\u{965}'
+            | '\u{2010}'..='\u{2027}' | '\u{2030}'..='\u{2043}' | '\u{2045}'..='\u{2051}' | '\u{2053}'..='\u{205e}'
+            | '\u{2308}'..='\u{230b}' | '\u{2329}' | '\u{232a}' | '\u{3001}'..='\u{3003}' | '\u{3008}'..='\u{3011}'
+            | '\u{3014}'..='\u{301f}' | '\u{3030}' | '\u{303d}' | '\u{30a0}' | '\u{30fb}' | '\u{fe10}'..='\u{fe19}'
+            | '\u{fe30}'..='\u{fe52}' | '\u{fe54}'..='\u{fe61}' | '\u{ff01}'..='\u{ff03}' | '\u{ff05}'..='\u{ff0a}'
+            | '\u{ff0c}'..='\u{ff0f}' | '\u{ff1a}' | '\u{ff1b}' | '\u{ff1f}' | '\u{ff20}' | '\u{ff3b}'..='\u{ff3d}'
+            | '\u{ff3f}' | '\u{ff5b}' | '\u{ff5d}' | '\u{ff5f}'..='\u{ff65}')
+}
+
+/// Chinese characters are words by themselves.
+fn is_ideograph(character: char) -> bool {
+    matches!(character,
+        '\u{4e00}'..='\u{9fff}' | '\u{3400}'..='\u{4dbf}' | '\u{20000}'..='\u{2a6df}' | '\u{2a700}'..='\u{2ceaf}'
+        | '\u{f900}'..='\u{faff}' | '\u{2f800}'..='\u{2fa1f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn words_lose_case_accents_and_neighbours() {
+        assert_eq!(words("Naïve CAFÉ, isn't\tit?"), ["naive", "cafe", ",", "isn", "'", "t", "it", "?"]);
+        assert_eq!(words("我喜欢tea"), ["我", "喜", "欢", "tea"]);
+        assert!(words(" \n\0").is_empty());
+    }
+}

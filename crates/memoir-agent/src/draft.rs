@@ -98,6 +98,13 @@ impl Draft {
 
     fn add(&mut self, body: MessageBody, visibility: Visibility, provenance: Provenance, created: Timestamp) {
         let tokens = count_tokens(body.text()) as u64;
-        self.exchange.messages.push(DraftMessage { body, visibility, provenance, tokens, created });
+        self.exchange.messages.push(DraftMessage {
+            author: None,
+            body,
+            visibility,
+            provenance,
+            tokens,
+            created,
+        });
     }
 }

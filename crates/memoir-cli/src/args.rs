@@ -1,5 +1,7 @@
 //! The command line.
 
+use std::path::PathBuf;
+
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 
 use crate::settings::Task;
@@ -62,6 +64,36 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Measure how good memory is
+    #[command(subcommand)]
+    Eval(EvalCommand),
+}
+
+/// What can be measured.
+#[derive(Debug, Subcommand)]
+pub(crate) enum EvalCommand {
+    /// How well recall finds what answers a question, on a file of conversations and questions
+    Recall {
+        /// The file
+        data: PathBuf,
+        /// Where to write what was found, a line of JSON per question
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+        /// Which ways of finding are used
+        #[arg(long, value_enum, default_value_t = EvalMode::Hybrid)]
+        mode: EvalMode,
+    },
+}
+
+/// Which ways of finding are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EvalMode {
+    /// Words and meaning
+    Hybrid,
+    /// Meaning alone
+    Dense,
+    /// Words alone
+    Keyword,
 }
 
 /// What can be done with models.

@@ -9,6 +9,7 @@ mod commands;
 mod config;
 mod cost_view;
 mod environment;
+mod eval;
 mod failure;
 mod headless;
 mod home;

@@ -12,6 +12,7 @@ mod time;
 mod tokens;
 mod tool;
 mod usage;
+mod words;
 
 pub use conversation::{Conversation, ConversationTarget, NewConversation};
 pub use exchange::{CallCost, Exchange, ExchangeDraft, ExchangeStatus, Purpose};
@@ -23,3 +24,4 @@ pub use time::{Clock, SystemClock, Timestamp};
 pub use tokens::count_tokens;
 pub use tool::{ToolCall, ToolSpec};
 pub use usage::Usage;
+pub use words::telling_words;

@@ -105,6 +105,8 @@ pub enum Provenance {
 /// A message of an exchange that is not stored yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DraftMessage {
+    /// The name of who said it, where the talk was between people.
+    pub author: Option<String>,
     /// What it says.
     pub body: MessageBody,
     /// Whether later exchanges see it.

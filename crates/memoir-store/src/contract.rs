@@ -39,6 +39,7 @@ fn at(millis: i64) -> Timestamp {
 
 fn said(body: MessageBody, created: i64) -> DraftMessage {
     DraftMessage {
+        author: None,
         body,
         visibility: Visibility::Shown,
         provenance: Provenance::Said,
@@ -127,6 +128,7 @@ async fn an_exchange_comes_back_as_it_was_committed(store: impl Store) {
     let comparable: Vec<DraftMessage> = messages
         .iter()
         .map(|message| DraftMessage {
+            author: message.author.clone(),
             body: message.body.clone(),
             visibility: message.visibility,
             provenance: message.provenance,

@@ -12,6 +12,7 @@ mod costs;
 mod error;
 mod exchanges;
 mod inspect;
+mod memory;
 mod settings;
 mod text_search;
 
@@ -25,16 +26,17 @@ pub use costs::{CostFilter, CostLine, CostSummary, Costs};
 pub use error::{Result, StoreError};
 pub use exchanges::{Committed, Exchanges};
 pub use inspect::{Inspect, TableInfo};
+pub use memory::{Match, Memory, MessageOutline, NewEmbedding, Unembedded};
 pub use settings::Settings;
 pub use text_search::{TextHit, TextSearch, TextSearchRequest};
 
 /// Everything a store does.
 pub trait Store:
-    Conversations + Exchanges + TextSearch + Settings + CommandHistory + Costs + Inspect
+    Conversations + Exchanges + TextSearch + Memory + Settings + CommandHistory + Costs + Inspect
 {
 }
 
 impl<T> Store for T where
-    T: Conversations + Exchanges + TextSearch + Settings + CommandHistory + Costs + Inspect
+    T: Conversations + Exchanges + TextSearch + Memory + Settings + CommandHistory + Costs + Inspect
 {
 }

@@ -1,6 +1,7 @@
 //! What `memoir` does besides talking: one file per subcommand.
 
 mod cost;
+mod eval;
 mod models;
 
 use std::sync::Arc;
@@ -25,6 +26,7 @@ pub(crate) async fn run(
     zone: &TimeZone,
 ) -> Result<(), Failure> {
     match command {
+        Command::Eval(command) => eval::run(command).await,
         Command::Models(command) => models::run(command, models, store.as_ref()).await,
         Command::Cost { conversation, json } => {
             let format = if json { Format::Json } else { Format::Text };

@@ -148,13 +148,14 @@ async fn insert_message(
     }
     sqlx::query(
         "INSERT INTO messages
-             (exchange_id, conversation_id, role, content, redacted, derived,
+             (exchange_id, conversation_id, role, author, content, redacted, derived,
               tool_calls, tool_call_id, tool_name, tokens, created)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(exchange.get())
     .bind(conversation.get())
     .bind(message.body.role().as_str())
+    .bind(&message.author)
     .bind(message.body.text())
     .bind(message.visibility == Visibility::Redacted)
     .bind(message.provenance == Provenance::Derived)

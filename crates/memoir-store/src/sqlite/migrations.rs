@@ -8,8 +8,10 @@ use sqlx::{
 };
 
 /// Every migration, oldest first. To change the schema, add a file and a line.
-const MIGRATIONS: &[(i64, &str, &str)] =
-    &[(1, "conversations", include_str!("../../migrations/0001_conversations.sql"))];
+const MIGRATIONS: &[(i64, &str, &str)] = &[
+    (1, "conversations", include_str!("../../migrations/0001_conversations.sql")),
+    (2, "embeddings", include_str!("../../migrations/0002_embeddings.sql")),
+];
 
 /// The schema version that this program writes.
 pub const SCHEMA_VERSION: i64 = MIGRATIONS[MIGRATIONS.len() - 1].0;

@@ -10,16 +10,22 @@ mod exchanges;
 #[cfg(feature = "contract")]
 mod fill;
 mod inspect;
+mod memory;
 mod migrations;
 mod open;
 mod settings;
 mod text_query;
 mod text_search;
+mod vectors;
+
+use std::sync::Arc;
 
 use sqlx::{Sqlite, SqlitePool, Transaction};
+use tokio::sync::Mutex;
 
 use crate::Result;
 use error::store_error;
+use vectors::Vectors;
 
 pub use migrations::SCHEMA_VERSION;
 
@@ -30,6 +36,8 @@ pub struct SqliteStore {
     writer: SqlitePool,
     /// Read-only connections, opened when first needed.
     readers: SqlitePool,
+    /// Vectors for searching; derived, filled when first needed.
+    vectors: Arc<Mutex<Vectors>>,
 }
 
 impl SqliteStore {

@@ -37,7 +37,7 @@ impl SqliteStore {
         let options = connect_options(path);
         let writer = pool(1).connect_lazy_with(options.clone());
         let readers = pool(MOST_READERS).connect_lazy_with(options.read_only(true));
-        Ok(Self { writer, readers })
+        Ok(Self { writer, readers, vectors: std::sync::Arc::default() })
     }
 }
 

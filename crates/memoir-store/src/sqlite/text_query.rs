@@ -1,33 +1,16 @@
 //! From what a person types to a full-text query that no input can break.
 
-use std::collections::HashSet;
+use memoir_core::telling_words;
 
 /// The longest query that is asked: terms beyond this add time, not hits.
 const MOST_TERMS: usize = 64;
-
-/// Words that say nothing about a subject. They are left out unless there is nothing else.
-const STOP_WORDS: &[&str] = &[
-    "a", "about", "all", "am", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can",
-    "could", "d", "did", "do", "does", "for", "from", "had", "has", "have", "he", "her", "his", "how", "i",
-    "if", "in", "is", "it", "its", "ll", "m", "me", "my", "of", "on", "or", "our", "re", "s", "she",
-    "should", "so", "t", "that", "the", "their", "them", "there", "they", "this", "to", "ve", "was", "we",
-    "were", "what", "when", "where", "which", "who", "whom", "why", "will", "with", "would", "you", "your",
-];
 
 /// An FTS5 query that matches any word of `text`, or nothing when there is no word in it.
 ///
 /// Every word is quoted, so that operators, quotes and punctuation are words or nothing, never syntax.
 pub(super) fn any_term_query(text: &str) -> Option<String> {
-    let mut seen = HashSet::new();
-    let words: Vec<String> = text
-        .split(|character: char| !character.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-        .filter(|word| seen.insert(word.clone()))
-        .collect();
-    let telling: Vec<&String> = words.iter().filter(|word| !STOP_WORDS.contains(&word.as_str())).collect();
-    let asked = if telling.is_empty() { words.iter().collect() } else { telling };
-    let terms: Vec<String> = asked.into_iter().take(MOST_TERMS).map(|word| format!("\"{word}\"")).collect();
+    let terms: Vec<String> =
+        telling_words(text).into_iter().take(MOST_TERMS).map(|word| format!("\"{word}\"")).collect();
     (!terms.is_empty()).then(|| terms.join(" OR "))
 }
 

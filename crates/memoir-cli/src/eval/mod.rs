@@ -1,0 +1,110 @@
+//! `memoir eval`: how good recall is, on a file of conversations and questions.
+
+mod data;
+mod measure;
+
+use std::{
+    collections::HashMap,
+    fs::File,
+    io::{BufWriter, Write as _, stdout},
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use memoir_core::{ConversationTarget, MessageId, NewConversation, SystemClock, TimeZone};
+use memoir_embed::LocalEmbedder;
+use memoir_recall::{Mode, Recall, RecallError};
+use memoir_store::{Store, sqlite::SqliteStore};
+use serde_json::json;
+
+use crate::failure::{Failure, Kind};
+use data::{Talk, Turn};
+use measure::Table;
+
+/// How many turns are ranked for a question.
+const RANKED: usize = 60;
+
+/// Loads each conversation of `data` into a fresh memory, asks its questions, writes what was found to `out` and
+/// prints how good that is.
+pub(crate) async fn recall(data: &Path, out: &Path, mode: Mode) -> Result<(), Failure> {
+    let talks = data::read(data)?;
+    let mut predictions = BufWriter::new(File::create(out)?);
+    let mut table = Table::default();
+    let mut asking = Duration::ZERO;
+    for talk in &talks {
+        let home =
+            std::env::temp_dir().join(format!("memoir-eval-{}-{}", std::process::id(), talk.conversation_id));
+        let evaluated = evaluate(talk, &home, mode, &mut predictions, &mut table).await;
+        // What was made for this is gone afterwards, whatever happened.
+        let _ = std::fs::remove_dir_all(&home);
+        asking += evaluated?;
+    }
+    predictions.flush()?;
+    write!(stdout(), "{table}")?;
+    let per_question = asking.as_secs_f64() * 1000.0 / table.questions().max(1) as f64;
+    Ok(writeln!(stdout(), "{per_question:.1} ms per question")?)
+}
+
+async fn evaluate(
+    talk: &Talk,
+    home: &Path,
+    mode: Mode,
+    predictions: &mut impl std::io::Write,
+    table: &mut Table,
+) -> Result<Duration, Failure> {
+    let sqlite = SqliteStore::open(&home.join("memoir.db")).await?;
+    let recall = Recall {
+        store: Arc::new(sqlite.clone()),
+        embedder: Arc::new(LocalEmbedder),
+        clock: Arc::new(SystemClock),
+        zone: TimeZone::UTC,
+    };
+    let turns = load(talk, recall.store.as_ref()).await?;
+    while recall.embed_next().await.map_err(recall_failure)? > 0 {}
+    let mut asking = Duration::ZERO;
+    for question in &talk.questions {
+        let started = Instant::now();
+        let ranked = recall.rank(&question.question, mode, None, RANKED).await.map_err(recall_failure)?;
+        asking += started.elapsed();
+        let ids: Vec<&str> =
+            ranked.iter().filter_map(|found| turns.get(&found.message_id)).copied().collect();
+        writeln!(predictions, "{}", json!({"question_id": question.id, "ranked": ids}))?;
+        table.add(&question.category, &ids, &question.evidence);
+    }
+    sqlite.close().await;
+    Ok(asking)
+}
+
+/// Files every session as a conversation, through the same door as any talk.
+async fn load<'a>(talk: &'a Talk, store: &dyn Store) -> Result<HashMap<MessageId, &'a str>, Failure> {
+    let first =
+        talk.sessions.first().and_then(|session| session.turns.first()).map(|turn| turn.speaker.as_str());
+    let mut turns = HashMap::new();
+    for session in &talk.sessions {
+        let new = NewConversation { title: session.session_id.clone(), scope: talk.conversation_id.clone() };
+        let mut target = ConversationTarget::New(new);
+        for (number, pair) in session.turns.chunks(2).enumerate() {
+            let draft = data::exchange(pair, session.moment()?, number, first.unwrap_or_default());
+            let committed = store.commit_exchange(&target, &draft).await?;
+            target = ConversationTarget::Existing(committed.conversation_id);
+        }
+        if let ConversationTarget::Existing(id) = target {
+            let messages = store.messages(id, u32::MAX).await?;
+            turns.extend(
+                messages
+                    .iter()
+                    .map(|message| message.id)
+                    .zip(session.turns.iter().map(|turn: &Turn| turn.id.as_str())),
+            );
+        }
+    }
+    Ok(turns)
+}
+
+fn recall_failure(error: RecallError) -> Failure {
+    match error {
+        RecallError::Store(error) => error.into(),
+        other => Failure::new(Kind::Failed, other.to_string()),
+    }
+}

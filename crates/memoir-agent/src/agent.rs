@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use memoir_core::Clock;
+use memoir_core::{Clock, TimeZone};
 use memoir_models::ChatModel;
+use memoir_recall::Recall;
 use memoir_store::Store;
 use memoir_tools::{ToolContext, ToolSet};
 
@@ -33,8 +34,12 @@ pub struct Agent {
     pub tools: Arc<ToolSet>,
     /// What tools work with.
     pub tool_context: ToolContext,
+    /// How memory is asked; not at all when it is switched off.
+    pub recall: Option<Recall>,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
+    /// Where, for dates that a model reads.
+    pub zone: TimeZone,
     /// How far a turn may go.
     pub limits: Limits,
 }

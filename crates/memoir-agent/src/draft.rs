@@ -1,8 +1,8 @@
 //! An exchange while it happens, in memory alone.
 
 use memoir_core::{
-    CallCost, DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, Provenance, Purpose, Timestamp, Usd,
-    Visibility, count_tokens,
+    CallCost, DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, Passage, Provenance, Purpose,
+    Timestamp, Usd, Visibility, count_tokens,
 };
 use memoir_models::{ChatModel, StopReason, ToolResult};
 
@@ -28,6 +28,7 @@ impl Draft {
             model: model.to_owned(),
             messages: Vec::new(),
             calls: Vec::new(),
+            recalled: Vec::new(),
             tool_call_count: 0,
             error: None,
         };
@@ -44,6 +45,11 @@ impl Draft {
     /// The exchange, when it is over.
     pub(crate) fn finished(self) -> (ExchangeDraft, StopReason) {
         (self.exchange, self.stop)
+    }
+
+    /// Memory has put these into the exchange.
+    pub(crate) fn recalled(&mut self, passages: Vec<Passage>) {
+        self.exchange.recalled = passages;
     }
 
     /// A call begins; what comes of it is gathered here.

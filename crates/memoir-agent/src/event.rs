@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use memoir_core::{ConversationId, ExchangeId, ExchangeStatus, ToolCall, Usage, Usd};
+use memoir_core::{ConversationId, ExchangeId, ExchangeStatus, Passage, ToolCall, Usage, Usd};
 use memoir_models::{ChatRequest, ModelError, StopReason};
 use memoir_store::CostSummary;
 
@@ -60,6 +60,8 @@ pub struct TurnReport {
     pub stop: StopReason,
     /// The answer.
     pub text: String,
+    /// What memory put into it.
+    pub recalled: Vec<Passage>,
     /// Who answered.
     pub model: String,
     /// Tokens of all calls.

@@ -4,6 +4,7 @@
 //! is told to an observer, event by event.
 
 mod agent;
+mod context_document;
 mod conversation;
 mod draft;
 mod error;

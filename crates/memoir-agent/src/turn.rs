@@ -1,17 +1,24 @@
 //! The turn: from a prompt to a committed exchange, or to nothing at all.
 
+use std::time::Duration;
+
+use memoir_core::{Passage, Provenance};
 use memoir_models::{ChatMessage, ChatRequest, ModelError};
+use memoir_recall::Asking;
 use memoir_store::CostSummary;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Agent, CurrentConversation, Observer, TurnError, TurnEvent, TurnReport,
+    Agent, CurrentConversation, Observer, TurnError, TurnEvent, TurnReport, context_document,
     draft::Draft,
     history,
     reply::{self, Reply},
     system_prompt::SYSTEM_PROMPT,
     tool_round,
 };
+
+/// What memory says comes within this, or not at all.
+const RECALL_DEADLINE: Duration = Duration::from_secs(2);
 
 impl Agent {
     /// Answers `prompt` in `conversation`. The exchange is drafted in memory and committed once, at the end;
@@ -55,6 +62,10 @@ impl Agent {
             Err(source) => return Err(TurnError::NotKept { answer: draft.assistant_message, source }),
         };
         conversation.committed_as(committed.conversation_id);
+        // So that the next prompt can find it. What fails here is found by its words, and embedded later.
+        if let Some(recall) = &self.recall {
+            let _ = recall.embed_next().await;
+        }
         // The exchange is kept; a sum that cannot be read now is no reason to say otherwise.
         let conversation_cost = self.store.conversation_cost(committed.conversation_id).await;
         Ok(TurnReport {
@@ -69,6 +80,7 @@ impl Agent {
             duration_ms: draft.completed.millis_since(draft.started),
             conversation_cost: conversation_cost.unwrap_or_else(|_| CostSummary::default()),
             text: draft.assistant_message,
+            recalled: draft.recalled,
             model: draft.model,
         })
     }
@@ -85,13 +97,21 @@ impl Agent {
             Some(id) => history::rebuild(self.store.messages(id, self.limits.history_exchanges).await?),
             None => Vec::new(),
         };
+        let memory = self.recalled(conversation, prompt, observer).await;
+        // The one model that answers with memory is handed it; the others read it before the user's words.
+        let said = match self.model.provenance() {
+            Provenance::Derived => prompt.to_owned(),
+            Provenance::Said => context_document::write(prompt, &memory, &self.zone),
+        };
         let mut request = ChatRequest {
             system: SYSTEM_PROMPT.to_owned(),
             stable_messages: history.len(),
             messages: history,
             tools: self.tools.specs(),
+            memory: memory.clone(),
         };
-        request.messages.push(ChatMessage::User(prompt.to_owned()));
+        request.messages.push(ChatMessage::User(said));
+        draft.recalled(memory);
 
         for _ in 0..self.limits.max_turns {
             let reply = self.reply(&mut request, draft, observer).await?;
@@ -110,6 +130,32 @@ impl Agent {
             format!("Stopped after {} rounds of tool calls without an answer.", self.limits.max_turns);
         draft.stop(reason, self.clock.now());
         Ok(())
+    }
+
+    /// What memory says about the prompt. Late or failing, it is left out and said so: recall never breaks a turn.
+    async fn recalled(
+        &self,
+        conversation: &CurrentConversation,
+        prompt: &str,
+        observer: Observer<'_>,
+    ) -> Vec<Passage> {
+        let Some(recall) = &self.recall else { return Vec::new() };
+        match tokio::time::timeout(
+            RECALL_DEADLINE,
+            recall.passages(prompt, Asking::Prompt, conversation.id()),
+        )
+        .await
+        {
+            Ok(Ok(passages)) => passages,
+            Ok(Err(error)) => {
+                observer(TurnEvent::Notice(format!("Memory could not be asked: {error}.")));
+                Vec::new()
+            }
+            Err(_) => {
+                observer(TurnEvent::Notice("Memory took too long and was left out.".into()));
+                Vec::new()
+            }
+        }
     }
 
     /// One reply. When the model says that it was sent too much, the older half of the history is left out and

@@ -13,7 +13,7 @@ use std::{
 use async_trait::async_trait;
 use futures::{FutureExt as _, StreamExt as _};
 use memoir_agent::{Agent, CurrentConversation, Limits, TurnError, TurnEvent, TurnReport};
-use memoir_core::{SystemClock, ToolCall, ToolSpec, Usage, Usd};
+use memoir_core::{SystemClock, TimeZone, ToolCall, ToolSpec, Usage, Usd};
 use memoir_models::{ChatEvent, ChatModel, ChatRequest, ChatStream, Finish, ModelError, StopReason};
 use memoir_store::{Inspect as _, sqlite::SqliteStore};
 use memoir_tools::{Tool, ToolContext, ToolError, ToolSet};
@@ -93,7 +93,9 @@ async fn turn(
         model: Arc::new(model),
         tools: Arc::new(ToolSet::of(vec![Box::new(Bomb)])),
         tool_context: ToolContext::new(directory.path(), Arc::new(store.clone())).unwrap(),
+        recall: None,
         clock: Arc::new(SystemClock),
+        zone: TimeZone::UTC,
         limits: Limits::default(),
     };
     let mut conversation = CurrentConversation::begin("/test");

@@ -4,6 +4,9 @@ use std::{path::PathBuf, sync::Arc};
 
 use memoir_agent::{Agent, CurrentConversation, Limits};
 use memoir_core::{Clock as _, ConversationId, SystemClock, TimeZone};
+use memoir_embed::LocalEmbedder;
+use memoir_models::ChatModel;
+use memoir_recall::Recall;
 use memoir_store::{ConversationList, Store, sqlite::SqliteStore};
 use memoir_tools::{ToolContext, ToolSet};
 
@@ -16,7 +19,7 @@ use crate::{
     home::Home,
     models::{Choice, Models},
     prompt_source::{self, Talk},
-    repl, scope, subcommands,
+    repl, scope, settings, subcommands,
     trace::Verbosity,
 };
 
@@ -36,7 +39,7 @@ pub(crate) struct App {
 impl App {
     /// Talks to another model from now on.
     pub(crate) async fn switch_model(&mut self, mut choice: Choice) -> Result<(), Failure> {
-        self.agent.model = self.models.connect(&mut choice, Arc::clone(&self.agent.store)).await?;
+        self.agent.model = self.models.connect(&mut choice).await?;
         self.choice = choice;
         Ok(())
     }
@@ -93,12 +96,12 @@ async fn with_store(
     })?;
     let project = scope::project_of(&directory);
     let mut choice = models.choose(args.model.as_deref(), store.as_ref()).await?;
-    let model = models.connect(&mut choice, Arc::clone(&store)).await?;
+    let model = models.connect(&mut choice).await?;
     let wanted = Wanted::from(args.continue_last, args.resume, &talk)?;
     let scope = project.to_string_lossy().into_owned();
     let app = App {
         conversation: conversation(wanted, &scope, store.as_ref(), &zone).await?,
-        agent: agent(store, model, project)?,
+        agent: agent(store, model, project, &zone).await?,
         project: scope,
         home,
         models,
@@ -112,19 +115,28 @@ async fn with_store(
     }
 }
 
-fn agent(
+async fn agent(
     store: Arc<dyn Store>,
-    model: Arc<dyn memoir_models::ChatModel>,
+    model: Arc<dyn ChatModel>,
     workspace: PathBuf,
+    zone: &TimeZone,
 ) -> Result<Agent, Failure> {
+    let on = settings::recall_is_on(store.as_ref()).await?;
     Ok(Agent {
         tool_context: ToolContext::new(&workspace, Arc::clone(&store))?,
+        recall: on.then(|| recall(Arc::clone(&store), zone)),
         store,
         model,
         tools: Arc::new(ToolSet::all()),
         clock: Arc::new(SystemClock),
+        zone: zone.clone(),
         limits: Limits::default(),
     })
+}
+
+/// Memory, to be asked with the compiled-in embedder.
+pub(crate) fn recall(store: Arc<dyn Store>, zone: &TimeZone) -> Recall {
+    Recall { store, embedder: Arc::new(LocalEmbedder), clock: Arc::new(SystemClock), zone: zone.clone() }
 }
 
 /// Which conversation the command line asks for.

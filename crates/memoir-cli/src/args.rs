@@ -64,6 +64,17 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Look for something in everything that was said
+    Search {
+        /// What to look for
+        query: String,
+        /// At most so many
+        #[arg(long, default_value_t = 10)]
+        limit: usize,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Measure how good memory is
     #[command(subcommand)]
     Eval(EvalCommand),

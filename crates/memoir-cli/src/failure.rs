@@ -5,6 +5,7 @@ use std::{io, process::ExitCode};
 use anstream::eprintln;
 use memoir_agent::TurnError;
 use memoir_models::ModelError;
+use memoir_recall::RecallError;
 use memoir_store::StoreError;
 use serde_json::{Value, json};
 
@@ -158,6 +159,15 @@ impl From<ModelError> for Failure {
             | ModelError::Garbled(_)
             | ModelError::Empty => failure.hint("Nothing was stored; send the prompt again."),
             _ => failure,
+        }
+    }
+}
+
+impl From<RecallError> for Failure {
+    fn from(error: RecallError) -> Self {
+        match error {
+            RecallError::Store(error) => error.into(),
+            RecallError::Embedding(error) => error.into(),
         }
     }
 }

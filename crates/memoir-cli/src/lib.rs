@@ -22,6 +22,7 @@ mod prompt_source;
 mod reference;
 mod repl;
 mod scope;
+mod search_view;
 mod settings;
 mod subcommands;
 mod trace;

@@ -130,15 +130,11 @@ impl Models {
     }
 
     /// The model, ready to be called.
-    pub(crate) async fn connect(
-        &self,
-        choice: &mut Choice,
-        store: Arc<dyn Store>,
-    ) -> Result<Arc<dyn ChatModel>, Failure> {
+    pub(crate) async fn connect(&self, choice: &mut Choice) -> Result<Arc<dyn ChatModel>, Failure> {
         self.locate(choice).await;
         let name = &choice.name;
         if name.provider == Provider::Memoir {
-            return Ok(Arc::new(RecallModel::new(store, self.zone.clone(), HOW_TO_CONNECT)));
+            return Ok(Arc::new(RecallModel::new(self.zone.clone(), HOW_TO_CONNECT)));
         }
         let endpoint = self.endpoint(choice)?;
         let (options, retry) = (self.config.call_options(), self.config.retry_policy());

@@ -1,7 +1,7 @@
 //! The result of an answer, for scripts and for people.
 
 use memoir_agent::{ToolOutcome, TurnEvent, TurnReport};
-use memoir_core::{ExchangeStatus, Usage, Usd};
+use memoir_core::{ExchangeStatus, Passage, Usage, Usd};
 use memoir_models::StopReason;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -22,8 +22,37 @@ pub(crate) struct JsonResult<'a> {
     duration_ms: u64,
     request_count: u64,
     tool_call_count: u64,
-    /// What memory put into the request. Nothing does so yet.
-    recalled: [(); 0],
+    recalled: Vec<JsonPassage<'a>>,
+}
+
+/// What memory put into the request.
+#[derive(Debug, Serialize)]
+pub(crate) struct JsonPassage<'a> {
+    kind: &'static str,
+    id: i64,
+    exchange_id: i64,
+    conversation_id: i64,
+    date: String,
+    score: f64,
+    similarity: f64,
+    tokens: u64,
+    text: &'a str,
+}
+
+impl<'a> From<&'a Passage> for JsonPassage<'a> {
+    fn from(passage: &'a Passage) -> Self {
+        Self {
+            kind: "message",
+            id: passage.message_id.get(),
+            exchange_id: passage.exchange_id.get(),
+            conversation_id: passage.conversation_id.get(),
+            date: passage.created.to_string(),
+            score: passage.score,
+            similarity: passage.similarity,
+            tokens: passage.tokens,
+            text: &passage.text,
+        }
+    }
 }
 
 impl<'a> From<&'a TurnReport> for JsonResult<'a> {
@@ -44,7 +73,7 @@ impl<'a> From<&'a TurnReport> for JsonResult<'a> {
             duration_ms: report.duration_ms,
             request_count: report.request_count,
             tool_call_count: report.tool_call_count,
-            recalled: [],
+            recalled: report.recalled.iter().map(JsonPassage::from).collect(),
         }
     }
 }
@@ -87,6 +116,11 @@ pub(crate) fn metrics_line(report: &TurnReport) -> String {
         }
         None => parts.push("price unknown".into()),
     }
+    match report.recalled.len() {
+        0 => {}
+        1 => parts.push("1 recalled".into()),
+        several => parts.push(format!("{several} recalled")),
+    }
     match report.tool_call_count {
         0 => {}
         1 => parts.push("1 tool call".into()),
@@ -112,6 +146,7 @@ mod tests {
             status: ExchangeStatus::Completed,
             stop: StopReason::Done,
             text: "hi".into(),
+            recalled: Vec::new(),
             model: "openai/gpt-5-mini".into(),
             usage: Usage { input_tokens: 120, output_tokens: 8, cached_tokens: 64, ..Usage::default() },
             cost: Some(Usd::from_nanos(1_200_000)),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{ConversationId, DraftMessage, ExchangeId, Timestamp, Usage, Usd};
+use crate::{ConversationId, DraftMessage, ExchangeId, Passage, Timestamp, Usage, Usd};
 
 /// How an exchange ended. There is no word for one that is under way: it is drafted in memory and
 /// stored only when it is over.
@@ -76,6 +76,8 @@ pub struct ExchangeDraft {
     pub messages: Vec<DraftMessage>,
     /// One entry per call to a model.
     pub calls: Vec<CallCost>,
+    /// What memory put into it.
+    pub recalled: Vec<Passage>,
     /// How many tools ran.
     pub tool_call_count: u64,
     /// Why it was stopped, if it was.
@@ -149,6 +151,7 @@ mod tests {
             model: "m".into(),
             messages: Vec::new(),
             calls,
+            recalled: Vec::new(),
             tool_call_count: 0,
             error: None,
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
-use memoir_core::{Provenance, ToolCall, ToolSpec, Usage, Usd};
+use memoir_core::{Passage, Provenance, ToolCall, ToolSpec, Usage, Usd};
 
 use crate::ModelError;
 
@@ -20,6 +20,9 @@ pub struct ChatRequest {
     pub stable_messages: usize,
     /// What the model may ask to run.
     pub tools: Vec<ToolSpec>,
+    /// What was recalled for it. It stands in the messages already, for models that read; this is for the one
+    /// that answers with it.
+    pub memory: Vec<Passage>,
 }
 
 /// One message of a request.

@@ -2,18 +2,18 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use memoir_core::{Clock, ConversationId, MessageId, TimeZone};
+use memoir_core::{Clock, ConversationId, TimeZone};
 use memoir_models::{EmbedTask, Embedder, ModelError};
-use memoir_store::{Match, Store, StoreError};
+use memoir_store::{Match, MessageOutline, Store, StoreError};
 
 use crate::{
     question::Question,
     score::{Evidence, score},
 };
 
-/// How many messages are looked up by one word, and by meaning.
-const MOST_PER_WORD: u32 = 1000;
-const MOST_BY_MEANING: usize = 1000;
+/// How many messages are looked up by one word, and by meaning. One busy conversation must not fill this alone.
+const MOST_PER_WORD: u32 = 3000;
+const MOST_BY_MEANING: usize = 3000;
 
 /// How many words of a question are looked up; a longer one is a text of its own, and its rarest words tell.
 const MOST_WORDS: usize = 32;
@@ -33,12 +33,16 @@ pub enum Mode {
 }
 
 /// A message that was found.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Ranked {
     /// The message.
-    pub message_id: MessageId,
-    /// How well it matches; higher is better.
+    pub outline: MessageOutline,
+    /// How well it matches; higher is better, among the answers to one question.
     pub score: f64,
+    /// How near it is in meaning: a cosine.
+    pub similarity: f64,
+    /// How much of the question's words it has, itself or beside it: 0 to 1.
+    pub coverage: f64,
 }
 
 /// Why memory could not be asked.
@@ -82,7 +86,14 @@ impl Recall {
         let conversations = self.store.conversation_count().await?;
         let evidence = Evidence { question: &question, words, meaning, outlines: &outlines, conversations };
         let ranked = score(&evidence).into_iter().take(limit);
-        Ok(ranked.map(|(message_id, score)| Ranked { message_id, score }).collect())
+        Ok(ranked
+            .map(|scored| Ranked {
+                outline: outlines[scored.position].clone(),
+                score: scored.score,
+                similarity: scored.similarity,
+                coverage: scored.coverage,
+            })
+            .collect())
     }
 
     async fn words(
@@ -102,7 +113,7 @@ impl Recall {
         question: &Question,
         except: Option<ConversationId>,
     ) -> Result<Vec<Match>, RecallError> {
-        let embedded = self.embedder.embed(&[question.meaning.clone()], EmbedTask::Query).await?;
+        let embedded = self.embedder.embed(std::slice::from_ref(&question.meaning), EmbedTask::Query).await?;
         let Some(vector) = embedded.vectors.first() else { return Ok(Vec::new()) };
         Ok(self.store.nearest(self.embedder.name(), vector, except, MOST_BY_MEANING).await?)
     }

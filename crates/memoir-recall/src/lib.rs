@@ -8,9 +8,11 @@ mod dates;
 mod engine;
 mod indexing;
 mod model;
+mod passages;
 mod question;
 mod score;
 
 pub use dates::{DateRange, Precision, find_dates};
 pub use engine::{Mode, Ranked, Recall, RecallError};
 pub use model::RecallModel;
+pub use passages::Asking;

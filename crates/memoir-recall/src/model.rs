@@ -1,20 +1,16 @@
 //! `memoir/recall`: answers made of what memory holds, quoted, or an honest "nothing".
 
-use std::{collections::HashSet, fmt::Write as _, sync::Arc};
+use std::fmt::Write as _;
 
 use async_trait::async_trait;
 use futures::StreamExt as _;
-use memoir_core::{Provenance, Role, TimeZone, Usage, Usd};
+use memoir_core::{Passage, Provenance, Role, TimeZone, Usage, Usd};
 use memoir_models::{
-    ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatStream, Finish, ModelError, ModelName, StopReason,
+    ChatEvent, ChatModel, ChatRequest, ChatStream, Finish, ModelError, ModelName, StopReason,
 };
-use memoir_store::{Store, TextHit, TextSearchRequest};
 
 /// How many passages an answer quotes.
 const MOST_PASSAGES: usize = 5;
-
-/// How much is searched for them: several hits may fall into one exchange, or repeat the question.
-const MOST_HITS: u32 = 40;
 
 /// How much of a passage is quoted.
 const LONGEST_QUOTE: usize = 400;
@@ -22,35 +18,30 @@ const LONGEST_QUOTE: usize = 400;
 /// The model that answers from memory alone.
 pub struct RecallModel {
     name: String,
-    store: Arc<dyn Store>,
     zone: TimeZone,
     how_to_connect: String,
 }
 
 impl RecallModel {
-    /// A model over `store` that gives dates in `zone`. Every answer ends with `how_to_connect`, one line on how
-    /// to get a real model.
-    pub fn new(store: Arc<dyn Store>, zone: TimeZone, how_to_connect: impl Into<String>) -> Self {
-        Self { name: ModelName::recall().to_string(), store, zone, how_to_connect: how_to_connect.into() }
+    /// A model that gives dates in `zone`. Every answer ends with `how_to_connect`, one line on how to get a real
+    /// model.
+    pub fn new(zone: TimeZone, how_to_connect: impl Into<String>) -> Self {
+        Self { name: ModelName::recall().to_string(), zone, how_to_connect: how_to_connect.into() }
     }
 
-    async fn answer(&self, question: &str) -> Result<String, ModelError> {
-        let request = TextSearchRequest { text: question.to_owned(), limit: MOST_HITS };
-        let hits =
-            self.store.search_text(&request).await.map_err(|error| ModelError::Memory(error.to_string()))?;
-        let passages = best_passages(hits, question);
+    fn answer(&self, passages: &[Passage]) -> String {
         let mut answer = String::new();
         if passages.is_empty() {
             answer.push_str("Nothing in memory about this.\n");
         } else {
             answer.push_str("From memory:\n");
-            for hit in &passages {
-                quote(&mut answer, hit, &self.zone);
+            for passage in passages.iter().take(MOST_PASSAGES) {
+                quote(&mut answer, passage, &self.zone);
             }
         }
         answer.push('\n');
         answer.push_str(&self.how_to_connect);
-        Ok(answer)
+        answer
     }
 }
 
@@ -61,13 +52,8 @@ impl ChatModel for RecallModel {
     }
 
     async fn stream(&self, request: ChatRequest) -> Result<ChatStream, ModelError> {
-        let question = request.messages.iter().rev().find_map(|message| match message {
-            ChatMessage::User(text) => Some(text.as_str()),
-            _ => None,
-        });
-        let answer = self.answer(question.unwrap_or_default()).await?;
         let events = [
-            ChatEvent::Text(answer),
+            ChatEvent::Text(self.answer(&request.memory)),
             ChatEvent::Usage(Usage::default()),
             ChatEvent::End(Finish { reason: StopReason::Done, replay: None }),
         ];
@@ -87,97 +73,71 @@ impl ChatModel for RecallModel {
     }
 }
 
-/// The best hit of each exchange, without those that only repeat the question.
-fn best_passages(hits: Vec<TextHit>, question: &str) -> Vec<TextHit> {
-    let mut exchanges = HashSet::new();
-    hits.into_iter()
-        .filter(|hit| hit.text.trim() != question.trim())
-        .filter(|hit| exchanges.insert(hit.exchange_id))
-        .take(MOST_PASSAGES)
-        .collect()
-}
-
 /// One passage with date, ids and score.
-fn quote(answer: &mut String, hit: &TextHit, zone: &TimeZone) {
-    let who = match hit.role {
-        Role::User => "you",
-        Role::Assistant | Role::Tool => "assistant",
+fn quote(answer: &mut String, passage: &Passage, zone: &TimeZone) {
+    let who = match (&passage.author, passage.role) {
+        (Some(author), _) => author.as_str(),
+        (None, Role::User) => "you",
+        (None, Role::Assistant | Role::Tool) => "assistant",
     };
     // Writing to a string cannot fail.
-    let _ = write!(
+    let _ = writeln!(
         answer,
-        "\n{}, {who} (conversation {}, exchange {}, score {:.1}):\n",
-        hit.created.minute_in(zone),
-        hit.conversation_id,
-        hit.exchange_id,
-        hit.score
+        "\n{}, {who} (conversation {}, exchange {}, score {:.2}):",
+        passage.created.minute_in(zone),
+        passage.conversation_id,
+        passage.exchange_id,
+        passage.score
     );
-    let text = hit.text.trim();
+    let text = passage.text.trim();
     let (shown, cut) = match text.char_indices().nth(LONGEST_QUOTE) {
         Some((end, _)) => (&text[..end], "…"),
         None => (text, ""),
     };
-    for line in shown.lines() {
-        let _ = writeln!(answer, "> {line}");
-    }
-    if !cut.is_empty() {
-        answer.insert_str(answer.len() - 1, cut);
-    }
+    let lines: Vec<String> = shown.lines().map(|line| format!("> {line}")).collect();
+    let _ = writeln!(answer, "{}{cut}", lines.join("\n"));
 }
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
-
-    use memoir_store::{Exchanges as _, contract, sqlite::SqliteStore};
+    use memoir_core::{ConversationId, ExchangeId, MessageId, Timestamp};
 
     use super::*;
 
-    async fn ask(store: &SqliteStore, question: &str) -> String {
-        RecallModel::new(Arc::new(store.clone()), TimeZone::UTC, "Connect a model.")
-            .answer(question)
-            .await
-            .unwrap()
+    fn passage(text: &str) -> Passage {
+        Passage {
+            message_id: MessageId::new(1),
+            exchange_id: ExchangeId::new(2),
+            conversation_id: ConversationId::new(3),
+            title: "t".into(),
+            role: Role::User,
+            author: None,
+            created: Timestamp::from_millis(1_700_000_000_000),
+            text: text.into(),
+            score: 2.5,
+            similarity: 0.7,
+            coverage: 1.0,
+            tokens: 9,
+        }
     }
 
-    async fn store(directory: &tempfile::TempDir) -> SqliteStore {
-        SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap()
+    fn answer(passages: &[Passage]) -> String {
+        RecallModel::new(TimeZone::UTC, "Connect a model.").answer(passages)
     }
 
-    #[tokio::test]
-    async fn quotes_what_was_said_with_its_source() {
-        let directory = tempfile::TempDir::new().unwrap();
-        let store = store(&directory).await;
-        let draft =
-            contract::exchange("The wifi password is on the fridge", "Good to know", 1_700_000_000_000);
-        store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
-        let answer = ask(&store, "Where is the wifi password?").await;
-        assert!(answer.contains("> The wifi password is on the fridge\n"), "{answer}");
-        assert!(answer.contains("you (conversation 1, exchange 1, score "), "{answer}");
-        assert!(answer.contains("2023-11-1"), "{answer}");
-        assert!(answer.ends_with("\n\nConnect a model."), "{answer}");
+    #[test]
+    fn quotes_what_was_said_with_its_source() {
+        assert_eq!(
+            answer(&[passage("The key\nis here")]),
+            "From memory:\n\n2023-11-14 22:13, you (conversation 3, exchange 2, score 2.50):\n> The key\n> is here\n\n\
+             Connect a model."
+        );
+        assert_eq!(answer(&[]), "Nothing in memory about this.\n\nConnect a model.");
     }
 
-    #[tokio::test]
-    async fn says_so_when_there_is_nothing() {
-        let directory = tempfile::TempDir::new().unwrap();
-        let store = store(&directory).await;
-        let draft = contract::exchange("Where is the key?", "…", 1000);
-        store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
-        assert_eq!(ask(&store, "hello").await, "Nothing in memory about this.\n\nConnect a model.");
-        let same_question = ask(&store, "Where is the key?").await;
-        assert!(same_question.starts_with("Nothing in memory"), "{same_question}");
-    }
-
-    #[tokio::test]
-    async fn cuts_long_passages_between_characters() {
-        let directory = tempfile::TempDir::new().unwrap();
-        let store = store(&directory).await;
-        let long = format!("tea {}", "é".repeat(2 * LONGEST_QUOTE));
-        let draft = contract::exchange(&long, "ok", 1000);
-        store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
-        let answer = ask(&store, "tea").await;
-        assert!(answer.contains("é…\n"), "{answer}");
-        assert!(answer.chars().count() < LONGEST_QUOTE + 200);
+    #[test]
+    fn cuts_long_passages_between_characters() {
+        let long = answer(&[passage(&"é".repeat(2 * LONGEST_QUOTE))]);
+        assert!(long.contains("é…\n") && long.chars().count() < LONGEST_QUOTE + 200, "{long}");
     }
 }

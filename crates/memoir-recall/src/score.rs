@@ -45,19 +45,34 @@ pub(crate) struct Evidence<'a> {
     pub(crate) conversations: u64,
 }
 
+/// A message with its score, and two measures that hold across questions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Scored {
+    pub(crate) position: usize,
+    pub(crate) score: f64,
+    /// How near it is in meaning: a cosine.
+    pub(crate) similarity: f64,
+    /// How much of the question's words it has, itself or beside it.
+    pub(crate) coverage: f64,
+}
+
 /// Every message with its score, best first.
-pub(crate) fn score(evidence: &Evidence<'_>) -> Vec<(MessageId, f64)> {
+pub(crate) fn score(evidence: &Evidence<'_>) -> Vec<Scored> {
     let index: HashMap<MessageId, usize> =
         evidence.outlines.iter().enumerate().map(|(index, outline)| (outline.id, index)).collect();
-    let lexical = scaled(lexical(evidence, &index));
+    let lexical = lexical(evidence, &index);
+    let whole = whole_question(&evidence.words);
+    let coverage: Vec<f64> = lexical.iter().map(|value| (value / whole).min(1.0)).collect();
+    let lexical = scaled(lexical);
     let conversations = conversations(evidence);
-    let meaning = scaled(at_positions(&evidence.meaning, &index, evidence.outlines.len()));
+    let similarity = at_positions(&evidence.meaning, &index, evidence.outlines.len());
+    let meaning = scaled(similarity.clone());
     let neighbour = |index: usize, step: isize| -> Option<usize> {
         let other = index.checked_add_signed(step)?;
         let same = evidence.outlines.get(other)?.conversation_id == evidence.outlines[index].conversation_id;
         same.then_some(other)
     };
-    let mut scores: Vec<(MessageId, f64)> = evidence
+    let mut scores: Vec<Scored> = evidence
         .outlines
         .iter()
         .enumerate()
@@ -80,11 +95,21 @@ pub(crate) fn score(evidence: &Evidence<'_>) -> Vec<(MessageId, f64)> {
                 + ASKS * f64::from(outline.asks)
                 + ANSWERS * f64::from(answers) * spoke
                 + LENGTH * words.ln_1p().min(41.0_f64.ln());
-            (outline.id, score)
+            Scored { position: index, score, similarity: similarity[index], coverage: coverage[index] }
         })
         .collect();
-    scores.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+    scores.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.position.cmp(&a.position)));
     scores
+}
+
+/// What a message would get that had every word as well as any has it. A word that occurs nowhere counts like the
+/// others: a question about something unheard of is covered by nothing.
+fn whole_question(words: &[Vec<Match>]) -> f64 {
+    let best: Vec<f64> =
+        words.iter().map(|matches| matches.iter().map(|found| found.score).fold(0.0, f64::max)).collect();
+    let known: Vec<f64> = best.iter().copied().filter(|score| *score > 0.0).collect();
+    let mean = known.iter().sum::<f64>() / known.len().max(1) as f64;
+    best.iter().map(|score| if *score > 0.0 { *score } else { mean }).sum::<f64>().max(f64::MIN_POSITIVE)
 }
 
 /// For each word its best match in the message or, discounted, in a neighbour; then the sum over words.

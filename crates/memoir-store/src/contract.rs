@@ -12,7 +12,7 @@ use memoir_core::{
 };
 use serde_json::json;
 
-use crate::{ConversationList, CostFilter, Store, StoreError, TextSearchRequest};
+use crate::{ConversationList, CostFilter, NewEmbedding, Store, StoreError};
 
 /// Runs the whole suite, each check on a store of its own.
 pub async fn run<S, F>(empty_store: impl Fn() -> F)
@@ -24,8 +24,9 @@ where
     a_conversation_comes_with_its_first_exchange(empty_store().await).await;
     a_vanished_conversation_takes_no_exchange(empty_store().await).await;
     the_window_is_the_newest_exchanges_oldest_first(empty_store().await).await;
-    search_finds_what_was_said_and_nothing_else(empty_store().await).await;
-    no_search_text_is_a_syntax_error(empty_store().await).await;
+    words_find_what_was_said_and_nothing_else(empty_store().await).await;
+    no_word_is_a_syntax_error(empty_store().await).await;
+    vectors_find_the_nearest_and_only_once(empty_store().await).await;
     settings_are_kept_changed_and_removed(empty_store().await).await;
     command_history_keeps_order_and_skips_repetition(empty_store().await).await;
     costs_add_up_and_unknown_prices_are_counted(empty_store().await).await;
@@ -67,6 +68,7 @@ pub fn exchange(question: &str, answer: &str, moment: i64) -> ExchangeDraft {
         model: "test/model".into(),
         messages: vec![said(user(question), moment), said(assistant(answer), moment + 10)],
         calls: vec![call(Some(Usd::from_nanos(1500)), moment + 10)],
+        recalled: Vec::new(),
         tool_call_count: 0,
         error: None,
     }
@@ -183,7 +185,7 @@ async fn the_window_is_the_newest_exchanges_oldest_first(store: impl Store) {
     assert_eq!(texts, ["q3", "a3", "q4", "a4"]);
 }
 
-async fn search_finds_what_was_said_and_nothing_else(store: impl Store) {
+async fn words_find_what_was_said_and_nothing_else(store: impl Store) {
     let mut draft = exchange("My cat is called Miso", "A fine name", 1000);
     draft.messages.push(DraftMessage {
         visibility: Visibility::Redacted,
@@ -195,35 +197,73 @@ async fn search_finds_what_was_said_and_nothing_else(store: impl Store) {
     draft
         .messages
         .push(DraftMessage { provenance: Provenance::Derived, ..said(assistant("you said Miso"), 1002) });
-    let committed = store.commit_exchange(&new_conversation("cats", "/p"), &draft).await.unwrap();
+    let cats = store.commit_exchange(&new_conversation("cats", "/p"), &draft).await.unwrap();
     store
         .commit_exchange(&new_conversation("dogs", "/p"), &exchange("The dogs barked", "Oh", 2000))
         .await
         .unwrap();
 
-    let search = |text: &str| TextSearchRequest { text: text.into(), limit: 10 };
-    let hits = store.search_text(&search("What was my cat's name, Miso?")).await.unwrap();
-    assert_eq!(hits[0].text, "My cat is called Miso");
-    assert_eq!((hits[0].role, hits[0].created), (Role::User, at(1000)));
-    assert_eq!(
-        (hits[0].conversation_id, hits[0].exchange_id),
-        (committed.conversation_id, committed.exchange_id)
-    );
-    assert!(hits.iter().all(|hit| !hit.text.contains("soup") && !hit.text.contains("you said")));
-    assert!(hits.windows(2).all(|pair| pair[0].score >= pair[1].score));
-    let stemmed = store.search_text(&search("barking dog")).await.unwrap();
-    assert_eq!(stemmed[0].text, "The dogs barked");
-    assert!(store.search_text(&search("zebra")).await.unwrap().is_empty());
+    let found = store.matching_word("miso", None, 10).await.unwrap();
+    assert_eq!(found.len(), 1, "neither tool output nor what was derived: {found:?}");
+    assert_eq!(found[0].conversation_id, cats.conversation_id);
+    let texts = store.texts(&[found[0].message_id]).await.unwrap();
+    assert_eq!(texts[0].1, "My cat is called Miso");
+    assert_eq!(store.matching_word("barking", None, 10).await.unwrap().len(), 1, "words are stemmed");
+    assert!(store.matching_word("miso", Some(cats.conversation_id), 10).await.unwrap().is_empty());
+    assert!(store.matching_word("zebra", None, 10).await.unwrap().is_empty());
+
+    let outlines = store.outlines(&[cats.conversation_id]).await.unwrap();
+    let kinds: Vec<_> = outlines.iter().map(|outline| (outline.role, outline.words, outline.asks)).collect();
+    assert_eq!(kinds, [(Role::User, 5, false), (Role::Assistant, 3, false)]);
 }
 
-async fn no_search_text_is_a_syntax_error(store: impl Store) {
+async fn no_word_is_a_syntax_error(store: impl Store) {
     store.commit_exchange(&new_conversation("t", "/p"), &exchange("q", "a", 1)).await.unwrap();
     let long = "word ".repeat(10_000);
     for text in ["", "\"", "a AND", "NEAR(", "x:y", "*", "'; DROP TABLE messages", "你好", "🦀", "\0", &long]
     {
-        let result = store.search_text(&TextSearchRequest { text: text.into(), limit: 5 }).await;
+        let result = store.matching_word(text, None, 5).await;
         assert!(result.is_ok(), "{text:?}: {result:?}");
     }
+}
+
+async fn vectors_find_the_nearest_and_only_once(store: impl Store) {
+    let vectors = [[1.0, 0.0, 0.0, 0.0], [0.8, 0.6, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
+    let mut ids = Vec::new();
+    for number in 0..3 {
+        let committed = store
+            .commit_exchange(&new_conversation("t", "/p"), &exchange(&format!("q{number}"), "a", number))
+            .await
+            .unwrap();
+        ids.push(committed.conversation_id);
+    }
+    assert_eq!(store.unembedded("m", 4, 100).await.unwrap().len(), 6);
+    assert!(store.unembedded("m", 5, 100).await.unwrap().is_empty(), "all are shorter than that");
+    let waiting = store.unembedded("m", 4, 100).await.unwrap();
+    let questions = waiting.iter().filter(|message| message.text.starts_with('q'));
+    let embeddings: Vec<NewEmbedding> = questions
+        .map(|message| NewEmbedding {
+            message_id: message.message_id,
+            conversation_id: message.conversation_id,
+            vector: vectors[ids.iter().position(|id| *id == message.conversation_id).unwrap()].to_vec(),
+        })
+        .collect();
+    // The second time changes nothing.
+    for _ in 0..2 {
+        store.put_embeddings("m", &embeddings).await.unwrap();
+    }
+    let nearest = |except| store.nearest("m", &[1.0, 0.0, 0.0, 0.0], except, 2);
+    let found: Vec<_> = nearest(None).await.unwrap().iter().map(|found| found.conversation_id).collect();
+    assert_eq!(found, [ids[0], ids[1]]);
+    let without = nearest(Some(ids[0])).await.unwrap();
+    assert_eq!(
+        without[0].conversation_id, ids[1],
+        "a filter is part of the search, not applied to its result"
+    );
+    assert_eq!(without.len(), 2);
+    assert!((without[0].score - 0.8).abs() < 0.02, "{without:?}");
+    assert!(store.nearest("another", &[1.0, 0.0, 0.0, 0.0], None, 2).await.unwrap().is_empty());
+    assert_eq!(store.unembedded("m", 4, 100).await.unwrap().len(), 3);
 }
 
 async fn settings_are_kept_changed_and_removed(store: impl Store) {

@@ -14,7 +14,6 @@ mod exchanges;
 mod inspect;
 mod memory;
 mod settings;
-mod text_search;
 
 #[cfg(feature = "contract")]
 pub mod contract;
@@ -28,15 +27,8 @@ pub use exchanges::{Committed, Exchanges};
 pub use inspect::{Inspect, TableInfo};
 pub use memory::{Match, Memory, MessageOutline, NewEmbedding, Unembedded};
 pub use settings::Settings;
-pub use text_search::{TextHit, TextSearch, TextSearchRequest};
 
 /// Everything a store does.
-pub trait Store:
-    Conversations + Exchanges + TextSearch + Memory + Settings + CommandHistory + Costs + Inspect
-{
-}
+pub trait Store: Conversations + Exchanges + Memory + Settings + CommandHistory + Costs + Inspect {}
 
-impl<T> Store for T where
-    T: Conversations + Exchanges + TextSearch + Memory + Settings + CommandHistory + Costs + Inspect
-{
-}
+impl<T> Store for T where T: Conversations + Exchanges + Memory + Settings + CommandHistory + Costs + Inspect {}

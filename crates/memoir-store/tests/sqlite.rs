@@ -5,8 +5,8 @@
 use std::{fs, path::Path, sync::Arc};
 
 use memoir_store::{
-    CommandHistory as _, ConversationList, Conversations as _, Exchanges as _, Inspect as _, StoreError,
-    contract,
+    CommandHistory as _, ConversationList, Conversations as _, Exchanges as _, Inspect as _, Memory as _,
+    StoreError, contract,
     sqlite::{SCHEMA_VERSION, SqliteStore},
 };
 use tempfile::TempDir;
@@ -135,6 +135,27 @@ async fn a_commit_that_fails_in_its_middle_leaves_nothing() {
     assert!(store.tables().await.unwrap().iter().all(|table| table.rows == 0));
     execute(&path, "DROP TRIGGER no_costs").await;
     assert!(store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.is_ok());
+}
+
+#[tokio::test]
+async fn what_one_process_embeds_or_deletes_the_others_see() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("memoir.db");
+    let (one, other) = (open(&path).await, open(&path).await);
+    let nearest = || other.nearest("m", &[1.0, 0.0], None, 5);
+    assert!(nearest().await.unwrap().is_empty());
+    let draft = contract::exchange("a question", "an answer", 1000);
+    one.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
+    let waiting = one.unembedded("m", 0, 1).await.unwrap().remove(0);
+    let (message_id, conversation_id) = (waiting.message_id, waiting.conversation_id);
+    let embedding = memoir_store::NewEmbedding { message_id, conversation_id, vector: vec![1.0, 0.0] };
+    one.put_embeddings("m", std::slice::from_ref(&embedding)).await.unwrap();
+    assert_eq!(nearest().await.unwrap().len(), 1);
+    execute(&path, "PRAGMA foreign_keys = ON; DELETE FROM conversations").await;
+    assert!(nearest().await.unwrap().is_empty());
+    // A message that went while it was being embedded leaves no vector behind.
+    one.put_embeddings("m", &[embedding]).await.unwrap();
+    assert!(nearest().await.unwrap().is_empty());
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ mod info;
 mod model;
 mod models;
 mod new;
+mod rag;
 mod tools;
 mod verbosity;
 mod version;
@@ -51,6 +52,7 @@ pub(crate) const ALL: &[&dyn Command] = &[
     &history::History,
     &model::Model,
     &models::Models,
+    &rag::Rag,
     &cost::Cost,
     &info::Info,
     &tools::Tools,

@@ -92,6 +92,7 @@ pub(super) fn exchange(turns: &[Turn], start: Timestamp, number: usize, asks: &s
         model: "imported".into(),
         messages: turns.iter().map(message).collect(),
         calls: Vec::new(),
+        recalled: Vec::new(),
         tool_call_count: 0,
         error: None,
     }

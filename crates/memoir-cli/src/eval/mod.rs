@@ -14,11 +14,11 @@ use std::{
 
 use memoir_core::{ConversationTarget, MessageId, NewConversation, SystemClock, TimeZone};
 use memoir_embed::LocalEmbedder;
-use memoir_recall::{Mode, Recall, RecallError};
+use memoir_recall::{Mode, Recall};
 use memoir_store::{Store, sqlite::SqliteStore};
 use serde_json::json;
 
-use crate::failure::{Failure, Kind};
+use crate::failure::Failure;
 use data::{Talk, Turn};
 use measure::Table;
 
@@ -61,14 +61,14 @@ async fn evaluate(
         zone: TimeZone::UTC,
     };
     let turns = load(talk, recall.store.as_ref()).await?;
-    while recall.embed_next().await.map_err(recall_failure)? > 0 {}
+    while recall.embed_next().await? > 0 {}
     let mut asking = Duration::ZERO;
     for question in &talk.questions {
         let started = Instant::now();
-        let ranked = recall.rank(&question.question, mode, None, RANKED).await.map_err(recall_failure)?;
+        let ranked = recall.rank(&question.question, mode, None, RANKED).await?;
         asking += started.elapsed();
         let ids: Vec<&str> =
-            ranked.iter().filter_map(|found| turns.get(&found.message_id)).copied().collect();
+            ranked.iter().filter_map(|found| turns.get(&found.outline.id)).copied().collect();
         writeln!(predictions, "{}", json!({"question_id": question.id, "ranked": ids}))?;
         table.add(&question.category, &ids, &question.evidence);
     }
@@ -100,11 +100,4 @@ async fn load<'a>(talk: &'a Talk, store: &dyn Store) -> Result<HashMap<MessageId
         }
     }
     Ok(turns)
-}
-
-fn recall_failure(error: RecallError) -> Failure {
-    match error {
-        RecallError::Store(error) => error.into(),
-        other => Failure::new(Kind::Failed, other.to_string()),
-    }
 }

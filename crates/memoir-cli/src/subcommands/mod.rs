@@ -3,6 +3,7 @@
 mod cost;
 mod eval;
 mod models;
+mod search;
 
 use std::sync::Arc;
 
@@ -26,6 +27,10 @@ pub(crate) async fn run(
     zone: &TimeZone,
 ) -> Result<(), Failure> {
     match command {
+        Command::Search { query, limit, json } => {
+            let format = if json { Format::Json } else { Format::Text };
+            search::run(&query, format, limit, store, zone).await
+        }
         Command::Eval(command) => eval::run(command).await,
         Command::Models(command) => models::run(command, models, store.as_ref()).await,
         Command::Cost { conversation, json } => {

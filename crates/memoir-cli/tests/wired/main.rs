@@ -9,6 +9,7 @@ mod formats;
 mod keys;
 mod memory;
 mod providers;
+mod recall;
 mod sharing;
 mod terminal;
 mod tools;

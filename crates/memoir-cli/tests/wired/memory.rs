@@ -23,7 +23,8 @@ fn continuing_sends_what_was_said_and_a_new_conversation_does_not() {
     assert!(said(&provider, 1).contains(
         "user: My cat is called Miso.\nassistant: A fine name for a cat.\nuser: What is my cat called?\n"
     ));
-    assert!(!said(&provider, 2).contains("Miso"), "{}", said(&provider, 2));
+    let roles: Vec<_> = provider.requests()[2].messages().into_iter().map(|(role, _)| role).collect();
+    assert_eq!(roles, ["system", "user"], "nothing of the other conversation is sent as if it were this one");
     assert_eq!(home.rows("conversations").len(), 2);
     assert_eq!(home.rows("exchanges").len(), 3);
     assert_eq!(home.rows("messages").len(), 6);

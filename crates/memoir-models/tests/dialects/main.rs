@@ -58,6 +58,7 @@ fn request(text: &str) -> ChatRequest {
         system: "Be brief.".into(),
         messages: vec![ChatMessage::User(text.into())],
         stable_messages: 0,
+        memory: Vec::new(),
         tools: vec![ToolSpec {
             name: "look",
             description: "Look at something.",

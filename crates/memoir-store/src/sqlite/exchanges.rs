@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use memoir_core::{
     ConversationId, ConversationTarget, DraftMessage, Exchange, ExchangeDraft, ExchangeId, ExchangeStatus,
-    Message, MessageBody, MessageId, NewConversation, Provenance, Timestamp, Usage, Usd, Visibility,
+    Message, MessageBody, MessageId, NewConversation, Passage, Provenance, Timestamp, Usage, Usd, Visibility,
 };
 use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
 
@@ -24,6 +24,9 @@ impl Exchanges for SqliteStore {
         }
         for call in &draft.calls {
             insert_cost(&mut transaction, Some(conversation_id), Some(exchange_id), call).await?;
+        }
+        for passage in &draft.recalled {
+            log_recalled(&mut transaction, exchange_id, passage).await?;
         }
         transaction.commit().await.map_err(store_error)?;
         Ok(Committed { conversation_id, exchange_id })
@@ -164,6 +167,27 @@ async fn insert_message(
     .bind(tool_name)
     .bind(signed(message.tokens))
     .bind(message.created.as_millis())
+    .execute(connection)
+    .await
+    .map_err(store_error)?;
+    Ok(())
+}
+
+async fn log_recalled(
+    connection: &mut SqliteConnection,
+    exchange: ExchangeId,
+    passage: &Passage,
+) -> Result<()> {
+    // What was forgotten in the meantime is not logged either.
+    sqlx::query(
+        "INSERT INTO recall_log (exchange_id, message_id, score, reason, tokens)
+         SELECT ?1, id, ?2, ?3, ?4 FROM messages WHERE id = ?5",
+    )
+    .bind(exchange.get())
+    .bind(passage.score)
+    .bind(format!("similarity {:.2}, words {:.2}", passage.similarity, passage.coverage))
+    .bind(signed(passage.tokens))
+    .bind(passage.message_id.get())
     .execute(connection)
     .await
     .map_err(store_error)?;

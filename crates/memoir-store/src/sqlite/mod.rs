@@ -15,7 +15,6 @@ mod migrations;
 mod open;
 mod settings;
 mod text_query;
-mod text_search;
 mod vectors;
 
 use std::sync::Arc;

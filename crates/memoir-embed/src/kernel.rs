@@ -1,39 +1,58 @@
 //! The innermost loop: products of unsigned 8-bit activations with signed 8-bit weights, summed in 32 bits.
 //!
-//! Four tokens meet four rows of weights at a time, so that everything loaded is used four times. Where the
-//! processor has VNNI this is one instruction per 64 products; elsewhere the compiler makes of the plain loop
-//! what it can. All versions give the same numbers.
+//! Weights come in panels of sixteen rows, four numbers of every row at a time, so that one instruction multiplies
+//! 64 pairs and adds them up in sixteen lanes, one for each row. Eight tokens meet a panel at a time, so that what is
+//! loaded of it is used eight times. Where the processor has VNNI this is done with it; elsewhere the compiler makes
+//! of the plain loop what it can. All versions give the same numbers.
 
 #![expect(
     unsafe_code,
-    reason = "loads for vector instructions, and calling a function that needs them once they are known to be there"
+    reason = "loads and stores of vector instructions, called once they are known to be there"
 )]
 
-/// How many tokens and how many rows meet at a time.
-pub(crate) const BLOCK: usize = 4;
+/// How many rows are in a panel.
+pub(crate) const PANEL: usize = 16;
 
-/// All lengths are multiples of this.
-const WIDTH: usize = 64;
+/// How many tokens meet a panel at a time.
+pub(crate) const TOKENS: usize = 8;
+
+/// How many numbers of a row, or of a token, stand together.
+pub(crate) const QUAD: usize = 4;
 
 /// Sums of products: one per token and row.
-pub(crate) type Sums = [[i32; BLOCK]; BLOCK];
+pub(crate) type Sums = [[i32; PANEL]; TOKENS];
 
-/// `sums[t][r]` is the product of token `t` with row `r`; both come as rows of `length` numbers.
-pub(crate) fn products(length: usize, tokens: &[u8], rows: &[i8]) -> Sums {
-    assert!(length.is_multiple_of(WIDTH) && tokens.len() == BLOCK * length && rows.len() == BLOCK * length);
+/// `sums[t][r]` is the product of token `t` with row `r`. Both come four numbers at a time: of all tokens of the group,
+/// and of all rows of the panel.
+pub(crate) fn products(group: &[u8], panel: &[i8]) -> Sums {
+    assert!(group.len().is_multiple_of(TOKENS * QUAD) && group.len() / TOKENS == panel.len() / PANEL);
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx512vnni") && std::arch::is_x86_feature_detected!("avx512f") {
-        // SAFETY: the processor has what the function needs, and the lengths are as asserted above.
-        return unsafe { with_vnni(length, tokens, rows) };
+        // SAFETY: the processor has what the function needs.
+        return unsafe { with_vnni(group, panel) };
     }
-    plain(length, tokens, rows)
+    plain(group, panel)
 }
 
-fn plain(length: usize, tokens: &[u8], rows: &[i8]) -> Sums {
-    let mut sums = [[0; BLOCK]; BLOCK];
-    for (token, sums) in tokens.chunks_exact(length).zip(&mut sums) {
-        for (row, sum) in rows.chunks_exact(length).zip(sums) {
-            *sum = token.iter().zip(row).map(|(token, row)| i32::from(*token) * i32::from(*row)).sum();
+/// The numbers that are multiplied with each other at a time.
+fn steps<'a>(
+    group: &'a [u8],
+    panel: &'a [i8],
+) -> impl Iterator<Item = (&'a [[u8; QUAD]], &'a [i8; PANEL * QUAD])> {
+    let (quads, _) = group.as_chunks::<QUAD>();
+    let (weights, _) = panel.as_chunks::<{ PANEL * QUAD }>();
+    quads.chunks_exact(TOKENS).zip(weights)
+}
+
+fn plain(group: &[u8], panel: &[i8]) -> Sums {
+    let mut sums = [[0; PANEL]; TOKENS];
+    for (quads, weights) in steps(group, panel) {
+        let (rows, _) = weights.as_chunks::<QUAD>();
+        for (sums, quad) in sums.iter_mut().zip(quads) {
+            for (sum, row) in sums.iter_mut().zip(rows) {
+                *sum +=
+                    quad.iter().zip(row).map(|(token, row)| i32::from(*token) * i32::from(*row)).sum::<i32>();
+            }
         }
     }
     sums
@@ -41,32 +60,26 @@ fn plain(length: usize, tokens: &[u8], rows: &[i8]) -> Sums {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vnni")]
-unsafe fn with_vnni(length: usize, tokens: &[u8], rows: &[i8]) -> Sums {
+fn with_vnni(group: &[u8], panel: &[i8]) -> Sums {
     use std::arch::x86_64::{
-        __m512i, _mm512_dpbusd_epi32, _mm512_loadu_si512, _mm512_reduce_add_epi32, _mm512_setzero_si512,
+        __m512i, _mm512_dpbusd_epi32, _mm512_loadu_si512, _mm512_set1_epi32, _mm512_setzero_si512,
+        _mm512_storeu_si512,
     };
 
-    let mut sums = [[_mm512_setzero_si512(); BLOCK]; BLOCK];
-    for offset in (0..length).step_by(WIDTH) {
-        let token = |index: usize| {
-            let part = &tokens[index * length + offset..][..WIDTH];
-            // SAFETY: the slice has as many bytes as are loaded.
-            unsafe { _mm512_loadu_si512(part.as_ptr().cast::<__m512i>()) }
-        };
-        let row = |index: usize| {
-            let part = &rows[index * length + offset..][..WIDTH];
-            // SAFETY: the slice has as many bytes as are loaded.
-            unsafe { _mm512_loadu_si512(part.as_ptr().cast::<__m512i>()) }
-        };
-        let rows = [row(0), row(1), row(2), row(3)];
-        for (index, sums) in sums.iter_mut().enumerate() {
-            let token = token(index);
-            for (sum, row) in sums.iter_mut().zip(rows) {
-                *sum = _mm512_dpbusd_epi32(*sum, token, row);
-            }
+    let mut sums = [_mm512_setzero_si512(); TOKENS];
+    for (quads, weights) in steps(group, panel) {
+        // SAFETY: there are as many bytes as are loaded.
+        let weights = unsafe { _mm512_loadu_si512(weights.as_ptr().cast::<__m512i>()) };
+        for (sum, quad) in sums.iter_mut().zip(quads) {
+            *sum = _mm512_dpbusd_epi32(*sum, _mm512_set1_epi32(i32::from_le_bytes(*quad)), weights);
         }
     }
-    sums.map(|sums| sums.map(|sum| _mm512_reduce_add_epi32(sum)))
+    let mut stored = [[0; PANEL]; TOKENS];
+    for (stored, sum) in stored.iter_mut().zip(sums) {
+        // SAFETY: there is room for as many numbers as are stored.
+        unsafe { _mm512_storeu_si512(stored.as_mut_ptr().cast::<__m512i>(), sum) };
+    }
+    stored
 }
 
 #[cfg(test)]
@@ -76,15 +89,26 @@ mod tests {
     #[test]
     fn every_version_gives_the_same_numbers() {
         for length in [64, 384, 1536] {
-            let tokens: Vec<u8> = (0..BLOCK * length).map(|index| (index * 37 % 256) as u8).collect();
-            let rows: Vec<i8> = (0..BLOCK * length).map(|index| (index * 101 % 255) as u8 as i8).collect();
-            assert_eq!(products(length, &tokens, &rows), plain(length, &tokens, &rows));
+            let group: Vec<u8> = (0..TOKENS * length).map(|index| (index * 37 % 256) as u8).collect();
+            let panel: Vec<i8> = (0..PANEL * length).map(|index| (index * 101 % 255) as u8 as i8).collect();
+            assert_eq!(products(&group, &panel), plain(&group, &panel));
         }
     }
 
     #[test]
+    fn a_row_is_multiplied_with_a_token() {
+        // Row 3 of the panel is 1, 2, 3, 4 and then nothing; token 2 is 5, 6, 7, 8.
+        let (mut group, mut panel) = (vec![0; TOKENS * 64], vec![0; PANEL * 64]);
+        group[2 * QUAD..][..4].copy_from_slice(&[5, 6, 7, 8]);
+        panel[3 * QUAD..][..4].copy_from_slice(&[1, 2, 3, 4]);
+        let sums = products(&group, &panel);
+        assert_eq!(sums[2][3], 5 + 12 + 21 + 32);
+        assert_eq!(sums.iter().flatten().filter(|sum| **sum != 0).count(), 1);
+    }
+
+    #[test]
     fn the_largest_products_do_not_overflow() {
-        let sums = products(1536, &[255; BLOCK * 1536], &[-127; BLOCK * 1536]);
-        assert_eq!(sums, [[-255 * 127 * 1536; BLOCK]; BLOCK]);
+        let sums = products(&[255; TOKENS * 1536], &[-127; PANEL * 1536]);
+        assert_eq!(sums, [[-255 * 127 * 1536; PANEL]; TOKENS]);
     }
 }

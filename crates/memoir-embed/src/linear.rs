@@ -1,7 +1,7 @@
 //! One layer `x · Wᵀ + b` in whole numbers.
 
 use crate::{
-    kernel::{BLOCK, products},
+    kernel::{PANEL, QUAD, TOKENS, products},
     weights::Weights,
 };
 
@@ -11,7 +11,7 @@ pub(crate) struct Linear {
     scales: Vec<f32>,
     bias: Vec<f32>,
     /// The sum of each row, for taking out the activations' zero point.
-    sums: Vec<i32>,
+    sums: Vec<f32>,
     inputs: usize,
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct Linear {
 pub(crate) struct Quantised {
     values: Vec<u8>,
     scales: Vec<f32>,
-    zeros: Vec<i32>,
+    zeros: Vec<f32>,
 }
 
 impl Linear {
@@ -28,32 +28,39 @@ impl Linear {
         let values = weights.eights(&format!("{name}.weight"))?;
         let scales = weights.floats(&format!("{name}.weight.scale"))?;
         let bias = weights.floats(&format!("{name}.bias"))?;
-        if values.len() != scales.len() * inputs
-            || bias.len() != scales.len()
-            || !scales.len().is_multiple_of(BLOCK)
+        let sums = weights.floats(&format!("{name}.weight.sum"))?;
+        let rows = scales.len();
+        if values.len() != rows * inputs
+            || bias.len() != rows
+            || sums.len() != rows
+            || !rows.is_multiple_of(PANEL)
         {
             return Err(format!("{name} has the wrong shape"));
         }
-        let sums =
-            values.chunks_exact(inputs).map(|row| row.iter().map(|value| i32::from(*value)).sum()).collect();
         Ok(Self { weights: values, scales, bias, sums, inputs })
     }
 
     /// Gives one row of outputs per token.
+    #[inline(always)]
     pub(crate) fn apply(&self, input: &Quantised, output: &mut Vec<f32>) {
         let (tokens, outputs) = (input.scales.len(), self.scales.len());
         output.clear();
         output.resize(tokens * outputs, 0.0);
-        for (block, rows) in self.weights.chunks_exact(BLOCK * self.inputs).enumerate() {
-            for (group, values) in input.values.chunks_exact(BLOCK * self.inputs).enumerate() {
-                let sums = products(self.inputs, values, rows);
+        // A panel stays near while all tokens meet it.
+        for (first_row, panel) in (0..).step_by(PANEL).zip(self.weights.chunks_exact(PANEL * self.inputs)) {
+            for (first_token, values) in
+                (0..).step_by(TOKENS).zip(input.values.chunks_exact(TOKENS * self.inputs))
+            {
+                let sums = products(values, panel);
                 // The last group is filled up; what is beyond the last token is nobody's.
-                for (token, sums) in (group * BLOCK..tokens).zip(sums) {
-                    for (row, sum) in (block * BLOCK..).zip(sums) {
-                        let exact = sum - input.zeros[token] * self.sums[row];
+                for (token, sums) in (first_token..tokens).zip(sums) {
+                    let (scale, zero) = (input.scales[token], input.zeros[token]);
+                    let outputs = &mut output[token * outputs + first_row..][..PANEL];
+                    for (lane, (output, sum)) in outputs.iter_mut().zip(sums).enumerate() {
+                        let row = first_row + lane;
                         #[expect(clippy::cast_precision_loss, reason = "sums stay below 2^26")]
-                        let scaled = exact as f32 * input.scales[token] * self.scales[row];
-                        output[token * outputs + row] = scaled + self.bias[row];
+                        let exact = sum as f32 - zero * self.sums[row];
+                        *output = exact * (scale * self.scales[row]) + self.bias[row];
                     }
                 }
             }
@@ -62,30 +69,35 @@ impl Linear {
 }
 
 impl Quantised {
-    /// Brings rows of `width` numbers to 8 bits.
+    /// Brings rows of `width` numbers to 8 bits, in groups of tokens, four numbers of each at a time.
+    #[inline(always)]
     pub(crate) fn fill(&mut self, rows: &[f32], width: usize) {
-        self.values.clear();
+        let tokens = rows.len() / width;
         self.scales.clear();
         self.zeros.clear();
-        for row in rows.chunks_exact(width) {
+        self.values.clear();
+        self.values.resize(tokens.next_multiple_of(TOKENS) * width, 0);
+        for (token, row) in rows.chunks_exact(width).enumerate() {
             // Zero is always one of the values, so that it stays exact.
             let (low, high) =
                 row.iter().fold((0.0_f32, 0.0_f32), |(low, high), value| (low.min(*value), high.max(*value)));
             let scale = ((high - low) / 255.0).max(f32::MIN_POSITIVE);
-            let zero = (-low / scale).round();
-            let inverse = 1.0 / scale;
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "clamped to 0 to 255"
-            )]
-            self.values
-                .extend(row.iter().map(|value| (value * inverse + zero + 0.5).clamp(0.0, 255.0) as u8));
+            let zero = (-low / scale + 0.5).floor();
             self.scales.push(scale);
-            #[expect(clippy::cast_possible_truncation, reason = "between 0 and 255")]
-            self.zeros.push(zero as i32);
+            self.zeros.push(zero);
+            let group = &mut self.values[token / TOKENS * TOKENS * width..][..TOKENS * width];
+            let (quads, _) = group.as_chunks_mut::<QUAD>();
+            let (numbers, _) = row.as_chunks::<QUAD>();
+            let inverse = 1.0 / scale;
+            for (quad, numbers) in quads.iter_mut().skip(token % TOKENS).step_by(TOKENS).zip(numbers) {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "clamped to 0 to 255"
+                )]
+                let eight_bits = |number: f32| (number * inverse + zero + 0.5).clamp(0.0, 255.0) as i32 as u8;
+                *quad = numbers.map(eight_bits);
+            }
         }
-        let filled = (rows.len() / width).next_multiple_of(BLOCK) * width;
-        self.values.resize(filled, 0);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use memoir_core::{Passage, Role, TimeZone};
+use memoir_core::{Passage, TimeZone};
 
 use crate::printable::printable;
 
@@ -13,11 +13,7 @@ pub(crate) fn text(passages: &[Passage], zone: &TimeZone) -> String {
     }
     let mut text = String::new();
     for passage in passages {
-        let who = match (&passage.author, passage.role) {
-            (Some(author), _) => author.as_str(),
-            (None, Role::User) => "you",
-            (None, Role::Assistant | Role::Tool) => "assistant",
-        };
+        let who = passage.speaker("you");
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,

@@ -30,3 +30,14 @@ pub struct Passage {
     /// Its size.
     pub tokens: u64,
 }
+
+impl Passage {
+    /// Who said it: a name where there is one, else `user` for the person and "assistant" for the model.
+    pub fn speaker<'a>(&'a self, user: &'a str) -> &'a str {
+        match (&self.author, self.role) {
+            (Some(author), _) => author,
+            (None, Role::User) => user,
+            (None, Role::Assistant | Role::Tool) => "assistant",
+        }
+    }
+}

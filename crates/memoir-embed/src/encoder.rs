@@ -225,7 +225,7 @@ fn exp(x: f32) -> f32 {
     let part = y - whole;
     let power = 1.0
         + part
-            * (0.693_147_2
+            * (std::f32::consts::LN_2
                 + part * (0.240_226_5 + part * (0.055_504_1 + part * (0.009_618_1 + part * 0.001_333_3))));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 127")]
     let scale = f32::from_bits(((whole as i32 + 127) << 23) as u32);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use async_trait::async_trait;
 use futures::StreamExt as _;
-use memoir_core::{Passage, Provenance, Role, TimeZone, Usage, Usd};
+use memoir_core::{Passage, Provenance, TimeZone, Usage, Usd};
 use memoir_models::{
     ChatEvent, ChatModel, ChatRequest, ChatStream, Finish, ModelError, ModelName, StopReason,
 };
@@ -75,11 +75,7 @@ impl ChatModel for RecallModel {
 
 /// One passage with date, ids and score.
 fn quote(answer: &mut String, passage: &Passage, zone: &TimeZone) {
-    let who = match (&passage.author, passage.role) {
-        (Some(author), _) => author.as_str(),
-        (None, Role::User) => "you",
-        (None, Role::Assistant | Role::Tool) => "assistant",
-    };
+    let who = passage.speaker("you");
     // Writing to a string cannot fail.
     let _ = writeln!(
         answer,
@@ -100,7 +96,7 @@ fn quote(answer: &mut String, passage: &Passage, zone: &TimeZone) {
 
 #[cfg(test)]
 mod tests {
-    use memoir_core::{ConversationId, ExchangeId, MessageId, Timestamp};
+    use memoir_core::{ConversationId, ExchangeId, MessageId, Role, Timestamp};
 
     use super::*;
 

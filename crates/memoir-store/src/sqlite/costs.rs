@@ -7,7 +7,7 @@ use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
 use super::{
     SqliteStore,
     error::store_error,
-    exchanges::{signed, usage},
+    rows::{signed, usage},
 };
 use crate::{CostFilter, CostLine, CostSummary, Costs, Result};
 

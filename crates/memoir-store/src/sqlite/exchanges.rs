@@ -3,11 +3,16 @@
 use async_trait::async_trait;
 use memoir_core::{
     ConversationId, ConversationTarget, DraftMessage, Exchange, ExchangeDraft, ExchangeId, ExchangeStatus,
-    Message, MessageBody, MessageId, NewConversation, Passage, Provenance, Timestamp, Usage, Usd, Visibility,
+    Message, MessageBody, MessageId, NewConversation, Passage, Provenance, Timestamp, Usd, Visibility,
 };
 use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
 
-use super::{SqliteStore, costs::insert_cost, error::store_error};
+use super::{
+    SqliteStore,
+    costs::insert_cost,
+    error::store_error,
+    rows::{signed, usage},
+};
 use crate::{Committed, Exchanges, Result, StoreError};
 
 #[async_trait]
@@ -194,11 +199,6 @@ async fn log_recalled(
     Ok(())
 }
 
-/// SQLite's integers are signed; no count here comes near the limit.
-pub(super) fn signed(count: u64) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
-}
-
 fn exchange(row: SqliteRow) -> Result<Exchange, sqlx::Error> {
     Ok(Exchange {
         id: ExchangeId::new(row.try_get("id")?),
@@ -217,17 +217,6 @@ fn exchange(row: SqliteRow) -> Result<Exchange, sqlx::Error> {
         tool_call_count: row.try_get("tool_call_count")?,
         request_count: row.try_get("request_count")?,
         error: row.try_get("error")?,
-    })
-}
-
-/// The token columns that exchanges and costs share.
-pub(super) fn usage(row: &SqliteRow) -> Result<Usage, sqlx::Error> {
-    Ok(Usage {
-        input_tokens: row.try_get("input_tokens")?,
-        output_tokens: row.try_get("output_tokens")?,
-        cached_tokens: row.try_get("cached_tokens")?,
-        cache_write_tokens: row.try_get("cache_write_tokens")?,
-        reasoning_tokens: row.try_get("reasoning_tokens")?,
     })
 }
 

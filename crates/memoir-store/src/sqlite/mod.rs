@@ -13,6 +13,7 @@ mod inspect;
 mod memory;
 mod migrations;
 mod open;
+mod rows;
 mod settings;
 mod text_query;
 mod vectors;

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use memoir_agent::{Agent, CurrentConversation, Limits};
-use memoir_core::{Clock as _, ConversationId, SystemClock, TimeZone};
+use memoir_core::{Clock as _, ConversationId, Passage, SystemClock, TimeZone};
 use memoir_embed::LocalEmbedder;
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
@@ -33,6 +33,8 @@ pub(crate) struct App {
     pub(crate) models: Models,
     pub(crate) choice: Choice,
     pub(crate) verbosity: Verbosity,
+    /// What memory put into the last prompt.
+    pub(crate) last_recalled: Vec<Passage>,
     pub(crate) zone: TimeZone,
 }
 
@@ -107,6 +109,7 @@ async fn with_store(
         models,
         choice,
         verbosity: Verbosity::new(args.verbose),
+        last_recalled: Vec::new(),
         zone,
     };
     match talk {

@@ -6,6 +6,7 @@
 mod context;
 mod database_tables;
 mod error;
+mod fetch_conversation_details;
 mod file_read;
 mod list;
 mod output;

@@ -3,7 +3,10 @@
 use memoir_core::ToolSpec;
 use serde_json::Value;
 
-use crate::{Tool, ToolContext, ToolError, database_tables::DatabaseTables, file_read::FileRead};
+use crate::{
+    Tool, ToolContext, ToolError, database_tables::DatabaseTables,
+    fetch_conversation_details::FetchConversationDetails, file_read::FileRead,
+};
 
 /// The tools that a model is offered.
 pub struct ToolSet {
@@ -13,7 +16,7 @@ pub struct ToolSet {
 impl ToolSet {
     /// Every tool there is. To add one, write its file and add its line here.
     pub fn all() -> Self {
-        Self { tools: vec![Box::new(FileRead), Box::new(DatabaseTables)] }
+        Self { tools: vec![Box::new(FileRead), Box::new(DatabaseTables), Box::new(FetchConversationDetails)] }
     }
 
     /// A set of one's own.

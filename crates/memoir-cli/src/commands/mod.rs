@@ -12,6 +12,7 @@ mod rag;
 mod tools;
 mod verbosity;
 mod version;
+mod why;
 
 use async_trait::async_trait;
 
@@ -53,6 +54,7 @@ pub(crate) const ALL: &[&dyn Command] = &[
     &model::Model,
     &models::Models,
     &rag::Rag,
+    &why::Why,
     &cost::Cost,
     &info::Info,
     &tools::Tools,

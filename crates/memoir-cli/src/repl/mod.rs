@@ -89,6 +89,7 @@ async fn turn(app: &mut App, prompt: &str, cancel: &CancellationToken) {
                 eprintln!("{} Say \"go on\" to let it continue.", report.text);
             }
             println!("{}\n", view::dim(&metrics_line(&report)));
+            app.last_recalled = report.recalled;
         }
         Err(error) => {
             let failure = Failure::from(error);

@@ -63,6 +63,21 @@ fn what_is_relevant_comes_back_fenced_with_date_and_id() {
 }
 
 #[test]
+fn a_model_can_ask_for_the_rest_of_a_conversation() {
+    let provider = ScriptedProvider::start([
+        Reply::text("Noted, Olaf it is."),
+        Reply::tool_call("c1", "fetch_conversation_details", &json!({"conversation_id": 1})),
+        Reply::text("Olaf did."),
+    ]);
+    let home = home();
+    home.memoir(["-p", FACT]).provider(&provider).succeed();
+    home.memoir(["-p", "Who serviced the boiler?"]).provider(&provider).succeed();
+    let (role, given) = provider.requests()[2].messages().pop().unwrap();
+    assert_eq!(role, "tool");
+    assert!(given.contains(FACT) && given.contains("assistant: Noted, Olaf it is."), "{given}");
+}
+
+#[test]
 fn pleasantries_and_what_was_never_spoken_of_bring_nothing_back() {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let home = home_with_a_fact(&provider);
@@ -80,6 +95,17 @@ fn recall_can_be_switched_off_and_stays_off() {
     terminal.wait_for_prompt();
     terminal.type_keys("/rag test who serviced the boiler\r");
     terminal.wait_for("Olaf from Nordheat");
+    terminal.wait_for_prompt();
+    terminal.type_keys("/why\r");
+    terminal.wait_for("Memory put nothing into the last prompt.");
+    terminal.wait_for_prompt();
+    terminal.type_keys("Who looked after our heating?\r");
+    terminal.wait_for("1 recalled");
+    terminal.wait_for_prompt();
+    terminal.type_keys("/why\r");
+    terminal.wait_until("the passage with its score", |screen| {
+        screen.matches("Olaf from Nordheat").count() >= 2 && screen.contains("similarity 0.")
+    });
     terminal.wait_for_prompt();
     terminal.type_keys("/rag off\r");
     terminal.wait_for("Recall is off from now on.");

@@ -1,0 +1,29 @@
+//! `/why`: what memory put into the last prompt, and why.
+
+use anstream::println;
+use async_trait::async_trait;
+
+use super::{Command, Next};
+use crate::{app::App, failure::Failure, search_view};
+
+pub(super) struct Why;
+
+#[async_trait]
+impl Command for Why {
+    fn name(&self) -> &'static str {
+        "why"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Show what memory put into the last prompt, with source, date and score."
+    }
+
+    async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {
+        if app.last_recalled.is_empty() {
+            println!("Memory put nothing into the last prompt.");
+        } else {
+            println!("{}", search_view::text(&app.last_recalled, &app.zone).trim_end());
+        }
+        Ok(Next::Prompt)
+    }
+}

@@ -64,7 +64,7 @@ impl Agent {
         conversation.committed_as(committed.conversation_id);
         // So that the next prompt can find it. What fails here is found by its words, and embedded later.
         if let Some(recall) = &self.recall {
-            let _ = recall.embed_next().await;
+            let _ = recall.embed_exchange(committed.exchange_id).await;
         }
         // The exchange is kept; a sum that cannot be read now is no reason to say otherwise.
         let conversation_cost = self.store.conversation_cost(committed.conversation_id).await;

@@ -1,7 +1,8 @@
 //! Giving messages their vectors.
 
+use memoir_core::ExchangeId;
 use memoir_models::EmbedTask;
-use memoir_store::NewEmbedding;
+use memoir_store::{NewEmbedding, Unembedded};
 
 use crate::{Recall, RecallError};
 
@@ -14,8 +15,15 @@ const BATCH: u32 = 100;
 impl Recall {
     /// Embeds the newest messages that have no vector yet, one batch of them; says how many there were.
     pub async fn embed_next(&self) -> Result<usize, RecallError> {
-        let model = self.embedder.name();
-        let waiting = self.store.unembedded(model, SHORTEST, BATCH).await?;
+        self.embed(self.store.unembedded(self.embedder.name(), SHORTEST, BATCH).await?).await
+    }
+
+    /// Embeds the messages of one exchange, right after it was committed, so that the next prompt can find them.
+    pub async fn embed_exchange(&self, exchange: ExchangeId) -> Result<usize, RecallError> {
+        self.embed(self.store.unembedded_of(exchange, self.embedder.name(), SHORTEST).await?).await
+    }
+
+    async fn embed(&self, waiting: Vec<Unembedded>) -> Result<usize, RecallError> {
         if waiting.is_empty() {
             return Ok(0);
         }
@@ -36,7 +44,7 @@ impl Recall {
                 vector,
             })
             .collect();
-        self.store.put_embeddings(model, &embeddings).await?;
+        self.store.put_embeddings(self.embedder.name(), &embeddings).await?;
         Ok(embeddings.len())
     }
 }

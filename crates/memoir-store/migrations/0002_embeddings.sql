@@ -31,6 +31,9 @@ BEGIN
     UPDATE _deleted_embeddings SET count = count + 1;
 END;
 
+-- Most talk has no names in it; those that it has are few.
+CREATE INDEX messages_by_author ON messages (author) WHERE author IS NOT NULL;
+
 CREATE TABLE recall_log (
     id              INTEGER PRIMARY KEY AUTOINCREMENT,
     exchange_id     INTEGER NOT NULL REFERENCES exchanges (id) ON DELETE CASCADE,

@@ -229,17 +229,19 @@ async fn no_word_is_a_syntax_error(store: impl Store) {
 
 async fn vectors_find_the_nearest_and_only_once(store: impl Store) {
     let vectors = [[1.0, 0.0, 0.0, 0.0], [0.8, 0.6, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
-    let mut ids = Vec::new();
+    let (mut ids, mut exchanges) = (Vec::new(), Vec::new());
     for number in 0..3 {
         let committed = store
             .commit_exchange(&new_conversation("t", "/p"), &exchange(&format!("q{number}"), "a", number))
             .await
             .unwrap();
         ids.push(committed.conversation_id);
+        exchanges.push(committed.exchange_id);
     }
     assert_eq!(store.unembedded("m", 4, 100).await.unwrap().len(), 6);
     assert!(store.unembedded("m", 5, 100).await.unwrap().is_empty(), "all are shorter than that");
     let waiting = store.unembedded("m", 4, 100).await.unwrap();
+    assert_eq!(store.unembedded_of(exchanges[1], "m", 4).await.unwrap().len(), 2);
     let questions = waiting.iter().filter(|message| message.text.starts_with('q'));
     let embeddings: Vec<NewEmbedding> = questions
         .map(|message| NewEmbedding {

@@ -64,8 +64,16 @@ pub struct MessageOutline {
 /// Reading and writing what recall works on. Only shown, said messages take part.
 #[async_trait]
 pub trait Memory: Send + Sync {
-    /// The newest messages of at least `shortest` tokens that have no vector of `model`.
+    /// The newest messages of at least `shortest` tokens that have no vector of `model`. This looks at all there are.
     async fn unembedded(&self, model: &str, shortest: u32, limit: u32) -> Result<Vec<Unembedded>>;
+
+    /// The same of one exchange, however much else there is.
+    async fn unembedded_of(
+        &self,
+        exchange: ExchangeId,
+        model: &str,
+        shortest: u32,
+    ) -> Result<Vec<Unembedded>>;
 
     /// Keeps vectors of `model`, all of them or none. One that is there already is left as it is.
     async fn put_embeddings(&self, model: &str, embeddings: &[NewEmbedding]) -> Result<()>;

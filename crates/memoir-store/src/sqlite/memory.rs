@@ -20,14 +20,29 @@ impl Memory for SqliteStore {
         .bind(shortest)
         .bind(model)
         .bind(limit)
-        .try_map(|row: SqliteRow| {
-            Ok(Unembedded {
-                message_id: MessageId::new(row.try_get("id")?),
-                conversation_id: ConversationId::new(row.try_get("conversation_id")?),
-                author: row.try_get("author")?,
-                text: row.try_get("content")?,
-            })
-        })
+        .try_map(unembedded)
+        .fetch_all(&self.readers)
+        .await
+        .map_err(store_error)
+    }
+
+    async fn unembedded_of(
+        &self,
+        exchange: ExchangeId,
+        model: &str,
+        shortest: u32,
+    ) -> Result<Vec<Unembedded>> {
+        sqlx::query(
+            "SELECT id, conversation_id, author, content FROM messages
+             WHERE exchange_id = ?1 AND redacted = 0 AND derived = 0 AND role <> 'tool' AND tokens >= ?2
+               AND NOT EXISTS (SELECT 1 FROM embeddings
+                               WHERE model = ?3 AND subject_kind = 'message' AND subject_id = messages.id)
+             ORDER BY id",
+        )
+        .bind(exchange.get())
+        .bind(shortest)
+        .bind(model)
+        .try_map(unembedded)
         .fetch_all(&self.readers)
         .await
         .map_err(store_error)
@@ -143,6 +158,15 @@ impl Memory for SqliteStore {
             .map_err(store_error)?;
         Ok(u64::try_from(count).unwrap_or(0))
     }
+}
+
+fn unembedded(row: SqliteRow) -> Result<Unembedded, sqlx::Error> {
+    Ok(Unembedded {
+        message_id: MessageId::new(row.try_get("id")?),
+        conversation_id: ConversationId::new(row.try_get("conversation_id")?),
+        author: row.try_get("author")?,
+        text: row.try_get("content")?,
+    })
 }
 
 /// Numbers for an `IN` list. They are numbers, so that nothing needs quoting.

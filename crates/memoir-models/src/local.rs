@@ -25,12 +25,29 @@ pub async fn find_local_server(
     candidates: &[(Provider, String)],
     wanted: Option<&str>,
 ) -> Option<LocalServer> {
-    // Made before the clock runs: setting up TLS is slow once.
+    let listening = join_all(candidates.iter().map(|(provider, url)| listens(*provider, url))).await;
+    let candidates: Vec<&(Provider, String)> = candidates
+        .iter()
+        .zip(listening)
+        .filter_map(|(candidate, listens)| listens.then_some(candidate))
+        .collect();
+    if candidates.is_empty() {
+        return None;
+    }
     let client = http::loopback_client()?;
     let asked = candidates
         .iter()
         .map(|(provider, url)| tokio::time::timeout(PATIENCE, ask(&client, *provider, url, wanted)));
     join_all(asked).await.into_iter().find_map(|answer| answer.ok().flatten())
+}
+
+/// Whether anything is there. Knocking is quick; an HTTP client takes milliseconds to make, which a start-up has not.
+async fn listens(provider: Provider, base_url: &str) -> bool {
+    let url = reqwest::Url::parse(&service_url(provider, base_url)).ok();
+    let address = url.and_then(|url| Some((url.host_str()?.to_owned(), url.port_or_known_default()?)));
+    let Some((host, port)) = address else { return false };
+    let knocking = tokio::net::TcpStream::connect((host.trim_matches(['[', ']']), port));
+    matches!(tokio::time::timeout(PATIENCE, knocking).await, Ok(Ok(_)))
 }
 
 async fn ask(

@@ -24,12 +24,34 @@ pub enum Asking {
 }
 
 impl Asking {
-    /// A passage is relevant when it is so near in meaning, or has so much of the question's words.
-    const fn thresholds(self) -> (f64, f64) {
+    /// How near in meaning, or how much of the question's words, the best passage must have for anything to come
+    /// back at all. `docs/recall.md` tells what this lets through.
+    const fn to_answer(self) -> Threshold {
         match self {
-            Self::Prompt => (0.42, 0.62),
-            Self::Search => (0.28, 0.34),
+            Self::Prompt => Threshold { similarity: 0.42, coverage: 0.62 },
+            Self::Search => Threshold { similarity: 0.28, coverage: 0.34 },
         }
+    }
+
+    /// The same for each passage, once something does.
+    const fn to_be_among(self) -> Threshold {
+        match self {
+            Self::Prompt => Threshold { similarity: 0.33, coverage: 0.45 },
+            Self::Search => Threshold { similarity: 0.28, coverage: 0.34 },
+        }
+    }
+}
+
+/// Near enough in meaning, or with enough of the words: either will do.
+#[derive(Debug, Clone, Copy)]
+struct Threshold {
+    similarity: f64,
+    coverage: f64,
+}
+
+impl Threshold {
+    fn is_met_by(self, found: &Ranked) -> bool {
+        found.similarity >= self.similarity || found.coverage >= self.coverage
     }
 }
 
@@ -54,11 +76,10 @@ impl Recall {
             return Ok(Vec::new());
         }
         let ranked = self.rank(prompt, Mode::Hybrid, current, CONSIDERED).await?;
-        let (near, covered) = asking.thresholds();
-        let relevant: Vec<Ranked> = ranked
-            .into_iter()
-            .filter(|found| found.similarity >= near || found.coverage >= covered)
-            .collect();
+        if !ranked.iter().any(|found| asking.to_answer().is_met_by(found)) {
+            return Ok(Vec::new());
+        }
+        let relevant = ranked.into_iter().filter(|found| asking.to_be_among().is_met_by(found)).collect();
         self.with_texts(prompt, choose(relevant)).await
     }
 

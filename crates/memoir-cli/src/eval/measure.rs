@@ -17,6 +17,9 @@ struct Sums {
 /// Sums by category, and over all questions that have an answer.
 #[derive(Default)]
 pub(super) struct Table {
+    /// Prompts that brought something back, of those with an answer in memory, and nothing, of those without.
+    met: (usize, usize),
+    left_alone: (usize, usize),
     all: Sums,
     categories: BTreeMap<String, Sums>,
 }
@@ -39,6 +42,13 @@ impl Table {
         }
     }
 
+    /// Notes how many passages the question would bring into a prompt.
+    pub(super) fn add_prompt(&mut self, passages: usize, evidence: &[String]) {
+        let (right, all) = if evidence.is_empty() { &mut self.left_alone } else { &mut self.met };
+        *all += 1;
+        *right += usize::from((passages == 0) == evidence.is_empty());
+    }
+
     pub(super) fn questions(&self) -> usize {
         self.all.questions
     }
@@ -57,7 +67,16 @@ impl fmt::Display for Table {
             sums.recall.iter().try_for_each(|sum| write!(f, "{:>8.1}", mean(*sum)))?;
             writeln!(f, "{:>8.1}", mean(sums.reciprocal))?;
         }
-        Ok(())
+        writeln!(
+            f,
+            "prompts with an answer in memory that bring something back: {} of {}",
+            self.met.0, self.met.1
+        )?;
+        writeln!(
+            f,
+            "prompts without one that bring nothing back: {} of {}",
+            self.left_alone.0, self.left_alone.1
+        )
     }
 }
 
@@ -71,6 +90,9 @@ mod tests {
         table.add("one", &["a", "b", "c"], &["b".to_owned()]);
         table.add("two", &["x"], &["x".to_owned(), "y".to_owned()]);
         table.add("none", &["x"], &[]);
+        table.add_prompt(2, &["b".to_owned()]);
+        table.add_prompt(1, &[]);
+        table.add_prompt(0, &[]);
         let rows: Vec<String> = table
             .to_string()
             .lines()
@@ -83,6 +105,8 @@ mod tests {
                 "all 2 75.0 75.0 75.0 75.0 75.0",
                 "one 1 100.0 100.0 100.0 100.0 50.0",
                 "two 1 50.0 50.0 50.0 50.0 100.0",
+                "prompts with an answer in memory that bring something back: 1 of 1",
+                "prompts without one that bring nothing back: 1 of 2",
             ]
         );
     }

@@ -14,7 +14,7 @@ use std::{
 
 use memoir_core::{ConversationTarget, MessageId, NewConversation, SystemClock, TimeZone};
 use memoir_embed::LocalEmbedder;
-use memoir_recall::{Mode, Recall};
+use memoir_recall::{Asking, Mode, Recall};
 use memoir_store::{Store, sqlite::SqliteStore};
 use serde_json::json;
 
@@ -71,6 +71,8 @@ async fn evaluate(
             ranked.iter().filter_map(|found| turns.get(&found.outline.id)).copied().collect();
         writeln!(predictions, "{}", json!({"question_id": question.id, "ranked": ids}))?;
         table.add(&question.category, &ids, &question.evidence);
+        let passages = recall.passages(&question.question, Asking::Prompt, None).await?;
+        table.add_prompt(passages.len(), &question.evidence);
     }
     sqlite.close().await;
     Ok(asking)

@@ -112,7 +112,7 @@ impl Memory for SqliteStore {
         let ids: Vec<i64> = conversations.iter().map(|id| id.get()).collect();
         sqlx::query(AssertSqlSafe(format!(
             "SELECT id, exchange_id, conversation_id, role, author, created,
-                    length(content) - length(replace(content, ' ', '')) + 1 AS words, instr(content, '?') > 0 AS asks
+                    length(content) - length(replace(content, ' ', '')) + 1 AS words, content LIKE '%?' AS asks
              FROM messages
              WHERE conversation_id IN ({}) AND redacted = 0 AND derived = 0 AND role <> 'tool'
              ORDER BY conversation_id, id",

@@ -92,9 +92,6 @@ pub enum ModelError {
     /// The answer had neither text nor tool calls.
     #[error("the model gave an empty answer")]
     Empty,
-    /// Memory could not be read, for the model that answers from it.
-    #[error("memory could not be read: {0}")]
-    Memory(String),
 }
 
 impl ModelError {

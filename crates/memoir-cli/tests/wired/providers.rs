@@ -136,6 +136,26 @@ fn the_config_names_models_addresses_and_prices() {
 }
 
 #[test]
+fn the_config_sets_the_effort_and_names_the_key_of_its_server() {
+    let home = home();
+    let provider = ScriptedProvider::always(Reply::text("Yes."));
+    home.write_config(&format!(
+        "[chat]\nmodel = \"openai-compatible/mine\"\nreasoning = \"low\"\n\
+         [providers.openai-compatible]\nbase_url = \"{}\"\nkey_variable = \"MY_SERVER_KEY\"\n",
+        provider.base_url()
+    ));
+    let run = home
+        .memoir(["-p", "Hi"])
+        .env("MY_SERVER_KEY", "key-of-my-server")
+        .env("OPENAI_API_KEY", "key-of-openai");
+    run.succeed();
+    let request = &provider.requests()[0];
+    assert_eq!(request.body["reasoning_effort"], "low");
+    let headers = format!("{:?}", request.headers);
+    assert!(headers.contains("key-of-my-server") && !headers.contains("key-of-openai"), "{headers}");
+}
+
+#[test]
 fn a_slow_down_is_obeyed_and_said() {
     let home = home();
     home.write_config("[calls]\nretry_first_wait_ms = 1\n");

@@ -1,0 +1,196 @@
+//! One bit per dimension, and what is estimated from it.
+//!
+//! A vector `v` of length one is rotated, and of each number only its sign is kept. Let `s` be the vector of these
+//! signs, divided by its length. The product of a rotated query with `s`, divided by that of `v` itself with `s`,
+//! estimates the cosine without bias (this is RaBitQ); the divisor is kept beside the bits. The query's numbers
+//! are brought to four bits, so that the product is a matter of counting bits.
+
+use std::ops::Range;
+
+use crate::{
+    kernel::{BLOCK, Line, PlaneWord, Products, multiply},
+    rotation::Rotation,
+};
+
+/// How many blocks are counted at a time: their counts stay in the nearest cache.
+pub(crate) const STRIDE: usize = 32;
+
+/// The codes of many vectors of one length.
+#[derive(Debug, Clone)]
+pub struct Codes {
+    dimensions: usize,
+    rotation: Rotation,
+    /// Block after block of eight rows; see `kernel.rs`. The last is filled up with zeros.
+    words: Vec<u64>,
+    /// One per row: what the product of query and signs is multiplied with.
+    factors: Vec<f32>,
+}
+
+/// A query, ready to meet codes of its length.
+#[derive(Debug, Clone)]
+pub struct Query {
+    planes: Vec<PlaneWord>,
+    line: Line,
+}
+
+impl Codes {
+    /// No codes yet, for vectors of `dimensions` numbers.
+    pub fn new(dimensions: usize) -> Self {
+        Self { dimensions, rotation: Rotation::new(dimensions), words: Vec::new(), factors: Vec::new() }
+    }
+
+    /// The length of the vectors.
+    pub fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.factors.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.factors.is_empty()
+    }
+
+    pub(crate) fn words_per_row(&self) -> usize {
+        self.dimensions.div_ceil(64)
+    }
+
+    /// Adds a vector of length one.
+    ///
+    /// # Panics
+    /// When it has another number of dimensions.
+    pub fn push(&mut self, vector: &[f32]) {
+        assert_eq!(vector.len(), self.dimensions, "a vector of another length");
+        let mut rotated = vector.to_vec();
+        self.rotation.apply(&mut rotated);
+        let bits: Vec<u64> = rotated
+            .chunks(64)
+            .map(|chunk| {
+                chunk.iter().enumerate().fold(0, |word, (bit, value)| word | u64::from(*value > 0.0) << bit)
+            })
+            .collect();
+        // The product of the vector with its own signs: the sum of its numbers without theirs.
+        let own = rotated.iter().map(|value| value.abs()).sum::<f32>() / self.root();
+        self.push_row(&bits, if own > 0.0 { 1.0 / own } else { 0.0 });
+    }
+
+    fn push_row(&mut self, bits: &[u64], factor: f32) {
+        let (row, width) = (self.len(), self.words_per_row());
+        if row.is_multiple_of(BLOCK) {
+            self.words.resize(self.words.len() + width * BLOCK, 0);
+        }
+        let block = row / BLOCK * width * BLOCK;
+        for (index, word) in bits.iter().enumerate() {
+            self.words[block + index * BLOCK + row % BLOCK] = *word;
+        }
+        self.factors.push(factor);
+    }
+
+    /// The bits of one row.
+    pub(crate) fn row(&self, row: usize) -> impl Iterator<Item = u64> {
+        let block = row / BLOCK * self.words_per_row() * BLOCK;
+        (0..self.words_per_row()).map(move |index| self.words[block + index * BLOCK + row % BLOCK])
+    }
+
+    pub(crate) fn factor(&self, row: usize) -> f32 {
+        self.factors[row]
+    }
+
+    /// Rows as bytes, to be kept and given to [`Codes::import`].
+    pub fn export(&self, rows: Range<usize>, bytes: &mut Vec<u8>) {
+        let mut kept = Self::new(0);
+        kept.dimensions = self.dimensions;
+        rows.for_each(|row| kept.push_row(&self.row(row).collect::<Vec<_>>(), self.factors[row]));
+        bytes.extend(kept.words.iter().flat_map(|word| word.to_le_bytes()));
+        bytes.extend(kept.factors.iter().flat_map(|factor| factor.to_le_bytes()));
+    }
+
+    /// Adds rows that were exported; says whether the bytes were so many rows.
+    pub fn import(&mut self, bytes: &[u8], rows: usize) -> bool {
+        let length = 8 * self.words_per_row() * rows.next_multiple_of(BLOCK);
+        if bytes.len() != length + 4 * rows {
+            return false;
+        }
+        let (words, factors) = bytes.split_at(length);
+        let words = words.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
+        let factors = factors.as_chunks::<4>().0.iter().map(|factor| f32::from_le_bytes(*factor));
+        if self.len().is_multiple_of(BLOCK) {
+            self.words.extend(words);
+            self.factors.extend(factors);
+        } else {
+            let mut kept = Self::new(0);
+            kept.dimensions = self.dimensions;
+            (kept.words, kept.factors) = (words.collect(), factors.collect());
+            (0..rows).for_each(|row| self.push_row(&kept.row(row).collect::<Vec<_>>(), kept.factors[row]));
+        }
+        true
+    }
+
+    /// Makes a vector ready for searching.
+    ///
+    /// # Panics
+    /// When it has another number of dimensions.
+    pub fn query(&self, vector: &[f32]) -> Query {
+        assert_eq!(vector.len(), self.dimensions, "a vector of another length");
+        let mut rotated = vector.to_vec();
+        self.rotation.apply(&mut rotated);
+        let lowest = rotated.iter().copied().fold(f32::INFINITY, f32::min);
+        let highest = rotated.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let step = ((highest - lowest) / 15.0).max(f32::MIN_POSITIVE);
+        let mut planes = vec![PlaneWord::default(); self.words_per_row()];
+        let mut total = 0.0;
+        for (index, value) in rotated.iter().enumerate() {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 15")]
+            let number = ((value - lowest) / step).round() as u64;
+            #[expect(clippy::cast_precision_loss, reason = "between 0 and 15")]
+            let rounded = lowest + step * number as f32;
+            total += rounded;
+            for (plane, word) in planes[index / 64].iter_mut().enumerate() {
+                *word |= ((number >> plane) & 1) << (index % 64);
+            }
+        }
+        let root = self.root();
+        let line =
+            Line { per_one: 2.0 * lowest / root, per_weight: 2.0 * step / root, constant: -total / root };
+        Query { planes, line }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a length")]
+    fn root(&self) -> f32 {
+        (self.dimensions.max(1) as f32).sqrt()
+    }
+
+    /// Tells `found` every row of `rows`, which begins with a block, and its estimate.
+    #[inline]
+    pub(crate) fn estimate(&self, query: &Query, rows: Range<usize>, mut found: impl FnMut(usize, f32)) {
+        let width = self.words_per_row() * BLOCK;
+        let mut products = [Products::default(); STRIDE];
+        for start in rows.clone().step_by(STRIDE * BLOCK) {
+            let end = (start + STRIDE * BLOCK).min(rows.end);
+            let blocks = &self.words[start / BLOCK * width..end.div_ceil(BLOCK) * width];
+            multiply(blocks, &query.planes, query.line, &mut products);
+            let products = products.as_flattened().iter().zip(&self.factors[start..end]);
+            for (row, (product, factor)) in (start..).zip(products) {
+                found(row, product * factor);
+            }
+        }
+    }
+}
+
+impl Query {
+    /// The estimate for one row, given its bits.
+    #[inline]
+    pub(crate) fn estimate(&self, bits: &[u64], factor: f32) -> f32 {
+        let (mut ones, mut weighted) = (0, 0);
+        for (bits, planes) in bits.iter().zip(&self.planes) {
+            ones += bits.count_ones();
+            for (plane, word) in planes.iter().enumerate() {
+                weighted += (bits & word).count_ones() << plane;
+            }
+        }
+        self.line.product(ones, weighted) * factor
+    }
+}

@@ -1,0 +1,40 @@
+//! Nearest vectors, by cosine.
+//!
+//! Of every vector one bit per dimension is kept in memory ([`Codes`]): a million vectors of 384 dimensions take
+//! 52 MB. From the bits and a query the cosine is estimated, closely enough that the nearest are among the
+//! first few dozen by estimate; whoever holds the vectors themselves then looks at those exactly.
+//!
+//! There are two ways to find the rows with the highest estimates, behind one trait ([`VectorIndex`]): [`Scan`] looks
+//! at all of them, needs nothing built and serves a person's whole life of talk; [`Graph`] (HNSW) looks at few,
+//! and is for more than that. This crate knows neither files nor databases.
+
+mod bytes;
+mod codes;
+mod graph;
+mod kernel;
+mod rotation;
+mod scan;
+mod top;
+
+pub use bytes::Bytes;
+pub use codes::{Codes, Query};
+pub use graph::{Graph, GraphError, checksum};
+pub use scan::Scan;
+
+/// A row and its estimated cosine.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Candidate {
+    /// The row, in the order in which vectors were pushed.
+    pub row: u32,
+    /// How near it seems to be.
+    pub estimate: f32,
+}
+
+/// Which rows may be found. It is asked during the search, never afterwards: what it refuses takes no one's place.
+pub type Keep<'a> = &'a (dyn Fn(u32) -> bool + Sync);
+
+/// A way to find the nearest rows.
+pub trait VectorIndex: Send + Sync {
+    /// The `limit` rows with the highest estimates among those that `keep` lets through, best first.
+    fn nearest(&self, codes: &Codes, query: &Query, keep: Option<Keep<'_>>, limit: usize) -> Vec<Candidate>;
+}

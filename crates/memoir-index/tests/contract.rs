@@ -64,6 +64,8 @@ fn recall(fixture: &Fixture, index: &dyn VectorIndex, keep: Option<Keep<'_>>) ->
             .filter(|(row, _)| keep.is_none_or(|keep| keep(*row)))
             .map(|(row, vector)| (dot(query, vector), row))
             .collect();
+        // What is not near at all is in no particular order.
+        exact.retain(|(cosine, _)| *cosine > 0.3);
         exact.sort_by(|a, b| b.0.total_cmp(&a.0));
         let found = index.nearest(&fixture.codes, &fixture.codes.query(query), keep, 60);
         assert!(found.is_sorted_by(|a, b| a.estimate >= b.estimate));
@@ -89,8 +91,8 @@ fn a_filter_is_part_of_the_search() {
     let (few, half, most): (Keep<'_>, Keep<'_>, Keep<'_>) =
         (&|row| row % 100 == 7, &|row| row < 1500, &|row| row % 10 != 3);
     for keep in [few, half, most] {
-        assert!(recall(&fixture, &Scan, Some(keep)) >= 0.9);
-        assert!(recall(&fixture, &fixture.graph, Some(keep)) >= 0.85);
+        assert!(recall(&fixture, &Scan, Some(keep)) >= 0.99);
+        assert!(recall(&fixture, &fixture.graph, Some(keep)) >= 0.9);
     }
     let nothing = Scan.nearest(
         &fixture.codes,

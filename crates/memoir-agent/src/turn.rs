@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use memoir_core::{Passage, Provenance};
+use memoir_core::{Provenance, Recollection};
 use memoir_models::{ChatMessage, ChatRequest, ModelError};
 use memoir_recall::Asking;
-use memoir_store::CostSummary;
+use memoir_store::{CostSummary, Filter};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -101,7 +101,7 @@ impl Agent {
         // The one model that answers with memory is handed it; the others read it before the user's words.
         let said = match self.model.provenance() {
             Provenance::Derived => prompt.to_owned(),
-            Provenance::Said => context_document::write(prompt, &memory, &self.zone),
+            Provenance::Said => context_document::write(prompt, &memory, self.scope(), &self.zone),
         };
         let mut request = ChatRequest {
             system: SYSTEM_PROMPT.to_owned(),
@@ -111,7 +111,7 @@ impl Agent {
             memory: memory.clone(),
         };
         request.messages.push(ChatMessage::User(said));
-        draft.recalled(memory);
+        draft.recalled(memory.passages);
 
         for _ in 0..self.limits.max_turns {
             let reply = self.reply(&mut request, draft, observer).await?;
@@ -132,30 +132,28 @@ impl Agent {
         Ok(())
     }
 
-    /// What memory says about the prompt. Late or failing, it is left out and said so: recall never breaks a turn.
+    fn scope(&self) -> Option<&str> {
+        self.recall.as_ref()?.scope.as_deref()
+    }
+
+    /// What memory says about the prompt. What is late or fails is left out and said so: recall never breaks a turn.
     async fn recalled(
         &self,
         conversation: &CurrentConversation,
         prompt: &str,
         observer: Observer<'_>,
-    ) -> Vec<Passage> {
-        let Some(recall) = &self.recall else { return Vec::new() };
-        match tokio::time::timeout(
-            RECALL_DEADLINE,
-            recall.passages(prompt, Asking::Prompt, conversation.id()),
-        )
-        .await
-        {
-            Ok(Ok(passages)) => passages,
-            Ok(Err(error)) => {
-                observer(TurnEvent::Notice(format!("Memory could not be asked: {error}.")));
-                Vec::new()
-            }
-            Err(_) => {
-                observer(TurnEvent::Notice("Memory took too long and was left out.".into()));
-                Vec::new()
-            }
+    ) -> Recollection {
+        let Some(recall) = &self.recall else { return Recollection::default() };
+        let elsewhere = Filter { except: conversation.id(), ..Filter::default() };
+        let asked = recall.ask(prompt, Asking::Prompt, elsewhere);
+        let Ok(recollection) = tokio::time::timeout(RECALL_DEADLINE, asked).await else {
+            observer(TurnEvent::Notice("Memory took too long and was left out.".into()));
+            return Recollection::default();
+        };
+        for notice in &recollection.notices {
+            observer(TurnEvent::Notice(notice.clone()));
         }
+        recollection
     }
 
     /// One reply. When the model says that it was sent too much, the older half of the history is left out and

@@ -14,7 +14,9 @@ use async_trait::async_trait;
 use futures::{FutureExt as _, StreamExt as _};
 use memoir_agent::{Agent, CurrentConversation, Limits, TurnError, TurnEvent, TurnReport};
 use memoir_core::{SystemClock, TimeZone, ToolCall, ToolSpec, Usage, Usd};
+use memoir_embed::LocalEmbedder;
 use memoir_models::{ChatEvent, ChatModel, ChatRequest, ChatStream, Finish, ModelError, StopReason};
+use memoir_recall::Recall;
 use memoir_store::{Inspect as _, sqlite::SqliteStore};
 use memoir_tools::{Tool, ToolContext, ToolError, ToolSet};
 use serde_json::{Value, json};
@@ -92,7 +94,16 @@ async fn turn(
         store: Arc::new(store.clone()),
         model: Arc::new(model),
         tools: Arc::new(ToolSet::of(vec![Box::new(Bomb)])),
-        tool_context: ToolContext::new(directory.path(), Arc::new(store.clone())).unwrap(),
+        tool_context: ToolContext::new(
+            directory.path(),
+            Recall::new(
+                Arc::new(store.clone()),
+                Arc::new(LocalEmbedder),
+                Arc::new(SystemClock),
+                TimeZone::UTC,
+            ),
+        )
+        .unwrap(),
         recall: None,
         clock: Arc::new(SystemClock),
         zone: TimeZone::UTC,

@@ -4,7 +4,6 @@ use std::{path::PathBuf, sync::Arc};
 
 use memoir_agent::{Agent, CurrentConversation, Limits};
 use memoir_core::{Clock as _, ConversationId, Passage, SystemClock, TimeZone};
-use memoir_embed::LocalEmbedder;
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
 use memoir_store::{ConversationList, Store, sqlite::SqliteStore};
@@ -19,7 +18,7 @@ use crate::{
     home::Home,
     models::{Choice, Models},
     prompt_source::{self, Talk},
-    repl, scope, settings, subcommands,
+    recall, repl, scope, settings, subcommands,
     trace::Verbosity,
 };
 
@@ -39,6 +38,11 @@ pub(crate) struct App {
 }
 
 impl App {
+    /// Memory, to be asked as it is set now, whether it is asked by itself or not.
+    pub(crate) fn recall(&self) -> &Recall {
+        &self.agent.tool_context.recall
+    }
+
     /// Talks to another model from now on.
     pub(crate) async fn switch_model(&mut self, mut choice: Choice) -> Result<(), Failure> {
         self.agent.model = self.models.connect(&mut choice).await?;
@@ -101,9 +105,10 @@ async fn with_store(
     let model = models.connect(&mut choice).await?;
     let wanted = Wanted::from(args.continue_last, args.resume, &talk)?;
     let scope = project.to_string_lossy().into_owned();
+    let recall = recall::recall(Arc::clone(&store), &models.config, &zone, Some(&directory)).await?;
     let app = App {
         conversation: conversation(wanted, &scope, store.as_ref(), &zone).await?,
-        agent: agent(store, model, project, &zone).await?,
+        agent: agent(recall, model, project).await?,
         project: scope,
         home,
         models,
@@ -118,28 +123,18 @@ async fn with_store(
     }
 }
 
-async fn agent(
-    store: Arc<dyn Store>,
-    model: Arc<dyn ChatModel>,
-    workspace: PathBuf,
-    zone: &TimeZone,
-) -> Result<Agent, Failure> {
-    let on = settings::recall_is_on(store.as_ref()).await?;
+async fn agent(recall: Recall, model: Arc<dyn ChatModel>, workspace: PathBuf) -> Result<Agent, Failure> {
+    let store = Arc::clone(&recall.store);
     Ok(Agent {
-        tool_context: ToolContext::new(&workspace, Arc::clone(&store))?,
-        recall: on.then(|| recall(Arc::clone(&store), zone)),
+        tool_context: ToolContext::new(&workspace, recall.clone())?,
+        recall: settings::recall_is_on(store.as_ref()).await?.then(|| recall.clone()),
         store,
         model,
         tools: Arc::new(ToolSet::all()),
         clock: Arc::new(SystemClock),
-        zone: zone.clone(),
+        zone: recall.zone,
         limits: Limits::default(),
     })
-}
-
-/// Memory, to be asked with the compiled-in embedder.
-pub(crate) fn recall(store: Arc<dyn Store>, zone: &TimeZone) -> Recall {
-    Recall { store, embedder: Arc::new(LocalEmbedder), clock: Arc::new(SystemClock), zone: zone.clone() }
 }
 
 /// Which conversation the command line asks for.

@@ -68,9 +68,15 @@ pub(crate) enum Command {
     Search {
         /// What to look for
         query: String,
+        /// Only what was said from this day on: 2026-05-01, yesterday, "last week", "in May"
+        #[arg(long, value_name = "DATE")]
+        since: Option<String>,
+        /// Only what was said in this project
+        #[arg(long, value_name = "DIRECTORY")]
+        scope: Option<PathBuf>,
         /// At most so many
-        #[arg(long, default_value_t = 10)]
-        limit: usize,
+        #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
+        limit: u16,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -93,6 +99,9 @@ pub(crate) enum EvalCommand {
         /// Which ways of finding are used
         #[arg(long, value_enum, default_value_t = EvalMode::Hybrid)]
         mode: EvalMode,
+        /// Stages and terms to leave out, to see what they add
+        #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+        without: Vec<String>,
     },
 }
 

@@ -14,6 +14,8 @@ pub(crate) struct Config {
     pub(crate) chat: Chat,
     pub(crate) summarizer: Summarizer,
     pub(crate) calls: Calls,
+    /// How memory is asked, by the names of `memoir_recall::Setting`.
+    pub(crate) rag: BTreeMap<String, toml::Value>,
     providers: BTreeMap<String, ProviderConfig>,
     #[serde(rename = "model")]
     pub(crate) models: Vec<ModelInfo>,

@@ -19,6 +19,7 @@ mod models;
 mod output;
 mod printable;
 mod prompt_source;
+mod recall;
 mod reference;
 mod repl;
 mod scope;

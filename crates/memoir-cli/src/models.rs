@@ -47,7 +47,7 @@ impl Choice {
 /// What is known of models, providers and keys.
 pub(crate) struct Models {
     environment: Environment,
-    config: Config,
+    pub(crate) config: Config,
     pub(crate) catalogue: Catalogue,
     zone: TimeZone,
 }

@@ -2,22 +2,34 @@
 
 use std::fmt::Write as _;
 
-use memoir_core::{Passage, TimeZone};
+use memoir_core::{Passage, Recollection, TimeZone};
 
 use crate::printable::printable;
 
+/// Passages with source, date and score, or that there are none.
+pub(crate) fn text(found: &Recollection, zone: &TimeZone) -> String {
+    let mut text: String = found.notices.iter().map(|notice| format!("{notice}\n")).collect();
+    text.push_str(&match found.behind {
+        _ if !found.passages.is_empty() => passages(&found.passages, zone),
+        0 => "Nothing in memory about this.".into(),
+        behind => format!("Nothing in memory about this. {}", memoir_recall::behind(behind)),
+    });
+    text
+}
+
 /// Passages with source, date and score.
-pub(crate) fn text(passages: &[Passage], zone: &TimeZone) -> String {
-    if passages.is_empty() {
-        return "Nothing in memory about this.".into();
-    }
+pub(crate) fn passages(passages: &[Passage], zone: &TimeZone) -> String {
     let mut text = String::new();
     for passage in passages {
         let who = passage.speaker("you");
+        let superseded = passage
+            .superseded
+            .map(|date| format!("  superseded on {}", date.minute_in(zone)))
+            .unwrap_or_default();
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "{}  {who}, conversation {}, exchange {}  (score {:.2}, similarity {:.2}, words {:.2})\n    {}\n",
+            "{}  {who}, conversation {}, exchange {}  (score {:.2}, similarity {:.2}, words {:.2}){superseded}\n    {}\n",
             passage.created.minute_in(zone),
             passage.conversation_id,
             passage.exchange_id,

@@ -21,7 +21,7 @@ pub use ids::{ConversationId, ExchangeId, MessageId};
 pub use jiff::tz::TimeZone;
 pub use message::{DraftMessage, Message, MessageBody, Provenance, Role, Visibility};
 pub use money::Usd;
-pub use passage::Passage;
+pub use passage::{Passage, Recollection, RelatedConversation};
 pub use time::{Clock, SystemClock, Timestamp};
 pub use tokens::count_tokens;
 pub use tool::{ToolCall, ToolSpec};

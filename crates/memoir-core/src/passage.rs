@@ -27,8 +27,44 @@ pub struct Passage {
     pub similarity: f64,
     /// How much of the question's words it has, itself or beside it: 0 to 1.
     pub coverage: f64,
-    /// Its size.
+    /// When something newer was said that corrects it, if that can be told.
+    pub superseded: Option<Timestamp>,
+    /// What was asked in its exchange, cut around what matters.
+    pub user_excerpt: String,
+    /// What was answered, cut likewise.
+    pub assistant_excerpt: String,
+    /// The room that it takes in a request.
     pub tokens: u64,
+}
+
+/// A conversation from which something was recalled.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RelatedConversation {
+    /// The conversation.
+    pub id: ConversationId,
+    /// What it is called.
+    pub title: String,
+    /// The project it belongs to.
+    pub scope: String,
+    /// When it began.
+    pub created: Timestamp,
+    /// How near the nearest of it is in meaning: a cosine.
+    pub similarity: f64,
+    /// How many exchanges it has.
+    pub exchange_count: u64,
+}
+
+/// What memory says about a prompt.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Recollection {
+    /// The conversations that it comes from, the most relevant first.
+    pub conversations: Vec<RelatedConversation>,
+    /// What was said, the most relevant first.
+    pub passages: Vec<Passage>,
+    /// How many messages wait to be embedded, when nothing was found: what is asked for may be among them.
+    pub behind: u64,
+    /// What did not work, in words for the user.
+    pub notices: Vec<String>,
 }
 
 impl Passage {

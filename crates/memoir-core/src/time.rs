@@ -26,6 +26,18 @@ impl Timestamp {
         u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)
     }
 
+    /// The words of its date in a time zone: day, month and year, as in "8 may 2023".
+    pub fn date_words_in(self, zone: &TimeZone) -> [String; 3] {
+        jiff::Timestamp::from_millisecond(self.0).map_or_else(
+            |_| Default::default(),
+            |moment| {
+                let date = moment.to_zoned(zone.clone());
+                let month = date.strftime("%B").to_string().to_lowercase();
+                [date.day().to_string(), month, date.year().to_string()]
+            },
+        )
+    }
+
     /// `2026-11-15 14:03` in a time zone: how people are shown dates.
     pub fn minute_in(self, zone: &TimeZone) -> String {
         jiff::Timestamp::from_millisecond(self.0).map_or_else(

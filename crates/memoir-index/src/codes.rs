@@ -163,6 +163,12 @@ impl Codes {
         (self.dimensions.max(1) as f32).sqrt()
     }
 
+    /// The estimate for one row.
+    pub fn estimate_row(&self, query: &Query, row: u32) -> f32 {
+        let row = row as usize;
+        query.estimate(self.row(row), self.factor(row))
+    }
+
     /// Tells `found` every row of `rows`, which begins with a block, and its estimate.
     #[inline]
     pub(crate) fn estimate(&self, query: &Query, rows: Range<usize>, mut found: impl FnMut(usize, f32)) {
@@ -183,9 +189,9 @@ impl Codes {
 impl Query {
     /// The estimate for one row, given its bits.
     #[inline]
-    pub(crate) fn estimate(&self, bits: &[u64], factor: f32) -> f32 {
+    pub(crate) fn estimate(&self, bits: impl Iterator<Item = u64>, factor: f32) -> f32 {
         let (mut ones, mut weighted) = (0, 0);
-        for (bits, planes) in bits.iter().zip(&self.planes) {
+        for (bits, planes) in bits.zip(&self.planes) {
             ones += bits.count_ones();
             for (plane, word) in planes.iter().enumerate() {
                 weighted += (bits & word).count_ones() << plane;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
-use memoir_core::{Passage, Provenance, ToolCall, ToolSpec, Usage, Usd};
+use memoir_core::{Provenance, Recollection, ToolCall, ToolSpec, Usage, Usd};
 
 use crate::ModelError;
 
@@ -22,7 +22,7 @@ pub struct ChatRequest {
     pub tools: Vec<ToolSpec>,
     /// What was recalled for it. It stands in the messages already, for models that read; this is for the one
     /// that answers with it.
-    pub memory: Vec<Passage>,
+    pub memory: Recollection,
 }
 
 /// One message of a request.

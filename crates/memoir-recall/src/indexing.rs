@@ -7,7 +7,7 @@ use memoir_store::{NewEmbedding, Unembedded};
 use crate::{Recall, RecallError};
 
 /// Shorter messages ("ok", "thanks") mean nothing by themselves.
-const SHORTEST: u32 = 10;
+pub(crate) const SHORTEST: u32 = 10;
 
 /// How many texts are embedded at a time.
 const BATCH: u32 = 100;

@@ -1,18 +1,28 @@
 //! Finding what is relevant in memory.
 //!
-//! [`Recall`] ranks what was said by how well it answers a question: words, meaning, neighbours, the whole
-//! conversation, who spoke and when, as soft terms of one score. [`RecallModel`] is the model that needs no
-//! model: it answers with what was found.
+//! [`Recall`] runs a chain of [`Stage`]s over an [`Inquiry`]: the question is read and embedded, messages are looked
+//! up by meaning and by words, scored as a sum of soft [terms](terms), and the few that are worth a prompt's room are
+//! chosen, or none. [`RecallModel`] is the model that needs no model: it answers with what was found.
 
+mod calibration;
 mod dates;
-mod engine;
+mod excerpt;
+mod format;
 mod indexing;
+mod inquiry;
 mod model;
-mod passages;
 mod question;
-mod score;
+mod recall;
+mod settings;
+mod stage;
+mod stages;
+pub mod terms;
 
 pub use dates::{DateRange, Precision, find_dates};
-pub use engine::{Mode, Ranked, Recall, RecallError};
-pub use model::RecallModel;
-pub use passages::Asking;
+pub use format::context;
+pub use inquiry::{Asking, Inquiry, Ranked};
+pub use model::{RecallModel, behind};
+pub use question::Question;
+pub use recall::{Recall, RecallError};
+pub use settings::{ScopeRule, Setting, SettingError, Settings};
+pub use stage::{Stage, chain, stage_names};

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use async_trait::async_trait;
 use futures::StreamExt as _;
-use memoir_core::{Passage, Provenance, TimeZone, Usage, Usd};
+use memoir_core::{Passage, Provenance, Recollection, TimeZone, Usage, Usd};
 use memoir_models::{
     ChatEvent, ChatModel, ChatRequest, ChatStream, Finish, ModelError, ModelName, StopReason,
 };
@@ -29,10 +29,14 @@ impl RecallModel {
         Self { name: ModelName::recall().to_string(), zone, how_to_connect: how_to_connect.into() }
     }
 
-    fn answer(&self, passages: &[Passage]) -> String {
+    fn answer(&self, memory: &Recollection) -> String {
+        let passages = &memory.passages;
         let mut answer = String::new();
         if passages.is_empty() {
             answer.push_str("Nothing in memory about this.\n");
+            if memory.behind > 0 {
+                let _ = writeln!(answer, "{}", behind(memory.behind));
+            }
         } else {
             answer.push_str("From memory:\n");
             for passage in passages.iter().take(MOST_PASSAGES) {
@@ -73,13 +77,26 @@ impl ChatModel for RecallModel {
     }
 }
 
+/// That the index is behind, in a sentence.
+pub fn behind(messages: u64) -> String {
+    let (messages, are) = match messages {
+        1 => ("1 message".to_owned(), "is"),
+        many => (format!("{many} messages"), "are"),
+    };
+    format!("{messages} {are} not indexed by meaning yet; what you look for may be among them.")
+}
+
 /// One passage with date, ids and score.
 fn quote(answer: &mut String, passage: &Passage, zone: &TimeZone) {
     let who = passage.speaker("you");
+    let superseded = passage
+        .superseded
+        .map(|date| format!(", superseded on {}", date.minute_in(zone)))
+        .unwrap_or_default();
     // Writing to a string cannot fail.
     let _ = writeln!(
         answer,
-        "\n{}, {who} (conversation {}, exchange {}, score {:.2}):",
+        "\n{}, {who} (conversation {}, exchange {}, score {:.2}{superseded}):",
         passage.created.minute_in(zone),
         passage.conversation_id,
         passage.exchange_id,
@@ -113,12 +130,16 @@ mod tests {
             score: 2.5,
             similarity: 0.7,
             coverage: 1.0,
+            superseded: None,
+            user_excerpt: text.into(),
+            assistant_excerpt: String::new(),
             tokens: 9,
         }
     }
 
     fn answer(passages: &[Passage]) -> String {
-        RecallModel::new(TimeZone::UTC, "Connect a model.").answer(passages)
+        let memory = Recollection { passages: passages.to_vec(), ..Recollection::default() };
+        RecallModel::new(TimeZone::UTC, "Connect a model.").answer(&memory)
     }
 
     #[test]
@@ -129,6 +150,9 @@ mod tests {
              Connect a model."
         );
         assert_eq!(answer(&[]), "Nothing in memory about this.\n\nConnect a model.");
+        let memory = Recollection { behind: 2, ..Recollection::default() };
+        let answer = RecallModel::new(TimeZone::UTC, "Connect a model.").answer(&memory);
+        assert!(answer.contains("\n2 messages are not indexed by meaning yet;"), "{answer}");
     }
 
     #[test]

@@ -4,17 +4,25 @@ use memoir_core::{TimeZone, Timestamp, telling_words};
 
 use crate::dates::{DateRange, find_dates};
 
+/// Words of which a prompt can consist without asking for anything.
+const PLEASANTRIES: [&str; 24] = [
+    "ok", "okay", "thanks", "thank", "hi", "hello", "hey", "yes", "no", "sure", "great", "good", "nice",
+    "cool", "bye", "please", "continue", "go", "done", "right", "fine", "perfect", "yep", "nope",
+];
+
 /// A question, taken apart.
-#[derive(Debug, Clone)]
-pub(crate) struct Question {
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Question {
     /// Words to look for.
-    pub(crate) words: Vec<String>,
+    pub words: Vec<String>,
     /// The question without the names of those who talk: they say who spoke, not what about.
-    pub(crate) meaning: String,
+    pub meaning: String,
     /// The one person that it names, if it names one.
-    pub(crate) speaker: Option<String>,
+    pub speaker: Option<String>,
     /// The time it speaks of.
-    pub(crate) dates: Option<DateRange>,
+    pub dates: Option<DateRange>,
+    /// Whether it only greets or thanks: nothing is asked.
+    pub is_idle: bool,
 }
 
 impl Question {
@@ -24,8 +32,10 @@ impl Question {
         for person in &named {
             meaning = without(&meaning, person);
         }
+        let words = telling_words(text);
         Self {
-            words: telling_words(text),
+            is_idle: words.iter().all(|word| PLEASANTRIES.contains(&word.as_str())),
+            words,
             meaning: if telling_words(&meaning).is_empty() { text.to_owned() } else { meaning },
             speaker: match named.as_slice() {
                 [one] => Some((*one).clone()),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use memoir_core::{Clock, ConversationTarget, Passage, TimeZone, Timestamp, count_tokens};
 use memoir_embed::LocalEmbedder;
 use memoir_recall::{Asking, Recall};
-use memoir_store::{Exchanges as _, contract, sqlite::SqliteStore};
+use memoir_store::{Exchanges as _, Filter, contract, sqlite::SqliteStore};
 use tempfile::TempDir;
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
@@ -33,12 +33,8 @@ impl Memory {
     async fn new() -> Self {
         let directory = TempDir::new().unwrap();
         let store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
-        let recall = Recall {
-            store: Arc::new(store.clone()),
-            embedder: Arc::new(LocalEmbedder),
-            clock: Arc::new(Fixed),
-            zone: TimeZone::UTC,
-        };
+        let recall =
+            Recall::new(Arc::new(store.clone()), Arc::new(LocalEmbedder), Arc::new(Fixed), TimeZone::UTC);
         Self { recall, store, _directory: directory }
     }
 
@@ -58,7 +54,7 @@ impl Memory {
 
     async fn asked(&self, prompt: &str) -> Vec<Passage> {
         while self.recall.embed_next().await.unwrap() > 0 {}
-        self.recall.passages(prompt, Asking::Prompt, None).await.unwrap()
+        self.recall.ask(prompt, Asking::Prompt, Filter::default()).await.passages
     }
 }
 

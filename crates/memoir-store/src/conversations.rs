@@ -20,6 +20,9 @@ pub trait Conversations: Send + Sync {
     /// The conversation with this id.
     async fn conversation(&self, id: ConversationId) -> Result<Option<Conversation>>;
 
+    /// The conversations with these ids, in no particular order.
+    async fn conversations_by_id(&self, ids: &[ConversationId]) -> Result<Vec<Conversation>>;
+
     /// Conversations by last exchange, newest first.
     async fn conversations(&self, list: &ConversationList) -> Result<Vec<Conversation>>;
 }

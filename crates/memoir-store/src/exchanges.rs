@@ -24,6 +24,12 @@ pub trait Exchanges: Send + Sync {
     /// The exchanges of a conversation, oldest first; the last `limit` of them.
     async fn exchanges(&self, conversation: ConversationId, limit: u32) -> Result<Vec<Exchange>>;
 
+    /// One exchange.
+    async fn exchange(&self, id: ExchangeId) -> Result<Option<Exchange>>;
+
+    /// The messages of one exchange, in order, redacted ones included.
+    async fn exchange_messages(&self, id: ExchangeId) -> Result<Vec<Message>>;
+
     /// The messages of a conversation's last `exchanges` exchanges, oldest first, redacted ones included.
     async fn messages(&self, conversation: ConversationId, exchanges: u32) -> Result<Vec<Message>>;
 }

@@ -25,7 +25,10 @@ pub use costs::{CostFilter, CostLine, CostSummary, Costs};
 pub use error::{Result, StoreError};
 pub use exchanges::{Committed, Exchanges};
 pub use inspect::{Inspect, TableInfo};
-pub use memory::{Match, Memory, MessageOutline, NewEmbedding, Unembedded};
+pub use memory::{
+    ExchangeText, Filter, IndexMode, Match, Memory, MessageOutline, NewEmbedding, Unembedded, VectorSearch,
+    WordSearch, WordsFound,
+};
 pub use settings::Settings;
 
 /// Everything a store does.

@@ -1,4 +1,7 @@
-//! What recall needs to know: vectors, words, and where a message stands in its talk.
+//! What recall asks: which words, which vectors, and where a message stands in its talk.
+//!
+//! Every store answers these questions in its own way: SQLite from FTS5 and an index in memory, a server from its own
+//! full text and vectors.
 
 use async_trait::async_trait;
 use memoir_core::{ConversationId, ExchangeId, MessageId, Role, Timestamp};
@@ -27,6 +30,70 @@ pub struct NewEmbedding {
     pub conversation_id: ConversationId,
     /// The vector, of length one.
     pub vector: Vec<f32>,
+}
+
+/// Which messages may be found. It is part of a search: what it refuses takes no one's place.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Nothing of this conversation.
+    pub except: Option<ConversationId>,
+    /// Only of this one.
+    pub within: Option<ConversationId>,
+    /// Only of conversations of this project.
+    pub scope: Option<String>,
+    /// Nothing from before.
+    pub since: Option<Timestamp>,
+    /// Nothing from this moment on.
+    pub until: Option<Timestamp>,
+}
+
+/// How the nearest vectors are looked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum IndexMode {
+    /// By a scan as long as that is quick, along a graph beyond.
+    #[default]
+    Auto,
+    /// By a scan.
+    Exact,
+    /// Along a graph, once one is built; by a scan until then.
+    Ann,
+}
+
+/// A search for the nearest vectors.
+#[derive(Debug, Clone, Copy)]
+pub struct VectorSearch<'a> {
+    /// Whose vectors.
+    pub model: &'a str,
+    /// What they should be near to: a vector of length one.
+    pub vector: &'a [f32],
+    /// What may be found.
+    pub filter: &'a Filter,
+    /// How.
+    pub mode: IndexMode,
+    /// How many are wanted.
+    pub limit: usize,
+}
+
+/// A search for words.
+#[derive(Debug, Clone, Copy)]
+pub struct WordSearch<'a> {
+    /// The words. Any of them will do; each is looked for by its stem.
+    pub words: &'a [String],
+    /// What may be found.
+    pub filter: &'a Filter,
+    /// How many conversations are looked at closely, those that match best.
+    pub conversations: usize,
+    /// Conversations that are looked at in any case.
+    pub also: &'a [ConversationId],
+}
+
+/// What a search for words found.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct WordsFound {
+    /// The conversations that were looked at closely, each with how well it matches as a whole, by BM25.
+    pub conversations: Vec<(ConversationId, f64)>,
+    /// For each word, in order, the messages of these conversations that have it, by BM25.
+    pub words: Vec<Vec<Match>>,
 }
 
 /// A message and how well it matches.
@@ -61,6 +128,17 @@ pub struct MessageOutline {
     pub asks: bool,
 }
 
+/// What was asked and what was answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExchangeText {
+    /// The exchange.
+    pub id: ExchangeId,
+    /// What was asked.
+    pub user: String,
+    /// What was answered.
+    pub assistant: String,
+}
+
 /// Reading and writing what recall works on. Only shown, said messages take part.
 #[async_trait]
 pub trait Memory: Send + Sync {
@@ -78,32 +156,35 @@ pub trait Memory: Send + Sync {
     /// Keeps vectors of `model`, all of them or none. One that is there already is left as it is.
     async fn put_embeddings(&self, model: &str, embeddings: &[NewEmbedding]) -> Result<()>;
 
-    /// The messages whose vectors of `model` are nearest to `vector`, by cosine, outside `except`.
-    async fn nearest(
+    /// How many messages of at least `shortest` tokens wait for a vector of `model`.
+    async fn unembedded_count(&self, model: &str, shortest: u32) -> Result<u64>;
+
+    /// The messages whose vectors are nearest, by cosine, best first.
+    async fn nearest(&self, search: &VectorSearch<'_>) -> Result<Vec<Match>>;
+
+    /// How near the messages of some conversations are to `vector`, about. Those without a vector are left out.
+    async fn estimated_similarities(
         &self,
         model: &str,
         vector: &[f32],
-        except: Option<ConversationId>,
-        limit: usize,
+        conversations: &[ConversationId],
     ) -> Result<Vec<Match>>;
 
-    /// How well messages match one word, by BM25, the best `limit` of them.
-    async fn matching_word(
-        &self,
-        word: &str,
-        except: Option<ConversationId>,
-        limit: u32,
-    ) -> Result<Vec<Match>>;
+    /// The vectors of some messages. Those without one are left out.
+    async fn vectors(&self, model: &str, messages: &[MessageId]) -> Result<Vec<(MessageId, Vec<f32>)>>;
+
+    /// The conversations that have any of some words, and the messages in them that do.
+    async fn search_words(&self, search: &WordSearch<'_>) -> Result<WordsFound>;
 
     /// The messages of these conversations, in order, without their texts.
     async fn outlines(&self, conversations: &[ConversationId]) -> Result<Vec<MessageOutline>>;
+
+    /// What was asked and what was answered in some exchanges.
+    async fn exchange_texts(&self, exchanges: &[ExchangeId]) -> Result<Vec<ExchangeText>>;
 
     /// The texts of messages.
     async fn texts(&self, messages: &[MessageId]) -> Result<Vec<(MessageId, String)>>;
 
     /// The names of all who have spoken under one.
     async fn authors(&self) -> Result<Vec<String>>;
-
-    /// How many conversations there are.
-    async fn conversation_count(&self) -> Result<u64>;
 }

@@ -6,6 +6,7 @@ use std::{
     sync::Arc,
 };
 
+use memoir_recall::Recall;
 use memoir_store::Store;
 
 use crate::ToolError;
@@ -16,12 +17,14 @@ pub struct ToolContext {
     workspace: PathBuf,
     /// Memory.
     pub store: Arc<dyn Store>,
+    /// How it is asked.
+    pub recall: Recall,
 }
 
 impl ToolContext {
     /// A context confined to `workspace`, which must exist.
-    pub fn new(workspace: &Path, store: Arc<dyn Store>) -> io::Result<Self> {
-        Ok(Self { workspace: workspace.canonicalize()?, store })
+    pub fn new(workspace: &Path, recall: Recall) -> io::Result<Self> {
+        Ok(Self { workspace: workspace.canonicalize()?, store: Arc::clone(&recall.store), recall })
     }
 
     /// The real path of an existing file in the workspace, symbolic links resolved.

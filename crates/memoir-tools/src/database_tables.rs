@@ -35,19 +35,18 @@ impl Tool for DatabaseTables {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
-    use std::sync::Arc;
-
     use memoir_core::Timestamp;
     use memoir_store::{CommandHistory as _, sqlite::SqliteStore};
 
     use super::*;
+    use crate::testing;
 
     #[tokio::test]
     async fn lists_tables_and_rows() {
         let directory = tempfile::TempDir::new().unwrap();
         let store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
         store.append_command("hi", Timestamp::from_millis(1)).await.unwrap();
-        let context = ToolContext::new(directory.path(), Arc::new(store)).unwrap();
+        let context = testing::context(directory.path(), store);
         let text = DatabaseTables.run(json!({}), &context).await.unwrap();
         assert!(text.contains("command_history: 1 rows\n") && text.contains("messages: 0 rows\n"), "{text}");
     }

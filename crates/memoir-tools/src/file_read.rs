@@ -73,17 +73,18 @@ fn lines(text: &str, first: usize, last: Option<usize>) -> String {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
-    use std::{fs, sync::Arc};
+    use std::fs;
 
     use memoir_store::sqlite::SqliteStore;
     use tempfile::TempDir;
 
     use super::*;
+    use crate::testing;
 
     async fn read(directory: &TempDir, arguments: Value) -> Result<String, ToolError> {
         let store = SqliteStore::open(&directory.path().join("memory/memoir.db")).await.unwrap();
         let workspace = directory.path().join("work");
-        FileRead.run(arguments, &ToolContext::new(&workspace, Arc::new(store)).unwrap()).await
+        FileRead.run(arguments, &testing::context(&workspace, store)).await
     }
 
     fn workspace() -> TempDir {

@@ -10,6 +10,9 @@ mod fetch_conversation_details;
 mod file_read;
 mod list;
 mod output;
+mod search_memory;
+#[cfg(test)]
+mod testing;
 mod tool;
 
 pub use context::ToolContext;

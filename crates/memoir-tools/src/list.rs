@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{
     Tool, ToolContext, ToolError, database_tables::DatabaseTables,
-    fetch_conversation_details::FetchConversationDetails, file_read::FileRead,
+    fetch_conversation_details::FetchConversationDetails, file_read::FileRead, search_memory::SearchMemory,
 };
 
 /// The tools that a model is offered.
@@ -16,7 +16,14 @@ pub struct ToolSet {
 impl ToolSet {
     /// Every tool there is. To add one, write its file and add its line here.
     pub fn all() -> Self {
-        Self { tools: vec![Box::new(FileRead), Box::new(DatabaseTables), Box::new(FetchConversationDetails)] }
+        Self {
+            tools: vec![
+                Box::new(FileRead),
+                Box::new(DatabaseTables),
+                Box::new(SearchMemory),
+                Box::new(FetchConversationDetails),
+            ],
+        }
     }
 
     /// A set of one's own.

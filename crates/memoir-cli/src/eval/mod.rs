@@ -14,8 +14,8 @@ use std::{
 
 use memoir_core::{ConversationTarget, MessageId, NewConversation, SystemClock, TimeZone};
 use memoir_embed::LocalEmbedder;
-use memoir_recall::{Asking, Mode, Recall};
-use memoir_store::{Store, sqlite::SqliteStore};
+use memoir_recall::{Asking, Recall, Settings};
+use memoir_store::{Filter, Store, sqlite::SqliteStore};
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -27,7 +27,7 @@ const RANKED: usize = 60;
 
 /// Loads each conversation of `data` into a fresh memory, asks its questions, writes what was found to `out` and
 /// prints how good that is.
-pub(crate) async fn recall(data: &Path, out: &Path, mode: Mode) -> Result<(), Failure> {
+pub(crate) async fn recall(data: &Path, out: &Path, settings: Settings) -> Result<(), Failure> {
     let talks = data::read(data)?;
     let mut predictions = BufWriter::new(File::create(out)?);
     let mut table = Table::default();
@@ -35,7 +35,7 @@ pub(crate) async fn recall(data: &Path, out: &Path, mode: Mode) -> Result<(), Fa
     for talk in &talks {
         let home =
             std::env::temp_dir().join(format!("memoir-eval-{}-{}", std::process::id(), talk.conversation_id));
-        let evaluated = evaluate(talk, &home, mode, &mut predictions, &mut table).await;
+        let evaluated = evaluate(talk, &home, &settings, &mut predictions, &mut table).await;
         // What was made for this is gone afterwards, whatever happened.
         let _ = std::fs::remove_dir_all(&home);
         asking += evaluated?;
@@ -49,30 +49,27 @@ pub(crate) async fn recall(data: &Path, out: &Path, mode: Mode) -> Result<(), Fa
 async fn evaluate(
     talk: &Talk,
     home: &Path,
-    mode: Mode,
+    settings: &Settings,
     predictions: &mut impl std::io::Write,
     table: &mut Table,
 ) -> Result<Duration, Failure> {
     let sqlite = SqliteStore::open(&home.join("memoir.db")).await?;
-    let recall = Recall {
-        store: Arc::new(sqlite.clone()),
-        embedder: Arc::new(LocalEmbedder),
-        clock: Arc::new(SystemClock),
-        zone: TimeZone::UTC,
-    };
+    let mut recall =
+        Recall::new(Arc::new(sqlite.clone()), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
+    recall.settings = settings.clone();
     let turns = load(talk, recall.store.as_ref()).await?;
     while recall.embed_next().await? > 0 {}
     let mut asking = Duration::ZERO;
     for question in &talk.questions {
         let started = Instant::now();
-        let ranked = recall.rank(&question.question, mode, None, RANKED).await?;
+        let ranked = recall.rank(&question.question, Filter::default(), RANKED).await?;
         asking += started.elapsed();
         let ids: Vec<&str> =
             ranked.iter().filter_map(|found| turns.get(&found.outline.id)).copied().collect();
         writeln!(predictions, "{}", json!({"question_id": question.id, "ranked": ids}))?;
         table.add(&question.category, &ids, &question.evidence);
-        let passages = recall.passages(&question.question, Asking::Prompt, None).await?;
-        table.add_prompt(passages.len(), &question.evidence);
+        let found = recall.ask(&question.question, Asking::Prompt, Filter::default()).await;
+        table.add_prompt(found.passages.len(), &question.evidence);
     }
     sqlite.close().await;
     Ok(asking)

@@ -1,19 +1,28 @@
 //! `memoir eval`.
 
-use memoir_recall::Mode;
+use memoir_recall::{Settings, stage_names, terms::term_names};
 
 use crate::{
     args::{EvalCommand, EvalMode},
     eval,
-    failure::Failure,
+    failure::{Failure, Kind},
 };
 
 pub(super) async fn run(command: EvalCommand) -> Result<(), Failure> {
-    let EvalCommand::Recall { data, out, mode } = command;
-    let mode = match mode {
-        EvalMode::Hybrid => Mode::Hybrid,
-        EvalMode::Dense => Mode::Dense,
-        EvalMode::Keyword => Mode::Keyword,
-    };
-    eval::recall(&data, &out, mode).await
+    let EvalCommand::Recall { data, out, mode, mut without } = command;
+    let (stages, terms) = (stage_names(), term_names());
+    if let Some(unknown) = without.iter().find(|name| !stages.iter().chain(&terms).any(|known| known == name))
+    {
+        return Err(Failure::new(Kind::Usage, format!("there is neither a stage nor a term \"{unknown}\""))
+            .hint(format!("There are {} and {}.", stages.join(", "), terms.join(", "))));
+    }
+    match mode {
+        EvalMode::Hybrid => {}
+        EvalMode::Dense => without.push("search_words".into()),
+        EvalMode::Keyword => without.push("embed_query".into()),
+    }
+    let mut settings = Settings::default();
+    settings.stages.retain(|name| !without.contains(name));
+    settings.terms.retain(|name| !without.contains(name));
+    eval::recall(&data, &out, settings).await
 }

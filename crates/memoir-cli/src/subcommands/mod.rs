@@ -10,7 +10,7 @@ use std::sync::Arc;
 use memoir_core::{ConversationId, TimeZone};
 use memoir_store::Store;
 
-use crate::{args::Command, failure::Failure, models::Models};
+use crate::{args::Command, failure::Failure, models::Models, recall};
 
 /// How data is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,9 +27,12 @@ pub(crate) async fn run(
     zone: &TimeZone,
 ) -> Result<(), Failure> {
     match command {
-        Command::Search { query, limit, json } => {
+        Command::Search { query, since, scope, limit, json } => {
             let format = if json { Format::Json } else { Format::Text };
-            search::run(&query, format, limit, store, zone).await
+            let here = std::env::current_dir().ok();
+            let recall = recall::recall(store, &models.config, zone, here.as_deref()).await?;
+            let search = search::Search { query, since, scope, limit: limit.into(), format };
+            search::run(search, recall).await
         }
         Command::Eval(command) => eval::run(command).await,
         Command::Models(command) => models::run(command, models, store.as_ref()).await,

@@ -2,30 +2,56 @@
 
 use std::{
     io::{Write as _, stdout},
-    sync::Arc,
+    path::PathBuf,
 };
 
-use memoir_core::TimeZone;
-use memoir_recall::Asking;
-use memoir_store::Store;
+use memoir_recall::{Asking, Recall, find_dates};
+use memoir_store::Filter;
 
 use super::Format;
-use crate::{app::recall, failure::Failure, output::JsonPassage, search_view};
+use crate::{
+    failure::{Failure, Kind},
+    output::JsonPassage,
+    scope, search_view,
+};
 
-pub(super) async fn run(
-    query: &str,
-    format: Format,
-    limit: usize,
-    store: Arc<dyn Store>,
-    zone: &TimeZone,
-) -> Result<(), Failure> {
-    let mut passages =
-        recall(store, zone).passages(query, Asking::Search, None).await.map_err(Failure::from)?;
-    passages.truncate(limit);
-    let text = match format {
-        Format::Text => search_view::text(&passages, zone),
+/// What is looked for, and where.
+pub(super) struct Search {
+    pub(super) query: String,
+    pub(super) since: Option<String>,
+    pub(super) scope: Option<PathBuf>,
+    pub(super) limit: usize,
+    pub(super) format: Format,
+}
+
+pub(super) async fn run(search: Search, mut recall: Recall) -> Result<(), Failure> {
+    let since = match &search.since {
+        None => None,
+        Some(text) => {
+            let dates = find_dates(text, recall.clock.now(), &recall.zone).ok_or_else(|| {
+                Failure::new(Kind::Usage, format!("\"{text}\" is not a date"))
+                    .hint("Use 2026-05-01, yesterday, \"3 days ago\", \"last week\" or \"in May\".")
+            })?;
+            Some(dates.start)
+        }
+    };
+    let scope = match &search.scope {
+        None => None,
+        Some(directory) if directory.is_dir() => {
+            Some(scope::project_of(directory).to_string_lossy().into_owned())
+        }
+        // A project that is gone is still remembered.
+        Some(directory) => Some(directory.to_string_lossy().into_owned()),
+    };
+    recall.settings.exchange_capacity = search.limit;
+    recall.settings.exchanges_per_conversation = search.limit;
+    // Whoever searches reads it himself: nothing has to fit into a request.
+    recall.settings.token_budget = u64::MAX;
+    let found = recall.ask(&search.query, Asking::Search, Filter { since, scope, ..Filter::default() }).await;
+    let text = match search.format {
+        Format::Text => search_view::text(&found, &recall.zone),
         Format::Json => {
-            let json: Vec<JsonPassage<'_>> = passages.iter().map(JsonPassage::from).collect();
+            let json: Vec<JsonPassage<'_>> = found.passages.iter().map(JsonPassage::from).collect();
             serde_json::to_string(&json).map_err(std::io::Error::from)?
         }
     };

@@ -36,12 +36,15 @@ fn what_is_relevant_comes_back_fenced_with_date_and_id() {
     let (fenced, after) = rest.split_once("</memory>").unwrap();
     assert!(before.starts_with("## Related Past Conversations"), "{sent}");
     assert!(
-        fenced.contains("Olaf from Nordheat")
-            && fenced.contains("conversation 1 ")
-            && fenced.contains("exchange 1, user"),
+        fenced.contains("### Conversation: \"The boiler was serviced")
+            && fenced.contains("(ID: 1, Date: 20")
+            && fenced.contains("Exchanges: 1\n")
+            && fenced.contains("#### Relevant Exchanges\n\n**Exchange ID: 1** (Conversation: 1, Date: 20")
+            && fenced.contains("- User: The boiler was serviced in March by Olaf from Nordheat")
+            && fenced.contains("- Assistant: Noted."),
         "{fenced}"
     );
-    assert!(fenced.contains("- [20"), "it has a date: {fenced}");
+    assert!(before.contains("fetch_conversation_details"), "{before}");
     assert!(
         !fenced.contains("Portuguese") && !fenced.contains("router"),
         "what is not relevant stays away: {fenced}"

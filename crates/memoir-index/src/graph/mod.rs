@@ -67,7 +67,7 @@ impl Graph {
     fn estimate(&self, query: &Query, row: u32) -> f32 {
         let width = self.bits.len() / self.factors.len().max(1);
         let start = row as usize * width;
-        query.estimate(&self.bits[start..start + width], self.factors[row as usize])
+        query.estimate(self.bits[start..start + width].iter().copied(), self.factors[row as usize])
     }
 
     /// Down the upper levels to a row that is near.

@@ -58,7 +58,7 @@ fn request(text: &str) -> ChatRequest {
         system: "Be brief.".into(),
         messages: vec![ChatMessage::User(text.into())],
         stable_messages: 0,
-        memory: Vec::new(),
+        memory: memoir_core::Recollection::default(),
         tools: vec![ToolSpec {
             name: "look",
             description: "Look at something.",

@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 use memoir_core::{Conversation, ConversationId, Timestamp};
-use sqlx::{Row as _, sqlite::SqliteRow};
+use sqlx::{AssertSqlSafe, Row as _, sqlite::SqliteRow};
 
-use super::{SqliteStore, error::store_error};
+use super::{SqliteStore, error::store_error, rows::list_of};
 use crate::{ConversationList, Conversations, Result};
 
 #[async_trait]
@@ -17,6 +17,20 @@ impl Conversations for SqliteStore {
         .bind(id.get())
         .try_map(conversation)
         .fetch_optional(&self.readers)
+        .await
+        .map_err(store_error)
+    }
+
+    async fn conversations_by_id(&self, ids: &[ConversationId]) -> Result<Vec<Conversation>> {
+        let ids: Vec<i64> = ids.iter().map(|id| id.get()).collect();
+        sqlx::query(AssertSqlSafe(format!(
+            "SELECT *, (SELECT count(*) FROM exchanges WHERE conversation_id = conversations.id) AS exchange_count
+             FROM conversations WHERE id IN ({})",
+            list_of(&ids)
+        )))
+        .persistent(false)
+        .try_map(conversation)
+        .fetch_all(&self.readers)
         .await
         .map_err(store_error)
     }

@@ -50,6 +50,24 @@ impl Exchanges for SqliteStore {
         Ok(exchanges)
     }
 
+    async fn exchange(&self, id: ExchangeId) -> Result<Option<Exchange>> {
+        sqlx::query("SELECT * FROM exchanges WHERE id = ?")
+            .bind(id.get())
+            .try_map(exchange)
+            .fetch_optional(&self.readers)
+            .await
+            .map_err(store_error)
+    }
+
+    async fn exchange_messages(&self, id: ExchangeId) -> Result<Vec<Message>> {
+        sqlx::query("SELECT * FROM messages WHERE exchange_id = ? ORDER BY id")
+            .bind(id.get())
+            .try_map(message)
+            .fetch_all(&self.readers)
+            .await
+            .map_err(store_error)
+    }
+
     async fn messages(&self, conversation: ConversationId, exchanges: u32) -> Result<Vec<Message>> {
         sqlx::query(
             "SELECT * FROM messages

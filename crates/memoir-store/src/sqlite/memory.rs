@@ -1,11 +1,26 @@
 //! SQL of what recall works on.
 
-use async_trait::async_trait;
-use memoir_core::{ConversationId, ExchangeId, MessageId, Role, Timestamp};
-use sqlx::{AssertSqlSafe, Row as _, sqlite::SqliteRow};
+use std::sync::atomic::Ordering;
 
-use super::{SqliteStore, error::store_error, text_query::any_term_query, vectors};
-use crate::{Match, Memory, MessageOutline, NewEmbedding, Result, Unembedded};
+use async_trait::async_trait;
+use futures::future::try_join_all;
+use memoir_core::{ConversationId, ExchangeId, MessageId};
+use sqlx::{AssertSqlSafe, Row as _, sqlite::SqliteRow};
+use tokio::sync::RwLockReadGuard;
+
+use super::{
+    SqliteStore,
+    error::store_error,
+    index::{self, Allowed, Index, Which},
+    rows::list_of,
+};
+use crate::{
+    ExchangeText, Filter, IndexMode, Match, Memory, MessageOutline, NewEmbedding, Result, Unembedded,
+    VectorSearch, WordSearch, WordsFound,
+};
+
+/// So many more candidates than are wanted are looked at exactly, at least: estimates are coarse.
+const MORE: usize = 200;
 
 #[async_trait]
 impl Memory for SqliteStore {
@@ -59,7 +74,7 @@ impl Memory for SqliteStore {
             )
             .bind(model)
             .bind(i64::try_from(embedding.vector.len()).unwrap_or(i64::MAX))
-            .bind(vectors::bytes(&embedding.vector))
+            .bind(index::bytes(&embedding.vector))
             .bind(embedding.message_id.get())
             .execute(&mut *transaction)
             .await
@@ -68,66 +83,107 @@ impl Memory for SqliteStore {
         transaction.commit().await.map_err(store_error)
     }
 
-    async fn nearest(
+    async fn unembedded_count(&self, model: &str, shortest: u32) -> Result<u64> {
+        let count: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM messages
+             WHERE redacted = 0 AND derived = 0 AND role <> 'tool' AND tokens >= ?1
+               AND NOT EXISTS (SELECT 1 FROM embeddings
+                               WHERE model = ?2 AND subject_kind = 'message' AND subject_id = messages.id)",
+        )
+        .bind(shortest)
+        .bind(model)
+        .fetch_one(&self.readers)
+        .await
+        .map_err(store_error)?;
+        Ok(u64::try_from(count).unwrap_or(0))
+    }
+
+    async fn nearest(&self, search: &VectorSearch<'_>) -> Result<Vec<Match>> {
+        let VectorSearch { model, vector, filter, mode, limit } = *search;
+        let in_scope = self.conversations_of(filter).await?;
+        let index = self.index(Some(Which { model, dimensions: vector.len() })).await?;
+        let allowed = Allowed { filter, in_scope: in_scope.as_deref() };
+        let wanted = limit + MORE.max(limit / 2);
+        let ids = index.nearest(vector, allowed, mode, &self.graphs, wanted);
+        self.build_graph(&index, mode);
+        drop(index);
+        let mut matches = sqlx::query(AssertSqlSafe(format!(
+            "SELECT subject_id, conversation_id, vector FROM embeddings WHERE id IN ({})",
+            list_of(&ids)
+        )))
+        .persistent(false)
+        .try_map(|row: SqliteRow| {
+            Ok(Match {
+                message_id: MessageId::new(row.try_get("subject_id")?),
+                conversation_id: ConversationId::new(row.try_get("conversation_id")?),
+                score: index::cosine(vector, row.try_get("vector")?),
+            })
+        })
+        .fetch_all(&self.readers)
+        .await
+        .map_err(store_error)?;
+        matches.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.message_id.cmp(&a.message_id)));
+        matches.truncate(limit);
+        Ok(matches)
+    }
+
+    async fn estimated_similarities(
         &self,
         model: &str,
         vector: &[f32],
-        except: Option<ConversationId>,
-        limit: usize,
+        conversations: &[ConversationId],
     ) -> Result<Vec<Match>> {
-        let mut vectors = self.vectors.lock().await;
-        vectors.refresh(&self.readers, model, vector.len()).await?;
-        Ok(vectors.nearest(vector, except, limit))
+        let index = self.index(Some(Which { model, dimensions: vector.len() })).await?;
+        Ok(index.estimates(vector, conversations))
     }
 
-    async fn matching_word(
-        &self,
-        word: &str,
-        except: Option<ConversationId>,
-        limit: u32,
-    ) -> Result<Vec<Match>> {
-        let Some(query) = any_term_query(word) else { return Ok(Vec::new()) };
-        sqlx::query(
-            "SELECT messages.id, conversation_id, -messages_text.rank AS score
-             FROM messages_text JOIN messages ON messages.id = messages_text.rowid
-             WHERE messages_text MATCH ?1 AND conversation_id IS NOT ?2
-             ORDER BY messages_text.rank LIMIT ?3",
-        )
-        .bind(query)
-        .bind(except.map(ConversationId::get))
-        .bind(limit)
+    async fn vectors(&self, model: &str, messages: &[MessageId]) -> Result<Vec<(MessageId, Vec<f32>)>> {
+        let ids: Vec<i64> = messages.iter().map(|id| id.get()).collect();
+        sqlx::query(AssertSqlSafe(format!(
+            "SELECT subject_id, vector FROM embeddings
+             WHERE model = ? AND subject_kind = 'message' AND subject_id IN ({})",
+            list_of(&ids)
+        )))
+        .persistent(false)
+        .bind(model)
         .try_map(|row: SqliteRow| {
-            Ok(Match {
-                message_id: MessageId::new(row.try_get("id")?),
-                conversation_id: ConversationId::new(row.try_get("conversation_id")?),
-                score: row.try_get("score")?,
-            })
+            Ok((MessageId::new(row.try_get("subject_id")?), index::numbers(row.try_get("vector")?)))
         })
         .fetch_all(&self.readers)
         .await
         .map_err(store_error)
     }
 
+    async fn search_words(&self, search: &WordSearch<'_>) -> Result<WordsFound> {
+        let WordSearch { words, filter, conversations, also } = *search;
+        let in_scope = self.conversations_of(filter).await?;
+        let found = try_join_all(words.iter().map(|word| self.messages_with(word))).await?;
+        let index = self.index(None).await?;
+        let allowed = Allowed { filter, in_scope: in_scope.as_deref() };
+        Ok(index.match_words(&found, allowed, conversations, also))
+    }
+
     async fn outlines(&self, conversations: &[ConversationId]) -> Result<Vec<MessageOutline>> {
-        let ids: Vec<i64> = conversations.iter().map(|id| id.get()).collect();
+        Ok(self.index(None).await?.outlines(conversations))
+    }
+
+    async fn exchange_texts(&self, exchanges: &[ExchangeId]) -> Result<Vec<ExchangeText>> {
+        let ids: Vec<i64> = exchanges.iter().map(|id| id.get()).collect();
         sqlx::query(AssertSqlSafe(format!(
-            "SELECT id, exchange_id, conversation_id, role, author, created,
-                    length(content) - length(replace(content, ' ', '')) + 1 AS words, content LIKE '%?' AS asks
-             FROM messages
-             WHERE conversation_id IN ({}) AND redacted = 0 AND derived = 0 AND role <> 'tool'
-             ORDER BY conversation_id, id",
-            list(&ids)
+            "SELECT id, user_message,
+                    -- An answer that quotes memory is not quoted again.
+                    iif(EXISTS (SELECT 1 FROM messages
+                                WHERE exchange_id = exchanges.id AND role = 'assistant' AND derived = 1),
+                        '', assistant_message) AS assistant_message
+             FROM exchanges WHERE id IN ({})",
+            list_of(&ids)
         )))
+        .persistent(false)
         .try_map(|row: SqliteRow| {
-            Ok(MessageOutline {
-                id: MessageId::new(row.try_get("id")?),
-                exchange_id: ExchangeId::new(row.try_get("exchange_id")?),
-                conversation_id: ConversationId::new(row.try_get("conversation_id")?),
-                role: if row.try_get::<&str, _>("role")? == "user" { Role::User } else { Role::Assistant },
-                author: row.try_get("author")?,
-                created: Timestamp::from_millis(row.try_get("created")?),
-                words: row.try_get("words")?,
-                asks: row.try_get("asks")?,
+            Ok(ExchangeText {
+                id: ExchangeId::new(row.try_get("id")?),
+                user: row.try_get("user_message")?,
+                assistant: row.try_get("assistant_message")?,
             })
         })
         .fetch_all(&self.readers)
@@ -137,26 +193,87 @@ impl Memory for SqliteStore {
 
     async fn texts(&self, messages: &[MessageId]) -> Result<Vec<(MessageId, String)>> {
         let ids: Vec<i64> = messages.iter().map(|id| id.get()).collect();
-        sqlx::query(AssertSqlSafe(format!("SELECT id, content FROM messages WHERE id IN ({})", list(&ids))))
-            .try_map(|row: SqliteRow| Ok((MessageId::new(row.try_get("id")?), row.try_get("content")?)))
-            .fetch_all(&self.readers)
-            .await
-            .map_err(store_error)
+        sqlx::query(AssertSqlSafe(format!(
+            "SELECT id, content FROM messages WHERE id IN ({})",
+            list_of(&ids)
+        )))
+        .persistent(false)
+        .try_map(|row: SqliteRow| Ok((MessageId::new(row.try_get("id")?), row.try_get("content")?)))
+        .fetch_all(&self.readers)
+        .await
+        .map_err(store_error)
     }
 
     async fn authors(&self) -> Result<Vec<String>> {
-        sqlx::query_scalar("SELECT DISTINCT author FROM messages WHERE author IS NOT NULL")
+        Ok(self.index(None).await?.names())
+    }
+}
+
+impl SqliteStore {
+    /// The index, brought up to date.
+    async fn index(&self, which: Option<Which<'_>>) -> Result<RwLockReadGuard<'_, Index>> {
+        let mut index = self.index.write().await;
+        index.refresh(&self.readers, which).await?;
+        if index.is_worth_packing() {
+            self.pack();
+        }
+        Ok(index.downgrade())
+    }
+
+    /// Packs what is worth it, in the background, a segment at a time.
+    fn pack(&self) {
+        if self.packing.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let store = self.clone();
+        self.spawn(async move {
+            // Closing the store ends this.
+            while store.packing.load(Ordering::SeqCst) {
+                let Some(segment) = store.index.write().await.take_segment() else { break };
+                // Not packed, rows are read one by one the next time.
+                let Ok(transaction) = store.begin_write().await else { break };
+                if index::write(transaction, &segment).await.is_err() {
+                    break;
+                }
+            }
+            store.packing.store(false, Ordering::SeqCst);
+        });
+    }
+
+    /// Builds a graph in the background, when one is wanted and missing.
+    fn build_graph(&self, index: &Index, mode: IndexMode) {
+        if let Some(plan) = self.graphs.plan(index, mode) {
+            let store = self.clone();
+            self.spawn(async move { store.graphs.make(plan, &store.readers, &store.graph_file).await });
+        }
+    }
+
+    /// The conversations of the project that a filter names.
+    async fn conversations_of(&self, filter: &Filter) -> Result<Option<Vec<i64>>> {
+        let Some(scope) = &filter.scope else { return Ok(None) };
+        sqlx::query_scalar("SELECT id FROM conversations WHERE scope = ?")
+            .bind(scope)
             .fetch_all(&self.readers)
             .await
+            .map(Some)
             .map_err(store_error)
     }
 
-    async fn conversation_count(&self) -> Result<u64> {
-        let count: i64 = sqlx::query_scalar("SELECT count(*) FROM conversations")
-            .fetch_one(&self.readers)
-            .await
-            .map_err(store_error)?;
-        Ok(u64::try_from(count).unwrap_or(0))
+    /// The ids of the messages that have a word, each as often as it has it. As one text: a row each would cost ten
+    /// times as much.
+    async fn messages_with(&self, word: &str) -> Result<String> {
+        let mut ids = String::new();
+        for stem in self.stems.of(word).await? {
+            let found: Option<String> =
+                sqlx::query_scalar("SELECT group_concat(doc, ' ') FROM _message_words WHERE term = ?")
+                    .bind(stem)
+                    .fetch_one(&self.readers)
+                    .await
+                    .map_err(store_error)?;
+            ids.push_str(found.as_deref().unwrap_or_default());
+            ids.push(' ');
+        }
+        Ok(ids)
     }
 }
 
@@ -167,9 +284,4 @@ fn unembedded(row: SqliteRow) -> Result<Unembedded, sqlx::Error> {
         author: row.try_get("author")?,
         text: row.try_get("content")?,
     })
-}
-
-/// Numbers for an `IN` list. They are numbers, so that nothing needs quoting.
-fn list(ids: &[i64]) -> String {
-    ids.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
 }

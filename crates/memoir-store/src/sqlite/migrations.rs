@@ -11,6 +11,7 @@ use sqlx::{
 const MIGRATIONS: &[(i64, &str, &str)] = &[
     (1, "conversations", include_str!("../../migrations/0001_conversations.sql")),
     (2, "embeddings", include_str!("../../migrations/0002_embeddings.sql")),
+    (3, "index", include_str!("../../migrations/0003_index.sql")),
 ];
 
 /// The schema version that this program writes.

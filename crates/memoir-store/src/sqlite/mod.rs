@@ -9,23 +9,30 @@ mod error;
 mod exchanges;
 #[cfg(feature = "contract")]
 mod fill;
+mod index;
 mod inspect;
 mod memory;
 mod migrations;
 mod open;
 mod rows;
 mod settings;
-mod text_query;
-mod vectors;
+mod stems;
 
-use std::sync::Arc;
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use sqlx::{Sqlite, SqlitePool, Transaction};
-use tokio::sync::Mutex;
+use tokio::{sync::RwLock, task::JoinHandle};
 
 use crate::Result;
 use error::store_error;
-use vectors::Vectors;
+use index::{Graphs, Index};
+use stems::Stems;
 
 pub use migrations::SCHEMA_VERSION;
 
@@ -36,8 +43,14 @@ pub struct SqliteStore {
     writer: SqlitePool,
     /// Read-only connections, opened when first needed.
     readers: SqlitePool,
-    /// Vectors for searching; derived, filled when first needed.
-    vectors: Arc<Mutex<Vectors>>,
+    /// What searching works on; derived, filled when first needed.
+    index: Arc<RwLock<Index>>,
+    packing: Arc<AtomicBool>,
+    /// What goes on in the background.
+    tasks: Arc<Mutex<Vec<JoinHandle<()>>>>,
+    graphs: Arc<Graphs>,
+    graph_file: Arc<PathBuf>,
+    stems: Arc<Stems>,
 }
 
 impl SqliteStore {
@@ -47,8 +60,38 @@ impl SqliteStore {
         self.writer.begin_with("BEGIN IMMEDIATE").await.map_err(store_error)
     }
 
-    /// Closes all connections, folding the write-ahead log into the file.
+    /// Goes on with something in the background, until it is done or the store is closed.
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        tasks.retain(|task| !task.is_finished());
+        tasks.push(tokio::spawn(task));
+    }
+
+    /// Waits for what goes on in the background: packing the index, building a graph.
+    pub async fn settle(&self) {
+        loop {
+            let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+            if tasks.is_empty() {
+                break;
+            }
+            for task in tasks {
+                // One that crashed is over as well.
+                let _ = task.await;
+            }
+        }
+    }
+
+    /// Whether vectors are searched along a graph, when that is wanted.
+    pub async fn has_graph(&self) -> bool {
+        self.graphs.is_there(&*self.index.read().await)
+    }
+
+    /// Closes all connections, folding the write-ahead log into the file. What goes on in the background stops.
     pub async fn close(&self) {
+        self.graphs.stop();
+        self.packing.store(false, Ordering::SeqCst);
+        self.settle().await;
+        self.stems.close().await;
         self.readers.close().await;
         self.writer.close().await;
     }

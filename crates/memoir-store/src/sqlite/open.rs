@@ -4,6 +4,7 @@ use std::{
     fs::{self, File, OpenOptions},
     io,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -16,6 +17,7 @@ use super::{
     SqliteStore,
     error::open_error,
     migrations::{SCHEMA_VERSION, migrator},
+    stems::Stems,
 };
 use crate::{Result, StoreError};
 
@@ -37,7 +39,16 @@ impl SqliteStore {
         let options = connect_options(path);
         let writer = pool(1).connect_lazy_with(options.clone());
         let readers = pool(MOST_READERS).connect_lazy_with(options.read_only(true));
-        Ok(Self { writer, readers, vectors: std::sync::Arc::default() })
+        Ok(Self {
+            writer,
+            readers,
+            index: Arc::default(),
+            packing: Arc::default(),
+            tasks: Arc::default(),
+            graphs: Arc::default(),
+            graph_file: Arc::new(path.with_extension("graph")),
+            stems: Arc::new(Stems::new()),
+        })
     }
 }
 

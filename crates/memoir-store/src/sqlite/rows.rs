@@ -18,3 +18,8 @@ pub(super) fn usage(row: &SqliteRow) -> Result<Usage, sqlx::Error> {
         reasoning_tokens: row.try_get("reasoning_tokens")?,
     })
 }
+
+/// Numbers for an `IN` list. They are numbers, so that nothing needs quoting.
+pub(super) fn list_of(ids: &[i64]) -> String {
+    ids.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
+}

@@ -2,11 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
+mod index;
+
 use std::{fs, path::Path, sync::Arc};
 
 use memoir_store::{
-    CommandHistory as _, ConversationList, Conversations as _, Exchanges as _, Inspect as _, Memory as _,
-    StoreError, contract,
+    CommandHistory as _, ConversationList, Conversations as _, Exchanges as _, Filter, IndexMode,
+    Inspect as _, Memory as _, StoreError, VectorSearch, contract,
     sqlite::{SCHEMA_VERSION, SqliteStore},
 };
 use tempfile::TempDir;
@@ -142,7 +144,15 @@ async fn what_one_process_embeds_or_deletes_the_others_see() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("memoir.db");
     let (one, other) = (open(&path).await, open(&path).await);
-    let nearest = || other.nearest("m", &[1.0, 0.0], None, 5);
+    let everywhere = Filter::default();
+    let search = VectorSearch {
+        model: "m",
+        vector: &[1.0, 0.0],
+        filter: &everywhere,
+        mode: IndexMode::Auto,
+        limit: 5,
+    };
+    let nearest = || other.nearest(&search);
     assert!(nearest().await.unwrap().is_empty());
     let draft = contract::exchange("a question", "an answer", 1000);
     one.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();

@@ -1,0 +1,109 @@
+//! What is asked of memory, and what the stages have found so far.
+
+use std::collections::HashMap;
+
+use memoir_core::{ConversationId, MessageId, Passage, RelatedConversation, TimeZone, Timestamp};
+use memoir_store::{Filter, Match, MessageOutline};
+
+use crate::Question;
+
+/// Who asks: what comes unasked must be relevant; what is looked for may be further off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asking {
+    /// A prompt, which is met with what is relevant, if anything is.
+    Prompt,
+    /// Someone who searches.
+    Search,
+}
+
+/// A message that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranked {
+    /// The message.
+    pub outline: MessageOutline,
+    /// How well it matches; higher is better, among the answers to one question.
+    pub score: f64,
+    /// How near it is in meaning: a cosine.
+    pub similarity: f64,
+    /// How much of the question's words it has, itself or beside it: 0 to 1.
+    pub coverage: f64,
+    /// When something newer was said that corrects it.
+    pub superseded: Option<Timestamp>,
+}
+
+/// An inquiry on its way through the stages. Each reads what those before it found, and adds to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Inquiry {
+    /// What is asked.
+    pub text: String,
+    /// Who asks.
+    pub asking: Asking,
+    /// What may be found.
+    pub filter: Filter,
+    /// The project that is preferred.
+    pub scope: Option<String>,
+    /// Where one is, for dates.
+    pub zone: TimeZone,
+    /// What is asked, taken apart.
+    pub question: Question,
+    /// Its meaning.
+    pub vector: Option<Vec<f32>>,
+    /// The messages nearest in meaning.
+    pub near: Vec<Match>,
+    /// The conversations that are looked at closely, with how well each matches as a whole.
+    pub conversations: Vec<(ConversationId, f64)>,
+    /// For each word of the question, the messages that have it.
+    pub words: Vec<Vec<Match>>,
+    /// All messages of these conversations, in order.
+    pub outlines: Vec<MessageOutline>,
+    /// How near each of them is in meaning.
+    pub similarities: Vec<f64>,
+    /// How near each of them is together with the one before it, which it often answers.
+    pub similarities_together: Vec<f64>,
+    /// Messages by relevance, best first.
+    pub ranked: Vec<Ranked>,
+    /// The vectors of the best.
+    pub vectors: HashMap<MessageId, Vec<f32>>,
+    /// The texts of the best.
+    pub texts: HashMap<MessageId, String>,
+    /// What is worth a prompt's room.
+    pub passages: Vec<Passage>,
+    /// Where it comes from.
+    pub related: Vec<RelatedConversation>,
+    /// What did not work.
+    pub notices: Vec<String>,
+}
+
+impl Inquiry {
+    /// The place of the message before, in the same conversation.
+    pub(crate) fn before(&self, position: usize) -> Option<usize> {
+        let before = position.checked_sub(1)?;
+        let same = self.outlines[before].conversation_id == self.outlines[position].conversation_id;
+        same.then_some(before)
+    }
+
+    /// An inquiry that has just begun.
+    pub fn new(text: &str, asking: Asking, filter: Filter) -> Self {
+        Self {
+            text: text.to_owned(),
+            asking,
+            filter,
+            scope: None,
+            zone: TimeZone::UTC,
+            question: Question::default(),
+            vector: None,
+            near: Vec::new(),
+            conversations: Vec::new(),
+            words: Vec::new(),
+            outlines: Vec::new(),
+            similarities: Vec::new(),
+            similarities_together: Vec::new(),
+            ranked: Vec::new(),
+            vectors: HashMap::new(),
+            texts: HashMap::new(),
+            passages: Vec::new(),
+            related: Vec::new(),
+            notices: Vec::new(),
+        }
+    }
+}

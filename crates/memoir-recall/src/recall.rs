@@ -1,0 +1,92 @@
+//! Asking memory: the chain is run, and what it found is given back.
+
+use std::sync::Arc;
+
+use memoir_core::{Clock, Recollection, TimeZone};
+use memoir_models::{Embedder, ModelError};
+use memoir_store::{Filter, Store, StoreError};
+
+use crate::{Asking, Inquiry, Ranked, Settings, chain, indexing::SHORTEST};
+
+/// Why memory could not be asked.
+#[derive(Debug, thiserror::Error)]
+pub enum RecallError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The question could not be embedded.
+    #[error(transparent)]
+    Embedding(#[from] ModelError),
+}
+
+/// Memory, to be asked.
+#[derive(Clone)]
+pub struct Recall {
+    /// What there is.
+    pub store: Arc<dyn Store>,
+    /// What tells the meaning of a text.
+    pub embedder: Arc<dyn Embedder>,
+    /// What time it is, for "yesterday".
+    pub clock: Arc<dyn Clock>,
+    /// Where, for the same.
+    pub zone: TimeZone,
+    /// The project that one is in.
+    pub scope: Option<String>,
+    /// How it is asked.
+    pub settings: Settings,
+}
+
+impl Recall {
+    /// Memory, to be asked in the usual way.
+    pub fn new(
+        store: Arc<dyn Store>,
+        embedder: Arc<dyn Embedder>,
+        clock: Arc<dyn Clock>,
+        zone: TimeZone,
+    ) -> Self {
+        Self { store, embedder, clock, zone, scope: None, settings: Settings::default() }
+    }
+
+    /// What memory says about `text`, or nothing.
+    pub async fn ask(&self, text: &str, asking: Asking, filter: Filter) -> Recollection {
+        let inquiry = self.run(Inquiry::new(text, asking, filter), &self.settings.stages).await;
+        let behind = if inquiry.passages.is_empty() && !inquiry.question.is_idle {
+            self.waiting().await.unwrap_or(0)
+        } else {
+            0
+        };
+        Recollection {
+            conversations: inquiry.related,
+            passages: inquiry.passages,
+            behind,
+            notices: inquiry.notices,
+        }
+    }
+
+    /// How many messages wait for their vectors.
+    pub async fn waiting(&self) -> Result<u64, RecallError> {
+        Ok(self.store.unembedded_count(self.embedder.name(), SHORTEST).await?)
+    }
+
+    /// The messages that best answer `text`, best first, whether they are relevant or not.
+    pub async fn rank(&self, text: &str, filter: Filter, limit: usize) -> Result<Vec<Ranked>, RecallError> {
+        let choosing = ["abstain", "diversify", "budget"];
+        let stages: Vec<String> =
+            self.settings.stages.iter().filter(|name| !choosing.contains(&name.as_str())).cloned().collect();
+        let mut inquiry = self.run(Inquiry::new(text, Asking::Search, filter), &stages).await;
+        inquiry.ranked.truncate(limit);
+        Ok(inquiry.ranked)
+    }
+
+    /// Sends an inquiry through some stages. One that fails is said and skipped.
+    pub async fn run(&self, mut inquiry: Inquiry, stages: &[String]) -> Inquiry {
+        inquiry.scope.clone_from(&self.scope);
+        inquiry.zone = self.zone.clone();
+        for stage in chain(stages) {
+            if let Err(error) = stage.run(&mut inquiry, self).await {
+                inquiry.notices.push(format!("Recall went on without {}: {error}.", stage.name()));
+            }
+        }
+        inquiry
+    }
+}

@@ -1,0 +1,51 @@
+//! Nothing when nothing is relevant.
+
+use async_trait::async_trait;
+
+use crate::{Asking, Inquiry, Ranked, Recall, RecallError, Stage, calibration::Calibration};
+
+pub(crate) struct Abstain;
+
+/// Near enough in meaning, or with enough of the words: either will do.
+#[derive(Debug, Clone, Copy)]
+struct Threshold {
+    similarity: f64,
+    coverage: f64,
+}
+
+impl Threshold {
+    fn is_met_by(self, found: &Ranked) -> bool {
+        found.similarity >= self.similarity || found.coverage >= self.coverage
+    }
+}
+
+#[async_trait]
+impl Stage for Abstain {
+    fn name(&self) -> &'static str {
+        "abstain"
+    }
+
+    async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
+        let near = Calibration::of(recall.embedder.name()).with_minimum(recall.settings.min_similarity);
+        abstain(inquiry, near);
+        Ok(())
+    }
+}
+
+/// Keeps what is relevant. One passage must be clearly so for any to come unasked; then others may be less.
+fn abstain(inquiry: &mut Inquiry, near: Calibration) {
+    let (to_answer, to_be_among) = match inquiry.asking {
+        Asking::Prompt => (
+            Threshold { similarity: near.to_answer, coverage: 0.62 },
+            Threshold { similarity: near.to_be_among, coverage: 0.45 },
+        ),
+        Asking::Search => {
+            let found = Threshold { similarity: near.to_be_found, coverage: 0.34 };
+            (found, found)
+        }
+    };
+    if !inquiry.ranked.iter().any(|found| to_answer.is_met_by(found)) {
+        inquiry.ranked.clear();
+    }
+    inquiry.ranked.retain(|found| to_be_among.is_met_by(found));
+}

@@ -1,0 +1,88 @@
+//! One score for every message, and the best first.
+
+use async_trait::async_trait;
+use memoir_store::{Filter, MessageOutline};
+
+use crate::{
+    Inquiry, Ranked, Recall, RecallError, Stage,
+    terms::{Evidence, terms},
+};
+
+pub(crate) struct Fuse;
+
+#[async_trait]
+impl Stage for Fuse {
+    fn name(&self) -> &'static str {
+        "fuse"
+    }
+
+    async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
+        rank(inquiry, &recall.settings.terms);
+        Ok(())
+    }
+}
+
+/// Scores every message that may be found.
+pub(super) fn rank(inquiry: &mut Inquiry, names: &[String]) {
+    let evidence = Evidence::of(inquiry);
+    let mut scores = vec![0.0; inquiry.outlines.len()];
+    terms(names).for_each(|term| term.add(&evidence, &mut scores));
+    let mut ranked: Vec<Ranked> = inquiry
+        .outlines
+        .iter()
+        .enumerate()
+        // Neighbours of what was found counted; they are not found themselves where the filter forbids it.
+        .filter(|(_, outline)| is_allowed(&inquiry.filter, outline))
+        .map(|(position, outline)| Ranked {
+            outline: outline.clone(),
+            score: scores[position],
+            similarity: inquiry.similarities[position],
+            coverage: evidence.coverage(position),
+            superseded: None,
+        })
+        .collect();
+    ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.outline.id.cmp(&a.outline.id)));
+    inquiry.ranked = ranked;
+}
+
+/// The conversations were chosen by the filter already; what is left is time.
+fn is_allowed(filter: &Filter, outline: &MessageOutline) -> bool {
+    filter.since.is_none_or(|since| outline.created >= since)
+        && filter.until.is_none_or(|until| outline.created < until)
+}
+
+#[cfg(test)]
+mod tests {
+    use memoir_core::Timestamp;
+
+    use super::*;
+    use crate::terms::{
+        term_names,
+        tests::{found, inquiry},
+    };
+
+    fn names() -> Vec<String> {
+        term_names().into_iter().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn words_and_meaning_add_up_and_newer_comes_first_among_equals() {
+        let mut inquiry =
+            inquiry(&[(1, None, 0, false), (2, None, 0, false), (3, None, 0, false), (4, None, 0, false)]);
+        inquiry.words = vec![vec![found(2, 2, 1.0), found(3, 3, 1.0)]];
+        inquiry.similarities = vec![0.0, 0.0, 0.6, 0.0];
+        rank(&mut inquiry, &names());
+        let order: Vec<i64> = inquiry.ranked.iter().map(|ranked| ranked.outline.id.get()).collect();
+        assert_eq!(order, [3, 2, 4, 1]);
+        assert!((inquiry.ranked[0].coverage - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_the_filter_forbids_is_not_found_as_a_neighbour() {
+        let mut inquiry = inquiry(&[(1, None, 5, false), (1, None, 50, false)]);
+        inquiry.words = vec![vec![found(2, 1, 1.0)]];
+        inquiry.filter.since = Some(Timestamp::from_millis(10));
+        rank(&mut inquiry, &names());
+        assert_eq!(inquiry.ranked.len(), 1);
+    }
+}

@@ -1,0 +1,47 @@
+//! All messages of the conversations in question, since one is scored with those around it.
+
+use std::collections::HashMap;
+
+use async_trait::async_trait;
+
+use crate::{Inquiry, Recall, RecallError, Stage};
+
+pub(crate) struct Gather;
+
+#[async_trait]
+impl Stage for Gather {
+    fn name(&self) -> &'static str {
+        "gather"
+    }
+
+    async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
+        let conversations: Vec<_> = inquiry.conversations.iter().map(|(id, _)| *id).collect();
+        inquiry.outlines = recall.store.outlines(&conversations).await?;
+        let mut near = HashMap::new();
+        if let Some(vector) = &inquiry.vector {
+            let model = recall.embedder.name();
+            let estimates = recall.store.estimated_similarities(model, vector, &conversations).await?;
+            near.extend(estimates.iter().map(|found| (found.message_id, found.score)));
+        }
+        // What was found by its meaning is known exactly.
+        near.extend(inquiry.near.iter().map(|found| (found.message_id, found.score)));
+        inquiry.similarities =
+            inquiry.outlines.iter().map(|outline| near.get(&outline.id).copied().unwrap_or(0.0)).collect();
+        inquiry.similarities_together = together(inquiry);
+        Ok(())
+    }
+}
+
+/// How alike two messages in a row usually are: a cosine. The vectors themselves are not at hand yet.
+const USUAL_LIKENESS: f64 = 0.3;
+
+/// How near each message is together with the one before: the cosine with the sum of their vectors, about.
+fn together(inquiry: &Inquiry) -> Vec<f64> {
+    let near = &inquiry.similarities;
+    (0..near.len())
+        .map(|position| match inquiry.before(position) {
+            Some(before) => (near[position] + near[before]) / (2.0 + 2.0 * USUAL_LIKENESS).sqrt(),
+            None => near[position],
+        })
+        .collect()
+}

@@ -1,0 +1,160 @@
+//! The terms of a message's score. They are soft: none of them cuts anything off.
+//!
+//! The weights were found on talk between people and carried over to other talk; `docs/recall.md` tells what each
+//! term adds.
+
+mod answers;
+mod conversation;
+mod length;
+mod meaning;
+mod speaker;
+mod time;
+mod words;
+
+use std::collections::HashMap;
+
+use memoir_core::{ConversationId, MessageId, TimeZone};
+use memoir_store::{Match, MessageOutline};
+
+use crate::{Inquiry, Question};
+
+/// Something that counts in the score of a message.
+pub trait Term: Send + Sync {
+    /// Its name in `rag.terms`.
+    fn name(&self) -> &'static str;
+
+    /// Adds what it counts to the score of every message.
+    fn add(&self, evidence: &Evidence<'_>, scores: &mut [f64]);
+}
+
+/// Every term there is. To add one, write its file and add its line here.
+const ALL: [&dyn Term; 7] = [
+    &words::Words,
+    &conversation::Conversation,
+    &meaning::Meaning,
+    &speaker::Speaker,
+    &time::Time,
+    &answers::Answers,
+    &length::Length,
+];
+
+/// The names of all terms.
+pub fn term_names() -> Vec<&'static str> {
+    ALL.iter().map(|term| term.name()).collect()
+}
+
+/// The terms of these names.
+pub(crate) fn terms(names: &[String]) -> impl Iterator<Item = &'static dyn Term> {
+    ALL.into_iter().filter(move |term| names.iter().any(|name| name == term.name()))
+}
+
+/// What is known for scoring: about the messages of all conversations in question, in order.
+pub struct Evidence<'a> {
+    pub(crate) question: &'a Question,
+    pub(crate) outlines: &'a [MessageOutline],
+    /// How near each message is in meaning, and how near it is taken together with the one before.
+    pub(crate) similarities: &'a [f64],
+    pub(crate) similarities_together: &'a [f64],
+    pub(crate) zone: &'a TimeZone,
+    pub(crate) conversations: &'a [(ConversationId, f64)],
+    /// How well each message matches the words, itself or by its neighbours.
+    pub(crate) lexical: Vec<f64>,
+    /// What a message would get that had every word as well as any has it.
+    whole: f64,
+}
+
+impl<'a> Evidence<'a> {
+    /// What the stages before have found.
+    pub(crate) fn of(inquiry: &'a Inquiry) -> Self {
+        let positions: HashMap<MessageId, usize> =
+            inquiry.outlines.iter().enumerate().map(|(position, outline)| (outline.id, position)).collect();
+        Self {
+            question: &inquiry.question,
+            outlines: &inquiry.outlines,
+            similarities: &inquiry.similarities,
+            similarities_together: &inquiry.similarities_together,
+            zone: &inquiry.zone,
+            conversations: &inquiry.conversations,
+            lexical: words::best_per_word(&inquiry.words, &inquiry.outlines, &positions),
+            whole: whole_question(&inquiry.words),
+        }
+    }
+
+    /// How much of the question's words a message has, itself or beside it: 0 to 1.
+    pub(crate) fn coverage(&self, position: usize) -> f64 {
+        (self.lexical[position] / self.whole).min(1.0)
+    }
+
+    /// The message so many steps away in the same conversation.
+    pub(crate) fn neighbour(&self, position: usize, step: isize) -> Option<usize> {
+        let other = position.checked_add_signed(step)?;
+        let same = self.outlines.get(other)?.conversation_id == self.outlines[position].conversation_id;
+        same.then_some(other)
+    }
+}
+
+/// A word that occurs nowhere counts like the others: a question about something unheard of is covered by nothing.
+fn whole_question(words: &[Vec<Match>]) -> f64 {
+    let best: Vec<f64> =
+        words.iter().map(|matches| matches.iter().map(|found| found.score).fold(0.0, f64::max)).collect();
+    let known: Vec<f64> = best.iter().copied().filter(|score| *score > 0.0).collect();
+    let mean = known.iter().sum::<f64>() / known.len().max(1) as f64;
+    best.iter().map(|score| if *score > 0.0 { *score } else { mean }).sum::<f64>().max(f64::MIN_POSITIVE)
+}
+
+/// One over the highest value, so that the highest becomes one.
+pub(crate) fn scale(values: impl Iterator<Item = f64>) -> f64 {
+    let highest = values.fold(0.0, f64::max);
+    if highest > 0.0 { 1.0 / highest } else { 0.0 }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use memoir_core::{ExchangeId, Role, Timestamp};
+    use memoir_store::Filter;
+
+    use super::*;
+    use crate::Asking;
+
+    /// An inquiry over messages given as (conversation, author, created, asks), numbered from one.
+    pub(crate) fn inquiry(messages: &[(i64, Option<&str>, i64, bool)]) -> Inquiry {
+        let mut inquiry = Inquiry::new("?", Asking::Search, Filter::default());
+        inquiry.outlines = (1..)
+            .zip(messages)
+            .map(|(id, (conversation, author, created, asks))| MessageOutline {
+                id: MessageId::new(id),
+                exchange_id: ExchangeId::new(id),
+                conversation_id: ConversationId::new(*conversation),
+                role: Role::User,
+                author: author.map(str::to_owned),
+                created: Timestamp::from_millis(*created),
+                words: 10,
+                asks: *asks,
+            })
+            .collect();
+        inquiry.similarities = vec![0.0; inquiry.outlines.len()];
+        inquiry.similarities_together = vec![0.0; inquiry.outlines.len()];
+        inquiry
+    }
+
+    /// A match of message `id` in conversation `conversation`.
+    pub(crate) fn found(id: i64, conversation: i64, score: f64) -> Match {
+        Match { message_id: MessageId::new(id), conversation_id: ConversationId::new(conversation), score }
+    }
+
+    /// What one term adds.
+    pub(crate) fn added(term: &dyn Term, inquiry: &Inquiry) -> Vec<f64> {
+        let mut scores = vec![0.0; inquiry.outlines.len()];
+        term.add(&Evidence::of(inquiry), &mut scores);
+        scores
+    }
+
+    #[test]
+    fn coverage_counts_words_that_occur_nowhere() {
+        let mut inquiry = inquiry(&[(1, None, 0, false)]);
+        inquiry.words = vec![vec![found(1, 1, 2.0)], Vec::new()];
+        assert!((Evidence::of(&inquiry).coverage(0) - 0.5).abs() < 1e-9);
+        inquiry.words.clear();
+        assert!(Evidence::of(&inquiry).coverage(0) < 1e-9);
+    }
+}

@@ -1,0 +1,177 @@
+//! The graph's life: taken from its file or built, in the background, while the scan serves.
+
+use std::{
+    fs,
+    io::Write as _,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use memoir_index::{Bytes, Codes, Graph, checksum};
+use sqlx::{Row as _, SqlitePool};
+
+use super::vectors::{Vectors, numbers};
+use crate::{IndexMode, Result, sqlite::error::store_error};
+
+/// From how many vectors on a scan takes longer than people notice.
+const SCAN_SERVES: usize = 4_000_000;
+
+/// A graph is built anew when more than one row in this many is not in it.
+const STALE: usize = 5;
+
+/// The graph of the vectors in use, if there is one, and whoever builds it.
+#[derive(Debug, Default)]
+pub(in crate::sqlite) struct Graphs {
+    current: Mutex<Option<Made>>,
+    building: AtomicBool,
+    stop: AtomicBool,
+}
+
+#[derive(Debug, Clone)]
+struct Made {
+    model: String,
+    /// What had been deleted when it was made: rows have other numbers after that.
+    deletions: i64,
+    graph: Arc<Graph>,
+}
+
+/// What a graph is built from, apart from the vectors themselves.
+pub(in crate::sqlite) struct Plan {
+    model: String,
+    deletions: i64,
+    codes: Codes,
+    ids: Vec<i64>,
+}
+
+impl Graphs {
+    /// The graph to search along, if there is one for these vectors and it is wanted.
+    pub(super) fn current(&self, vectors: &Vectors, mode: IndexMode, deletions: i64) -> Option<Arc<Graph>> {
+        if !is_wanted(vectors, mode) {
+            return None;
+        }
+        let made = self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+        (made.model == vectors.model && made.deletions == deletions).then_some(made.graph)
+    }
+
+    /// Whether there is a graph for the vectors of an index.
+    pub(in crate::sqlite) fn is_there(&self, index: &super::Index) -> bool {
+        let current = |vectors| self.current(vectors, IndexMode::Ann, index.deletions);
+        index.vectors.as_ref().and_then(current).is_some()
+    }
+
+    /// What to build, when a graph is wanted, there is none that will do, and no one is building it.
+    pub(in crate::sqlite) fn plan(&self, index: &super::Index, mode: IndexMode) -> Option<Plan> {
+        let vectors = index.vectors.as_ref()?;
+        if !is_wanted(vectors, mode) || vectors.ids.is_empty() {
+            return None;
+        }
+        let covered = self.current(vectors, mode, index.deletions).map_or(0, |graph| graph.len());
+        let fresh = covered > 0 && (vectors.ids.len() - covered) * STALE <= vectors.ids.len();
+        if fresh || self.building.swap(true, Ordering::SeqCst) {
+            return None;
+        }
+        Some(Plan {
+            model: vectors.model.clone(),
+            deletions: index.deletions,
+            codes: vectors.codes.clone(),
+            ids: vectors.ids.clone(),
+        })
+    }
+
+    /// Takes the graph from `file`, or builds it and keeps it there.
+    pub(in crate::sqlite) async fn make(&self, plan: Plan, readers: &SqlitePool, file: &Path) {
+        let Plan { model, deletions, .. } = &plan;
+        let (model, deletions) = (model.clone(), *deletions);
+        // What fails here costs speed, not answers: the scan goes on serving.
+        if let Ok(Some(graph)) = self.load_or_build(plan, readers, file).await {
+            let made = Made { model, deletions, graph: Arc::new(graph) };
+            *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(made);
+        }
+        self.building.store(false, Ordering::SeqCst);
+    }
+
+    async fn load_or_build(&self, plan: Plan, readers: &SqlitePool, file: &Path) -> Result<Option<Graph>> {
+        let Plan { model, codes, ids, .. } = plan;
+        let fingerprint = |rows: usize| fingerprint(&model, ids.get(..rows)?);
+        let kept = fs::read(file).ok().and_then(|bytes| Graph::from_bytes(&bytes, &codes, fingerprint).ok());
+        if let Some(graph) = kept.filter(|graph| (ids.len() - graph.len()) * STALE <= ids.len()) {
+            return Ok(Some(graph));
+        }
+        let Some(bytes) = self.read_vectors(&model, &ids, codes.dimensions(), readers).await? else {
+            return Ok(None);
+        };
+        let Some(graph) = Graph::build(&codes, &bytes, &self.stop) else { return Ok(None) };
+        if let Some(fingerprint) = fingerprint(ids.len()) {
+            // Not kept, it is built again the next time.
+            let _ = keep(file, &graph.to_bytes(fingerprint));
+        }
+        Ok(Some(graph))
+    }
+
+    /// The vectors in 8 bits, in order; nothing when one of them has gone meanwhile.
+    async fn read_vectors(
+        &self,
+        model: &str,
+        ids: &[i64],
+        dimensions: usize,
+        readers: &SqlitePool,
+    ) -> Result<Option<Bytes>> {
+        let mut bytes = Bytes::new(dimensions);
+        for part in ids.chunks(10_000) {
+            let (Some(first), Some(last)) = (part.first(), part.last()) else { continue };
+            let rows = sqlx::query(
+                "SELECT id, vector FROM embeddings WHERE id BETWEEN ? AND ? AND model = ? AND dimensions = ? ORDER BY id",
+            )
+            .bind(first)
+            .bind(last)
+            .bind(model)
+            .bind(i64::try_from(dimensions).unwrap_or(i64::MAX))
+            .fetch_all(readers)
+            .await
+            .map_err(store_error)?;
+            if self.stop.load(Ordering::Relaxed) || rows.len() != part.len() {
+                return Ok(None);
+            }
+            for row in rows {
+                bytes.push(&numbers(row.try_get("vector").map_err(store_error)?));
+            }
+        }
+        Ok(Some(bytes))
+    }
+
+    /// Stops whoever is building.
+    pub(in crate::sqlite) fn stop(&self) {
+        self.stop.store(true, Ordering::SeqCst);
+    }
+}
+
+fn is_wanted(vectors: &Vectors, mode: IndexMode) -> bool {
+    match mode {
+        IndexMode::Auto => vectors.ids.len() > SCAN_SERVES,
+        IndexMode::Exact => false,
+        IndexMode::Ann => true,
+    }
+}
+
+/// Tells which rows a graph was made for.
+fn fingerprint(model: &str, ids: &[i64]) -> Option<u64> {
+    let mut bytes = model.as_bytes().to_vec();
+    bytes.extend(ids.iter().flat_map(|id| id.to_le_bytes()));
+    Some(checksum(&bytes))
+}
+
+/// Writes beside and renames: a file is whole or not there.
+fn keep(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let beside = PathBuf::from(format!("{}.{}", file.display(), std::process::id()));
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(&beside).and_then(|mut file| file.write_all(bytes));
+    written.and_then(|()| fs::rename(&beside, file)).inspect_err(|_| {
+        let _ = fs::remove_file(&beside);
+    })
+}

@@ -1,0 +1,230 @@
+//! The index in memory: where every message stands, and a code for every vector.
+//!
+//! It is derived from the database, filled when something is first looked for, and brought up to date before every
+//! search, so that what another process has committed is found. Most of it comes from segments, in which rows were
+//! packed by whoever read them one by one before; a segment that is missing, stale or damaged costs time, not answers.
+
+mod columns;
+mod filter;
+mod graph;
+mod messages;
+mod segments;
+mod vectors;
+mod words;
+
+use memoir_core::{ConversationId, MessageId};
+use memoir_index::{Scan, VectorIndex};
+use sqlx::{Connection as _, SqliteConnection, SqlitePool, sqlite::SqliteRow};
+
+use super::error::store_error;
+use crate::{IndexMode, Match, MessageOutline, Result};
+use filter::Predicate;
+use messages::{Messages, NONE};
+use segments::{Kind, Progress, Target};
+use vectors::Vectors;
+
+pub(super) use filter::Allowed;
+pub(super) use graph::Graphs;
+pub(super) use segments::{Segment, write};
+pub(super) use vectors::{bytes, cosine, numbers};
+
+/// What is known of everything that was said.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    /// How many deletions there had been when this was read.
+    deletions: i64,
+    messages: Messages,
+    messages_read: Progress,
+    vectors: Option<Vectors>,
+    vectors_read: Progress,
+}
+
+/// Vectors of which model, and of what length.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Which<'a> {
+    pub(super) model: &'a str,
+    pub(super) dimensions: usize,
+}
+
+impl Index {
+    /// Reads what was written since the last time: messages, and vectors when `which` says which.
+    pub(super) async fn refresh(&mut self, readers: &SqlitePool, which: Option<Which<'_>>) -> Result<()> {
+        let mut connection = readers.acquire().await.map_err(store_error)?;
+        // One moment for all that is read.
+        let mut moment = connection.begin().await.map_err(store_error)?;
+        let deletions: i64 = sqlx::query_scalar("SELECT count FROM _deletions")
+            .fetch_one(&mut *moment)
+            .await
+            .map_err(store_error)?;
+        if self.deletions != deletions {
+            *self = Self { deletions, ..Self::default() };
+        }
+        self.read(&mut moment, which).await
+    }
+
+    async fn read(&mut self, connection: &mut SqliteConnection, which: Option<Which<'_>>) -> Result<()> {
+        let kind = Kind { name: "messages", model: "" };
+        segments::read(connection, kind, &mut self.messages_read, &mut self.messages).await?;
+        let Some(Which { model, dimensions }) = which else { return Ok(()) };
+        let known = self.vectors.as_ref();
+        if known.is_none_or(|known| known.model != model || known.codes.dimensions() != dimensions) {
+            self.vectors = Some(Vectors::new(model, dimensions));
+            self.vectors_read = Progress::default();
+        }
+        if let Some(vectors) = &mut self.vectors {
+            let mut target = WithMessages { vectors, messages: &self.messages };
+            let kind = Kind { name: "vectors", model };
+            segments::read(connection, kind, &mut self.vectors_read, &mut target).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether there is anything worth packing.
+    pub(super) fn is_worth_packing(&self) -> bool {
+        segments::next_to_pack(&self.messages_read, self.messages.len()).is_some()
+            || self.vectors.as_ref().is_some_and(|vectors| {
+                segments::next_to_pack(&self.vectors_read, vectors.ids.len()).is_some()
+            })
+    }
+
+    /// The next segment to be written. It counts as written from now on: should writing fail, the rows are read from
+    /// where they are the next time.
+    pub(super) fn take_segment(&mut self) -> Option<Segment> {
+        if let Some(rows) = segments::next_to_pack(&self.messages_read, self.messages.len()) {
+            segments::packed(&mut self.messages_read, &rows);
+            return Some(Segment {
+                kind: "messages",
+                model: String::new(),
+                first_id: self.messages.ids[rows.start],
+                last_id: self.messages.ids[rows.end - 1],
+                count: rows.len(),
+                data: self.messages.pack(rows),
+                instead_of: std::mem::take(&mut self.messages_read.damaged),
+                deletions: self.deletions,
+            });
+        }
+        let vectors = self.vectors.as_ref()?;
+        let rows = segments::next_to_pack(&self.vectors_read, vectors.ids.len())?;
+        segments::packed(&mut self.vectors_read, &rows);
+        Some(Segment {
+            kind: "vectors",
+            model: vectors.model.clone(),
+            first_id: vectors.ids[rows.start],
+            last_id: vectors.ids[rows.end - 1],
+            count: rows.len(),
+            data: vectors.pack(rows, &self.messages),
+            instead_of: std::mem::take(&mut self.vectors_read.damaged),
+            deletions: self.deletions,
+        })
+    }
+
+    /// The messages of some conversations, in order.
+    pub(super) fn outlines(&self, conversations: &[ConversationId]) -> Vec<MessageOutline> {
+        let mut numbers: Vec<u32> =
+            conversations.iter().filter_map(|id| self.messages.conversation(*id)).collect();
+        numbers.sort_unstable_by_key(|number| self.messages.conversation_ids[*number as usize]);
+        numbers.dedup();
+        let rows = numbers.iter().flat_map(|number| &self.messages.rows[*number as usize]);
+        rows.map(|row| self.messages.outline(*row as usize)).collect()
+    }
+
+    /// How near the messages of some conversations seem to be.
+    pub(super) fn estimates(&self, vector: &[f32], conversations: &[ConversationId]) -> Vec<Match> {
+        let Some(vectors) = &self.vectors else { return Vec::new() };
+        let query = vectors.codes.query(vector);
+        let numbers = conversations.iter().filter_map(|id| Some((*id, self.messages.conversation(*id)?)));
+        numbers
+            .flat_map(|(id, number)| {
+                self.messages.rows[number as usize].iter().map(move |row| (id, *row as usize))
+            })
+            .filter_map(|(conversation_id, message)| {
+                let row = vectors.row_of_message(message)?;
+                Some(Match {
+                    message_id: MessageId::new(self.messages.ids[message]),
+                    conversation_id,
+                    score: vectors.codes.estimate_row(&query, row).into(),
+                })
+            })
+            .collect()
+    }
+
+    /// The names of all who have spoken under one.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.messages.names.clone()
+    }
+
+    /// The embeddings with the highest estimates among those that are allowed, best first.
+    pub(super) fn nearest(
+        &self,
+        vector: &[f32],
+        allowed: Allowed<'_>,
+        mode: IndexMode,
+        graphs: &Graphs,
+        limit: usize,
+    ) -> Vec<i64> {
+        let Some(vectors) = &self.vectors else { return Vec::new() };
+        let predicate = Predicate::new(allowed, &self.messages);
+        let keep = |row: u32| {
+            let message = vectors.messages[row as usize];
+            message != NONE && predicate.allows(&self.messages, message as usize)
+        };
+        let query = vectors.codes.query(vector);
+        let graph = graphs.current(vectors, mode, self.deletions);
+        let index: &dyn VectorIndex = match &graph {
+            Some(graph) => graph.as_ref(),
+            None => &Scan,
+        };
+        let found = index.nearest(&vectors.codes, &query, Some(&keep), limit);
+        found.into_iter().map(|candidate| vectors.ids[candidate.row as usize]).collect()
+    }
+}
+
+impl Target for Messages {
+    fn rows(&self) -> usize {
+        self.len()
+    }
+
+    fn push(&mut self, row: &SqliteRow) -> std::result::Result<i64, sqlx::Error> {
+        self.push_sql(row)
+    }
+
+    fn unpack(&mut self, data: &[u8], count: usize) -> bool {
+        Self::unpack(self, data, count)
+    }
+
+    fn unpacked(&self) -> &'static str {
+        messages::UNPACKED
+    }
+
+    fn dimensions(&self) -> i64 {
+        0
+    }
+}
+
+/// Vectors, to be read beside the messages that they stand for.
+struct WithMessages<'a> {
+    vectors: &'a mut Vectors,
+    messages: &'a Messages,
+}
+
+impl Target for WithMessages<'_> {
+    fn rows(&self) -> usize {
+        self.vectors.ids.len()
+    }
+
+    fn push(&mut self, row: &SqliteRow) -> std::result::Result<i64, sqlx::Error> {
+        self.vectors.push_sql(row, self.messages)
+    }
+
+    fn unpack(&mut self, data: &[u8], count: usize) -> bool {
+        self.vectors.unpack(data, count, self.messages)
+    }
+
+    fn unpacked(&self) -> &'static str {
+        vectors::UNPACKED
+    }
+
+    fn dimensions(&self) -> i64 {
+        i64::try_from(self.vectors.codes.dimensions()).unwrap_or(i64::MAX)
+    }
+}

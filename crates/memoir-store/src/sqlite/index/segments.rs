@@ -1,0 +1,208 @@
+//! SQL of segments: reading what is packed and what is not, in order of ids, and packing.
+
+use futures::TryStreamExt as _;
+use memoir_index::checksum;
+use sqlx::{AssertSqlSafe, Row as _, Sqlite, SqliteConnection, Transaction, sqlite::SqliteRow};
+
+use crate::Result;
+use crate::sqlite::error::store_error;
+
+/// How many rows a segment has: so few that what is not packed yet is read quickly, so many that there are not too many.
+pub(super) const ROWS: usize = 1024;
+
+/// What is left between two segments after deletions is packed again when it is at least this many rows; fewer are read
+/// as quickly from where they are.
+pub(super) const FEWEST: usize = 128;
+
+/// Whose segments.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kind<'a> {
+    pub(super) name: &'a str,
+    pub(super) model: &'a str,
+}
+
+/// What rows are read into.
+pub(super) trait Target {
+    /// How many rows there are.
+    fn rows(&self) -> usize;
+    /// Adds a row that was read from its table; gives its id.
+    fn push(&mut self, row: &SqliteRow) -> std::result::Result<i64, sqlx::Error>;
+    /// Adds a segment; says whether it was sound.
+    fn unpack(&mut self, data: &[u8], count: usize) -> bool;
+    /// The statement for rows with ids in between, and the connection it is run on.
+    fn unpacked(&self) -> &'static str;
+    /// Values for the statement beside the two ids.
+    fn dimensions(&self) -> i64;
+}
+
+/// How far reading has come.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    /// The last id that was read.
+    pub(super) last_id: i64,
+    /// Rows that are in no segment, as ranges; the last one grows.
+    pub(super) unpacked: Vec<std::ops::Range<usize>>,
+    /// Segments that were found damaged.
+    pub(super) damaged: Vec<i64>,
+}
+
+/// Reads everything after `progress.last_id`.
+pub(super) async fn read(
+    connection: &mut SqliteConnection,
+    kind: Kind<'_>,
+    progress: &mut Progress,
+    target: &mut impl Target,
+) -> Result<()> {
+    // Only at first. Later there are few new rows, and whether someone has packed them does not matter.
+    let places: Vec<(i64, i64, i64)> = if progress.last_id == 0 {
+        sqlx::query_as(
+            "SELECT id, first_id, last_id FROM _index_segments WHERE kind = ? AND model = ? ORDER BY first_id",
+        )
+        .bind(kind.name)
+        .bind(kind.model)
+        .fetch_all(&mut *connection)
+        .await
+        .map_err(store_error)?
+    } else {
+        Vec::new()
+    };
+    for (id, first, last) in places {
+        if first <= progress.last_id {
+            // Two that overlap cannot be; if they do, one of them is wrong.
+            progress.damaged.push(id);
+            continue;
+        }
+        let packed =
+            sqlx::query("SELECT first_id, last_id, count, checksum, data FROM _index_segments WHERE id = ?")
+                .bind(id)
+                .fetch_optional(&mut *connection)
+                .await
+                .map_err(store_error)?;
+        let sound = match &packed {
+            Some(row) if is_whole(row).map_err(store_error)? => {
+                // What lies before it first, so that rows stay in order of their ids.
+                between(connection, kind, progress, first, target).await?;
+                let data = row.try_get("data").map_err(store_error)?;
+                let count = row.try_get::<u32, _>("count").map_err(store_error)?;
+                target.unpack(data, count as usize)
+            }
+            // Someone has deleted from it since.
+            None => continue,
+            Some(_) => false,
+        };
+        if sound {
+            progress.last_id = last;
+        } else {
+            progress.damaged.push(id);
+        }
+    }
+    between(connection, kind, progress, i64::MAX, target).await
+}
+
+fn is_whole(row: &SqliteRow) -> std::result::Result<bool, sqlx::Error> {
+    let sum =
+        seal(row.try_get("data")?, row.try_get("first_id")?, row.try_get("last_id")?, row.try_get("count")?);
+    Ok(sum == row.try_get::<i64, _>("checksum")?)
+}
+
+/// A sum over the data and over what is said about it.
+fn seal(data: &[u8], first_id: i64, last_id: i64, count: i64) -> i64 {
+    let numbers = [checksum(data).cast_signed(), first_id, last_id, count];
+    let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    checksum(&bytes).cast_signed()
+}
+
+/// Reads rows one by one up to `end`.
+async fn between(
+    connection: &mut SqliteConnection,
+    kind: Kind<'_>,
+    progress: &mut Progress,
+    end: i64,
+    target: &mut impl Target,
+) -> Result<()> {
+    let start = target.rows();
+    let statement = AssertSqlSafe(target.unpacked());
+    let mut rows = sqlx::query(statement)
+        .bind(progress.last_id)
+        .bind(end)
+        .bind(kind.model)
+        .bind(target.dimensions())
+        .fetch(connection);
+    while let Some(row) = rows.try_next().await.map_err(store_error)? {
+        progress.last_id = target.push(&row).map_err(store_error)?;
+    }
+    let end = target.rows();
+    if end > start {
+        match progress.unpacked.last_mut() {
+            Some(last) if last.end == start => last.end = end,
+            _ => progress.unpacked.push(start..end),
+        }
+    }
+    Ok(())
+}
+
+/// The next rows that are worth packing. `rows` is how many there are.
+pub(super) fn next_to_pack(progress: &Progress, rows: usize) -> Option<std::ops::Range<usize>> {
+    progress.unpacked.iter().find_map(|range| {
+        let enough = if range.end == rows { ROWS } else { FEWEST };
+        (range.len() >= enough).then(|| range.start..range.end.min(range.start + ROWS))
+    })
+}
+
+/// Notes that the next rows are packed.
+pub(super) fn packed(progress: &mut Progress, rows: &std::ops::Range<usize>) {
+    for range in &mut progress.unpacked {
+        if range.start == rows.start {
+            range.start = rows.end;
+        }
+    }
+    progress.unpacked.retain(|range| !range.is_empty());
+}
+
+/// A segment to be written.
+pub(in crate::sqlite) struct Segment {
+    pub(super) kind: &'static str,
+    pub(super) model: String,
+    pub(super) first_id: i64,
+    pub(super) last_id: i64,
+    pub(super) count: usize,
+    pub(super) data: Vec<u8>,
+    /// Damaged ones that it takes the place of.
+    pub(super) instead_of: Vec<i64>,
+    /// How many deletions there had been when its rows were read.
+    pub(super) deletions: i64,
+}
+
+/// Writes a segment, unless something was deleted since its rows were read: it would bring them back.
+pub(in crate::sqlite) async fn write(
+    mut transaction: Transaction<'_, Sqlite>,
+    segment: &Segment,
+) -> Result<()> {
+    for id in &segment.instead_of {
+        sqlx::query("DELETE FROM _index_segments WHERE id = ?")
+            .bind(id)
+            .execute(&mut *transaction)
+            .await
+            .map_err(store_error)?;
+    }
+    let count = i64::try_from(segment.count).unwrap_or(i64::MAX);
+    sqlx::query(
+        "INSERT INTO _index_segments (kind, model, first_id, last_id, count, checksum, data)
+         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
+         WHERE (SELECT count FROM _deletions) = ?8
+           AND NOT EXISTS (SELECT 1 FROM _index_segments
+                           WHERE kind = ?1 AND model = ?2 AND first_id <= ?4 AND last_id >= ?3)",
+    )
+    .bind(segment.kind)
+    .bind(&segment.model)
+    .bind(segment.first_id)
+    .bind(segment.last_id)
+    .bind(count)
+    .bind(seal(&segment.data, segment.first_id, segment.last_id, count))
+    .bind(&segment.data)
+    .bind(segment.deletions)
+    .execute(&mut *transaction)
+    .await
+    .map_err(store_error)?;
+    transaction.commit().await.map_err(store_error)
+}

@@ -1,0 +1,197 @@
+//! The index in memory: packed, damaged, deleted from, shared, and the graph's life.
+
+use std::path::Path;
+
+use memoir_core::ConversationTarget;
+use memoir_store::{
+    Exchanges as _, Filter, IndexMode, Memory as _, NewEmbedding, VectorSearch, WordSearch, contract,
+    sqlite::SqliteStore,
+};
+use tempfile::TempDir;
+
+use crate::{execute, open};
+
+const DIMENSIONS: usize = 64;
+
+/// A vector of its own for every number.
+fn vector(number: i64) -> Vec<f32> {
+    let mut state = u64::try_from(number).unwrap().wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 40) as f32 / 16_777_216.0 - 0.5
+    };
+    let mut vector: Vec<f32> = (0..DIMENSIONS).map(|_| random()).collect();
+    let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+    vector.iter_mut().for_each(|value| *value /= length);
+    vector
+}
+
+/// `count` exchanges in conversations of ten; the prompt of exchange `n` says `word{n}` and has the vector of `n`.
+async fn fill(store: &SqliteStore, numbers: std::ops::Range<i64>) {
+    let mut target = contract::new_conversation("t", "/p");
+    for number in numbers {
+        if number % 10 == 0 {
+            target = contract::new_conversation("t", "/p");
+        }
+        let draft = contract::exchange(&format!("this is word{number} said"), "ok", number);
+        let committed = store.commit_exchange(&target, &draft).await.unwrap();
+        target = ConversationTarget::Existing(committed.conversation_id);
+        let prompt = store.unembedded_of(committed.exchange_id, "m", 0).await.unwrap().remove(0);
+        let (message_id, conversation_id) = (prompt.message_id, prompt.conversation_id);
+        let embedding = NewEmbedding { message_id, conversation_id, vector: vector(number) };
+        store.put_embeddings("m", &[embedding]).await.unwrap();
+    }
+}
+
+/// The text of what is nearest to a number's vector.
+async fn nearest(store: &SqliteStore, number: i64, mode: IndexMode) -> String {
+    let (vector, filter) = (vector(number), Filter::default());
+    let search = VectorSearch { model: "m", vector: &vector, filter: &filter, mode, limit: 1 };
+    let found = store.nearest(&search).await.unwrap();
+    match found.first() {
+        Some(found) if found.score > 0.99 => store.texts(&[found.message_id]).await.unwrap().remove(0).1,
+        _ => String::new(),
+    }
+}
+
+/// How many messages have a word.
+async fn having(store: &SqliteStore, word: &str) -> usize {
+    let (words, filter) = ([word.to_owned()], Filter::default());
+    let search = WordSearch { words: &words, filter: &filter, conversations: 10, also: &[] };
+    store.search_words(&search).await.unwrap().words[0].len()
+}
+
+async fn segments(path: &Path) -> i64 {
+    use sqlx::Connection as _;
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
+    let mut connection = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
+    sqlx::query_scalar("SELECT count(*) FROM _index_segments").fetch_one(&mut connection).await.unwrap()
+}
+
+async fn finds_all(store: &SqliteStore, numbers: &[i64]) {
+    for number in numbers {
+        let expected = format!("this is word{number} said");
+        assert_eq!(nearest(store, *number, IndexMode::Auto).await, expected);
+        assert_eq!(having(store, &format!("word{number}")).await, 1, "{expected}");
+    }
+}
+
+/// A memory of 1,300 exchanges whose index was packed.
+async fn packed() -> (TempDir, std::path::PathBuf) {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("memoir.db");
+    let store = open(&path).await;
+    fill(&store, 0..1300).await;
+    assert_eq!(segments(&path).await, 0);
+    finds_all(&store, &[7]).await;
+    store.settle().await;
+    assert_eq!(
+        segments(&path).await,
+        3,
+        "two of 1,024 messages and one of vectors; the rest is not worth it yet"
+    );
+    store.close().await;
+    (directory, path)
+}
+
+#[tokio::test]
+async fn what_was_packed_is_found_by_the_next_process_and_what_came_after_too() {
+    let (_directory, path) = packed().await;
+    let (one, other) = (open(&path).await, open(&path).await);
+    finds_all(&one, &[0, 1023, 1299]).await;
+    fill(&other, 1300..1303).await;
+    finds_all(&one, &[0, 1300, 1302]).await;
+    let outlines = one.outlines(&[memoir_core::ConversationId::new(1)]).await.unwrap();
+    assert_eq!(outlines.len(), 20);
+    assert_eq!((outlines[0].words, outlines[0].created.as_millis()), (4, 0));
+}
+
+#[tokio::test]
+async fn a_damaged_segment_costs_no_answers_and_is_replaced() {
+    let (_directory, path) = packed().await;
+    for damage in [
+        "UPDATE _index_segments SET data = zeroblob(100)",
+        "UPDATE _index_segments SET checksum = checksum + 1",
+        "UPDATE _index_segments SET count = count - 1, data = substr(data, 2)",
+        "DELETE FROM _index_segments WHERE kind = 'vectors'",
+        "UPDATE _index_segments SET last_id = last_id + 5000 WHERE id = (SELECT min(id) FROM _index_segments)",
+    ] {
+        execute(&path, damage).await;
+        let store = open(&path).await;
+        finds_all(&store, &[3, 600, 1299]).await;
+        store.settle().await;
+        store.close().await;
+        let store = open(&path).await;
+        finds_all(&store, &[3, 600, 1299]).await;
+        store.settle().await;
+        store.close().await;
+        assert_eq!(segments(&path).await, 3, "after {damage}");
+    }
+}
+
+#[tokio::test]
+async fn deleting_takes_the_segment_along_and_the_others_stay() {
+    let (_directory, path) = packed().await;
+    let watching = open(&path).await;
+    finds_all(&watching, &[15]).await;
+    // Exchanges 10 to 19.
+    execute(&path, "PRAGMA foreign_keys = ON; DELETE FROM conversations WHERE id = 2").await;
+    assert_eq!(segments(&path).await, 1, "the first of each kind held something of it");
+    for store in [watching, open(&path).await] {
+        assert_eq!(nearest(&store, 15, IndexMode::Auto).await, "");
+        assert_eq!(having(&store, "word15").await, 0);
+        finds_all(&store, &[9, 20, 700, 1299]).await;
+        store.settle().await;
+        assert_eq!(segments(&path).await, 3, "what is left is packed again");
+        finds_all(&store, &[9, 20, 700, 1299]).await;
+        store.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_graph_is_built_beside_the_scan_kept_and_taken_up_again() {
+    let (directory, path) = packed().await;
+    let file = directory.path().join("memoir.graph");
+    let finds = async |store: &SqliteStore| {
+        for number in [0, 444, 1299] {
+            let expected = format!("this is word{number} said");
+            assert_eq!(nearest(store, number, IndexMode::Ann).await, expected);
+        }
+    };
+    let store = open(&path).await;
+    finds(&store).await;
+    assert!(store.has_graph().await || !file.exists(), "the scan serves until it is there");
+    store.settle().await;
+    assert!(file.exists() && store.has_graph().await);
+    finds(&store).await;
+    // What came later is found without being in it.
+    fill(&store, 1300..1310).await;
+    assert_eq!(nearest(&store, 1305, IndexMode::Ann).await, "this is word1305 said");
+    store.close().await;
+
+    let made = std::fs::metadata(&file).unwrap().modified().unwrap();
+    let store = open(&path).await;
+    finds(&store).await;
+    store.settle().await;
+    assert!(store.has_graph().await);
+    assert_eq!(std::fs::metadata(&file).unwrap().modified().unwrap(), made, "it was taken up, not built");
+    store.close().await;
+
+    std::fs::write(&file, b"no graph").unwrap();
+    let store = open(&path).await;
+    finds(&store).await;
+    store.settle().await;
+    assert!(
+        store.has_graph().await && std::fs::metadata(&file).unwrap().len() > 1000,
+        "a damaged one is built anew"
+    );
+
+    execute(&path, "PRAGMA foreign_keys = ON; DELETE FROM conversations WHERE id = 2").await;
+    assert_eq!(nearest(&store, 15, IndexMode::Ann).await, "");
+    store.settle().await;
+    assert_eq!(nearest(&store, 15, IndexMode::Ann).await, "");
+    finds(&store).await;
+    store.close().await;
+}

@@ -1,0 +1,101 @@
+//! `search_memory`: looking for something in everything that was said.
+
+use async_trait::async_trait;
+use memoir_core::ToolSpec;
+use memoir_recall::{Asking, behind, context, find_dates};
+use memoir_store::Filter;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    Tool, ToolContext, ToolError,
+    output::{LONGEST_OUTPUT, cap},
+};
+
+/// The most exchanges that one search gives.
+const MOST: usize = 30;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    query: String,
+    since: Option<String>,
+    limit: Option<usize>,
+}
+
+pub(crate) struct SearchMemory;
+
+#[async_trait]
+impl Tool for SearchMemory {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "search_memory",
+            description: "Search everything that was said in earlier conversations, by words and by meaning.",
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "query": {"type": "string", "description": "What to look for, in a few words or a question."},
+                    "since": {"type": "string", "description": "Only what was said from this day on: 2026-05-01, yesterday, last week, in May."},
+                    "limit": {"type": "integer", "minimum": 1, "description": "How many exchanges at most; 10 if left out."}
+                },
+                "required": ["query"],
+                "additionalProperties": false
+            }),
+        }
+    }
+
+    async fn run(&self, arguments: Value, context: &ToolContext) -> Result<String, ToolError> {
+        let Arguments { query, since, limit } =
+            serde_json::from_value(arguments).map_err(|error| ToolError::Arguments(error.to_string()))?;
+        let mut recall = context.recall.clone();
+        let since = match &since {
+            None => None,
+            Some(text) => match find_dates(text, recall.clock.now(), &recall.zone) {
+                Some(dates) => Some(dates.start),
+                None => return Err(ToolError::Arguments(format!("\"{text}\" is not a date"))),
+            },
+        };
+        let limit = limit.unwrap_or(recall.settings.exchange_capacity).clamp(1, MOST);
+        recall.settings.exchange_capacity = limit;
+        recall.settings.exchanges_per_conversation = limit;
+        recall.settings.conversation_limit = limit;
+        let found = recall.ask(&query, Asking::Search, Filter { since, ..Filter::default() }).await;
+        Ok(match context_of(&found, &recall) {
+            Some(text) => cap(&text, LONGEST_OUTPUT),
+            None if found.behind > 0 => format!("Nothing in memory about this. {}", behind(found.behind)),
+            None => "Nothing in memory about this.".into(),
+        })
+    }
+}
+
+fn context_of(found: &memoir_core::Recollection, recall: &memoir_recall::Recall) -> Option<String> {
+    context(found, recall.scope.as_deref(), &recall.zone)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use memoir_store::{Exchanges as _, contract, sqlite::SqliteStore};
+
+    use super::*;
+    use crate::testing;
+
+    #[tokio::test]
+    async fn finds_what_was_said_fenced_or_says_that_there_is_nothing() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
+        let draft = contract::exchange("The boiler was serviced by Olaf", "Noted", 1_700_000_000_000);
+        store.commit_exchange(&contract::new_conversation("the boiler", "/p"), &draft).await.unwrap();
+        let context = testing::context(directory.path(), store);
+        let run = |arguments| SearchMemory.run(arguments, &context);
+        let text = run(json!({"query": "boiler service"})).await.unwrap();
+        assert!(text.contains("- User: The boiler was serviced by Olaf"), "{text}");
+        assert!(text.contains("<memory>") && text.ends_with("</memory>"), "{text}");
+        let later = run(json!({"query": "boiler service", "since": "2024-01-01"})).await.unwrap();
+        assert_eq!(later, "Nothing in memory about this.");
+        let error = run(json!({"query": "boiler", "since": "soonish"})).await.unwrap_err().to_string();
+        assert!(error.contains("\"soonish\" is not a date"), "{error}");
+        assert!(matches!(run(json!({})).await, Err(ToolError::Arguments(_))));
+    }
+}

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use memoir_store::sqlite::SqliteStore;
+use memoir_store::sqlite::{SqliteStore, fill::talk};
 use memoir_testkit::{Home, Terminal};
 
 const MESSAGES: i64 = 100_000;
@@ -47,7 +47,7 @@ fn fill(home: &Home, messages: i64) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let store = SqliteStore::open(&home.database()).await.unwrap();
-        store.fill_for_benchmark(messages / 2).await.unwrap();
+        store.fill_for_benchmark(messages / 2, talk).await.unwrap();
         store.close().await;
     });
 }

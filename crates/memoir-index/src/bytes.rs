@@ -1,4 +1,4 @@
-//! Vectors in 8 bits a number: close enough to build a graph from.
+//! Vectors in 8 bits a number: close enough to build a graph from, and to choose between candidates.
 
 /// Vectors in 8 bits a number, with one scale each.
 #[derive(Debug, Clone)]
@@ -39,6 +39,13 @@ impl Bytes {
 
     fn row(&self, row: usize) -> &[i8] {
         &self.values[row * self.dimensions..(row + 1) * self.dimensions]
+    }
+
+    /// How near a row is to a vector: a cosine, to three digits.
+    pub fn similarity_to(&self, vector: &[f32], row: u32) -> f32 {
+        let row = row as usize;
+        let sum: f32 = self.row(row).iter().zip(vector).map(|(a, b)| f32::from(*a) * b).sum();
+        sum * self.scales[row]
     }
 
     /// How near two rows are: a cosine, nearly.

@@ -169,19 +169,21 @@ impl Codes {
         query.estimate(self.row(row), self.factor(row))
     }
 
-    /// Tells `found` every row of `rows`, which begins with a block, and its estimate.
+    /// Tells `found` the estimates for `rows`, which begin with a block: where a few dozen begin, and what they are.
     #[inline]
-    pub(crate) fn estimate(&self, query: &Query, rows: Range<usize>, mut found: impl FnMut(usize, f32)) {
+    pub(crate) fn estimate(&self, query: &Query, rows: Range<usize>, mut found: impl FnMut(usize, &[f32])) {
         let width = self.words_per_row() * BLOCK;
         let mut products = [Products::default(); STRIDE];
         for start in rows.clone().step_by(STRIDE * BLOCK) {
             let end = (start + STRIDE * BLOCK).min(rows.end);
             let blocks = &self.words[start / BLOCK * width..end.div_ceil(BLOCK) * width];
             multiply(blocks, &query.planes, query.line, &mut products);
-            let products = products.as_flattened().iter().zip(&self.factors[start..end]);
-            for (row, (product, factor)) in (start..).zip(products) {
-                found(row, product * factor);
-            }
+            let estimates = &mut products.as_flattened_mut()[..end - start];
+            estimates
+                .iter_mut()
+                .zip(&self.factors[start..end])
+                .for_each(|(estimate, factor)| *estimate *= factor);
+            found(start, estimates);
         }
     }
 }

@@ -51,33 +51,44 @@ fn blocks(row: usize) -> impl Iterator<Item = usize> {
 
 fn scan(codes: &Codes, query: &Query, keep: Option<Keep<'_>>, limit: usize, rows: Range<usize>) -> Top {
     let mut top = Top::new(limit);
+    let first = rows.start / BLOCK * BLOCK;
     match keep {
-        None => codes.estimate(query, rows.start / BLOCK * BLOCK..rows.end, |row, estimate| {
-            if estimate > top.threshold && row >= rows.start {
-                top.push(row, estimate);
-            }
-        }),
-        // A filter that keeps little is asked first, so that little is counted; one that keeps much is asked last,
-        // and then only about the best.
+        // A filter that keeps little is asked first, so that little is counted; one that keeps much is asked last, and
+        // then only about the best.
         Some(keep) if keeps_little(keep, rows.clone()) => {
             for start in blocks(rows.start).take_while(|start| *start < rows.end) {
                 let block = start..(start + BLOCK).min(rows.end);
                 if block.clone().any(|row| kept(keep, row)) {
-                    codes.estimate(query, block, |row, estimate| {
-                        if estimate > top.threshold && row >= rows.start && kept(keep, row) {
-                            top.push(row, estimate);
-                        }
+                    codes.estimate(query, block, |start, estimates| {
+                        offer(&mut top, start, estimates, |row| row >= rows.start && kept(keep, row));
                     });
                 }
             }
         }
-        Some(keep) => codes.estimate(query, rows.start / BLOCK * BLOCK..rows.end, |row, estimate| {
-            if estimate > top.threshold && row >= rows.start && kept(keep, row) {
-                top.push(row, estimate);
-            }
+        Some(keep) => codes.estimate(query, first..rows.end, |start, estimates| {
+            offer(&mut top, start, estimates, |row| row >= rows.start && kept(keep, row));
+        }),
+        None => codes.estimate(query, first..rows.end, |start, estimates| {
+            offer(&mut top, start, estimates, |row| row >= rows.start);
         }),
     }
     top
+}
+
+/// Offers what is good enough. Mostly none of eight is: that is seen at one glance.
+#[inline]
+fn offer(top: &mut Top, start: usize, estimates: &[f32], allows: impl Fn(usize) -> bool) {
+    for (block, estimates) in (start..).step_by(BLOCK).zip(estimates.chunks(BLOCK)) {
+        if estimates.iter().fold(f32::NEG_INFINITY, |highest, estimate| highest.max(*estimate))
+            > top.threshold
+        {
+            for (row, estimate) in (block..).zip(estimates) {
+                if *estimate > top.threshold && allows(row) {
+                    top.push(row, *estimate);
+                }
+            }
+        }
+    }
 }
 
 /// A block of eight is skipped only when none of them is kept.

@@ -60,6 +60,8 @@ pub struct Inquiry {
     pub similarities: Vec<f64>,
     /// How near each of them is together with the one before it, which it often answers.
     pub similarities_together: Vec<f64>,
+    /// How well each of them matches the words, itself or by its neighbours.
+    pub lexical: Vec<f64>,
     /// Messages by relevance, best first.
     pub ranked: Vec<Ranked>,
     /// The vectors of the best.
@@ -98,6 +100,7 @@ impl Inquiry {
             outlines: Vec::new(),
             similarities: Vec::new(),
             similarities_together: Vec::new(),
+            lexical: Vec::new(),
             ranked: Vec::new(),
             vectors: HashMap::new(),
             texts: HashMap::new(),

@@ -6,7 +6,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use divan::Bencher;
 use memoir_core::ConversationTarget;
-use memoir_store::{Exchanges as _, contract, sqlite::SqliteStore};
+use memoir_store::{
+    Exchanges as _, contract,
+    sqlite::{SqliteStore, fill::talk},
+};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -20,7 +23,7 @@ fn filled_store(runtime: &Runtime, directory: &TempDir, exchanges: i64) -> Sqlit
     runtime.block_on(async {
         let path = directory.path().join("memoir.db");
         let store = SqliteStore::open(&path).await.unwrap();
-        store.fill_for_benchmark(exchanges).await.unwrap();
+        store.fill_for_benchmark(exchanges, talk).await.unwrap();
         store
     })
 }

@@ -74,6 +74,7 @@ mod tests {
 
     fn chosen(inquiry: &mut Inquiry, settings: &Settings) -> Vec<i64> {
         let scores = [3.0, 2.9, 2.0, 1.0];
+        inquiry.lexical = vec![0.0; inquiry.outlines.len()];
         fuse::rank(inquiry, &[]);
         inquiry.ranked.sort_by_key(|found| found.outline.id);
         inquiry.ranked.iter_mut().zip(scores).for_each(|(found, score)| found.score = score);

@@ -8,6 +8,9 @@ use crate::{
     terms::{Evidence, terms},
 };
 
+/// How many are kept. One conversation may hold a thousand that are nearly the same, and they must not be all of it.
+const MOST: usize = 3000;
+
 pub(crate) struct Fuse;
 
 #[async_trait]
@@ -27,22 +30,28 @@ pub(super) fn rank(inquiry: &mut Inquiry, names: &[String]) {
     let evidence = Evidence::of(inquiry);
     let mut scores = vec![0.0; inquiry.outlines.len()];
     terms(names).for_each(|term| term.add(&evidence, &mut scores));
-    let mut ranked: Vec<Ranked> = inquiry
-        .outlines
-        .iter()
-        .enumerate()
-        // Neighbours of what was found counted; they are not found themselves where the filter forbids it.
-        .filter(|(_, outline)| is_allowed(&inquiry.filter, outline))
-        .map(|(position, outline)| Ranked {
-            outline: outline.clone(),
+    // Neighbours of what was found counted; they are not found themselves where the filter forbids it.
+    let mut order: Vec<usize> = (0..scores.len())
+        .filter(|position| is_allowed(&inquiry.filter, &inquiry.outlines[*position]))
+        .collect();
+    let better = |a: &usize, b: &usize| {
+        scores[*b].total_cmp(&scores[*a]).then(inquiry.outlines[*b].id.cmp(&inquiry.outlines[*a].id))
+    };
+    if order.len() > MOST {
+        order.select_nth_unstable_by(MOST - 1, better);
+        order.truncate(MOST);
+    }
+    order.sort_unstable_by(better);
+    inquiry.ranked = order
+        .into_iter()
+        .map(|position| Ranked {
+            outline: inquiry.outlines[position].clone(),
             score: scores[position],
             similarity: inquiry.similarities[position],
             coverage: evidence.coverage(position),
             superseded: None,
         })
         .collect();
-    ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.outline.id.cmp(&a.outline.id)));
-    inquiry.ranked = ranked;
 }
 
 /// The conversations were chosen by the filter already; what is left is time.
@@ -71,6 +80,7 @@ mod tests {
             inquiry(&[(1, None, 0, false), (2, None, 0, false), (3, None, 0, false), (4, None, 0, false)]);
         inquiry.words = vec![vec![found(2, 2, 1.0), found(3, 3, 1.0)]];
         inquiry.similarities = vec![0.0, 0.0, 0.6, 0.0];
+        inquiry.lexical = vec![0.0, 1.0, 1.0, 0.0];
         rank(&mut inquiry, &names());
         let order: Vec<i64> = inquiry.ranked.iter().map(|ranked| ranked.outline.id.get()).collect();
         assert_eq!(order, [3, 2, 4, 1]);
@@ -81,6 +91,7 @@ mod tests {
     fn what_the_filter_forbids_is_not_found_as_a_neighbour() {
         let mut inquiry = inquiry(&[(1, None, 5, false), (1, None, 50, false)]);
         inquiry.words = vec![vec![found(2, 1, 1.0)]];
+        inquiry.lexical = vec![0.3, 1.0];
         inquiry.filter.since = Some(Timestamp::from_millis(10));
         rank(&mut inquiry, &names());
         assert_eq!(inquiry.ranked.len(), 1);

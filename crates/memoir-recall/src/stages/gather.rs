@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use async_trait::async_trait;
 
-use crate::{Inquiry, Recall, RecallError, Stage};
+use crate::{Inquiry, Recall, RecallError, Stage, terms::best_per_word};
 
 pub(crate) struct Gather;
 
@@ -28,6 +28,7 @@ impl Stage for Gather {
         inquiry.similarities =
             inquiry.outlines.iter().map(|outline| near.get(&outline.id).copied().unwrap_or(0.0)).collect();
         inquiry.similarities_together = together(inquiry);
+        inquiry.lexical = best_per_word(&inquiry.words, &inquiry.outlines);
         Ok(())
     }
 }

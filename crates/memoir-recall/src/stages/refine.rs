@@ -9,7 +9,7 @@ use super::fuse;
 use crate::{Inquiry, Recall, RecallError, Stage};
 
 /// How many are looked at again.
-const MOST: usize = 300;
+const MOST: usize = 100;
 
 pub(crate) struct Refine;
 

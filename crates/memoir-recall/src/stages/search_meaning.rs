@@ -7,7 +7,7 @@ use memoir_store::{Filter, VectorSearch};
 use crate::{DateRange, Inquiry, Recall, RecallError, Stage};
 
 /// How many messages are looked up: enough to lead to every conversation that may matter.
-const MOST: usize = 300;
+const MOST: usize = 100;
 
 /// How many of the time that is asked about.
 const MOST_THEN: usize = 50;

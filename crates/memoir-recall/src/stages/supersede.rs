@@ -5,6 +5,7 @@
 
 use async_trait::async_trait;
 use memoir_core::{Role, telling_words};
+use memoir_store::MessageOutline;
 
 use super::refine::cosine;
 use crate::{Inquiry, Ranked, Recall, RecallError, Stage, excerpt::is_form_of};
@@ -77,13 +78,17 @@ impl Stage for Supersede {
 
 fn supersede(inquiry: &mut Inquiry) {
     let count = inquiry.ranked.len().min(MOST);
+    let statements: Vec<Option<Statement<'_>>> =
+        inquiry.ranked[..count].iter().map(|found| Statement::of(inquiry, found)).collect();
     let mut corrections = Vec::new();
-    for older in 0..count {
+    for (older, old) in statements.iter().enumerate() {
+        let Some(old) = old else { continue };
         let newest = (0..count)
-            .filter(|newer| corrects(inquiry, &inquiry.ranked[*newer], &inquiry.ranked[older]))
+            .filter(|newer| statements[*newer].as_ref().is_some_and(|new| new.corrects(old)))
             .max_by_key(|newer| inquiry.ranked[*newer].outline.created);
         corrections.extend(newest.map(|newer| (older, newer)));
     }
+    drop(statements);
     for (older, newer) in &corrections {
         inquiry.ranked[*older].superseded = Some(inquiry.ranked[*newer].outline.created);
     }
@@ -103,33 +108,61 @@ fn supersede(inquiry: &mut Inquiry) {
     inquiry.ranked[..count].sort_by(order);
 }
 
-/// Whether one statement takes back another.
-fn corrects(inquiry: &Inquiry, newer: &Ranked, older: &Ranked) -> bool {
-    let (new, old) = (&newer.outline, &older.outline);
-    let same_voice = new.role == Role::User && old.role == Role::User && new.author == old.author;
-    if !same_voice || new.created <= old.created || new.asks || old.asks {
-        return false;
+/// Something that the user said, not asked.
+struct Statement<'a> {
+    outline: &'a MessageOutline,
+    words: Vec<String>,
+    vector: Option<&'a Vec<f32>>,
+    takes_back: bool,
+}
+
+impl<'a> Statement<'a> {
+    fn of(inquiry: &'a Inquiry, found: &'a Ranked) -> Option<Self> {
+        let outline = &found.outline;
+        let text = inquiry.texts.get(&outline.id)?;
+        if outline.role != Role::User || outline.asks {
+            return None;
+        }
+        let lower = text.to_lowercase();
+        Some(Self {
+            outline,
+            words: telling_words(text),
+            vector: inquiry.vectors.get(&outline.id),
+            takes_back: TAKES_BACK.iter().any(|phrase| lower.contains(phrase)),
+        })
     }
-    let (Some(new_text), Some(old_text)) = (inquiry.texts.get(&new.id), inquiry.texts.get(&old.id)) else {
-        return false;
-    };
-    let (new_words, old_words) = (telling_words(new_text), telling_words(old_text));
-    let shared = |words: &[String], others: &[String]| {
-        let has = |word: &&String| others.iter().any(|other| is_form_of(word, other));
-        words.iter().filter(has).count() as f64 / words.len().max(1) as f64
-    };
-    let lacks = |words: &[String], others: &[String]| words.iter().any(|word| !others.contains(word));
-    let alike = match (inquiry.vectors.get(&new.id), inquiry.vectors.get(&old.id)) {
-        (Some(new), Some(old)) => cosine(new, old),
-        _ => 0.0,
-    };
-    let lower = new_text.to_lowercase();
-    let takes_back = TAKES_BACK.iter().any(|phrase| lower.contains(phrase));
-    let overlap = shared(&new_words, &old_words).min(shared(&old_words, &new_words));
-    // Saying the same again takes nothing back, and neither does saying more.
-    let (says_other, says_more) = (lacks(&old_words, &new_words), lacks(&new_words, &old_words));
-    (takes_back && says_more && alike >= SAME_SUBJECT && overlap >= SAME_WORDS)
-        || (says_other && says_more && alike >= SAME_MEANING && overlap >= SAME_SENTENCE)
+
+    /// Whether this takes back what was said earlier.
+    fn corrects(&self, earlier: &Self) -> bool {
+        let (new, old) = (self.outline, earlier.outline);
+        if new.created <= old.created || new.author != old.author {
+            return false;
+        }
+        let alike = match (self.vector, earlier.vector) {
+            (Some(new), Some(old)) => cosine(new, old),
+            _ => return false,
+        };
+        if alike < SAME_SUBJECT {
+            return false;
+        }
+        let overlap = shared(&self.words, &earlier.words).min(shared(&earlier.words, &self.words));
+        // Saying the same again takes nothing back, and neither does saying more.
+        let (says_other, says_more) =
+            (lacks(&earlier.words, &self.words), lacks(&self.words, &earlier.words));
+        (self.takes_back && says_more && overlap >= SAME_WORDS)
+            || (says_other && says_more && alike >= SAME_MEANING && overlap >= SAME_SENTENCE)
+    }
+}
+
+/// Which share of words is among others, in one form or another.
+fn shared(words: &[String], others: &[String]) -> f64 {
+    let has = |word: &&String| others.iter().any(|other| is_form_of(word, other));
+    words.iter().filter(has).count() as f64 / words.len().max(1) as f64
+}
+
+/// Whether a word is not among others.
+fn lacks(words: &[String], others: &[String]) -> bool {
+    words.iter().any(|word| !others.contains(word))
 }
 
 #[cfg(test)]
@@ -147,6 +180,7 @@ mod tests {
         inquiry.vectors =
             [(MessageId::new(1), vec![1.0, 0.0]), (MessageId::new(2), vec![alike, other])].into();
         inquiry.texts = [(MessageId::new(1), older.to_owned()), (MessageId::new(2), newer.to_owned())].into();
+        inquiry.lexical = vec![0.0; 2];
         fuse::rank(&mut inquiry, &[]);
         inquiry.ranked.sort_by_key(|found| found.outline.id);
         inquiry.ranked.iter_mut().zip([2.0, 1.0]).for_each(|(found, score)| found.score = score);

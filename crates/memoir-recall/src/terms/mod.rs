@@ -11,9 +11,9 @@ mod speaker;
 mod time;
 mod words;
 
-use std::collections::HashMap;
+pub(crate) use words::best_per_word;
 
-use memoir_core::{ConversationId, MessageId, TimeZone};
+use memoir_core::{ConversationId, TimeZone};
 use memoir_store::{Match, MessageOutline};
 
 use crate::{Inquiry, Question};
@@ -58,7 +58,7 @@ pub struct Evidence<'a> {
     pub(crate) zone: &'a TimeZone,
     pub(crate) conversations: &'a [(ConversationId, f64)],
     /// How well each message matches the words, itself or by its neighbours.
-    pub(crate) lexical: Vec<f64>,
+    pub(crate) lexical: &'a [f64],
     /// What a message would get that had every word as well as any has it.
     whole: f64,
 }
@@ -66,8 +66,6 @@ pub struct Evidence<'a> {
 impl<'a> Evidence<'a> {
     /// What the stages before have found.
     pub(crate) fn of(inquiry: &'a Inquiry) -> Self {
-        let positions: HashMap<MessageId, usize> =
-            inquiry.outlines.iter().enumerate().map(|(position, outline)| (outline.id, position)).collect();
         Self {
             question: &inquiry.question,
             outlines: &inquiry.outlines,
@@ -75,7 +73,7 @@ impl<'a> Evidence<'a> {
             similarities_together: &inquiry.similarities_together,
             zone: &inquiry.zone,
             conversations: &inquiry.conversations,
-            lexical: words::best_per_word(&inquiry.words, &inquiry.outlines, &positions),
+            lexical: &inquiry.lexical,
             whole: whole_question(&inquiry.words),
         }
     }
@@ -110,7 +108,7 @@ pub(crate) fn scale(values: impl Iterator<Item = f64>) -> f64 {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use memoir_core::{ExchangeId, Role, Timestamp};
+    use memoir_core::{ExchangeId, MessageId, Role, Timestamp};
     use memoir_store::Filter;
 
     use super::*;
@@ -144,8 +142,10 @@ pub(crate) mod tests {
 
     /// What one term adds.
     pub(crate) fn added(term: &dyn Term, inquiry: &Inquiry) -> Vec<f64> {
+        let mut inquiry = inquiry.clone();
+        inquiry.lexical = best_per_word(&inquiry.words, &inquiry.outlines);
         let mut scores = vec![0.0; inquiry.outlines.len()];
-        term.add(&Evidence::of(inquiry), &mut scores);
+        term.add(&Evidence::of(&inquiry), &mut scores);
         scores
     }
 
@@ -153,8 +153,10 @@ pub(crate) mod tests {
     fn coverage_counts_words_that_occur_nowhere() {
         let mut inquiry = inquiry(&[(1, None, 0, false)]);
         inquiry.words = vec![vec![found(1, 1, 2.0)], Vec::new()];
+        inquiry.lexical = best_per_word(&inquiry.words, &inquiry.outlines);
         assert!((Evidence::of(&inquiry).coverage(0) - 0.5).abs() < 1e-9);
         inquiry.words.clear();
+        inquiry.lexical = vec![0.0];
         assert!(Evidence::of(&inquiry).coverage(0) < 1e-9);
     }
 }

@@ -20,20 +20,18 @@ impl Term for Words {
 
     fn add(&self, evidence: &Evidence<'_>, scores: &mut [f64]) {
         let scale = scale(evidence.lexical.iter().copied());
-        scores.iter_mut().zip(&evidence.lexical).for_each(|(score, lexical)| *score += lexical * scale);
+        scores.iter_mut().zip(evidence.lexical).for_each(|(score, lexical)| *score += lexical * scale);
     }
 }
 
 /// For each message, the sum over words of the best match in it or beside it. Taking the best, rather than adding up
 /// what neighbours have, is the point: a word that is said four times in a row counts once.
-pub(super) fn best_per_word(
-    words: &[Vec<Match>],
-    outlines: &[MessageOutline],
-    positions: &HashMap<MessageId, usize>,
-) -> Vec<f64> {
+pub(crate) fn best_per_word(words: &[Vec<Match>], outlines: &[MessageOutline]) -> Vec<f64> {
+    let positions: HashMap<MessageId, usize> =
+        outlines.iter().enumerate().map(|(position, outline)| (outline.id, position)).collect();
     let mut sums = vec![0.0; outlines.len()];
+    let mut best = vec![0.0_f64; outlines.len()];
     for matches in words {
-        let mut best: HashMap<usize, f64> = HashMap::new();
         for found in matches {
             let Some(position) = positions.get(&found.message_id).copied() else { continue };
             let conversation = outlines[position].conversation_id;
@@ -42,8 +40,7 @@ pub(super) fn best_per_word(
                     outlines.get(*position).is_some_and(|outline| outline.conversation_id == conversation)
                 };
                 if let Some(position) = position.filter(same) {
-                    let known = best.entry(position).or_insert(0.0);
-                    *known = known.max(score);
+                    best[position] = best[position].max(score);
                 }
             };
             offer(Some(position), found.score);
@@ -55,8 +52,8 @@ pub(super) fn best_per_word(
                 offer(position.checked_sub(step), found.score * weight);
             }
         }
-        for (position, score) in best {
-            sums[position] += score;
+        for (sum, best) in sums.iter_mut().zip(&mut best) {
+            *sum += std::mem::take(best);
         }
     }
     sums

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use memoir_core::{Conversation, ConversationId, Timestamp};
-use sqlx::{AssertSqlSafe, Row as _, sqlite::SqliteRow};
+use sqlx::{Row as _, sqlite::SqliteRow};
 
 use super::{SqliteStore, error::store_error, rows::list_of};
 use crate::{ConversationList, Conversations, Result};
@@ -22,13 +22,11 @@ impl Conversations for SqliteStore {
     }
 
     async fn conversations_by_id(&self, ids: &[ConversationId]) -> Result<Vec<Conversation>> {
-        let ids: Vec<i64> = ids.iter().map(|id| id.get()).collect();
-        sqlx::query(AssertSqlSafe(format!(
+        sqlx::query(
             "SELECT *, (SELECT count(*) FROM exchanges WHERE conversation_id = conversations.id) AS exchange_count
-             FROM conversations WHERE id IN ({})",
-            list_of(&ids)
-        )))
-        .persistent(false)
+             FROM conversations WHERE id IN (SELECT value FROM json_each(?))",
+        )
+        .bind(list_of(ids.iter().map(|id| id.get())))
         .try_map(conversation)
         .fetch_all(&self.readers)
         .await

@@ -1,11 +1,12 @@
 //! Filling a memory with made-up talk, for benchmarks.
 
-use super::{SqliteStore, error::store_error};
+use super::{SqliteStore, error::store_error, index};
 use crate::Result;
 
 impl SqliteStore {
-    /// Adds `exchanges` exchanges of two messages each, twenty to a conversation, in one transaction.
-    pub async fn fill_for_benchmark(&self, exchanges: i64) -> Result<()> {
+    /// Adds `exchanges` exchanges of two messages each, twenty to a conversation, in one transaction. `text` gives what
+    /// a message says, by its number.
+    pub async fn fill_for_benchmark(&self, exchanges: i64, text: impl Fn(i64) -> String) -> Result<()> {
         let mut transaction = self.begin_write().await?;
         for statement in [
             "INSERT INTO conversations (id, title, scope, model, created, updated)
@@ -18,18 +19,88 @@ impl SqliteStore {
              WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n LIMIT ?1)
              SELECT i + 1, i / 20 + 1, 'completed', i * 1000, i * 1000 + 900,
                     'question ' || i, 'answer ' || i, 'made/up', 10, 5, 0, 0, 0, 100, 0, 1 FROM n WHERE ?1 > 0",
-            // Words from a vocabulary of a few thousand, so that the full-text index looks like one of talk.
-            "INSERT INTO messages
-                 (exchange_id, conversation_id, role, content, redacted, derived, tokens, created)
-             SELECT id, conversation_id, role,
-                    role || ' speaks of topic' || (id * 7919 % 3001) || ' and matter' || (id * 104729 % 2003)
-                    || ' beside thing' || (id * 31 % 997) || ' in year ' || (1900 + id % 125),
-                    0, 0, 16, started
-             FROM exchanges, (SELECT 'user' AS role UNION ALL SELECT 'assistant')
-             WHERE exchanges.model = 'made/up' AND ?1 > 0 ORDER BY id",
         ] {
             sqlx::query(statement).bind(exchanges).execute(&mut *transaction).await.map_err(store_error)?;
         }
+        for number in 0..2 * exchanges {
+            let exchange = number / 2;
+            let said = text(number);
+            sqlx::query(
+                "INSERT INTO messages
+                     (exchange_id, conversation_id, role, content, redacted, derived, tokens, created)
+                 VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?6)",
+            )
+            .bind(exchange + 1)
+            .bind(exchange / 20 + 1)
+            .bind(if number % 2 == 0 { "user" } else { "assistant" })
+            .bind(&said)
+            .bind(i64::try_from(said.len() / 4).unwrap_or(i64::MAX))
+            .bind(exchange * 1000)
+            .execute(&mut *transaction)
+            .await
+            .map_err(store_error)?;
+        }
         transaction.commit().await.map_err(store_error)
     }
+
+    /// Gives every message a vector of `model`, in one transaction.
+    pub async fn fill_vectors_for_benchmark(
+        &self,
+        model: &str,
+        mut vector: impl FnMut(i64) -> Vec<f32>,
+    ) -> Result<()> {
+        let ids: Vec<i64> = sqlx::query_scalar("SELECT id FROM messages ORDER BY id")
+            .fetch_all(&self.readers)
+            .await
+            .map_err(store_error)?;
+        let mut transaction = self.begin_write().await?;
+        for id in ids {
+            let vector = vector(id);
+            sqlx::query(
+                "INSERT INTO embeddings (subject_kind, subject_id, conversation_id, model, dimensions, vector)
+                 SELECT 'message', id, conversation_id, ?1, ?2, ?3 FROM messages WHERE id = ?4",
+            )
+            .bind(model)
+            .bind(i64::try_from(vector.len()).unwrap_or(i64::MAX))
+            .bind(index::bytes(&vector))
+            .bind(id)
+            .execute(&mut *transaction)
+            .await
+            .map_err(store_error)?;
+        }
+        transaction.commit().await.map_err(store_error)
+    }
+}
+
+/// Made-up talk: words as common as words are, so that the full-text index looks like one of talk.
+pub fn talk(number: i64) -> String {
+    let mut state = number.unsigned_abs().wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5bf0_3635;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let length = 6 + random() % 40;
+    let words = (0..length).map(|_| word(random()));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// A made-up word. How often one occurs falls with its rank, as in any language.
+fn word(random: u64) -> String {
+    const VOCABULARY: f64 = 40_000.0;
+    // The inverse of a sum over 1/rank.
+    let share = (random >> 11) as f64 / (1_u64 << 53) as f64;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rank")]
+    let rank = VOCABULARY.powf(share) as u64;
+    word_of_rank(rank)
+}
+
+/// The made-up word of a rank.
+pub fn word_of_rank(rank: u64) -> String {
+    const BEGINNINGS: [&str; 16] = [
+        "tea", "car", "dog", "sun", "map", "pen", "hat", "ice", "oak", "key", "bus", "cup", "bed", "fox",
+        "jam", "rib",
+    ];
+    format!("{}{}", BEGINNINGS[usize::try_from(rank % 16).unwrap_or(0)], rank / 16)
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use async_trait::async_trait;
 use futures::future::try_join_all;
 use memoir_core::{ConversationId, ExchangeId, MessageId};
-use sqlx::{AssertSqlSafe, Row as _, sqlite::SqliteRow};
+use sqlx::{Row as _, sqlite::SqliteRow};
 use tokio::sync::RwLockReadGuard;
 
 use super::{
@@ -19,8 +19,11 @@ use crate::{
     VectorSearch, WordSearch, WordsFound,
 };
 
-/// So many more candidates than are wanted are looked at exactly, at least: estimates are coarse.
-const MORE: usize = 200;
+/// So many vectors are read by one connection; more than that by several side by side.
+const READ_TOGETHER: usize = 160;
+
+/// After how many searches it is worth reading few vectors into memory.
+const SEARCHES: u32 = 3;
 
 #[async_trait]
 impl Memory for SqliteStore {
@@ -84,18 +87,20 @@ impl Memory for SqliteStore {
     }
 
     async fn unembedded_count(&self, model: &str, shortest: u32) -> Result<u64> {
-        let count: i64 = sqlx::query_scalar(
-            "SELECT count(*) FROM messages
-             WHERE redacted = 0 AND derived = 0 AND role <> 'tool' AND tokens >= ?1
-               AND NOT EXISTS (SELECT 1 FROM embeddings
-                               WHERE model = ?2 AND subject_kind = 'message' AND subject_id = messages.id)",
+        let index = self.index(None).await?;
+        if let Some(count) = index.unembedded_count(model, shortest) {
+            return Ok(count);
+        }
+        let long_enough = index.long_enough(shortest);
+        drop(index);
+        let embedded: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM embeddings WHERE model = ? AND subject_kind = 'message'",
         )
-        .bind(shortest)
         .bind(model)
         .fetch_one(&self.readers)
         .await
         .map_err(store_error)?;
-        Ok(u64::try_from(count).unwrap_or(0))
+        Ok(long_enough.saturating_sub(u64::try_from(embedded).unwrap_or(0)))
     }
 
     async fn nearest(&self, search: &VectorSearch<'_>) -> Result<Vec<Match>> {
@@ -103,25 +108,12 @@ impl Memory for SqliteStore {
         let in_scope = self.conversations_of(filter).await?;
         let index = self.index(Some(Which { model, dimensions: vector.len() })).await?;
         let allowed = Allowed { filter, in_scope: in_scope.as_deref() };
-        let wanted = limit + MORE.max(limit / 2);
-        let ids = index.nearest(vector, allowed, mode, &self.graphs, wanted);
+        let ids = index.nearest(vector, allowed, mode, &self.graphs, limit);
         self.build_graph(&index, mode);
+        self.hold_vectors(&index);
         drop(index);
-        let mut matches = sqlx::query(AssertSqlSafe(format!(
-            "SELECT subject_id, conversation_id, vector FROM embeddings WHERE id IN ({})",
-            list_of(&ids)
-        )))
-        .persistent(false)
-        .try_map(|row: SqliteRow| {
-            Ok(Match {
-                message_id: MessageId::new(row.try_get("subject_id")?),
-                conversation_id: ConversationId::new(row.try_get("conversation_id")?),
-                score: index::cosine(vector, row.try_get("vector")?),
-            })
-        })
-        .fetch_all(&self.readers)
-        .await
-        .map_err(store_error)?;
+        let parts = ids.chunks(READ_TOGETHER).map(|ids| self.measure(ids, vector));
+        let mut matches = try_join_all(parts).await?.concat();
         matches.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.message_id.cmp(&a.message_id)));
         matches.truncate(limit);
         Ok(matches)
@@ -138,13 +130,11 @@ impl Memory for SqliteStore {
     }
 
     async fn vectors(&self, model: &str, messages: &[MessageId]) -> Result<Vec<(MessageId, Vec<f32>)>> {
-        let ids: Vec<i64> = messages.iter().map(|id| id.get()).collect();
-        sqlx::query(AssertSqlSafe(format!(
-            "SELECT subject_id, vector FROM embeddings
-             WHERE model = ? AND subject_kind = 'message' AND subject_id IN ({})",
-            list_of(&ids)
-        )))
-        .persistent(false)
+        sqlx::query(
+            "SELECT subject_id, vector FROM json_each(?1) AS wanted CROSS JOIN embeddings
+             ON model = ?2 AND subject_kind = 'message' AND subject_id = wanted.value",
+        )
+        .bind(list_of(messages.iter().map(|id| id.get())))
         .bind(model)
         .try_map(|row: SqliteRow| {
             Ok((MessageId::new(row.try_get("subject_id")?), index::numbers(row.try_get("vector")?)))
@@ -168,17 +158,15 @@ impl Memory for SqliteStore {
     }
 
     async fn exchange_texts(&self, exchanges: &[ExchangeId]) -> Result<Vec<ExchangeText>> {
-        let ids: Vec<i64> = exchanges.iter().map(|id| id.get()).collect();
-        sqlx::query(AssertSqlSafe(format!(
+        sqlx::query(
             "SELECT id, user_message,
                     -- An answer that quotes memory is not quoted again.
                     iif(EXISTS (SELECT 1 FROM messages
                                 WHERE exchange_id = exchanges.id AND role = 'assistant' AND derived = 1),
                         '', assistant_message) AS assistant_message
-             FROM exchanges WHERE id IN ({})",
-            list_of(&ids)
-        )))
-        .persistent(false)
+             FROM exchanges WHERE id IN (SELECT value FROM json_each(?))",
+        )
+        .bind(list_of(exchanges.iter().map(|id| id.get())))
         .try_map(|row: SqliteRow| {
             Ok(ExchangeText {
                 id: ExchangeId::new(row.try_get("id")?),
@@ -192,16 +180,12 @@ impl Memory for SqliteStore {
     }
 
     async fn texts(&self, messages: &[MessageId]) -> Result<Vec<(MessageId, String)>> {
-        let ids: Vec<i64> = messages.iter().map(|id| id.get()).collect();
-        sqlx::query(AssertSqlSafe(format!(
-            "SELECT id, content FROM messages WHERE id IN ({})",
-            list_of(&ids)
-        )))
-        .persistent(false)
-        .try_map(|row: SqliteRow| Ok((MessageId::new(row.try_get("id")?), row.try_get("content")?)))
-        .fetch_all(&self.readers)
-        .await
-        .map_err(store_error)
+        sqlx::query("SELECT id, content FROM messages WHERE id IN (SELECT value FROM json_each(?))")
+            .bind(list_of(messages.iter().map(|id| id.get())))
+            .try_map(|row: SqliteRow| Ok((MessageId::new(row.try_get("id")?), row.try_get("content")?)))
+            .fetch_all(&self.readers)
+            .await
+            .map_err(store_error)
     }
 
     async fn authors(&self) -> Result<Vec<String>> {
@@ -246,6 +230,45 @@ impl SqliteStore {
             let store = self.clone();
             self.spawn(async move { store.graphs.make(plan, &store.readers, &store.graph_file).await });
         }
+    }
+
+    /// How near some embeddings are, exactly.
+    async fn measure(&self, ids: &[i64], vector: &[f32]) -> Result<Vec<Match>> {
+        sqlx::query(
+            "SELECT subject_id, conversation_id, vector FROM json_each(?) AS wanted
+             CROSS JOIN embeddings ON embeddings.id = wanted.value",
+        )
+        .bind(list_of(ids.iter().copied()))
+        .try_map(|row: SqliteRow| {
+            Ok(Match {
+                message_id: MessageId::new(row.try_get("subject_id")?),
+                conversation_id: ConversationId::new(row.try_get("conversation_id")?),
+                score: index::cosine(vector, row.try_get("vector")?),
+            })
+        })
+        .fetch_all(&self.readers)
+        .await
+        .map_err(store_error)
+    }
+
+    /// Reads few vectors into memory in the background, so that the next search need not read candidates.
+    fn hold_vectors(&self, index: &Index) {
+        // A program that answers once does not need them.
+        let searches = self.searches.fetch_add(1, Ordering::Relaxed);
+        let Some(wanted) = index.wanted_in_memory().filter(|_| searches >= SEARCHES) else { return };
+        if self.holding.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let store = self.clone();
+        self.spawn(async move {
+            let (model, ids, stop) = (&wanted.model, &wanted.ids, store.graphs.stopping());
+            let read = index::read_vectors(model, ids, wanted.dimensions, &store.readers, stop).await;
+            // Not read, candidates are.
+            if let Ok(Some(bytes)) = read {
+                store.index.write().await.hold(&wanted, bytes);
+            }
+            store.holding.store(false, Ordering::SeqCst);
+        });
     }
 
     /// The conversations of the project that a filter names.

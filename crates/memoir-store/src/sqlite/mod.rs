@@ -8,7 +8,7 @@ mod costs;
 mod error;
 mod exchanges;
 #[cfg(feature = "contract")]
-mod fill;
+pub mod fill;
 mod index;
 mod inspect;
 mod memory;
@@ -22,7 +22,7 @@ use std::{
     path::PathBuf,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU32, Ordering},
     },
 };
 
@@ -46,6 +46,8 @@ pub struct SqliteStore {
     /// What searching works on; derived, filled when first needed.
     index: Arc<RwLock<Index>>,
     packing: Arc<AtomicBool>,
+    holding: Arc<AtomicBool>,
+    searches: Arc<AtomicU32>,
     /// What goes on in the background.
     tasks: Arc<Mutex<Vec<JoinHandle<()>>>>,
     graphs: Arc<Graphs>,

@@ -44,6 +44,8 @@ impl SqliteStore {
             readers,
             index: Arc::default(),
             packing: Arc::default(),
+            holding: Arc::default(),
+            searches: Arc::default(),
             tasks: Arc::default(),
             graphs: Arc::default(),
             graph_file: Arc::new(path.with_extension("graph")),

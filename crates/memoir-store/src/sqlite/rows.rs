@@ -19,7 +19,7 @@ pub(super) fn usage(row: &SqliteRow) -> Result<Usage, sqlx::Error> {
     })
 }
 
-/// Numbers for an `IN` list. They are numbers, so that nothing needs quoting.
-pub(super) fn list_of(ids: &[i64]) -> String {
-    ids.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
+/// Ids as a list that SQL takes apart with `json_each`: the statement stays the same however many there are.
+pub(super) fn list_of(ids: impl Iterator<Item = i64>) -> String {
+    format!("[{}]", ids.map(|id| id.to_string()).collect::<Vec<_>>().join(","))
 }

@@ -42,6 +42,11 @@ impl Predicate {
         }
     }
 
+    /// Whether every message may be found.
+    pub(super) fn allows_all(&self) -> bool {
+        matches!(self, Self { except: None, only: None, since: None, until: None })
+    }
+
     /// Whether a message may be found.
     #[inline]
     pub(super) fn allows(&self, messages: &Messages, row: usize) -> bool {

@@ -58,7 +58,7 @@ impl Graphs {
 
     /// Whether there is a graph for the vectors of an index.
     pub(in crate::sqlite) fn is_there(&self, index: &super::Index) -> bool {
-        let current = |vectors| self.current(vectors, IndexMode::Ann, index.deletions);
+        let current = |vectors| self.current(vectors, IndexMode::Ann, index.deletions());
         index.vectors.as_ref().and_then(current).is_some()
     }
 
@@ -68,14 +68,14 @@ impl Graphs {
         if !is_wanted(vectors, mode) || vectors.ids.is_empty() {
             return None;
         }
-        let covered = self.current(vectors, mode, index.deletions).map_or(0, |graph| graph.len());
+        let covered = self.current(vectors, mode, index.deletions()).map_or(0, |graph| graph.len());
         let fresh = covered > 0 && (vectors.ids.len() - covered) * STALE <= vectors.ids.len();
         if fresh || self.building.swap(true, Ordering::SeqCst) {
             return None;
         }
         Some(Plan {
             model: vectors.model.clone(),
-            deletions: index.deletions,
+            deletions: index.deletions(),
             codes: vectors.codes.clone(),
             ids: vectors.ids.clone(),
         })
@@ -100,7 +100,7 @@ impl Graphs {
         if let Some(graph) = kept.filter(|graph| (ids.len() - graph.len()) * STALE <= ids.len()) {
             return Ok(Some(graph));
         }
-        let Some(bytes) = self.read_vectors(&model, &ids, codes.dimensions(), readers).await? else {
+        let Some(bytes) = read_vectors(&model, &ids, codes.dimensions(), readers, &self.stop).await? else {
             return Ok(None);
         };
         let Some(graph) = Graph::build(&codes, &bytes, &self.stop) else { return Ok(None) };
@@ -111,41 +111,46 @@ impl Graphs {
         Ok(Some(graph))
     }
 
-    /// The vectors in 8 bits, in order; nothing when one of them has gone meanwhile.
-    async fn read_vectors(
-        &self,
-        model: &str,
-        ids: &[i64],
-        dimensions: usize,
-        readers: &SqlitePool,
-    ) -> Result<Option<Bytes>> {
-        let mut bytes = Bytes::new(dimensions);
-        for part in ids.chunks(10_000) {
-            let (Some(first), Some(last)) = (part.first(), part.last()) else { continue };
-            let rows = sqlx::query(
-                "SELECT id, vector FROM embeddings WHERE id BETWEEN ? AND ? AND model = ? AND dimensions = ? ORDER BY id",
-            )
-            .bind(first)
-            .bind(last)
-            .bind(model)
-            .bind(i64::try_from(dimensions).unwrap_or(i64::MAX))
-            .fetch_all(readers)
-            .await
-            .map_err(store_error)?;
-            if self.stop.load(Ordering::Relaxed) || rows.len() != part.len() {
-                return Ok(None);
-            }
-            for row in rows {
-                bytes.push(&numbers(row.try_get("vector").map_err(store_error)?));
-            }
-        }
-        Ok(Some(bytes))
+    /// Raised when the store is closed.
+    pub(in crate::sqlite) fn stopping(&self) -> &AtomicBool {
+        &self.stop
     }
 
     /// Stops whoever is building.
     pub(in crate::sqlite) fn stop(&self) {
         self.stop.store(true, Ordering::SeqCst);
     }
+}
+
+/// The vectors in 8 bits, in order; nothing when one of them has gone meanwhile.
+pub(in crate::sqlite) async fn read_vectors(
+    model: &str,
+    ids: &[i64],
+    dimensions: usize,
+    readers: &SqlitePool,
+    stop: &AtomicBool,
+) -> Result<Option<Bytes>> {
+    let mut bytes = Bytes::new(dimensions);
+    for part in ids.chunks(10_000) {
+        let (Some(first), Some(last)) = (part.first(), part.last()) else { continue };
+        let rows = sqlx::query(
+            "SELECT id, vector FROM embeddings WHERE id BETWEEN ? AND ? AND model = ? AND dimensions = ? ORDER BY id",
+        )
+        .bind(first)
+        .bind(last)
+        .bind(model)
+        .bind(i64::try_from(dimensions).unwrap_or(i64::MAX))
+        .fetch_all(readers)
+        .await
+        .map_err(store_error)?;
+        if stop.load(Ordering::Relaxed) || rows.len() != part.len() {
+            return Ok(None);
+        }
+        for row in rows {
+            bytes.push(&numbers(row.try_get("vector").map_err(store_error)?));
+        }
+    }
+    Ok(Some(bytes))
 }
 
 fn is_wanted(vectors: &Vectors, mode: IndexMode) -> bool {

@@ -19,7 +19,7 @@ pub(super) const UNPACKED: &str =
     "SELECT id, exchange_id, conversation_id, role, author, created, min(tokens, 65535) AS tokens,
             min(length(content) - length(replace(content, ' ', '')) + 1, 65535) AS words,
             content LIKE '%?' AS asks
-     FROM messages
+     FROM messages NOT INDEXED
      WHERE id > ?1 AND id < ?2 AND redacted = 0 AND derived = 0 AND role <> 'tool'
      ORDER BY id";
 
@@ -112,20 +112,26 @@ impl Messages {
     }
 
     fn push(&mut self, row: &Row, author: u16) {
-        let place = u32::try_from(self.len()).unwrap_or(NONE);
-        let conversation = self.number_of(row.conversation);
         self.ids.push(row.id);
         self.exchanges.push(row.exchange);
-        self.conversations.push(conversation);
         self.created.push(row.created);
         self.words.push(row.words);
         self.tokens.push(row.tokens);
         self.flags.push(row.flags);
         self.authors.push(author);
+        self.place(row.conversation);
+    }
+
+    /// Notes where the next row stands, whose conversation this is.
+    fn place(&mut self, conversation: i64) {
+        let row = self.conversations.len();
+        let place = u32::try_from(row).unwrap_or(NONE);
+        let conversation = self.number_of(conversation);
+        self.conversations.push(conversation);
         self.rows[conversation as usize].push(place);
-        self.lengths[conversation as usize] += u32::from(row.words);
-        self.all_words += u64::from(row.words);
-        let id = usize::try_from(row.id).unwrap_or(0);
+        self.lengths[conversation as usize] += u32::from(self.words[row]);
+        self.all_words += u64::from(self.words[row]);
+        let id = usize::try_from(self.ids[row]).unwrap_or(0);
         if self.by_id.len() <= id {
             self.by_id.resize(id + 1, NONE);
         }
@@ -203,16 +209,21 @@ impl Messages {
             let flags = columns::read::<u8>(&mut bytes, count)?;
             let authors = columns::read::<u16>(&mut bytes, count)?;
             let names = std::str::from_utf8(bytes).ok()?;
-            let names: Vec<u16> = names.split('\n').map(|name| self.name(Some(name))).collect();
-            let numbers = ids.zip(exchanges).zip(conversations).zip(created);
-            let rest = words.zip(tokens).zip(flags).zip(authors);
-            for ((((id, exchange), conversation), created), (((words, tokens), flags), author)) in
-                numbers.zip(rest)
-            {
-                let row = Row { id, exchange, conversation, created, words, tokens, flags };
-                let author = usize::from(author).checked_sub(1).and_then(|name| names.get(name));
-                self.push(&row, author.copied().unwrap_or(0));
-            }
+            let names: Vec<u16> = match names {
+                "" => Vec::new(),
+                names => names.split('\n').map(|name| self.name(Some(name))).collect(),
+            };
+            self.ids.extend(ids);
+            self.exchanges.extend(exchanges);
+            self.created.extend(created);
+            self.words.extend(words);
+            self.tokens.extend(tokens);
+            self.flags.extend(flags);
+            let known =
+                |author: u16| usize::from(author).checked_sub(1).and_then(|name| names.get(name).copied());
+            self.authors.extend(authors.map(|author| known(author).unwrap_or(0)));
+            self.by_id.reserve(count);
+            conversations.for_each(|conversation| self.place(conversation));
             Some(())
         };
         read().is_some()

@@ -13,7 +13,7 @@ mod vectors;
 mod words;
 
 use memoir_core::{ConversationId, MessageId};
-use memoir_index::{Scan, VectorIndex};
+use memoir_index::{Bytes, Keep, Scan, VectorIndex};
 use sqlx::{Connection as _, SqliteConnection, SqlitePool, sqlite::SqliteRow};
 
 use super::error::store_error;
@@ -24,19 +24,52 @@ use segments::{Kind, Progress, Target};
 use vectors::Vectors;
 
 pub(super) use filter::Allowed;
-pub(super) use graph::Graphs;
+pub(super) use graph::{Graphs, read_vectors};
 pub(super) use segments::{Segment, write};
 pub(super) use vectors::{bytes, cosine, numbers};
+
+/// So many more candidates than are wanted are looked at, at least: estimates are coarse.
+const MORE: usize = 300;
+
+/// Vectors that are to be read.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    pub(super) model: String,
+    pub(super) dimensions: usize,
+    pub(super) ids: Vec<i64>,
+    deletions: i64,
+}
 
 /// What is known of everything that was said.
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    /// How many deletions there had been when this was read.
-    deletions: i64,
+    /// What the database was like when this was read.
+    state: Option<State>,
     messages: Messages,
     messages_read: Progress,
     vectors: Option<Vectors>,
     vectors_read: Progress,
+}
+
+/// By what it is told that something was written. Vectors that came while others were read are noticed too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct State {
+    deletions: i64,
+    last_message: i64,
+    last_embedding: i64,
+}
+
+impl State {
+    async fn read(connection: &mut SqliteConnection) -> Result<Self> {
+        let (deletions, last_message, last_embedding) = sqlx::query_as(
+            "SELECT (SELECT count FROM _deletions), (SELECT coalesce(max(id), 0) FROM messages),
+                    (SELECT coalesce(max(id), 0) FROM embeddings)",
+        )
+        .fetch_one(connection)
+        .await
+        .map_err(store_error)?;
+        Ok(Self { deletions, last_message, last_embedding })
+    }
 }
 
 /// Vectors of which model, and of what length.
@@ -50,24 +83,41 @@ impl Index {
     /// Reads what was written since the last time: messages, and vectors when `which` says which.
     pub(super) async fn refresh(&mut self, readers: &SqlitePool, which: Option<Which<'_>>) -> Result<()> {
         let mut connection = readers.acquire().await.map_err(store_error)?;
+        let state = State::read(&mut connection).await?;
+        if self.state == Some(state) && which.is_none_or(|which| self.has(which)) {
+            return Ok(());
+        }
         // One moment for all that is read.
         let mut moment = connection.begin().await.map_err(store_error)?;
-        let deletions: i64 = sqlx::query_scalar("SELECT count FROM _deletions")
-            .fetch_one(&mut *moment)
-            .await
-            .map_err(store_error)?;
-        if self.deletions != deletions {
-            *self = Self { deletions, ..Self::default() };
+        let state = State::read(&mut moment).await?;
+        if self.deletions() != state.deletions {
+            *self = Self::default();
         }
-        self.read(&mut moment, which).await
+        // Should reading fail in its middle, the next time goes on from there.
+        self.state = Some(State { last_message: -1, ..state });
+        self.read(&mut moment, which).await?;
+        self.state = Some(state);
+        Ok(())
+    }
+
+    /// Whether the vectors here are those of a model.
+    fn has(&self, which: Which<'_>) -> bool {
+        let known = self.vectors.as_ref();
+        known.is_some_and(|known| known.model == which.model && known.codes.dimensions() == which.dimensions)
+    }
+
+    fn deletions(&self) -> i64 {
+        self.state.map_or(0, |state| state.deletions)
     }
 
     async fn read(&mut self, connection: &mut SqliteConnection, which: Option<Which<'_>>) -> Result<()> {
         let kind = Kind { name: "messages", model: "" };
         segments::read(connection, kind, &mut self.messages_read, &mut self.messages).await?;
-        let Some(Which { model, dimensions }) = which else { return Ok(()) };
-        let known = self.vectors.as_ref();
-        if known.is_none_or(|known| known.model != model || known.codes.dimensions() != dimensions) {
+        // Vectors that are here stay up to date whoever asks.
+        let known = self.vectors.as_ref().map(|known| (known.model.clone(), known.codes.dimensions()));
+        let known = known.as_ref().map(|(model, dimensions)| Which { model, dimensions: *dimensions });
+        let Some(Which { model, dimensions }) = which.or(known) else { return Ok(()) };
+        if !self.has(Which { model, dimensions }) {
             self.vectors = Some(Vectors::new(model, dimensions));
             self.vectors_read = Progress::default();
         }
@@ -95,12 +145,12 @@ impl Index {
             return Some(Segment {
                 kind: "messages",
                 model: String::new(),
-                first_id: self.messages.ids[rows.start],
+                first_id: first_covered(&self.messages.ids, rows.start),
                 last_id: self.messages.ids[rows.end - 1],
                 count: rows.len(),
                 data: self.messages.pack(rows),
                 instead_of: std::mem::take(&mut self.messages_read.damaged),
-                deletions: self.deletions,
+                deletions: self.deletions(),
             });
         }
         let vectors = self.vectors.as_ref()?;
@@ -109,12 +159,12 @@ impl Index {
         Some(Segment {
             kind: "vectors",
             model: vectors.model.clone(),
-            first_id: vectors.ids[rows.start],
+            first_id: first_covered(&vectors.ids, rows.start),
             last_id: vectors.ids[rows.end - 1],
             count: rows.len(),
             data: vectors.pack(rows, &self.messages),
             instead_of: std::mem::take(&mut self.vectors_read.damaged),
-            deletions: self.deletions,
+            deletions: self.deletions(),
         })
     }
 
@@ -148,6 +198,20 @@ impl Index {
             .collect()
     }
 
+    /// How many messages have at least so many tokens.
+    pub(super) fn long_enough(&self, shortest: u32) -> u64 {
+        self.messages.tokens.iter().filter(|tokens| u32::from(**tokens) >= shortest).count() as u64
+    }
+
+    /// How many of them have no vector of `model`, if its vectors are here.
+    pub(super) fn unembedded_count(&self, model: &str, shortest: u32) -> Option<u64> {
+        let vectors = self.vectors.as_ref().filter(|vectors| vectors.model == model)?;
+        let waits = |row: &usize| {
+            u32::from(self.messages.tokens[*row]) >= shortest && vectors.row_of_message(*row).is_none()
+        };
+        Some((0..self.messages.len()).filter(waits).count() as u64)
+    }
+
     /// The names of all who have spoken under one.
     pub(super) fn names(&self) -> Vec<String> {
         self.messages.names.clone()
@@ -169,14 +233,45 @@ impl Index {
             message != NONE && predicate.allows(&self.messages, message as usize)
         };
         let query = vectors.codes.query(vector);
-        let graph = graphs.current(vectors, mode, self.deletions);
+        let graph = graphs.current(vectors, mode, self.deletions());
         let index: &dyn VectorIndex = match &graph {
             Some(graph) => graph.as_ref(),
             None => &Scan,
         };
-        let found = index.nearest(&vectors.codes, &query, Some(&keep), limit);
-        found.into_iter().map(|candidate| vectors.ids[candidate.row as usize]).collect()
+        // Where nothing is refused, nothing need be asked.
+        let keep: Option<Keep<'_>> =
+            if predicate.allows_all() && vectors.all_placed { None } else { Some(&keep) };
+        let found = index.nearest(&vectors.codes, &query, keep, limit + MORE.max(limit / 2));
+        let rows = vectors.closest(vector, found.into_iter().map(|candidate| candidate.row).collect(), limit);
+        rows.into_iter().map(|row| vectors.ids[row as usize]).collect()
     }
+
+    /// Which vectors to read for choosing between candidates, when they are few enough to be held in memory and are not.
+    pub(super) fn wanted_in_memory(&self) -> Option<Wanted> {
+        let vectors = self.vectors.as_ref()?;
+        vectors.wants_bytes().then(|| Wanted {
+            model: vectors.model.clone(),
+            dimensions: vectors.codes.dimensions(),
+            ids: vectors.ids.clone(),
+            deletions: self.deletions(),
+        })
+    }
+
+    /// Holds vectors that were read, unless others have come or gone meanwhile.
+    pub(super) fn hold(&mut self, wanted: &Wanted, bytes: Bytes) {
+        let deletions = self.deletions();
+        if let Some(vectors) = &mut self.vectors
+            && vectors.model == wanted.model
+            && deletions == wanted.deletions
+        {
+            vectors.hold(bytes);
+        }
+    }
+}
+
+/// The first id that a segment from `row` on covers: the one after the row before.
+fn first_covered(ids: &[i64], row: usize) -> i64 {
+    row.checked_sub(1).map_or(1, |before| ids[before] + 1)
 }
 
 impl Target for Messages {

@@ -14,6 +14,9 @@ pub(super) const ROWS: usize = 1024;
 /// as quickly from where they are.
 pub(super) const FEWEST: usize = 128;
 
+/// How many segments are read at a time.
+const AT_A_TIME: u32 = 64;
+
 /// Whose segments.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kind<'a> {
@@ -54,49 +57,55 @@ pub(super) async fn read(
     target: &mut impl Target,
 ) -> Result<()> {
     // Only at first. Later there are few new rows, and whether someone has packed them does not matter.
-    let places: Vec<(i64, i64, i64)> = if progress.last_id == 0 {
-        sqlx::query_as(
-            "SELECT id, first_id, last_id FROM _index_segments WHERE kind = ? AND model = ? ORDER BY first_id",
+    let mut more = progress.last_id == 0;
+    let mut seen = 0;
+    while more {
+        let packed = sqlx::query(
+            "SELECT id, first_id, last_id, count, checksum, data FROM _index_segments
+             WHERE kind = ? AND model = ? AND first_id > ? ORDER BY first_id LIMIT ?",
         )
         .bind(kind.name)
         .bind(kind.model)
+        .bind(seen)
+        .bind(AT_A_TIME)
         .fetch_all(&mut *connection)
         .await
-        .map_err(store_error)?
-    } else {
-        Vec::new()
-    };
-    for (id, first, last) in places {
-        if first <= progress.last_id {
-            // Two that overlap cannot be; if they do, one of them is wrong.
-            progress.damaged.push(id);
-            continue;
-        }
-        let packed =
-            sqlx::query("SELECT first_id, last_id, count, checksum, data FROM _index_segments WHERE id = ?")
-                .bind(id)
-                .fetch_optional(&mut *connection)
-                .await
-                .map_err(store_error)?;
-        let sound = match &packed {
-            Some(row) if is_whole(row).map_err(store_error)? => {
-                // What lies before it first, so that rows stay in order of their ids.
-                between(connection, kind, progress, first, target).await?;
-                let data = row.try_get("data").map_err(store_error)?;
-                let count = row.try_get::<u32, _>("count").map_err(store_error)?;
-                target.unpack(data, count as usize)
-            }
-            // Someone has deleted from it since.
-            None => continue,
-            Some(_) => false,
-        };
-        if sound {
-            progress.last_id = last;
-        } else {
-            progress.damaged.push(id);
+        .map_err(store_error)?;
+        more = packed.len() == AT_A_TIME as usize;
+        for row in packed {
+            seen = row.try_get("first_id").map_err(store_error)?;
+            take(connection, kind, progress, &row, target).await?;
         }
     }
     between(connection, kind, progress, i64::MAX, target).await
+}
+
+/// Takes a segment, and what lies before it.
+async fn take(
+    connection: &mut SqliteConnection,
+    kind: Kind<'_>,
+    progress: &mut Progress,
+    row: &SqliteRow,
+    target: &mut impl Target,
+) -> Result<()> {
+    let place = |name| row.try_get::<i64, _>(name).map_err(store_error);
+    let (id, first, last) = (place("id")?, place("first_id")?, place("last_id")?);
+    // Two that overlap cannot be; if they do, one of them is wrong.
+    let mut sound = first > progress.last_id && is_whole(row).map_err(store_error)?;
+    if sound {
+        // Rows stay in order of their ids.
+        if first > progress.last_id + 1 {
+            between(connection, kind, progress, first, target).await?;
+        }
+        let count = usize::try_from(place("count")?).unwrap_or(0);
+        sound = target.unpack(row.try_get("data").map_err(store_error)?, count);
+    }
+    if sound {
+        progress.last_id = last;
+    } else {
+        progress.damaged.push(id);
+    }
+    Ok(())
 }
 
 fn is_whole(row: &SqliteRow) -> std::result::Result<bool, sqlx::Error> {
@@ -159,7 +168,7 @@ pub(super) fn packed(progress: &mut Progress, rows: &std::ops::Range<usize>) {
     progress.unpacked.retain(|range| !range.is_empty());
 }
 
-/// A segment to be written.
+/// A segment to be written. It covers all ids from the first to the last: those that are not in it take no part.
 pub(in crate::sqlite) struct Segment {
     pub(super) kind: &'static str,
     pub(super) model: String,

@@ -1,7 +1,7 @@
 //! The vectors of messages, in memory: their codes, in order of their ids. The vectors themselves stay in the database.
 
-use half::f16;
-use memoir_index::Codes;
+use half::{f16, slice::HalfFloatSliceExt as _};
+use memoir_index::{Bytes, Codes};
 use sqlx::{Row as _, sqlite::SqliteRow};
 
 use super::{
@@ -9,8 +9,9 @@ use super::{
     messages::{Messages, NONE},
 };
 
-/// What the rows that are not packed yet are read with, for ids in between.
-pub(super) const UNPACKED: &str = "SELECT id, subject_id, vector FROM embeddings
+/// What the rows that are not packed yet are read with, for ids in between. By their ids: an index over models would have
+/// every row looked at each time.
+pub(super) const UNPACKED: &str = "SELECT id, subject_id, vector FROM embeddings NOT INDEXED
      WHERE id > ?1 AND id < ?2 AND model = ?3 AND dimensions = ?4 AND subject_kind = 'message'
      ORDER BY id";
 
@@ -24,7 +25,20 @@ pub(super) struct Vectors {
     pub(super) messages: Vec<u32>,
     /// For each message its row here.
     of_message: Vec<u32>,
+    /// Whether every vector has a message.
+    pub(super) all_placed: bool,
+    /// The vectors in 8 bits, all of them, when they are few and were read.
+    bytes: Option<Bytes>,
 }
+
+/// So many vectors are held in 8 bits: 50 MB. With more, candidates are read from the database.
+const MOST_IN_MEMORY: usize = 1 << 17;
+
+/// With fewer, reading candidates costs nothing that would be noticed.
+const FEWEST_IN_MEMORY: usize = 5000;
+
+/// With 8 bits at hand, so many more than are wanted are still looked at exactly: the last may be in the wrong order.
+const NEARLY_TIED: usize = 16;
 
 impl Vectors {
     pub(super) fn new(model: &str, dimensions: usize) -> Self {
@@ -34,7 +48,32 @@ impl Vectors {
             ids: Vec::new(),
             messages: Vec::new(),
             of_message: Vec::new(),
+            all_placed: true,
+            bytes: None,
         }
+    }
+
+    /// Whether the vectors in 8 bits are missing.
+    pub(super) fn wants_bytes(&self) -> bool {
+        self.bytes.is_none() && (FEWEST_IN_MEMORY..=MOST_IN_MEMORY).contains(&self.ids.len())
+    }
+
+    pub(super) fn hold(&mut self, bytes: Bytes) {
+        if bytes.len() == self.ids.len() {
+            self.bytes = Some(bytes);
+        }
+    }
+
+    /// The rows among candidates that are worth an exact look: all, or the best in 8 bits.
+    pub(super) fn closest(&self, vector: &[f32], mut rows: Vec<u32>, limit: usize) -> Vec<u32> {
+        if let Some(bytes) = &self.bytes {
+            let mut near: Vec<(f32, u32)> =
+                rows.iter().map(|row| (bytes.similarity_to(vector, *row), *row)).collect();
+            near.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+            rows = near.into_iter().map(|(_, row)| row).collect();
+            rows.truncate(limit + NEARLY_TIED);
+        }
+        rows
     }
 
     /// The row of a message's vector.
@@ -48,6 +87,9 @@ impl Vectors {
         let vector = numbers(row.try_get("vector")?);
         if vector.len() == self.codes.dimensions() {
             self.codes.push(&vector);
+            if let Some(bytes) = &mut self.bytes {
+                bytes.push(&vector);
+            }
             self.place(id, subject, messages);
         }
         Ok(id)
@@ -55,6 +97,7 @@ impl Vectors {
 
     fn place(&mut self, id: i64, subject: i64, messages: &Messages) {
         let message = messages.row(subject);
+        self.all_placed &= message.is_some();
         if let Some(message) = message {
             if self.of_message.len() <= message {
                 self.of_message.resize(messages.len(), NONE);
@@ -98,13 +141,14 @@ pub(in crate::sqlite) fn bytes(vector: &[f32]) -> Vec<u8> {
 
 /// A vector as it was kept.
 pub(in crate::sqlite) fn numbers(bytes: &[u8]) -> Vec<f32> {
-    let (pairs, _) = bytes.as_chunks::<2>();
-    pairs.iter().map(|pair| f16::from_le_bytes(*pair).to_f32()).collect()
+    let halves: Vec<f16> = bytes.as_chunks::<2>().0.iter().map(|pair| f16::from_le_bytes(*pair)).collect();
+    let mut numbers = vec![0.0; halves.len()];
+    // With the processor's own instruction, where it has one.
+    halves.convert_to_f32_slice(&mut numbers);
+    numbers
 }
 
 /// The cosine of two vectors of length one.
 pub(in crate::sqlite) fn cosine(vector: &[f32], kept: &[u8]) -> f64 {
-    let (pairs, _) = kept.as_chunks::<2>();
-    let products = vector.iter().zip(pairs).map(|(a, b)| a * f16::from_le_bytes(*b).to_f32());
-    f64::from(products.sum::<f32>())
+    f64::from(vector.iter().zip(numbers(kept)).map(|(a, b)| a * b).sum::<f32>())
 }

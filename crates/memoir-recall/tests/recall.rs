@@ -2,11 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
-use memoir_core::{Clock, ConversationTarget, Passage, TimeZone, Timestamp, count_tokens};
+use async_trait::async_trait;
+use memoir_core::{
+    Clock, ConversationTarget, Passage, Recollection, TimeZone, Timestamp, Usage, Usd, count_tokens,
+};
 use memoir_embed::LocalEmbedder;
-use memoir_recall::{Asking, Recall};
+use memoir_models::{EmbedTask, Embedder, Embeddings, ModelError};
+use memoir_recall::{Asking, Recall, ScopeRule};
 use memoir_store::{Exchanges as _, Filter, contract, sqlite::SqliteStore};
 use tempfile::TempDir;
 
@@ -92,5 +96,123 @@ async fn no_question_is_too_strange() {
     let long = "word ".repeat(10_000);
     for question in ["", "\"", "NOT AND OR (", "???", "你好，世界", "🦀🦀🦀", "\0", &long] {
         memory.asked(question).await;
+    }
+}
+
+/// An embedder that is never there.
+struct Absent;
+
+#[async_trait]
+impl Embedder for Absent {
+    fn name(&self) -> &str {
+        "test/absent"
+    }
+
+    fn dimensions(&self) -> Option<usize> {
+        None
+    }
+
+    async fn embed(&self, _texts: &[String], _task: EmbedTask) -> Result<Embeddings, ModelError> {
+        Err(ModelError::Garbled("no one is there".into()))
+    }
+
+    fn cost(&self, _usage: &Usage) -> Option<Usd> {
+        None
+    }
+}
+
+#[tokio::test]
+async fn without_an_embedder_words_are_enough_and_it_is_said() {
+    let mut memory = Memory::new().await;
+    memory.said(1, &["The spare key lies under the blue flowerpot beside the door.".into()]).await;
+    memory.recall.embedder = Arc::new(Absent);
+    let found = memory.recall.ask("Where is the spare key?", Asking::Prompt, Filter::default()).await;
+    assert!(found.passages[0].text.contains("flowerpot"), "{found:?}");
+    assert_eq!(found.notices.len(), 1, "{found:?}");
+    assert!(found.notices[0].starts_with("Recall went on without embed_query: "), "{found:?}");
+    assert_eq!(found.conversations.len(), 1);
+}
+
+#[tokio::test]
+async fn stages_can_be_left_out_and_the_rest_goes_on() {
+    let mut memory = Memory::new().await;
+    memory.said(1, &["The spare key lies under the blue flowerpot beside the door.".into()]).await;
+    memory.said(1, &["My sister collects old maps of the northern islands.".into()]).await;
+    let all = memory.recall.settings.stages.clone();
+    for without in &all {
+        memory.recall.settings.stages = all.iter().filter(|name| *name != without).cloned().collect();
+        let found = memory.asked("Where did I say the spare key was, under which flowerpot?").await;
+        let expected = !matches!(without.as_str(), "gather" | "fuse" | "budget");
+        let first = found.first().is_some_and(|passage| passage.text.contains("flowerpot"));
+        assert_eq!(first, expected, "without {without}: {found:?}");
+    }
+    // Corrections may as well be looked for before the project counts.
+    memory.recall.settings.stages = all;
+    let (scope, supersede) = (7, 8);
+    memory.recall.settings.stages.swap(scope, supersede);
+    assert_eq!(memory.recall.settings.stages[scope], "supersede");
+    assert!(!memory.asked("Where is the spare key?").await.is_empty());
+}
+
+#[tokio::test]
+async fn limits_hold_and_conversations_come_with_what_is_known_of_them() {
+    let mut memory = Memory::new().await;
+    for days in 1..6 {
+        let said: Vec<String> = (0..4)
+            .map(|number| {
+                format!("On day {days} the oven timer number {number} failed while baking bread in it.")
+            })
+            .collect();
+        memory.said(days, &said).await;
+    }
+    let counted = |found: &Recollection| {
+        let mut of_conversation: HashMap<_, usize> = HashMap::new();
+        found
+            .passages
+            .iter()
+            .for_each(|passage| *of_conversation.entry(passage.conversation_id).or_default() += 1);
+        (found.conversations.len(), found.passages.len(), of_conversation.into_values().max().unwrap_or(0))
+    };
+    memory.asked("").await;
+    let ask = async |memory: &Memory| {
+        memory
+            .recall
+            .ask("When did the oven timer fail while baking bread?", Asking::Prompt, Filter::default())
+            .await
+    };
+    let found = ask(&memory).await;
+    assert_eq!(counted(&found), (3, 10, 3), "{found:?}");
+    let first = &found.conversations[0];
+    assert_eq!((first.title.as_str(), first.scope.as_str(), first.exchange_count), ("talk", "/p", 4));
+    assert!(first.similarity > 0.4);
+    assert!(found.passages.iter().map(|passage| passage.tokens).sum::<u64>() <= 2000);
+    memory.recall.settings.exchanges_per_conversation = 1;
+    memory.recall.settings.conversation_limit = 1;
+    assert_eq!(counted(&ask(&memory).await), (1, 5, 1));
+    memory.recall.settings.token_budget = 150;
+    let found = ask(&memory).await;
+    assert!((1..=2).contains(&found.passages.len()), "{found:?}");
+    memory.recall.settings.min_similarity = Some(1.0);
+    let unknown = memory.recall.ask("Who plays the violin?", Asking::Prompt, Filter::default()).await;
+    assert!(unknown.passages.is_empty() && unknown.conversations.is_empty());
+}
+
+#[tokio::test]
+async fn the_present_project_comes_first_or_alone() {
+    let mut memory = Memory::new().await;
+    for scope in ["/a", "/b"] {
+        let text = "The deploy script of the web shop needs the flag for the region to work at all.";
+        let mut draft = contract::exchange(text, "Noted.", NOW - DAY);
+        draft.messages[0].tokens = 20;
+        memory.store.commit_exchange(&contract::new_conversation("t", scope), &draft).await.unwrap();
+    }
+    for (scope, conversation) in [("/a", 1), ("/b", 2)] {
+        memory.recall.scope = Some(scope.into());
+        for (rule, count) in [(ScopeRule::Prefer, 2), (ScopeRule::Only, 1)] {
+            memory.recall.settings.scope = rule;
+            let found = memory.asked("Which flag does the deploy script need?").await;
+            assert_eq!(found.len(), count);
+            assert_eq!(found[0].conversation_id.get(), conversation, "{found:?}");
+        }
     }
 }

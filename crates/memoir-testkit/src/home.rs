@@ -81,6 +81,17 @@ impl Home {
         runtime.block_on(dump(&self.database()))
     }
 
+    /// Runs SQL on the memory from outside: for tests that need another time, or damage.
+    pub fn execute(&self, sql: &'static str) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let options = sqlx::sqlite::SqliteConnectOptions::new().filename(self.database());
+            let mut connection = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
+            sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
+            connection.close().await.unwrap();
+        });
+    }
+
     /// The rows of one table as text.
     pub fn rows(&self, table: &str) -> Vec<String> {
         self.dump().remove(table).unwrap_or_default()

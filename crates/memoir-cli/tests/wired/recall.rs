@@ -1,5 +1,7 @@
 //! What was said in one conversation comes back in another, by itself.
 
+use memoir_core::ConversationTarget;
+use memoir_store::{Exchanges as _, contract, sqlite::SqliteStore};
 use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal};
 use serde_json::{Value, json};
 
@@ -140,4 +142,214 @@ fn what_was_said_has_its_vector_right_after_the_commit() {
         3,
         "one for each prompt of ten tokens or more, none for \"Noted.\""
     );
+}
+
+/// The quotations of the last request, by themselves.
+fn fenced(provider: &ScriptedProvider) -> String {
+    let sent = last_message(provider);
+    let (_, rest) = sent.split_once("<memory>").unwrap_or_else(|| panic!("nothing was recalled: {sent}"));
+    rest.split_once("</memory>").unwrap().0.to_owned()
+}
+
+#[test]
+fn a_correction_ranks_above_what_it_corrects() {
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    let home = home();
+    for prompt in [
+        "The team meeting with the accountants is on Tuesday at ten.",
+        "Actually the team meeting with the accountants is on Thursday at ten, not on Tuesday.",
+    ] {
+        home.memoir(["-p", prompt]).provider(&provider).succeed();
+    }
+    home.memoir(["-p", "When is the team meeting with the accountants?"]).provider(&provider).succeed();
+    let fenced = fenced(&provider);
+    let place = |text: &str| fenced.find(text).unwrap_or_else(|| panic!("no {text:?} in {fenced}"));
+    assert!(place("Actually the team meeting") < place("- User: The team meeting"), "{fenced}");
+    let corrected = fenced.split("**Exchange ID: 1**").nth(1).unwrap();
+    assert!(corrected.lines().next().unwrap().contains("superseded on 20"), "{fenced}");
+    let found = home.memoir(["search", "team meeting with the accountants"]).succeed();
+    assert!(found.contains("superseded on 20"), "{found}");
+}
+
+#[test]
+fn a_date_in_the_question_is_respected() {
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    let home = home();
+    for price in ["900", "920", "950"] {
+        let prompt = format!("The landlord wants {price} euros a month for the flat in Porto.");
+        home.memoir(["-p", &prompt]).provider(&provider).succeed();
+    }
+    // The second was said on the last Tuesday before today, the others long before and just now.
+    home.execute(
+        "UPDATE messages SET created = created - 60 * 86400000 WHERE exchange_id = 1;
+         UPDATE messages SET created = created - 86400000 *
+             ((CAST(strftime('%w', 'now') AS INTEGER) + 7 - 2 + 6) % 7 + 1) WHERE exchange_id = 2;",
+    );
+    home.memoir(["-p", "What did I say last Tuesday about the rent in Porto?"]).provider(&provider).succeed();
+    let exchanges = fenced(&provider).split_once("#### Relevant Exchanges").unwrap().1.to_owned();
+    assert!(exchanges.trim_start().starts_with("**Exchange ID: 2**"), "{exchanges}");
+    let since = home.memoir(["search", "rent in Porto", "--since", "30 days ago", "--json"]).succeed();
+    assert!(!since.contains("900 euros") && since.contains("920 euros"), "{since}");
+}
+
+#[test]
+fn a_thousand_messages_of_another_chat_do_not_starve_the_search() {
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    let home = home_with_a_fact(&provider);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let store = SqliteStore::open(&home.database()).await.unwrap();
+        let mut target = contract::new_conversation("busy", "/elsewhere");
+        for number in 0..1000 {
+            let text = format!(
+                "The boiler was serviced again today, that is service number {number} of the boiler."
+            );
+            let mut draft = contract::exchange(&text, "Noted.", 1_700_000_000_000 + number);
+            draft.messages[0].tokens = 16;
+            let committed = store.commit_exchange(&target, &draft).await.unwrap();
+            target = ConversationTarget::Existing(committed.conversation_id);
+        }
+        store.close().await;
+    });
+    home.memoir(["-p", "Who serviced the boiler, what is the number?"]).provider(&provider).succeed();
+    let fenced = fenced(&provider);
+    assert!(fenced.contains("Olaf from Nordheat"), "{fenced}");
+    assert!(fenced.matches("that is service number").count() <= 3, "{fenced}");
+    assert!(fenced.contains("Project: /elsewhere"), "where it was said is told: {fenced}");
+}
+
+#[test]
+fn what_was_recalled_is_not_embedded_or_found_again() {
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    let home = home_with_a_fact(&provider);
+    let before = home.rows("embeddings").len();
+    for _ in 0..3 {
+        home.memoir(["-p", "Tell me please, who serviced the boiler for us in the spring?"])
+            .provider(&provider)
+            .succeed();
+        assert!(last_message(&provider).contains("Nordheat"));
+    }
+    assert_eq!(
+        home.rows("embeddings").len(),
+        before + 3,
+        "one for each question, none for what it was met with"
+    );
+    let json: Value =
+        serde_json::from_str(&home.memoir(["search", "Olaf from Nordheat", "--json"]).succeed()).unwrap();
+    let quoting =
+        json.as_array().unwrap().iter().filter(|found| found["text"].to_string().contains("Nordheat"));
+    assert_eq!(quoting.count(), 1);
+}
+
+#[test]
+fn a_model_can_search_memory_itself() {
+    let provider = ScriptedProvider::start([
+        Reply::text("Noted."),
+        Reply::tool_call("c1", "search_memory", &json!({"query": "heating engineer", "limit": 3})),
+        Reply::text("Olaf did."),
+    ]);
+    let home = home();
+    home.memoir(["-p", FACT]).provider(&provider).succeed();
+    home.memoir(["-p", "hello"]).provider(&provider).succeed();
+    let (role, given) = provider.requests()[2].messages().pop().unwrap();
+    assert_eq!(role, "tool");
+    assert!(given.contains("Olaf from Nordheat") && given.contains("(Conversation: 1, Date: 20"), "{given}");
+}
+
+#[test]
+fn settings_of_recall_are_shown_set_and_kept() {
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    let home = home_with_a_fact(&provider);
+    home.write_config("[rag]\nrag_conversation_limit = 2\nmode = \"exact\"\n");
+    let terminal = Terminal::open(&home, Some(&provider), (40, 140), &[]);
+    terminal.wait_for_prompt();
+    terminal.type_keys("/rag config\r");
+    terminal.wait_until("the settings, the config's among them", |screen| {
+        screen.contains("rag.conversation_limit           2 ")
+            && screen.contains("rag.mode                         exact")
+    });
+    terminal.type_keys("/rag set rag_min_similarity 0.99\r");
+    terminal.wait_for("rag.min_similarity is 0.99 from now on.");
+    terminal.type_keys("/rag set rag.mode quick\r");
+    terminal.wait_for("rag.mode takes auto, exact or ann, not \"quick\"");
+    terminal.type_keys("/rag set rag.speed 3\r");
+    terminal.wait_for("there is no setting \"rag.speed\"");
+    terminal.type_keys("/rag status\r");
+    terminal.wait_for("Everything that was said is indexed.");
+    drop(terminal);
+    // Nothing is as near as that, and few words are shared.
+    home.memoir(["-p", "Who looked after our heating?"]).provider(&provider).succeed();
+    assert!(!last_message(&provider).contains("<memory>"));
+    home.write_config("[rag]\nspeed = 3\n");
+    let said = home.memoir(["-p", "hi"]).provider(&provider).fail(1);
+    assert!(said.contains("there is no setting \"speed\"") && said.contains("/rag config"), "{said}");
+}
+
+#[test]
+fn search_keeps_to_a_project_and_a_time() {
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    let home = home_with_a_fact(&provider);
+    let elsewhere = home.workspace().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    home.memoir(["-p", "The boiler of the office is from Sunwarm and makes noises."])
+        .provider(&provider)
+        .current_dir(&elsewhere)
+        .succeed();
+    let search = |more: &[&str]| home.memoir(["search", "boiler"].iter().chain(more)).succeed();
+    assert!(search(&[]).contains("Sunwarm") && search(&[]).contains("Nordheat"));
+    let there = search(&["--scope", "elsewhere"]);
+    assert!(there.contains("Sunwarm") && !there.contains("Nordheat"), "{there}");
+    assert!(search(&["--since", "tomorrow-ish 2099-01-01"]).starts_with("Nothing in memory about this."));
+    let said = home.memoir(["search", "boiler", "--since", "soonish"]).fail(2);
+    assert!(said.contains("\"soonish\" is not a date"), "{said}");
+    home.memoir(["search", "boiler", "--limit", "0"]).fail(2);
+}
+
+#[test]
+fn an_empty_answer_says_when_the_index_is_behind() {
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    let home = home_with_a_fact(&provider);
+    home.execute("DELETE FROM embeddings WHERE subject_id = 1");
+    let found = home.memoir(["search", "zebras in the savannah"]).succeed();
+    assert_eq!(
+        found,
+        "Nothing in memory about this. 1 message is not indexed by meaning yet; what you look for may be among them.\n"
+    );
+}
+
+#[test]
+fn recall_is_measured_on_a_file() {
+    let home = home();
+    let data = json!([{
+        "conversation_id": "c", "speakers": ["Ann", "Bob"],
+        "sessions": [
+            {"session_id": "s1", "date": "1:56 pm on 8 May, 2023", "turns": [
+                {"id": "D1:1", "speaker": "Ann", "text": "I adopted a dog from the shelter last weekend, his name is Biscuit."},
+                {"id": "D1:2", "speaker": "Bob", "text": "How lovely, I spent the weekend painting my kitchen in green."}]},
+            {"session_id": "s2", "date": "2:00 pm on 9 June, 2023", "turns": [
+                {"id": "D2:1", "speaker": "Ann", "text": "The train to Vienna was late again and I missed the concert."}]}],
+        "questions": [
+            {"id": "q1", "question": "What is the name of Ann's dog?", "category": "single-hop", "evidence": ["D1:1"]},
+            {"id": "q2", "question": "Which colour has Bob's kitchen?", "category": "single-hop", "evidence": ["D1:2"]}]
+    }]);
+    let (file, out) = (home.workspace().join("data.json"), home.workspace().join("out.jsonl"));
+    std::fs::write(&file, data.to_string()).unwrap();
+    let measured = home.memoir(["eval", "recall", "data.json", "--out", "out.jsonl"]).succeed();
+    let all: Vec<&str> = measured.lines().nth(1).unwrap().split_whitespace().collect();
+    assert_eq!(all, ["all", "2", "100.0", "100.0", "100.0", "100.0", "100.0"], "{measured}");
+    assert!(measured.contains("ms per question"));
+    let lines: Vec<Value> = std::fs::read_to_string(out)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!((&lines[0]["question_id"], &lines[0]["ranked"][0]), (&json!("q1"), &json!("D1:1")));
+    let words =
+        ["eval", "recall", "data.json", "--out", "out.jsonl", "--mode", "keyword", "--without", "length"];
+    home.memoir(words).succeed();
+    let said =
+        home.memoir(["eval", "recall", "data.json", "--out", "out.jsonl", "--without", "magic"]).fail(2);
+    assert!(said.contains("neither a stage nor a term \"magic\""), "{said}");
+    std::fs::write(&file, "[{]").unwrap();
+    home.memoir(["eval", "recall", "data.json", "--out", "out.jsonl"]).fail(1);
 }

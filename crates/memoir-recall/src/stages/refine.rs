@@ -20,7 +20,9 @@ impl Stage for Refine {
     }
 
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
-        let Some(query) = inquiry.vector.clone() else { return Ok(()) };
+        let Some(query) = inquiry.vector.clone().filter(|_| !inquiry.ranked.is_empty()) else {
+            return Ok(());
+        };
         let best: HashSet<MessageId> =
             inquiry.ranked.iter().take(MOST).map(|ranked| ranked.outline.id).collect();
         let places: Vec<usize> = (0..inquiry.outlines.len())

@@ -62,10 +62,9 @@ impl Agent {
             Err(source) => return Err(TurnError::NotKept { answer: draft.assistant_message, source }),
         };
         conversation.committed_as(committed.conversation_id);
-        // So that the next prompt can find it. What fails here is found by its words, and embedded later.
-        if let Some(recall) = &self.recall {
-            let _ = recall.embed_exchange(committed.exchange_id).await;
-        }
+        // So that the next prompt can find it, whether memory is asked by itself now or not. What fails here is found by
+        // its words, and embedded later.
+        let _ = self.tool_context.recall.embed_exchange(committed.exchange_id).await;
         // The exchange is kept; a sum that cannot be read now is no reason to say otherwise.
         let conversation_cost = self.store.conversation_cost(committed.conversation_id).await;
         Ok(TurnReport {

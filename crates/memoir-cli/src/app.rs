@@ -18,7 +18,7 @@ use crate::{
     home::Home,
     models::{Choice, Models},
     prompt_source::{self, Talk},
-    recall, repl, scope, settings, subcommands,
+    recall, repl, scope, subcommands,
     trace::Verbosity,
 };
 
@@ -108,7 +108,7 @@ async fn with_store(
     let recall = recall::recall(Arc::clone(&store), &models.config, &zone, Some(&directory)).await?;
     let app = App {
         conversation: conversation(wanted, &scope, store.as_ref(), &zone).await?,
-        agent: agent(recall, model, project).await?,
+        agent: agent(recall, model, project)?,
         project: scope,
         home,
         models,
@@ -123,11 +123,11 @@ async fn with_store(
     }
 }
 
-async fn agent(recall: Recall, model: Arc<dyn ChatModel>, workspace: PathBuf) -> Result<Agent, Failure> {
+fn agent(recall: Recall, model: Arc<dyn ChatModel>, workspace: PathBuf) -> Result<Agent, Failure> {
     let store = Arc::clone(&recall.store);
     Ok(Agent {
         tool_context: ToolContext::new(&workspace, recall.clone())?,
-        recall: settings::recall_is_on(store.as_ref()).await?.then(|| recall.clone()),
+        recall: recall.settings.enabled.then(|| recall.clone()),
         store,
         model,
         tools: Arc::new(ToolSet::all()),

@@ -32,7 +32,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-pub use reference::{commands_reference, environment_reference, models_reference};
+pub use reference::{commands_reference, environment_reference, models_reference, settings_reference};
 
 /// Runs the program.
 pub fn main() -> ExitCode {

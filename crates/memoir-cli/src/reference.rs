@@ -39,6 +39,29 @@ pub fn models_reference() -> String {
     Catalogue::built_in().map(|catalogue| model_view::reference(&catalogue)).unwrap_or_default()
 }
 
+/// `docs/settings.md`.
+pub fn settings_reference() -> String {
+    let mut page = String::from(
+        "# Settings of recall\n\nMade by `cargo xtask docs`; do not edit.\n\n\
+         `/rag config` shows them, `/rag set KEY VALUE` changes one for good, and the table `[rag]` of the config file \
+         takes them without `rag.`; what was set wins over the file.\n\n\
+         | key | also called | takes | by default | what it does |\n| --- | --- | --- | --- | --- |\n",
+    );
+    for setting in memoir_recall::Setting::all() {
+        let aliases: Vec<String> = setting.aliases.iter().map(|alias| format!("`{alias}`")).collect();
+        let default = setting.show(&memoir_recall::Settings::default()).replace(',', ", ");
+        let _ = writeln!(
+            page,
+            "| `{}` | {} | {} | {default} | {} |",
+            setting.key,
+            aliases.join(", "),
+            setting.takes,
+            setting.summary
+        );
+    }
+    page
+}
+
 /// `docs/environment.md`.
 pub fn environment_reference() -> String {
     let mut page = String::from(

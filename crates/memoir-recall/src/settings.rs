@@ -18,6 +18,8 @@ pub enum ScopeRule {
 /// How memory is asked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
+    /// Whether every prompt is met with what is relevant.
+    pub enabled: bool,
     /// How many conversations are described.
     pub conversation_limit: usize,
     /// How many exchanges of one conversation are quoted.
@@ -44,6 +46,7 @@ impl Default for Settings {
     fn default() -> Self {
         let names = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
         Self {
+            enabled: true,
             conversation_limit: 3,
             exchanges_per_conversation: 3,
             exchange_capacity: 10,
@@ -92,6 +95,21 @@ pub struct Setting {
 
 /// Every setting there is. To add one, add a field and its entry here.
 const ALL: &[Setting] = &[
+    Setting {
+        key: "rag.enabled",
+        aliases: &["rag_enabled"],
+        takes: "on or off",
+        summary: "whether every prompt is met with what is relevant; /rag on and /rag off are the same",
+        show: |settings| if settings.enabled { "on" } else { "off" }.into(),
+        change: |settings, value| {
+            let enabled = match value {
+                "on" | "true" => Some(true),
+                "off" | "false" => Some(false),
+                _ => None,
+            };
+            set(&mut settings.enabled, enabled)
+        },
+    },
     Setting {
         key: "rag.conversation_limit",
         aliases: &["rag_conversation_limit"],

@@ -2,14 +2,14 @@
 
 use anstream::println;
 use async_trait::async_trait;
-use memoir_recall::{Asking, Setting};
+use memoir_recall::{Asking, Setting, SettingError, Settings};
 use memoir_store::Filter;
 
 use super::{Command, Next};
 use crate::{
     app::App,
     failure::{Failure, Kind},
-    search_view, settings,
+    search_view,
 };
 
 pub(super) struct Rag;
@@ -33,9 +33,7 @@ impl Command for Rag {
         match (word, rest.trim()) {
             ("" | "status", "") => status(app).await?,
             (switch @ ("on" | "off"), "") => {
-                let now = app.agent.clock.now();
-                app.agent.store.set_setting(settings::RECALL, Some(switch), now).await?;
-                app.agent.recall = (switch == "on").then(|| app.recall().clone());
+                change("rag.enabled", switch, app).await?;
                 println!("Recall is {switch} from now on.");
             }
             ("config", "") => config(app),
@@ -75,23 +73,29 @@ fn config(app: &App) {
 }
 
 async fn set(arguments: &str, app: &mut App) -> Result<(), Failure> {
-    let hint = "See /rag config for what there is.";
     let Some((key, value)) = arguments.split_once(char::is_whitespace) else {
-        return Err(Failure::new(Kind::Usage, "/rag set takes a key and a value").hint(hint));
+        return Err(Failure::new(Kind::Usage, "/rag set takes a key and a value").hint(HINT));
     };
-    let wrong = |error: memoir_recall::SettingError| Failure::new(Kind::Usage, error.to_string()).hint(hint);
+    let setting = change(key, value, app).await?;
+    println!("{} is {} from now on.", setting.key, setting.show(&app.recall().settings));
+    Ok(())
+}
+
+const HINT: &str = "See /rag config for what there is.";
+
+/// Changes a setting for good.
+async fn change(key: &str, value: &str, app: &mut App) -> Result<&'static Setting, Failure> {
+    let wrong = |error: SettingError| Failure::new(Kind::Usage, error.to_string()).hint(HINT);
     let setting = Setting::find(key).map_err(wrong)?;
-    let recall = &mut app.agent.tool_context.recall;
     let value = match value.trim() {
-        "default" => setting.show(&memoir_recall::Settings::default()),
+        "default" => setting.show(&Settings::default()),
         value => value.to_owned(),
     };
-    setting.change(&mut recall.settings, &value).map_err(wrong)?;
+    let mut settings = app.recall().settings.clone();
+    setting.change(&mut settings, &value).map_err(wrong)?;
     let now = app.agent.clock.now();
     app.agent.store.set_setting(setting.key, Some(&value), now).await?;
-    if let Some(asked) = &mut app.agent.recall {
-        asked.settings = recall.settings.clone();
-    }
-    println!("{} is {} from now on.", setting.key, setting.show(&recall.settings));
-    Ok(())
+    app.agent.tool_context.recall.settings = settings;
+    app.agent.recall = app.recall().settings.enabled.then(|| app.recall().clone());
+    Ok(setting)
 }

@@ -1,7 +1,8 @@
 //! The turn: from a prompt to a committed exchange, or to nothing at all.
 
-use std::time::Duration;
+use std::{panic::AssertUnwindSafe, time::Duration};
 
+use futures::FutureExt as _;
 use memoir_core::{Provenance, Recollection};
 use memoir_models::{ChatMessage, ChatRequest, ModelError};
 use memoir_recall::Asking;
@@ -64,7 +65,9 @@ impl Agent {
         conversation.committed_as(committed.conversation_id);
         // So that the next prompt can find it, whether memory is asked by itself now or not. What fails here is found by
         // its words, and embedded later.
-        let _ = self.tool_context.recall.embed_exchange(committed.exchange_id).await;
+        let recall = &self.tool_context.recall;
+        let _ = recall.embed_exchange(committed.exchange_id).await;
+        let _ = recall.catch_up().await;
         // The exchange is kept; a sum that cannot be read now is no reason to say otherwise.
         let conversation_cost = self.store.conversation_cost(committed.conversation_id).await;
         Ok(TurnReport {
@@ -144,10 +147,18 @@ impl Agent {
     ) -> Recollection {
         let Some(recall) = &self.recall else { return Recollection::default() };
         let elsewhere = Filter { except: conversation.id(), ..Filter::default() };
-        let asked = recall.ask(prompt, Asking::Prompt, elsewhere);
-        let Ok(recollection) = tokio::time::timeout(RECALL_DEADLINE, asked).await else {
-            observer(TurnEvent::Notice("Memory took too long and was left out.".into()));
-            return Recollection::default();
+        // Not even a fault of ours in there may cost the user an answer.
+        let asked = AssertUnwindSafe(recall.ask(prompt, Asking::Prompt, elsewhere)).catch_unwind();
+        let recollection = match tokio::time::timeout(RECALL_DEADLINE, asked).await {
+            Ok(Ok(recollection)) => recollection,
+            Ok(Err(_)) => {
+                observer(TurnEvent::Notice("Asking memory crashed; it was left out.".into()));
+                return Recollection::default();
+            }
+            Err(_) => {
+                observer(TurnEvent::Notice("Memory took too long and was left out.".into()));
+                return Recollection::default();
+            }
         };
         for notice in &recollection.notices {
             observer(TurnEvent::Notice(notice.clone()));

@@ -28,7 +28,7 @@ pub(crate) async fn recall(
 }
 
 /// What was set goes before the config, and that before the defaults.
-async fn settings(store: &dyn Store, config: &Config) -> Result<Settings, Failure> {
+pub(crate) async fn settings(store: &dyn Store, config: &Config) -> Result<Settings, Failure> {
     let mut settings = Settings::default();
     for (name, value) in &config.rag {
         let changed = Setting::find(name).and_then(|setting| setting.change(&mut settings, &plain(value)));

@@ -26,4 +26,4 @@ pub use time::{Clock, SystemClock, Timestamp};
 pub use tokens::count_tokens;
 pub use tool::{ToolCall, ToolSpec};
 pub use usage::Usage;
-pub use words::telling_words;
+pub use words::{is_stop_word, telling_words};

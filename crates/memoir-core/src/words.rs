@@ -11,6 +11,11 @@ const STOP_WORDS: &[&str] = &[
     "were", "what", "when", "where", "which", "who", "whom", "why", "will", "with", "would", "you", "your",
 ];
 
+/// Whether a word, in lower case, says nothing about a subject.
+pub fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.contains(&word)
+}
+
 /// The words of `text` in lower case, each once, without those that tell nothing; those too when there are no others.
 pub fn telling_words(text: &str) -> Vec<String> {
     let mut seen = HashSet::new();
@@ -20,8 +25,7 @@ pub fn telling_words(text: &str) -> Vec<String> {
         .map(str::to_lowercase)
         .filter(|word| seen.insert(word.clone()))
         .collect();
-    let telling: Vec<String> =
-        words.iter().filter(|word| !STOP_WORDS.contains(&word.as_str())).cloned().collect();
+    let telling: Vec<String> = words.iter().filter(|word| !is_stop_word(word)).cloned().collect();
     if telling.is_empty() { words } else { telling }
 }
 

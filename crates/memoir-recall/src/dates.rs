@@ -72,7 +72,8 @@ fn at(words: &[String], index: usize, today: Date) -> Found {
         "yesterday" => day(back(1.day())),
         "last" | "past" | "this" => relative(word, next, today),
         _ => named_date(words, index, today).or_else(|| {
-            let count: i64 = word.parse().ok()?;
+            // Nothing was said longer ago than this, and dates end somewhere.
+            let count: i64 = word.parse().ok().filter(|count| (0..=36_500).contains(count))?;
             let ago = words.get(index + 2).is_some_and(|word| word == "ago");
             match next {
                 "day" | "days" if ago => day(back(count.days())),

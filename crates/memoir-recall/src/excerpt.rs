@@ -1,5 +1,8 @@
 //! A long text cut down to the part that matters.
 
+/// So many occurrences of the words are looked at; later ones are in a text that is full of them.
+const MOST_PLACES: usize = 100;
+
 /// The part of `text` of at most `length` characters that has the most of `words`, in one line. What is cut off is
 /// marked.
 pub(crate) fn excerpt(text: &str, words: &[String], length: usize) -> String {
@@ -27,6 +30,9 @@ fn best_start(characters: &[char], words: &[String], length: usize) -> usize {
             continue;
         }
         let word: String = characters[word_start..index].iter().flat_map(|c| c.to_lowercase()).collect();
+        if places.len() >= MOST_PLACES {
+            break;
+        }
         if let Some(known) = words.iter().position(|wanted| is_form_of(&word, wanted)) {
             places.push((word_start, known));
             starts.push(word_start.saturating_sub(length / 4));

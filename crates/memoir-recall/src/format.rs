@@ -64,6 +64,18 @@ pub(crate) fn room(passage: &Passage, zone: &TimeZone) -> u64 {
     count_tokens(&exchange(passage, zone)) as u64
 }
 
+/// Quoted memory inside its fence, cut to `longest` bytes within it.
+pub fn fenced(text: &str, longest: usize) -> String {
+    let quoted = inside_fence(text);
+    match quoted.len() <= longest {
+        true => format!("<memory>\n{quoted}\n</memory>"),
+        false => {
+            let kept = &quoted[..quoted.floor_char_boundary(longest)];
+            format!("<memory>\n{kept}\n[cut: {} of {} bytes shown]\n</memory>", kept.len(), quoted.len())
+        }
+    }
+}
+
 /// Text that cannot open or close the fence.
 fn inside_fence(text: &str) -> String {
     text.replace('<', "‹").replace('>', "›")

@@ -77,6 +77,14 @@ pub struct Inquiry {
 }
 
 impl Inquiry {
+    /// Whether there is nothing to look for: a prompt that only greets or thanks, or no words at all.
+    pub(crate) fn asks_nothing(&self) -> bool {
+        match self.asking {
+            Asking::Prompt => self.question.is_idle,
+            Asking::Search => self.question.words.is_empty(),
+        }
+    }
+
     /// The place of the message before, in the same conversation.
     pub(crate) fn before(&self, position: usize) -> Option<usize> {
         let before = position.checked_sub(1)?;

@@ -19,7 +19,7 @@ mod stages;
 pub mod terms;
 
 pub use dates::{DateRange, Precision, find_dates};
-pub use format::context;
+pub use format::{context, fenced};
 pub use inquiry::{Asking, Inquiry, Ranked};
 pub use model::{RecallModel, behind};
 pub use question::Question;

@@ -1,6 +1,6 @@
 //! What a question asks for: its words, the people it names, the time it speaks of.
 
-use memoir_core::{TimeZone, Timestamp, telling_words};
+use memoir_core::{TimeZone, Timestamp, is_stop_word, telling_words};
 
 use crate::dates::{DateRange, find_dates};
 
@@ -9,6 +9,9 @@ const PLEASANTRIES: [&str; 24] = [
     "ok", "okay", "thanks", "thank", "hi", "hello", "hey", "yes", "no", "sure", "great", "good", "nice",
     "cool", "bye", "please", "continue", "go", "done", "right", "fine", "perfect", "yep", "nope",
 ];
+
+/// How many words of a question are looked up; a longer one is a text of its own.
+const MOST_WORDS: usize = 32;
 
 /// A question, taken apart.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -21,7 +24,7 @@ pub struct Question {
     pub speaker: Option<String>,
     /// The time it speaks of.
     pub dates: Option<DateRange>,
-    /// Whether it only greets or thanks: nothing is asked.
+    /// Whether it only greets or thanks: a prompt like that asks nothing.
     pub is_idle: bool,
 }
 
@@ -32,7 +35,8 @@ impl Question {
         for person in &named {
             meaning = without(&meaning, person);
         }
-        let words = telling_words(text);
+        let mut words = telling_words(text);
+        words.truncate(MOST_WORDS);
         Self {
             is_idle: words.iter().all(|word| PLEASANTRIES.contains(&word.as_str())),
             words,
@@ -48,13 +52,19 @@ impl Question {
 
 /// Whether a word of `text` is the person's name, or the beginning of it ("Mel" for "Melanie").
 fn names(text: &str, person: &str) -> bool {
-    words(text).any(|word| is_name(word, person))
+    words(text).enumerate().any(|(place, word)| is_name(word, person) && is_meant_as_name(word, place))
 }
 
 fn is_name(word: &str, person: &str) -> bool {
     let first = person.split_whitespace().next().unwrap_or(person);
     let (word, first) = (word.to_lowercase(), first.to_lowercase());
-    word == first || (word.len() >= 3 && first.starts_with(&word) && first.len() <= word.len() + 5)
+    let short_form = word.len() >= 3 && first.starts_with(&word) && first.len() <= word.len() + 5;
+    word == first || (short_form && !is_stop_word(&word))
+}
+
+/// "will" is a name where it is written like one, and not where every sentence begins so.
+fn is_meant_as_name(word: &str, place: usize) -> bool {
+    !is_stop_word(&word.to_lowercase()) || (place > 0 && word.starts_with(char::is_uppercase))
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
@@ -85,5 +95,11 @@ mod tests {
         assert_eq!(read("Where did Mel go?").speaker.as_deref(), Some("Melanie"));
         assert_eq!(read("Did Mel meet Caroline?").speaker, None, "two are named");
         assert_eq!(read("Who is there?").speaker, None);
+        let people = ["Andrew".to_owned(), "Will".to_owned()];
+        let speaker = |text| Question::read(text, &people, Timestamp::from_millis(0), &TimeZone::UTC).speaker;
+        assert_eq!(speaker("What did he cook and bake?"), None, "\"and\" is no short form of Andrew");
+        assert_eq!(speaker("Will it rain, and when will it stop?"), None);
+        assert_eq!(speaker("Where does Will live?").as_deref(), Some("Will"));
+        assert_eq!(speaker("what did andrew say").as_deref(), Some("Andrew"));
     }
 }

@@ -6,7 +6,7 @@ use memoir_core::{Clock, Recollection, TimeZone};
 use memoir_models::{Embedder, ModelError};
 use memoir_store::{Filter, Store, StoreError};
 
-use crate::{Asking, Inquiry, Ranked, Settings, chain, indexing::SHORTEST};
+use crate::{Asking, Inquiry, Ranked, ScopeRule, Settings, chain, indexing::SHORTEST};
 
 /// Why memory could not be asked.
 #[derive(Debug, thiserror::Error)]
@@ -50,7 +50,7 @@ impl Recall {
     /// What memory says about `text`, or nothing.
     pub async fn ask(&self, text: &str, asking: Asking, filter: Filter) -> Recollection {
         let inquiry = self.run(Inquiry::new(text, asking, filter), &self.settings.stages).await;
-        let behind = if inquiry.passages.is_empty() && !inquiry.question.is_idle {
+        let behind = if inquiry.passages.is_empty() && !inquiry.asks_nothing() {
             self.waiting().await.unwrap_or(0)
         } else {
             0
@@ -82,6 +82,10 @@ impl Recall {
     pub async fn run(&self, mut inquiry: Inquiry, stages: &[String]) -> Inquiry {
         inquiry.scope.clone_from(&self.scope);
         inquiry.zone = self.zone.clone();
+        // Whichever stages run, what is forbidden is.
+        if self.settings.scope == ScopeRule::Only && inquiry.filter.scope.is_none() {
+            inquiry.filter.scope.clone_from(&self.scope);
+        }
         for stage in chain(stages) {
             if let Err(error) = stage.run(&mut inquiry, self).await {
                 inquiry.notices.push(format!("Recall went on without {}: {error}.", stage.name()));

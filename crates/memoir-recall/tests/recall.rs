@@ -94,6 +94,16 @@ async fn no_question_is_too_strange() {
     let memory = Memory::new().await;
     memory.said(1, &["Something that was said at some length, so that it has a vector.".into()]).await;
     let long = "word ".repeat(10_000);
+    let many: String = (0..10_000).map(|number| format!("word{number} ")).collect();
+    let pasted = format!("{many} and then {many}");
+    for _ in 0..10 {
+        memory.said(1, std::slice::from_ref(&pasted)).await;
+    }
+    for question in
+        [&many, &pasted, "What lived here 70000000 days ago?", "300000 months ago", "99999999999 weeks ago"]
+    {
+        memory.asked(question).await;
+    }
     for question in ["", "\"", "NOT AND OR (", "???", "你好，世界", "🦀🦀🦀", "\0", &long] {
         memory.asked(question).await;
     }

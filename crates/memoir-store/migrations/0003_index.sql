@@ -4,7 +4,7 @@
 CREATE TABLE _index_segments (
     id       INTEGER PRIMARY KEY,
     kind     TEXT    NOT NULL CHECK (kind IN ('messages', 'vectors')),
-    -- Of vectors: whose. Of messages: empty.
+    -- Of vectors: whose, and of what length. Of messages: empty.
     model    TEXT    NOT NULL,
     first_id INTEGER NOT NULL,
     last_id  INTEGER NOT NULL,
@@ -27,7 +27,7 @@ END;
 CREATE TRIGGER deleted_embeddings_leave_the_index AFTER DELETE ON embeddings
 BEGIN
     DELETE FROM _index_segments
-    WHERE kind = 'vectors' AND model = old.model AND old.id BETWEEN first_id AND last_id;
+    WHERE kind = 'vectors' AND model = old.model || '#' || old.dimensions AND old.id BETWEEN first_id AND last_id;
 END;
 
 -- Every occurrence of every stem: what BM25 counts.

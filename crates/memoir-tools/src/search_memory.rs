@@ -7,13 +7,13 @@ use memoir_store::Filter;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{
-    Tool, ToolContext, ToolError,
-    output::{LONGEST_OUTPUT, cap},
-};
+use crate::{Tool, ToolContext, ToolError};
 
 /// The most exchanges that one search gives.
 const MOST: usize = 30;
+
+/// The most that they take.
+const MOST_TOKENS: u64 = 6000;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -44,10 +44,10 @@ impl Tool for SearchMemory {
         }
     }
 
-    async fn run(&self, arguments: Value, context: &ToolContext) -> Result<String, ToolError> {
+    async fn run(&self, arguments: Value, tools: &ToolContext) -> Result<String, ToolError> {
         let Arguments { query, since, limit } =
             serde_json::from_value(arguments).map_err(|error| ToolError::Arguments(error.to_string()))?;
-        let mut recall = context.recall.clone();
+        let mut recall = tools.recall.clone();
         let since = match &since {
             None => None,
             Some(text) => match find_dates(text, recall.clock.now(), &recall.zone) {
@@ -56,20 +56,22 @@ impl Tool for SearchMemory {
             },
         };
         let limit = limit.unwrap_or(recall.settings.exchange_capacity).clamp(1, MOST);
+        // So much at most, in tokens: what is given is whole, with its fence.
+        recall.settings.token_budget = MOST_TOKENS;
         recall.settings.exchange_capacity = limit;
         recall.settings.exchanges_per_conversation = limit;
         recall.settings.conversation_limit = limit;
         let found = recall.ask(&query, Asking::Search, Filter { since, ..Filter::default() }).await;
-        Ok(match context_of(&found, &recall) {
-            Some(text) => cap(&text, LONGEST_OUTPUT),
-            None if found.behind > 0 => format!("Nothing in memory about this. {}", behind(found.behind)),
-            None => "Nothing in memory about this.".into(),
-        })
+        let mut text: String = found.notices.iter().map(|notice| format!("{notice}\n")).collect();
+        match context(&found, recall.scope.as_deref(), &recall.zone) {
+            Some(found) => text.push_str(&found),
+            None => text.push_str("Nothing in memory about this."),
+        }
+        if found.behind > 0 {
+            text.push_str(&format!(" {}", behind(found.behind)));
+        }
+        Ok(text)
     }
-}
-
-fn context_of(found: &memoir_core::Recollection, recall: &memoir_recall::Recall) -> Option<String> {
-    context(found, recall.scope.as_deref(), &recall.zone)
 }
 
 #[cfg(test)]

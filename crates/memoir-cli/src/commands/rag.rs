@@ -2,14 +2,14 @@
 
 use anstream::println;
 use async_trait::async_trait;
-use memoir_recall::{Asking, Setting, SettingError, Settings};
+use memoir_recall::{Asking, Setting, SettingError};
 use memoir_store::Filter;
 
 use super::{Command, Next};
 use crate::{
     app::App,
     failure::{Failure, Kind},
-    search_view,
+    recall, search_view,
 };
 
 pub(super) struct Rag;
@@ -69,7 +69,7 @@ fn config(app: &App) {
     for setting in Setting::all() {
         println!("{:<32} {:<10} {}", setting.key, setting.show(settings), setting.summary);
     }
-    println!("\nChange one with /rag set KEY VALUE; /rag set KEY default goes back.");
+    println!("\nChange one with /rag set KEY VALUE; /rag set KEY default goes back to the config's.");
 }
 
 async fn set(arguments: &str, app: &mut App) -> Result<(), Failure> {
@@ -87,15 +87,17 @@ const HINT: &str = "See /rag config for what there is.";
 async fn change(key: &str, value: &str, app: &mut App) -> Result<&'static Setting, Failure> {
     let wrong = |error: SettingError| Failure::new(Kind::Usage, error.to_string()).hint(HINT);
     let setting = Setting::find(key).map_err(wrong)?;
-    let value = match value.trim() {
-        "default" => setting.show(&Settings::default()),
-        value => value.to_owned(),
-    };
-    let mut settings = app.recall().settings.clone();
-    setting.change(&mut settings, &value).map_err(wrong)?;
     let now = app.agent.clock.now();
-    app.agent.store.set_setting(setting.key, Some(&value), now).await?;
-    app.agent.tool_context.recall.settings = settings;
+    let store = app.agent.store.clone();
+    if value.trim() == "default" {
+        store.set_setting(setting.key, None, now).await?;
+        app.agent.tool_context.recall.settings = recall::settings(store.as_ref(), &app.models.config).await?;
+    } else {
+        let mut settings = app.recall().settings.clone();
+        setting.change(&mut settings, value).map_err(wrong)?;
+        store.set_setting(setting.key, Some(value.trim()), now).await?;
+        app.agent.tool_context.recall.settings = settings;
+    }
     app.agent.recall = app.recall().settings.enabled.then(|| app.recall().clone());
     Ok(setting)
 }

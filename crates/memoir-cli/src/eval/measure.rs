@@ -48,10 +48,6 @@ impl Table {
         *all += 1;
         *right += usize::from((passages == 0) == evidence.is_empty());
     }
-
-    pub(super) fn questions(&self) -> usize {
-        self.all.questions
-    }
 }
 
 impl fmt::Display for Table {

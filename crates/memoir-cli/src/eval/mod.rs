@@ -32,9 +32,8 @@ pub(crate) async fn recall(data: &Path, out: &Path, settings: Settings) -> Resul
     let mut predictions = BufWriter::new(File::create(out)?);
     let mut table = Table::default();
     let mut asking = Duration::ZERO;
-    for talk in &talks {
-        let home =
-            std::env::temp_dir().join(format!("memoir-eval-{}-{}", std::process::id(), talk.conversation_id));
+    for (number, talk) in talks.iter().enumerate() {
+        let home = std::env::temp_dir().join(format!("memoir-eval-{}-{number}", std::process::id()));
         let evaluated = evaluate(talk, &home, &settings, &mut predictions, &mut table).await;
         // What was made for this is gone afterwards, whatever happened.
         let _ = std::fs::remove_dir_all(&home);
@@ -42,7 +41,8 @@ pub(crate) async fn recall(data: &Path, out: &Path, settings: Settings) -> Resul
     }
     predictions.flush()?;
     write!(stdout(), "{table}")?;
-    let per_question = asking.as_secs_f64() * 1000.0 / table.questions().max(1) as f64;
+    let questions = talks.iter().map(|talk| talk.questions.len()).sum::<usize>();
+    let per_question = asking.as_secs_f64() * 1000.0 / questions.max(1) as f64;
     Ok(writeln!(stdout(), "{per_question:.1} ms per question")?)
 }
 

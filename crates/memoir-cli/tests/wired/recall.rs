@@ -131,6 +131,11 @@ fn search_finds_it_with_its_source() {
     let json: Value = serde_json::from_str(&home.memoir(["search", "boiler", "--json"]).succeed()).unwrap();
     assert_eq!(json[0]["text"], FACT);
     assert_eq!(home.memoir(["search", "zebras"]).succeed(), "Nothing in memory about this.\n");
+    // What would be a pleasantry in a prompt may be looked for.
+    home.memoir(["-p", "Go is the language that the new service is written in."])
+        .provider(&provider)
+        .succeed();
+    assert!(home.memoir(["search", "go"]).succeed().contains("the language that the new service"));
 }
 
 #[test]
@@ -209,8 +214,16 @@ fn a_thousand_messages_of_another_chat_do_not_starve_the_search() {
             let committed = store.commit_exchange(&target, &draft).await.unwrap();
             target = ConversationTarget::Existing(committed.conversation_id);
         }
+        let recall = memoir_recall::Recall::new(
+            std::sync::Arc::new(store.clone()),
+            std::sync::Arc::new(memoir_embed::LocalEmbedder),
+            std::sync::Arc::new(memoir_core::SystemClock),
+            memoir_core::TimeZone::UTC,
+        );
+        while recall.embed_next().await.unwrap() > 0 {}
         store.close().await;
     });
+    assert!(home.rows("embeddings").len() > 1000);
     home.memoir(["-p", "Who serviced the boiler, what is the number?"]).provider(&provider).succeed();
     let fenced = fenced(&provider);
     assert!(fenced.contains("Olaf from Nordheat"), "{fenced}");
@@ -309,6 +322,15 @@ fn search_keeps_to_a_project_and_a_time() {
 fn an_empty_answer_says_when_the_index_is_behind() {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let home = home_with_a_fact(&provider);
+    home.execute("DELETE FROM embeddings WHERE subject_id = 1");
+    let said = home.memoir(["search", "zebras in the savannah"]).succeed();
+    assert!(said.contains("1 message is not indexed"), "{said}");
+    // The next turn catches up with what a failure or a crash left behind.
+    home.memoir(["-p", "hello"]).provider(&provider).succeed();
+    assert_eq!(
+        home.memoir(["search", "zebras in the savannah"]).succeed(),
+        "Nothing in memory about this.\n"
+    );
     home.execute("DELETE FROM embeddings WHERE subject_id = 1");
     let found = home.memoir(["search", "zebras in the savannah"]).succeed();
     assert_eq!(

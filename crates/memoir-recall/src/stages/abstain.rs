@@ -1,6 +1,9 @@
 //! Nothing when nothing is relevant.
 
+use std::collections::HashSet;
+
 use async_trait::async_trait;
+use memoir_core::MessageId;
 
 use crate::{Asking, Inquiry, Ranked, Recall, RecallError, Stage, calibration::Calibration};
 
@@ -44,7 +47,14 @@ fn abstain(inquiry: &mut Inquiry, near: Calibration) {
             (found, found)
         }
     };
-    if !inquiry.ranked.iter().any(|found| to_answer.is_met_by(found)) {
+    // Estimates of thousands have a few that are too high: only what was measured exactly decides.
+    let near: HashSet<MessageId> = inquiry.near.iter().map(|found| found.message_id).collect();
+    let is_exact =
+        |found: &Ranked| inquiry.vectors.contains_key(&found.outline.id) || near.contains(&found.outline.id);
+    let answers = |found: &Ranked| {
+        found.coverage >= to_answer.coverage || (found.similarity >= to_answer.similarity && is_exact(found))
+    };
+    if !inquiry.ranked.iter().any(answers) {
         inquiry.ranked.clear();
     }
     inquiry.ranked.retain(|found| to_be_among.is_met_by(found));

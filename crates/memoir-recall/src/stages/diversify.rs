@@ -40,7 +40,7 @@ fn diversify(inquiry: &mut Inquiry, settings: &Settings) {
             *count += 1;
             *count <= settings.exchanges_per_conversation
         })
-        .take(CONSIDERED)
+        .take(CONSIDERED.max(settings.exchange_capacity))
         .collect();
     let highest = left.iter().map(|found| found.score).fold(f64::MIN_POSITIVE, f64::max);
     let mut taken: Vec<Ranked> = Vec::new();

@@ -14,7 +14,7 @@ impl Stage for EmbedQuery {
     }
 
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
-        if inquiry.question.is_idle {
+        if inquiry.asks_nothing() {
             return Ok(());
         }
         let meaning = match inquiry.question.meaning.as_str() {

@@ -16,7 +16,7 @@ impl Stage for Gather {
 
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
         let conversations: Vec<_> = inquiry.conversations.iter().map(|(id, _)| *id).collect();
-        inquiry.outlines = recall.store.outlines(&conversations).await?;
+        let outlines = recall.store.outlines(&conversations).await?;
         let mut near = HashMap::new();
         if let Some(vector) = &inquiry.vector {
             let model = recall.embedder.name();
@@ -25,10 +25,12 @@ impl Stage for Gather {
         }
         // What was found by its meaning is known exactly.
         near.extend(inquiry.near.iter().map(|found| (found.message_id, found.score)));
+        // Nothing fails from here on: what belongs together is there together.
         inquiry.similarities =
-            inquiry.outlines.iter().map(|outline| near.get(&outline.id).copied().unwrap_or(0.0)).collect();
+            outlines.iter().map(|outline| near.get(&outline.id).copied().unwrap_or(0.0)).collect();
+        inquiry.lexical = best_per_word(&inquiry.words, &outlines);
+        inquiry.outlines = outlines;
         inquiry.similarities_together = together(inquiry);
-        inquiry.lexical = best_per_word(&inquiry.words, &inquiry.outlines);
         Ok(())
     }
 }

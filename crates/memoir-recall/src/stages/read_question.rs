@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::{Inquiry, Question, Recall, RecallError, ScopeRule, Stage};
+use crate::{Inquiry, Question, Recall, RecallError, Stage};
 
 pub(crate) struct ReadQuestion;
 
@@ -13,12 +13,9 @@ impl Stage for ReadQuestion {
     }
 
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
-        if recall.settings.scope == ScopeRule::Only && inquiry.filter.scope.is_none() {
-            inquiry.filter.scope.clone_from(&inquiry.scope);
-        }
         // The people whose names count come from memory; without them a question has only words and dates.
         inquiry.question = Question::read(&inquiry.text, &[], recall.clock.now(), &recall.zone);
-        if !inquiry.question.is_idle {
+        if !inquiry.asks_nothing() {
             let people = recall.store.authors().await?;
             inquiry.question = Question::read(&inquiry.text, &people, recall.clock.now(), &recall.zone);
         }

@@ -33,7 +33,9 @@ impl Stage for Refine {
         let wanted: HashSet<MessageId> =
             before.chain(places.iter().copied()).map(|position| inquiry.outlines[position].id).collect();
         let wanted: Vec<MessageId> = wanted.into_iter().collect();
-        inquiry.vectors = recall.store.vectors(recall.embedder.name(), &wanted).await?.into_iter().collect();
+        let vectors = recall.store.vectors(recall.embedder.name(), &wanted).await?;
+        // A model that was changed under its name may have left others.
+        inquiry.vectors = vectors.into_iter().filter(|(_, vector)| vector.len() == query.len()).collect();
         for position in places {
             if let Some((alone, together)) = measure(inquiry, position, &query) {
                 inquiry.similarities[position] = alone;

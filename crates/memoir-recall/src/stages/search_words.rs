@@ -5,9 +5,6 @@ use memoir_store::WordSearch;
 
 use crate::{Inquiry, Recall, RecallError, Stage};
 
-/// How many words of a question are looked up; a longer one is a text of its own.
-const MOST_WORDS: usize = 32;
-
 /// How many conversations are looked at closely for their words, and how many for what is near in meaning.
 const BY_WORDS: usize = 64;
 const BY_MEANING: usize = 64;
@@ -21,13 +18,12 @@ impl Stage for SearchWords {
     }
 
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
-        if inquiry.question.is_idle {
+        if inquiry.asks_nothing() {
             return Ok(());
         }
         let also: Vec<_> = inquiry.conversations.iter().take(BY_MEANING).map(|(id, _)| *id).collect();
-        let words = &inquiry.question.words;
         let search = WordSearch {
-            words: &words[..words.len().min(MOST_WORDS)],
+            words: &inquiry.question.words,
             filter: &inquiry.filter,
             conversations: BY_WORDS,
             also: &also,

@@ -10,6 +10,9 @@ use memoir_store::MessageOutline;
 use super::refine::cosine;
 use crate::{Inquiry, Ranked, Recall, RecallError, Stage, excerpt::is_form_of};
 
+/// A longer text is not a statement that another takes back.
+const LONGEST: u32 = 100;
+
 /// How many of the best are compared with each other.
 const MOST: usize = 30;
 
@@ -52,7 +55,7 @@ const TAKES_BACK: [&str; 34] = [
     "scratch that",
     "ignore what",
     "forget what",
-    "update:",
+    "update",
     "turns out",
     "as of",
     "replaced",
@@ -120,15 +123,17 @@ impl<'a> Statement<'a> {
     fn of(inquiry: &'a Inquiry, found: &'a Ranked) -> Option<Self> {
         let outline = &found.outline;
         let text = inquiry.texts.get(&outline.id)?;
-        if outline.role != Role::User || outline.asks {
+        if outline.role != Role::User || outline.asks || outline.words > LONGEST {
             return None;
         }
-        let lower = text.to_lowercase();
+        // One space between words and no other signs, so that a phrase is found only as whole words.
+        let said = text.to_lowercase().replace(|c: char| !c.is_alphanumeric() && c != '\'', " ");
+        let said = format!(" {} ", said.split_whitespace().collect::<Vec<_>>().join(" "));
         Some(Self {
             outline,
             words: telling_words(text),
             vector: inquiry.vectors.get(&outline.id),
-            takes_back: TAKES_BACK.iter().any(|phrase| lower.contains(phrase)),
+            takes_back: TAKES_BACK.iter().any(|phrase| said.contains(&format!(" {phrase} "))),
         })
     }
 
@@ -208,6 +213,7 @@ mod tests {
         for (older, newer, alike) in [
             ("The meeting is on Tuesday.", "Actually I had fish for dinner.", 0.1),
             ("The meeting is on Tuesday.", "Is the meeting actually on Thursday?", 0.9),
+            ("The flat in Porto costs 900 euros.", "You know I found the flat in Porto was often cold.", 0.8),
             ("I like green tea.", "I like green tea.", 1.0),
             ("I like green tea.", "I like green tea and milk.", 0.9),
             ("I planted tomatoes.", "I watered the tomatoes and the beans this morning.", 0.6),

@@ -68,7 +68,7 @@ impl Memory for SqliteStore {
 
     async fn put_embeddings(&self, model: &str, embeddings: &[NewEmbedding]) -> Result<()> {
         let mut transaction = self.begin_write().await?;
-        for embedding in embeddings {
+        for embedding in embeddings.iter().filter(|embedding| !embedding.vector.is_empty()) {
             // A message may have been deleted while it was embedded: then there is nothing to keep.
             sqlx::query(
                 "INSERT INTO embeddings (subject_kind, subject_id, conversation_id, model, dimensions, vector)
@@ -105,6 +105,9 @@ impl Memory for SqliteStore {
 
     async fn nearest(&self, search: &VectorSearch<'_>) -> Result<Vec<Match>> {
         let VectorSearch { model, vector, filter, mode, limit } = *search;
+        if vector.is_empty() {
+            return Ok(Vec::new());
+        }
         let in_scope = self.conversations_of(filter).await?;
         let index = self.index(Some(Which { model, dimensions: vector.len() })).await?;
         let allowed = Allowed { filter, in_scope: in_scope.as_deref() };
@@ -125,6 +128,9 @@ impl Memory for SqliteStore {
         vector: &[f32],
         conversations: &[ConversationId],
     ) -> Result<Vec<Match>> {
+        if vector.is_empty() {
+            return Ok(Vec::new());
+        }
         let index = self.index(Some(Which { model, dimensions: vector.len() })).await?;
         Ok(index.estimates(vector, conversations))
     }

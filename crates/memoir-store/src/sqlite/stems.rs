@@ -37,8 +37,8 @@ impl Stems {
         if known.is_none() {
             for statement in [
                 // As in the first migration.
-                "CREATE VIRTUAL TABLE word USING fts5 (text, tokenize = 'porter unicode61 remove_diacritics 2')",
-                "CREATE VIRTUAL TABLE stem USING fts5vocab (word, 'instance')",
+                "CREATE VIRTUAL TABLE IF NOT EXISTS word USING fts5 (text, tokenize = 'porter unicode61 remove_diacritics 2')",
+                "CREATE VIRTUAL TABLE IF NOT EXISTS stem USING fts5vocab (word, 'instance')",
             ] {
                 sqlx::query(statement).execute(&self.database).await.map_err(store_error)?;
             }

@@ -32,7 +32,7 @@ pub(in crate::sqlite) struct Graphs {
 
 #[derive(Debug, Clone)]
 struct Made {
-    model: String,
+    key: String,
     /// What had been deleted when it was made: rows have other numbers after that.
     deletions: i64,
     graph: Arc<Graph>,
@@ -40,6 +40,7 @@ struct Made {
 
 /// What a graph is built from, apart from the vectors themselves.
 pub(in crate::sqlite) struct Plan {
+    key: String,
     model: String,
     deletions: i64,
     codes: Codes,
@@ -53,7 +54,7 @@ impl Graphs {
             return None;
         }
         let made = self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
-        (made.model == vectors.model && made.deletions == deletions).then_some(made.graph)
+        (made.key == vectors.key() && made.deletions == deletions).then_some(made.graph)
     }
 
     /// Whether there is a graph for the vectors of an index.
@@ -69,11 +70,12 @@ impl Graphs {
             return None;
         }
         let covered = self.current(vectors, mode, index.deletions()).map_or(0, |graph| graph.len());
-        let fresh = covered > 0 && (vectors.ids.len() - covered) * STALE <= vectors.ids.len();
+        let fresh = covered > 0 && vectors.ids.len().saturating_sub(covered) * STALE <= vectors.ids.len();
         if fresh || self.building.swap(true, Ordering::SeqCst) {
             return None;
         }
         Some(Plan {
+            key: vectors.key(),
             model: vectors.model.clone(),
             deletions: index.deletions(),
             codes: vectors.codes.clone(),
@@ -83,21 +85,20 @@ impl Graphs {
 
     /// Takes the graph from `file`, or builds it and keeps it there.
     pub(in crate::sqlite) async fn make(&self, plan: Plan, readers: &SqlitePool, file: &Path) {
-        let Plan { model, deletions, .. } = &plan;
-        let (model, deletions) = (model.clone(), *deletions);
+        let (key, deletions) = (plan.key.clone(), plan.deletions);
         // What fails here costs speed, not answers: the scan goes on serving.
         if let Ok(Some(graph)) = self.load_or_build(plan, readers, file).await {
-            let made = Made { model, deletions, graph: Arc::new(graph) };
+            let made = Made { key, deletions, graph: Arc::new(graph) };
             *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(made);
         }
         self.building.store(false, Ordering::SeqCst);
     }
 
     async fn load_or_build(&self, plan: Plan, readers: &SqlitePool, file: &Path) -> Result<Option<Graph>> {
-        let Plan { model, codes, ids, .. } = plan;
-        let fingerprint = |rows: usize| fingerprint(&model, ids.get(..rows)?);
+        let Plan { key, model, codes, ids, .. } = plan;
+        let fingerprint = |rows: usize| fingerprint(&key, ids.get(..rows)?);
         let kept = fs::read(file).ok().and_then(|bytes| Graph::from_bytes(&bytes, &codes, fingerprint).ok());
-        if let Some(graph) = kept.filter(|graph| (ids.len() - graph.len()) * STALE <= ids.len()) {
+        if let Some(graph) = kept.filter(|graph| ids.len().saturating_sub(graph.len()) * STALE <= ids.len()) {
             return Ok(Some(graph));
         }
         let Some(bytes) = read_vectors(&model, &ids, codes.dimensions(), readers, &self.stop).await? else {
@@ -162,8 +163,8 @@ fn is_wanted(vectors: &Vectors, mode: IndexMode) -> bool {
 }
 
 /// Tells which rows a graph was made for.
-fn fingerprint(model: &str, ids: &[i64]) -> Option<u64> {
-    let mut bytes = model.as_bytes().to_vec();
+fn fingerprint(key: &str, ids: &[i64]) -> Option<u64> {
+    let mut bytes = key.as_bytes().to_vec();
     bytes.extend(ids.iter().flat_map(|id| id.to_le_bytes()));
     Some(checksum(&bytes))
 }

@@ -122,8 +122,9 @@ impl Index {
             self.vectors_read = Progress::default();
         }
         if let Some(vectors) = &mut self.vectors {
+            let key = vectors.key();
             let mut target = WithMessages { vectors, messages: &self.messages };
-            let kind = Kind { name: "vectors", model };
+            let kind = Kind { name: "vectors", model: &key };
             segments::read(connection, kind, &mut self.vectors_read, &mut target).await?;
         }
         Ok(())
@@ -158,7 +159,7 @@ impl Index {
         segments::packed(&mut self.vectors_read, &rows);
         Some(Segment {
             kind: "vectors",
-            model: vectors.model.clone(),
+            model: vectors.key(),
             first_id: first_covered(&vectors.ids, rows.start),
             last_id: vectors.ids[rows.end - 1],
             count: rows.len(),
@@ -291,6 +292,10 @@ impl Target for Messages {
         messages::UNPACKED
     }
 
+    fn model(&self) -> &str {
+        ""
+    }
+
     fn dimensions(&self) -> i64 {
         0
     }
@@ -317,6 +322,10 @@ impl Target for WithMessages<'_> {
 
     fn unpacked(&self) -> &'static str {
         vectors::UNPACKED
+    }
+
+    fn model(&self) -> &str {
+        &self.vectors.model
     }
 
     fn dimensions(&self) -> i64 {

@@ -32,9 +32,10 @@ pub(super) trait Target {
     fn push(&mut self, row: &SqliteRow) -> std::result::Result<i64, sqlx::Error>;
     /// Adds a segment; says whether it was sound.
     fn unpack(&mut self, data: &[u8], count: usize) -> bool;
-    /// The statement for rows with ids in between, and the connection it is run on.
+    /// The statement for rows with ids in between.
     fn unpacked(&self) -> &'static str;
     /// Values for the statement beside the two ids.
+    fn model(&self) -> &str;
     fn dimensions(&self) -> i64;
 }
 
@@ -43,6 +44,8 @@ pub(super) trait Target {
 pub(super) struct Progress {
     /// The last id that was read.
     pub(super) last_id: i64,
+    /// Whether all segments were. Reading may be given up in its middle, and goes on from there the next time.
+    segments_read: bool,
     /// Rows that are in no segment, as ranges; the last one grows.
     pub(super) unpacked: Vec<std::ops::Range<usize>>,
     /// Segments that were found damaged.
@@ -57,9 +60,8 @@ pub(super) async fn read(
     target: &mut impl Target,
 ) -> Result<()> {
     // Only at first. Later there are few new rows, and whether someone has packed them does not matter.
-    let mut more = progress.last_id == 0;
-    let mut seen = 0;
-    while more {
+    let mut seen = progress.last_id;
+    while !progress.segments_read {
         let packed = sqlx::query(
             "SELECT id, first_id, last_id, count, checksum, data FROM _index_segments
              WHERE kind = ? AND model = ? AND first_id > ? ORDER BY first_id LIMIT ?",
@@ -71,19 +73,19 @@ pub(super) async fn read(
         .fetch_all(&mut *connection)
         .await
         .map_err(store_error)?;
-        more = packed.len() == AT_A_TIME as usize;
+        let last = packed.len() < AT_A_TIME as usize;
         for row in packed {
             seen = row.try_get("first_id").map_err(store_error)?;
-            take(connection, kind, progress, &row, target).await?;
+            take(connection, progress, &row, target).await?;
         }
+        progress.segments_read = last;
     }
-    between(connection, kind, progress, i64::MAX, target).await
+    between(connection, progress, i64::MAX, target).await
 }
 
 /// Takes a segment, and what lies before it.
 async fn take(
     connection: &mut SqliteConnection,
-    kind: Kind<'_>,
     progress: &mut Progress,
     row: &SqliteRow,
     target: &mut impl Target,
@@ -95,7 +97,7 @@ async fn take(
     if sound {
         // Rows stay in order of their ids.
         if first > progress.last_id + 1 {
-            between(connection, kind, progress, first, target).await?;
+            between(connection, progress, first, target).await?;
         }
         let count = usize::try_from(place("count")?).unwrap_or(0);
         sound = target.unpack(row.try_get("data").map_err(store_error)?, count);
@@ -124,27 +126,24 @@ fn seal(data: &[u8], first_id: i64, last_id: i64, count: i64) -> i64 {
 /// Reads rows one by one up to `end`.
 async fn between(
     connection: &mut SqliteConnection,
-    kind: Kind<'_>,
     progress: &mut Progress,
     end: i64,
     target: &mut impl Target,
 ) -> Result<()> {
-    let start = target.rows();
     let statement = AssertSqlSafe(target.unpacked());
     let mut rows = sqlx::query(statement)
         .bind(progress.last_id)
         .bind(end)
-        .bind(kind.model)
+        .bind(target.model())
         .bind(target.dimensions())
         .fetch(connection);
     while let Some(row) = rows.try_next().await.map_err(store_error)? {
+        let place = target.rows();
         progress.last_id = target.push(&row).map_err(store_error)?;
-    }
-    let end = target.rows();
-    if end > start {
+        let end = target.rows();
         match progress.unpacked.last_mut() {
-            Some(last) if last.end == start => last.end = end,
-            _ => progress.unpacked.push(start..end),
+            Some(last) if last.end == place => last.end = end,
+            _ => progress.unpacked.push(place..end),
         }
     }
     Ok(())

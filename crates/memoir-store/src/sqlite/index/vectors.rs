@@ -53,6 +53,11 @@ impl Vectors {
         }
     }
 
+    /// Whose they are and how long: what segments are kept under.
+    pub(super) fn key(&self) -> String {
+        format!("{}#{}", self.model, self.codes.dimensions())
+    }
+
     /// Whether the vectors in 8 bits are missing.
     pub(super) fn wants_bytes(&self) -> bool {
         self.bytes.is_none() && (FEWEST_IN_MEMORY..=MOST_IN_MEMORY).contains(&self.ids.len())

@@ -151,7 +151,5 @@ fn rarity(all: f64, having: f64) -> f64 {
 }
 
 fn saturated(count: f64, length: f64) -> f64 {
-    let g = |n: &str, d: f64| std::env::var(n).ok().and_then(|v| v.parse().ok()).unwrap_or(d);
-    let (k, b) = if count == 1.0 { (g("K1", K1), g("B", B)) } else { (K1, B) };
-    count * (k + 1.0) / (count + k * (1.0 - b + b * length))
+    count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * length))
 }

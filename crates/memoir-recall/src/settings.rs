@@ -99,7 +99,7 @@ const ALL: &[Setting] = &[
         key: "rag.enabled",
         aliases: &["rag_enabled"],
         takes: "on or off",
-        summary: "whether every prompt is met with what is relevant; /rag on and /rag off are the same",
+        summary: "whether every prompt is met with what is relevant",
         show: |settings| if settings.enabled { "on" } else { "off" }.into(),
         change: |settings, value| {
             let enabled = match value {
@@ -138,7 +138,7 @@ const ALL: &[Setting] = &[
         key: "rag.min_similarity",
         aliases: &["rag_min_similarity"],
         takes: "a number from 0 to 1, or auto",
-        summary: "from which cosine on something is near in meaning; auto suits the embedding model",
+        summary: "from which cosine on something is near; auto suits the embedding model",
         show: |settings| settings.min_similarity.map_or("auto".into(), |minimum| minimum.to_string()),
         change: |settings, value| {
             set(
@@ -161,7 +161,7 @@ const ALL: &[Setting] = &[
         key: "rag.mode",
         aliases: &["rag_mode"],
         takes: "auto, exact or ann",
-        summary: "how the nearest vectors are looked for: by a scan (exact), along a graph (ann), by size (auto)",
+        summary: "how vectors are searched: by a scan (exact), along a graph (ann), by their number (auto)",
         show: |settings| {
             match settings.mode {
                 IndexMode::Auto => "auto",
@@ -207,7 +207,7 @@ const ALL: &[Setting] = &[
         key: "rag.relevance",
         aliases: &["rag_mmr_lambda", "rag.mmr_lambda"],
         takes: "a number from 0 to 1",
-        summary: "what counts when passages are chosen: 1 is relevance alone, 0 is variety alone",
+        summary: "1 chooses passages by relevance alone, 0 by variety alone",
         show: |settings| settings.relevance.to_string(),
         change: |settings, value| set(&mut settings.relevance, share(value)),
     },
@@ -215,8 +215,8 @@ const ALL: &[Setting] = &[
         key: "rag.stages",
         aliases: &["rag_stages"],
         takes: "names of stages in order, with commas, or auto",
-        summary: "the stages that run",
-        show: |settings| settings.stages.join(","),
+        summary: "the stages of recall that run",
+        show: |settings| names_or_auto(&settings.stages, &stage_names()),
         change: |settings, value| set(&mut settings.stages, names(value, &stage_names())),
     },
     Setting {
@@ -224,7 +224,7 @@ const ALL: &[Setting] = &[
         aliases: &["rag_terms"],
         takes: "names of terms, with commas, or auto",
         summary: "what counts in the score of a message",
-        show: |settings| settings.terms.join(","),
+        show: |settings| names_or_auto(&settings.terms, &term_names()),
         change: |settings, value| set(&mut settings.terms, names(value, &term_names())),
     },
 ];
@@ -248,6 +248,10 @@ fn names(value: &str, known: &[&str]) -> Option<Vec<String>> {
     }
     let names: Vec<String> = value.split(',').map(|name| name.trim().to_owned()).collect();
     names.iter().all(|name| known.contains(&name.as_str())).then_some(names)
+}
+
+fn names_or_auto(names: &[String], all: &[&str]) -> String {
+    if names == all { "auto".into() } else { names.join(",") }
 }
 
 impl Setting {

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use memoir_core::{Conversation, ConversationId, Passage, RelatedConversation};
 use memoir_store::ExchangeText;
 
-use crate::{Inquiry, Recall, RecallError, Stage, excerpt::excerpt, format};
+use crate::{Asking, Inquiry, Recall, RecallError, Stage, excerpt::excerpt, format};
 
 /// How much of a text is quoted; `fetch_conversation_details` gives the rest.
 const LONGEST: usize = 200;
@@ -41,8 +41,10 @@ impl Stage for Budget {
             ) else {
                 continue;
             };
-            // The question itself, asked before, tells nothing; what was answered may.
-            if text.trim() == inquiry.text.trim() && exchange.assistant.is_empty() {
+            // A question that was asked before tells nothing; what was answered may.
+            let only_asks =
+                text.trim() == inquiry.text.trim() || (outline.asks && inquiry.asking == Asking::Prompt);
+            if only_asks && exchange.assistant.is_empty() {
                 continue;
             }
             let words = &inquiry.question.words;

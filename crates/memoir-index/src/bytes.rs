@@ -44,8 +44,7 @@ impl Bytes {
     /// How near a row is to a vector: a cosine, to three digits.
     pub fn similarity_to(&self, vector: &[f32], row: u32) -> f32 {
         let row = row as usize;
-        let sum: f32 = self.row(row).iter().zip(vector).map(|(a, b)| f32::from(*a) * b).sum();
-        sum * self.scales[row]
+        dot(self.row(row), vector) * self.scales[row]
     }
 
     /// How near two rows are: a cosine, nearly.
@@ -57,4 +56,22 @@ impl Bytes {
         let sum = sum as f32;
         sum * self.scales[a] * self.scales[b]
     }
+}
+
+/// Sums that run side by side: one sum alone would wait for every addition.
+const LANES: usize = 16;
+
+/// The product of two vectors.
+#[inline]
+pub fn dot<A: Copy + Into<f32>>(a: &[A], b: &[f32]) -> f32 {
+    let (many, rest) = a.as_chunks::<LANES>();
+    let (many_b, rest_b) = b.as_chunks::<LANES>();
+    let mut sums = [0.0; LANES];
+    for (a, b) in many.iter().zip(many_b) {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += (*a).into() * b;
+        }
+    }
+    let rest: f32 = rest.iter().zip(rest_b).map(|(a, b)| (*a).into() * b).sum();
+    sums.iter().sum::<f32>() + rest
 }

@@ -8,12 +8,9 @@
 use std::ops::Range;
 
 use crate::{
-    kernel::{BLOCK, Line, PlaneWord, Products, multiply},
+    kernel::{BLOCK, Line, PLANES, PlaneWord, Products, multiply, weigh},
     rotation::Rotation,
 };
-
-/// How many blocks are counted at a time: their counts stay in the nearest cache.
-pub(crate) const STRIDE: usize = 32;
 
 /// The codes of many vectors of one length.
 #[derive(Debug, Clone)]
@@ -137,24 +134,22 @@ impl Codes {
         assert_eq!(vector.len(), self.dimensions, "a vector of another length");
         let mut rotated = vector.to_vec();
         self.rotation.apply(&mut rotated);
-        let lowest = rotated.iter().copied().fold(f32::INFINITY, f32::min);
-        let highest = rotated.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        let step = ((highest - lowest) / 15.0).max(f32::MIN_POSITIVE);
+        let largest = rotated.iter().fold(f32::MIN_POSITIVE, |largest, value| largest.max(value.abs()));
+        let step = largest / 7.0;
         let mut planes = vec![PlaneWord::default(); self.words_per_row()];
         let mut total = 0.0;
         for (index, value) in rotated.iter().enumerate() {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 15")]
-            let number = ((value - lowest) / step).round() as u64;
-            #[expect(clippy::cast_precision_loss, reason = "between 0 and 15")]
-            let rounded = lowest + step * number as f32;
+            let rounded = (value / step).round();
             total += rounded;
+            #[expect(clippy::cast_possible_truncation, reason = "between -7 and 7")]
+            let number = rounded as i8;
             for (plane, word) in planes[index / 64].iter_mut().enumerate() {
-                *word |= ((number >> plane) & 1) << (index % 64);
+                *word |= u64::from((number >> plane) & 1 == 1) << (index % 64);
             }
         }
-        let root = self.root();
-        let line =
-            Line { per_one: 2.0 * lowest / root, per_weight: 2.0 * step / root, constant: -total / root };
+        // The numbers where bits are set, less those where they are not: twice the former, less all.
+        let scale = step / self.root();
+        let line = Line { scale: 2.0 * scale, constant: -total * scale };
         Query { planes, line }
     }
 
@@ -169,22 +164,22 @@ impl Codes {
         query.estimate(self.row(row), self.factor(row))
     }
 
-    /// Tells `found` the estimates for `rows`, which begin with a block: where a few dozen begin, and what they are.
+    /// The estimates for `rows`, which begin with a block; `products` has room for as many.
     #[inline]
-    pub(crate) fn estimate(&self, query: &Query, rows: Range<usize>, mut found: impl FnMut(usize, &[f32])) {
+    pub(crate) fn estimate<'a>(
+        &self,
+        query: &Query,
+        rows: Range<usize>,
+        products: &'a mut [Products],
+    ) -> &'a [f32] {
         let width = self.words_per_row() * BLOCK;
-        let mut products = [Products::default(); STRIDE];
-        for start in rows.clone().step_by(STRIDE * BLOCK) {
-            let end = (start + STRIDE * BLOCK).min(rows.end);
-            let blocks = &self.words[start / BLOCK * width..end.div_ceil(BLOCK) * width];
-            multiply(blocks, &query.planes, query.line, &mut products);
-            let estimates = &mut products.as_flattened_mut()[..end - start];
-            estimates
-                .iter_mut()
-                .zip(&self.factors[start..end])
-                .for_each(|(estimate, factor)| *estimate *= factor);
-            found(start, estimates);
+        let blocks = &self.words[rows.start / BLOCK * width..rows.end.div_ceil(BLOCK) * width];
+        multiply(blocks, &query.planes, query.line, products);
+        let estimates = &mut products.as_flattened_mut()[..rows.len()];
+        for (estimate, factor) in estimates.iter_mut().zip(&self.factors[rows]) {
+            *estimate *= factor;
         }
+        estimates
     }
 }
 
@@ -192,13 +187,12 @@ impl Query {
     /// The estimate for one row, given its bits.
     #[inline]
     pub(crate) fn estimate(&self, bits: impl Iterator<Item = u64>, factor: f32) -> f32 {
-        let (mut ones, mut weighted) = (0, 0);
+        let mut counts = [0; PLANES];
         for (bits, planes) in bits.zip(&self.planes) {
-            ones += bits.count_ones();
-            for (plane, word) in planes.iter().enumerate() {
-                weighted += (bits & word).count_ones() << plane;
+            for (count, plane) in counts.iter_mut().zip(planes) {
+                *count += (bits & plane).count_ones().cast_signed();
             }
         }
-        self.line.product(ones, weighted) * factor
+        self.line.product(weigh(counts)) * factor
     }
 }

@@ -8,6 +8,8 @@
 //! at all of them, needs nothing built and serves a person's whole life of talk; [`Graph`] (HNSW) looks at few,
 //! and is for more than that. This crate knows neither files nor databases.
 
+use std::ops::Range;
+
 mod bytes;
 mod codes;
 mod graph;
@@ -16,10 +18,13 @@ mod rotation;
 mod scan;
 mod top;
 
-pub use bytes::Bytes;
+pub use bytes::{Bytes, dot};
 pub use codes::{Codes, Query};
 pub use graph::{Graph, GraphError, checksum};
 pub use scan::Scan;
+
+/// So many rows stand together in a search.
+pub const TOGETHER: usize = 64;
 
 /// A row and its estimated cosine.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,10 +36,27 @@ pub struct Candidate {
 }
 
 /// Which rows may be found. It is asked during the search, never afterwards: what it refuses takes no one's place.
-pub type Keep<'a> = &'a (dyn Fn(u32) -> bool + Sync);
+pub trait Keep: Sync {
+    /// Whether a row may be found.
+    fn keeps(&self, row: u32) -> bool;
+
+    /// Whether all of some rows may be found, or none; `None` when it is not known without asking about each. Rows are
+    /// asked about [`TOGETHER`] at a time.
+    fn keeps_all(&self, rows: Range<u32>) -> Option<bool> {
+        let _ = rows;
+        None
+    }
+}
+
+impl<F: Fn(u32) -> bool + Sync> Keep for F {
+    #[inline]
+    fn keeps(&self, row: u32) -> bool {
+        self(row)
+    }
+}
 
 /// A way to find the nearest rows.
 pub trait VectorIndex: Send + Sync {
     /// The `limit` rows with the highest estimates among those that `keep` lets through, best first.
-    fn nearest(&self, codes: &Codes, query: &Query, keep: Option<Keep<'_>>, limit: usize) -> Vec<Candidate>;
+    fn nearest(&self, codes: &Codes, query: &Query, keep: Option<&dyn Keep>, limit: usize) -> Vec<Candidate>;
 }

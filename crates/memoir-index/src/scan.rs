@@ -2,7 +2,11 @@
 
 use std::{ops::Range, thread};
 
-use crate::{Candidate, Codes, Keep, Query, VectorIndex, codes::STRIDE, kernel::BLOCK, top::Top};
+use crate::{
+    Candidate, Codes, Keep, Query, TOGETHER, VectorIndex,
+    kernel::{BLOCK, Products},
+    top::Top,
+};
 
 /// Fewer rows than this are not worth a second thread.
 const SHARE: usize = 1 << 16;
@@ -15,7 +19,7 @@ const SAMPLE: usize = 256;
 pub struct Scan;
 
 impl VectorIndex for Scan {
-    fn nearest(&self, codes: &Codes, query: &Query, keep: Option<Keep<'_>>, limit: usize) -> Vec<Candidate> {
+    fn nearest(&self, codes: &Codes, query: &Query, keep: Option<&dyn Keep>, limit: usize) -> Vec<Candidate> {
         nearest_within(codes, query, keep, limit, 0..codes.len())
     }
 }
@@ -24,18 +28,15 @@ impl VectorIndex for Scan {
 pub(crate) fn nearest_within(
     codes: &Codes,
     query: &Query,
-    keep: Option<Keep<'_>>,
+    keep: Option<&dyn Keep>,
     limit: usize,
     rows: Range<usize>,
 ) -> Vec<Candidate> {
     let threads =
         thread::available_parallelism().map_or(1, usize::from).min(rows.len().div_ceil(SHARE)).max(1);
-    let share = rows.len().div_ceil(threads).max(1).next_multiple_of(STRIDE * BLOCK);
+    let share = rows.len().div_ceil(threads).max(1).next_multiple_of(TOGETHER);
     let part = |rows| scan(codes, query, keep, limit, rows);
-    let mut parts = blocks(rows.start)
-        .take_while(|start| *start < rows.end)
-        .step_by(share / BLOCK)
-        .map(|start| start.max(rows.start)..(start + share).min(rows.end));
+    let mut parts = rows.clone().step_by(share).map(|start| start..(start + share).min(rows.end));
     thread::scope(|scope| {
         let first = parts.next();
         let others: Vec<_> = parts.map(|rows| scope.spawn(move || part(rows))).collect();
@@ -44,21 +45,26 @@ pub(crate) fn nearest_within(
     })
 }
 
-/// Where blocks begin, from the one that holds `row` on.
-fn blocks(row: usize) -> impl Iterator<Item = usize> {
-    (row / BLOCK * BLOCK..).step_by(BLOCK)
-}
-
-/// A filter is asked last, and only about what is good enough: counting bits is cheaper than asking.
-fn scan(codes: &Codes, query: &Query, keep: Option<Keep<'_>>, limit: usize, rows: Range<usize>) -> Top {
+fn scan(codes: &Codes, query: &Query, keep: Option<&dyn Keep>, limit: usize, rows: Range<usize>) -> Top {
     let mut top = Top::new(limit);
-    let first = rows.start / BLOCK * BLOCK;
-    codes.estimate(query, first..rows.end, |start, estimates| match keep {
-        Some(keep) => {
-            offer(&mut top, start, estimates, |row| row >= rows.start && kept(keep, row));
+    let mut products = [Products::default(); TOGETHER / BLOCK];
+    for start in (rows.start / TOGETHER * TOGETHER..rows.end).step_by(TOGETHER) {
+        let end = (start + TOGETHER).min(rows.end);
+        let asked = number(start)..number(end);
+        match keep.map_or(Some(true), |keep| keep.keeps_all(asked)) {
+            Some(false) => {}
+            Some(true) => {
+                let estimates = codes.estimate(query, start..end, &mut products);
+                offer(&mut top, start, estimates, |row| row >= rows.start);
+            }
+            // A single row is asked about last, and only if it is good enough: counting bits is cheaper than asking.
+            None => {
+                let estimates = codes.estimate(query, start..end, &mut products);
+                let keeps = |row| keep.is_none_or(|keep| keep.keeps(number(row)));
+                offer(&mut top, start, estimates, |row| row >= rows.start && keeps(row));
+            }
         }
-        None => offer(&mut top, start, estimates, |row| row >= rows.start),
-    });
+    }
     top
 }
 
@@ -79,15 +85,16 @@ fn offer(top: &mut Top, start: usize, estimates: &[f32], allows: impl Fn(usize) 
 }
 
 /// What share of the rows a filter lets through, about.
-pub(crate) fn share_kept(keep: Keep<'_>, rows: Range<usize>) -> f32 {
+pub(crate) fn share_kept(keep: &dyn Keep, rows: Range<usize>) -> f32 {
     let (mut tried, mut passed) = (0.0_f32, 0.0);
     for row in rows.clone().step_by((rows.len() / SAMPLE).max(1)) {
         tried += 1.0;
-        passed += f32::from(kept(keep, row));
+        passed += f32::from(keep.keeps(number(row)));
     }
     passed / tried.max(1.0)
 }
 
-pub(crate) fn kept(keep: Keep<'_>, row: usize) -> bool {
-    u32::try_from(row).is_ok_and(keep)
+/// A row as it is told. There are fewer than four thousand million.
+fn number(row: usize) -> u32 {
+    u32::try_from(row).unwrap_or(u32::MAX)
 }

@@ -56,12 +56,12 @@ fn fixture(count: usize) -> Fixture {
 }
 
 /// How many of the true ten nearest are found among sixty by estimate.
-fn recall(fixture: &Fixture, index: &dyn VectorIndex, keep: Option<Keep<'_>>) -> f64 {
+fn recall(fixture: &Fixture, index: &dyn VectorIndex, keep: Option<&dyn Keep>) -> f64 {
     let (mut hits, mut all) = (0, 0);
     for query in fixture.vectors.iter().step_by(37) {
         let mut exact: Vec<(f32, u32)> = (0..)
             .zip(&fixture.vectors)
-            .filter(|(row, _)| keep.is_none_or(|keep| keep(*row)))
+            .filter(|(row, _)| keep.is_none_or(|keep| keep.keeps(*row)))
             .map(|(row, vector)| (dot(query, vector), row))
             .collect();
         // What is not near at all is in no particular order.
@@ -69,7 +69,7 @@ fn recall(fixture: &Fixture, index: &dyn VectorIndex, keep: Option<Keep<'_>>) ->
         exact.sort_by(|a, b| b.0.total_cmp(&a.0));
         let found = index.nearest(&fixture.codes, &fixture.codes.query(query), keep, 60);
         assert!(found.is_sorted_by(|a, b| a.estimate >= b.estimate));
-        assert!(found.len() <= 60 && found.iter().all(|found| keep.is_none_or(|keep| keep(found.row))));
+        assert!(found.len() <= 60 && found.iter().all(|found| keep.is_none_or(|keep| keep.keeps(found.row))));
         all += exact.len().min(10);
         hits += exact.iter().take(10).filter(|(_, row)| found.iter().any(|found| found.row == *row)).count();
     }
@@ -88,18 +88,18 @@ fn the_nearest_are_among_the_first_by_estimate() {
 fn a_filter_is_part_of_the_search() {
     let fixture = fixture(3000);
     // One row in a hundred is kept: after the search, nothing would be left of sixty.
-    let (few, half, most): (Keep<'_>, Keep<'_>, Keep<'_>) =
-        (&|row| row % 100 == 7, &|row| row < 1500, &|row| row % 10 != 3);
+    let (few, half, most): (&dyn Keep, &dyn Keep, &dyn Keep) =
+        (&|row: u32| row % 100 == 7, &|row: u32| row < 1500, &|row: u32| row % 10 != 3);
     for keep in [few, half, most] {
         assert!(recall(&fixture, &Scan, Some(keep)) >= 0.99);
+        let query = fixture.codes.query(&fixture.vectors[11]);
+        let mut all = Scan.nearest(&fixture.codes, &query, None, 3000);
+        all.retain(|found| keep.keeps(found.row));
+        assert_eq!(Scan.nearest(&fixture.codes, &query, Some(keep), 3000), all);
         assert!(recall(&fixture, &fixture.graph, Some(keep)) >= 0.9);
     }
-    let nothing = Scan.nearest(
-        &fixture.codes,
-        &fixture.codes.query(&fixture.vectors[0]),
-        Some(&(|_| false) as Keep<'_>),
-        5,
-    );
+    let nothing =
+        Scan.nearest(&fixture.codes, &fixture.codes.query(&fixture.vectors[0]), Some(&|_: u32| false), 5);
     assert!(nothing.is_empty());
 }
 

@@ -211,6 +211,7 @@ async fn measure(path: &Path) {
         ("vectors, the newest half", since(0.5)),
         ("vectors, the newest tenth", since(0.1)),
         ("vectors, the newest hundredth", since(0.01)),
+        ("vectors, one conversation", Filter { within: Some(last[0].id), ..Filter::default() }),
     ] {
         vectors(&store, name, &queries, &filter, IndexMode::Exact).await;
     }

@@ -15,7 +15,7 @@ use std::{
 
 use crate::{
     Candidate, Codes, Keep, Query, VectorIndex,
-    scan::{Scan, kept, nearest_within, share_kept},
+    scan::{Scan, nearest_within, share_kept},
     top::better,
 };
 
@@ -92,7 +92,13 @@ impl Graph {
     }
 
     /// The best rows around `start` that `keep` lets through; the others are walked through all the same.
-    fn around(&self, query: &Query, start: Candidate, keep: Option<Keep<'_>>, view: usize) -> Vec<Candidate> {
+    fn around(
+        &self,
+        query: &Query,
+        start: Candidate,
+        keep: Option<&dyn Keep>,
+        view: usize,
+    ) -> Vec<Candidate> {
         let mut seen = vec![0_u64; self.len().div_ceil(64)];
         let mut first_time = |row: u32| {
             let (word, bit) = (row as usize / 64, 1 << (row % 64));
@@ -103,7 +109,7 @@ impl Graph {
         first_time(start.row);
         let mut open = BinaryHeap::from([Nearer(start)]);
         let mut best: BinaryHeap<Reverse<Nearer>> = BinaryHeap::new();
-        let passes = |row: u32| keep.is_none_or(|keep| kept(keep, row as usize));
+        let passes = |row: u32| keep.is_none_or(|keep| keep.keeps(row));
         if passes(start.row) {
             best.push(Reverse(Nearer(start)));
         }
@@ -131,7 +137,7 @@ impl Graph {
 }
 
 impl VectorIndex for Graph {
-    fn nearest(&self, codes: &Codes, query: &Query, keep: Option<Keep<'_>>, limit: usize) -> Vec<Candidate> {
+    fn nearest(&self, codes: &Codes, query: &Query, keep: Option<&dyn Keep>, limit: usize) -> Vec<Candidate> {
         // Few rows that may be found lie far apart, and a walk between them is longer than a scan past the others.
         let scattered = keep.is_some_and(|keep| share_kept(keep, 0..codes.len()) < 0.25);
         if self.is_empty() || codes.len() < self.len() || scattered {

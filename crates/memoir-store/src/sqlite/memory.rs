@@ -261,7 +261,10 @@ impl SqliteStore {
     fn hold_vectors(&self, index: &Index) {
         // A program that answers once does not need them.
         let searches = self.searches.fetch_add(1, Ordering::Relaxed);
-        let Some(wanted) = index.wanted_in_memory().filter(|_| searches >= SEARCHES) else { return };
+        if searches < SEARCHES || self.holding.load(Ordering::SeqCst) {
+            return;
+        }
+        let Some(wanted) = index.wanted_in_memory() else { return };
         if self.holding.swap(true, Ordering::SeqCst) {
             return;
         }

@@ -18,8 +18,8 @@ use sqlx::{Connection as _, SqliteConnection, SqlitePool, sqlite::SqliteRow};
 
 use super::error::store_error;
 use crate::{IndexMode, Match, MessageOutline, Result};
-use filter::Predicate;
-use messages::{Messages, NONE};
+use filter::{OfVectors, Predicate};
+use messages::Messages;
 use segments::{Kind, Progress, Target};
 use vectors::Vectors;
 
@@ -229,10 +229,6 @@ impl Index {
     ) -> Vec<i64> {
         let Some(vectors) = &self.vectors else { return Vec::new() };
         let predicate = Predicate::new(allowed, &self.messages);
-        let keep = |row: u32| {
-            let message = vectors.messages[row as usize];
-            message != NONE && predicate.allows(&self.messages, message as usize)
-        };
         let query = vectors.codes.query(vector);
         let graph = graphs.current(vectors, mode, self.deletions());
         let index: &dyn VectorIndex = match &graph {
@@ -240,8 +236,9 @@ impl Index {
             None => &Scan,
         };
         // Where nothing is refused, nothing need be asked.
-        let keep: Option<Keep<'_>> =
-            if predicate.allows_all() && vectors.all_placed { None } else { Some(&keep) };
+        let everything = predicate.allows_all() && vectors.all_placed;
+        let of_vectors = OfVectors { predicate, vectors };
+        let keep: Option<&dyn Keep> = if everything { None } else { Some(&of_vectors) };
         let found = index.nearest(&vectors.codes, &query, keep, limit + MORE.max(limit / 2));
         let rows = vectors.closest(vector, found.into_iter().map(|candidate| candidate.row).collect(), limit);
         rows.into_iter().map(|row| vectors.ids[row as usize]).collect()
@@ -262,7 +259,7 @@ impl Index {
     pub(super) fn hold(&mut self, wanted: &Wanted, bytes: Bytes) {
         let deletions = self.deletions();
         if let Some(vectors) = &mut self.vectors
-            && vectors.model == wanted.model
+            && (&vectors.model, vectors.codes.dimensions()) == (&wanted.model, wanted.dimensions)
             && deletions == wanted.deletions
         {
             vectors.hold(bytes);

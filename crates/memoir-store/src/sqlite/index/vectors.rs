@@ -1,11 +1,12 @@
 //! The vectors of messages, in memory: their codes, in order of their ids. The vectors themselves stay in the database.
 
 use half::{f16, slice::HalfFloatSliceExt as _};
-use memoir_index::{Bytes, Codes};
+use memoir_index::{Bytes, Codes, TOGETHER, dot};
 use sqlx::{Row as _, sqlite::SqliteRow};
 
 use super::{
     columns,
+    filter::Stretch,
     messages::{Messages, NONE},
 };
 
@@ -25,6 +26,8 @@ pub(super) struct Vectors {
     pub(super) messages: Vec<u32>,
     /// For each message its row here.
     of_message: Vec<u32>,
+    /// What is known of every [`TOGETHER`] of them.
+    pub(super) stretches: Vec<Stretch>,
     /// Whether every vector has a message.
     pub(super) all_placed: bool,
     /// The vectors in 8 bits, all of them, when they are few and were read.
@@ -48,6 +51,7 @@ impl Vectors {
             ids: Vec::new(),
             messages: Vec::new(),
             of_message: Vec::new(),
+            stretches: Vec::new(),
             all_placed: true,
             bytes: None,
         }
@@ -103,6 +107,12 @@ impl Vectors {
     fn place(&mut self, id: i64, subject: i64, messages: &Messages) {
         let message = messages.row(subject);
         self.all_placed &= message.is_some();
+        if self.ids.len().is_multiple_of(TOGETHER) {
+            self.stretches.push(Stretch::default());
+        }
+        if let Some(stretch) = self.stretches.last_mut() {
+            stretch.add(message, messages);
+        }
         if let Some(message) = message {
             if self.of_message.len() <= message {
                 self.of_message.resize(messages.len(), NONE);
@@ -155,5 +165,5 @@ pub(in crate::sqlite) fn numbers(bytes: &[u8]) -> Vec<f32> {
 
 /// The cosine of two vectors of length one.
 pub(in crate::sqlite) fn cosine(vector: &[f32], kept: &[u8]) -> f64 {
-    f64::from(vector.iter().zip(numbers(kept)).map(|(a, b)| a * b).sum::<f32>())
+    f64::from(dot(&numbers(kept), vector))
 }

@@ -56,7 +56,7 @@ impl Index {
         let weights: Vec<Weight> = words.iter().map(|rows| Weight::of(messages, rows)).collect();
         for (rows, weight) in words.iter().zip(&weights) {
             let mut counts: HashMap<u32, f64> = HashMap::new();
-            for found in rows.iter().filter(|found| predicate.allows(messages, found.row as usize)) {
+            for found in rows.iter().filter(|found| predicate.allows(found.row as usize)) {
                 *counts.entry(messages.conversations[found.row as usize]).or_default() += found.count;
                 #[expect(clippy::cast_possible_truncation, reason = "a score")]
                 let score = weight.score(messages, *found) as f32;
@@ -75,7 +75,7 @@ impl Index {
         let found = |(rows, weight): (&Vec<Occurrence>, &Weight)| {
             let rows = rows.iter().filter(|found| {
                 within.contains(&messages.conversations[found.row as usize])
-                    && predicate.allows(messages, found.row as usize)
+                    && predicate.allows(found.row as usize)
             });
             rows.map(|found| Match {
                 message_id: MessageId::new(messages.ids[found.row as usize]),

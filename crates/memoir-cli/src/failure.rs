@@ -168,6 +168,7 @@ impl From<RecallError> for Failure {
         match error {
             RecallError::Store(error) => error.into(),
             RecallError::Embedding(error) => error.into(),
+            RecallError::Stage(_) => Self::new(Kind::Failed, error.to_string()),
         }
     }
 }

@@ -8,7 +8,8 @@
 use std::ops::Range;
 
 use crate::{
-    kernel::{BLOCK, Line, PLANES, PlaneWord, Products, multiply, weigh},
+    TOGETHER,
+    kernel::{BLOCK, Line, PLANES, PlaneWord, Products, Work, estimate, weigh},
     rotation::Rotation,
 };
 
@@ -19,8 +20,9 @@ pub struct Codes {
     rotation: Rotation,
     /// Block after block of eight rows; see `kernel.rs`. The last is filled up with zeros.
     words: Vec<u64>,
-    /// One per row: what the product of query and signs is multiplied with.
-    factors: Vec<f32>,
+    /// One per row, in blocks like those: what the product of query and signs is multiplied with.
+    factors: Vec<Products>,
+    rows: usize,
 }
 
 /// A query, ready to meet codes of its length.
@@ -33,7 +35,13 @@ pub struct Query {
 impl Codes {
     /// No codes yet, for vectors of `dimensions` numbers.
     pub fn new(dimensions: usize) -> Self {
-        Self { dimensions, rotation: Rotation::new(dimensions), words: Vec::new(), factors: Vec::new() }
+        Self {
+            dimensions,
+            rotation: Rotation::new(dimensions),
+            words: Vec::new(),
+            factors: Vec::new(),
+            rows: 0,
+        }
     }
 
     /// The length of the vectors.
@@ -43,12 +51,12 @@ impl Codes {
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.factors.len()
+        self.rows
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.factors.is_empty()
+        self.rows == 0
     }
 
     pub(crate) fn words_per_row(&self) -> usize {
@@ -83,7 +91,15 @@ impl Codes {
         for (index, word) in bits.iter().enumerate() {
             self.words[block + index * BLOCK + row % BLOCK] = *word;
         }
-        self.factors.push(factor);
+        self.push_factor(factor);
+    }
+
+    fn push_factor(&mut self, factor: f32) {
+        if self.rows.is_multiple_of(BLOCK) {
+            self.factors.push(Products::default());
+        }
+        self.factors[self.rows / BLOCK][self.rows % BLOCK] = factor;
+        self.rows += 1;
     }
 
     /// The bits of one row.
@@ -93,16 +109,17 @@ impl Codes {
     }
 
     pub(crate) fn factor(&self, row: usize) -> f32 {
-        self.factors[row]
+        self.factors[row / BLOCK][row % BLOCK]
     }
 
     /// Rows as bytes, to be kept and given to [`Codes::import`].
     pub fn export(&self, rows: Range<usize>, bytes: &mut Vec<u8>) {
         let mut kept = Self::new(0);
         kept.dimensions = self.dimensions;
-        rows.for_each(|row| kept.push_row(&self.row(row).collect::<Vec<_>>(), self.factors[row]));
+        rows.for_each(|row| kept.push_row(&self.row(row).collect::<Vec<_>>(), self.factor(row)));
         bytes.extend(kept.words.iter().flat_map(|word| word.to_le_bytes()));
-        bytes.extend(kept.factors.iter().flat_map(|factor| factor.to_le_bytes()));
+        let factors = &kept.factors.as_flattened()[..kept.rows];
+        bytes.extend(factors.iter().flat_map(|factor| factor.to_le_bytes()));
     }
 
     /// Adds rows that were exported; says whether the bytes were so many rows.
@@ -111,17 +128,16 @@ impl Codes {
         if bytes.len() != length + 4 * rows {
             return false;
         }
-        let (words, factors) = bytes.split_at(length);
-        let words = words.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
-        let factors = factors.as_chunks::<4>().0.iter().map(|factor| f32::from_le_bytes(*factor));
         if self.len().is_multiple_of(BLOCK) {
-            self.words.extend(words);
-            self.factors.extend(factors);
+            let (words, factors) = bytes.split_at(length);
+            self.words.extend(words.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)));
+            let factors = factors.as_chunks::<4>().0.iter();
+            factors.for_each(|factor| self.push_factor(f32::from_le_bytes(*factor)));
         } else {
             let mut kept = Self::new(0);
             kept.dimensions = self.dimensions;
-            (kept.words, kept.factors) = (words.collect(), factors.collect());
-            (0..rows).for_each(|row| self.push_row(&kept.row(row).collect::<Vec<_>>(), kept.factors[row]));
+            kept.import(bytes, rows);
+            (0..rows).for_each(|row| self.push_row(&kept.row(row).collect::<Vec<_>>(), kept.factor(row)));
         }
         true
     }
@@ -164,22 +180,23 @@ impl Codes {
         query.estimate(self.row(row), self.factor(row))
     }
 
-    /// The estimates for `rows`, which begin with a block; `products` has room for as many.
+    /// The estimates for at most [`TOGETHER`] rows, of which the first begins a block, and which of them exceed
+    /// `threshold`: the first row in the lowest bit.
     #[inline]
-    pub(crate) fn estimate<'a>(
+    pub(crate) fn estimate(
         &self,
         query: &Query,
         rows: Range<usize>,
-        products: &'a mut [Products],
-    ) -> &'a [f32] {
+        threshold: f32,
+        estimates: &mut [Products],
+    ) -> u64 {
         let width = self.words_per_row() * BLOCK;
-        let blocks = &self.words[rows.start / BLOCK * width..rows.end.div_ceil(BLOCK) * width];
-        multiply(blocks, &query.planes, query.line, products);
-        let estimates = &mut products.as_flattened_mut()[..rows.len()];
-        for (estimate, factor) in estimates.iter_mut().zip(&self.factors[rows]) {
-            *estimate *= factor;
-        }
-        estimates
+        let blocks = rows.start / BLOCK..rows.end.div_ceil(BLOCK);
+        let words = &self.words[blocks.start * width..blocks.end * width];
+        let factors = &self.factors[blocks];
+        let work = Work { query: &query.planes, line: query.line, words, factors, threshold };
+        let above = estimate(work, estimates);
+        above & (u64::MAX >> (TOGETHER - rows.len()))
     }
 }
 

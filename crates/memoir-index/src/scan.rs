@@ -47,41 +47,26 @@ pub(crate) fn nearest_within(
 
 fn scan(codes: &Codes, query: &Query, keep: Option<&dyn Keep>, limit: usize, rows: Range<usize>) -> Top {
     let mut top = Top::new(limit);
-    let mut products = [Products::default(); TOGETHER / BLOCK];
+    let mut estimates = [Products::default(); TOGETHER / BLOCK];
     for start in (rows.start / TOGETHER * TOGETHER..rows.end).step_by(TOGETHER) {
         let end = (start + TOGETHER).min(rows.end);
-        let asked = number(start)..number(end);
-        match keep.map_or(Some(true), |keep| keep.keeps_all(asked)) {
-            Some(false) => {}
-            Some(true) => {
-                let estimates = codes.estimate(query, start..end, &mut products);
-                offer(&mut top, start, estimates, |row| row >= rows.start);
-            }
+        let verdict = keep.map_or(Some(true), |keep| keep.keeps_all(number(start)..number(end)));
+        if verdict == Some(false) {
+            continue;
+        }
+        let mut good = codes.estimate(query, start..end, top.threshold, &mut estimates);
+        while good != 0 {
+            let row = start + good.trailing_zeros() as usize;
+            good &= good - 1;
+            let estimate = estimates.as_flattened()[row - start];
             // A single row is asked about last, and only if it is good enough: counting bits is cheaper than asking.
-            None => {
-                let estimates = codes.estimate(query, start..end, &mut products);
-                let keeps = |row| keep.is_none_or(|keep| keep.keeps(number(row)));
-                offer(&mut top, start, estimates, |row| row >= rows.start && keeps(row));
+            let keeps = || verdict.is_some() || keep.is_none_or(|keep| keep.keeps(number(row)));
+            if estimate > top.threshold && row >= rows.start && keeps() {
+                top.push(row, estimate);
             }
         }
     }
     top
-}
-
-/// Offers what is good enough. Mostly none of eight is: that is seen at one glance.
-#[inline]
-fn offer(top: &mut Top, start: usize, estimates: &[f32], allows: impl Fn(usize) -> bool) {
-    for (block, estimates) in (start..).step_by(BLOCK).zip(estimates.chunks(BLOCK)) {
-        if estimates.iter().fold(f32::NEG_INFINITY, |highest, estimate| highest.max(*estimate))
-            > top.threshold
-        {
-            for (row, estimate) in (block..).zip(estimates) {
-                if *estimate > top.threshold && allows(row) {
-                    top.push(row, *estimate);
-                }
-            }
-        }
-    }
 }
 
 /// What share of the rows a filter lets through, about.

@@ -72,10 +72,12 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn without(text: &str, person: &str) -> String {
-    let keep = |word: &&str| {
-        !is_name(word.trim_end_matches("'s").trim_matches(|c: char| !c.is_alphanumeric()), person)
+    let keep = |(place, word): (usize, &'_ str)| {
+        let bare = word.trim_end_matches("'s").trim_matches(|c: char| !c.is_alphanumeric());
+        !(is_name(bare, person) && is_meant_as_name(bare, place))
     };
-    text.split_whitespace().filter(keep).collect::<Vec<_>>().join(" ")
+    let kept = text.split_whitespace().enumerate().filter(|word| keep(*word));
+    kept.map(|(_, word)| word).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -96,7 +98,9 @@ mod tests {
         assert_eq!(read("Did Mel meet Caroline?").speaker, None, "two are named");
         assert_eq!(read("Who is there?").speaker, None);
         let people = ["Andrew".to_owned(), "Will".to_owned()];
-        let speaker = |text| Question::read(text, &people, Timestamp::from_millis(0), &TimeZone::UTC).speaker;
+        let read = |text| Question::read(text, &people, Timestamp::from_millis(0), &TimeZone::UTC);
+        let speaker = |text| read(text).speaker;
+        assert_eq!(read("When will Will cook?").meaning, "When will cook?");
         assert_eq!(speaker("What did he cook and bake?"), None, "\"and\" is no short form of Andrew");
         assert_eq!(speaker("Will it rain, and when will it stop?"), None);
         assert_eq!(speaker("Where does Will live?").as_deref(), Some("Will"));

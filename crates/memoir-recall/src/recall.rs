@@ -17,6 +17,9 @@ pub enum RecallError {
     /// The question could not be embedded.
     #[error(transparent)]
     Embedding(#[from] ModelError),
+    /// A stage failed where all are needed.
+    #[error("{0}")]
+    Stage(String),
 }
 
 /// Memory, to be asked.
@@ -69,11 +72,15 @@ impl Recall {
     }
 
     /// The messages that best answer `text`, best first, whether they are relevant or not.
+    /// Unlike in a prompt, a stage that fails is an error.
     pub async fn rank(&self, text: &str, filter: Filter, limit: usize) -> Result<Vec<Ranked>, RecallError> {
         let choosing = ["abstain", "diversify", "budget"];
         let stages: Vec<String> =
             self.settings.stages.iter().filter(|name| !choosing.contains(&name.as_str())).cloned().collect();
         let mut inquiry = self.run(Inquiry::new(text, Asking::Search, filter), &stages).await;
+        if let Some(notice) = inquiry.notices.pop() {
+            return Err(RecallError::Stage(notice));
+        }
         inquiry.ranked.truncate(limit);
         Ok(inquiry.ranked)
     }

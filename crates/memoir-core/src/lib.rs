@@ -4,6 +4,8 @@
 //! environment and knows no database, no provider and no terminal.
 
 mod conversation;
+mod core_memory;
+mod digest;
 mod exchange;
 mod ids;
 mod message;
@@ -16,6 +18,8 @@ mod usage;
 mod words;
 
 pub use conversation::{Conversation, ConversationTarget, NewConversation};
+pub use core_memory::{ChangedBy, CoreBlock, CoreChange, CoreEntry, UnknownBlock};
+pub use digest::{Digest, Prepared};
 pub use exchange::{CallCost, Exchange, ExchangeDraft, ExchangeStatus, Purpose};
 pub use ids::{ConversationId, ExchangeId, MessageId};
 pub use jiff::tz::TimeZone;

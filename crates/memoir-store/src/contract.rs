@@ -7,13 +7,14 @@
 use std::{future::Future, sync::Arc};
 
 use memoir_core::{
-    CallCost, ConversationId, ConversationTarget, DraftMessage, ExchangeDraft, ExchangeId, ExchangeStatus,
-    MessageBody, NewConversation, Provenance, Purpose, Role, Timestamp, ToolCall, Usage, Usd, Visibility,
+    CallCost, ChangedBy, ConversationId, ConversationTarget, CoreBlock, CoreChange, CoreEntry, Digest,
+    DraftMessage, ExchangeDraft, ExchangeId, ExchangeStatus, MessageBody, NewConversation, Prepared,
+    Provenance, Purpose, Role, Timestamp, ToolCall, Usage, Usd, Visibility,
 };
 use serde_json::json;
 
 use crate::{
-    ConversationList, CostFilter, Filter, IndexMode, NewEmbedding, Store, StoreError, VectorSearch,
+    Change, ConversationList, CostFilter, Filter, IndexMode, NewEmbedding, Store, StoreError, VectorSearch,
     WordSearch, WordsFound,
 };
 
@@ -32,6 +33,8 @@ where
     no_word_is_a_syntax_error(empty_store().await).await;
     filters_are_part_of_every_search(empty_store().await).await;
     vectors_find_the_nearest_and_only_once(empty_store().await).await;
+    core_memory_is_changed_by_who_has_seen_it_and_undone(empty_store().await).await;
+    a_digest_is_replaced_by_who_has_seen_it(empty_store().await).await;
     settings_are_kept_changed_and_removed(empty_store().await).await;
     command_history_keeps_order_and_skips_repetition(empty_store().await).await;
     costs_add_up_and_unknown_prices_are_counted(empty_store().await).await;
@@ -194,6 +197,77 @@ async fn the_window_is_the_newest_exchanges_oldest_first(store: impl Store) {
     let texts: Vec<_> =
         store.messages(id, 2).await.unwrap().into_iter().map(|m| m.body.text().to_owned()).collect();
     assert_eq!(texts, ["q3", "a3", "q4", "a4"]);
+
+    // What is sent again: from an exchange on, without what was redacted.
+    let mut draft = exchange("q5", "a5", 500);
+    draft.messages[0].visibility = Visibility::Redacted;
+    store.commit_exchange(&ConversationTarget::Existing(id), &draft).await.unwrap();
+    let third = store.exchanges(id, 4).await.unwrap()[1].id;
+    let shown = async |after| -> Vec<String> {
+        let messages = store.shown_messages(id, after).await.unwrap();
+        messages.into_iter().map(|message| message.body.text().to_owned()).collect()
+    };
+    assert_eq!(shown(Some(third)).await, ["q4", "a4", "a5"]);
+    assert_eq!(shown(None).await.len(), 11);
+    assert_eq!(store.shown_messages(ConversationId::new(99), None).await.unwrap(), []);
+}
+
+async fn core_memory_is_changed_by_who_has_seen_it_and_undone(store: impl Store) {
+    let blocks = async |project| -> Vec<(String, u64)> {
+        let entries = store.core_memory(project).await.unwrap();
+        assert_eq!(entries.iter().map(|entry| entry.block).collect::<Vec<_>>(), CoreBlock::ALL);
+        entries.into_iter().map(|entry| (entry.text, entry.version)).collect()
+    };
+    let nothing = || (String::new(), 0);
+    assert_eq!(blocks("/p").await, [nothing(), nothing(), nothing()]);
+    let change = async |project, block: CoreBlock, version, before: &str, text: &str| {
+        let seen = CoreEntry { block, text: before.into(), version };
+        let change = CoreChange { seen, text: text.into(), by: ChangedBy::Model, at: at(1) };
+        store.change_core_memory(project, &change).await.unwrap()
+    };
+    assert_eq!(change("/p", CoreBlock::User, 0, "", "Drinks tea.").await, Change::Made);
+    assert_eq!(change("/p", CoreBlock::Project, 0, "", "Written in Rust.").await, Change::Made);
+    // Two who have seen the same: the second is told, and nothing of the first's is lost.
+    assert_eq!(change("/q", CoreBlock::User, 1, "Drinks tea.", "Drinks green tea.").await, Change::Made);
+    assert_eq!(change("/p", CoreBlock::User, 1, "Drinks tea.", "Drinks coffee.").await, Change::Overtaken);
+    assert_eq!(change("/p", CoreBlock::User, 0, "", "Drinks milk.").await, Change::Overtaken);
+    assert_eq!(change("/p", CoreBlock::Instructions, 3, "what is not there", "x").await, Change::Overtaken);
+    let user = ("Drinks green tea.".to_owned(), 2);
+    assert_eq!(blocks("/p").await, [user.clone(), ("Written in Rust.".into(), 1), nothing()]);
+    assert_eq!(blocks("/q").await, [user, nothing(), nothing()], "a project's block is its own");
+    // Undone in the order in which they were made, as far as this project sees them.
+    let undo = async |project| -> Option<(CoreBlock, String)> {
+        let undone = store.undo_core_memory(project, at(2)).await.unwrap();
+        undone.map(|entry| (entry.block, entry.text))
+    };
+    assert_eq!(undo("/q").await, Some((CoreBlock::User, "Drinks tea.".into())));
+    assert_eq!(undo("/p").await, Some((CoreBlock::Project, String::new())));
+    assert_eq!(undo("/p").await, Some((CoreBlock::User, String::new())));
+    assert_eq!(undo("/p").await, None);
+    assert_eq!(blocks("/p").await, [(String::new(), 4), (String::new(), 2), nothing()]);
+}
+
+async fn a_digest_is_replaced_by_who_has_seen_it(store: impl Store) {
+    let draft = exchange("q", "a", 1);
+    let committed = store.commit_exchange(&new_conversation("t", "/p"), &draft).await.unwrap();
+    let (id, first) = (committed.conversation_id, committed.exchange_id);
+    assert_eq!(store.digest(id).await.unwrap(), None);
+    let digest = |through: ExchangeId, summary: &str| Digest {
+        through,
+        summary: summary.into(),
+        pinned: vec!["Always \"metric\" units.".into()],
+        prepared: Some(Prepared { through: ExchangeId::new(through.get() + 5), summary: "later".into() }),
+    };
+    let put = async |seen, digest: &Digest| store.put_digest(id, seen, digest, at(9)).await.unwrap();
+    assert!(put(None, &digest(first, "one")).await);
+    assert_eq!(store.digest(id).await.unwrap(), Some(digest(first, "one")));
+    assert!(!put(None, &digest(first, "two")).await, "there is one already");
+    let next = ExchangeId::new(first.get() + 3);
+    assert!(put(Some(first), &digest(next, "two")).await);
+    assert!(!put(Some(first), &digest(next, "three")).await, "it goes further by now");
+    assert_eq!(store.digest(id).await.unwrap(), Some(digest(next, "two")));
+    let gone = ConversationId::new(77);
+    assert!(!store.put_digest(gone, None, &digest(first, "x"), at(9)).await.unwrap());
 }
 
 async fn words_find_what_was_said_and_nothing_else(store: impl Store) {
@@ -286,13 +360,13 @@ async fn no_word_is_a_syntax_error(store: impl Store) {
 }
 
 async fn filters_are_part_of_every_search(store: impl Store) {
-    let mut committed = Vec::new();
+    let (mut committed, mut exchanges) = (Vec::new(), Vec::new());
     for (number, scope) in ["/a", "/a", "/b", "/b"].into_iter().enumerate() {
         let moment = 1000 * i64::try_from(number).unwrap();
         let draft = exchange("the same words", "ok", moment);
-        committed.push(
-            store.commit_exchange(&new_conversation("t", scope), &draft).await.unwrap().conversation_id,
-        );
+        let filed = store.commit_exchange(&new_conversation("t", scope), &draft).await.unwrap();
+        exchanges.push(filed.exchange_id);
+        committed.push(filed.conversation_id);
     }
     let waiting = store.unembedded("m", 1, 100).await.unwrap();
     let questions = waiting.iter().filter(|message| message.text.starts_with("the"));
@@ -313,6 +387,8 @@ async fn filters_are_part_of_every_search(store: impl Store) {
         (Filter { scope: Some("/nowhere".into()), ..any.clone() }, vec![]),
         (Filter { since: Some(at(2000)), ..any.clone() }, vec![2, 3]),
         (Filter { until: Some(at(2000)), ..any.clone() }, vec![0, 1]),
+        (Filter { before: Some(exchanges[1]), ..any.clone() }, vec![0]),
+        (Filter { before: Some(exchanges[3]), scope: Some("/b".into()), ..any.clone() }, vec![2]),
         (Filter { scope: Some("/b".into()), since: Some(at(3000)), ..any }, vec![3]),
     ];
     for (filter, expected) in cases {

@@ -30,6 +30,13 @@ pub trait Exchanges: Send + Sync {
     /// The messages of one exchange, in order, redacted ones included.
     async fn exchange_messages(&self, id: ExchangeId) -> Result<Vec<Message>>;
 
+    /// What is sent again of a conversation: its messages after an exchange, or all, oldest first, without redacted ones.
+    async fn shown_messages(
+        &self,
+        conversation: ConversationId,
+        after: Option<ExchangeId>,
+    ) -> Result<Vec<Message>>;
+
     /// The messages of a conversation's last `exchanges` exchanges, oldest first, redacted ones included.
     async fn messages(&self, conversation: ConversationId, exchanges: u32) -> Result<Vec<Message>>;
 }

@@ -8,7 +8,9 @@
 
 mod commands;
 mod conversations;
+mod core_memory;
 mod costs;
+mod digests;
 mod error;
 mod exchanges;
 mod inspect;
@@ -21,7 +23,9 @@ pub mod sqlite;
 
 pub use commands::CommandHistory;
 pub use conversations::{ConversationList, Conversations};
+pub use core_memory::{Change, CoreMemory};
 pub use costs::{CostFilter, CostLine, CostSummary, Costs};
+pub use digests::Digests;
 pub use error::{Result, StoreError};
 pub use exchanges::{Committed, Exchanges};
 pub use inspect::{Inspect, TableInfo};
@@ -32,6 +36,20 @@ pub use memory::{
 pub use settings::Settings;
 
 /// Everything a store does.
-pub trait Store: Conversations + Exchanges + Memory + Settings + CommandHistory + Costs + Inspect {}
+pub trait Store:
+    Conversations + Exchanges + Memory + CoreMemory + Digests + Settings + CommandHistory + Costs + Inspect
+{
+}
 
-impl<T> Store for T where T: Conversations + Exchanges + Memory + Settings + CommandHistory + Costs + Inspect {}
+impl<T> Store for T where
+    T: Conversations
+        + Exchanges
+        + Memory
+        + CoreMemory
+        + Digests
+        + Settings
+        + CommandHistory
+        + Costs
+        + Inspect
+{
+}

@@ -45,6 +45,8 @@ pub struct Filter {
     pub since: Option<Timestamp>,
     /// Nothing from this moment on.
     pub until: Option<Timestamp>,
+    /// Only what was said before this exchange.
+    pub before: Option<ExchangeId>,
 }
 
 /// How the nearest vectors are looked for.

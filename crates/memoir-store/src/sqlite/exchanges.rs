@@ -68,6 +68,25 @@ impl Exchanges for SqliteStore {
             .map_err(store_error)
     }
 
+    async fn shown_messages(
+        &self,
+        conversation: ConversationId,
+        after: Option<ExchangeId>,
+    ) -> Result<Vec<Message>> {
+        // By exchange, of which the newest are read: a conversation's own index would have every message looked at.
+        sqlx::query(
+            "SELECT messages.* FROM exchanges CROSS JOIN messages ON messages.exchange_id = exchanges.id
+             WHERE exchanges.conversation_id = ? AND exchanges.id > ? AND redacted = 0
+             ORDER BY messages.id",
+        )
+        .bind(conversation.get())
+        .bind(after.map_or(0, ExchangeId::get))
+        .try_map(message)
+        .fetch_all(&self.readers)
+        .await
+        .map_err(store_error)
+    }
+
     async fn messages(&self, conversation: ConversationId, exchanges: u32) -> Result<Vec<Message>> {
         sqlx::query(
             "SELECT * FROM messages

@@ -12,6 +12,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (1, "conversations", include_str!("../../migrations/0001_conversations.sql")),
     (2, "embeddings", include_str!("../../migrations/0002_embeddings.sql")),
     (3, "index", include_str!("../../migrations/0003_index.sql")),
+    (4, "context", include_str!("../../migrations/0004_context.sql")),
 ];
 
 /// The schema version that this program writes.

@@ -4,7 +4,9 @@
 
 mod commands;
 mod conversations;
+mod core_memory;
 mod costs;
+mod digests;
 mod error;
 mod exchanges;
 #[cfg(feature = "contract")]

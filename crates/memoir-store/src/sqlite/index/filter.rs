@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use memoir_core::ConversationId;
+use memoir_core::{ConversationId, ExchangeId};
 use memoir_index::{Keep, TOGETHER};
 
 use super::{
@@ -26,6 +26,8 @@ pub(super) struct Predicate<'a> {
     conversations: Option<Vec<u64>>,
     since: i64,
     until: i64,
+    /// The first exchange that may not be found.
+    before: i64,
 }
 
 impl<'a> Predicate<'a> {
@@ -35,12 +37,16 @@ impl<'a> Predicate<'a> {
             conversations: conversations(filter, in_scope, messages),
             since: filter.since.map_or(i64::MIN, |moment| moment.as_millis()),
             until: filter.until.map_or(i64::MAX, |moment| moment.as_millis()),
+            before: filter.before.map_or(i64::MAX, ExchangeId::get),
         }
     }
 
     /// Whether every message may be found.
     pub(super) fn allows_all(&self) -> bool {
-        self.conversations.is_none() && self.since == i64::MIN && self.until == i64::MAX
+        self.conversations.is_none()
+            && self.since == i64::MIN
+            && self.until == i64::MAX
+            && self.before == i64::MAX
     }
 
     /// Whether a message may be found.
@@ -49,6 +55,7 @@ impl<'a> Predicate<'a> {
         let created = self.messages.created[row];
         created >= self.since
             && created < self.until
+            && self.messages.exchanges[row] < self.before
             && self.conversations.as_ref().is_none_or(|bits| has(bits, self.messages.conversations[row]))
     }
     /// Whether all messages of a stretch may be found, or none; `None` when some may, or it would take long to tell.
@@ -69,7 +76,11 @@ impl<'a> Predicate<'a> {
                 allowed > (highest - lowest) as usize
             }
         };
-        let all = every_conversation && stretch.placed && first >= self.since && last < self.until;
+        let all = every_conversation
+            && stretch.placed
+            && first >= self.since
+            && last < self.until
+            && self.before == i64::MAX;
         all.then_some(true)
     }
 }

@@ -27,7 +27,7 @@ pub(super) const UNPACKED: &str =
 #[derive(Debug, Default)]
 pub(super) struct Messages {
     pub(super) ids: Vec<i64>,
-    exchanges: Vec<i64>,
+    pub(super) exchanges: Vec<i64>,
     /// A number into `conversation_ids`.
     pub(super) conversations: Vec<u32>,
     pub(super) created: Vec<i64>,

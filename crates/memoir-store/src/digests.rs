@@ -1,0 +1,23 @@
+//! Digests: what is sent in the place of what has left a conversation's window.
+
+use async_trait::async_trait;
+use memoir_core::{ConversationId, Digest, ExchangeId, Timestamp};
+
+use crate::Result;
+
+/// Reading and writing digests.
+#[async_trait]
+pub trait Digests: Send + Sync {
+    /// The digest of a conversation, if anything has left its window.
+    async fn digest(&self, conversation: ConversationId) -> Result<Option<Digest>>;
+
+    /// Puts a digest in the place of the one that goes as far as `seen`. Says whether it did: another process may have
+    /// moved the window meanwhile, and what it wrote stands.
+    async fn put_digest(
+        &self,
+        conversation: ConversationId,
+        seen: Option<ExchangeId>,
+        digest: &Digest,
+        now: Timestamp,
+    ) -> Result<bool>;
+}

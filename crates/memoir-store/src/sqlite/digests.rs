@@ -1,0 +1,67 @@
+//! SQL of digests.
+
+use async_trait::async_trait;
+use memoir_core::{ConversationId, Digest, ExchangeId, Prepared, Timestamp};
+use sqlx::{Row as _, sqlite::SqliteRow};
+
+use super::{SqliteStore, error::store_error};
+use crate::{Digests, Result, StoreError};
+
+#[async_trait]
+impl Digests for SqliteStore {
+    async fn digest(&self, conversation: ConversationId) -> Result<Option<Digest>> {
+        sqlx::query("SELECT * FROM digests WHERE conversation_id = ?")
+            .bind(conversation.get())
+            .try_map(digest)
+            .fetch_optional(&self.readers)
+            .await
+            .map_err(store_error)
+    }
+
+    async fn put_digest(
+        &self,
+        conversation: ConversationId,
+        seen: Option<ExchangeId>,
+        digest: &Digest,
+        now: Timestamp,
+    ) -> Result<bool> {
+        let pinned =
+            serde_json::to_string(&digest.pinned).map_err(|error| StoreError::Other(error.into()))?;
+        // A conversation that was deleted meanwhile has none any more.
+        let written = sqlx::query(
+            "INSERT INTO digests (conversation_id, through_exchange, summary, pinned, next_through, next_summary, updated)
+             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 FROM conversations WHERE id = ?1
+                 AND (?8 IS NULL OR EXISTS (SELECT 1 FROM digests WHERE conversation_id = ?1))
+             ON CONFLICT DO UPDATE SET through_exchange = excluded.through_exchange, summary = excluded.summary,
+                 pinned = excluded.pinned, next_through = excluded.next_through,
+                 next_summary = excluded.next_summary, updated = excluded.updated
+             WHERE through_exchange = ?8",
+        )
+        .bind(conversation.get())
+        .bind(digest.through.get())
+        .bind(&digest.summary)
+        .bind(pinned)
+        .bind(digest.prepared.as_ref().map(|prepared| prepared.through.get()))
+        .bind(digest.prepared.as_ref().map(|prepared| &prepared.summary))
+        .bind(now.as_millis())
+        .bind(seen.map(ExchangeId::get))
+        .execute(&self.writer)
+        .await
+        .map_err(store_error)?;
+        Ok(written.rows_affected() == 1)
+    }
+}
+
+fn digest(row: SqliteRow) -> Result<Digest, sqlx::Error> {
+    let pinned: &str = row.try_get("pinned")?;
+    let through: Option<i64> = row.try_get("next_through")?;
+    let summary: Option<String> = row.try_get("next_summary")?;
+    Ok(Digest {
+        through: ExchangeId::new(row.try_get("through_exchange")?),
+        summary: row.try_get("summary")?,
+        pinned: serde_json::from_str(pinned).map_err(|error| sqlx::Error::Decode(error.into()))?,
+        prepared: through
+            .zip(summary)
+            .map(|(through, summary)| Prepared { through: ExchangeId::new(through), summary }),
+    })
+}

@@ -1,25 +1,29 @@
 //! What every turn needs.
 
-use std::sync::Arc;
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex},
+};
 
 use memoir_core::{Clock, TimeZone};
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
 use memoir_store::Store;
 use memoir_tools::{ToolContext, ToolSet};
+use tokio::task::JoinHandle;
+
+use crate::ContextSettings;
 
 /// Bounds on a turn.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// How many rounds of tool calls one exchange may take.
     pub max_turns: u32,
-    /// How many earlier exchanges of the conversation are sent along.
-    pub history_exchanges: u32,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_turns: 25, history_exchanges: 50 }
+        Self { max_turns: 25 }
     }
 }
 
@@ -42,4 +46,33 @@ pub struct Agent {
     pub zone: TimeZone,
     /// How far a turn may go.
     pub limits: Limits,
+    /// How much is sent.
+    pub context: ContextSettings,
+    /// Who summarises what leaves the window; without one it is quoted.
+    pub summarizer: Option<Arc<dyn ChatModel>>,
+    /// What was said once already.
+    pub said: Arc<Mutex<HashSet<String>>>,
+    /// What goes on beside the talk.
+    pub background: Arc<Mutex<Option<JoinHandle<()>>>>,
+}
+
+impl Agent {
+    /// An agent with every tool and the usual limits, that asks memory if that is switched on.
+    pub fn new(model: Arc<dyn ChatModel>, tool_context: ToolContext) -> Self {
+        let recall = tool_context.recall.clone();
+        Self {
+            store: Arc::clone(&tool_context.store),
+            model,
+            tools: Arc::new(ToolSet::all()),
+            tool_context,
+            clock: Arc::clone(&recall.clock),
+            zone: recall.zone.clone(),
+            recall: recall.settings.enabled.then_some(recall),
+            limits: Limits::default(),
+            context: ContextSettings::default(),
+            summarizer: None,
+            said: Arc::default(),
+            background: Arc::default(),
+        }
+    }
 }

@@ -6,7 +6,7 @@ use memoir_core::{
 };
 use memoir_models::{ChatModel, StopReason, ToolResult};
 
-use crate::reply::Reply;
+use crate::{ContextReport, reply::Reply};
 
 /// An exchange while it happens.
 pub(crate) struct Draft {
@@ -15,6 +15,9 @@ pub(crate) struct Draft {
     call: Reply,
     /// Why the model stopped last.
     stop: StopReason,
+    /// How large the layers of the last request were, and the window's room.
+    pub(crate) context: Option<ContextReport>,
+    pub(crate) window_room: u64,
 }
 
 impl Draft {
@@ -32,7 +35,8 @@ impl Draft {
             tool_call_count: 0,
             error: None,
         };
-        let mut draft = Self { exchange, call: Reply::default(), stop: StopReason::Done };
+        let mut draft =
+            Self { exchange, call: Reply::default(), stop: StopReason::Done, context: None, window_room: 0 };
         draft.add(MessageBody::User { text: prompt.to_owned() }, Visibility::Shown, Provenance::Said, now);
         draft
     }

@@ -6,6 +6,8 @@ use memoir_core::{ConversationId, ExchangeId, ExchangeStatus, Passage, ToolCall,
 use memoir_models::{ChatRequest, ModelError, StopReason};
 use memoir_store::CostSummary;
 
+use crate::ContextReport;
+
 /// What happens during a turn, in order.
 #[derive(Debug, Clone)]
 pub enum TurnEvent {
@@ -33,6 +35,8 @@ pub enum TurnEvent {
     },
     /// Something the user should know.
     Notice(String),
+    /// Something that went without being missed much, for whoever wants to know.
+    Detail(String),
 }
 
 /// How a tool ended.
@@ -62,6 +66,8 @@ pub struct TurnReport {
     pub text: String,
     /// What memory put into it.
     pub recalled: Vec<Passage>,
+    /// How large the layers of the last request were.
+    pub context: Option<ContextReport>,
     /// Who answered.
     pub model: String,
     /// Tokens of all calls.

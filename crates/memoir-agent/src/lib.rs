@@ -4,18 +4,17 @@
 //! is told to an observer, event by event.
 
 mod agent;
-mod context_document;
+mod context;
 mod conversation;
 mod draft;
 mod error;
 mod event;
-mod history;
 mod reply;
-mod system_prompt;
 mod tool_round;
 mod turn;
 
 pub use agent::{Agent, Limits};
+pub use context::{ContextReport, ContextSettings, Layer, Placement};
 pub use conversation::CurrentConversation;
 pub use error::TurnError;
 pub use event::{Observer, ToolOutcome, TurnEvent, TurnReport};

@@ -5,6 +5,7 @@ use std::panic::AssertUnwindSafe;
 use futures::FutureExt as _;
 use memoir_core::ToolCall;
 use memoir_models::ToolResult;
+use memoir_tools::ToolOutput;
 
 use crate::{Agent, Observer, ToolOutcome, TurnEvent};
 
@@ -15,7 +16,12 @@ pub(crate) async fn run(agent: &Agent, calls: &[ToolCall], observer: Observer<'_
         observer(TurnEvent::ToolStarted(call.clone()));
         let running = agent.tools.run(&call.name, call.arguments.clone(), &agent.tool_context);
         let (text, outcome) = match AssertUnwindSafe(running).catch_unwind().await {
-            Ok(Ok(text)) => (text, ToolOutcome::Succeeded),
+            Ok(Ok(ToolOutput { text, notice })) => {
+                if let Some(notice) = notice {
+                    observer(TurnEvent::Notice(notice));
+                }
+                (text, ToolOutcome::Succeeded)
+            }
             Ok(Err(error)) => (format!("error: {error}"), ToolOutcome::Failed),
             Err(_) => ("error: the tool crashed".to_owned(), ToolOutcome::Failed),
         };

@@ -1,25 +1,23 @@
 //! The turn: from a prompt to a committed exchange, or to nothing at all.
 
-use std::{panic::AssertUnwindSafe, time::Duration};
+use std::{sync::PoisonError, time::Duration};
 
-use futures::FutureExt as _;
-use memoir_core::{Provenance, Recollection};
+use memoir_core::ConversationId;
 use memoir_models::{ChatMessage, ChatRequest, ModelError};
-use memoir_recall::Asking;
-use memoir_store::{CostSummary, Filter};
+use memoir_store::CostSummary;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Agent, CurrentConversation, Observer, TurnError, TurnEvent, TurnReport, context_document,
+    Agent, ContextReport, CurrentConversation, Observer, TurnError, TurnEvent, TurnReport,
+    context::{Context, Notices},
     draft::Draft,
-    history,
     reply::{self, Reply},
-    system_prompt::SYSTEM_PROMPT,
     tool_round,
 };
 
-/// What memory says comes within this, or not at all.
-const RECALL_DEADLINE: Duration = Duration::from_secs(2);
+/// How long what goes on in the background is waited for at the end.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 impl Agent {
     /// Answers `prompt` in `conversation`. The exchange is drafted in memory and committed once, at the end;
@@ -55,8 +53,9 @@ impl Agent {
         &self,
         conversation: &mut CurrentConversation,
         prompt: &str,
-        draft: Draft,
+        mut draft: Draft,
     ) -> Result<TurnReport, TurnError> {
+        let (window_room, context) = (draft.window_room, draft.context.take());
         let (draft, stop) = draft.finished();
         let committed = match self.store.commit_exchange(&conversation.target(prompt), &draft).await {
             Ok(committed) => committed,
@@ -68,6 +67,7 @@ impl Agent {
         let recall = &self.tool_context.recall;
         let _ = recall.embed_exchange(committed.exchange_id).await;
         let _ = recall.catch_up().await;
+        self.prepare(committed.conversation_id, window_room);
         // The exchange is kept; a sum that cannot be read now is no reason to say otherwise.
         let conversation_cost = self.store.conversation_cost(committed.conversation_id).await;
         Ok(TurnReport {
@@ -83,8 +83,30 @@ impl Agent {
             conversation_cost: conversation_cost.unwrap_or_else(|_| CostSummary::default()),
             text: draft.assistant_message,
             recalled: draft.recalled,
+            context,
             model: draft.model,
         })
+    }
+
+    /// Summarises what will leave the window next, while the user reads and types.
+    fn prepare(&self, conversation: ConversationId, window_room: u64) {
+        if self.summarizer.is_none() {
+            return;
+        }
+        let mut background = self.background.lock().unwrap_or_else(PoisonError::into_inner);
+        if background.as_ref().is_none_or(JoinHandle::is_finished) {
+            let agent = self.clone();
+            *background =
+                Some(tokio::spawn(async move { agent.prepare_digest(conversation, window_room).await }));
+        }
+    }
+
+    /// Waits for what goes on in the background, a while at most: for before the program ends.
+    pub async fn settle(&self) {
+        let task = self.background.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(task) = task {
+            let _ = tokio::time::timeout(PATIENCE, task).await;
+        }
     }
 
     /// Talks to the model until it has answered.
@@ -95,28 +117,15 @@ impl Agent {
         draft: &mut Draft,
         observer: Observer<'_>,
     ) -> Result<(), TurnError> {
-        let history = match conversation.id() {
-            Some(id) => history::rebuild(self.store.messages(id, self.limits.history_exchanges).await?),
-            None => Vec::new(),
-        };
-        let memory = self.recalled(conversation, prompt, observer).await;
-        // The one model that answers with memory is handed it; the others read it before the user's words.
-        let said = match self.model.provenance() {
-            Provenance::Derived => prompt.to_owned(),
-            Provenance::Said => context_document::write(prompt, &memory, self.scope(), &self.zone),
-        };
-        let mut request = ChatRequest {
-            system: SYSTEM_PROMPT.to_owned(),
-            stable_messages: history.len(),
-            messages: history,
-            tools: self.tools.specs(),
-            memory: memory.clone(),
-        };
-        request.messages.push(ChatMessage::User(said));
-        draft.recalled(memory.passages);
+        let mut notices = Notices::default();
+        let mut context = self.build_context(conversation, prompt, &mut notices).await?;
+        self.tell(notices, observer);
+        draft.recalled(std::mem::take(&mut context.recalled));
+        draft.window_room = context.window_room;
 
         for _ in 0..self.limits.max_turns {
-            let reply = self.reply(&mut request, draft, observer).await?;
+            let reply = self.reply(&mut context, draft, observer).await?;
+            draft.context = Some(context.report.clone());
             if reply.tool_calls.is_empty() {
                 draft.complete(reply.text, self.model.provenance(), self.clock.now());
                 return Ok(());
@@ -124,8 +133,10 @@ impl Agent {
             let results = tool_round::run(self, &reply.tool_calls, observer).await;
             draft.tool_round(&reply, &results, self.clock.now());
             let Reply { text, tool_calls, replay, .. } = reply;
-            request.messages.push(ChatMessage::Assistant { text, tool_calls, replay });
-            request.messages.push(ChatMessage::ToolResults(results));
+            let asked = ChatMessage::Assistant { text, tool_calls, replay };
+            if let Some(notice) = context.add_round(asked, results) {
+                observer(TurnEvent::Notice(notice));
+            }
         }
 
         let reason =
@@ -134,54 +145,43 @@ impl Agent {
         Ok(())
     }
 
-    fn scope(&self) -> Option<&str> {
-        self.recall.as_ref()?.scope.as_deref()
+    /// Says what there is to say about a context. What is cut every time is said once.
+    fn tell(&self, notices: Notices, observer: Observer<'_>) {
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        for notice in notices.important {
+            if said.insert(notice.clone()) {
+                observer(TurnEvent::Notice(notice));
+            }
+        }
+        for detail in notices.details {
+            if said.insert(detail.clone()) {
+                observer(TurnEvent::Detail(detail));
+            }
+        }
     }
 
-    /// What memory says about the prompt. What is late or fails is left out and said so: recall never breaks a turn.
-    async fn recalled(
-        &self,
-        conversation: &CurrentConversation,
-        prompt: &str,
-        observer: Observer<'_>,
-    ) -> Recollection {
-        let Some(recall) = &self.recall else { return Recollection::default() };
-        let elsewhere = Filter { except: conversation.id(), ..Filter::default() };
-        // Not even a fault of ours in there may cost the user an answer.
-        let asked = AssertUnwindSafe(recall.ask(prompt, Asking::Prompt, elsewhere)).catch_unwind();
-        let recollection = match tokio::time::timeout(RECALL_DEADLINE, asked).await {
-            Ok(Ok(recollection)) => recollection,
-            Ok(Err(_)) => {
-                observer(TurnEvent::Notice("Asking memory crashed; it was left out.".into()));
-                return Recollection::default();
-            }
-            Err(_) => {
-                observer(TurnEvent::Notice("Memory took too long and was left out.".into()));
-                return Recollection::default();
-            }
-        };
-        for notice in &recollection.notices {
-            observer(TurnEvent::Notice(notice.clone()));
-        }
-        recollection
+    /// What would be sent for an empty prompt now.
+    pub async fn preview(&self, conversation: &CurrentConversation) -> Result<ContextReport, TurnError> {
+        let context = self.build_context(conversation, "", &mut Notices::default()).await?;
+        Ok(context.report)
     }
 
     /// One reply. When the model says that it was sent too much, the older half of the history is left out and
     /// it is asked once more.
     async fn reply(
         &self,
-        request: &mut ChatRequest,
+        context: &mut Context,
         draft: &mut Draft,
         observer: Observer<'_>,
     ) -> Result<Reply, TurnError> {
-        match self.ask(request, draft, observer).await {
+        match self.ask(&context.request, draft, observer).await {
             Err(ModelError::ContextTooLong { message }) => {
-                if !history::drop_older_half(request) {
+                if !context.drop_older_half() {
                     return Err(ModelError::ContextTooLong { message }.into());
                 }
                 let notice = "The conversation is too long for this model; its older half was left out.";
                 observer(TurnEvent::Notice(notice.into()));
-                Ok(self.ask(request, draft, observer).await?)
+                Ok(self.ask(&context.request, draft, observer).await?)
             }
             asked => Ok(asked?),
         }

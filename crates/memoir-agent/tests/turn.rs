@@ -12,13 +12,13 @@ use std::{
 
 use async_trait::async_trait;
 use futures::{FutureExt as _, StreamExt as _};
-use memoir_agent::{Agent, CurrentConversation, Limits, TurnError, TurnEvent, TurnReport};
+use memoir_agent::{Agent, CurrentConversation, TurnError, TurnEvent, TurnReport};
 use memoir_core::{SystemClock, TimeZone, ToolCall, ToolSpec, Usage, Usd};
 use memoir_embed::LocalEmbedder;
 use memoir_models::{ChatEvent, ChatModel, ChatRequest, ChatStream, Finish, ModelError, StopReason};
 use memoir_recall::Recall;
 use memoir_store::{Inspect as _, sqlite::SqliteStore};
-use memoir_tools::{Tool, ToolContext, ToolError, ToolSet};
+use memoir_tools::{Tool, ToolContext, ToolError, ToolOutput, ToolSet};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -80,7 +80,7 @@ impl Tool for Bomb {
         ToolSpec { name: "bomb", description: "Goes off.", parameters: json!({"type": "object"}) }
     }
 
-    async fn run(&self, _arguments: Value, _context: &ToolContext) -> Result<String, ToolError> {
+    async fn run(&self, _arguments: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
         panic!("this tool has a bug")
     }
 }
@@ -90,25 +90,12 @@ async fn turn(
     model: impl ChatModel + 'static,
 ) -> (SqliteStore, Result<TurnReport, TurnError>) {
     let store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
-    let agent = Agent {
-        store: Arc::new(store.clone()),
-        model: Arc::new(model),
-        tools: Arc::new(ToolSet::of(vec![Box::new(Bomb)])),
-        tool_context: ToolContext::new(
-            directory.path(),
-            Recall::new(
-                Arc::new(store.clone()),
-                Arc::new(LocalEmbedder),
-                Arc::new(SystemClock),
-                TimeZone::UTC,
-            ),
-        )
-        .unwrap(),
-        recall: None,
-        clock: Arc::new(SystemClock),
-        zone: TimeZone::UTC,
-        limits: Limits::default(),
-    };
+    let recall =
+        Recall::new(Arc::new(store.clone()), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
+    let tool_context = ToolContext::new(directory.path(), recall).unwrap();
+    let mut agent = Agent::new(Arc::new(model), tool_context);
+    agent.tools = Arc::new(ToolSet::of(vec![Box::new(Bomb)]));
+    agent.recall = None;
     let mut conversation = CurrentConversation::begin("/test");
     let mut observer = |_: TurnEvent| {};
     let result = agent.run_turn(&mut conversation, "Go", &mut observer, &CancellationToken::new()).await;

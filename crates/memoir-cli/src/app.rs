@@ -1,13 +1,12 @@
 //! Putting the program together: store, model, tools, conversation; then the REPL, one answer or a subcommand.
 
-use std::{path::PathBuf, sync::Arc};
+use std::sync::Arc;
 
-use memoir_agent::{Agent, CurrentConversation, Limits};
+use memoir_agent::{Agent, ContextReport, CurrentConversation};
 use memoir_core::{Clock as _, ConversationId, Passage, SystemClock, TimeZone};
-use memoir_models::ChatModel;
 use memoir_recall::Recall;
 use memoir_store::{ConversationList, Store, sqlite::SqliteStore};
-use memoir_tools::{ToolContext, ToolSet};
+use memoir_tools::ToolContext;
 
 use crate::{
     args::Args,
@@ -18,7 +17,7 @@ use crate::{
     home::Home,
     models::{Choice, Models},
     prompt_source::{self, Talk},
-    recall, repl, scope, subcommands,
+    recall, repl, scope, settings, subcommands,
     trace::Verbosity,
 };
 
@@ -34,6 +33,8 @@ pub(crate) struct App {
     pub(crate) verbosity: Verbosity,
     /// What memory put into the last prompt.
     pub(crate) last_recalled: Vec<Passage>,
+    /// How large the layers of its request were.
+    pub(crate) last_context: Option<ContextReport>,
     pub(crate) zone: TimeZone,
 }
 
@@ -106,35 +107,28 @@ async fn with_store(
     let wanted = Wanted::from(args.continue_last, args.resume, &talk)?;
     let scope = project.to_string_lossy().into_owned();
     let recall = recall::recall(Arc::clone(&store), &models.config, &zone, Some(&directory)).await?;
+    let mut agent = Agent::new(model, ToolContext::new(&project, recall)?);
+    agent.context = settings::read(&models.config.context, "context", store.as_ref()).await?;
+    agent.summarizer = models.connect_summarizer(store.as_ref()).await?;
     let app = App {
         conversation: conversation(wanted, &scope, store.as_ref(), &zone).await?,
-        agent: agent(recall, model, project)?,
+        agent,
         project: scope,
         home,
         models,
         choice,
         verbosity: Verbosity::new(args.verbose),
         last_recalled: Vec::new(),
+        last_context: None,
         zone,
     };
-    match talk {
+    let agent = app.agent.clone();
+    let outcome = match talk {
         Talk::Once(prompt) => headless::answer(app, &prompt, args.output_format).await,
         Talk::Terminal => repl::run(app).await,
-    }
-}
-
-fn agent(recall: Recall, model: Arc<dyn ChatModel>, workspace: PathBuf) -> Result<Agent, Failure> {
-    let store = Arc::clone(&recall.store);
-    Ok(Agent {
-        tool_context: ToolContext::new(&workspace, recall.clone())?,
-        recall: recall.settings.enabled.then(|| recall.clone()),
-        store,
-        model,
-        tools: Arc::new(ToolSet::all()),
-        clock: Arc::new(SystemClock),
-        zone: recall.zone,
-        limits: Limits::default(),
-    })
+    };
+    agent.settle().await;
+    outcome
 }
 
 /// Which conversation the command line asks for.

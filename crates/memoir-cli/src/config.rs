@@ -14,8 +14,10 @@ pub(crate) struct Config {
     pub(crate) chat: Chat,
     pub(crate) summarizer: Summarizer,
     pub(crate) calls: Calls,
-    /// How memory is asked, by the names of `memoir_recall::Setting`.
+    /// How memory is asked, by the names of its settings.
     pub(crate) rag: BTreeMap<String, toml::Value>,
+    /// How much is sent, by the names of its settings.
+    pub(crate) context: BTreeMap<String, toml::Value>,
     providers: BTreeMap<String, ProviderConfig>,
     #[serde(rename = "model")]
     pub(crate) models: Vec<ModelInfo>,

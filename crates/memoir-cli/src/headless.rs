@@ -92,7 +92,11 @@ impl Printer {
                 self.say(&format!("[{}]", trace::tool_call(call, self.verbosity)))
             }
             TurnEvent::Notice(text) => self.say(text),
-            TurnEvent::Text(_) | TurnEvent::Thinking(_) | TurnEvent::ToolFinished { .. } => {}
+            TurnEvent::Detail(text) if self.verbosity.level() >= 1 => self.say(text),
+            TurnEvent::Text(_)
+            | TurnEvent::Detail(_)
+            | TurnEvent::Thinking(_)
+            | TurnEvent::ToolFinished { .. } => {}
         }
     }
 

@@ -84,6 +84,21 @@ impl Models {
         set.or_else(|| self.config.summarizer.model.clone()).map(|name| parse(&name, "")).transpose()
     }
 
+    /// That model, ready to be called. One that cannot be is said: summaries are made without it then.
+    pub(crate) async fn connect_summarizer(
+        &self,
+        store: &dyn Store,
+    ) -> Result<Option<Arc<dyn ChatModel>>, Failure> {
+        let Some(name) = self.summarizer(store).await? else { return Ok(None) };
+        match self.connect(&mut Choice::new(name, "set for summaries")).await {
+            Ok(model) => Ok(Some(model)),
+            Err(failure) => {
+                anstream::eprintln!("Summaries are made without a model: {}", failure.sentence());
+                Ok(None)
+            }
+        }
+    }
+
     async fn automatic(&self) -> Choice {
         for provider in WITH_KEYS {
             let variables = Environment::key_variables(provider);

@@ -93,7 +93,7 @@ pub(crate) fn event_json(event: &TurnEvent) -> Value {
         TurnEvent::ToolFinished { name, outcome } => {
             json!({"type": "tool_result", "name": name, "ok": *outcome == ToolOutcome::Succeeded})
         }
-        TurnEvent::Notice(text) => json!({"type": "notice", "text": text}),
+        TurnEvent::Notice(text) | TurnEvent::Detail(text) => json!({"type": "notice", "text": text}),
     }
 }
 
@@ -106,7 +106,8 @@ pub(crate) fn metrics_line(report: &TurnReport) -> String {
         parts.push(format!("{} out", usage.output_tokens));
     }
     if usage.cached_tokens > 0 {
-        parts.push(format!("{} cached", usage.cached_tokens));
+        let share = usage.cached_tokens * 100 / usage.input_tokens.max(1);
+        parts.push(format!("{} cached ({share} %)", usage.cached_tokens));
     }
     match report.cost {
         Some(Usd::ZERO) => {}
@@ -147,6 +148,7 @@ mod tests {
             stop: StopReason::Done,
             text: "hi".into(),
             recalled: Vec::new(),
+            context: None,
             model: "openai/gpt-5-mini".into(),
             usage: Usage { input_tokens: 120, output_tokens: 8, cached_tokens: 64, ..Usage::default() },
             cost: Some(Usd::from_nanos(1_200_000)),
@@ -161,10 +163,10 @@ mod tests {
     fn the_metrics_line_says_what_it_took() {
         insta::assert_snapshot!(
             metrics_line(&report()),
-            @"120 in · 8 out · 64 cached · $0.0012 (conversation $0.0034) · 1 tool call · 1.2 s"
+            @"120 in · 8 out · 64 cached (53 %) · $0.0012 (conversation $0.0034) · 1 tool call · 1.2 s"
         );
         let unpriced = TurnReport { cost: None, tool_call_count: 0, ..report() };
-        insta::assert_snapshot!(metrics_line(&unpriced), @"120 in · 8 out · 64 cached · price unknown · 1.2 s");
+        insta::assert_snapshot!(metrics_line(&unpriced), @"120 in · 8 out · 64 cached (53 %) · price unknown · 1.2 s");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::CommandFactory as _;
+use memoir_core::setting::HasSettings;
 use memoir_models::Catalogue;
 
 use crate::{args::Args, commands, environment, model_view};
@@ -42,14 +43,26 @@ pub fn models_reference() -> String {
 /// `docs/settings.md`.
 pub fn settings_reference() -> String {
     let mut page = String::from(
-        "# Settings of recall\n\nMade by `cargo xtask docs`; do not edit.\n\n\
-         `/rag config` shows them, `/rag set KEY VALUE` changes one for good, and the table `[rag]` of the config file \
-         takes them without `rag.`; what was set wins over the file.\n\n\
-         | key | also called | takes | by default | what it does |\n| --- | --- | --- | --- | --- |\n",
+        "# Settings\n\nMade by `cargo xtask docs`; do not edit.\n\n\
+         The tables `[rag]` and `[context]` of the config file take these names without what stands before the dot. What was \
+         set in the program wins over the file.\n\n\
+         ## How memory is asked\n\n`/rag config` shows these, and `/rag set KEY VALUE` changes one for good.\n\n",
     );
-    for setting in memoir_recall::Setting::all() {
+    settings::<memoir_recall::Settings>(&mut page);
+    page.push_str(
+        "\n## How much is sent\n\n`/context config` shows these, and `/context set KEY VALUE` changes one for good.\n\n",
+    );
+    settings::<memoir_agent::ContextSettings>(&mut page);
+    page
+}
+
+fn settings<S: HasSettings>(page: &mut String) {
+    page.push_str(
+        "| key | also called | takes | by default | what it does |\n| --- | --- | --- | --- | --- |\n",
+    );
+    for setting in S::ALL {
         let aliases: Vec<String> = setting.aliases.iter().map(|alias| format!("`{alias}`")).collect();
-        let default = setting.show(&memoir_recall::Settings::default()).replace(',', ", ");
+        let default = setting.show(&S::default()).replace(',', ", ");
         let _ = writeln!(
             page,
             "| `{}` | {} | {} | {default} | {} |",
@@ -59,7 +72,6 @@ pub fn settings_reference() -> String {
             setting.summary
         );
     }
-    page
 }
 
 /// `docs/environment.md`.

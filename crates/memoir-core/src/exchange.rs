@@ -31,6 +31,8 @@ impl ExchangeStatus {
 pub enum Purpose {
     /// Answering the user.
     Chat,
+    /// Summarising what was said.
+    Summary,
 }
 
 impl Purpose {
@@ -38,6 +40,7 @@ impl Purpose {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Chat => "chat",
+            Self::Summary => "summary",
         }
     }
 }

@@ -11,6 +11,7 @@ mod ids;
 mod message;
 mod money;
 mod passage;
+pub mod setting;
 mod time;
 mod tokens;
 mod tool;

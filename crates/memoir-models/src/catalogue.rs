@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use memoir_core::{Usage, Usd};
 use serde::Deserialize;
 
-use crate::{ModelName, Provider};
+use crate::{ModelLimits, ModelName, Provider};
 
 /// A list of models that cannot be read.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -35,6 +35,11 @@ pub struct ModelInfo {
 }
 
 impl ModelInfo {
+    /// What it takes.
+    pub fn limits(&self) -> ModelLimits {
+        ModelLimits { context: self.context, output: self.output, tools: self.tools }
+    }
+
     /// What a call that used this much costs. Local models cost nothing; an unknown price is not zero.
     pub fn cost(&self, usage: &Usage) -> Option<Usd> {
         if self.provider.is_local() {

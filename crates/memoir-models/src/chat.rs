@@ -23,6 +23,19 @@ pub struct ChatRequest {
     /// What was recalled for it. It stands in the messages already, for models that read; this is for the one
     /// that answers with it.
     pub memory: Recollection,
+    /// How long the answer may be, where a provider wants to be told.
+    pub longest_reply: Option<u64>,
+}
+
+/// What a model takes, as far as it is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ModelLimits {
+    /// Tokens, question and answer together.
+    pub context: Option<u64>,
+    /// Tokens of an answer.
+    pub output: Option<u64>,
+    /// Whether it can call tools.
+    pub tools: Option<bool>,
 }
 
 /// One message of a request.
@@ -113,6 +126,11 @@ pub trait ChatModel: Send + Sync {
 
     /// What a call that used this much costs, where the price is known.
     fn cost(&self, usage: &Usage) -> Option<Usd>;
+
+    /// What it takes. A server may have to be asked; one that does not answer leaves it unknown.
+    async fn limits(&self) -> ModelLimits {
+        ModelLimits::default()
+    }
 
     /// Whether its calls cost nothing, however much they use.
     fn is_free(&self) -> bool {

@@ -20,7 +20,8 @@ mod secret;
 
 pub use catalogue::{Catalogue, CatalogueError, EmbeddingInfo, LongPrice, ModelInfo, PerMillion, Price};
 pub use chat::{
-    ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatStream, Finish, Replay, StopReason, ToolResult,
+    ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatStream, Finish, ModelLimits, Replay, StopReason,
+    ToolResult,
 };
 pub use embed::{EmbedTask, Embedder, Embeddings, RemoteEmbedder};
 pub use endpoint::{Endpoint, InvalidAddress, default_url};

@@ -8,7 +8,7 @@ use backon::BackoffBuilder as _;
 use futures::StreamExt as _;
 use memoir_core::{Provenance, Usage, Usd};
 
-use crate::{ChatEvent, ChatModel, ChatRequest, ChatStream, ModelError};
+use crate::{ChatEvent, ChatModel, ChatRequest, ChatStream, ModelError, ModelLimits};
 
 /// How often a server that cannot be reached is tried again.
 const MOST_UNREACHABLE: usize = 2;
@@ -115,6 +115,10 @@ impl<M: ChatModel + 'static> ChatModel for Retrying<M> {
 
     fn cost(&self, usage: &Usage) -> Option<Usd> {
         self.model.cost(usage)
+    }
+
+    async fn limits(&self) -> ModelLimits {
+        self.model.limits().await
     }
 
     fn is_free(&self) -> bool {

@@ -77,7 +77,7 @@ pub fn fenced(text: &str, longest: usize) -> String {
 }
 
 /// Text that cannot open or close the fence.
-fn inside_fence(text: &str) -> String {
+pub fn inside_fence(text: &str) -> String {
     text.replace('<', "‹").replace('>', "›")
 }
 

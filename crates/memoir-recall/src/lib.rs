@@ -19,10 +19,10 @@ mod stages;
 pub mod terms;
 
 pub use dates::{DateRange, Precision, find_dates};
-pub use format::{context, fenced};
+pub use format::{context, fenced, inside_fence};
 pub use inquiry::{Asking, Inquiry, Ranked};
 pub use model::{RecallModel, behind};
 pub use question::Question;
 pub use recall::{Recall, RecallError};
-pub use settings::{ScopeRule, Setting, SettingError, Settings};
+pub use settings::{ScopeRule, Settings};
 pub use stage::{Stage, chain, stage_names};

@@ -1,5 +1,6 @@
 //! How memory is asked: the `rag.*` settings, in one list.
 
+use memoir_core::setting::{HasSettings, SWITCH, Setting, number_in, one_of, set, word_for};
 use memoir_store::IndexMode;
 
 use crate::{stage_names, terms::term_names};
@@ -61,181 +62,113 @@ impl Default for Settings {
     }
 }
 
-/// Why a setting was not taken.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SettingError {
-    /// There is none of that name.
-    #[error("there is no setting \"{0}\"")]
-    Unknown(String),
-    /// The value does not fit.
-    #[error("{key} takes {takes}, not \"{value}\"")]
-    Value {
-        /// The setting.
-        key: &'static str,
-        /// What it takes.
-        takes: &'static str,
-        /// What was given.
-        value: String,
-    },
-}
-
-/// One setting: its names, what it takes, and how it is read and changed.
-pub struct Setting {
-    /// Its name.
-    pub key: &'static str,
-    /// Other names for it, from programs that people come from.
-    pub aliases: &'static [&'static str],
-    /// What it takes.
-    pub takes: &'static str,
-    /// What it does.
-    pub summary: &'static str,
-    show: fn(&Settings) -> String,
-    change: fn(&mut Settings, &str) -> Option<()>,
-}
-
 /// Every setting there is. To add one, add a field and its entry here.
-const ALL: &[Setting] = &[
-    Setting {
-        key: "rag.enabled",
-        aliases: &["rag_enabled"],
-        takes: "on or off",
-        summary: "whether every prompt is met with what is relevant",
-        show: |settings| if settings.enabled { "on" } else { "off" }.into(),
-        change: |settings, value| {
-            let enabled = match value {
-                "on" | "true" => Some(true),
-                "off" | "false" => Some(false),
-                _ => None,
-            };
-            set(&mut settings.enabled, enabled)
+impl HasSettings for Settings {
+    const ALL: &'static [Setting<Self>] = &[
+        Setting {
+            key: "rag.enabled",
+            aliases: &["rag_enabled"],
+            takes: "on or off",
+            summary: "whether every prompt is met with what is relevant",
+            show: |settings| word_for(&settings.enabled, &SWITCH),
+            change: |settings, value| set(&mut settings.enabled, one_of(value, &SWITCH)),
         },
-    },
-    Setting {
-        key: "rag.conversation_limit",
-        aliases: &["rag_conversation_limit"],
-        takes: "a number from 0 to 50",
-        summary: "how many related conversations are described",
-        show: |settings| settings.conversation_limit.to_string(),
-        change: |settings, value| set(&mut settings.conversation_limit, count(value, 0, 50)),
-    },
-    Setting {
-        key: "rag.exchanges_per_conversation",
-        aliases: &["rag_exchange_limit_per_conversation", "rag.exchange_limit_per_conversation"],
-        takes: "a number from 1 to 50",
-        summary: "how many exchanges of one conversation are quoted",
-        show: |settings| settings.exchanges_per_conversation.to_string(),
-        change: |settings, value| set(&mut settings.exchanges_per_conversation, count(value, 1, 50)),
-    },
-    Setting {
-        key: "rag.exchange_capacity",
-        aliases: &["rag_exchange_capacity"],
-        takes: "a number from 1 to 100",
-        summary: "how many exchanges are quoted in all",
-        show: |settings| settings.exchange_capacity.to_string(),
-        change: |settings, value| set(&mut settings.exchange_capacity, count(value, 1, 100)),
-    },
-    Setting {
-        key: "rag.min_similarity",
-        aliases: &["rag_min_similarity"],
-        takes: "a number from 0 to 1, or auto",
-        summary: "from which cosine on something is near; auto suits the embedding model",
-        show: |settings| settings.min_similarity.map_or("auto".into(), |minimum| minimum.to_string()),
-        change: |settings, value| {
-            set(
-                &mut settings.min_similarity,
-                if value == "auto" { Some(None) } else { share(value).map(Some) },
-            )
+        Setting {
+            key: "rag.conversation_limit",
+            aliases: &["rag_conversation_limit"],
+            takes: "a number from 0 to 50",
+            summary: "how many related conversations are described",
+            show: |settings| settings.conversation_limit.to_string(),
+            change: |settings, value| set(&mut settings.conversation_limit, count(value, 0, 50)),
         },
-    },
-    Setting {
-        key: "rag.token_budget",
-        aliases: &["rag_token_budget"],
-        takes: "a number from 100 to 100000",
-        summary: "how much room quotations take in a request",
-        show: |settings| settings.token_budget.to_string(),
-        change: |settings, value| {
-            set(&mut settings.token_budget, count(value, 100, 100_000).map(|count| count as u64))
+        Setting {
+            key: "rag.exchanges_per_conversation",
+            aliases: &["rag_exchange_limit_per_conversation", "rag.exchange_limit_per_conversation"],
+            takes: "a number from 1 to 50",
+            summary: "how many exchanges of one conversation are quoted",
+            show: |settings| settings.exchanges_per_conversation.to_string(),
+            change: |settings, value| set(&mut settings.exchanges_per_conversation, count(value, 1, 50)),
         },
-    },
-    Setting {
-        key: "rag.mode",
-        aliases: &["rag_mode"],
-        takes: "auto, exact or ann",
-        summary: "how vectors are searched: by a scan (exact), along a graph (ann), by their number (auto)",
-        show: |settings| {
-            match settings.mode {
-                IndexMode::Auto => "auto",
-                IndexMode::Exact => "exact",
-                IndexMode::Ann => "ann",
-            }
-            .into()
+        Setting {
+            key: "rag.exchange_capacity",
+            aliases: &["rag_exchange_capacity"],
+            takes: "a number from 1 to 100",
+            summary: "how many exchanges are quoted in all",
+            show: |settings| settings.exchange_capacity.to_string(),
+            change: |settings, value| set(&mut settings.exchange_capacity, count(value, 1, 100)),
         },
-        change: |settings, value| {
-            let mode = match value {
-                "auto" => Some(IndexMode::Auto),
-                "exact" => Some(IndexMode::Exact),
-                "ann" => Some(IndexMode::Ann),
-                _ => None,
-            };
-            set(&mut settings.mode, mode)
+        Setting {
+            key: "rag.min_similarity",
+            aliases: &["rag_min_similarity"],
+            takes: "a number from 0 to 1, or auto",
+            summary: "from which cosine on something is near; auto suits the embedding model",
+            show: |settings| settings.min_similarity.map_or("auto".into(), |minimum| minimum.to_string()),
+            change: |settings, value| {
+                set(
+                    &mut settings.min_similarity,
+                    if value == "auto" { Some(None) } else { share(value).map(Some) },
+                )
+            },
         },
-    },
-    Setting {
-        key: "rag.scope",
-        aliases: &["rag_scope"],
-        takes: "prefer, only or global",
-        summary: "whether the present project comes first, alone, or like any other",
-        show: |settings| {
-            match settings.scope {
-                ScopeRule::Prefer => "prefer",
-                ScopeRule::Only => "only",
-                ScopeRule::Global => "global",
-            }
-            .into()
+        Setting {
+            key: "rag.token_budget",
+            aliases: &["rag_token_budget"],
+            takes: "a number from 100 to 100000",
+            summary: "how much room quotations take in a request",
+            show: |settings| settings.token_budget.to_string(),
+            change: |settings, value| set(&mut settings.token_budget, number_in(value, 100, 100_000)),
         },
-        change: |settings, value| {
-            let rule = match value {
-                "prefer" => Some(ScopeRule::Prefer),
-                "only" => Some(ScopeRule::Only),
-                "global" => Some(ScopeRule::Global),
-                _ => None,
-            };
-            set(&mut settings.scope, rule)
+        Setting {
+            key: "rag.mode",
+            aliases: &["rag_mode"],
+            takes: "auto, exact or ann",
+            summary: "how vectors are searched: by a scan (exact), along a graph (ann), by their number (auto)",
+            show: |settings| word_for(&settings.mode, &MODES),
+            change: |settings, value| set(&mut settings.mode, one_of(value, &MODES)),
         },
-    },
-    Setting {
-        key: "rag.relevance",
-        aliases: &["rag_mmr_lambda", "rag.mmr_lambda"],
-        takes: "a number from 0 to 1",
-        summary: "1 chooses passages by relevance alone, 0 by variety alone",
-        show: |settings| settings.relevance.to_string(),
-        change: |settings, value| set(&mut settings.relevance, share(value)),
-    },
-    Setting {
-        key: "rag.stages",
-        aliases: &["rag_stages"],
-        takes: "names of stages in order, with commas, or auto",
-        summary: "the stages of recall that run",
-        show: |settings| names_or_auto(&settings.stages, &stage_names()),
-        change: |settings, value| set(&mut settings.stages, names(value, &stage_names())),
-    },
-    Setting {
-        key: "rag.terms",
-        aliases: &["rag_terms"],
-        takes: "names of terms, with commas, or auto",
-        summary: "what counts in the score of a message",
-        show: |settings| names_or_auto(&settings.terms, &term_names()),
-        change: |settings, value| set(&mut settings.terms, names(value, &term_names())),
-    },
-];
-
-fn set<T>(field: &mut T, value: Option<T>) -> Option<()> {
-    *field = value?;
-    Some(())
+        Setting {
+            key: "rag.scope",
+            aliases: &["rag_scope"],
+            takes: "prefer, only or global",
+            summary: "whether the present project comes first, alone, or like any other",
+            show: |settings| word_for(&settings.scope, &SCOPES),
+            change: |settings, value| set(&mut settings.scope, one_of(value, &SCOPES)),
+        },
+        Setting {
+            key: "rag.relevance",
+            aliases: &["rag_mmr_lambda", "rag.mmr_lambda"],
+            takes: "a number from 0 to 1",
+            summary: "1 chooses passages by relevance alone, 0 by variety alone",
+            show: |settings| settings.relevance.to_string(),
+            change: |settings, value| set(&mut settings.relevance, share(value)),
+        },
+        Setting {
+            key: "rag.stages",
+            aliases: &["rag_stages"],
+            takes: "names of stages in order, with commas, or auto",
+            summary: "the stages of recall that run",
+            show: |settings| names_or_auto(&settings.stages, &stage_names()),
+            change: |settings, value| set(&mut settings.stages, names(value, &stage_names())),
+        },
+        Setting {
+            key: "rag.terms",
+            aliases: &["rag_terms"],
+            takes: "names of terms, with commas, or auto",
+            summary: "what counts in the score of a message",
+            show: |settings| names_or_auto(&settings.terms, &term_names()),
+            change: |settings, value| set(&mut settings.terms, names(value, &term_names())),
+        },
+    ];
 }
 
-fn count(value: &str, least: usize, most: usize) -> Option<usize> {
-    value.parse().ok().filter(|count| (least..=most).contains(count))
+const MODES: [(&str, IndexMode); 3] =
+    [("auto", IndexMode::Auto), ("exact", IndexMode::Exact), ("ann", IndexMode::Ann)];
+
+const SCOPES: [(&str, ScopeRule); 3] =
+    [("prefer", ScopeRule::Prefer), ("only", ScopeRule::Only), ("global", ScopeRule::Global)];
+
+fn count(value: &str, least: u64, most: u64) -> Option<usize> {
+    number_in(value, least, most).and_then(|count| usize::try_from(count).ok())
 }
 
 fn share(value: &str) -> Option<f64> {
@@ -254,42 +187,17 @@ fn names_or_auto(names: &[String], all: &[&str]) -> String {
     if names == all { "auto".into() } else { names.join(",") }
 }
 
-impl Setting {
-    /// Every setting there is.
-    pub fn all() -> &'static [Self] {
-        ALL
-    }
-
-    /// The setting of that name, or of that other name.
-    pub fn find(name: &str) -> Result<&'static Self, SettingError> {
-        let known = |setting: &&Self| setting.key == name || setting.aliases.contains(&name);
-        let short = |setting: &&Self| setting.key.strip_prefix("rag.") == Some(name);
-        let found = ALL.iter().find(known).or_else(|| ALL.iter().find(short));
-        found.ok_or_else(|| SettingError::Unknown(name.to_owned()))
-    }
-
-    /// Its value.
-    pub fn show(&self, settings: &Settings) -> String {
-        (self.show)(settings)
-    }
-
-    /// Changes it.
-    pub fn change(&self, settings: &mut Settings, value: &str) -> Result<(), SettingError> {
-        let wrong =
-            || SettingError::Value { key: self.key, takes: self.takes, value: value.trim().to_owned() };
-        (self.change)(settings, value.trim()).ok_or_else(wrong)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use memoir_core::setting::SettingError;
 
     use super::*;
 
     #[test]
     fn every_setting_takes_back_what_it_shows() {
-        for setting in Setting::all() {
+        for setting in Settings::ALL {
             let mut settings = Settings::default();
             let value = setting.show(&settings);
             setting.change(&mut settings, &value).unwrap();
@@ -306,7 +214,7 @@ mod tests {
             ("min_similarity", "0.7"),
             ("rag.mode", "ann"),
         ] {
-            Setting::find(name).unwrap().change(&mut settings, value).unwrap();
+            Setting::<Settings>::find(name).unwrap().change(&mut settings, value).unwrap();
         }
         assert_eq!((settings.conversation_limit, settings.exchanges_per_conversation), (5, 2));
         assert_eq!((settings.min_similarity, settings.mode), (Some(0.7), IndexMode::Ann));
@@ -318,10 +226,14 @@ mod tests {
             ("rag.exchange_capacity", "0"),
             ("rag.token_budget", "-1"),
         ] {
-            let error = Setting::find(name).unwrap().change(&mut settings, value).unwrap_err().to_string();
+            let error = Setting::<Settings>::find(name)
+                .unwrap()
+                .change(&mut settings, value)
+                .unwrap_err()
+                .to_string();
             assert!(error.starts_with(name) && error.contains(value), "{error}");
         }
         assert_eq!(settings, before);
-        assert!(matches!(Setting::find("rag.speed"), Err(SettingError::Unknown(_))));
+        assert!(matches!(Setting::<Settings>::find("rag.speed"), Err(SettingError::Unknown(_))));
     }
 }

@@ -187,6 +187,9 @@ pub trait Memory: Send + Sync {
     /// The texts of messages.
     async fn texts(&self, messages: &[MessageId]) -> Result<Vec<(MessageId, String)>>;
 
+    /// Which of some words, in lower case, have been said at least twice.
+    async fn familiar_words(&self, words: &[String]) -> Result<Vec<bool>>;
+
     /// The names of all who have spoken under one.
     async fn authors(&self) -> Result<Vec<String>>;
 }

@@ -27,6 +27,11 @@ impl ToolContext {
         Ok(Self { workspace: workspace.canonicalize()?, store: Arc::clone(&recall.store), recall })
     }
 
+    /// The project that tools work in.
+    pub fn workspace(&self) -> &Path {
+        &self.workspace
+    }
+
     /// The real path of an existing file in the workspace, symbolic links resolved.
     pub(crate) fn existing_path(&self, path: &str) -> Result<PathBuf, ToolError> {
         let real = self

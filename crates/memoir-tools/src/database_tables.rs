@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use memoir_core::ToolSpec;
 use serde_json::{Value, json};
 
-use crate::{Tool, ToolContext, ToolError};
+use crate::{Tool, ToolContext, ToolError, ToolOutput};
 
 pub(crate) struct DatabaseTables;
 
@@ -20,14 +20,14 @@ impl Tool for DatabaseTables {
         }
     }
 
-    async fn run(&self, _arguments: Value, context: &ToolContext) -> Result<String, ToolError> {
+    async fn run(&self, _arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let tables = context.store.tables().await.map_err(|error| ToolError::Failed(error.to_string()))?;
         let mut text = String::new();
         for table in tables {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "{}: {} rows", table.name, table.rows);
         }
-        Ok(text)
+        Ok(text.into())
     }
 }
 
@@ -47,7 +47,7 @@ mod tests {
         let store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
         store.append_command("hi", Timestamp::from_millis(1)).await.unwrap();
         let context = testing::context(directory.path(), store);
-        let text = DatabaseTables.run(json!({}), &context).await.unwrap();
+        let text = DatabaseTables.run(json!({}), &context).await.unwrap().text;
         assert!(text.contains("command_history: 1 rows\n") && text.contains("messages: 0 rows\n"), "{text}");
     }
 }

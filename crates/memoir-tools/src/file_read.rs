@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    Tool, ToolContext, ToolError,
+    Tool, ToolContext, ToolError, ToolOutput,
     output::{LONGEST_OUTPUT, cap},
 };
 
@@ -42,7 +42,7 @@ impl Tool for FileRead {
         }
     }
 
-    async fn run(&self, arguments: Value, context: &ToolContext) -> Result<String, ToolError> {
+    async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Arguments { path, first_line, last_line } =
             serde_json::from_value(arguments).map_err(|error| ToolError::Arguments(error.to_string()))?;
         let real = context.existing_path(&path)?;
@@ -56,7 +56,7 @@ impl Tool for FileRead {
         }
         let text = String::from_utf8(tokio::fs::read(&real).await.map_err(failed)?)
             .map_err(|_| ToolError::Failed(format!("{path} is not text")))?;
-        Ok(cap(&lines(&text, first_line.unwrap_or(1), last_line), LONGEST_OUTPUT))
+        Ok(cap(&lines(&text, first_line.unwrap_or(1), last_line), LONGEST_OUTPUT).into())
     }
 }
 
@@ -84,7 +84,8 @@ mod tests {
     async fn read(directory: &TempDir, arguments: Value) -> Result<String, ToolError> {
         let store = SqliteStore::open(&directory.path().join("memory/memoir.db")).await.unwrap();
         let workspace = directory.path().join("work");
-        FileRead.run(arguments, &testing::context(&workspace, store)).await
+        let context = testing::context(&workspace, store);
+        FileRead.run(arguments, &context).await.map(|output| output.text)
     }
 
     fn workspace() -> TempDir {

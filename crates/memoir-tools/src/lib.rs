@@ -4,6 +4,7 @@
 //! can do something about it. This crate decides nothing about who may call what.
 
 mod context;
+mod core_memory;
 mod database_tables;
 mod error;
 mod fetch_conversation_details;
@@ -16,6 +17,7 @@ mod testing;
 mod tool;
 
 pub use context::ToolContext;
+pub use core_memory::{Editing, edit_core_memory};
 pub use error::ToolError;
 pub use list::ToolSet;
-pub use tool::Tool;
+pub use tool::{Tool, ToolOutput};

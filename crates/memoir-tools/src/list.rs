@@ -4,7 +4,7 @@ use memoir_core::ToolSpec;
 use serde_json::Value;
 
 use crate::{
-    Tool, ToolContext, ToolError, database_tables::DatabaseTables,
+    Tool, ToolContext, ToolError, ToolOutput, core_memory::CoreMemory, database_tables::DatabaseTables,
     fetch_conversation_details::FetchConversationDetails, file_read::FileRead, search_memory::SearchMemory,
 };
 
@@ -22,6 +22,7 @@ impl ToolSet {
                 Box::new(DatabaseTables),
                 Box::new(SearchMemory),
                 Box::new(FetchConversationDetails),
+                Box::new(CoreMemory),
             ],
         }
     }
@@ -42,7 +43,7 @@ impl ToolSet {
         name: &str,
         arguments: Value,
         context: &ToolContext,
-    ) -> Result<String, ToolError> {
+    ) -> Result<ToolOutput, ToolError> {
         let tool = self.tools.iter().find(|tool| tool.spec().name == name);
         let tool = tool.ok_or_else(|| ToolError::Unknown(name.to_owned()))?;
         if let Value::String(broken) = &arguments {

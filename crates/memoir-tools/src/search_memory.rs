@@ -7,7 +7,7 @@ use memoir_store::Filter;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{Tool, ToolContext, ToolError};
+use crate::{Tool, ToolContext, ToolError, ToolOutput};
 
 /// The most exchanges that one search gives.
 const MOST: usize = 30;
@@ -44,7 +44,7 @@ impl Tool for SearchMemory {
         }
     }
 
-    async fn run(&self, arguments: Value, tools: &ToolContext) -> Result<String, ToolError> {
+    async fn run(&self, arguments: Value, tools: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Arguments { query, since, limit } =
             serde_json::from_value(arguments).map_err(|error| ToolError::Arguments(error.to_string()))?;
         let mut recall = tools.recall.clone();
@@ -70,7 +70,7 @@ impl Tool for SearchMemory {
         if found.behind > 0 {
             text.push_str(&format!(" {}", behind(found.behind)));
         }
-        Ok(text)
+        Ok(text.into())
     }
 }
 
@@ -90,7 +90,7 @@ mod tests {
         let draft = contract::exchange("The boiler was serviced by Olaf", "Noted", 1_700_000_000_000);
         store.commit_exchange(&contract::new_conversation("the boiler", "/p"), &draft).await.unwrap();
         let context = testing::context(directory.path(), store);
-        let run = |arguments| SearchMemory.run(arguments, &context);
+        let run = async |arguments| SearchMemory.run(arguments, &context).await.map(|output| output.text);
         let text = run(json!({"query": "boiler service"})).await.unwrap();
         assert!(text.contains("- User: The boiler was serviced by Olaf"), "{text}");
         assert!(text.contains("<memory>") && text.ends_with("</memory>"), "{text}");

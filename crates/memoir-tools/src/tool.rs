@@ -13,5 +13,20 @@ pub trait Tool: Send + Sync {
     fn spec(&self) -> ToolSpec;
 
     /// Runs it. The text is for the model, already cut to size.
-    async fn run(&self, arguments: Value, context: &ToolContext) -> Result<String, ToolError>;
+    async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError>;
+}
+
+/// What a tool gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolOutput {
+    /// For the model.
+    pub text: String,
+    /// For the user: what was changed that he should know of.
+    pub notice: Option<String>,
+}
+
+impl From<String> for ToolOutput {
+    fn from(text: String) -> Self {
+        Self { text, notice: None }
+    }
 }

@@ -3,7 +3,7 @@
 use anstream::println;
 use async_trait::async_trait;
 
-use super::{ALL, Command, Next, usage};
+use super::{ALL, Command, Next, find, usage};
 use crate::{app::App, failure::Failure};
 
 /// Where the summaries begin.
@@ -17,15 +17,24 @@ impl Command for Help {
         "help"
     }
 
-    fn summary(&self) -> &'static str {
-        "Show all commands."
+    fn arguments(&self) -> &'static str {
+        "[COMMAND]"
     }
 
-    async fn run(&self, _arguments: &str, _app: &mut App) -> Result<Next, Failure> {
+    fn summary(&self) -> &'static str {
+        "Show all commands, or how one is used."
+    }
+
+    async fn run(&self, arguments: &str, _app: &mut App) -> Result<Next, Failure> {
+        if !arguments.is_empty() {
+            let command = find(arguments.trim_start_matches('/'))?;
+            println!("{}\n{}", usage(command), command.summary());
+            return Ok(Next::Prompt);
+        }
         for command in ALL {
             let usage = usage(*command);
-            // A long usage gets a line of its own.
-            let usage = if usage.len() > WIDTH { format!("{usage}\n{:WIDTH$}", "") } else { usage };
+            // A long usage would take a line of its own; /help COMMAND has it.
+            let usage = if usage.len() > WIDTH { format!("/{} …", command.name()) } else { usage };
             println!("{usage:WIDTH$}  {}", command.summary());
         }
         println!(

@@ -1,10 +1,12 @@
 //! Slash commands: one file each, one list.
 
+mod context;
 mod cost;
 mod exit;
 mod help;
 mod history;
 mod info;
+mod memory;
 mod model;
 mod models;
 mod new;
@@ -55,6 +57,8 @@ pub(crate) const ALL: &[&dyn Command] = &[
     &models::Models,
     &rag::Rag,
     &why::Why,
+    &context::Context,
+    &memory::Memory,
     &cost::Cost,
     &info::Info,
     &tools::Tools,

@@ -16,13 +16,16 @@ impl Command for New {
     }
 
     fn summary(&self) -> &'static str {
-        "End this conversation and begin another."
+        "End this conversation and begin another; core memory stays."
     }
 
     async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {
         // The conversation may be one of another project; the next belongs to this one.
         app.conversation = CurrentConversation::begin(app.project.clone());
-        println!("A new conversation.");
+        (app.last_recalled, app.last_context) = (Vec::new(), None);
+        println!(
+            "A new conversation. Window, summary and pinned instructions begin empty; core memory stays."
+        );
         Ok(Next::Prompt)
     }
 }

@@ -1,15 +1,16 @@
 //! `/rag`: whether memory is asked, how, and trying it.
 
-use anstream::println;
+use anstream::{print, println};
 use async_trait::async_trait;
-use memoir_recall::{Asking, Setting, SettingError};
+use memoir_core::setting::Setting;
+use memoir_recall::{Asking, Settings};
 use memoir_store::Filter;
 
 use super::{Command, Next};
 use crate::{
     app::App,
     failure::{Failure, Kind},
-    recall, search_view,
+    search_view, settings,
 };
 
 pub(super) struct Rag;
@@ -65,10 +66,7 @@ async fn status(app: &App) -> Result<(), Failure> {
 }
 
 fn config(app: &App) {
-    let settings = &app.recall().settings;
-    for setting in Setting::all() {
-        println!("{:<32} {:<10} {}", setting.key, setting.show(settings), setting.summary);
-    }
+    print!("{}", settings::list(&app.recall().settings));
     println!("\nChange one with /rag set KEY VALUE; /rag set KEY default goes back to the config's.");
 }
 
@@ -84,20 +82,11 @@ async fn set(arguments: &str, app: &mut App) -> Result<(), Failure> {
 const HINT: &str = "See /rag config for what there is.";
 
 /// Changes a setting for good.
-async fn change(key: &str, value: &str, app: &mut App) -> Result<&'static Setting, Failure> {
-    let wrong = |error: SettingError| Failure::new(Kind::Usage, error.to_string()).hint(HINT);
-    let setting = Setting::find(key).map_err(wrong)?;
-    let now = app.agent.clock.now();
-    let store = app.agent.store.clone();
-    if value.trim() == "default" {
-        store.set_setting(setting.key, None, now).await?;
-        app.agent.tool_context.recall.settings = recall::settings(store.as_ref(), &app.models.config).await?;
-    } else {
-        let mut settings = app.recall().settings.clone();
-        setting.change(&mut settings, value).map_err(wrong)?;
-        store.set_setting(setting.key, Some(value.trim()), now).await?;
-        app.agent.tool_context.recall.settings = settings;
-    }
+async fn change(key: &str, value: &str, app: &mut App) -> Result<&'static Setting<Settings>, Failure> {
+    let (table, store) = (&app.models.config.rag, app.agent.store.as_ref());
+    let (setting, changed) =
+        settings::change((key, value), &app.recall().settings, table, store, HINT).await?;
+    app.agent.tool_context.recall.settings = changed;
     app.agent.recall = app.recall().settings.enabled.then(|| app.recall().clone());
     Ok(setting)
 }

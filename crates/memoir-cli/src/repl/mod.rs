@@ -90,6 +90,7 @@ async fn turn(app: &mut App, prompt: &str, cancel: &CancellationToken) {
             }
             println!("{}\n", view::dim(&metrics_line(&report)));
             app.last_recalled = report.recalled;
+            app.last_context = report.context;
         }
         Err(error) => {
             let failure = Failure::from(error);

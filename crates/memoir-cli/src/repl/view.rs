@@ -65,6 +65,12 @@ impl TurnView {
                 self.finish();
                 eprintln!("{text}");
             }
+            TurnEvent::Detail(text) => {
+                if self.verbosity.level() >= 1 {
+                    self.finish();
+                    eprintln!("{}", dim(text));
+                }
+            }
         }
     }
 

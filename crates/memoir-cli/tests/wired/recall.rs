@@ -295,7 +295,7 @@ fn settings_of_recall_are_shown_set_and_kept() {
     assert!(!last_message(&provider).contains("<memory>"));
     home.write_config("[rag]\nspeed = 3\n");
     let said = home.memoir(["-p", "hi"]).provider(&provider).fail(1);
-    assert!(said.contains("there is no setting \"speed\"") && said.contains("/rag config"), "{said}");
+    assert!(said.contains("there is no setting \"speed\"") && said.contains("docs/settings.md"), "{said}");
 }
 
 #[test]

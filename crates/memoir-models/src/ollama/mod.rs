@@ -18,8 +18,8 @@ use serde_json::{Value, json};
 use tokio::{sync::OnceCell, time::timeout};
 
 use crate::{
-    CallOptions, ChatEvent, ChatModel, ChatRequest, ChatStream, Endpoint, ModelError, ModelInfo, ModelName,
-    Reasoning, http, secret::Secret,
+    CallOptions, ChatEvent, ChatModel, ChatRequest, ChatStream, Endpoint, ModelError, ModelInfo, ModelLimits,
+    ModelName, Reasoning, http, secret::Secret,
 };
 
 /// Room for the answer.
@@ -175,6 +175,15 @@ impl ChatModel for OllamaModel {
             }
         }
         .boxed())
+    }
+
+    async fn limits(&self) -> ModelLimits {
+        let known = self.info.as_ref().map(ModelInfo::limits).unwrap_or_default();
+        let told = timeout(self.options.idle_timeout, self.abilities()).await;
+        match told {
+            Ok(Ok(told)) => ModelLimits { context: told.context, tools: told.tools, ..known },
+            _ => known,
+        }
     }
 
     fn cost(&self, _usage: &Usage) -> Option<Usd> {

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::{
     CallOptions, ChatEvent, ChatModel, ChatRequest, ChatStream, Endpoint, Finish, ModelError, ModelInfo,
-    ModelName, Provider, Reasoning, Replay, StopReason, http,
+    ModelLimits, ModelName, Provider, Reasoning, Replay, StopReason, http,
 };
 pub(crate) use failure::Failures;
 
@@ -54,7 +54,7 @@ impl RemoteModel {
         })
     }
 
-    fn chat_options(&self) -> ChatOptions {
+    fn chat_options(&self, longest_reply: Option<u64>) -> ChatOptions {
         let mut options = ChatOptions::default()
             .with_capture_usage(true)
             .with_capture_content(true)
@@ -65,6 +65,8 @@ impl RemoteModel {
         if let (Provider::Anthropic, Some(output)) =
             (self.provider, self.info.as_ref().and_then(|info| info.output))
         {
+            // Question and answer have to fit together, or nothing is answered at all.
+            let output = longest_reply.map_or(output, |longest| longest.min(output));
             options = options.with_max_tokens(u32::try_from(output).unwrap_or(u32::MAX));
         }
         let effort = self.options.reasoning.map(|reasoning| match reasoning {
@@ -92,10 +94,11 @@ impl ChatModel for RemoteModel {
         if self.info.as_ref().is_some_and(|info| info.tools == Some(false)) {
             request.tools.clear();
         }
+        let options = self.chat_options(request.longest_reply);
         let request = request::from_ours(request, self.provider);
         let response = self
             .client
-            .exec_chat_stream(self.target.clone(), request, Some(&self.chat_options()))
+            .exec_chat_stream(self.target.clone(), request, Some(&options))
             .await
             .map_err(|error| self.failures.classify(&error))?;
         Ok(events(response.stream, self.provider, self.failures.clone()).boxed())
@@ -104,6 +107,10 @@ impl ChatModel for RemoteModel {
     fn cost(&self, usage: &Usage) -> Option<Usd> {
         let listed = self.info.as_ref().and_then(|info| info.cost(usage));
         if self.free { listed.or(Some(Usd::ZERO)) } else { listed }
+    }
+
+    async fn limits(&self) -> ModelLimits {
+        self.info.as_ref().map(ModelInfo::limits).unwrap_or_default()
     }
 
     fn is_free(&self) -> bool {

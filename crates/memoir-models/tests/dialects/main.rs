@@ -58,6 +58,7 @@ fn request(text: &str) -> ChatRequest {
         system: "Be brief.".into(),
         messages: vec![ChatMessage::User(text.into())],
         stable_messages: 0,
+        longest_reply: None,
         memory: memoir_core::Recollection::default(),
         tools: vec![ToolSpec {
             name: "look",

@@ -58,6 +58,7 @@ pub(super) fn rank(inquiry: &mut Inquiry, names: &[String]) {
 fn is_allowed(filter: &Filter, outline: &MessageOutline) -> bool {
     filter.since.is_none_or(|since| outline.created >= since)
         && filter.until.is_none_or(|until| outline.created < until)
+        && filter.before.is_none_or(|before| outline.exchange_id < before)
 }
 
 #[cfg(test)]

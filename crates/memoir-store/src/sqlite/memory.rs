@@ -194,6 +194,24 @@ impl Memory for SqliteStore {
             .map_err(store_error)
     }
 
+    async fn familiar_words(&self, words: &[String]) -> Result<Vec<bool>> {
+        let mut familiar = Vec::with_capacity(words.len());
+        for word in words {
+            let mut count: i64 = 0;
+            for stem in self.stems.of(word).await? {
+                count += sqlx::query_scalar::<_, i64>(
+                    "SELECT count(*) FROM (SELECT 1 FROM _message_words WHERE term = ? LIMIT 2)",
+                )
+                .bind(stem)
+                .fetch_one(&self.readers)
+                .await
+                .map_err(store_error)?;
+            }
+            familiar.push(count >= 2);
+        }
+        Ok(familiar)
+    }
+
     async fn authors(&self) -> Result<Vec<String>> {
         Ok(self.index(None).await?.names())
     }

@@ -1,0 +1,502 @@
+//! Gathering the layers side by side under one deadline, and putting them together.
+
+use std::{collections::VecDeque, future::Future, panic::AssertUnwindSafe, time::Duration};
+
+use futures::FutureExt as _;
+use memoir_core::{
+    ConversationId, CoreEntry, Digest, Passage, Provenance, Recollection, ToolSpec, count_tokens,
+};
+use memoir_models::{ChatMessage, ChatRequest, ModelLimits};
+use memoir_recall::Asking;
+use memoir_store::Filter;
+use tokio::time::Instant;
+
+use super::{
+    Placement,
+    budget::{Budget, LimitedBy},
+    core_memory, cut, digest, document, earlier,
+    fragment::{ContextReport, Fragment, Layer, tokens},
+    request::{self, Context},
+    spelling,
+    system::{self, AgentsFile, SYSTEM_PROMPT},
+    window::{self, PastExchange},
+};
+use crate::{Agent, CurrentConversation, TurnError};
+
+/// What comes later is left out.
+const DEADLINE: Duration = Duration::from_secs(2);
+
+/// What the frame of quoted memory takes.
+const MEMORY_FRAME: u64 = 150;
+
+/// What spelling hints take, at most.
+const SPELLING: u64 = 120;
+
+/// What is to be told about a context.
+#[derive(Debug, Default)]
+pub(crate) struct Notices {
+    /// What the user has to know: something of his was cut.
+    pub(crate) important: Vec<String>,
+    /// What went without something, for whoever wants to know.
+    pub(crate) details: Vec<String>,
+}
+
+/// What does not depend on what memory says.
+struct Basis {
+    budget: Budget,
+    system: Fragment,
+    core: Fragment,
+    tools: Vec<ToolSpec>,
+    tool_tokens: u64,
+    /// The prompt as it is sent.
+    prompt: Fragment,
+    /// What is set aside for a digest.
+    for_digest: u64,
+    past: Past,
+    /// What is relevant of what has left the window.
+    earlier: Recollection,
+}
+
+/// What was said before in this conversation.
+#[derive(Default)]
+struct Past {
+    digest: Option<Digest>,
+    exchanges: Vec<PastExchange>,
+}
+
+impl Past {
+    fn sizes(&self) -> Vec<u64> {
+        self.exchanges.iter().map(|exchange| exchange.tokens).collect()
+    }
+
+    /// How many exchanges leave when those leave for which there is a summary.
+    fn prepared(&self) -> Option<usize> {
+        let prepared = self.digest.as_ref()?.prepared.as_ref()?;
+        let place = self.exchanges.iter().position(|exchange| exchange.id == prepared.through)?;
+        Some(place + 1)
+    }
+
+    /// Whether anything has left the window.
+    fn has_left(&self) -> bool {
+        self.digest.as_ref().is_some_and(|digest| digest.through.get() > 0)
+    }
+
+    /// The first exchange that stays, and whether a digest is sent, when `room` is there for window and digest together.
+    fn first_kept(&self, room: u64, for_digest: u64) -> usize {
+        let sizes = self.sizes();
+        if !self.has_left() && sizes.iter().sum::<u64>() <= room {
+            return 0;
+        }
+        window::first_kept(&sizes, room.saturating_sub(for_digest), self.prepared())
+    }
+}
+
+impl Agent {
+    /// What is sent for `prompt`. Only a store that fails to give the conversation itself is an error: everything else
+    /// that is late or fails is left out.
+    pub(crate) async fn build_context(
+        &self,
+        conversation: &CurrentConversation,
+        prompt: &str,
+        notices: &mut Notices,
+    ) -> Result<Context, TurnError> {
+        let deadline = Instant::now() + DEADLINE;
+        if self.model.provenance() == Provenance::Derived {
+            return Ok(self.memory_alone(prompt, deadline, notices).await);
+        }
+        let limits = by(deadline, "What the model takes", self.model.limits()).await;
+        let limits = notices.take(limits).unwrap_or_default();
+        let budget = Budget::new(&self.context, &limits);
+        if budget.by == LimitedBy::Assumption {
+            notices.details.push(format!(
+                "What {} takes is not known; {} tokens are assumed. Say it in the config: [[model]] context = N.",
+                self.model.name(),
+                budget.limit
+            ));
+        }
+        let for_memory = self
+            .recall
+            .as_ref()
+            .map_or(0, |recall| (recall.settings.token_budget + MEMORY_FRAME).min(budget.part(8)));
+        let mut told = Notices::default();
+        let (basis, elsewhere, hints) = tokio::join!(
+            self.basis(conversation.id(), prompt, &limits, budget, for_memory, deadline, &mut told),
+            self.elsewhere(conversation.id(), prompt, for_memory, deadline),
+            self.hints(prompt, deadline),
+        );
+        notices.important.append(&mut told.important);
+        notices.details.append(&mut told.details);
+        let (memory, memory_text) = fit(notices.recollection(elsewhere), for_memory, |memory| {
+            memoir_recall::context(memory, self.scope(), &self.zone).unwrap_or_default()
+        });
+        let hints = notices.take(hints).unwrap_or_default();
+        let hints = spelling::section(&hints);
+        let hints = if tokens(&hints) <= SPELLING { hints } else { String::new() };
+        let basis = basis?;
+        notices.details.extend(basis.earlier.notices.iter().cloned());
+        Ok(self
+            .assemble(conversation.id(), basis, limits, Quoted { memory, memory_text, hints }, notices)
+            .await)
+    }
+
+    /// The one model that answers with memory is handed it, this conversation's included; it reads nothing else.
+    async fn memory_alone(&self, prompt: &str, deadline: Instant, notices: &mut Notices) -> Context {
+        let recall = async {
+            match &self.recall {
+                Some(recall) => recall.ask(prompt, Asking::Prompt, Filter::default()).await,
+                None => Recollection::default(),
+            }
+        };
+        let memory = notices.recollection(by(deadline, "Asking memory", recall).await);
+        let message = ChatMessage::User(prompt.to_owned());
+        let size = request::size(&message);
+        Context {
+            recalled: memory.passages.clone(),
+            request: ChatRequest { messages: vec![message], memory, ..ChatRequest::default() },
+            room: u64::MAX,
+            fixed: 0,
+            window: VecDeque::new(),
+            running: vec![size],
+            quoted_earlier: 0,
+            window_room: u64::MAX,
+            report: ContextReport { limit: 0, reply: 0, layers: Layer::ALL.map(|layer| (layer, 0)).to_vec() },
+        }
+    }
+
+    /// What past conversations say about the prompt.
+    async fn elsewhere(
+        &self,
+        conversation: Option<ConversationId>,
+        prompt: &str,
+        room: u64,
+        deadline: Instant,
+    ) -> Result<Recollection, String> {
+        let Some(recall) = &self.recall else { return Ok(Recollection::default()) };
+        let mut recall = recall.clone();
+        recall.settings.token_budget = room.saturating_sub(MEMORY_FRAME);
+        let filter = Filter { except: conversation, ..Filter::default() };
+        by(deadline, "Asking memory", recall.ask(prompt, Asking::Prompt, filter)).await
+    }
+
+    async fn hints(&self, prompt: &str, deadline: Instant) -> Result<Vec<spelling::Hint>, String> {
+        if !self.context.spelling {
+            return Ok(Vec::new());
+        }
+        let hints = by(deadline, "Looking for slips", spelling::hints(prompt, self.store.as_ref())).await?;
+        hints.map_err(|error| left_out("Looking for slips", &format!("failed ({error})")))
+    }
+
+    /// System prompt, core memory, tools, prompt and window, and what is relevant of what has left it.
+    #[expect(clippy::too_many_arguments, reason = "what it stands on")]
+    async fn basis(
+        &self,
+        conversation: Option<ConversationId>,
+        prompt: &str,
+        limits: &ModelLimits,
+        mut budget: Budget,
+        for_memory: u64,
+        deadline: Instant,
+        notices: &mut Notices,
+    ) -> Result<Basis, TurnError> {
+        let longest_message = budget.part(4);
+        let (files, core, past) = tokio::join!(
+            by(deadline, "AGENTS.md", self.agents_files()),
+            by(deadline, "Core memory", self.store.core_memory(self.scope().unwrap_or_default())),
+            self.past(conversation, longest_message),
+        );
+        let past = past?;
+        let files = notices.take(files).unwrap_or_default();
+        let core = notices.take(core).and_then(|core| {
+            notices
+                .take(core.map_err(|error| left_out("Core memory", &format!("could not be read ({error})"))))
+        });
+
+        // Who comes first gets his part first; what is left is the window's.
+        budget.grant(tokens(SYSTEM_PROMPT));
+        let prompt = self.cut_prompt(prompt, &mut budget, notices);
+        let agents = self.agents(&files, &mut budget, notices);
+        let core = core_section(&core.unwrap_or_default(), &mut budget);
+        let (tools, tool_tokens) = self.offered_tools(limits, &mut budget, notices);
+        budget.grant(for_memory + if self.context.spelling { SPELLING } else { 0 });
+
+        // The digest's part is its own only when there is one.
+        let for_digest = self.context.summary_tokens.min(budget.part(8)) + budget.part(16);
+        let for_digest = for_digest.min(budget.left());
+        let everything_fits = past.first_kept(budget.left(), for_digest) == 0 && !past.has_left();
+        let mut basis = Basis {
+            system: Fragment::new(join(SYSTEM_PROMPT, &agents)),
+            core,
+            tools,
+            tool_tokens,
+            prompt,
+            for_digest,
+            earlier: Recollection::default(),
+            past,
+            budget,
+        };
+        if let (false, Some(id), Some(recall)) = (everything_fits, conversation, &self.recall) {
+            let room = self.context.recall_tokens.min(basis.budget.part(8));
+            let reserved = basis.budget.grant(room);
+            if reserved > 0 {
+                let first = basis.past.first_kept(basis.budget.left(), for_digest);
+                let window = basis.past.exchanges.get(first).map(|exchange| exchange.id);
+                let search = earlier::search(recall, &basis.prompt.text, id, window, reserved);
+                let found = by(deadline, "Looking back in this conversation", search).await;
+                basis.earlier = notices.take(found).unwrap_or_default();
+                let (text, passages) =
+                    earlier::section(std::mem::take(&mut basis.earlier.passages), &self.zone, reserved);
+                basis.budget.give_back(reserved - tokens(&text).min(reserved));
+                basis.earlier.passages = passages;
+            }
+        }
+        Ok(basis)
+    }
+
+    async fn agents_files(&self) -> Vec<AgentsFile> {
+        let project = self.tool_context.workspace().to_owned();
+        tokio::task::spawn_blocking(move || system::agents_files(&project)).await.unwrap_or_default()
+    }
+
+    async fn past(&self, conversation: Option<ConversationId>, longest: u64) -> Result<Past, TurnError> {
+        let Some(id) = conversation else { return Ok(Past::default()) };
+        let digest = self.store.digest(id).await?;
+        let messages = self.store.shown_messages(id, digest.as_ref().map(|digest| digest.through)).await?;
+        Ok(Past { digest, exchanges: window::exchanges(messages, longest) })
+    }
+
+    /// The prompt takes half of the room at most.
+    fn cut_prompt(&self, prompt: &str, budget: &mut Budget, notices: &mut Notices) -> Fragment {
+        let most = budget.part(2).min(budget.left());
+        let sent = cut::from_both_ends(prompt, most.saturating_sub(window::PER_MESSAGE + 16));
+        if sent.len() < prompt.len() {
+            notices.important.push(format!(
+                "The message is too large: {} of its {} bytes were sent, from its beginning and its end. It is kept whole; {}.",
+                sent.len(),
+                prompt.len(),
+                budget.how_to_change()
+            ));
+        }
+        let sent = Fragment::new(sent);
+        budget.grant(sent.tokens + window::PER_MESSAGE + 16);
+        sent
+    }
+
+    fn agents(&self, files: &[AgentsFile], budget: &mut Budget, notices: &mut Notices) -> String {
+        let most = self.context.agents_tokens.min(budget.part(8)).min(budget.left());
+        let (text, cut) = system::section(files, most);
+        for path in cut {
+            let how = if most == self.context.agents_tokens {
+                "/context set agents_tokens N gives it more room"
+            } else {
+                budget.how_to_change()
+            };
+            notices.important.push(format!("{} is too long and was cut; {how}.", path.display()));
+        }
+        budget.grant(tokens(&text));
+        text
+    }
+
+    /// All tools or none: a model that is offered some of them misses the others without knowing.
+    fn offered_tools(
+        &self,
+        limits: &ModelLimits,
+        budget: &mut Budget,
+        notices: &mut Notices,
+    ) -> (Vec<ToolSpec>, u64) {
+        let tools = self.tools.specs();
+        if limits.tools == Some(false) || tools.is_empty() {
+            return (Vec::new(), 0);
+        }
+        let needed = tools.iter().map(tool_tokens).sum::<u64>();
+        if needed > budget.part(3).min(budget.left()) {
+            notices.important.push(format!(
+                "The tools were left out: they take {needed} tokens, and {} fit in all; {}.",
+                budget.room,
+                budget.how_to_change()
+            ));
+            return (Vec::new(), 0);
+        }
+        (tools, budget.grant(needed))
+    }
+
+    /// Puts it together. What is not used by the others is the window's.
+    async fn assemble(
+        &self,
+        conversation: Option<ConversationId>,
+        basis: Basis,
+        limits: ModelLimits,
+        quoted: Quoted,
+        notices: &mut Notices,
+    ) -> Context {
+        let Basis { mut budget, system, core, tools, tool_tokens, prompt, for_digest, past, earlier } = basis;
+        let quoted_tokens = tokens(&quoted.memory_text) + tokens(&quoted.hints);
+        let reserved = budget.room - budget.left();
+        // Everything that is known by now, and nothing set aside.
+        let known = system.tokens
+            + core.tokens
+            + tool_tokens
+            + prompt.tokens
+            + window::PER_MESSAGE
+            + 16
+            + quoted_tokens
+            + earlier.passages.iter().map(|passage| passage.tokens).sum::<u64>()
+            + if earlier.passages.is_empty() { 0 } else { 32 };
+        budget.give_back(reserved.saturating_sub(known));
+        let window_room = budget.left().saturating_sub(for_digest);
+        let first = past.first_kept(budget.left(), for_digest);
+        let digest = self.digest(conversation, &past, first, notices).await;
+        let summary =
+            digest.filter(|digest| digest.through.get() > 0).map_or_else(Fragment::nothing, |digest| {
+                let pinned = for_digest / 3;
+                Fragment::new(digest::section(&digest, for_digest - pinned, pinned))
+            });
+        let kept = &past.exchanges[first..];
+        // The window may have become larger than it was when it was searched past.
+        let outside = |passage: &Passage| kept.first().is_none_or(|first| passage.exchange_id < first.id);
+        let passages: Vec<Passage> = earlier.passages.into_iter().filter(outside).collect();
+        let (earlier, mut recalled) = earlier::section(passages, &self.zone, u64::MAX);
+        let earlier = Fragment::new(earlier);
+
+        let mut messages: Vec<ChatMessage> =
+            kept.iter().flat_map(|exchange| exchange.messages.clone()).collect();
+        let stable_messages = messages.len();
+        let tail = self.context.recall_placement == Placement::Tail;
+        let (before, beside) = if tail { ("", earlier.text.as_str()) } else { (earlier.text.as_str(), "") };
+        let said =
+            ChatMessage::User(document::write(&[beside, &quoted.memory_text, &quoted.hints], &prompt.text));
+        let running = request::size(&said);
+        messages.push(said);
+        let system_text = join(&join(&join(&system.text, &core.text), &summary.text), before);
+        let window: VecDeque<(usize, u64)> =
+            kept.iter().map(|exchange| (exchange.messages.len(), exchange.tokens)).collect();
+        let quoted_earlier = if tail { earlier.tokens } else { 0 };
+        let fixed =
+            system.tokens + core.tokens + summary.tokens + tool_tokens + (earlier.tokens - quoted_earlier);
+        let window_tokens: u64 = window.iter().map(|(_, tokens)| tokens).sum();
+        let sizes = [
+            system.tokens,
+            core.tokens,
+            summary.tokens,
+            earlier.tokens,
+            window_tokens,
+            tool_tokens,
+            running - quoted_earlier.min(running),
+        ];
+        recalled.splice(0..0, quoted.memory.passages.iter().cloned());
+        let input = fixed + window_tokens + running;
+        Context {
+            request: ChatRequest {
+                system: system_text,
+                messages,
+                stable_messages,
+                tools,
+                memory: quoted.memory,
+                longest_reply: limits.context.map(|context| context.saturating_sub(input + input / 8).max(1)),
+            },
+            recalled,
+            room: budget.room,
+            fixed,
+            window,
+            running: vec![running],
+            quoted_earlier,
+            window_room,
+            report: ContextReport {
+                limit: budget.limit,
+                reply: budget.reply,
+                layers: Layer::ALL.into_iter().zip(sizes).collect(),
+            },
+        }
+    }
+
+    /// The digest after `first` exchanges have left, kept for the next time.
+    async fn digest(
+        &self,
+        conversation: Option<ConversationId>,
+        past: &Past,
+        first: usize,
+        notices: &mut Notices,
+    ) -> Option<Digest> {
+        let (before, left) = (past.digest.as_ref(), &past.exchanges[..first]);
+        let Some(digest) = digest::moved(before, left, self.context.summary_tokens) else {
+            return past.digest.clone();
+        };
+        if let Some(id) = conversation {
+            let seen = before.map(|digest| digest.through);
+            // Another process may have been first: then its digest is the one that is kept, and this request goes with ours.
+            if let Err(error) = self.store.put_digest(id, seen, &digest, self.clock.now()).await {
+                notices.details.push(format!("What left the window could not be noted: {error}."));
+            }
+        }
+        Some(digest)
+    }
+
+    pub(crate) fn scope(&self) -> Option<&str> {
+        self.tool_context.recall.scope.as_deref()
+    }
+}
+
+/// What is quoted beside the prompt.
+struct Quoted {
+    memory: Recollection,
+    memory_text: String,
+    hints: String,
+}
+
+impl Notices {
+    /// The result, or a note of what went wrong.
+    fn take<T>(&mut self, result: Result<T, String>) -> Option<T> {
+        result.map_err(|notice| self.details.push(notice)).ok()
+    }
+
+    fn recollection(&mut self, found: Result<Recollection, String>) -> Recollection {
+        let found = self.take(found).unwrap_or_default();
+        self.details.extend(found.notices.iter().cloned());
+        found
+    }
+}
+
+/// What comes of `work` before the deadline. Not even a fault of ours in there may cost the user an answer.
+async fn by<T>(deadline: Instant, what: &str, work: impl Future<Output = T>) -> Result<T, String> {
+    match tokio::time::timeout_at(deadline, AssertUnwindSafe(work).catch_unwind()).await {
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(_)) => Err(left_out(what, "crashed")),
+        Err(_) => Err(left_out(what, "took too long")),
+    }
+}
+
+fn left_out(what: &str, why: &str) -> String {
+    format!("{what} {why} and was left out.")
+}
+
+/// As many passages, the best first, as `write` puts within the room.
+fn fit(
+    mut memory: Recollection,
+    room: u64,
+    write: impl Fn(&Recollection) -> String,
+) -> (Recollection, String) {
+    loop {
+        let text = write(&memory);
+        if tokens(&text) <= room || memory.passages.pop().is_none() {
+            return (memory, text);
+        }
+    }
+}
+
+fn core_section(entries: &[CoreEntry], budget: &mut Budget) -> Fragment {
+    let core = Fragment::new(core_memory::section(entries, budget.part(8).min(budget.left())));
+    budget.grant(core.tokens);
+    core
+}
+
+/// What a tool's description takes.
+fn tool_tokens(tool: &ToolSpec) -> u64 {
+    let schema = count_tokens(&tool.parameters.to_string()) + count_tokens(tool.description);
+    (schema + count_tokens(tool.name)) as u64 + 2 * window::PER_MESSAGE
+}
+
+fn join(first: &str, second: &str) -> String {
+    match (first, second) {
+        ("", only) | (only, "") => only.to_owned(),
+        (first, second) => format!("{first}\n\n{second}"),
+    }
+}

@@ -1,0 +1,27 @@
+//! What is sent: layers under one budget.
+//!
+//! One file for each layer, in the order in which they stand in a request: `system`, `core_memory`, `digest` (the summary
+//! so far), `earlier` (auto-RAG), `window`, tools, and `document` with `spelling`. `budget` says what each may take, `build`
+//! gathers them side by side and puts them together, and `request` keeps the whole within its room while tools add to it.
+//! `prepare` summarises what will leave the window next, ahead of time.
+
+mod budget;
+mod build;
+mod core_memory;
+mod cut;
+mod digest;
+mod document;
+mod earlier;
+mod fragment;
+mod prepare;
+mod request;
+mod settings;
+mod spelling;
+mod system;
+mod window;
+
+pub use fragment::{ContextReport, Layer};
+pub use settings::{ContextSettings, Placement};
+
+pub(crate) use build::Notices;
+pub(crate) use request::Context;

@@ -1,0 +1,125 @@
+//! How much is sent: the `context.*` settings, in one list.
+
+use memoir_core::setting::{HasSettings, SWITCH, Setting, number_in, one_of, set, word_for};
+
+/// Where what is relevant from earlier in the conversation stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Placement {
+    /// Before the window, where it reads well; every change makes the provider read the window anew.
+    BeforeWindow,
+    /// Beside the prompt, where it costs no cache.
+    Tail,
+}
+
+const PLACEMENTS: [(&str, Placement); 2] =
+    [("tail", Placement::Tail), ("before-window", Placement::BeforeWindow)];
+
+/// How much is sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContextSettings {
+    /// What a request and its answer may take; never more than the model does.
+    pub budget_tokens: u64,
+    /// What is kept free for the answer.
+    pub reply_tokens: u64,
+    /// What AGENTS.md may take.
+    pub agents_tokens: u64,
+    /// What the summary of the conversation so far may take.
+    pub summary_tokens: u64,
+    /// What is taken from earlier in the conversation.
+    pub recall_tokens: u64,
+    /// Where that stands.
+    pub recall_placement: Placement,
+    /// Whether words that look mistyped are pointed out to the model.
+    pub spelling: bool,
+}
+
+impl Default for ContextSettings {
+    fn default() -> Self {
+        Self {
+            budget_tokens: 32_000,
+            reply_tokens: 4096,
+            agents_tokens: 4000,
+            summary_tokens: 800,
+            recall_tokens: 800,
+            recall_placement: Placement::Tail,
+            spelling: true,
+        }
+    }
+}
+
+impl HasSettings for ContextSettings {
+    const ALL: &'static [Setting<Self>] = &[
+        Setting {
+            key: "context.budget_tokens",
+            aliases: &[],
+            takes: "a number from 1000 to 2000000",
+            summary: "what a request and its answer may take; never more than the model does",
+            show: |settings| settings.budget_tokens.to_string(),
+            change: |settings, value| set(&mut settings.budget_tokens, number_in(value, 1000, 2_000_000)),
+        },
+        Setting {
+            key: "context.reply_tokens",
+            aliases: &[],
+            takes: "a number from 100 to 200000",
+            summary: "what is kept free for the answer",
+            show: |settings| settings.reply_tokens.to_string(),
+            change: |settings, value| set(&mut settings.reply_tokens, number_in(value, 100, 200_000)),
+        },
+        Setting {
+            key: "context.agents_tokens",
+            aliases: &[],
+            takes: "a number from 0 to 100000",
+            summary: "what AGENTS.md of the project and its parents may take",
+            show: |settings| settings.agents_tokens.to_string(),
+            change: |settings, value| set(&mut settings.agents_tokens, number_in(value, 0, 100_000)),
+        },
+        Setting {
+            key: "context.summary_tokens",
+            aliases: &[],
+            takes: "a number from 100 to 20000",
+            summary: "what the summary of what left the window may take",
+            show: |settings| settings.summary_tokens.to_string(),
+            change: |settings, value| set(&mut settings.summary_tokens, number_in(value, 100, 20_000)),
+        },
+        Setting {
+            key: "context.recall_tokens",
+            aliases: &["auto_rag.max_tokens"],
+            takes: "a number from 0 to 20000",
+            summary: "what is quoted from earlier in the conversation; 0 is nothing",
+            show: |settings| settings.recall_tokens.to_string(),
+            change: |settings, value| set(&mut settings.recall_tokens, number_in(value, 0, 20_000)),
+        },
+        Setting {
+            key: "context.recall_placement",
+            aliases: &[],
+            takes: "tail or before-window",
+            summary: "where that stands: beside the prompt, or before the window at the cost of the cache",
+            show: |settings| word_for(&settings.recall_placement, &PLACEMENTS),
+            change: |settings, value| set(&mut settings.recall_placement, one_of(value, &PLACEMENTS)),
+        },
+        Setting {
+            key: "context.spelling",
+            aliases: &[],
+            takes: "on or off",
+            summary: "whether words that look mistyped are pointed out to the model",
+            show: |settings| word_for(&settings.spelling, &SWITCH),
+            change: |settings, value| set(&mut settings.spelling, one_of(value, &SWITCH)),
+        },
+    ];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setting_takes_back_what_it_shows_and_refuses_nonsense() {
+        for setting in ContextSettings::ALL {
+            let mut settings = ContextSettings::default();
+            let value = setting.show(&settings);
+            assert_eq!(setting.change(&mut settings, &value), Ok(()), "{}", setting.key);
+            assert!(setting.change(&mut settings, "much").is_err(), "{}", setting.key);
+            assert_eq!(settings, ContextSettings::default());
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Settings that are read, shown and changed by name: each area of the program has one list of them.
+
+/// Why a setting was not taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SettingError {
+    /// There is none of that name.
+    #[error("there is no setting \"{0}\"")]
+    Unknown(String),
+    /// The value does not fit.
+    #[error("{key} takes {takes}, not \"{value}\"")]
+    Value {
+        /// The setting.
+        key: &'static str,
+        /// What it takes.
+        takes: &'static str,
+        /// What was given.
+        value: String,
+    },
+}
+
+/// One setting among those of `S`: its names, what it takes, and how it is read and changed.
+pub struct Setting<S: 'static> {
+    /// Its name, as in `rag.mode`.
+    pub key: &'static str,
+    /// Other names for it, from programs that people come from.
+    pub aliases: &'static [&'static str],
+    /// What it takes.
+    pub takes: &'static str,
+    /// What it does.
+    pub summary: &'static str,
+    /// Its value in words.
+    pub show: fn(&S) -> String,
+    /// Takes a value, or leaves everything as it is.
+    pub change: fn(&mut S, &str) -> Option<()>,
+}
+
+/// Settings that stand in one list.
+pub trait HasSettings: Default + Clone + Sized + 'static {
+    /// Every one there is.
+    const ALL: &'static [Setting<Self>];
+}
+
+impl<S: HasSettings> Setting<S> {
+    /// The setting of that name, of that other name, or of that name without its area.
+    pub fn find(name: &str) -> Result<&'static Self, SettingError> {
+        let known = |setting: &&Self| setting.key == name || setting.aliases.contains(&name);
+        let short = |setting: &&Self| setting.key.split_once('.').is_some_and(|(_, last)| last == name);
+        let found = S::ALL.iter().find(known).or_else(|| S::ALL.iter().find(short));
+        found.ok_or_else(|| SettingError::Unknown(name.to_owned()))
+    }
+
+    /// Its value.
+    pub fn show(&self, settings: &S) -> String {
+        (self.show)(settings)
+    }
+
+    /// Changes it.
+    pub fn change(&self, settings: &mut S, value: &str) -> Result<(), SettingError> {
+        let wrong =
+            || SettingError::Value { key: self.key, takes: self.takes, value: value.trim().to_owned() };
+        (self.change)(settings, value.trim()).ok_or_else(wrong)
+    }
+}
+
+/// Puts a value into a field, if there is one.
+pub fn set<T>(field: &mut T, value: Option<T>) -> Option<()> {
+    *field = value?;
+    Some(())
+}
+
+/// A number between bounds.
+pub fn number_in(value: &str, least: u64, most: u64) -> Option<u64> {
+    value.parse().ok().filter(|count| (least..=most).contains(count))
+}
+
+/// One of the words that stand for something.
+pub fn one_of<T: Copy>(value: &str, words: &[(&str, T)]) -> Option<T> {
+    words.iter().find(|(word, _)| *word == value).map(|(_, meant)| *meant)
+}
+
+/// The first word that stands for something.
+pub fn word_for<T: PartialEq>(value: &T, words: &[(&'static str, T)]) -> String {
+    words.iter().find(|(_, meant)| meant == value).map_or("", |(word, _)| word).to_owned()
+}
+
+/// `on` and `off`, and what else people write for them.
+pub const SWITCH: [(&str, bool); 4] = [("on", true), ("off", false), ("true", true), ("false", false)];

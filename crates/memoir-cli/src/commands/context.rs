@@ -29,7 +29,7 @@ impl Command for Context {
     }
 
     fn summary(&self) -> &'static str {
-        "Show what is sent, layer by layer, with tokens, share and cost; change how much."
+        "Show what is sent, layer by layer; change how much."
     }
 
     async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {

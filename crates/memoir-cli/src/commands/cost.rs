@@ -15,7 +15,7 @@ impl Command for Cost {
     }
 
     fn summary(&self) -> &'static str {
-        "Show what was spent: in this conversation, today, by purpose and model."
+        "Show what was spent: here, today, by purpose and model."
     }
 
     async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {

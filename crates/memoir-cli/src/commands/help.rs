@@ -37,9 +37,7 @@ impl Command for Help {
             let usage = if usage.len() > WIDTH { format!("/{} …", command.name()) } else { usage };
             println!("{usage:WIDTH$}  {}", command.summary());
         }
-        println!(
-            "\nAlt-Enter starts a new line, Ctrl-R searches earlier ones, Ctrl-C cancels, Ctrl-D quits."
-        );
+        println!("\nAlt-Enter: new line. Ctrl-R: search earlier ones. Ctrl-C: cancel. Ctrl-D: quit.");
         Ok(Next::Prompt)
     }
 }

@@ -26,7 +26,7 @@ impl Command for Memory {
     }
 
     fn summary(&self) -> &'static str {
-        "Show and edit what is always in context, undo a change, unpin an instruction."
+        "Show or edit what is always in context, undo, unpin."
     }
 
     async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {

@@ -123,6 +123,14 @@ mod tests {
     }
 
     #[test]
+    fn help_fits_a_terminal() {
+        assert!(ALL.len() + 4 <= 24, "it wants pages now");
+        for command in ALL {
+            assert!(command.summary().len() <= 62, "{}", command.name());
+        }
+    }
+
+    #[test]
     fn names_are_unique() {
         let names: std::collections::HashSet<_> = ALL.iter().map(|command| command.name()).collect();
         assert_eq!(names.len(), ALL.len());

@@ -24,7 +24,7 @@ impl Command for Models {
     }
 
     fn summary(&self) -> &'static str {
-        "List the known models, show one, or set the one for chat or for summaries."
+        "List the known models, show one, or set one for a task."
     }
 
     async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {

@@ -26,7 +26,7 @@ impl Command for Rag {
     }
 
     fn summary(&self) -> &'static str {
-        "Switch recall on or off, see and change how memory is asked, or try it."
+        "Switch recall on or off, change how memory is asked, try it."
     }
 
     async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {

@@ -23,7 +23,7 @@ impl Command for SetVerbosity {
     }
 
     fn summary(&self) -> &'static str {
-        "0 tool names; 1 parameters, cut; 2 parameters; 3 what is sent; 4 tool schemas too."
+        "How much to show: 0 tool names to 4 all that is sent."
     }
 
     async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {

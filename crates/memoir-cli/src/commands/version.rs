@@ -15,7 +15,7 @@ impl Command for Version {
     }
 
     fn summary(&self) -> &'static str {
-        "Show the version of the program and of the memory's schema."
+        "Show the version of the program and of the memory."
     }
 
     async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {

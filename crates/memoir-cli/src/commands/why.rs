@@ -15,7 +15,7 @@ impl Command for Why {
     }
 
     fn summary(&self) -> &'static str {
-        "Show what memory put into the last prompt, with source, date and score."
+        "Show what memory put into the last prompt, and why."
     }
 
     async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {

@@ -10,7 +10,9 @@ mod provider;
 mod terminal;
 
 pub use home::{Home, Run};
-pub use provider::{EMBEDDING_DIMENSIONS, RecordedRequest, Reply, ReportedUsage, ScriptedProvider};
+pub use provider::{
+    EMBEDDING_DIMENSIONS, RecordedRequest, Reply, ReportedUsage, ScriptedProvider, broken_rule,
+};
 pub use terminal::Terminal;
 
 use std::time::Duration;

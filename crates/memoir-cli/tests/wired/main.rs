@@ -7,6 +7,7 @@ mod costs;
 mod faults;
 mod formats;
 mod keys;
+mod long_talk;
 mod memory;
 mod providers;
 mod recall;

@@ -8,6 +8,7 @@ mod lists;
 mod ollama;
 mod openai;
 mod reply;
+mod rules;
 
 use std::{
     collections::VecDeque,
@@ -29,6 +30,7 @@ use crate::PATIENCE;
 use dialect::Dialect;
 pub use lists::EMBEDDING_DIMENSIONS;
 pub use reply::{Reply, ReportedUsage};
+pub use rules::broken_rule;
 
 /// A request as the provider saw it.
 #[derive(Debug, Clone)]
@@ -155,8 +157,13 @@ async fn serve(State(stage): State<Arc<Stage>>, uri: Uri, headers: HeaderMap, bo
             None => lists::answer(&request),
         };
     };
+    let broken = broken_rule(&path, &request.body);
     stage.requests.lock().unwrap().push(request);
     stage.arrived.notify_all();
+    if let Some(rule) = broken {
+        let refused = dialect.error_body(400, &format!("the request breaks a rule: {rule}"));
+        return (StatusCode::BAD_REQUEST, refused.to_string()).into_response();
+    }
     let scripted = stage.script.lock().unwrap().pop_front();
     match scripted.or_else(|| stage.encore.lock().unwrap().clone()) {
         Some(reply) => {

@@ -1,0 +1,243 @@
+//! Whatever is in memory, in the project and in the settings: a request fits, and nothing is lost by accident.
+
+#![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use futures::StreamExt as _;
+use memoir_agent::{Agent, ContextSettings, CurrentConversation, Placement, TurnEvent};
+use memoir_core::{
+    ChangedBy, ConversationId, CoreBlock, CoreChange, CoreEntry, SystemClock, TimeZone, Timestamp, Usage,
+    Usd, count_tokens,
+};
+use memoir_embed::LocalEmbedder;
+use memoir_models::{
+    ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatStream, Finish, ModelError, ModelLimits, StopReason,
+};
+use memoir_recall::Recall;
+use memoir_store::{CoreMemory as _, Digests as _, Exchanges as _, contract, sqlite::SqliteStore};
+use memoir_tools::ToolContext;
+use proptest::prelude::*;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+/// A model that keeps what it was sent.
+struct Recorder {
+    limits: ModelLimits,
+    sent: Arc<Mutex<Vec<ChatRequest>>>,
+}
+
+#[async_trait]
+impl ChatModel for Recorder {
+    fn name(&self) -> &str {
+        "test/recorder"
+    }
+
+    async fn stream(&self, request: ChatRequest) -> Result<ChatStream, ModelError> {
+        self.sent.lock().unwrap().push(request);
+        let end = ChatEvent::End(Finish { reason: StopReason::Done, replay: None });
+        Ok(futures::stream::iter([ChatEvent::Text("ok".into()), end].map(Ok)).boxed())
+    }
+
+    fn cost(&self, _usage: &Usage) -> Option<Usd> {
+        Some(Usd::ZERO)
+    }
+
+    async fn limits(&self) -> ModelLimits {
+        self.limits
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Case {
+    settings: ContextSettings,
+    context: Option<u64>,
+    exchanges: Vec<(usize, usize)>,
+    agents: usize,
+    core: [usize; 3],
+    prompt: usize,
+    recall: bool,
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let settings = (1000_u64..20_000, 100_u64..6000, 0_u64..3000, 100_u64..2000, any::<bool>()).prop_map(
+        |(budget_tokens, reply_tokens, recall_tokens, summary_tokens, tail)| ContextSettings {
+            budget_tokens,
+            reply_tokens,
+            recall_tokens,
+            summary_tokens,
+            recall_placement: if tail { Placement::Tail } else { Placement::BeforeWindow },
+            ..ContextSettings::default()
+        },
+    );
+    let context = prop_oneof![Just(None), (600_u64..4000).prop_map(Some), (4000_u64..300_000).prop_map(Some)];
+    let length = || prop_oneof![4 => 1_usize..60, 1 => 60_usize..600, 1 => 600_usize..4000];
+    let exchanges = prop::collection::vec((length(), length()), 0..40);
+    (
+        settings,
+        context,
+        exchanges,
+        0_usize..8000,
+        [0_usize..300, 0_usize..300, 0_usize..300],
+        length(),
+        any::<bool>(),
+    )
+        .prop_map(|(settings, context, exchanges, agents, core, prompt, recall)| Case {
+            settings,
+            context,
+            exchanges,
+            agents,
+            core,
+            prompt,
+            recall,
+        })
+}
+
+fn words(count: usize, seed: usize) -> String {
+    const WORDS: [&str; 7] = ["boiler", "Lisbon", "marble", "umbrella", "ukulele", "naïve", "日本"];
+    (0..count).map(|n| WORDS[(n * 3 + seed) % 7]).collect::<Vec<_>>().join(" ")
+}
+
+fn size(request: &ChatRequest) -> u64 {
+    let mut text = request.system.clone();
+    for message in &request.messages {
+        match message {
+            ChatMessage::User(said) | ChatMessage::Assistant { text: said, .. } => text.push_str(said),
+            ChatMessage::ToolResults(results) => {
+                results.iter().for_each(|result| text.push_str(&result.text))
+            }
+        }
+    }
+    let tools: usize = request
+        .tools
+        .iter()
+        .map(|tool| count_tokens(&format!("{} {}", tool.description, tool.parameters)))
+        .sum();
+    (count_tokens(&text) + tools) as u64
+}
+
+async fn request(case: &Case, directory: &TempDir) -> (SqliteStore, Option<ConversationId>, ChatRequest) {
+    let store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
+    std::fs::create_dir(directory.path().join("work")).unwrap();
+    std::fs::write(directory.path().join("work/AGENTS.md"), words(case.agents, 2)).unwrap();
+    for (block, length) in CoreBlock::ALL.into_iter().zip(case.core) {
+        let seen = CoreEntry { block, text: String::new(), version: 0 };
+        let text = words(length, 1);
+        let change = CoreChange { seen, text, by: ChangedBy::User, at: Timestamp::from_millis(1) };
+        store.change_core_memory("/p", &change).await.unwrap();
+    }
+    let mut target = contract::new_conversation("t", "/p");
+    let mut conversation = None;
+    for (number, (asked, answered)) in case.exchanges.iter().enumerate() {
+        let asked = format!("question {number}: {}", words(*asked, number));
+        let answered = format!("answer {number}: {}", words(*answered, number + 1));
+        let moment = 1000 * i64::try_from(number).unwrap();
+        let mut draft = contract::exchange(&asked, &answered, moment);
+        draft
+            .messages
+            .iter_mut()
+            .for_each(|message| message.tokens = count_tokens(message.body.text()) as u64);
+        let committed = store.commit_exchange(&target, &draft).await.unwrap();
+        conversation = Some(committed.conversation_id);
+        target = memoir_core::ConversationTarget::Existing(committed.conversation_id);
+    }
+    let sent = Arc::new(Mutex::new(Vec::new()));
+    let limits = ModelLimits { context: case.context, ..ModelLimits::default() };
+    let mut recall =
+        Recall::new(Arc::new(store.clone()), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
+    recall.scope = Some("/p".into());
+    recall.settings.enabled = case.recall;
+    let tool_context = ToolContext::new(&directory.path().join("work"), recall).unwrap();
+    let mut agent = Agent::new(Arc::new(Recorder { limits, sent: Arc::clone(&sent) }), tool_context);
+    agent.context = case.settings.clone();
+    let mut current = match conversation {
+        Some(id) => CurrentConversation::resume(id, "/p"),
+        None => CurrentConversation::begin("/p"),
+    };
+    let prompt = format!("now: {}", words(case.prompt, 5));
+    let mut observer = |_: TurnEvent| {};
+    agent.run_turn(&mut current, &prompt, &mut observer, &CancellationToken::new()).await.unwrap();
+    let request = sent.lock().unwrap().remove(0);
+    (store, conversation, request)
+}
+
+fn number_of(text: &str) -> usize {
+    text.split([' ', ':']).nth(1).unwrap().parse().unwrap()
+}
+
+async fn check(case: &Case) -> Result<(), TestCaseError> {
+    let directory = TempDir::new().unwrap();
+    let (store, conversation, request) = request(case, &directory).await;
+    let takes = case.context.map_or(16_384, |context| context - context / 8).max(512);
+    let limit = case.settings.budget_tokens.min(takes);
+    let room = limit - case.settings.reply_tokens.min(limit / 4);
+
+    // It fits.
+    prop_assert!(size(&request) <= room, "{} of {room} tokens", size(&request));
+    // What comes first is there: who the model is, and the prompt; whole, unless it takes more than half.
+    prop_assert!(request.system.starts_with("You are Memoir"));
+    let Some(ChatMessage::User(said)) = request.messages.last() else { panic!("the prompt comes last") };
+    let prompt = format!("now: {}", words(case.prompt, 5));
+    if (count_tokens(&prompt) as u64) + 40 < room / 2 {
+        prop_assert!(said.ends_with(&prompt));
+    } else {
+        prop_assert!(said.contains("now: ") && said.contains(&prompt[prompt.len() - 6..]));
+    }
+    // The window is the last exchanges, whole ones, in order.
+    let window = &request.messages[..request.stable_messages];
+    let questions: Vec<usize> = window
+        .iter()
+        .filter_map(|message| match message {
+            ChatMessage::User(said) => Some(number_of(said)),
+            _ => None,
+        })
+        .collect();
+    let first = case.exchanges.len() - questions.len();
+    prop_assert_eq!(&questions, &(first..case.exchanges.len()).collect::<Vec<_>>());
+    prop_assert_eq!(window.len(), 2 * questions.len());
+    // What is not in it has left it, and is noted as such.
+    let exchanges = match conversation {
+        Some(id) => store.exchanges(id, u32::MAX).await.unwrap(),
+        None => Vec::new(),
+    };
+    let through = match conversation {
+        Some(id) => store.digest(id).await.unwrap().map(|digest| digest.through),
+        None => None,
+    };
+    prop_assert_eq!(through, first.checked_sub(1).map(|last| exchanges[last].id));
+    // The window is left only when it is full: with one more, it would not have fitted.
+    if first > 0 {
+        let all: usize = case.exchanges[first - 1..].iter().map(|(asked, answered)| asked + answered).sum();
+        prop_assert!(
+            size(&request) + all as u64 * 4 + 2000 + room / 3 > room,
+            "{first} have left for no reason"
+        );
+    }
+    // Nothing is quoted that is in the window, and nothing when nothing has left it.
+    let everything = format!("{}{said}", request.system);
+    let quoted = everything.split_once("From earlier in this conversation:");
+    prop_assert!(quoted.is_none() || (case.recall && first > 0 && case.settings.recall_tokens > 0));
+    for line in quoted.map_or("", |(_, rest)| rest.split_once("</memory>").unwrap().0).lines() {
+        if let Some((_, source)) = line.rsplit_once("(exchange ") {
+            let id: i64 = source.split_once(',').unwrap().0.parse().unwrap();
+            let place = exchanges.iter().position(|exchange| exchange.id.get() == id).unwrap();
+            prop_assert!(place < first, "exchange {place} is in the window, which begins with {first}");
+        }
+    }
+    // A layer gives way only to what comes before it: with any window at all, core memory is there.
+    if !questions.is_empty() && case.core[0] > 0 {
+        prop_assert!(request.system.contains("<user>"));
+    }
+    store.close().await;
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_request_fits_and_nothing_is_lost_by_accident(case in cases()) {
+        tokio::runtime::Runtime::new().unwrap().block_on(check(&case))?;
+    }
+}

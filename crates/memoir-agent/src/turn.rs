@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// How long what goes on in the background is waited for at the end.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Agent {
     /// Answers `prompt` in `conversation`. The exchange is drafted in memory and committed once, at the end;

@@ -32,8 +32,19 @@ impl Terminal {
     pub fn open(
         home: &Home,
         provider: Option<&ScriptedProvider>,
+        size: (u16, u16),
+        arguments: &[&str],
+    ) -> Self {
+        Self::open_with(home, provider, size, arguments, &[])
+    }
+
+    /// The same with variables of one's own.
+    pub fn open_with(
+        home: &Home,
+        provider: Option<&ScriptedProvider>,
         (rows, columns): (u16, u16),
         arguments: &[&str],
+        variables: &[(&str, &str)],
     ) -> Self {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
@@ -47,6 +58,9 @@ impl Terminal {
         if let Some(provider) = provider {
             command.env("OPENAI_BASE_URL", provider.base_url());
             command.env("OPENAI_API_KEY", "sk-test");
+        }
+        for (name, value) in variables {
+            command.env(name, value);
         }
         command.cwd(home.workspace());
         let child = pair.slave.spawn_command(command).unwrap();

@@ -282,7 +282,7 @@ impl Agent {
     }
 
     fn agents(&self, files: &[AgentsFile], budget: &mut Budget, notices: &mut Notices) -> String {
-        let most = self.context.agents_tokens.min(budget.part(8)).min(budget.left());
+        let most = self.context.agents_tokens.min(budget.part(6)).min(budget.left());
         let (text, cut) = system::section(files, most);
         for path in cut {
             let how = if most == self.context.agents_tokens {

@@ -160,9 +160,13 @@ impl Agent {
         }
     }
 
-    /// What would be sent for an empty prompt now.
-    pub async fn preview(&self, conversation: &CurrentConversation) -> Result<ContextReport, TurnError> {
-        let context = self.build_context(conversation, "", &mut Notices::default()).await?;
+    /// How large the layers would be if this prompt were sent now.
+    pub async fn preview(
+        &self,
+        conversation: &CurrentConversation,
+        prompt: &str,
+    ) -> Result<ContextReport, TurnError> {
+        let context = self.build_context(conversation, prompt, &mut Notices::default()).await?;
         Ok(context.report)
     }
 

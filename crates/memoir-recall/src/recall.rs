@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use memoir_core::{Clock, Recollection, TimeZone};
-use memoir_models::{Embedder, ModelError};
+use memoir_models::{EmbedTask, Embedder, ModelError};
 use memoir_store::{Filter, Store, StoreError};
+use tokio::sync::Mutex;
 
 use crate::{Asking, Inquiry, Ranked, ScopeRule, Settings, chain, indexing::SHORTEST};
 
@@ -22,6 +23,12 @@ pub enum RecallError {
     Stage(String),
 }
 
+struct LastQuery {
+    model: String,
+    text: String,
+    vector: Vec<f32>,
+}
+
 /// Memory, to be asked.
 #[derive(Clone)]
 pub struct Recall {
@@ -37,6 +44,8 @@ pub struct Recall {
     pub scope: Option<String>,
     /// How it is asked.
     pub settings: Settings,
+    /// The vector of the last question: one prompt asks about other conversations and about its own.
+    last_query: Arc<Mutex<Option<LastQuery>>>,
 }
 
 impl Recall {
@@ -47,13 +56,22 @@ impl Recall {
         clock: Arc<dyn Clock>,
         zone: TimeZone,
     ) -> Self {
-        Self { store, embedder, clock, zone, scope: None, settings: Settings::default() }
+        Self {
+            store,
+            embedder,
+            clock,
+            zone,
+            scope: None,
+            settings: Settings::default(),
+            last_query: Arc::default(),
+        }
     }
 
     /// What memory says about `text`, or nothing.
     pub async fn ask(&self, text: &str, asking: Asking, filter: Filter) -> Recollection {
         let inquiry = self.run(Inquiry::new(text, asking, filter), &self.settings.stages).await;
-        let behind = if inquiry.passages.is_empty() && !inquiry.asks_nothing() {
+        let nothing_found = inquiry.passages.is_empty() && !inquiry.asks_nothing();
+        let behind = if nothing_found && inquiry.filter.within.is_none() {
             self.waiting().await.unwrap_or(0)
         } else {
             0
@@ -64,6 +82,19 @@ impl Recall {
             behind,
             notices: inquiry.notices,
         }
+    }
+
+    /// The vector of a question. Whoever asks the same at the same time waits for it.
+    pub(crate) async fn embed_query(&self, text: String) -> Result<Option<Vec<f32>>, RecallError> {
+        let mut last = self.last_query.lock().await;
+        let model = self.embedder.name();
+        if let Some(known) = last.as_ref().filter(|known| known.model == model && known.text == text) {
+            return Ok(Some(known.vector.clone()));
+        }
+        let embedded = self.embedder.embed(std::slice::from_ref(&text), EmbedTask::Query).await?;
+        let vector = embedded.vectors.into_iter().next();
+        *last = vector.clone().map(|vector| LastQuery { model: model.to_owned(), text, vector });
+        Ok(vector)
     }
 
     /// How many messages wait for their vectors.

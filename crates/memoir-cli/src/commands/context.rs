@@ -70,7 +70,7 @@ async fn show(app: &App) -> Result<(), Failure> {
         }
         None => {
             println!("Before your next prompt:");
-            app.agent.preview(&app.conversation).await?
+            app.agent.preview(&app.conversation, "").await?
         }
     };
     print!(

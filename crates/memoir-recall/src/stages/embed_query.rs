@@ -1,7 +1,6 @@
 //! Giving the question a vector.
 
 use async_trait::async_trait;
-use memoir_models::EmbedTask;
 
 use crate::{Inquiry, Recall, RecallError, Stage};
 
@@ -21,8 +20,7 @@ impl Stage for EmbedQuery {
             "" => inquiry.text.clone(),
             meaning => meaning.to_owned(),
         };
-        let embedded = recall.embedder.embed(&[meaning], EmbedTask::Query).await?;
-        inquiry.vector = embedded.vectors.into_iter().next();
+        inquiry.vector = recall.embed_query(meaning).await?;
         Ok(())
     }
 }

@@ -1,0 +1,148 @@
+//! Building the context of a prompt, as memory grows: `cargo bench -p memoir-agent -- 1000 10000 100000 1000000`.
+//!
+//! The prompt is asked in a conversation of 400 exchanges, most of which have left the window. Everything else in memory is
+//! made-up talk of other conversations.
+
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark that cannot run should say so")]
+
+use std::{
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use async_trait::async_trait;
+use memoir_agent::{Agent, CurrentConversation};
+use memoir_core::{ConversationId, ConversationTarget, SystemClock, TimeZone, Usage, Usd, count_tokens};
+use memoir_embed::LocalEmbedder;
+use memoir_models::{ChatModel, ChatRequest, ChatStream, ModelError, ModelLimits};
+use memoir_recall::Recall;
+use memoir_store::{
+    Exchanges as _, contract,
+    sqlite::{SqliteStore, fill},
+};
+use memoir_tools::ToolContext;
+use tempfile::TempDir;
+
+const EXCHANGES: i64 = 400;
+const PROMPTS: u64 = 40;
+
+/// The first few prompts fill what is kept in memory.
+const WARM_UP: u64 = 5;
+
+/// A model that is never asked.
+struct Silent;
+
+#[async_trait]
+impl ChatModel for Silent {
+    fn name(&self) -> &str {
+        "bench/silent"
+    }
+
+    async fn stream(&self, _request: ChatRequest) -> Result<ChatStream, ModelError> {
+        Err(ModelError::Empty)
+    }
+
+    fn cost(&self, _usage: &Usage) -> Option<Usd> {
+        None
+    }
+
+    async fn limits(&self) -> ModelLimits {
+        ModelLimits { context: Some(200_000), ..ModelLimits::default() }
+    }
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    // `cargo test --benches` only wants to know that this builds.
+    if arguments.iter().any(|argument| argument == "--test") {
+        return;
+    }
+    let sizes: Vec<i64> = arguments.iter().filter_map(|size| size.parse().ok()).collect();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    println!("{:>10}  {:>15}  {:>15}  {:>15}", "messages", "without recall", "with recall", "and auto-RAG");
+    for size in if sizes.is_empty() { vec![1000, 10_000, 100_000] } else { sizes } {
+        let directory = TempDir::new().unwrap();
+        runtime.block_on(measure(directory.path(), size));
+    }
+}
+
+async fn measure(directory: &Path, messages: i64) {
+    let store = SqliteStore::open(&directory.join("memoir.db")).await.unwrap();
+    store.fill_for_benchmark(messages / 2, fill::talk).await.unwrap();
+    store.fill_vectors_for_benchmark(memoir_embed::NAME, made_up).await.unwrap();
+    let conversation = long_conversation(&store).await;
+    let recall =
+        Recall::new(Arc::new(store.clone()), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
+    let agent = Agent::new(Arc::new(Silent), ToolContext::new(directory, recall).unwrap());
+    let forgetful = Agent { recall: None, ..agent.clone() };
+    let mut elsewhere_only = agent.clone();
+    elsewhere_only.context.recall_tokens = 0;
+    let without = times(&forgetful, &store, conversation).await;
+    let elsewhere = times(&elsewhere_only, &store, conversation).await;
+    let with = times(&agent, &store, conversation).await;
+    println!(
+        "{messages:>10}  {:>12.2} ms  {:>12.2} ms  {:>12.2} ms",
+        millis(without),
+        millis(elsewhere),
+        millis(with)
+    );
+    store.close().await;
+}
+
+fn made_up(number: i64) -> Vec<f32> {
+    let mut state = number.unsigned_abs().wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut vector: Vec<f32> = (0..memoir_embed::DIMENSIONS)
+        .map(|_| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 40) as f32 / 16_777_216.0 - 0.5
+        })
+        .collect();
+    let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+    vector.iter_mut().for_each(|value| *value /= length);
+    vector
+}
+
+async fn long_conversation(store: &SqliteStore) -> ConversationId {
+    let mut target = contract::new_conversation("a long one", "/p");
+    for number in 0..EXCHANGES {
+        let (asked, answered) = (fill::talk(number * 2), fill::talk(number * 2 + 1));
+        let mut draft = contract::exchange(&asked, &answered, number);
+        draft
+            .messages
+            .iter_mut()
+            .for_each(|message| message.tokens = count_tokens(message.body.text()) as u64);
+        target = ConversationTarget::Existing(
+            store.commit_exchange(&target, &draft).await.unwrap().conversation_id,
+        );
+    }
+    match target {
+        ConversationTarget::Existing(id) => id,
+        ConversationTarget::New(_) => unreachable!("exchanges were committed"),
+    }
+}
+
+/// The median over some prompts.
+async fn times(agent: &Agent, store: &SqliteStore, conversation: ConversationId) -> Duration {
+    let conversation = CurrentConversation::resume(conversation, "/p");
+    let mut times = Vec::new();
+    for number in 0..PROMPTS + WARM_UP {
+        let words = [150, 600, 3000].map(|rank| fill::word_of_rank(rank + number * 13));
+        let prompt = format!("What did I say about {} and the {} {}?", words[0], words[1], words[2]);
+        if number == WARM_UP {
+            store.settle().await;
+        }
+        let started = Instant::now();
+        agent.preview(&conversation, &prompt).await.unwrap();
+        times.push(started.elapsed());
+    }
+    let mut times = times.split_off(WARM_UP as usize);
+    times.sort();
+    times[times.len() / 2]
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}

@@ -75,7 +75,8 @@ async fn measure(directory: &Path, messages: i64) {
     let recall =
         Recall::new(Arc::new(store.clone()), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
     let agent = Agent::new(Arc::new(Silent), ToolContext::new(directory, recall).unwrap());
-    let forgetful = Agent { recall: None, ..agent.clone() };
+    let mut forgetful = agent.clone();
+    forgetful.recall = None;
     let mut elsewhere_only = agent.clone();
     elsewhere_only.context.recall_tokens = 0;
     let without = times(&forgetful, &store, conversation).await;

@@ -1,7 +1,7 @@
 //! What every turn needs.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     sync::{Arc, Mutex},
 };
 
@@ -51,9 +51,11 @@ pub struct Agent {
     /// Who summarises what leaves the window; without one it is quoted.
     pub summarizer: Option<Arc<dyn ChatModel>>,
     /// What was said once already.
-    pub said: Arc<Mutex<HashSet<String>>>,
+    pub(crate) said: Arc<Mutex<HashSet<String>>>,
+    /// What models were found to take, by refusing more.
+    pub(crate) learned: Arc<Mutex<HashMap<String, u64>>>,
     /// What goes on beside the talk.
-    pub background: Arc<Mutex<Option<JoinHandle<()>>>>,
+    pub(crate) background: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
 
 impl Agent {
@@ -72,6 +74,7 @@ impl Agent {
             context: ContextSettings::default(),
             summarizer: None,
             said: Arc::default(),
+            learned: Arc::default(),
             background: Arc::default(),
         }
     }

@@ -55,7 +55,7 @@ pub(crate) async fn ask(
                 if finish.reason == StopReason::Length {
                     observer(TurnEvent::Notice("The answer reached the model's output limit.".into()));
                 }
-                let empty = reply.text.is_empty() && reply.tool_calls.is_empty();
+                let empty = reply.text.trim().is_empty() && reply.tool_calls.is_empty();
                 return if empty { Err(ModelError::Empty) } else { Ok(()) };
             }
         }

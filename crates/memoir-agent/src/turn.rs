@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Agent, ContextReport, CurrentConversation, Observer, TurnError, TurnEvent, TurnReport,
-    context::{Context, Notices},
+    context::{BuiltFor, Context, Notices},
     draft::Draft,
     reply::{self, Reply},
     tool_round,
@@ -118,7 +118,7 @@ impl Agent {
         observer: Observer<'_>,
     ) -> Result<(), TurnError> {
         let mut notices = Notices::default();
-        let mut context = self.build_context(conversation, prompt, &mut notices).await?;
+        let mut context = self.build_context(conversation, prompt, BuiltFor::Sending, &mut notices).await?;
         self.tell(notices, observer);
         draft.recalled(std::mem::take(&mut context.recalled));
         draft.window_room = context.window_room;
@@ -134,7 +134,7 @@ impl Agent {
             draft.tool_round(&reply, &results, self.clock.now());
             let Reply { text, tool_calls, replay, .. } = reply;
             let asked = ChatMessage::Assistant { text, tool_calls, replay };
-            if let Some(notice) = context.add_round(asked, results) {
+            for notice in context.add_round(asked, results) {
                 observer(TurnEvent::Notice(notice));
             }
         }
@@ -145,19 +145,16 @@ impl Agent {
         Ok(())
     }
 
-    /// Says what there is to say about a context. What is cut every time is said once.
+    /// Says what there is to say about a context.
     fn tell(&self, notices: Notices, observer: Observer<'_>) {
         let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        for notice in notices.important {
+        notices.important.into_iter().for_each(|notice| observer(TurnEvent::Notice(notice)));
+        for notice in notices.lasting {
             if said.insert(notice.clone()) {
                 observer(TurnEvent::Notice(notice));
             }
         }
-        for detail in notices.details {
-            if said.insert(detail.clone()) {
-                observer(TurnEvent::Detail(detail));
-            }
-        }
+        notices.details.into_iter().for_each(|detail| observer(TurnEvent::Detail(detail)));
     }
 
     /// How large the layers would be if this prompt were sent now.
@@ -166,29 +163,46 @@ impl Agent {
         conversation: &CurrentConversation,
         prompt: &str,
     ) -> Result<ContextReport, TurnError> {
-        let context = self.build_context(conversation, prompt, &mut Notices::default()).await?;
+        let context =
+            self.build_context(conversation, prompt, BuiltFor::Looking, &mut Notices::default()).await?;
         Ok(context.report)
     }
 
-    /// One reply. When the model says that it was sent too much, the older half of the history is left out and
-    /// it is asked once more.
+    /// One reply. When the model says that it was sent too much, the older half of the window is left out and it is asked
+    /// again, and what it takes is remembered.
     async fn reply(
         &self,
         context: &mut Context,
         draft: &mut Draft,
         observer: Observer<'_>,
     ) -> Result<Reply, TurnError> {
-        match self.ask(&context.request, draft, observer).await {
-            Err(ModelError::ContextTooLong { message }) => {
-                if !context.drop_older_half() {
-                    return Err(ModelError::ContextTooLong { message }.into());
+        loop {
+            match self.ask(&context.request, draft, observer).await {
+                Err(ModelError::ContextTooLong { message }) => {
+                    self.learn_limit(context.total());
+                    if !context.drop_older_half() {
+                        return Err(ModelError::ContextTooLong { message }.into());
+                    }
+                    let notice = "The conversation is too long for this model; its older half was left out.";
+                    observer(TurnEvent::Notice(notice.into()));
                 }
-                let notice = "The conversation is too long for this model; its older half was left out.";
-                observer(TurnEvent::Notice(notice.into()));
-                Ok(self.ask(&context.request, draft, observer).await?)
+                asked => return Ok(asked?),
             }
-            asked => Ok(asked?),
         }
+    }
+
+    /// A request of this size was too much. Less is sent from now on.
+    fn learn_limit(&self, refused: u64) {
+        let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        let takes = refused.saturating_mul(3) / 4;
+        let known = learned.entry(self.model.name().to_owned()).or_insert(takes);
+        *known = takes.min(*known);
+    }
+
+    /// What the model was found to take.
+    pub(crate) fn learned_limit(&self) -> Option<u64> {
+        let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        learned.get(self.model.name()).copied()
     }
 
     /// One call. It is noted in the draft as soon as anything of it has come, whether it succeeds or not.

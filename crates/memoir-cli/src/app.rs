@@ -127,7 +127,11 @@ async fn with_store(
         Talk::Once(prompt) => headless::answer(app, &prompt, args.output_format).await,
         Talk::Terminal => repl::run(app).await,
     };
-    agent.settle().await;
+    // Ctrl-C ends the wait.
+    tokio::select! {
+        () = agent.settle() => {}
+        _ = tokio::signal::ctrl_c() => {}
+    }
     outcome
 }
 

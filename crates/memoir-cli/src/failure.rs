@@ -141,7 +141,7 @@ impl From<ModelError> for Failure {
             ModelError::Forbidden { .. } => failure.hint("Check what the key may do, or try another model."),
             ModelError::NotFound { .. } => failure.hint("Check the model's name and the base URL."),
             ModelError::ContextTooLong { .. } => {
-                failure.hint("Send less, begin a new conversation, or use a model with a larger context.")
+                failure.hint("Send less, begin a new conversation, or use another model; the config can say what this one takes: [[model]] context = N.")
             }
             ModelError::QuotaExhausted { .. } => {
                 failure.hint("Check your plan and billing with the provider, or use another.")

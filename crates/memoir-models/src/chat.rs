@@ -61,6 +61,13 @@ pub enum ChatMessage {
 #[derive(Debug, Clone)]
 pub struct Replay(pub(crate) genai::chat::MessageContent);
 
+impl Replay {
+    /// What it holds, as text: for counting.
+    pub fn to_text(&self) -> String {
+        serde_json::to_string(&self.0).unwrap_or_default()
+    }
+}
+
 /// What a tool call gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolResult {

@@ -268,6 +268,21 @@ async fn a_digest_is_replaced_by_who_has_seen_it(store: impl Store) {
     assert_eq!(store.digest(id).await.unwrap(), Some(digest(next, "two")));
     let gone = ConversationId::new(77);
     assert!(!store.put_digest(gone, None, &digest(first, "x"), at(9)).await.unwrap());
+
+    // A summary made ahead changes nothing else, and is of what is there.
+    let prepare = async |seen, through| {
+        let prepared = Prepared { through, summary: "ahead".into() };
+        store.prepare_digest(id, seen, &prepared, at(9)).await.unwrap()
+    };
+    assert!(!prepare(Some(first), first).await, "it goes further by now");
+    assert!(!prepare(Some(next), ExchangeId::new(55)).await, "there is no such exchange");
+    assert!(prepare(Some(next), first).await);
+    let prepared = Some(Prepared { through: first, summary: "ahead".into() });
+    assert_eq!(store.digest(id).await.unwrap(), Some(Digest { prepared, ..digest(next, "two") }));
+    let other = store.commit_exchange(&new_conversation("t", "/p"), &draft).await.unwrap();
+    let prepared = Prepared { through: other.exchange_id, summary: "ahead".into() };
+    assert!(store.prepare_digest(other.conversation_id, None, &prepared, at(9)).await.unwrap());
+    assert_eq!(store.digest(other.conversation_id).await.unwrap().unwrap().through.get(), 0);
 }
 
 async fn words_find_what_was_said_and_nothing_else(store: impl Store) {

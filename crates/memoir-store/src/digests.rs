@@ -1,7 +1,7 @@
 //! Digests: what is sent in the place of what has left a conversation's window.
 
 use async_trait::async_trait;
-use memoir_core::{ConversationId, Digest, ExchangeId, Timestamp};
+use memoir_core::{ConversationId, Digest, ExchangeId, Prepared, Timestamp};
 
 use crate::Result;
 
@@ -18,6 +18,16 @@ pub trait Digests: Send + Sync {
         conversation: ConversationId,
         seen: Option<ExchangeId>,
         digest: &Digest,
+        now: Timestamp,
+    ) -> Result<bool>;
+
+    /// Adds a summary for the next time to the digest that goes as far as `seen`, or to none, and changes nothing else. Says
+    /// whether it did.
+    async fn prepare_digest(
+        &self,
+        conversation: ConversationId,
+        seen: Option<ExchangeId>,
+        prepared: &Prepared,
         now: Timestamp,
     ) -> Result<bool>;
 }

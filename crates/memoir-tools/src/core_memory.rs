@@ -79,7 +79,7 @@ impl Tool for CoreMemory {
         let change = edit_core_memory(tools.store.as_ref(), editing, edit.as_ref()).await?;
         Ok(ToolOutput {
             text: show(&CoreEntry { text: change.text.clone(), ..change.seen.clone() }),
-            notice: Some(told(&change)),
+            notice: (change.text != change.seen.text).then(|| told(&change)),
         })
     }
 }

@@ -4,7 +4,7 @@ use std::{collections::VecDeque, future::Future, panic::AssertUnwindSafe, time::
 
 use futures::FutureExt as _;
 use memoir_core::{
-    ConversationId, CoreEntry, Digest, Passage, Provenance, Recollection, ToolSpec, count_tokens,
+    ConversationId, CoreEntry, Digest, ExchangeId, Passage, Provenance, Recollection, ToolSpec, count_tokens,
 };
 use memoir_models::{ChatMessage, ChatRequest, ModelLimits};
 use memoir_recall::Asking;
@@ -29,6 +29,9 @@ const DEADLINE: Duration = Duration::from_secs(2);
 /// What the frame of quoted memory takes.
 const MEMORY_FRAME: u64 = 150;
 
+/// So many exchanges are looked at when a window grows back.
+const MOST_GROWN_BACK: u32 = 200;
+
 /// What spelling hints take, at most.
 const SPELLING: u64 = 120;
 
@@ -37,8 +40,19 @@ const SPELLING: u64 = 120;
 pub(crate) struct Notices {
     /// What the user has to know: something of his was cut.
     pub(crate) important: Vec<String>,
+    /// The same, where it is so with every prompt: once is enough.
+    pub(crate) lasting: Vec<String>,
     /// What went without something, for whoever wants to know.
     pub(crate) details: Vec<String>,
+}
+
+/// What a context is built for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BuiltFor {
+    /// It is sent: when the window moves, that is noted.
+    Sending,
+    /// Someone wants to see it: nothing is changed.
+    Looking,
 }
 
 /// What does not depend on what memory says.
@@ -50,6 +64,8 @@ struct Basis {
     tool_tokens: u64,
     /// The prompt as it is sent.
     prompt: Fragment,
+    /// What is set aside for what memory says and for spelling hints.
+    for_quotes: u64,
     /// What is set aside for a digest.
     for_digest: u64,
     past: Past,
@@ -61,6 +77,8 @@ struct Basis {
 #[derive(Default)]
 struct Past {
     digest: Option<Digest>,
+    /// How far the digest goes that is kept.
+    seen: Option<ExchangeId>,
     exchanges: Vec<PastExchange>,
 }
 
@@ -98,14 +116,19 @@ impl Agent {
         &self,
         conversation: &CurrentConversation,
         prompt: &str,
+        built_for: BuiltFor,
         notices: &mut Notices,
     ) -> Result<Context, TurnError> {
-        let deadline = Instant::now() + DEADLINE;
         if self.model.provenance() == Provenance::Derived {
-            return Ok(self.memory_alone(prompt, deadline, notices).await);
+            return Ok(self.memory_alone(prompt, Instant::now() + DEADLINE, notices).await);
         }
-        let limits = by(deadline, "What the model takes", self.model.limits()).await;
-        let limits = notices.take(limits).unwrap_or_default();
+        // A server may have to be asked for this, once; the others' time begins afterwards.
+        let limits = by(Instant::now() + DEADLINE, "What the model takes", self.model.limits()).await;
+        let mut limits = notices.take(limits).unwrap_or_default();
+        if let Some(learned) = self.learned_limit() {
+            limits.context = Some(limits.context.map_or(learned, |known| known.min(learned)));
+        }
+        let deadline = Instant::now() + DEADLINE;
         let budget = Budget::new(&self.context, &limits);
         if budget.by == LimitedBy::Assumption {
             notices.details.push(format!(
@@ -124,19 +147,18 @@ impl Agent {
             self.elsewhere(conversation.id(), prompt, for_memory, deadline),
             self.hints(prompt, deadline),
         );
-        notices.important.append(&mut told.important);
-        notices.details.append(&mut told.details);
-        let (memory, memory_text) = fit(notices.recollection(elsewhere), for_memory, |memory| {
-            memoir_recall::context(memory, self.scope(), &self.zone).unwrap_or_default()
-        });
-        let hints = notices.take(hints).unwrap_or_default();
-        let hints = spelling::section(&hints);
-        let hints = if tokens(&hints) <= SPELLING { hints } else { String::new() };
+        notices.append(told);
         let basis = basis?;
+        let (memory, memory_text) =
+            fit(notices.recollection(elsewhere), for_memory.min(basis.for_quotes), |memory| {
+                memoir_recall::context(memory, self.scope(), &self.zone).unwrap_or_default()
+            });
+        let hints = spelling::section(&notices.take(hints).unwrap_or_default());
+        let for_hints = SPELLING.min(basis.for_quotes.saturating_sub(tokens(&memory_text)));
+        let hints = if tokens(&hints) <= for_hints { hints } else { String::new() };
         notices.details.extend(basis.earlier.notices.iter().cloned());
-        Ok(self
-            .assemble(conversation.id(), basis, limits, Quoted { memory, memory_text, hints }, notices)
-            .await)
+        let quoted = Quoted { memory, memory_text, hints };
+        Ok(self.assemble(conversation.id(), basis, limits, quoted, built_for, notices).await)
     }
 
     /// The one model that answers with memory is handed it, this conversation's included; it reads nothing else.
@@ -159,6 +181,8 @@ impl Agent {
             running: vec![size],
             quoted_earlier: 0,
             window_room: u64::MAX,
+            model_takes: None,
+            how_to_change: "",
             report: ContextReport { limit: 0, reply: 0, layers: Layer::ALL.map(|layer| (layer, 0)).to_vec() },
         }
     }
@@ -215,13 +239,16 @@ impl Agent {
         budget.grant(tokens(SYSTEM_PROMPT));
         let prompt = self.cut_prompt(prompt, &mut budget, notices);
         let agents = self.agents(&files, &mut budget, notices);
-        let core = core_section(&core.unwrap_or_default(), &mut budget);
+        let core = core_section(&core.unwrap_or_default(), &mut budget, notices);
         let (tools, tool_tokens) = self.offered_tools(limits, &mut budget, notices);
-        budget.grant(for_memory + if self.context.spelling { SPELLING } else { 0 });
+        let for_quotes = budget.grant(for_memory + if self.context.spelling { SPELLING } else { 0 });
 
         // The digest's part is its own only when there is one.
         let for_digest = self.context.summary_tokens.min(budget.part(8)) + budget.part(16);
         let for_digest = for_digest.min(budget.left());
+        let past = self
+            .grown_back(past, conversation, longest_message, budget.left().saturating_sub(for_digest))
+            .await?;
         let everything_fits = past.first_kept(budget.left(), for_digest) == 0 && !past.has_left();
         let mut basis = Basis {
             system: Fragment::new(join(SYSTEM_PROMPT, &agents)),
@@ -229,6 +256,7 @@ impl Agent {
             tools,
             tool_tokens,
             prompt,
+            for_quotes,
             for_digest,
             earlier: Recollection::default(),
             past,
@@ -260,15 +288,46 @@ impl Agent {
     async fn past(&self, conversation: Option<ConversationId>, longest: u64) -> Result<Past, TurnError> {
         let Some(id) = conversation else { return Ok(Past::default()) };
         let digest = self.store.digest(id).await?;
-        let messages = self.store.shown_messages(id, digest.as_ref().map(|digest| digest.through)).await?;
-        Ok(Past { digest, exchanges: window::exchanges(messages, longest) })
+        let seen = digest.as_ref().map(|digest| digest.through);
+        let messages = self.store.shown_messages(id, seen).await?;
+        Ok(Past { digest, seen, exchanges: window::exchanges(messages, longest) })
+    }
+
+    /// The past with exchanges that left the window back in it, where there is much room again: a long prompt or a small
+    /// model had taken it.
+    async fn grown_back(
+        &self,
+        mut past: Past,
+        conversation: Option<ConversationId>,
+        longest: u64,
+        room: u64,
+    ) -> Result<Past, TurnError> {
+        let (Some(id), Some(digest)) = (conversation, past.digest.as_mut()) else { return Ok(past) };
+        let held: u64 = past.exchanges.iter().map(|exchange| exchange.tokens).sum();
+        if digest.through.get() == 0 || held.saturating_mul(2) >= room {
+            return Ok(past);
+        }
+        let exchanges = window::exchanges(self.store.messages(id, MOST_GROWN_BACK).await?, longest);
+        let sizes: Vec<u64> = exchanges.iter().map(|exchange| exchange.tokens).collect();
+        let all_read = exchanges.len() < MOST_GROWN_BACK as usize;
+        let first = window::first_kept(&sizes, room - room / 4, None);
+        if exchanges.len() - first > past.exchanges.len() {
+            digest.through = match first.checked_sub(1) {
+                Some(last) => exchanges[last].id,
+                None if all_read => ExchangeId::new(0),
+                None => return Ok(past),
+            };
+            digest.prepared = None;
+            past.exchanges = exchanges.into_iter().skip(first).collect();
+        }
+        Ok(past)
     }
 
     /// The prompt takes half of the room at most.
     fn cut_prompt(&self, prompt: &str, budget: &mut Budget, notices: &mut Notices) -> Fragment {
         let most = budget.part(2).min(budget.left());
         let sent = cut::from_both_ends(prompt, most.saturating_sub(window::PER_MESSAGE + 16));
-        if sent.len() < prompt.len() {
+        if sent != prompt {
             notices.important.push(format!(
                 "The message is too large: {} of its {} bytes were sent, from its beginning and its end. It is kept whole; {}.",
                 sent.len(),
@@ -283,6 +342,9 @@ impl Agent {
 
     fn agents(&self, files: &[AgentsFile], budget: &mut Budget, notices: &mut Notices) -> String {
         let most = self.context.agents_tokens.min(budget.part(6)).min(budget.left());
+        if self.context.agents_tokens == 0 {
+            return String::new();
+        }
         let (text, cut) = system::section(files, most);
         for path in cut {
             let how = if most == self.context.agents_tokens {
@@ -290,7 +352,7 @@ impl Agent {
             } else {
                 budget.how_to_change()
             };
-            notices.important.push(format!("{} is too long and was cut; {how}.", path.display()));
+            notices.lasting.push(format!("{} is too long and was cut; {how}.", path.display()));
         }
         budget.grant(tokens(&text));
         text
@@ -309,8 +371,8 @@ impl Agent {
         }
         let needed = tools.iter().map(tool_tokens).sum::<u64>();
         if needed > budget.part(3).min(budget.left()) {
-            notices.important.push(format!(
-                "The tools were left out: they take {needed} tokens, and {} fit in all; {}.",
+            notices.lasting.push(format!(
+                "The tools were left out: they would take {needed} of the {} tokens that a request has; {}.",
                 budget.room,
                 budget.how_to_change()
             ));
@@ -326,9 +388,11 @@ impl Agent {
         basis: Basis,
         limits: ModelLimits,
         quoted: Quoted,
+        built_for: BuiltFor,
         notices: &mut Notices,
     ) -> Context {
-        let Basis { mut budget, system, core, tools, tool_tokens, prompt, for_digest, past, earlier } = basis;
+        let Basis { mut budget, system, core, tools, tool_tokens, prompt, for_digest, past, earlier, .. } =
+            basis;
         let quoted_tokens = tokens(&quoted.memory_text) + tokens(&quoted.hints);
         let reserved = budget.room - budget.left();
         // Everything that is known by now, and nothing set aside.
@@ -344,12 +408,10 @@ impl Agent {
         budget.give_back(reserved.saturating_sub(known));
         let window_room = budget.left().saturating_sub(for_digest);
         let first = past.first_kept(budget.left(), for_digest);
-        let digest = self.digest(conversation, &past, first, notices).await;
-        let summary =
-            digest.filter(|digest| digest.through.get() > 0).map_or_else(Fragment::nothing, |digest| {
-                let pinned = for_digest / 3;
-                Fragment::new(digest::section(&digest, for_digest - pinned, pinned))
-            });
+        let digest = self.digest(conversation, &past, first, built_for, notices).await;
+        let summary = digest
+            .filter(|digest| digest.through.get() > 0)
+            .map_or_else(Fragment::nothing, |digest| Fragment::new(digest::section(&digest, for_digest)));
         let kept = &past.exchanges[first..];
         // The window may have become larger than it was when it was searched past.
         let outside = |passage: &Passage| kept.first().is_none_or(|first| passage.exchange_id < first.id);
@@ -383,15 +445,14 @@ impl Agent {
             running - quoted_earlier.min(running),
         ];
         recalled.splice(0..0, quoted.memory.passages.iter().cloned());
-        let input = fixed + window_tokens + running;
-        Context {
+        let mut context = Context {
             request: ChatRequest {
                 system: system_text,
                 messages,
                 stable_messages,
                 tools,
                 memory: quoted.memory,
-                longest_reply: limits.context.map(|context| context.saturating_sub(input + input / 8).max(1)),
+                longest_reply: None,
             },
             recalled,
             room: budget.room,
@@ -400,12 +461,17 @@ impl Agent {
             running: vec![running],
             quoted_earlier,
             window_room,
+            model_takes: limits.context,
+            how_to_change: budget.how_to_change(),
             report: ContextReport {
                 limit: budget.limit,
                 reply: budget.reply,
                 layers: Layer::ALL.into_iter().zip(sizes).collect(),
             },
-        }
+        };
+        // It fits by now; should a count have been off, this makes it.
+        context.shrink();
+        context
     }
 
     /// The digest after `first` exchanges have left, kept for the next time.
@@ -414,16 +480,22 @@ impl Agent {
         conversation: Option<ConversationId>,
         past: &Past,
         first: usize,
+        built_for: BuiltFor,
         notices: &mut Notices,
     ) -> Option<Digest> {
         let (before, left) = (past.digest.as_ref(), &past.exchanges[..first]);
-        let Some(digest) = digest::moved(before, left, self.context.summary_tokens) else {
-            return past.digest.clone();
-        };
-        if let Some(id) = conversation {
-            let seen = before.map(|digest| digest.through);
+        let digest =
+            digest::moved(before, left, self.context.summary_tokens).or_else(|| past.digest.clone())?;
+        let moved = past.seen != Some(digest.through);
+        if let (true, BuiltFor::Sending, Some(id)) = (moved, built_for, conversation) {
+            let known = before.map_or(&[][..], |digest| &digest.pinned);
+            for pinned in digest.pinned.iter().filter(|pinned| !known.contains(pinned)) {
+                let notice =
+                    format!("Pinned, since it leaves the window: \"{pinned}\" (/memory unpin lets go of it)");
+                notices.important.push(notice);
+            }
             // Another process may have been first: then its digest is the one that is kept, and this request goes with ours.
-            if let Err(error) = self.store.put_digest(id, seen, &digest, self.clock.now()).await {
+            if let Err(error) = self.store.put_digest(id, past.seen, &digest, self.clock.now()).await {
                 notices.details.push(format!("What left the window could not be noted: {error}."));
             }
         }
@@ -443,6 +515,12 @@ struct Quoted {
 }
 
 impl Notices {
+    fn append(&mut self, mut other: Self) {
+        self.important.append(&mut other.important);
+        self.lasting.append(&mut other.lasting);
+        self.details.append(&mut other.details);
+    }
+
     /// The result, or a note of what went wrong.
     fn take<T>(&mut self, result: Result<T, String>) -> Option<T> {
         result.map_err(|notice| self.details.push(notice)).ok()
@@ -482,8 +560,12 @@ fn fit(
     }
 }
 
-fn core_section(entries: &[CoreEntry], budget: &mut Budget) -> Fragment {
-    let core = Fragment::new(core_memory::section(entries, budget.part(8).min(budget.left())));
+fn core_section(entries: &[CoreEntry], budget: &mut Budget, notices: &mut Notices) -> Fragment {
+    let (text, was_cut) = core_memory::section(entries, budget.part(8).min(budget.left()));
+    if was_cut {
+        notices.lasting.push(format!("Core memory was cut to fit; {}.", budget.how_to_change()));
+    }
+    let core = Fragment::new(text);
     budget.grant(core.tokens);
     core
 }

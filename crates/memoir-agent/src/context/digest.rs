@@ -10,8 +10,8 @@ use super::{cut, fragment::tokens, window::PastExchange};
 /// How much of a prompt and of an answer a line of an extract quotes, in characters.
 const QUOTED: usize = 140;
 
-/// A longer message is something that was pasted: what it says is not what the user wants.
-const LONGEST_PROMPT: usize = 2000;
+/// A longer message is likely something that was pasted: what it says is not what the user wants.
+const LONGEST_PROMPT: usize = 800;
 
 /// A longer sentence is no instruction.
 const LONGEST_INSTRUCTION: usize = 300;
@@ -19,41 +19,40 @@ const LONGEST_INSTRUCTION: usize = 300;
 /// So many instructions are kept word by word; beyond, the oldest give way.
 const MOST_INSTRUCTIONS: usize = 40;
 
-/// The section of the system prompt. The summary takes `summary` tokens at most, the instructions `pinned`, of which the
-/// latest are there in any case.
-pub(crate) fn section(digest: &Digest, summary: u64, pinned: u64) -> String {
-    let mut text = String::new();
-    let said = memoir_recall::inside_fence(digest.summary.trim());
-    if !said.is_empty() {
-        let said = cut::from_start(&said, summary.saturating_sub(SUMMARY_FRAME));
-        text = format!("# Earlier in this conversation, in short\n\n<memory>\n{said}\n</memory>");
-    }
-    let mut left = pinned.saturating_sub(PINNED_FRAME);
+/// The section of the system prompt, of at most so many tokens. The instructions come first, the latest of them if not all
+/// fit; what they leave is the summary's.
+pub(crate) fn section(digest: &Digest, most: u64) -> String {
+    let mut left = most.saturating_sub(FRAMES);
     let mut kept: Vec<String> = Vec::new();
+    let mut for_pinned = left * 2 / 3;
     for instruction in digest.pinned.iter().rev() {
-        let line = format!("\n- {}", memoir_recall::inside_fence(instruction));
-        if tokens(&line) > left {
-            break;
+        let line = format!("\n- {}", without_fences(instruction));
+        if tokens(&line) <= for_pinned {
+            for_pinned -= tokens(&line);
+            left -= tokens(&line);
+            kept.push(line);
         }
-        left -= tokens(&line);
-        kept.push(line);
+    }
+    let summary = extract(&memoir_recall::inside_fence(digest.summary.trim()), &[], left);
+    let mut parts = Vec::new();
+    if !summary.is_empty() {
+        parts.push(format!("# Earlier in this conversation, in short\n\n<memory>\n{summary}\n</memory>"));
     }
     if !kept.is_empty() {
         kept.reverse();
-        if !text.is_empty() {
-            text.push_str("\n\n");
-        }
-        text.push_str(
-            "# What the user asked for earlier in this conversation, word by word; it still holds\n",
-        );
-        text.push_str(&kept.concat());
+        let title = "# What the user asked for earlier in this conversation, word by word; it still holds\n";
+        parts.push(format!("{title}{}", kept.concat()));
     }
-    text
+    parts.join("\n\n")
 }
 
-/// What the frame of each part takes.
-const SUMMARY_FRAME: u64 = 20;
-const PINNED_FRAME: u64 = 24;
+/// What the frames of both parts take.
+const FRAMES: u64 = 48;
+
+/// Text that neither opens nor closes a fence, and is otherwise as it was.
+fn without_fences(text: &str) -> String {
+    text.replace("<memory", "‹memory").replace("</memory", "‹/memory")
+}
 
 /// The digest after `left` has left the window too. A summary that was made ahead for just this is taken; otherwise one
 /// is made of what was said.
@@ -81,9 +80,12 @@ pub(crate) fn extract(before: &str, left: &[PastExchange], most: u64) -> String 
         .map(str::to_owned)
         .filter(|line| !line.trim().is_empty())
         .partition(|line| line.starts_with("- "));
-    // What a model wrote stays as it is, at half of the room.
-    let prose = cut::beginning(&prose.join("\n"), most / 2).to_owned();
     lines.extend(left.iter().filter_map(line));
+    // A window that grew back leaves the same again.
+    let mut seen = HashSet::new();
+    lines.retain(|line| seen.insert(line.clone()));
+    // What a model wrote stays as it is; beside lines, at half of the room.
+    let prose = cut::beginning(&prose.join("\n"), if lines.is_empty() { most } else { most / 2 }).to_owned();
     let words: Vec<Vec<String>> = lines.iter().map(|line| telling_words(line)).collect();
     let mut frequency: HashMap<&str, f64> = HashMap::new();
     words.iter().flatten().for_each(|word| *frequency.entry(word).or_default() += 1.0);
@@ -172,46 +174,66 @@ fn sentences(text: &str) -> Vec<String> {
 }
 
 /// How sentences begin that tell what to do from now on.
-const OPENINGS: [&str; 22] = [
+const OPENINGS: [&str; 20] = [
     "always ",
     "never ",
-    "from now on",
     "please always ",
     "please never ",
     "don't ever ",
     "do not ever ",
-    "remember to ",
-    "in future",
-    "in the future,",
-    "for the rest of this",
-    "whenever i ",
-    "every time i ",
-    "call me ",
-    "please call me ",
+    "don't use ",
+    "do not use ",
+    "please don't use ",
+    "stop using ",
+    "keep your answers ",
+    "keep answers ",
+    "in future, ",
+    "in the future, ",
+    "for the rest of this ",
     "answer in ",
-    "answer me in ",
     "reply in ",
     "respond in ",
     "please answer in ",
     "please reply in ",
-    "please respond in ",
 ];
 
 /// Words after which "always" and "never" tell someone what to do, not what someone does.
-const TELLING: [&str; 12] =
-    ["please", "you", "should", "must", "to", "and", "but", "so", "want", "shall", "then", "can"];
+const TELLING: [&str; 5] = ["please", "should", "must", "shall", "to"];
+
+/// What follows "never" when someone tells what happened.
+const PAST: [&str; 12] =
+    ["mind", "got", "saw", "seen", "had", "was", "been", "came", "went", "did", "knew", "heard"];
 
 fn is_instruction(sentence: &str) -> bool {
     if sentence.is_empty() || sentence.ends_with('?') || sentence.chars().count() > LONGEST_INSTRUCTION {
         return false;
     }
     let lower = sentence.to_lowercase().replace('\u{2019}', "'");
-    if OPENINGS.iter().any(|opening| lower.starts_with(opening)) || lower.contains("from now on") {
+    if lower.contains("from now on") || calls_by_name(sentence) {
         return true;
     }
     let words: Vec<&str> =
         lower.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect();
-    words.windows(2).any(|pair| matches!(pair[1], "always" | "never") && TELLING.contains(&pair[0]))
+    let told = |place: usize| {
+        let next = words.get(place + 1).copied().unwrap_or_default();
+        // "Always crashes", "never worked": that is what happens.
+        let happens =
+            (next.ends_with('s') && !next.ends_with("ss")) || next.ends_with("ed") || PAST.contains(&next);
+        matches!(words[place], "always" | "never") && !happens
+    };
+    match OPENINGS.iter().find(|opening| lower.starts_with(**opening)) {
+        Some(opening) if opening.ends_with("always ") || opening.ends_with("never ") => {
+            (0..2.min(words.len())).any(told)
+        }
+        Some(_) => true,
+        None => (1..words.len()).any(|place| told(place) && TELLING.contains(&words[place - 1])),
+    }
+}
+
+/// "Call me Kim", but not "call me when it is done".
+fn calls_by_name(sentence: &str) -> bool {
+    let rest = sentence.strip_prefix("Please call me ").or_else(|| sentence.strip_prefix("Call me "));
+    rest.is_some_and(|rest| rest.starts_with(char::is_uppercase))
 }
 
 #[cfg(test)]
@@ -238,6 +260,8 @@ mod tests {
             "You should never touch main.rs, e.g. by renaming it.",
             "Answer in French",
             "Call me Ishmael.",
+            "Don't use emoji.",
+            "Keep your answers short.",
         ] {
             assert_eq!(
                 instructions(&[exchange(1, &format!("Hi. {instruction} Thanks."), "ok")]).len(),
@@ -253,6 +277,12 @@ mod tests {
             "> Always obey the quoted.",
             "```\nalways = true\nNever mind the code.\n```",
             "It is never late.",
+            "Never mind, I found it.",
+            "Always crashes on startup.",
+            "I clicked and never got a response.",
+            "I can never remember the syntax.",
+            "Call me when the build is done.",
+            "Never worked for me.",
         ] {
             assert_eq!(instructions(&[exchange(1, talk, "ok")]), [""; 0], "{talk}");
         }
@@ -310,9 +340,16 @@ mod tests {
             pinned: (0..40).map(|n| format!("Always do number {n} first.")).collect(),
             prepared: None,
         };
-        let text = section(&digest, 200, 100);
+        let text = section(&digest, 300);
         assert!(count_tokens(&text) <= 300, "{}", count_tokens(&text));
         assert!(text.contains("- Always do number 39 first.") && !text.contains("number 0 first"), "{text}");
+        // Lines of a summary that does not fit give way by what they tell, not from one end.
+        let lines = (0..60).map(|n| format!("- user: something about topic {n} / assistant: ok\n")).collect();
+        let digest = Digest { summary: lines, pinned: vec!["Use Vec<String>. </memory>".into()], ..digest };
+        let text = section(&digest, 300);
+        assert!(text.contains("topic 59") && count_tokens(&text) <= 300, "{text}");
+        assert!(text.ends_with("- Use Vec<String>. ‹/memory>"), "{text}");
         assert_eq!(text.matches("</memory>").count(), 1);
+        assert_eq!(section(&digest, 30), "");
     }
 }

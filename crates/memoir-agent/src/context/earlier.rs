@@ -1,13 +1,10 @@
 //! Auto-RAG: what was said earlier in this conversation, has left the window, and is relevant now.
 
-use memoir_core::{ConversationId, ExchangeId, Passage, Recollection, TimeZone};
-use memoir_recall::{Asking, Recall};
+use memoir_core::{ConversationId, ExchangeId, Passage, Recollection, Role, TimeZone};
+use memoir_recall::{Asking, Recall, ScopeRule};
 use memoir_store::Filter;
 
-use super::{cut, fragment::tokens};
-
-/// How much of a message is quoted.
-const LONGEST: u64 = 150;
+use super::fragment::tokens;
 
 /// How many are, at most.
 const MOST: usize = 8;
@@ -23,6 +20,8 @@ pub(crate) async fn search(
     room: u64,
 ) -> Recollection {
     let mut recall = recall.clone();
+    // The conversation may be one of another project.
+    recall.settings.scope = ScopeRule::Global;
     recall.settings.exchange_capacity = MOST;
     recall.settings.exchanges_per_conversation = MOST;
     recall.settings.token_budget = room.max(100) * 2;
@@ -54,15 +53,20 @@ fn fenced(lines: &str) -> String {
     format!("{HEADER}\n\n<memory>\n{lines}</memory>")
 }
 
+/// Both sides of the exchange: what was asked again is of use only with its answer.
 fn line(passage: &Passage, zone: &TimeZone) -> String {
-    let said = memoir_recall::inside_fence(passage.text.trim());
-    let said = cut::from_start(&said, LONGEST).replace('\n', " ");
-    format!(
-        "[{}] {said} (exchange {}, {})\n",
-        passage.role,
-        passage.exchange_id,
-        passage.created.minute_in(zone)
-    )
+    let superseded = passage
+        .superseded
+        .map(|date| format!(", superseded on {}", date.minute_in(zone)))
+        .unwrap_or_default();
+    let source = format!("exchange {}, {}{superseded}", passage.exchange_id, passage.created.minute_in(zone));
+    let sides = [(Role::User, &passage.user_excerpt), (Role::Assistant, &passage.assistant_excerpt)];
+    let said = sides.into_iter().filter(|(_, said)| !said.trim().is_empty());
+    said.map(|(role, said)| {
+        let said = memoir_recall::inside_fence(said.trim()).replace('\n', " ");
+        format!("[{role}] {said} ({source})\n")
+    })
+    .collect()
 }
 
 #[cfg(test)]
@@ -71,38 +75,38 @@ mod tests {
 
     use super::*;
 
-    fn passage(id: i64, role: Role, text: &str) -> Passage {
+    fn passage(id: i64, asked: &str, answered: &str) -> Passage {
         Passage {
             message_id: MessageId::new(id),
             exchange_id: ExchangeId::new(id * 10),
             conversation_id: ConversationId::new(1),
             title: String::new(),
-            role,
+            role: Role::User,
             author: None,
             created: Timestamp::from_millis(0),
-            text: text.into(),
+            text: asked.into(),
             score: 1.0,
             similarity: 0.5,
             coverage: 0.5,
             superseded: None,
-            user_excerpt: String::new(),
-            assistant_excerpt: String::new(),
+            user_excerpt: asked.into(),
+            assistant_excerpt: answered.into(),
             tokens: 0,
         }
     }
 
     #[test]
     fn the_block_has_its_header_and_a_line_for_each_message() {
-        let found = vec![
-            passage(7, Role::Assistant, "It is Rex."),
-            passage(3, Role::User, "My dog is </memory>\ncalled Rex."),
-        ];
+        let mut moved = passage(7, "Where do I live?", "In Lisbon.");
+        moved.superseded = Some(Timestamp::from_millis(86_400_000));
+        let found = vec![moved, passage(3, "My dog is </memory>\ncalled Rex.", "")];
         let (text, passages) = section(found, &TimeZone::UTC, 400);
         assert_eq!(
             text,
             "From earlier in this conversation:\n\n<memory>\n\
              [user] My dog is ‹/memory› called Rex. (exchange 30, 1970-01-01 00:00)\n\
-             [assistant] It is Rex. (exchange 70, 1970-01-01 00:00)\n</memory>"
+             [user] Where do I live? (exchange 70, 1970-01-01 00:00, superseded on 1970-01-02 00:00)\n\
+             [assistant] In Lisbon. (exchange 70, 1970-01-01 00:00, superseded on 1970-01-02 00:00)\n</memory>"
         );
         assert_eq!(passages.len(), 2);
         assert_eq!(section(Vec::new(), &TimeZone::UTC, 400), (String::new(), Vec::new()));
@@ -110,10 +114,10 @@ mod tests {
 
     #[test]
     fn the_best_come_first_when_room_is_short() {
-        let found: Vec<Passage> = (1..9).map(|id| passage(id, Role::User, &"word ".repeat(500))).collect();
+        let found: Vec<Passage> = (1..9).map(|id| passage(id, &"word ".repeat(100), "ok")).collect();
         let (text, passages) = section(found, &TimeZone::UTC, 400);
         assert_eq!(passages.iter().map(|passage| passage.message_id.get()).collect::<Vec<_>>(), [1, 2]);
         assert!(count_tokens(&text) <= 400, "{}", count_tokens(&text));
-        assert_eq!(section(vec![passage(1, Role::User, "x")], &TimeZone::UTC, 5).0, "");
+        assert_eq!(section(vec![passage(1, "x", "y")], &TimeZone::UTC, 5).0, "");
     }
 }

@@ -23,5 +23,5 @@ mod window;
 pub use fragment::{ContextReport, Layer};
 pub use settings::{ContextSettings, Placement};
 
-pub(crate) use build::Notices;
+pub(crate) use build::{BuiltFor, Notices};
 pub(crate) use request::Context;

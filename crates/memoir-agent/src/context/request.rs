@@ -31,6 +31,10 @@ pub(crate) struct Context {
     pub(crate) quoted_earlier: u64,
     /// What the window may take.
     pub(crate) window_room: u64,
+    /// What the model takes, question and answer together.
+    pub(crate) model_takes: Option<u64>,
+    /// What to do for more room.
+    pub(crate) how_to_change: &'static str,
     pub(crate) report: ContextReport,
 }
 
@@ -45,43 +49,66 @@ impl Context {
     }
 
     /// Adds what a model asked for and what came of it. Says what had to be cut, if anything had.
-    pub(crate) fn add_round(&mut self, asked: ChatMessage, mut results: Vec<ToolResult>) -> Option<String> {
+    pub(crate) fn add_round(&mut self, asked: ChatMessage, mut results: Vec<ToolResult>) -> Vec<String> {
         let longest = self.room / 4 / (results.len() as u64).max(1);
-        let mut notice = None;
+        let mut notices = Vec::new();
         for result in &mut results {
-            let text = cut::from_start(&result.text, longest);
-            if text.len() < result.text.len() {
-                notice = Some(format!(
-                    "What {} gave was cut to fit: {} of {} bytes were sent.",
+            let sent = cut::from_start(&result.text, longest);
+            if sent != result.text {
+                notices.push(format!(
+                    "What {} gave is too long: {} of its {} bytes were sent; {}.",
                     result.tool_name,
-                    text.len(),
-                    result.text.len()
+                    sent.len(),
+                    result.text.len(),
+                    self.how_to_change
                 ));
-                result.text = text;
+                result.text = sent;
             }
         }
         self.running.extend([size(&asked), results_size(&results)]);
         self.request.messages.extend([asked, ChatMessage::ToolResults(results)]);
-        self.shrink();
-        notice
+        notices.extend(self.shrink());
+        notices
     }
 
-    /// Makes it fit: old exchanges leave the window first, then what tools gave first.
-    fn shrink(&mut self) {
+    /// Makes it fit: old exchanges leave the window first, then what tools gave first, and what they gave last is cut. Says
+    /// what it did.
+    pub(crate) fn shrink(&mut self) -> Option<String> {
+        let before = self.total();
         while self.total() > self.room && !self.window.is_empty() {
             self.drop_exchanges(self.window.len().div_ceil(4));
         }
         let first = self.request.stable_messages;
-        for index in 0..self.running.len() {
-            if self.total() <= self.room {
+        let results: Vec<usize> = (0..self.running.len())
+            .filter(|index| {
+                matches!(self.request.messages.get(first + index), Some(ChatMessage::ToolResults(_)))
+            })
+            .collect();
+        for index in &results {
+            let over = self.total().saturating_sub(self.room);
+            if over == 0 {
                 break;
             }
-            if let Some(ChatMessage::ToolResults(results)) = self.request.messages.get_mut(first + index) {
-                results.iter_mut().for_each(|result| result.text = LEFT_OUT.to_owned());
-                self.running[index] = results_size(results);
+            if let Some(ChatMessage::ToolResults(given)) = self.request.messages.get_mut(first + index) {
+                let is_last = results.last() == Some(index);
+                let left = self.running[*index].saturating_sub(over) / (given.len() as u64).max(1);
+                for result in given.iter_mut() {
+                    result.text = if is_last {
+                        cut::from_start(&result.text, left.saturating_sub(PER_MESSAGE + 2))
+                    } else {
+                        LEFT_OUT.to_owned()
+                    };
+                }
+                self.running[*index] = results_size(given);
             }
         }
         self.note_sizes();
+        (self.total() < before).then(|| {
+            format!(
+                "To make room for what tools gave, older talk was left out of this request; {}.",
+                self.how_to_change
+            )
+        })
     }
 
     /// Leaves out the older half of the window; says whether there was any.
@@ -99,6 +126,9 @@ impl Context {
     }
 
     fn note_sizes(&mut self) {
+        let input = self.total();
+        self.request.longest_reply =
+            self.model_takes.map(|takes| takes.saturating_sub(input + input / 8).max(1));
         let window = self.window_tokens();
         let running = self.running.iter().sum::<u64>() - self.quoted_earlier;
         for (layer, tokens) in &mut self.report.layers {
@@ -115,7 +145,8 @@ impl Context {
 pub(crate) fn size(message: &ChatMessage) -> u64 {
     match message {
         ChatMessage::User(text) => tokens(text) + PER_MESSAGE,
-        ChatMessage::Assistant { text, tool_calls, .. } => {
+        ChatMessage::Assistant { replay: Some(replay), .. } => tokens(&replay.to_text()) + PER_MESSAGE,
+        ChatMessage::Assistant { text, tool_calls, replay: None } => {
             let calls: u64 =
                 tool_calls.iter().map(|call| tokens(&call.arguments.to_string()) + PER_MESSAGE).sum();
             tokens(text) + calls + PER_MESSAGE
@@ -152,6 +183,8 @@ mod tests {
             running: vec![20],
             quoted_earlier: 0,
             window_room: 1500,
+            model_takes: Some(4000),
+            how_to_change: "ask for less",
             report: ContextReport {
                 limit: 2500,
                 reply: 500,
@@ -172,8 +205,10 @@ mod tests {
     #[test]
     fn a_result_of_five_megabytes_is_cut_and_said() {
         let mut context = context(4);
-        let notice = context.add_round(asked("a"), gave("a", "0123456789\n".repeat(500_000)));
-        assert!(notice.is_some_and(|notice| notice.starts_with("What t gave was cut to fit: ")));
+        let notices = context.add_round(asked("a"), gave("a", "0123456789\n".repeat(500_000)));
+        assert!(
+            notices[0].starts_with("What t gave is too long: ") && notices[0].ends_with("; ask for less.")
+        );
         assert!(context.total() <= context.room, "{}", context.total());
         let Some(ChatMessage::ToolResults(results)) = context.request.messages.last() else { unreachable!() };
         assert!(results[0].text.ends_with("bytes shown]"), "{}", results[0].text);
@@ -206,6 +241,18 @@ mod tests {
             })
             .collect();
         assert!(texts[0] == LEFT_OUT && texts[24].starts_with("word"), "{texts:?}");
+        assert!(context.request.longest_reply.is_some_and(|longest| longest + context.total() <= 4000));
+    }
+
+    #[test]
+    fn what_was_just_asked_for_is_cut_rather_than_taken_away() {
+        let mut context = context(0);
+        context.running[0] = 1400;
+        let notices = context.add_round(asked("a"), gave("a", "word ".repeat(900)));
+        assert!(context.total() <= context.room, "{}", context.total());
+        let Some(ChatMessage::ToolResults(results)) = context.request.messages.last() else { unreachable!() };
+        assert!(results[0].text.starts_with("word word"), "{}", results[0].text);
+        assert!(notices.iter().any(|notice| notice.starts_with("To make room")), "{notices:?}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Spelling hints: words that the user likely mistyped. The prompt itself is never touched.
 
-use std::sync::OnceLock;
+use std::{collections::HashSet, sync::OnceLock};
 
 use memoir_store::{Result, Store};
 use spellbook::Dictionary;
@@ -63,9 +63,11 @@ pub(crate) fn section(hints: &[Hint]) -> String {
     )
 }
 
-/// The words of a prompt in lower case, each once: no names, identifiers, paths, numbers or code.
+/// The words of a prompt in lower case, each once: no names, identifiers, paths, numbers or code. None of a text that was
+/// pasted.
 fn plain_words(prompt: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
+    let mut seen = HashSet::new();
     let mut in_code = false;
     for line in prompt.lines() {
         if line.trim_start().starts_with("```") {
@@ -83,8 +85,11 @@ fn plain_words(prompt: &str) -> Vec<String> {
                     && word.chars().all(|c| c.is_lowercase() || c == '\'' || c == '’')
                     && !token.starts_with(['/', '-', '@', '#', '$', '.', '~']);
                 let word = word.replace('’', "'");
-                if is_plain && !words.contains(&word) {
+                if is_plain && seen.insert(word.clone()) {
                     words.push(word);
+                    if words.len() > MOST_WORDS {
+                        return Vec::new();
+                    }
                 }
             }
         }
@@ -94,7 +99,7 @@ fn plain_words(prompt: &str) -> Vec<String> {
 
 /// Those that are in no dictionary; none when most are in none, since the language is another then.
 fn unknown_words(words: Vec<String>) -> Vec<String> {
-    let Some(dictionary) = dictionary().filter(|_| words.len() <= MOST_WORDS) else { return Vec::new() };
+    let Some(dictionary) = dictionary().filter(|_| !words.is_empty()) else { return Vec::new() };
     let all = words.len();
     let mut unknown: Vec<String> = words.into_iter().filter(|word| !dictionary.check(word)).collect();
     if (all - unknown.len()) * 10 < all * KNOWN_OF_TEN {

@@ -28,13 +28,21 @@ pub(crate) fn agents_files(project: &Path) -> Vec<AgentsFile> {
     let owner = owner(project);
     let mut files: Vec<AgentsFile> = project
         .ancestors()
-        .map(|directory| directory.join(AGENTS_FILE))
-        .filter(|path| path.is_file() && is_trusted(path, owner))
+        .filter_map(|directory| real_file(directory, owner))
         .filter_map(|path| Some(AgentsFile { text: read(&path)?, path }))
         .filter(|file| !file.text.trim().is_empty())
         .collect();
     files.reverse();
     files
+}
+
+/// The file of a directory, if it lies there and belongs to who owns the project. A link may lead to a file beside it, and
+/// no further: whoever writes a project could name any file of the user's.
+fn real_file(directory: &Path, owner: Option<u32>) -> Option<PathBuf> {
+    let path = directory.join(AGENTS_FILE);
+    let real = path.canonicalize().ok()?;
+    let lies_there = real.parent() == directory.canonicalize().ok().as_deref();
+    (lies_there && real.is_file() && is_trusted(&path, owner) && is_trusted(&real, owner)).then_some(path)
 }
 
 fn read(path: &Path) -> Option<String> {
@@ -48,7 +56,7 @@ fn read(path: &Path) -> Option<String> {
 #[cfg(unix)]
 fn is_trusted(path: &Path, owner: Option<u32>) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    std::fs::metadata(path).is_ok_and(|file| file.uid() == 0 || Some(file.uid()) == owner)
+    std::fs::symlink_metadata(path).is_ok_and(|file| file.uid() == 0 || Some(file.uid()) == owner)
 }
 
 #[cfg(unix)]
@@ -74,12 +82,13 @@ pub(crate) fn section(files: &[AgentsFile], most: u64) -> (String, Vec<PathBuf>)
     for file in files.iter().rev() {
         let title = format!("# {}\n\n", file.path.display());
         let room = left.saturating_sub(super::fragment::tokens(&title));
-        let text = cut::from_start(file.text.trim(), room);
-        if text != file.text.trim() {
+        let whole = file.text.trim();
+        let text = cut::from_start(whole, room);
+        if text != whole {
             cut_files.push(file.path.clone());
-        }
-        if room < LEAST_WORTH {
-            continue;
+            if room < LEAST_WORTH {
+                continue;
+            }
         }
         let part = format!("{title}{text}");
         left = left.saturating_sub(super::fragment::tokens(&part));
@@ -118,5 +127,20 @@ mod tests {
         assert!(text.contains("Inner rules.") && !text.contains("Outer"), "{text}");
         assert_eq!(cut.len(), 1);
         assert_eq!(section(&[], 500), (String::new(), Vec::new()));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_leads_no_further_than_beside_it() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let project = directory.path().join("project");
+        std::fs::create_dir(&project).unwrap();
+        std::fs::write(directory.path().join("secret"), "my key").unwrap();
+        std::os::unix::fs::symlink(directory.path().join("secret"), project.join("AGENTS.md")).unwrap();
+        assert_eq!(agents_files(&project), []);
+        std::fs::remove_file(project.join("AGENTS.md")).unwrap();
+        std::fs::write(project.join("CLAUDE.md"), "Use tabs.").unwrap();
+        std::os::unix::fs::symlink("CLAUDE.md", project.join("AGENTS.md")).unwrap();
+        assert_eq!(agents_files(&project)[0].text, "Use tabs.");
     }
 }

@@ -84,7 +84,7 @@ fn rebuild(messages: Vec<Message>) -> Vec<ChatMessage> {
             MessageBody::Assistant { text, mut tool_calls } => {
                 tool_calls.retain(|call| answered.contains(&call.id));
                 open = tool_calls.iter().map(|call| call.id.clone()).collect();
-                if !text.is_empty() || !tool_calls.is_empty() {
+                if !text.trim().is_empty() || !tool_calls.is_empty() {
                     rebuilt.push(ChatMessage::Assistant { text, tool_calls, replay: None });
                 }
             }
@@ -141,15 +141,24 @@ fn in_turns(messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
 /// The first exchange that stays in a window of `room`, given how large each is. When not all fit, so many leave that a
 /// quarter of the room is free again; or those for which a summary was made ahead, if that is enough.
 pub(crate) fn first_kept(sizes: &[u64], room: u64, prepared: Option<usize>) -> usize {
-    let total: u64 = sizes.iter().sum();
-    if total <= room {
+    // What is left from each exchange on.
+    let mut rest: Vec<u64> = sizes
+        .iter()
+        .rev()
+        .scan(0, |sum, size| {
+            *sum += size;
+            Some(*sum)
+        })
+        .collect();
+    rest.reverse();
+    rest.push(0);
+    if rest[0] <= room {
         return 0;
     }
-    let rest_from = |first: usize| sizes[first..].iter().sum::<u64>();
-    if let Some(first) = prepared.filter(|first| *first <= sizes.len() && rest_from(*first) <= room) {
+    if let Some(first) = prepared.filter(|first| rest.get(*first).is_some_and(|rest| *rest <= room)) {
         return first;
     }
-    let enough = |most: u64| (1..=sizes.len()).find(|first| rest_from(*first) <= most).unwrap_or(sizes.len());
+    let enough = |most: u64| rest.iter().position(|rest| *rest <= most).unwrap_or(sizes.len());
     let first = enough(room - room / 4);
     // The last exchange stays if there is any way.
     if first == sizes.len() { enough(room) } else { first }

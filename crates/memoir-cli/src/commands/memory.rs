@@ -11,6 +11,7 @@ use super::{Command, Next};
 use crate::{
     app::App,
     failure::{Failure, Kind},
+    printable::printable,
 };
 
 pub(super) struct Memory;
@@ -54,7 +55,7 @@ async fn show(app: &App) -> Result<(), Failure> {
         let size = entry.text.chars().count();
         println!("{} ({size} of {} characters)", entry.block, CoreBlock::LONGEST);
         let text = if entry.text.is_empty() { "nothing yet" } else { &entry.text };
-        text.lines().for_each(|line| println!("  {}", crate::printable::printable(line)));
+        text.lines().for_each(|line| println!("  {}", printable(line)));
     }
     let digest = match app.conversation.id() {
         Some(id) => app.agent.store.digest(id).await?,
@@ -64,7 +65,7 @@ async fn show(app: &App) -> Result<(), Failure> {
     if !pinned.is_empty() {
         println!("pinned in this conversation, since they left the window");
         for (number, instruction) in pinned.iter().enumerate() {
-            println!("  {} {}", number + 1, crate::printable::printable(instruction));
+            println!("  {} {}", number + 1, printable(instruction));
         }
     }
     Ok(())
@@ -133,7 +134,7 @@ async fn in_editor(seen: &CoreEntry, database: &Path) -> Result<String, Failure>
         return Err(Failure::new(Kind::Usage, "no editor is set")
             .hint(format!("Set EDITOR, or write the text here: /memory edit {} TEXT.", seen.block)));
     };
-    let path = database.with_file_name(format!("core-memory.{}.txt", seen.block));
+    let path = database.with_file_name(format!("core-memory.{}.{}.txt", seen.block, std::process::id()));
     write_private(&path, &seen.text)?;
     let mut words = editor.split_whitespace();
     let program = words.next().unwrap_or_default();
@@ -151,7 +152,7 @@ async fn in_editor(seen: &CoreEntry, database: &Path) -> Result<String, Failure>
 async fn undo(app: &App) -> Result<(), Failure> {
     match app.agent.store.undo_core_memory(project(app), app.agent.clock.now()).await? {
         Some(entry) if entry.text.is_empty() => println!("Core memory ({}) is empty again.", entry.block),
-        Some(entry) => println!("Core memory ({}) says again:\n{}", entry.block, entry.text),
+        Some(entry) => println!("Core memory ({}) says again:\n{}", entry.block, printable(&entry.text)),
         None => println!("There is nothing to undo."),
     }
     Ok(())
@@ -171,7 +172,7 @@ async fn unpin(number: &str, app: &App) -> Result<(), Failure> {
     let gone = digest.pinned.remove(place);
     let seen = Some(digest.through);
     if app.agent.store.put_digest(id, seen, &digest, app.agent.clock.now()).await? {
-        println!("No longer pinned: {gone}");
+        println!("No longer pinned: {}", printable(&gone));
         Ok(())
     } else {
         Err(Failure::new(Kind::Failed, "the conversation has moved on meanwhile").hint("Try again."))

@@ -35,7 +35,9 @@ impl Command for Models {
             ["set", name] | ["set", name, "chat"] => model::switch(name, app).await?,
             ["set", name, "summarizer"] => {
                 let (store, now) = (app.agent.store.as_ref(), app.agent.clock.now());
-                model_view::set(name, Task::Summarizer, &app.models, store, now).await?
+                let text = model_view::set(name, Task::Summarizer, &app.models, store, now).await?;
+                app.agent.summarizer = app.models.connect_summarizer(store).await?;
+                text
             }
             _ => {
                 return Err(Failure::new(Kind::Usage, format!("/models {arguments} is not understood"))

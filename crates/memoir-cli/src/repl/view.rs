@@ -63,12 +63,12 @@ impl TurnView {
             }
             TurnEvent::Notice(text) => {
                 self.finish();
-                eprintln!("{text}");
+                eprintln!("{}", printable(text));
             }
             TurnEvent::Detail(text) => {
                 if self.verbosity.level() >= 1 {
                     self.finish();
-                    eprintln!("{}", dim(text));
+                    eprintln!("{}", dim(&printable(text)));
                 }
             }
         }

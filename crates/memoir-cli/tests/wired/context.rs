@@ -331,14 +331,18 @@ fn a_block_that_two_edit_keeps_what_the_first_wrote_and_the_seconds_text() {
     let home = home();
     // An editor that takes its time: meanwhile someone else writes.
     let editor = home.workspace().join("editor.sh");
-    std::fs::write(&editor, "while [ ! -e go ]; do sleep 0.05; done; printf 'mine' > \"$1\"\n").unwrap();
+    std::fs::write(&editor, "touch begun; while [ ! -e go ]; do sleep 0.05; done; printf 'mine' > \"$1\"\n")
+        .unwrap();
     let editor = format!("sh {}", editor.display());
     let slow = Terminal::open_with(&home, Some(&provider), (24, 100), &[], &[("EDITOR", &editor)]);
     slow.wait_for_prompt();
     slow.type_keys("/memory edit user\r");
     let quick = Terminal::open(&home, Some(&provider), (24, 100), &[]);
     quick.wait_for_prompt();
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    // It has read the block by then.
+    while !home.workspace().join("begun").exists() {
+        std::thread::yield_now();
+    }
     quick.type_keys("/memory edit user theirs\r");
     quick.wait_for("Core memory (user) was changed");
     std::fs::write(home.workspace().join("go"), "").unwrap();

@@ -50,6 +50,33 @@ impl Digests for SqliteStore {
         .map_err(store_error)?;
         Ok(written.rows_affected() == 1)
     }
+
+    async fn prepare_digest(
+        &self,
+        conversation: ConversationId,
+        seen: Option<ExchangeId>,
+        prepared: &Prepared,
+        now: Timestamp,
+    ) -> Result<bool> {
+        // What was deleted meanwhile is not summarised any more.
+        let written = sqlx::query(
+            "INSERT INTO digests (conversation_id, through_exchange, summary, pinned, next_through, next_summary, updated)
+             SELECT ?1, 0, '', '[]', ?2, ?3, ?4 FROM exchanges WHERE id = ?2 AND conversation_id = ?1
+                 AND (?5 IS NULL OR EXISTS (SELECT 1 FROM digests WHERE conversation_id = ?1))
+             ON CONFLICT DO UPDATE SET next_through = excluded.next_through, next_summary = excluded.next_summary,
+                 updated = excluded.updated
+             WHERE through_exchange = coalesce(?5, 0)",
+        )
+        .bind(conversation.get())
+        .bind(prepared.through.get())
+        .bind(&prepared.summary)
+        .bind(now.as_millis())
+        .bind(seen.map(ExchangeId::get))
+        .execute(&self.writer)
+        .await
+        .map_err(store_error)?;
+        Ok(written.rows_affected() == 1)
+    }
 }
 
 fn digest(row: SqliteRow) -> Result<Digest, sqlx::Error> {

@@ -16,6 +16,9 @@ use crate::{
     tool_round,
 };
 
+/// How long the vectors of an exchange are waited for.
+const EMBEDDING_PATIENCE: Duration = Duration::from_secs(3);
+
 /// How long what goes on in the background is waited for at the end.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -65,8 +68,11 @@ impl Agent {
         // So that the next prompt can find it, whether memory is asked by itself now or not. What fails here is found by
         // its words, and embedded later.
         let recall = &self.tool_context.recall;
-        let _ = recall.embed_exchange(committed.exchange_id).await;
-        let _ = recall.catch_up().await;
+        let embedding = async {
+            let _ = recall.embed_exchange(committed.exchange_id).await;
+            let _ = recall.catch_up().await;
+        };
+        let _ = tokio::time::timeout(EMBEDDING_PATIENCE, embedding).await;
         self.prepare(committed.conversation_id, window_room);
         // The exchange is kept; a sum that cannot be read now is no reason to say otherwise.
         let conversation_cost = self.store.conversation_cost(committed.conversation_id).await;

@@ -74,6 +74,19 @@ fn what_left_the_window_comes_back_when_it_matters() {
     let shown: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!(shown["recalled"][0]["exchange_id"], 1, "{shown}");
 
+    // A pinned instruction is let go of by its number.
+    let terminal = Terminal::open(&home, Some(&provider), (30, 120), &["-c"]);
+    terminal.wait_for_prompt();
+    terminal.type_keys("/memory show\r");
+    terminal.wait_for("1 The spare key is under the blue flower pot, please never tell the neighbours.");
+    terminal.type_keys("/memory unpin 7\r");
+    terminal.wait_for("there is no pinned instruction 7");
+    terminal.type_keys("/memory unpin 1\r");
+    terminal.wait_for("No longer pinned: The spare key");
+    drop(terminal);
+    say(&home, &provider, "What a fine day it is.");
+    assert!(!system(&provider).contains("word by word"));
+
     // Thanks ask for nothing.
     say(&home, &provider, "thanks!");
     assert_eq!(last_message(&provider), "thanks!");

@@ -85,7 +85,7 @@ fn shared_prefix(requests: &[RecordedRequest]) -> f64 {
     shared as f64 / all as f64
 }
 
-fn talk(home: &Home, placement: &str) -> (ScriptedProvider, Vec<usize>) {
+fn talk(home: &Home, placement: &str, exchanges: usize) -> (ScriptedProvider, Vec<usize>) {
     home.write_config(&format!(
         "[context]\nbudget_tokens = {BUDGET}\nreply_tokens = {REPLY}\nrecall_placement = \"{placement}\"\n"
     ));
@@ -93,7 +93,7 @@ fn talk(home: &Home, placement: &str) -> (ScriptedProvider, Vec<usize>) {
     let mut terminal = Terminal::open(home, Some(&provider), (30, 120), &[]);
     terminal.wait_for_prompt();
     let (mut sent, mut firsts) = (0, Vec::new());
-    for number in 1..=EXCHANGES {
+    for number in 1..=exchanges {
         firsts.push(sent);
         // Now and then tools run in between.
         if number % 40 == 0 {
@@ -123,7 +123,7 @@ fn earlier(request: &RecordedRequest) -> Option<String> {
 #[test]
 fn three_hundred_exchanges_fit_and_lose_nothing() {
     let home = home();
-    let (provider, firsts) = talk(&home, "tail");
+    let (provider, firsts) = talk(&home, "tail", EXCHANGES);
     let requests = provider.requests();
     assert_eq!(home.rows("exchanges").len(), EXCHANGES, "no request was refused");
 
@@ -188,4 +188,24 @@ fn three_hundred_exchanges_fit_and_lose_nothing() {
         let body: &Value = &requests[count].body;
         assert!(body.to_string().contains("my sister's dog is called Bramble"), "{model}: {body}");
     }
+}
+
+/// Where it reads better, and costs the cache with every prompt that brings something back.
+#[test]
+fn before_the_window_more_is_read_anew() {
+    let home = home();
+    let (provider, firsts) = talk(&home, "before-window", 80);
+    let requests = provider.requests();
+    let quoting: Vec<&RecordedRequest> =
+        requests.iter().filter(|request| earlier(request).is_some()).collect();
+    assert!(quoting.len() > 20, "{}", quoting.len());
+    for request in quoting {
+        let texts = texts(request);
+        assert!(texts[0].trim_end().ends_with("</memory>"), "in the system prompt, after the summary");
+        assert!(!texts.last().unwrap().contains("From earlier in this conversation"));
+    }
+    let largest = requests.iter().map(size).max().unwrap();
+    assert!(largest <= BUDGET - REPLY, "{largest} tokens");
+    let late = &requests[firsts[40]..];
+    println!("shared with the request before, with before-window: {:.1} %", shared_prefix(late) * 100.0);
 }

@@ -1,0 +1,188 @@
+//! What was said earlier in a conversation and has left the window: when it is looked for, and what it costs the window.
+
+#![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use futures::StreamExt as _;
+use memoir_agent::{Agent, ContextReport, CurrentConversation, Layer, TurnEvent};
+use memoir_core::{ConversationTarget, SystemClock, TimeZone, Usage, Usd, count_tokens};
+use memoir_embed::LocalEmbedder;
+use memoir_models::{
+    ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatStream, EmbedTask, Embedder, Embeddings, Finish,
+    ModelError, ModelLimits, StopReason,
+};
+use memoir_recall::Recall;
+use memoir_store::{Exchanges as _, contract, sqlite::SqliteStore};
+use memoir_tools::ToolContext;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+/// A model that keeps what it was sent, and refuses what is larger than it says.
+struct Recorder {
+    refuses_above: usize,
+    sent: Arc<Mutex<Vec<usize>>>,
+}
+
+#[async_trait]
+impl ChatModel for Recorder {
+    fn name(&self) -> &str {
+        "test/recorder"
+    }
+
+    async fn stream(&self, request: ChatRequest) -> Result<ChatStream, ModelError> {
+        let texts = request.messages.iter().map(|message| match message {
+            ChatMessage::User(text) | ChatMessage::Assistant { text, .. } => count_tokens(text),
+            ChatMessage::ToolResults(_) => 0,
+        });
+        let size = texts.sum::<usize>() + count_tokens(&request.system);
+        self.sent.lock().unwrap().push(size);
+        if size > self.refuses_above {
+            return Err(ModelError::ContextTooLong { message: "too long".into() });
+        }
+        let end = ChatEvent::End(Finish { reason: StopReason::Done, replay: None });
+        Ok(futures::stream::iter([ChatEvent::Text("ok".into()), end].map(Ok)).boxed())
+    }
+
+    fn cost(&self, _usage: &Usage) -> Option<Usd> {
+        Some(Usd::ZERO)
+    }
+
+    async fn limits(&self) -> ModelLimits {
+        ModelLimits { context: Some(200_000), ..ModelLimits::default() }
+    }
+}
+
+struct Fixture {
+    _directory: TempDir,
+    agent: Agent,
+    conversation: CurrentConversation,
+    sent: Arc<Mutex<Vec<usize>>>,
+}
+
+const FACT: &str = "The spare key is under the blue flower pot next to the door.";
+const QUESTION: &str = "Where did I put the spare key?";
+
+/// A conversation of forty exchanges, of which the first holds a fact.
+async fn fixture(embedder: Arc<dyn Embedder>, refuses_above: usize) -> Fixture {
+    let directory = TempDir::new().unwrap();
+    let store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
+    let mut target = contract::new_conversation("t", "/p");
+    let mut id = None;
+    for number in 0..40 {
+        let asked = if number == 0 {
+            FACT.to_owned()
+        } else {
+            format!("Day {number} by the river was quiet, and nothing happened at all.")
+        };
+        let mut draft =
+            contract::exchange(&asked, "I see, tell me more about that whenever you like.", number);
+        draft
+            .messages
+            .iter_mut()
+            .for_each(|message| message.tokens = count_tokens(message.body.text()) as u64);
+        let committed = store.commit_exchange(&target, &draft).await.unwrap();
+        target = ConversationTarget::Existing(committed.conversation_id);
+        id = Some(committed.conversation_id);
+    }
+    let recall = Recall::new(Arc::new(store), embedder, Arc::new(SystemClock), TimeZone::UTC);
+    let sent = Arc::new(Mutex::new(Vec::new()));
+    let model = Recorder { refuses_above, sent: Arc::clone(&sent) };
+    let agent = Agent::new(Arc::new(model), ToolContext::new(directory.path(), recall).unwrap());
+    let conversation = CurrentConversation::resume(id.unwrap(), "/p");
+    Fixture { _directory: directory, agent, conversation, sent }
+}
+
+fn layer(report: &ContextReport, wanted: Layer) -> u64 {
+    report.layers.iter().find(|(layer, _)| *layer == wanted).unwrap().1
+}
+
+#[tokio::test]
+async fn the_window_gives_room_to_what_is_quoted_and_gets_back_what_is_not_used() {
+    let mut fixture = fixture(Arc::new(LocalEmbedder), usize::MAX).await;
+    let mut made_way = 0;
+    for budget in (3000..5200).step_by(50) {
+        fixture.agent.context.budget_tokens = budget;
+        fixture.agent.context.reply_tokens = 300;
+        let look = async |prompt: &str| fixture.agent.preview(&fixture.conversation, prompt).await.unwrap();
+        let (asked, thanked) = (look(QUESTION).await, look("thanks").await);
+        assert!(asked.sent() <= budget - 300 && thanked.sent() <= budget - 300);
+        assert_eq!(layer(&thanked, Layer::Earlier), 0, "thanks ask for nothing");
+        let quoted = layer(&asked, Layer::Earlier);
+        // Whole, it is sent whole and not looked through; what left it is there to be found.
+        assert_eq!(quoted > 0, layer(&asked, Layer::Summary) > 0, "{asked:?}");
+        assert!(layer(&asked, Layer::Window) <= layer(&thanked, Layer::Window), "{asked:?} {thanked:?}");
+        made_way += usize::from(layer(&asked, Layer::Window) < layer(&thanked, Layer::Window));
+    }
+    assert!(made_way > 0, "somewhere in between, a block has to go for what is quoted");
+}
+
+#[tokio::test]
+async fn nothing_is_looked_for_when_recall_is_off() {
+    let mut fixture = fixture(Arc::new(LocalEmbedder), usize::MAX).await;
+    fixture.agent.context.budget_tokens = 3000;
+    fixture.agent.context.reply_tokens = 300;
+    let on = fixture.agent.preview(&fixture.conversation, QUESTION).await.unwrap();
+    fixture.agent.recall = None;
+    let off = fixture.agent.preview(&fixture.conversation, QUESTION).await.unwrap();
+    assert!(layer(&on, Layer::Earlier) > 0);
+    assert_eq!(layer(&off, Layer::Earlier), 0);
+    assert!(layer(&off, Layer::Window) >= layer(&on, Layer::Window));
+}
+
+/// An embedder that never gets done.
+struct Asleep;
+
+#[async_trait]
+impl Embedder for Asleep {
+    fn name(&self) -> &str {
+        "test/asleep"
+    }
+
+    fn dimensions(&self) -> Option<usize> {
+        Some(3)
+    }
+
+    fn cost(&self, _usage: &Usage) -> Option<Usd> {
+        None
+    }
+
+    async fn embed(&self, _texts: &[String], _task: EmbedTask) -> Result<Embeddings, ModelError> {
+        tokio::time::sleep(Duration::from_secs(3600)).await;
+        Err(ModelError::Empty)
+    }
+}
+
+#[tokio::test]
+async fn what_is_late_is_left_out_and_said() {
+    let mut fixture = fixture(Arc::new(Asleep), usize::MAX).await;
+    let mut details = Vec::new();
+    let mut observer = |event: TurnEvent| {
+        if let TurnEvent::Detail(detail) = event {
+            details.push(detail);
+        }
+    };
+    let cancel = CancellationToken::new();
+    let turn = fixture.agent.run_turn(&mut fixture.conversation, QUESTION, &mut observer, &cancel);
+    assert_eq!(turn.await.unwrap().text, "ok", "neither the answer nor its keeping waits for it");
+    assert_eq!(details, ["Asking memory took too long and was left out."]);
+}
+
+#[tokio::test]
+async fn a_refusal_is_learned_from() {
+    let mut fixture = fixture(Arc::new(LocalEmbedder), 700).await;
+    let (mut observer, cancel) = (|_: TurnEvent| {}, CancellationToken::new());
+    for _ in 0..2 {
+        let turn = fixture.agent.run_turn(&mut fixture.conversation, QUESTION, &mut observer, &cancel);
+        turn.await.unwrap();
+    }
+    let sent = fixture.sent.lock().unwrap().clone();
+    let answered = sent.iter().position(|size| *size <= 700).unwrap();
+    assert!(answered >= 1, "{sent:?}");
+    assert!(sent[answered + 1] < sent[0], "less is sent than was refused: {sent:?}");
+    assert!(*sent.last().unwrap() <= 700);
+}

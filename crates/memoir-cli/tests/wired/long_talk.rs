@@ -1,5 +1,7 @@
 //! A conversation of hundreds of exchanges: every request fits, nothing that matters is lost, and the cache survives.
 
+#![expect(clippy::print_stdout, reason = "figures for docs/how-memory-works.md")]
+
 use memoir_core::count_tokens;
 use memoir_testkit::{Home, RecordedRequest, Reply, ScriptedProvider, Terminal};
 use serde_json::{Value, json};

@@ -48,6 +48,8 @@ impl App {
     pub(crate) async fn switch_model(&mut self, mut choice: Choice) -> Result<(), Failure> {
         self.agent.model = self.models.connect(&mut choice).await?;
         self.choice = choice;
+        // It was another's request, at another price.
+        self.last_context = None;
         Ok(())
     }
 }

@@ -81,9 +81,23 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Summarise and index what was said
+    #[command(subcommand)]
+    Worker(WorkerCommand),
     /// Measure how good memory is
     #[command(subcommand)]
     Eval(EvalCommand),
+}
+
+/// What workers can be told.
+#[derive(Debug, Subcommand)]
+pub(crate) enum WorkerCommand {
+    /// Do the work here and now
+    Run {
+        /// Do everything that is due, then end
+        #[arg(long, required = true)]
+        until_idle: bool,
+    },
 }
 
 /// What can be measured.

@@ -21,6 +21,8 @@ pub struct Conversation {
     pub updated: Timestamp,
     /// How many exchanges it holds.
     pub exchange_count: u64,
+    /// What it was about, once that was summed up.
+    pub summary: Option<String>,
 }
 
 /// What a conversation is born with. It comes into being together with its first exchange.

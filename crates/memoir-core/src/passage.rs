@@ -52,6 +52,8 @@ pub struct RelatedConversation {
     pub similarity: f64,
     /// How many exchanges it has.
     pub exchange_count: u64,
+    /// What it was about, once that was summed up.
+    pub summary: Option<String>,
 }
 
 /// What memory says about a prompt.

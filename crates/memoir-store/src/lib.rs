@@ -14,8 +14,10 @@ mod digests;
 mod error;
 mod exchanges;
 mod inspect;
+mod jobs;
 mod memory;
 mod settings;
+mod summaries;
 
 #[cfg(feature = "contract")]
 pub mod contract;
@@ -29,15 +31,27 @@ pub use digests::Digests;
 pub use error::{Result, StoreError};
 pub use exchanges::{Committed, Exchanges};
 pub use inspect::{Inspect, TableInfo};
+pub use jobs::{Claim, Claimed, Job, JobFailure, Jobs};
 pub use memory::{
     ExchangeText, Filter, IndexMode, Match, Memory, MessageOutline, NewEmbedding, Unembedded, VectorSearch,
     WordSearch, WordsFound,
 };
 pub use settings::Settings;
+pub use summaries::{ConversationSummary, Summaries};
 
 /// Everything a store does.
 pub trait Store:
-    Conversations + Exchanges + Memory + CoreMemory + Digests + Settings + CommandHistory + Costs + Inspect
+    Conversations
+    + Exchanges
+    + Memory
+    + CoreMemory
+    + Digests
+    + Summaries
+    + Jobs
+    + Settings
+    + CommandHistory
+    + Costs
+    + Inspect
 {
 }
 
@@ -47,6 +61,8 @@ impl<T> Store for T where
         + Memory
         + CoreMemory
         + Digests
+        + Summaries
+        + Jobs
         + Settings
         + CommandHistory
         + Costs

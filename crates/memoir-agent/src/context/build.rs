@@ -26,8 +26,8 @@ use crate::{Agent, CurrentConversation, TurnError};
 /// What comes later is left out.
 const DEADLINE: Duration = Duration::from_secs(2);
 
-/// What the frame of quoted memory takes.
-const MEMORY_FRAME: u64 = 150;
+/// What the frame of quoted memory takes, and what it says of conversations.
+const MEMORY_FRAME: u64 = 400;
 
 /// So many exchanges are looked at when a window grows back.
 const MOST_GROWN_BACK: u32 = 200;

@@ -4,13 +4,19 @@ mod cost;
 mod eval;
 mod models;
 mod search;
+mod worker;
 
 use std::sync::Arc;
 
 use memoir_core::{ConversationId, TimeZone};
 use memoir_store::Store;
 
-use crate::{args::Command, failure::Failure, models::Models, recall};
+use crate::{
+    args::{Command, WorkerCommand},
+    failure::Failure,
+    models::Models,
+    recall,
+};
 
 /// How data is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +40,7 @@ pub(crate) async fn run(
             let search = search::Search { query, since, scope, limit: limit.into(), format };
             search::run(search, recall).await
         }
+        Command::Worker(WorkerCommand::Run { .. }) => worker::run(models, store, zone).await,
         Command::Eval(command) => eval::run(command).await,
         Command::Models(command) => models::run(command, models, store.as_ref()).await,
         Command::Cost { conversation, json } => {

@@ -15,6 +15,7 @@ mod recall;
 mod sharing;
 mod terminal;
 mod tools;
+mod workers;
 
 use memoir_testkit::Home;
 

@@ -11,6 +11,9 @@ use crate::{Asking, Inquiry, Recall, RecallError, Stage, excerpt::excerpt, forma
 /// How much of a text is quoted; `fetch_conversation_details` gives the rest.
 const LONGEST: usize = 200;
 
+/// How much of a conversation's summary.
+const LONGEST_SUMMARY: usize = 300;
+
 pub(crate) struct Budget;
 
 #[async_trait]
@@ -94,6 +97,7 @@ fn related(
                 created: conversation.created,
                 similarity: passage.similarity,
                 exchange_count: conversation.exchange_count,
+                summary: conversation.summary.as_ref().map(|summary| excerpt(summary, &[], LONGEST_SUMMARY)),
             });
         }
     }

@@ -57,5 +57,6 @@ fn conversation(row: SqliteRow) -> Result<Conversation, sqlx::Error> {
         created: Timestamp::from_millis(row.try_get("created")?),
         updated: Timestamp::from_millis(row.try_get("updated")?),
         exchange_count: row.try_get("exchange_count")?,
+        summary: row.try_get("summary")?,
     })
 }

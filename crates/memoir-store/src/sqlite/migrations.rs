@@ -13,6 +13,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (2, "embeddings", include_str!("../../migrations/0002_embeddings.sql")),
     (3, "index", include_str!("../../migrations/0003_index.sql")),
     (4, "context", include_str!("../../migrations/0004_context.sql")),
+    (5, "summaries", include_str!("../../migrations/0005_summaries.sql")),
 ];
 
 /// The schema version that this program writes.

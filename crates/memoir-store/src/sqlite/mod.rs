@@ -13,12 +13,14 @@ mod exchanges;
 pub mod fill;
 mod index;
 mod inspect;
+mod jobs;
 mod memory;
 mod migrations;
 mod open;
 mod rows;
 mod settings;
 mod stems;
+mod summaries;
 
 use std::{
     path::PathBuf,

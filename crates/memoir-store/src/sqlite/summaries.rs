@@ -1,0 +1,89 @@
+//! SQL of summaries.
+
+use async_trait::async_trait;
+use memoir_core::{ConversationId, ExchangeId, Summary, WorkerKind};
+use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
+
+use super::{SqliteStore, error::store_error};
+use crate::{ConversationSummary, Result, Summaries};
+
+#[async_trait]
+impl Summaries for SqliteStore {
+    async fn put_exchange_summary(&self, exchange: ExchangeId, summary: &Summary) -> Result<bool> {
+        let mut transaction = self.begin_write().await?;
+        let written = sqlx::query("UPDATE exchanges SET summary = ?, summary_by = ? WHERE id = ?")
+            .bind(&summary.text)
+            .bind(&summary.by)
+            .bind(exchange.get())
+            .execute(&mut *transaction)
+            .await
+            .map_err(store_error)?;
+        done(&mut transaction, WorkerKind::ExchangeSummarizer, exchange.get()).await?;
+        transaction.commit().await.map_err(store_error)?;
+        Ok(written.rows_affected() == 1)
+    }
+
+    async fn put_conversation_summary(
+        &self,
+        conversation: ConversationId,
+        summary: &ConversationSummary,
+        title: Option<&str>,
+    ) -> Result<bool> {
+        let mut transaction = self.begin_write().await?;
+        // Of what was deleted meanwhile nothing is told.
+        let written = sqlx::query(
+            "UPDATE conversations SET summary = ?1, summary_by = ?2, summary_through = ?3, title = coalesce(?4, title)
+             WHERE id = ?5 AND EXISTS (SELECT 1 FROM exchanges WHERE id = ?3 AND conversation_id = ?5)",
+        )
+        .bind(&summary.summary.text)
+        .bind(&summary.summary.by)
+        .bind(summary.through.get())
+        .bind(title)
+        .bind(conversation.get())
+        .execute(&mut *transaction)
+        .await
+        .map_err(store_error)?;
+        done(&mut transaction, WorkerKind::ConversationSummarizer, conversation.get()).await?;
+        transaction.commit().await.map_err(store_error)?;
+        Ok(written.rows_affected() == 1)
+    }
+
+    async fn exchange_summary(&self, exchange: ExchangeId) -> Result<Option<Summary>> {
+        sqlx::query("SELECT summary, summary_by FROM exchanges WHERE id = ? AND summary IS NOT NULL")
+            .bind(exchange.get())
+            .try_map(summary)
+            .fetch_optional(&self.readers)
+            .await
+            .map_err(store_error)
+    }
+
+    async fn conversation_summary(
+        &self,
+        conversation: ConversationId,
+    ) -> Result<Option<ConversationSummary>> {
+        sqlx::query("SELECT * FROM conversations WHERE id = ? AND summary IS NOT NULL")
+            .bind(conversation.get())
+            .try_map(|row: SqliteRow| {
+                let through = ExchangeId::new(row.try_get("summary_through")?);
+                Ok(ConversationSummary { summary: summary(row)?, through })
+            })
+            .fetch_optional(&self.readers)
+            .await
+            .map_err(store_error)
+    }
+}
+
+fn summary(row: SqliteRow) -> Result<Summary, sqlx::Error> {
+    Ok(Summary { text: row.try_get("summary")?, by: row.try_get("summary_by")? })
+}
+
+/// Work that is done leaves nothing behind.
+async fn done(connection: &mut SqliteConnection, worker: WorkerKind, subject: i64) -> Result<()> {
+    sqlx::query("DELETE FROM jobs WHERE worker = ? AND subject_id = ?")
+        .bind(worker.as_str())
+        .bind(subject)
+        .execute(connection)
+        .await
+        .map_err(store_error)?;
+    Ok(())
+}

@@ -1,0 +1,30 @@
+//! Gives messages their vectors, in batches.
+
+use async_trait::async_trait;
+use memoir_core::WorkerKind;
+use memoir_recall::RecallError;
+use memoir_store::StoreError;
+
+use crate::{
+    Office,
+    worker::{Progress, Worker},
+};
+
+pub(crate) struct EmbeddingGenerator;
+
+#[async_trait]
+impl Worker for EmbeddingGenerator {
+    fn kind(&self) -> WorkerKind {
+        WorkerKind::EmbeddingGenerator
+    }
+
+    async fn step(&self, office: &Office) -> Result<Progress, StoreError> {
+        match office.recall.embed_next().await {
+            Ok(0) => Ok(Progress::Idle),
+            Ok(_) => Ok(Progress::Done),
+            Err(RecallError::Store(error)) => Err(error),
+            // The next run tries again; nothing of the batch was stored.
+            Err(_) => Ok(Progress::Idle),
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Asking the summariser's model.
+
+use futures::StreamExt as _;
+use memoir_core::{CallCost, ConversationId, Purpose, Usage, count_tokens};
+use memoir_models::{ChatEvent, ChatMessage, ChatModel, ChatRequest, ModelError};
+use memoir_recall::inside_fence;
+
+use crate::{Office, worker::WorkError};
+
+/// What is sent at once, in tokens, at most; longer talk is summarised in parts.
+const MOST_AT_ONCE: u64 = 12_000;
+
+/// A longer answer is not a summary: it is cut.
+const LONGEST: usize = 1200;
+
+/// What is to be summarised, and how.
+pub(crate) struct Task<'a> {
+    pub(crate) conversation: ConversationId,
+    /// What the model is told.
+    pub(crate) instructions: &'a str,
+    /// What was summarised before.
+    pub(crate) before: &'a str,
+    /// What was said, line by line.
+    pub(crate) said: &'a [String],
+}
+
+/// The summary, made in as many parts as it takes.
+pub(crate) async fn summarise(
+    office: &Office,
+    model: &dyn ChatModel,
+    task: &Task<'_>,
+) -> Result<String, WorkError> {
+    let takes = model.limits().await.context.map_or(MOST_AT_ONCE, |context| (context / 2).min(MOST_AT_ONCE));
+    let mut summary = task.before.to_owned();
+    for part in parts(task.said, takes) {
+        let prompt = if summary.is_empty() {
+            format!("<memory>\n{part}\n</memory>")
+        } else {
+            format!(
+                "The summary so far:\n\n<memory>\n{}\n</memory>\n\nWhat was said after that:\n\n<memory>\n{part}\n</memory>",
+                inside_fence(&summary)
+            )
+        };
+        summary = tidy(&call(office, model, task, prompt).await?)?;
+    }
+    Ok(summary)
+}
+
+/// Lines put together to parts of so many tokens; a line that is longer by itself is split.
+fn parts(said: &[String], takes: u64) -> Vec<String> {
+    // A token is at least a byte, so that a piece of as many bytes always fits.
+    let longest = usize::try_from(takes).unwrap_or(usize::MAX).max(16);
+    let mut parts: Vec<(String, u64)> = Vec::new();
+    for piece in said.iter().flat_map(|line| pieces(line, longest)) {
+        let piece = inside_fence(piece);
+        let tokens = count_tokens(&piece) as u64 + 1;
+        match parts.last_mut() {
+            Some((part, size)) if *size + tokens <= takes => {
+                part.push('\n');
+                part.push_str(&piece);
+                *size += tokens;
+            }
+            _ => parts.push((piece, tokens)),
+        }
+    }
+    parts.into_iter().map(|(part, _)| part).collect()
+}
+
+/// A line in pieces of at most so many bytes, between words where there are any.
+fn pieces(line: &str, longest: usize) -> Vec<&str> {
+    let (mut pieces, mut rest) = (Vec::new(), line);
+    while rest.len() > longest {
+        let end = rest.floor_char_boundary(longest);
+        let end = rest[..end].rfind(' ').filter(|at| *at > 0).unwrap_or(end);
+        let (piece, left) = rest.split_at(end);
+        pieces.push(piece);
+        rest = left.trim_start();
+    }
+    pieces.push(rest);
+    pieces
+}
+
+async fn call(
+    office: &Office,
+    model: &dyn ChatModel,
+    task: &Task<'_>,
+    prompt: String,
+) -> Result<String, WorkError> {
+    let request = ChatRequest {
+        system: task.instructions.to_owned(),
+        messages: vec![ChatMessage::User(prompt)],
+        ..ChatRequest::default()
+    };
+    let mut usage = None;
+    let answer = gather(model, request, &mut usage).await;
+    if let Some(usage) = usage {
+        let call = CallCost {
+            purpose: Purpose::Summary,
+            model: model.name().to_owned(),
+            usage,
+            cost: model.cost(&usage),
+            created: office.clock.now(),
+        };
+        office.pay(task.conversation, call).await?;
+    }
+    Ok(answer?)
+}
+
+/// The whole answer, and what it used as far as that came.
+async fn gather(
+    model: &dyn ChatModel,
+    request: ChatRequest,
+    usage: &mut Option<Usage>,
+) -> Result<String, ModelError> {
+    let mut stream = model.stream(request).await?;
+    let mut answer = String::new();
+    while let Some(event) = stream.next().await {
+        match event? {
+            ChatEvent::Text(text) => answer.push_str(&text),
+            ChatEvent::Usage(used) => *usage.get_or_insert_default() += used,
+            ChatEvent::End(_) => return Ok(answer),
+            ChatEvent::Thinking(_) | ChatEvent::ToolCall(_) | ChatEvent::Retrying { .. } => {}
+        }
+    }
+    Err(ModelError::Truncated)
+}
+
+/// An answer as a summary: in one piece, and not longer than one.
+fn tidy(answer: &str) -> Result<String, WorkError> {
+    let text = answer.trim();
+    if text.is_empty() {
+        return Err(WorkError::NoSummary("it is empty"));
+    }
+    let start: String = text.chars().take(20).collect::<String>().to_lowercase();
+    if start.starts_with("<!doctype") || start.starts_with("<html") {
+        return Err(WorkError::NoSummary("it is a web page"));
+    }
+    Ok(match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_talk_comes_in_parts_of_which_each_fits_and_nothing_is_lost() {
+        let said: Vec<String> = (0..40).map(|n| format!("line {n} {}", "word ".repeat(n * 7))).collect();
+        let parts = parts(&said, 100);
+        assert!(parts.len() > 5);
+        for part in &parts {
+            assert!(count_tokens(part) <= 110, "{}", count_tokens(part));
+        }
+        let words = |text: &str| text.split_whitespace().count();
+        assert_eq!(
+            parts.iter().map(|part| words(part)).sum::<usize>(),
+            said.iter().map(|line| words(line)).sum::<usize>()
+        );
+    }
+
+    #[test]
+    fn what_is_no_summary_is_told_from_one() {
+        assert!(tidy(" \n").is_err() && tidy("<!DOCTYPE html><p>502").is_err());
+        assert_eq!(tidy(" They met. \n").ok().as_deref(), Some("They met."));
+        let long = tidy(&"x".repeat(50_000)).unwrap_or_default();
+        assert_eq!(long.chars().count(), LONGEST + 1);
+    }
+}

@@ -1,0 +1,110 @@
+//! The trait that every worker has, and letting all of them work until nothing is due.
+
+use async_trait::async_trait;
+use memoir_core::WorkerKind;
+use memoir_models::ModelError;
+use memoir_store::StoreError;
+
+use crate::{
+    Office, conversation_summarizer::ConversationSummarizer, embedding_generator::EmbeddingGenerator,
+    exchange_summarizer::ExchangeSummarizer,
+};
+
+/// Why a piece of work was not done.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum WorkError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    #[error("what the model gave is no summary: {0}")]
+    NoSummary(&'static str),
+}
+
+impl WorkError {
+    /// Whether trying again may help. A wrong key or a wrong request stays wrong.
+    pub(crate) fn is_transient(&self) -> bool {
+        match self {
+            Self::Store(_) | Self::NoSummary(_) => true,
+            Self::Model(error) => {
+                error.is_transient()
+                    || matches!(
+                        error,
+                        ModelError::IdleTimeout { .. } | ModelError::Garbled(_) | ModelError::Empty
+                    )
+            }
+        }
+    }
+}
+
+/// What came of looking for work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Progress {
+    /// A piece was done.
+    Done,
+    /// A piece failed: why, and whether it is tried again.
+    Failed {
+        /// Why.
+        error: String,
+        /// Whether it is tried again.
+        again: bool,
+    },
+    /// Nothing is due.
+    Idle,
+    /// What may be spent today is spent.
+    OverBudget,
+}
+
+/// One kind of work.
+#[async_trait]
+pub(crate) trait Worker: Send + Sync {
+    fn kind(&self) -> WorkerKind;
+
+    /// Does one piece.
+    async fn step(&self, office: &Office) -> Result<Progress, StoreError>;
+}
+
+/// Every worker there is.
+fn all() -> [&'static dyn Worker; 3] {
+    [&ExchangeSummarizer, &ConversationSummarizer, &EmbeddingGenerator]
+}
+
+/// What a worker did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// Which one.
+    pub worker: WorkerKind,
+    /// How much it did.
+    pub done: u64,
+    /// How much it failed at.
+    pub failed: u64,
+    /// Why it failed last.
+    pub last_error: Option<String>,
+    /// Whether it stopped because enough was spent today.
+    pub over_budget: bool,
+}
+
+/// Lets every worker do what is due, one after the other, and tells what they did.
+pub async fn run_until_idle(office: &Office) -> Result<Vec<Report>, StoreError> {
+    let mut reports = Vec::new();
+    for worker in all() {
+        let mut report =
+            Report { worker: worker.kind(), done: 0, failed: 0, last_error: None, over_budget: false };
+        loop {
+            match worker.step(office).await? {
+                Progress::Done => report.done += 1,
+                Progress::Failed { error, .. } => {
+                    report.failed += 1;
+                    report.last_error = Some(error);
+                }
+                Progress::Idle => break,
+                Progress::OverBudget => {
+                    report.over_budget = true;
+                    break;
+                }
+            }
+        }
+        reports.push(report);
+    }
+    Ok(reports)
+}

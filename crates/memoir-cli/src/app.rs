@@ -7,6 +7,7 @@ use memoir_core::{Clock as _, ConversationId, Passage, SystemClock, TimeZone};
 use memoir_recall::Recall;
 use memoir_store::{ConversationList, Store, sqlite::SqliteStore};
 use memoir_tools::ToolContext;
+use memoir_workers::{Office, Runner, WorkerSettings};
 
 use crate::{
     args::Args,
@@ -36,12 +37,24 @@ pub(crate) struct App {
     /// How large the layers of its request were.
     pub(crate) last_context: Option<ContextReport>,
     pub(crate) zone: TimeZone,
+    /// Who works in the background.
+    pub(crate) workers: Runner,
+    pub(crate) worker_settings: WorkerSettings,
+    /// Whether the user told them to wait.
+    pub(crate) workers_paused: bool,
 }
 
 impl App {
     /// Memory, to be asked as it is set now, whether it is asked by itself or not.
     pub(crate) fn recall(&self) -> &Recall {
         &self.agent.tool_context.recall
+    }
+
+    /// Has the workers begin anew, with what is set now.
+    pub(crate) async fn restart_workers(&mut self) {
+        self.workers.stop_all().await;
+        self.workers = Runner::new(office(&self.agent, &self.worker_settings));
+        repl::start_workers(self);
     }
 
     /// Talks to another model from now on.
@@ -112,6 +125,9 @@ async fn with_store(
     let mut agent = Agent::new(model, ToolContext::new(&project, recall)?);
     agent.context = settings::read(&models.config.context, "context", store.as_ref()).await?;
     agent.summarizer = models.connect_summarizer(store.as_ref()).await?;
+    let worker_settings: WorkerSettings =
+        settings::read(&models.config.workers, "workers", store.as_ref()).await?;
+    let workers = Runner::new(office(&agent, &worker_settings));
     let app = App {
         conversation: conversation(wanted, &scope, store.as_ref(), &zone).await?,
         agent,
@@ -123,6 +139,9 @@ async fn with_store(
         last_recalled: Vec::new(),
         last_context: None,
         zone,
+        workers,
+        worker_settings,
+        workers_paused: false,
     };
     let agent = app.agent.clone();
     let outcome = match talk {
@@ -135,6 +154,20 @@ async fn with_store(
         _ = tokio::signal::ctrl_c() => {}
     }
     outcome
+}
+
+/// What workers share with an agent.
+fn office(agent: &Agent, settings: &WorkerSettings) -> Office {
+    Office {
+        store: Arc::clone(&agent.store),
+        recall: agent.tool_context.recall.clone(),
+        summarizer: agent.summarizer.clone(),
+        clock: Arc::clone(&agent.clock),
+        zone: agent.zone.clone(),
+        current: Arc::default(),
+        owner: std::process::id().to_string(),
+        daily_budget: settings.daily_budget(),
+    }
 }
 
 /// Which conversation the command line asks for.

@@ -2,7 +2,6 @@
 
 use std::{collections::BTreeMap, io, path::Path, time::Duration};
 
-use memoir_core::Usd;
 use memoir_models::{CallOptions, EmbeddingInfo, ModelInfo, Provider, Reasoning, RetryPolicy};
 use serde::Deserialize;
 
@@ -14,7 +13,8 @@ use crate::failure::{Failure, Kind};
 pub(crate) struct Config {
     pub(crate) chat: Chat,
     pub(crate) summarizer: Summarizer,
-    pub(crate) workers: Workers,
+    /// Who works in the background, by the names of its settings.
+    pub(crate) workers: BTreeMap<String, toml::Value>,
     pub(crate) calls: Calls,
     /// How memory is asked, by the names of its settings.
     pub(crate) rag: BTreeMap<String, toml::Value>,
@@ -40,21 +40,6 @@ pub(crate) struct Chat {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Summarizer {
     pub(crate) model: Option<String>,
-}
-
-/// What goes on in the background.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct Workers {
-    daily_budget_usd: Option<f64>,
-}
-
-impl Workers {
-    /// What may be spent in a day.
-    pub(crate) fn daily_budget(&self) -> Option<Usd> {
-        #[expect(clippy::cast_possible_truncation, reason = "dollars, checked when they were read")]
-        self.daily_budget_usd.map(|dollars| Usd::from_nanos((dollars * 1e9) as i64))
-    }
 }
 
 /// How calls to a provider are made.
@@ -119,9 +104,6 @@ impl Config {
                 "the name of a model stands without its provider, and \"{}\" has one",
                 model.name
             ));
-        }
-        if config.workers.daily_budget_usd.is_some_and(|dollars| !(0.0..1e6).contains(&dollars)) {
-            return Err("daily_budget_usd takes a number of dollars from 0 on".into());
         }
         if config.calls.idle_timeout_ms == 0 {
             return Err("idle_timeout_ms must be more than 0".into());

@@ -44,7 +44,7 @@ pub fn models_reference() -> String {
 pub fn settings_reference() -> String {
     let mut page = String::from(
         "# Settings\n\nMade by `cargo xtask docs`; do not edit.\n\n\
-         The tables `[rag]` and `[context]` of the config file take these names without what stands before the dot. What was \
+         The tables `[rag]`, `[context]` and `[workers]` of the config file take these names without what stands before the dot. What was \
          set in the program wins over the file.\n\n\
          ## How memory is asked\n\n`/rag config` shows these, and `/rag set KEY VALUE` changes one for good.\n\n",
     );
@@ -53,6 +53,8 @@ pub fn settings_reference() -> String {
         "\n## How much is sent\n\n`/context config` shows these, and `/context set KEY VALUE` changes one for good.\n\n",
     );
     settings::<memoir_agent::ContextSettings>(&mut page);
+    page.push_str("\n## Who works in the background\n\n");
+    settings::<memoir_workers::WorkerSettings>(&mut page);
     page
 }
 

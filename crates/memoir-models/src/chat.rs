@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use futures::stream::BoxStream;
+use futures::{StreamExt as _, stream::BoxStream};
 use memoir_core::{Provenance, Recollection, ToolCall, ToolSpec, Usage, Usd};
 
 use crate::ModelError;
@@ -148,4 +148,23 @@ pub trait ChatModel: Send + Sync {
     fn provenance(&self) -> Provenance {
         Provenance::Said
     }
+}
+
+/// The whole answer to a request, and what it used as far as that came.
+pub async fn whole_answer(
+    model: &dyn ChatModel,
+    request: ChatRequest,
+    usage: &mut Option<Usage>,
+) -> Result<String, ModelError> {
+    let mut stream = model.stream(request).await?;
+    let mut answer = String::new();
+    while let Some(event) = stream.next().await {
+        match event? {
+            ChatEvent::Text(text) => answer.push_str(&text),
+            ChatEvent::Usage(used) => *usage.get_or_insert_default() += used,
+            ChatEvent::End(_) => return Ok(answer),
+            ChatEvent::Thinking(_) | ChatEvent::ToolCall(_) | ChatEvent::Retrying { .. } => {}
+        }
+    }
+    Err(ModelError::Truncated)
 }

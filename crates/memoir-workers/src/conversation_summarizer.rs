@@ -9,7 +9,7 @@ use crate::{
     exchange_summarizer::{Said, failed, over_budget, said},
     extract,
     summarise::{Task, summarise},
-    worker::{Progress, WorkError, Worker},
+    worker::{Current, Progress, WorkError, Worker},
 };
 
 const INSTRUCTIONS: &str = "\
@@ -28,13 +28,14 @@ impl Worker for ConversationSummarizer {
         WorkerKind::ConversationSummarizer
     }
 
-    async fn step(&self, office: &Office) -> Result<Progress, StoreError> {
+    async fn step(&self, office: &Office, current: &Current) -> Result<Progress, StoreError> {
         if over_budget(office).await? {
             return Ok(Progress::OverBudget);
         }
         let Some(claimed) = office.store.claim(&office.claim(self.kind())).await? else {
             return Ok(Progress::Idle);
         };
+        current.set(claimed.subject_id);
         let id = ConversationId::new(claimed.subject_id);
         match summary_of(office, id).await {
             Ok(Some((summary, title))) => {

@@ -7,7 +7,7 @@ use memoir_store::StoreError;
 
 use crate::{
     Office,
-    worker::{Progress, Worker},
+    worker::{Current, Progress, Worker},
 };
 
 pub(crate) struct EmbeddingGenerator;
@@ -18,7 +18,7 @@ impl Worker for EmbeddingGenerator {
         WorkerKind::EmbeddingGenerator
     }
 
-    async fn step(&self, office: &Office) -> Result<Progress, StoreError> {
+    async fn step(&self, office: &Office, _current: &Current) -> Result<Progress, StoreError> {
         match office.recall.embed_next().await {
             Ok(0) => Ok(Progress::Idle),
             Ok(_) => Ok(Progress::Done),

@@ -7,7 +7,7 @@ use memoir_store::{JobFailure, StoreError};
 use crate::{
     Office, backoff, extract,
     summarise::{Task, summarise},
-    worker::{Progress, WorkError, Worker},
+    worker::{Current, Progress, WorkError, Worker},
 };
 
 const INSTRUCTIONS: &str = "\
@@ -23,13 +23,14 @@ impl Worker for ExchangeSummarizer {
         WorkerKind::ExchangeSummarizer
     }
 
-    async fn step(&self, office: &Office) -> Result<Progress, StoreError> {
+    async fn step(&self, office: &Office, current: &Current) -> Result<Progress, StoreError> {
         if over_budget(office).await? {
             return Ok(Progress::OverBudget);
         }
         let Some(claimed) = office.store.claim(&office.claim(self.kind())).await? else {
             return Ok(Progress::Idle);
         };
+        current.set(claimed.subject_id);
         let id = ExchangeId::new(claimed.subject_id);
         let summary = match summary_of(office, id).await {
             Ok(Some(summary)) => summary,

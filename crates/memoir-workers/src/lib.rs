@@ -1,7 +1,8 @@
 //! Work in the background: summaries of exchanges and conversations, and vectors.
 //!
 //! Each worker finds its work in the database, takes on one piece at a time under a lease, and either files what came of it
-//! or notes the failure and when to try again. [`run_until_idle`] lets all of them do what is due.
+//! or notes the failure and when to try again. [`run_until_idle`] lets all of them do what is due; a
+//! [`Runner`] has them work beside the talk.
 
 mod backoff;
 mod conversation_summarizer;
@@ -9,8 +10,12 @@ mod embedding_generator;
 mod exchange_summarizer;
 mod extract;
 mod office;
+mod runner;
+mod settings;
 mod summarise;
 mod worker;
 
 pub use office::Office;
+pub use runner::{Runner, State, Status};
+pub use settings::WorkerSettings;
 pub use worker::{Progress, Report, run_until_idle};

@@ -1,6 +1,6 @@
 //! What all workers share.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use memoir_core::{CallCost, Clock, ConversationId, Purpose, TimeZone, Timestamp, Usd};
 use memoir_models::ChatModel;
@@ -24,7 +24,7 @@ pub struct Office {
     /// Where, for what a day is.
     pub zone: TimeZone,
     /// The conversation that is going on: nothing of it is summarised yet.
-    pub current: Option<ConversationId>,
+    pub current: Arc<Mutex<Option<ConversationId>>>,
     /// Who works here: another for every process.
     pub owner: String,
     /// What may be spent in a day; as much as it takes, if nothing is said.
@@ -33,11 +33,11 @@ pub struct Office {
 
 impl Office {
     /// The claim of a worker, now.
-    pub(crate) fn claim(&self, worker: memoir_core::WorkerKind) -> Claim<'_> {
+    pub fn claim(&self, worker: memoir_core::WorkerKind) -> Claim<'_> {
         let now = self.clock.now();
         Claim {
             worker,
-            except: self.current,
+            except: *self.current.lock().unwrap_or_else(PoisonError::into_inner),
             redo_extracts: self.summarizer.is_some(),
             owner: &self.owner,
             now,
@@ -51,7 +51,7 @@ impl Office {
     }
 
     /// What summaries have cost today.
-    pub(crate) async fn spent_today(&self) -> Result<Usd> {
+    pub async fn spent_today(&self) -> Result<Usd> {
         let today = CostFilter { since: Some(self.clock.now().start_of_day(&self.zone)), conversation: None };
         let lines = self.store.cost_lines(&today).await?;
         let summaries = lines.iter().filter(|line| line.purpose == Purpose::Summary.as_str());

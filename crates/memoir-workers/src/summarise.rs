@@ -1,8 +1,7 @@
 //! Asking the summariser's model.
 
-use futures::StreamExt as _;
-use memoir_core::{CallCost, ConversationId, Purpose, Usage, count_tokens};
-use memoir_models::{ChatEvent, ChatMessage, ChatModel, ChatRequest, ModelError};
+use memoir_core::{CallCost, ConversationId, Purpose, count_tokens};
+use memoir_models::{ChatMessage, ChatModel, ChatRequest, whole_answer};
 use memoir_recall::inside_fence;
 
 use crate::{Office, worker::WorkError};
@@ -92,7 +91,7 @@ async fn call(
         ..ChatRequest::default()
     };
     let mut usage = None;
-    let answer = gather(model, request, &mut usage).await;
+    let answer = whole_answer(model, request, &mut usage).await;
     if let Some(usage) = usage {
         let call = CallCost {
             purpose: Purpose::Summary,
@@ -104,25 +103,6 @@ async fn call(
         office.pay(task.conversation, call).await?;
     }
     Ok(answer?)
-}
-
-/// The whole answer, and what it used as far as that came.
-async fn gather(
-    model: &dyn ChatModel,
-    request: ChatRequest,
-    usage: &mut Option<Usage>,
-) -> Result<String, ModelError> {
-    let mut stream = model.stream(request).await?;
-    let mut answer = String::new();
-    while let Some(event) = stream.next().await {
-        match event? {
-            ChatEvent::Text(text) => answer.push_str(&text),
-            ChatEvent::Usage(used) => *usage.get_or_insert_default() += used,
-            ChatEvent::End(_) => return Ok(answer),
-            ChatEvent::Thinking(_) | ChatEvent::ToolCall(_) | ChatEvent::Retrying { .. } => {}
-        }
-    }
-    Err(ModelError::Truncated)
 }
 
 /// An answer as a summary: in one piece, and not longer than one.

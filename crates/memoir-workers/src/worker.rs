@@ -1,5 +1,7 @@
 //! The trait that every worker has, and letting all of them work until nothing is due.
 
+use std::sync::{Mutex, PoisonError};
+
 use async_trait::async_trait;
 use memoir_core::WorkerKind;
 use memoir_models::ModelError;
@@ -55,17 +57,31 @@ pub enum Progress {
     OverBudget,
 }
 
+/// What a worker is at.
+#[derive(Debug, Default)]
+pub(crate) struct Current(Mutex<Option<i64>>);
+
+impl Current {
+    pub(crate) fn set(&self, subject: i64) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(subject);
+    }
+
+    pub(crate) fn get(&self) -> Option<i64> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// One kind of work.
 #[async_trait]
 pub(crate) trait Worker: Send + Sync {
     fn kind(&self) -> WorkerKind;
 
-    /// Does one piece.
-    async fn step(&self, office: &Office) -> Result<Progress, StoreError>;
+    /// Does one piece, and notes in `current` what it is at.
+    async fn step(&self, office: &Office, current: &Current) -> Result<Progress, StoreError>;
 }
 
 /// Every worker there is.
-fn all() -> [&'static dyn Worker; 3] {
+pub(crate) fn all() -> [&'static dyn Worker; 3] {
     [&ExchangeSummarizer, &ConversationSummarizer, &EmbeddingGenerator]
 }
 
@@ -91,7 +107,7 @@ pub async fn run_until_idle(office: &Office) -> Result<Vec<Report>, StoreError> 
         let mut report =
             Report { worker: worker.kind(), done: 0, failed: 0, last_error: None, over_budget: false };
         loop {
-            match worker.step(office).await? {
+            match worker.step(office, &Current::default()).await? {
                 Progress::Done => report.done += 1,
                 Progress::Failed { error, .. } => {
                     report.failed += 1;

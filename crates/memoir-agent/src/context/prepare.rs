@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use futures::StreamExt as _;
 use memoir_core::{CallCost, ConversationId, Prepared, Purpose};
-use memoir_models::{ChatEvent, ChatMessage, ChatModel, ChatRequest, ModelError};
+use memoir_models::{ChatMessage, ChatModel, ChatRequest, ModelError, whole_answer};
 
 use super::{cut, window};
 use crate::Agent;
@@ -75,7 +74,7 @@ impl Agent {
             ..ChatRequest::default()
         };
         let mut usage = None;
-        let answer = tokio::time::timeout(PATIENCE, gather(model, request, &mut usage)).await;
+        let answer = tokio::time::timeout(PATIENCE, whole_answer(model, request, &mut usage)).await;
         if let Some(usage) = usage {
             let call = CallCost {
                 purpose: Purpose::Summary,
@@ -89,25 +88,6 @@ impl Agent {
         let answer = answer.map_err(|_| ModelError::IdleTimeout { after: PATIENCE })??;
         if answer.trim().is_empty() { Err(ModelError::Empty.into()) } else { Ok(answer) }
     }
-}
-
-/// The whole answer, and what it used as far as that came.
-async fn gather(
-    model: &dyn ChatModel,
-    request: ChatRequest,
-    usage: &mut Option<memoir_core::Usage>,
-) -> Result<String, ModelError> {
-    let mut stream = model.stream(request).await?;
-    let mut answer = String::new();
-    while let Some(event) = stream.next().await {
-        match event? {
-            ChatEvent::Text(text) => answer.push_str(&text),
-            ChatEvent::Usage(used) => *usage.get_or_insert_default() += used,
-            ChatEvent::End(_) => return Ok(answer),
-            ChatEvent::Thinking(_) | ChatEvent::ToolCall(_) | ChatEvent::Retrying { .. } => {}
-        }
-    }
-    Err(ModelError::Truncated)
 }
 
 fn said(message: &ChatMessage) -> String {

@@ -11,10 +11,12 @@ mod model;
 mod models;
 mod new;
 mod rag;
+mod summarizer;
 mod tools;
 mod verbosity;
 mod version;
 mod why;
+mod worker;
 
 use async_trait::async_trait;
 
@@ -59,6 +61,8 @@ pub(crate) const ALL: &[&dyn Command] = &[
     &why::Why,
     &context::Context,
     &memory::Memory,
+    &summarizer::Summarizer,
+    &worker::Worker,
     &cost::Cost,
     &info::Info,
     &tools::Tools,

@@ -37,6 +37,7 @@ impl Command for Models {
                 let (store, now) = (app.agent.store.as_ref(), app.agent.clock.now());
                 let text = model_view::set(name, Task::Summarizer, &app.models, store, now).await?;
                 app.agent.summarizer = app.models.connect_summarizer(store).await?;
+                app.restart_workers().await;
                 text
             }
             _ => {

@@ -6,8 +6,10 @@ mod prompt;
 mod quiet;
 mod view;
 
+use std::sync::PoisonError;
+
 use anstream::{eprintln, println};
-use memoir_core::ExchangeStatus;
+use memoir_core::{ExchangeStatus, WorkerKind};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -26,22 +28,25 @@ pub(crate) use picker::pick_conversation;
 /// Talks until the user leaves.
 pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
     banner(&app);
+    start_workers(&mut app);
     let mut interrupts = Interrupts::listen();
     let mut editor = Editor::new(&app.agent.store.recent_commands(editor::REMEMBERED_LINES).await?);
     loop {
         let line;
         (editor, line) = editor.read().await?;
         let line = match line {
-            Line::Quit => return Ok(()),
+            Line::Quit => break,
             Line::Nothing => continue,
             Line::Typed(line) => line,
         };
         let cancel = CancellationToken::new();
         let next = interrupts.cancelling(&cancel, handle(&mut app, &line, &cancel)).await;
         if next == Next::Quit {
-            return Ok(());
+            break;
         }
     }
+    app.workers.stop_all().await;
+    Ok(())
 }
 
 /// Does what a line asks for, unless it is cancelled.
@@ -81,8 +86,11 @@ async fn turn(app: &mut App, prompt: &str, cancel: &CancellationToken) {
     let _quiet = Quiet::begin();
     let mut view = TurnView::new(app.verbosity);
     let mut observer = |event| view.show(&event);
+    // While a turn runs, nobody else calls or writes.
+    app.workers.pause().await;
     let result = app.agent.run_turn(&mut app.conversation, prompt, &mut observer, cancel).await;
     view.finish();
+    let_workers_go_on(app);
     match result {
         Ok(report) => {
             if report.status == ExchangeStatus::Stopped {
@@ -96,6 +104,24 @@ async fn turn(app: &mut App, prompt: &str, cancel: &CancellationToken) {
             let failure = Failure::from(error);
             eprintln!("{}\n{}\n", failure.sentence(), view::dim("The up arrow brings the prompt back."));
         }
+    }
+}
+
+/// Starts who is switched on.
+pub(crate) fn start_workers(app: &mut App) {
+    let_workers_go_on(app);
+    for kind in WorkerKind::ALL.into_iter().filter(|kind| app.worker_settings.is_on(*kind)) {
+        app.workers.start(kind);
+    }
+}
+
+/// The conversation that is going on is left alone; there may be something else to do.
+pub(crate) fn let_workers_go_on(app: &App) {
+    let current = &app.workers.office().current;
+    *current.lock().unwrap_or_else(PoisonError::into_inner) = app.conversation.id();
+    if !app.workers_paused {
+        app.workers.resume();
+        app.workers.wake();
     }
 }
 

@@ -7,21 +7,23 @@ use std::{
 
 use memoir_core::{SystemClock, TimeZone};
 use memoir_store::Store;
-use memoir_workers::{Office, Report, run_until_idle};
+use memoir_workers::{Office, Report, WorkerSettings, run_until_idle};
 
-use crate::{failure::Failure, models::Models, recall};
+use crate::{failure::Failure, models::Models, recall, settings};
 
 /// Does everything that is due, and tells what that was.
 pub(super) async fn run(models: &Models, store: Arc<dyn Store>, zone: &TimeZone) -> Result<(), Failure> {
+    let settings: WorkerSettings = settings::read(&models.config.workers, "workers", store.as_ref()).await?;
+    let daily_budget = settings.daily_budget();
     let office = Office {
         recall: recall::recall(Arc::clone(&store), &models.config, zone, None).await?,
         summarizer: models.connect_summarizer(store.as_ref()).await?,
         store,
         clock: Arc::new(SystemClock),
         zone: zone.clone(),
-        current: None,
+        current: Arc::default(),
         owner: std::process::id().to_string(),
-        daily_budget: models.config.workers.daily_budget(),
+        daily_budget,
     };
     for report in run_until_idle(&office).await? {
         writeln!(stdout(), "{}", line(&report))?;

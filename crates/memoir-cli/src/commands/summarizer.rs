@@ -1,0 +1,73 @@
+//! `/summarizer`: whether summaries are made, from now on and at every start.
+
+use anstream::println;
+use async_trait::async_trait;
+use memoir_core::WorkerKind;
+
+use super::{Command, Next};
+use crate::{
+    app::App,
+    failure::{Failure, Kind},
+    settings,
+};
+
+pub(super) struct Summarizer;
+
+const USAGE: &str =
+    "Use /summarizer, /summarizer on|off, /summarizer exchange on|off or /summarizer conversation on|off.";
+
+#[async_trait]
+impl Command for Summarizer {
+    fn name(&self) -> &'static str {
+        "summarizer"
+    }
+
+    fn arguments(&self) -> &'static str {
+        "[on | off | exchange on|off | conversation on|off]"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Whether exchanges and conversations are summarised."
+    }
+
+    async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {
+        let words: Vec<&str> = arguments.split_whitespace().collect();
+        let both = [WorkerKind::ExchangeSummarizer, WorkerKind::ConversationSummarizer];
+        match words.as_slice() {
+            [] => {}
+            [switch @ ("on" | "off")] => turn(&both, switch, app).await?,
+            ["exchange", switch @ ("on" | "off")] => turn(&both[..1], switch, app).await?,
+            ["conversation", switch @ ("on" | "off")] => turn(&both[1..], switch, app).await?,
+            _ => {
+                return Err(Failure::new(Kind::Usage, format!("/summarizer {arguments} is not understood"))
+                    .hint(USAGE));
+            }
+        }
+        for kind in both {
+            let on = if app.worker_settings.is_on(kind) { "on" } else { "off" };
+            println!("{:<24} {on}", kind.as_str());
+        }
+        match &app.agent.summarizer {
+            Some(model) => println!("Summaries are made by {}.", model.name()),
+            None => println!("Summaries are made by quotation; /models set NAME summarizer names a model."),
+        }
+        Ok(Next::Prompt)
+    }
+}
+
+/// Starts or stops workers, now and at every start.
+pub(super) async fn turn(kinds: &[WorkerKind], switch: &str, app: &mut App) -> Result<(), Failure> {
+    for kind in kinds {
+        let key = format!("workers.{}", kind.as_str());
+        let (table, store) = (&app.models.config.workers, app.agent.store.as_ref());
+        let (_, changed) =
+            settings::change((&key, switch), &app.worker_settings, table, store, USAGE).await?;
+        app.worker_settings = changed;
+        if app.worker_settings.is_on(*kind) {
+            app.workers.start(*kind);
+        } else {
+            app.workers.stop(*kind).await;
+        }
+    }
+    Ok(())
+}

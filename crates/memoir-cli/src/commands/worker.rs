@@ -1,0 +1,156 @@
+//! `/worker`: how the background is getting on, and what to do about it.
+
+use anstream::println;
+use async_trait::async_trait;
+use memoir_core::WorkerKind;
+use memoir_workers::{State, Status};
+
+use super::{Command, Next};
+use crate::{
+    app::App,
+    failure::{Failure, Kind},
+    printable::printable,
+};
+
+pub(super) struct Worker;
+
+/// So many failures are shown.
+const MOST_SHOWN: u32 = 20;
+
+#[async_trait]
+impl Command for Worker {
+    fn name(&self) -> &'static str {
+        "worker"
+    }
+
+    fn arguments(&self) -> &'static str {
+        "[status | start NAME | stop NAME | pause | resume | failures | retry [N] | purge [N]]"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Show who works in the background, start, stop, try again."
+    }
+
+    async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {
+        let words: Vec<&str> = arguments.split_whitespace().collect();
+        match words.as_slice() {
+            [] | ["status"] => status(app).await?,
+            ["start", name] => {
+                let kind = named(name)?;
+                app.workers.start(kind);
+                println!("{} runs.", kind.as_str());
+            }
+            ["stop", name] => {
+                let kind = named(name)?;
+                app.workers.stop(kind).await;
+                println!("{} is stopped until it is started again.", kind.as_str());
+            }
+            ["pause"] => {
+                app.workers_paused = true;
+                app.workers.pause().await;
+                println!("The workers wait; /worker resume lets them go on.");
+            }
+            ["resume"] => {
+                app.workers_paused = false;
+                app.workers.resume();
+                println!("The workers go on.");
+            }
+            ["failures"] => failures(app).await?,
+            ["retry"] => retry(None, app).await?,
+            ["retry", number] => retry(Some(parse(number)?), app).await?,
+            ["purge"] => purge(None, app).await?,
+            ["purge", number] => purge(Some(parse(number)?), app).await?,
+            _ => {
+                return Err(Failure::new(Kind::Usage, format!("/worker {arguments} is not understood"))
+                    .hint("/help worker shows how it is used."));
+            }
+        }
+        Ok(Next::Prompt)
+    }
+}
+
+fn named(name: &str) -> Result<WorkerKind, Failure> {
+    let found = WorkerKind::ALL.into_iter().find(|kind| kind.as_str() == name);
+    found.ok_or_else(|| {
+        let names = WorkerKind::ALL.map(WorkerKind::as_str).join(", ");
+        Failure::new(Kind::Usage, format!("there is no worker \"{name}\""))
+            .hint(format!("There are {names}."))
+    })
+}
+
+fn parse(number: &str) -> Result<i64, Failure> {
+    number.parse().map_err(|_| {
+        Failure::new(Kind::Usage, format!("\"{number}\" is no job's number"))
+            .hint("/worker failures lists them.")
+    })
+}
+
+async fn status(app: &App) -> Result<(), Failure> {
+    let (office, store) = (app.workers.office(), &app.agent.store);
+    for status in app.workers.statuses() {
+        let pending = match status.worker {
+            WorkerKind::EmbeddingGenerator => app.recall().waiting().await?,
+            kind => store.pending(&office.claim(kind)).await?,
+        };
+        println!("{}", line(&status, pending));
+    }
+    println!("spent today              {}", office.spent_today().await?);
+    let failed = store.failed_jobs(MOST_SHOWN).await?.len();
+    if failed > 0 {
+        println!("{failed} failed for good; /worker failures shows them.");
+    }
+    Ok(())
+}
+
+fn line(status: &Status, pending: u64) -> String {
+    let state = match status.state {
+        State::Working => "working",
+        State::Idle => "idle",
+        State::Paused => "paused",
+        State::Overspent => "stopped: what may be spent today is spent",
+        State::Stopped => "stopped",
+    };
+    let mut line = format!(
+        "{:<24} {state}, {pending} to do, {} done, {} failed",
+        status.worker.as_str(),
+        status.completed,
+        status.failed
+    );
+    if let Some(error) = &status.last_error {
+        line.push_str(&format!(" ({})", printable(error)));
+    }
+    line
+}
+
+async fn failures(app: &App) -> Result<(), Failure> {
+    let failed = app.agent.store.failed_jobs(MOST_SHOWN).await?;
+    if failed.is_empty() {
+        println!("Nothing has failed for good.");
+        return Ok(());
+    }
+    for job in failed {
+        println!(
+            "{:>5}  {} {}, {} attempts: {}",
+            job.id,
+            job.worker,
+            job.subject_id,
+            job.attempts,
+            printable(job.last_error.as_deref().unwrap_or("unknown"))
+        );
+    }
+    println!("\n/worker retry [N] tries again, /worker purge [N] forgets the failure.");
+    Ok(())
+}
+
+async fn retry(id: Option<i64>, app: &App) -> Result<(), Failure> {
+    let retried = app.agent.store.retry_jobs(id, app.agent.clock.now()).await?;
+    app.workers.wake();
+    println!("{retried} will be tried again.");
+    Ok(())
+}
+
+async fn purge(id: Option<i64>, app: &App) -> Result<(), Failure> {
+    let purged = app.agent.store.purge_jobs(id).await?;
+    println!("{purged} forgotten.");
+    Ok(())
+}

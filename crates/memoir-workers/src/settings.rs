@@ -1,0 +1,106 @@
+//! Who works, and what it may cost: the `workers.*` settings, in one list.
+
+use memoir_core::{
+    Usd, WorkerKind,
+    setting::{HasSettings, SWITCH, Setting, one_of, set, word_for},
+};
+
+/// Who works, and what it may cost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkerSettings {
+    /// Whether exchanges are summarised.
+    pub exchange_summarizer: bool,
+    /// Whether conversations are.
+    pub conversation_summarizer: bool,
+    /// Whether messages are given their vectors in the background.
+    pub embedding_generator: bool,
+    /// What summaries may cost in a day; as much as they take, if nothing is said.
+    pub daily_budget_usd: Option<f64>,
+}
+
+impl Default for WorkerSettings {
+    fn default() -> Self {
+        Self {
+            exchange_summarizer: true,
+            conversation_summarizer: true,
+            embedding_generator: true,
+            daily_budget_usd: None,
+        }
+    }
+}
+
+impl WorkerSettings {
+    /// Whether a worker starts by itself.
+    pub fn is_on(&self, worker: WorkerKind) -> bool {
+        match worker {
+            WorkerKind::ExchangeSummarizer => self.exchange_summarizer,
+            WorkerKind::ConversationSummarizer => self.conversation_summarizer,
+            WorkerKind::EmbeddingGenerator => self.embedding_generator,
+        }
+    }
+
+    /// What may be spent in a day.
+    pub fn daily_budget(&self) -> Option<Usd> {
+        #[expect(clippy::cast_possible_truncation, reason = "dollars, checked when they were set")]
+        self.daily_budget_usd.map(|dollars| Usd::from_nanos((dollars * 1e9) as i64))
+    }
+}
+
+impl HasSettings for WorkerSettings {
+    const ALL: &'static [Setting<Self>] = &[
+        Setting {
+            key: "workers.exchange_summarizer",
+            aliases: &["summarizer_exchange_enabled"],
+            takes: "on or off",
+            summary: "whether exchanges are summarised in the background",
+            show: |settings| word_for(&settings.exchange_summarizer, &SWITCH),
+            change: |settings, value| set(&mut settings.exchange_summarizer, one_of(value, &SWITCH)),
+        },
+        Setting {
+            key: "workers.conversation_summarizer",
+            aliases: &["summarizer_conversation_enabled"],
+            takes: "on or off",
+            summary: "whether conversations are summarised in the background",
+            show: |settings| word_for(&settings.conversation_summarizer, &SWITCH),
+            change: |settings, value| set(&mut settings.conversation_summarizer, one_of(value, &SWITCH)),
+        },
+        Setting {
+            key: "workers.embedding_generator",
+            aliases: &["embedding_pipeline_enabled"],
+            takes: "on or off",
+            summary: "whether messages are given their vectors in the background",
+            show: |settings| word_for(&settings.embedding_generator, &SWITCH),
+            change: |settings, value| set(&mut settings.embedding_generator, one_of(value, &SWITCH)),
+        },
+        Setting {
+            key: "workers.daily_budget_usd",
+            aliases: &[],
+            takes: "dollars from 0 to 100000, or none",
+            summary: "what summaries by a paid model may cost in a day",
+            show: |settings| settings.daily_budget_usd.map_or("none".into(), |dollars| dollars.to_string()),
+            change: |settings, value| {
+                let dollars = value.parse().ok().filter(|dollars| (0.0..=100_000.0).contains(dollars));
+                set(
+                    &mut settings.daily_budget_usd,
+                    if value == "none" { Some(None) } else { dollars.map(Some) },
+                )
+            },
+        },
+    ];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setting_takes_back_what_it_shows_and_refuses_nonsense() {
+        for setting in WorkerSettings::ALL {
+            let mut settings = WorkerSettings::default();
+            let value = setting.show(&settings);
+            assert_eq!(setting.change(&mut settings, &value), Ok(()), "{}", setting.key);
+            assert!(setting.change(&mut settings, "-3").is_err(), "{}", setting.key);
+            assert_eq!(settings, WorkerSettings::default());
+        }
+    }
+}

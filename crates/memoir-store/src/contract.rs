@@ -570,6 +570,11 @@ async fn vectors_find_the_nearest_and_only_once(store: impl Store) {
     assert!(vectors.iter().all(|(id, vector)| messages.contains(id) && vector.len() == 4));
     assert_eq!(store.unembedded("m", 4, 100).await.unwrap().len(), 3);
     assert_eq!(store.unembedded_count("m", 4).await.unwrap(), 3);
+    // Deleted, they are made anew.
+    assert_eq!(store.delete_embeddings("another").await.unwrap(), 0);
+    assert_eq!(store.delete_embeddings("m").await.unwrap(), 3);
+    assert!(store.nearest(&search).await.unwrap().is_empty());
+    assert_eq!(store.unembedded_count("m", 4).await.unwrap(), 6);
 }
 
 async fn settings_are_kept_changed_and_removed(store: impl Store) {

@@ -187,6 +187,9 @@ pub trait Memory: Send + Sync {
     /// The texts of messages.
     async fn texts(&self, messages: &[MessageId]) -> Result<Vec<(MessageId, String)>>;
 
+    /// Deletes all vectors of a model, so that they are made anew. Says how many there were.
+    async fn delete_embeddings(&self, model: &str) -> Result<u64>;
+
     /// Which of some words, in lower case, have been said at least twice.
     async fn familiar_words(&self, words: &[String]) -> Result<Vec<bool>>;
 

@@ -2,6 +2,7 @@
 
 mod context;
 mod cost;
+mod embeddings;
 mod exit;
 mod help;
 mod history;
@@ -62,6 +63,7 @@ pub(crate) const ALL: &[&dyn Command] = &[
     &context::Context,
     &memory::Memory,
     &summarizer::Summarizer,
+    &embeddings::Embeddings,
     &worker::Worker,
     &cost::Cost,
     &info::Info,

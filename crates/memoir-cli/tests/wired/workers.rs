@@ -189,3 +189,23 @@ fn workers_run_beside_the_talk_and_wait_while_a_turn_runs() {
             .any(|row| row.contains("workers.exchange_summarizer") && row.contains("'off'"))
     );
 }
+
+#[test]
+fn vectors_are_made_anew_when_that_is_confirmed() {
+    let home = home_with_talk();
+    let vectors = home.rows("embeddings").len();
+    assert!(vectors >= 2);
+    let terminal = Terminal::open(&home, None, (24, 120), &["--model", "memoir/recall"]);
+    terminal.wait_for_prompt();
+    terminal.type_keys("/embeddings rebuild\r");
+    terminal.wait_for("/embeddings rebuild yes does it.");
+    assert_eq!(home.rows("embeddings").len(), vectors, "nothing is done unasked");
+    terminal.type_keys("/embeddings rebuild yes\r");
+    terminal.wait_for(&format!("{vectors} vectors were made anew."));
+    terminal.wait_for("0 messages wait for their vectors.");
+    assert_eq!(home.rows("embeddings").len(), vectors);
+    terminal.type_keys("/embeddings off\r");
+    terminal.wait_for("embedding_generator      off");
+    terminal.type_keys("/embeddings gone\r");
+    terminal.wait_for("/embeddings gone is not understood");
+}

@@ -194,6 +194,15 @@ impl Memory for SqliteStore {
             .map_err(store_error)
     }
 
+    async fn delete_embeddings(&self, model: &str) -> Result<u64> {
+        let deleted = sqlx::query("DELETE FROM embeddings WHERE model = ?")
+            .bind(model)
+            .execute(&self.writer)
+            .await
+            .map_err(store_error)?;
+        Ok(deleted.rows_affected())
+    }
+
     async fn familiar_words(&self, words: &[String]) -> Result<Vec<bool>> {
         let mut familiar = Vec::with_capacity(words.len());
         for word in words {

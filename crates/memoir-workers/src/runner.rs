@@ -173,11 +173,8 @@ impl Desk {
         let kind = worker.kind();
         self.note(kind, |status| status.state = State::Idle);
         // Starting up comes first.
-        tokio::select! {
-            () = self.stop.cancelled() => {}
-            _ = self.pause.wait_for(|paused| *paused) => {}
-            () = tokio::time::sleep(FIRST_REST) => {}
-        }
+        let first_rest = if worker.waits_for_a_signal() { Duration::MAX } else { FIRST_REST };
+        self.rest(first_rest).await;
         while !self.stop.is_cancelled() {
             if *self.pause.borrow_and_update() {
                 self.note(kind, |status| status.state = State::Paused);
@@ -195,15 +192,20 @@ impl Desk {
             }
             let rest = self.step(worker).await;
             if let Some(rest) = rest {
-                tokio::select! {
-                    () = self.stop.cancelled() => {}
-                    _ = self.pause.changed() => {}
-                    () = self.wake.notified() => {}
-                    () = tokio::time::sleep(rest) => {}
-                }
+                self.rest(rest).await;
             }
         }
         self.note(kind, |status| (status.state, status.current) = (State::Stopped, None));
+    }
+
+    /// Waits until there may be work, or something else to heed.
+    async fn rest(&mut self, time: Duration) {
+        tokio::select! {
+            () = self.stop.cancelled() => {}
+            _ = self.pause.wait_for(|paused| *paused) => {}
+            () = self.wake.notified() => {}
+            () = tokio::time::sleep(time) => {}
+        }
     }
 
     /// Does one piece, unless it is stopped or paused in the middle: then it is given back. Says how long to rest.

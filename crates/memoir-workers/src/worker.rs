@@ -76,6 +76,12 @@ impl Current {
 pub(crate) trait Worker: Send + Sync {
     fn kind(&self) -> WorkerKind;
 
+    /// Whether it begins only when it is told that there may be work: looking for it takes memory that a program which
+    /// was just started does not need.
+    fn waits_for_a_signal(&self) -> bool {
+        false
+    }
+
     /// Does one piece, and notes in `current` what it is at.
     async fn step(&self, office: &Office, current: &Current) -> Result<Progress, StoreError>;
 }

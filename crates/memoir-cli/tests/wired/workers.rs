@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use memoir_core::count_tokens;
+use memoir_store::{Exchanges as _, contract, sqlite::SqliteStore};
 use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal};
 
 use crate::home;
@@ -208,4 +210,56 @@ fn vectors_are_made_anew_when_that_is_confirmed() {
     terminal.wait_for("embedding_generator      off");
     terminal.type_keys("/embeddings gone\r");
     terminal.wait_for("/embeddings gone is not understood");
+}
+
+/// Talk that was filed without vectors, as an import or an older version leaves it: two messages in each exchange.
+fn file_without_vectors(home: &Home, exchanges: i64) {
+    std::fs::create_dir_all(home.memoir_home()).unwrap();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let store = SqliteStore::open(&home.database()).await.unwrap();
+        for number in 0..exchanges {
+            let asked =
+                format!("Number {number}: what do you think about the long walk along the river we took?");
+            let answered =
+                format!("Walk {number} was a fine one, with herons and a boat and some rain at the end.");
+            let mut draft = contract::exchange(&asked, &answered, number);
+            draft
+                .messages
+                .iter_mut()
+                .for_each(|message| message.tokens = count_tokens(message.body.text()) as u64);
+            store.commit_exchange(&contract::new_conversation("a walk", "/p"), &draft).await.unwrap();
+        }
+        store.close().await;
+    });
+}
+
+#[test]
+fn a_kill_in_the_middle_leaves_no_half_batch_and_the_rest_is_done_later() {
+    let home = home();
+    file_without_vectors(&home, 150);
+    let mut killed = 0;
+    for wait in [80, 160, 320, 500, 700, 900] {
+        let mut child = home.memoir(["worker", "run", "--until-idle"]).spawn();
+        std::thread::sleep(Duration::from_millis(wait));
+        killed += usize::from(child.try_wait().unwrap().is_none());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let vectors = home.rows("embeddings").len();
+        assert!(vectors.is_multiple_of(100), "a batch is stored whole or not at all: {vectors}");
+        // What is summarised has no work left, and of the killed one a lease at most.
+        let exchanges = home.rows("exchanges");
+        for job in home.rows("jobs").iter().filter(|row| row.contains("'exchange_summarizer'")) {
+            let subject = job.split('|').nth(2).unwrap();
+            let row = exchanges.iter().find(|row| row.split('|').next() == Some(subject)).unwrap();
+            assert!(!row.contains("'extract'"), "{job}: {row}");
+        }
+    }
+    assert!(killed > 0, "none was killed in the middle");
+    // A lease of one that was killed runs out; here it is taken back by hand.
+    home.execute("UPDATE jobs SET leased_till = 0");
+    let told = home.memoir(["worker", "run", "--until-idle"]).succeed();
+    assert_eq!(home.rows("embeddings").len(), 300, "{told}");
+    assert_eq!(home.rows("exchanges").iter().filter(|row| row.contains("'extract'")).count(), 150);
+    assert_eq!(home.rows("jobs"), [""; 0]);
 }

@@ -3,7 +3,7 @@
 use std::{sync::PoisonError, time::Duration};
 
 use memoir_core::ConversationId;
-use memoir_models::{ChatMessage, ChatRequest, ModelError};
+use memoir_models::{ChatMessage, ModelError};
 use memoir_store::CostSummary;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -175,25 +175,23 @@ impl Agent {
     }
 
     /// One reply. When the model says that it was sent too much, the older half of the window is left out and it is asked
-    /// again, and what it takes is remembered.
+    /// once more; the next turn sends less from the start.
     async fn reply(
         &self,
         context: &mut Context,
         draft: &mut Draft,
         observer: Observer<'_>,
     ) -> Result<Reply, TurnError> {
-        loop {
-            match self.ask(&context.request, draft, observer).await {
-                Err(ModelError::ContextTooLong { message }) => {
-                    self.learn_limit(context.total());
-                    if !context.drop_older_half() {
-                        return Err(ModelError::ContextTooLong { message }.into());
-                    }
-                    let notice = "The conversation is too long for this model; its older half was left out.";
-                    observer(TurnEvent::Notice(notice.into()));
+        match self.ask(context, draft, observer).await {
+            Err(ModelError::ContextTooLong { message }) => {
+                if !context.drop_older_half() {
+                    return Err(ModelError::ContextTooLong { message }.into());
                 }
-                asked => return Ok(asked?),
+                let notice = "The conversation is too long for this model; its older half was left out.";
+                observer(TurnEvent::Notice(notice.into()));
+                Ok(self.ask(context, draft, observer).await?)
             }
+            asked => Ok(asked?),
         }
     }
 
@@ -211,15 +209,20 @@ impl Agent {
         learned.get(self.model.name()).copied()
     }
 
-    /// One call. It is noted in the draft as soon as anything of it has come, whether it succeeds or not.
+    /// One call. It is noted in the draft as soon as anything of it has come, whether it succeeds or not; what is too much
+    /// for the model is remembered.
     async fn ask(
         &self,
-        request: &ChatRequest,
+        context: &Context,
         draft: &mut Draft,
         observer: Observer<'_>,
     ) -> Result<Reply, ModelError> {
-        let asked = reply::ask(self.model.as_ref(), request.clone(), draft.begin_call(), observer).await;
+        let request = context.request.clone();
+        let asked = reply::ask(self.model.as_ref(), request, draft.begin_call(), observer).await;
         let reply = draft.end_call(self.model.as_ref(), self.clock.now());
+        if matches!(asked, Err(ModelError::ContextTooLong { .. })) {
+            self.learn_limit(context.total());
+        }
         asked.map(|()| reply)
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::{StreamExt as _, stream::BoxStream};
-use memoir_core::{Provenance, Recollection, ToolCall, ToolSpec, Usage, Usd};
+use memoir_core::{CallCost, Provenance, Purpose, Recollection, Timestamp, ToolCall, ToolSpec, Usage, Usd};
 
 use crate::ModelError;
 
@@ -148,6 +148,11 @@ pub trait ChatModel: Send + Sync {
     fn provenance(&self) -> Provenance {
         Provenance::Said
     }
+}
+
+/// The bill of a call, where the provider told what it used.
+pub fn bill(model: &dyn ChatModel, purpose: Purpose, usage: Usage, created: Timestamp) -> CallCost {
+    CallCost { purpose, model: model.name().to_owned(), usage, cost: model.cost(&usage), created }
 }
 
 /// The whole answer to a request, and what it used as far as that came.

@@ -6,10 +6,10 @@ use memoir_store::{ConversationSummary, StoreError};
 
 use crate::{
     Office,
-    exchange_summarizer::{Said, failed, over_budget, said},
+    exchange_summarizer::{Said, said},
     extract,
     summarise::{Task, summarise},
-    worker::{Current, Progress, WorkError, Worker},
+    worker::{Current, Progress, WorkError, Worker, finish, take_on},
 };
 
 const INSTRUCTIONS: &str = "\
@@ -29,56 +29,50 @@ impl Worker for ConversationSummarizer {
     }
 
     async fn step(&self, office: &Office, current: &Current) -> Result<Progress, StoreError> {
-        if over_budget(office).await? {
-            return Ok(Progress::OverBudget);
-        }
-        let Some(claimed) = office.store.claim(&office.claim(self.kind())).await? else {
-            return Ok(Progress::Idle);
+        let claimed = match take_on(office, self.kind(), current).await? {
+            Ok(claimed) => claimed,
+            Err(nothing) => return Ok(nothing),
         };
-        current.set(claimed.subject_id);
-        let id = ConversationId::new(claimed.subject_id);
-        match summary_of(office, id).await {
-            Ok(Some((summary, title))) => {
-                office.store.put_conversation_summary(id, &summary, title.as_deref()).await?;
-            }
-            Ok(None) => office.store.release(self.kind(), claimed.subject_id).await?,
-            Err(error) => {
-                return failed(office, self.kind(), claimed.subject_id, claimed.attempts, &error).await;
-            }
-        }
-        Ok(Progress::Done)
+        let filed = file(office, ConversationId::new(claimed.subject_id)).await;
+        finish(office, self.kind(), claimed, filed).await
     }
 }
 
-async fn summary_of(
-    office: &Office,
-    id: ConversationId,
-) -> Result<Option<(ConversationSummary, Option<String>)>, WorkError> {
-    let before = office.store.conversation_summary(id).await?;
+/// Summarises a conversation. One that was deleted meanwhile has nothing to tell.
+async fn file(office: &Office, id: ConversationId) -> Result<(), WorkError> {
     // Quotations are not summed up further: a model begins from what was said.
-    let before = before.filter(|known| known.summary.by != Summary::EXTRACT);
-    let after = before.as_ref().map_or(ExchangeId::new(0), |known| known.through);
+    let written = office.store.conversation_summary(id).await?;
+    let written = written.filter(|known| known.summary.by != Summary::EXTRACT);
+    let after = written.as_ref().map_or(ExchangeId::new(0), |known| known.through);
+    let before = written.as_ref().map_or("", |known| &known.summary.text);
     let exchanges = office.store.exchanges(id, u32::MAX).await?;
-    let Some(through) = exchanges.last().map(|exchange| exchange.id) else { return Ok(None) };
+    let Some(through) = exchanges.last().map(|exchange| exchange.id) else { return Ok(()) };
     let mut talk: Vec<Said> = Vec::new();
     for exchange in exchanges.iter().filter(|exchange| exchange.id > after) {
         talk.extend(said(office, exchange.id).await?);
     }
-    let Some(model) = &office.summarizer else {
-        let prompts: Vec<&str> = talk.iter().map(|said| said.asked.as_str()).collect();
-        let summary = Summary { text: extract::conversation(&prompts), by: Summary::EXTRACT.to_owned() };
-        return Ok(Some((ConversationSummary { summary, through }, None)));
+    let (summary, title) = match &office.summarizer {
+        None => (quoted(before, &talk), None),
+        Some(model) => {
+            let lines: Vec<String> = talk
+                .iter()
+                .flat_map(|said| [format!("user: {}", said.asked), format!("assistant: {}", said.answered)])
+                .collect();
+            let task = Task { conversation: id, instructions: INSTRUCTIONS, before, said: &lines };
+            let (title, text) = titled(&summarise(office, model.as_ref(), &task).await?);
+            (Summary { text, by: model.name().to_owned() }, title)
+        }
     };
-    let lines: Vec<String> = talk
-        .iter()
-        .flat_map(|said| [format!("user: {}", said.asked), format!("assistant: {}", said.answered)])
-        .collect();
-    let known = before.as_ref().map_or("", |known| &known.summary.text);
-    let task = Task { conversation: id, instructions: INSTRUCTIONS, before: known, said: &lines };
-    let answer = summarise(office, model.as_ref(), &task).await?;
-    let (title, text) = titled(&answer);
-    let summary = Summary { text, by: model.name().to_owned() };
-    Ok(Some((ConversationSummary { summary, through }, title)))
+    let summary = ConversationSummary { summary, through };
+    office.store.put_conversation_summary(id, &summary, title.as_deref()).await?;
+    Ok(())
+}
+
+/// What is said without a model: what one wrote before stays, and what is new is quoted.
+fn quoted(before: &str, talk: &[Said]) -> Summary {
+    let prompts: Vec<&str> = talk.iter().map(|said| said.asked.as_str()).collect();
+    let text = format!("{before} {}", extract::conversation(&prompts)).trim_start().to_owned();
+    Summary { text, by: Summary::EXTRACT.to_owned() }
 }
 
 /// The title that an answer brings, and the summary after it.
@@ -101,5 +95,14 @@ mod tests {
         assert_eq!((title.as_deref(), text.as_str()), (Some("A trip to Lisbon"), "They planned it."));
         assert_eq!(titled("They planned it."), (None, "They planned it.".to_owned()));
         assert_eq!(titled("Title: x\n").0, None);
+    }
+
+    #[test]
+    fn what_a_model_wrote_stays_when_there_is_none_any_more() {
+        let conversation = ConversationId::new(1);
+        let talk = [Said { conversation, asked: "And the train?".into(), answered: "At nine.".into() }];
+        let summary = quoted("They planned a trip.", &talk);
+        assert_eq!(summary.text, "They planned a trip. User: And the train?");
+        assert_eq!(quoted("", &talk).text, "User: And the train?");
     }
 }

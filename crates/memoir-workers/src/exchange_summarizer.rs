@@ -2,12 +2,12 @@
 
 use async_trait::async_trait;
 use memoir_core::{ConversationId, ExchangeId, MessageBody, Provenance, Summary, Visibility, WorkerKind};
-use memoir_store::{JobFailure, StoreError};
+use memoir_store::StoreError;
 
 use crate::{
-    Office, backoff, extract,
+    Office, extract,
     summarise::{Task, summarise},
-    worker::{Current, Progress, WorkError, Worker},
+    worker::{Current, Progress, WorkError, Worker, finish, take_on},
 };
 
 const INSTRUCTIONS: &str = "\
@@ -24,51 +24,13 @@ impl Worker for ExchangeSummarizer {
     }
 
     async fn step(&self, office: &Office, current: &Current) -> Result<Progress, StoreError> {
-        if over_budget(office).await? {
-            return Ok(Progress::OverBudget);
-        }
-        let Some(claimed) = office.store.claim(&office.claim(self.kind())).await? else {
-            return Ok(Progress::Idle);
+        let claimed = match take_on(office, self.kind(), current).await? {
+            Ok(claimed) => claimed,
+            Err(nothing) => return Ok(nothing),
         };
-        current.set(claimed.subject_id);
-        let id = ExchangeId::new(claimed.subject_id);
-        let summary = match summary_of(office, id).await {
-            Ok(Some(summary)) => summary,
-            Ok(None) => {
-                // It was deleted meanwhile, and the work with it.
-                office.store.release(self.kind(), claimed.subject_id).await?;
-                return Ok(Progress::Done);
-            }
-            Err(error) => {
-                return failed(office, self.kind(), claimed.subject_id, claimed.attempts, &error).await;
-            }
-        };
-        office.store.put_exchange_summary(id, &summary).await?;
-        Ok(Progress::Done)
+        let filed = file(office, ExchangeId::new(claimed.subject_id)).await;
+        finish(office, self.kind(), claimed, filed).await
     }
-}
-
-/// Whether no more may be spent today. Quotations cost nothing.
-pub(crate) async fn over_budget(office: &Office) -> Result<bool, StoreError> {
-    match (office.daily_budget, &office.summarizer) {
-        (Some(budget), Some(model)) if !model.is_free() => Ok(office.spent_today().await? >= budget),
-        _ => Ok(false),
-    }
-}
-
-/// Notes a failure, and when it is tried again.
-pub(crate) async fn failed(
-    office: &Office,
-    worker: WorkerKind,
-    subject: i64,
-    attempts: u32,
-    error: &WorkError,
-) -> Result<Progress, StoreError> {
-    let now = office.clock.now();
-    let due = if error.is_transient() { backoff::next(attempts, now) } else { None };
-    let failure = JobFailure { error: error.to_string(), due };
-    office.store.fail(worker, subject, &failure, now).await?;
-    Ok(Progress::Failed { error: failure.error, again: due.is_some() })
 }
 
 /// What was said in an exchange: the user's words and the answer. What tools gave, and what the program made of memory, was
@@ -95,14 +57,17 @@ pub(crate) async fn said(office: &Office, id: ExchangeId) -> Result<Option<Said>
     Ok(Some(said))
 }
 
-async fn summary_of(office: &Office, id: ExchangeId) -> Result<Option<Summary>, WorkError> {
-    let Some(Said { conversation, asked, answered }) = said(office, id).await? else { return Ok(None) };
-    let Some(model) = &office.summarizer else {
-        let text = extract::exchange(&asked, &answered);
-        return Ok(Some(Summary { text, by: Summary::EXTRACT.to_owned() }));
+/// Summarises an exchange. One that was deleted meanwhile has nothing to tell.
+async fn file(office: &Office, id: ExchangeId) -> Result<(), WorkError> {
+    let Some(Said { conversation, asked, answered }) = said(office, id).await? else { return Ok(()) };
+    let summary = match &office.summarizer {
+        None => Summary { text: extract::exchange(&asked, &answered), by: Summary::EXTRACT.to_owned() },
+        Some(model) => {
+            let lines = [format!("user: {asked}"), format!("assistant: {answered}")];
+            let task = Task { conversation, instructions: INSTRUCTIONS, before: "", said: &lines };
+            Summary { text: summarise(office, model.as_ref(), &task).await?, by: model.name().to_owned() }
+        }
     };
-    let lines = [format!("user: {asked}"), format!("assistant: {answered}")];
-    let task = Task { conversation, instructions: INSTRUCTIONS, before: "", said: &lines };
-    let text = summarise(office, model.as_ref(), &task).await?;
-    Ok(Some(Summary { text, by: model.name().to_owned() }))
+    office.store.put_exchange_summary(id, &summary).await?;
+    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use memoir_core::{CallCost, Clock, ConversationId, Purpose, TimeZone, Timestamp, Usd};
+use memoir_core::{Clock, ConversationId, Purpose, TimeZone, Timestamp, Usd};
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
 use memoir_store::{Claim, CostFilter, Result, Store};
@@ -43,11 +43,6 @@ impl Office {
             now,
             until: Timestamp::from_millis(now.as_millis() + LEASE_MS),
         }
-    }
-
-    /// Notes what a call cost.
-    pub(crate) async fn pay(&self, conversation: ConversationId, call: CallCost) -> Result<()> {
-        self.store.record_calls(Some(conversation), &[call]).await
     }
 
     /// What summaries have cost today.

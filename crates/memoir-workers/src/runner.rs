@@ -8,7 +8,6 @@ use std::{
 
 use memoir_core::WorkerKind;
 use memoir_store::StoreError;
-use serde::Serialize;
 use tokio::{
     sync::{Notify, watch},
     task::JoinHandle,
@@ -30,8 +29,7 @@ const AFTER_TROUBLE: Duration = Duration::from_secs(5);
 const FIRST_REST: Duration = Duration::from_millis(300);
 
 /// What a worker is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// It works.
     Working,
@@ -46,7 +44,7 @@ pub enum State {
 }
 
 /// How a worker is getting on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
     /// Which one.
     pub worker: WorkerKind,
@@ -56,15 +54,13 @@ pub struct Status {
     pub completed: u64,
     /// How often it has failed.
     pub failed: u64,
-    /// What it is at.
-    pub current: Option<i64>,
     /// Why it failed last.
     pub last_error: Option<String>,
 }
 
 impl Status {
     fn new(worker: WorkerKind) -> Self {
-        Self { worker, state: State::Stopped, completed: 0, failed: 0, current: None, last_error: None }
+        Self { worker, state: State::Stopped, completed: 0, failed: 0, last_error: None }
     }
 }
 
@@ -195,7 +191,7 @@ impl Desk {
                 self.rest(rest).await;
             }
         }
-        self.note(kind, |status| (status.state, status.current) = (State::Stopped, None));
+        self.note(kind, |status| status.state = State::Stopped);
     }
 
     /// Waits until there may be work, or something else to heed.
@@ -228,16 +224,16 @@ impl Desk {
             Ok(Progress::Done) => self.note(kind, |status| {
                 (status.state, status.completed) = (State::Working, status.completed + 1);
             }),
-            Ok(Progress::Failed { error, .. }) => self.note(kind, |status| {
+            Ok(Progress::Failed(error)) => self.note(kind, |status| {
                 (status.state, status.failed, status.last_error) =
                     (State::Working, status.failed + 1, Some(error));
             }),
             Ok(Progress::Idle) => {
-                self.note(kind, |status| (status.state, status.current) = (State::Idle, None));
+                self.note(kind, |status| status.state = State::Idle);
                 return Some(self.until_due(kind).await);
             }
             Ok(Progress::OverBudget) => {
-                self.note(kind, |status| (status.state, status.current) = (State::Overspent, None));
+                self.note(kind, |status| status.state = State::Overspent);
                 return Some(POLL);
             }
             Err(error) => {

@@ -1,7 +1,7 @@
 //! Asking the summariser's model.
 
-use memoir_core::{CallCost, ConversationId, Purpose, count_tokens};
-use memoir_models::{ChatMessage, ChatModel, ChatRequest, whole_answer};
+use memoir_core::{ConversationId, Purpose, count_tokens};
+use memoir_models::{ChatMessage, ChatModel, ChatRequest, bill, whole_answer};
 use memoir_recall::inside_fence;
 
 use crate::{Office, worker::WorkError};
@@ -93,14 +93,8 @@ async fn call(
     let mut usage = None;
     let answer = whole_answer(model, request, &mut usage).await;
     if let Some(usage) = usage {
-        let call = CallCost {
-            purpose: Purpose::Summary,
-            model: model.name().to_owned(),
-            usage,
-            cost: model.cost(&usage),
-            created: office.clock.now(),
-        };
-        office.pay(task.conversation, call).await?;
+        let call = bill(model, Purpose::Summary, usage, office.clock.now());
+        office.store.record_calls(Some(task.conversation), &[call]).await?;
     }
     Ok(answer?)
 }

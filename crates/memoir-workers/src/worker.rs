@@ -5,11 +5,11 @@ use std::sync::{Mutex, PoisonError};
 use async_trait::async_trait;
 use memoir_core::WorkerKind;
 use memoir_models::ModelError;
-use memoir_store::StoreError;
+use memoir_store::{Claimed, JobFailure, StoreError};
 
 use crate::{
-    Office, conversation_summarizer::ConversationSummarizer, embedding_generator::EmbeddingGenerator,
-    exchange_summarizer::ExchangeSummarizer,
+    Office, backoff, conversation_summarizer::ConversationSummarizer,
+    embedding_generator::EmbeddingGenerator, exchange_summarizer::ExchangeSummarizer,
 };
 
 /// Why a piece of work was not done.
@@ -44,13 +44,8 @@ impl WorkError {
 pub enum Progress {
     /// A piece was done.
     Done,
-    /// A piece failed: why, and whether it is tried again.
-    Failed {
-        /// Why.
-        error: String,
-        /// Whether it is tried again.
-        again: bool,
-    },
+    /// A piece failed, and why.
+    Failed(String),
     /// Nothing is due.
     Idle,
     /// What may be spent today is spent.
@@ -86,6 +81,49 @@ pub(crate) trait Worker: Send + Sync {
     async fn step(&self, office: &Office, current: &Current) -> Result<Progress, StoreError>;
 }
 
+/// The next piece of a worker's, taken on; or why there is none.
+pub(crate) async fn take_on(
+    office: &Office,
+    kind: WorkerKind,
+    current: &Current,
+) -> Result<Result<Claimed, Progress>, StoreError> {
+    if over_budget(office).await? {
+        return Ok(Err(Progress::OverBudget));
+    }
+    let Some(claimed) = office.store.claim(&office.claim(kind)).await? else {
+        return Ok(Err(Progress::Idle));
+    };
+    current.set(claimed.subject_id);
+    Ok(Ok(claimed))
+}
+
+/// Whether no more may be spent today. Quotations cost nothing.
+async fn over_budget(office: &Office) -> Result<bool, StoreError> {
+    match (office.daily_budget, &office.summarizer) {
+        (Some(budget), Some(model)) if !model.is_free() => Ok(office.spent_today().await? >= budget),
+        _ => Ok(false),
+    }
+}
+
+/// Notes what came of a piece: it is done, its subject is gone, or it failed and is tried again, or never.
+pub(crate) async fn finish(
+    office: &Office,
+    kind: WorkerKind,
+    claimed: Claimed,
+    came: Result<(), WorkError>,
+) -> Result<Progress, StoreError> {
+    let Err(error) = came else {
+        // Filing it has ended the work; of a subject that is gone there may be a lease left.
+        office.store.release(kind, claimed.subject_id).await?;
+        return Ok(Progress::Done);
+    };
+    let now = office.clock.now();
+    let due = if error.is_transient() { backoff::next(claimed.attempts, now) } else { None };
+    let failure = JobFailure { error: error.to_string(), due };
+    office.store.fail(kind, claimed.subject_id, &failure, now).await?;
+    Ok(Progress::Failed(failure.error))
+}
+
 /// Every worker there is.
 pub(crate) fn all() -> [&'static dyn Worker; 3] {
     [&ExchangeSummarizer, &ConversationSummarizer, &EmbeddingGenerator]
@@ -115,7 +153,7 @@ pub async fn run_until_idle(office: &Office) -> Result<Vec<Report>, StoreError> 
         loop {
             match worker.step(office, &Current::default()).await? {
                 Progress::Done => report.done += 1,
-                Progress::Failed { error, .. } => {
+                Progress::Failed(error) => {
                     report.failed += 1;
                     report.last_error = Some(error);
                 }

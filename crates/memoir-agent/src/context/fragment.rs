@@ -1,11 +1,9 @@
 //! The layers of a request, and how large each came out.
 
 use memoir_core::count_tokens;
-use serde::Serialize;
 
 /// A layer of a request, in the order in which they stand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Layer {
     /// Who the model is here, and the project's AGENTS.md.
     System,
@@ -73,7 +71,7 @@ pub(crate) fn tokens(text: &str) -> u64 {
 }
 
 /// How large the layers of a request are.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextReport {
     /// What question and answer may take together.
     pub limit: u64,

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use memoir_core::{CallCost, ConversationId, Prepared, Purpose};
-use memoir_models::{ChatMessage, ChatModel, ChatRequest, ModelError, whole_answer};
+use memoir_core::{ConversationId, Prepared, Purpose};
+use memoir_models::{ChatMessage, ChatModel, ChatRequest, ModelError, bill, whole_answer};
 
 use super::{cut, window};
 use crate::Agent;
@@ -76,13 +76,7 @@ impl Agent {
         let mut usage = None;
         let answer = tokio::time::timeout(PATIENCE, whole_answer(model, request, &mut usage)).await;
         if let Some(usage) = usage {
-            let call = CallCost {
-                purpose: Purpose::Summary,
-                model: model.name().to_owned(),
-                usage,
-                cost: model.cost(&usage),
-                created: self.clock.now(),
-            };
+            let call = bill(model, Purpose::Summary, usage, self.clock.now());
             self.store.record_calls(Some(conversation), &[call]).await?;
         }
         let answer = answer.map_err(|_| ModelError::IdleTimeout { after: PATIENCE })??;

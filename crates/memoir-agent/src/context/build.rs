@@ -1,11 +1,8 @@
 //! Gathering the layers side by side under one deadline, and putting them together.
 
-use std::{collections::VecDeque, future::Future, panic::AssertUnwindSafe, time::Duration};
+use std::{collections::VecDeque, time::Duration};
 
-use futures::FutureExt as _;
-use memoir_core::{
-    ConversationId, CoreEntry, Digest, ExchangeId, Passage, Provenance, Recollection, ToolSpec, count_tokens,
-};
+use memoir_core::{ConversationId, CoreEntry, Passage, Provenance, Recollection, ToolSpec};
 use memoir_models::{ChatMessage, ChatRequest, ModelLimits};
 use memoir_recall::Asking;
 use memoir_store::Filter;
@@ -16,10 +13,12 @@ use super::{
     budget::{Budget, LimitedBy},
     core_memory, cut, digest, document, earlier,
     fragment::{ContextReport, Fragment, Layer, tokens},
+    notices::{Notices, by, left_out},
+    past::Past,
     request::{self, Context},
     spelling,
     system::{self, AgentsFile, SYSTEM_PROMPT},
-    window::{self, PastExchange},
+    window,
 };
 use crate::{Agent, CurrentConversation, TurnError};
 
@@ -29,22 +28,14 @@ const DEADLINE: Duration = Duration::from_secs(2);
 /// What the frame of quoted memory takes, and what it says of conversations.
 const MEMORY_FRAME: u64 = 400;
 
-/// So many exchanges are looked at when a window grows back.
-const MOST_GROWN_BACK: u32 = 200;
+/// What the prompt takes beside its words: a message, and a title after what is quoted.
+const PROMPT_FRAME: u64 = window::PER_MESSAGE + 16;
+
+/// What the frame of what is quoted from earlier takes.
+const EARLIER_FRAME: u64 = 32;
 
 /// What spelling hints take, at most.
 const SPELLING: u64 = 120;
-
-/// What is to be told about a context.
-#[derive(Debug, Default)]
-pub(crate) struct Notices {
-    /// What the user has to know: something of his was cut.
-    pub(crate) important: Vec<String>,
-    /// The same, where it is so with every prompt: once is enough.
-    pub(crate) lasting: Vec<String>,
-    /// What went without something, for whoever wants to know.
-    pub(crate) details: Vec<String>,
-}
 
 /// What a context is built for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,42 +62,6 @@ struct Basis {
     past: Past,
     /// What is relevant of what has left the window.
     earlier: Recollection,
-}
-
-/// What was said before in this conversation.
-#[derive(Default)]
-struct Past {
-    digest: Option<Digest>,
-    /// How far the digest goes that is kept.
-    seen: Option<ExchangeId>,
-    exchanges: Vec<PastExchange>,
-}
-
-impl Past {
-    fn sizes(&self) -> Vec<u64> {
-        self.exchanges.iter().map(|exchange| exchange.tokens).collect()
-    }
-
-    /// How many exchanges leave when those leave for which there is a summary.
-    fn prepared(&self) -> Option<usize> {
-        let prepared = self.digest.as_ref()?.prepared.as_ref()?;
-        let place = self.exchanges.iter().position(|exchange| exchange.id == prepared.through)?;
-        Some(place + 1)
-    }
-
-    /// Whether anything has left the window.
-    fn has_left(&self) -> bool {
-        self.digest.as_ref().is_some_and(|digest| digest.through.get() > 0)
-    }
-
-    /// The first exchange that stays, and whether a digest is sent, when `room` is there for window and digest together.
-    fn first_kept(&self, room: u64, for_digest: u64) -> usize {
-        let sizes = self.sizes();
-        if !self.has_left() && sizes.iter().sum::<u64>() <= room {
-            return 0;
-        }
-        window::first_kept(&sizes, room.saturating_sub(for_digest), self.prepared())
-    }
 }
 
 impl Agent {
@@ -285,48 +240,10 @@ impl Agent {
         tokio::task::spawn_blocking(move || system::agents_files(&project)).await.unwrap_or_default()
     }
 
-    async fn past(&self, conversation: Option<ConversationId>, longest: u64) -> Result<Past, TurnError> {
-        let Some(id) = conversation else { return Ok(Past::default()) };
-        let digest = self.store.digest(id).await?;
-        let seen = digest.as_ref().map(|digest| digest.through);
-        let messages = self.store.shown_messages(id, seen).await?;
-        Ok(Past { digest, seen, exchanges: window::exchanges(messages, longest) })
-    }
-
-    /// The past with exchanges that left the window back in it, where there is much room again: a long prompt or a small
-    /// model had taken it.
-    async fn grown_back(
-        &self,
-        mut past: Past,
-        conversation: Option<ConversationId>,
-        longest: u64,
-        room: u64,
-    ) -> Result<Past, TurnError> {
-        let (Some(id), Some(digest)) = (conversation, past.digest.as_mut()) else { return Ok(past) };
-        let held: u64 = past.exchanges.iter().map(|exchange| exchange.tokens).sum();
-        if digest.through.get() == 0 || held.saturating_mul(2) >= room {
-            return Ok(past);
-        }
-        let exchanges = window::exchanges(self.store.messages(id, MOST_GROWN_BACK).await?, longest);
-        let sizes: Vec<u64> = exchanges.iter().map(|exchange| exchange.tokens).collect();
-        let all_read = exchanges.len() < MOST_GROWN_BACK as usize;
-        let first = window::first_kept(&sizes, room - room / 4, None);
-        if exchanges.len() - first > past.exchanges.len() {
-            digest.through = match first.checked_sub(1) {
-                Some(last) => exchanges[last].id,
-                None if all_read => ExchangeId::new(0),
-                None => return Ok(past),
-            };
-            digest.prepared = None;
-            past.exchanges = exchanges.into_iter().skip(first).collect();
-        }
-        Ok(past)
-    }
-
     /// The prompt takes half of the room at most.
     fn cut_prompt(&self, prompt: &str, budget: &mut Budget, notices: &mut Notices) -> Fragment {
         let most = budget.part(2).min(budget.left());
-        let sent = cut::from_both_ends(prompt, most.saturating_sub(window::PER_MESSAGE + 16));
+        let sent = cut::from_both_ends(prompt, most.saturating_sub(PROMPT_FRAME));
         if sent != prompt {
             notices.important.push(format!(
                 "The message is too large: {} of its {} bytes were sent, from its beginning and its end. It is kept whole; {}.",
@@ -336,7 +253,7 @@ impl Agent {
             ));
         }
         let sent = Fragment::new(sent);
-        budget.grant(sent.tokens + window::PER_MESSAGE + 16);
+        budget.grant(sent.tokens + PROMPT_FRAME);
         sent
     }
 
@@ -358,29 +275,6 @@ impl Agent {
         text
     }
 
-    /// All tools or none: a model that is offered some of them misses the others without knowing.
-    fn offered_tools(
-        &self,
-        limits: &ModelLimits,
-        budget: &mut Budget,
-        notices: &mut Notices,
-    ) -> (Vec<ToolSpec>, u64) {
-        let tools = self.tools.specs();
-        if limits.tools == Some(false) || tools.is_empty() {
-            return (Vec::new(), 0);
-        }
-        let needed = tools.iter().map(tool_tokens).sum::<u64>();
-        if needed > budget.part(3).min(budget.left()) {
-            notices.lasting.push(format!(
-                "The tools were left out: they would take {needed} of the {} tokens that a request has; {}.",
-                budget.room,
-                budget.how_to_change()
-            ));
-            return (Vec::new(), 0);
-        }
-        (tools, budget.grant(needed))
-    }
-
     /// Puts it together. What is not used by the others is the window's.
     async fn assemble(
         &self,
@@ -400,11 +294,10 @@ impl Agent {
             + core.tokens
             + tool_tokens
             + prompt.tokens
-            + window::PER_MESSAGE
-            + 16
+            + PROMPT_FRAME
             + quoted_tokens
             + earlier.passages.iter().map(|passage| passage.tokens).sum::<u64>()
-            + if earlier.passages.is_empty() { 0 } else { 32 };
+            + if earlier.passages.is_empty() { 0 } else { EARLIER_FRAME };
         budget.give_back(reserved.saturating_sub(known));
         let window_room = budget.left().saturating_sub(for_digest);
         let first = past.first_kept(budget.left(), for_digest);
@@ -474,34 +367,6 @@ impl Agent {
         context
     }
 
-    /// The digest after `first` exchanges have left, kept for the next time.
-    async fn digest(
-        &self,
-        conversation: Option<ConversationId>,
-        past: &Past,
-        first: usize,
-        built_for: BuiltFor,
-        notices: &mut Notices,
-    ) -> Option<Digest> {
-        let (before, left) = (past.digest.as_ref(), &past.exchanges[..first]);
-        let digest =
-            digest::moved(before, left, self.context.summary_tokens).or_else(|| past.digest.clone())?;
-        let moved = past.seen != Some(digest.through);
-        if let (true, BuiltFor::Sending, Some(id)) = (moved, built_for, conversation) {
-            let known = before.map_or(&[][..], |digest| &digest.pinned);
-            for pinned in digest.pinned.iter().filter(|pinned| !known.contains(pinned)) {
-                let notice =
-                    format!("Pinned, since it leaves the window: \"{pinned}\" (/memory unpin lets go of it)");
-                notices.important.push(notice);
-            }
-            // Another process may have been first: then its digest is the one that is kept, and this request goes with ours.
-            if let Err(error) = self.store.put_digest(id, past.seen, &digest, self.clock.now()).await {
-                notices.details.push(format!("What left the window could not be noted: {error}."));
-            }
-        }
-        Some(digest)
-    }
-
     pub(crate) fn scope(&self) -> Option<&str> {
         self.tool_context.recall.scope.as_deref()
     }
@@ -512,38 +377,6 @@ struct Quoted {
     memory: Recollection,
     memory_text: String,
     hints: String,
-}
-
-impl Notices {
-    fn append(&mut self, mut other: Self) {
-        self.important.append(&mut other.important);
-        self.lasting.append(&mut other.lasting);
-        self.details.append(&mut other.details);
-    }
-
-    /// The result, or a note of what went wrong.
-    fn take<T>(&mut self, result: Result<T, String>) -> Option<T> {
-        result.map_err(|notice| self.details.push(notice)).ok()
-    }
-
-    fn recollection(&mut self, found: Result<Recollection, String>) -> Recollection {
-        let found = self.take(found).unwrap_or_default();
-        self.details.extend(found.notices.iter().cloned());
-        found
-    }
-}
-
-/// What comes of `work` before the deadline. Not even a fault of ours in there may cost the user an answer.
-async fn by<T>(deadline: Instant, what: &str, work: impl Future<Output = T>) -> Result<T, String> {
-    match tokio::time::timeout_at(deadline, AssertUnwindSafe(work).catch_unwind()).await {
-        Ok(Ok(done)) => Ok(done),
-        Ok(Err(_)) => Err(left_out(what, "crashed")),
-        Err(_) => Err(left_out(what, "took too long")),
-    }
-}
-
-fn left_out(what: &str, why: &str) -> String {
-    format!("{what} {why} and was left out.")
 }
 
 /// As many passages, the best first, as `write` puts within the room.
@@ -568,12 +401,6 @@ fn core_section(entries: &[CoreEntry], budget: &mut Budget, notices: &mut Notice
     let core = Fragment::new(text);
     budget.grant(core.tokens);
     core
-}
-
-/// What a tool's description takes.
-fn tool_tokens(tool: &ToolSpec) -> u64 {
-    let schema = count_tokens(&tool.parameters.to_string()) + count_tokens(tool.description);
-    (schema + count_tokens(tool.name)) as u64 + 2 * window::PER_MESSAGE
 }
 
 fn join(first: &str, second: &str) -> String {

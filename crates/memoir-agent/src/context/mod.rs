@@ -1,9 +1,10 @@
 //! What is sent: layers under one budget.
 //!
 //! One file for each layer, in the order in which they stand in a request: `system`, `core_memory`, `digest` (the summary
-//! so far), `earlier` (auto-RAG), `window`, tools, and `document` with `spelling`. `budget` says what each may take, `build`
+//! so far), `earlier` (auto-RAG), `window`, `tools`, and `document` with `spelling`. `budget` says what each may take, `build`
 //! gathers them side by side and puts them together, and `request` keeps the whole within its room while tools add to it.
-//! `prepare` summarises what will leave the window next, ahead of time.
+//! `past` knows how far the conversation is in the
+//! window, `prepare` summarises what will leave it next, ahead of time.
 
 mod budget;
 mod build;
@@ -13,15 +14,19 @@ mod digest;
 mod document;
 mod earlier;
 mod fragment;
+mod notices;
+mod past;
 mod prepare;
 mod request;
 mod settings;
 mod spelling;
 mod system;
+mod tools;
 mod window;
 
 pub use fragment::{ContextReport, Layer};
 pub use settings::{ContextSettings, Placement};
 
-pub(crate) use build::{BuiltFor, Notices};
+pub(crate) use build::BuiltFor;
+pub(crate) use notices::Notices;
 pub(crate) use request::Context;

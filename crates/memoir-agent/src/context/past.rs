@@ -1,0 +1,123 @@
+//! What was said before in the conversation: how far it is in the window, and what is noted of the rest.
+
+use memoir_core::{ConversationId, Digest, ExchangeId};
+
+use super::{
+    build::BuiltFor,
+    digest,
+    notices::Notices,
+    window::{self, PastExchange},
+};
+use crate::{Agent, TurnError};
+
+/// So many exchanges are looked at when a window grows back.
+const MOST_GROWN_BACK: u32 = 200;
+
+/// What was said before in this conversation.
+#[derive(Default)]
+pub(crate) struct Past {
+    pub(crate) digest: Option<Digest>,
+    /// How far the digest goes that is kept.
+    seen: Option<ExchangeId>,
+    pub(crate) exchanges: Vec<PastExchange>,
+}
+
+impl Past {
+    fn sizes(&self) -> Vec<u64> {
+        self.exchanges.iter().map(|exchange| exchange.tokens).collect()
+    }
+
+    /// How many exchanges leave when those leave for which there is a summary.
+    fn prepared(&self) -> Option<usize> {
+        let prepared = self.digest.as_ref()?.prepared.as_ref()?;
+        let place = self.exchanges.iter().position(|exchange| exchange.id == prepared.through)?;
+        Some(place + 1)
+    }
+
+    /// Whether anything has left the window.
+    pub(crate) fn has_left(&self) -> bool {
+        self.digest.as_ref().is_some_and(|digest| digest.through.get() > 0)
+    }
+
+    /// The first exchange that stays, and whether a digest is sent, when `room` is there for window and digest together.
+    pub(crate) fn first_kept(&self, room: u64, for_digest: u64) -> usize {
+        let sizes = self.sizes();
+        if !self.has_left() && sizes.iter().sum::<u64>() <= room {
+            return 0;
+        }
+        window::first_kept(&sizes, room.saturating_sub(for_digest), self.prepared())
+    }
+}
+
+impl Agent {
+    /// The conversation as it is kept.
+    pub(crate) async fn past(
+        &self,
+        conversation: Option<ConversationId>,
+        longest: u64,
+    ) -> Result<Past, TurnError> {
+        let Some(id) = conversation else { return Ok(Past::default()) };
+        let digest = self.store.digest(id).await?;
+        let seen = digest.as_ref().map(|digest| digest.through);
+        let messages = self.store.shown_messages(id, seen).await?;
+        Ok(Past { digest, seen, exchanges: window::exchanges(messages, longest) })
+    }
+
+    /// The past with exchanges that left the window back in it, where there is much room again: a long prompt or a small
+    /// model had taken it.
+    pub(crate) async fn grown_back(
+        &self,
+        mut past: Past,
+        conversation: Option<ConversationId>,
+        longest: u64,
+        room: u64,
+    ) -> Result<Past, TurnError> {
+        let (Some(id), Some(digest)) = (conversation, past.digest.as_mut()) else { return Ok(past) };
+        let held: u64 = past.exchanges.iter().map(|exchange| exchange.tokens).sum();
+        if digest.through.get() == 0 || held.saturating_mul(2) >= room {
+            return Ok(past);
+        }
+        let exchanges = window::exchanges(self.store.messages(id, MOST_GROWN_BACK).await?, longest);
+        let sizes: Vec<u64> = exchanges.iter().map(|exchange| exchange.tokens).collect();
+        let all_read = exchanges.len() < MOST_GROWN_BACK as usize;
+        let first = window::first_kept(&sizes, room - room / 4, None);
+        if exchanges.len() - first > past.exchanges.len() {
+            digest.through = match first.checked_sub(1) {
+                Some(last) => exchanges[last].id,
+                None if all_read => ExchangeId::new(0),
+                None => return Ok(past),
+            };
+            digest.prepared = None;
+            past.exchanges = exchanges.into_iter().skip(first).collect();
+        }
+        Ok(past)
+    }
+
+    /// The digest after `first` exchanges have left, kept for the next time.
+    pub(crate) async fn digest(
+        &self,
+        conversation: Option<ConversationId>,
+        past: &Past,
+        first: usize,
+        built_for: BuiltFor,
+        notices: &mut Notices,
+    ) -> Option<Digest> {
+        let (before, left) = (past.digest.as_ref(), &past.exchanges[..first]);
+        let digest =
+            digest::moved(before, left, self.context.summary_tokens).or_else(|| past.digest.clone())?;
+        let moved = past.seen != Some(digest.through);
+        if let (true, BuiltFor::Sending, Some(id)) = (moved, built_for, conversation) {
+            let known = before.map_or(&[][..], |digest| &digest.pinned);
+            for pinned in digest.pinned.iter().filter(|pinned| !known.contains(pinned)) {
+                let notice =
+                    format!("Pinned, since it leaves the window: \"{pinned}\" (/memory unpin lets go of it)");
+                notices.important.push(notice);
+            }
+            // Another process may have been first: then its digest is the one that is kept, and this request goes with ours.
+            if let Err(error) = self.store.put_digest(id, past.seen, &digest, self.clock.now()).await {
+                notices.details.push(format!("What left the window could not be noted: {error}."));
+            }
+        }
+        Some(digest)
+    }
+}

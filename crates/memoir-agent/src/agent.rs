@@ -10,7 +10,6 @@ use memoir_models::ChatModel;
 use memoir_recall::Recall;
 use memoir_store::Store;
 use memoir_tools::{ToolContext, ToolSet};
-use tokio::task::JoinHandle;
 
 use crate::ContextSettings;
 
@@ -48,14 +47,14 @@ pub struct Agent {
     pub limits: Limits,
     /// How much is sent.
     pub context: ContextSettings,
-    /// Who summarises what leaves the window; without one it is quoted.
-    pub summarizer: Option<Arc<dyn ChatModel>>,
+    /// Whether somebody summarises what will leave the window; if nobody does, it is quoted.
+    pub asks_for_digests: bool,
+    /// Whether what was said gets its vectors at once; if not, somebody else gives them.
+    pub embeds_at_once: bool,
     /// What was said once already.
     pub(crate) said: Arc<Mutex<HashSet<String>>>,
     /// What models were found to take, by refusing more.
     pub(crate) learned: Arc<Mutex<HashMap<String, u64>>>,
-    /// What goes on beside the talk.
-    pub(crate) background: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
 
 impl Agent {
@@ -72,10 +71,10 @@ impl Agent {
             recall: recall.settings.enabled.then_some(recall),
             limits: Limits::default(),
             context: ContextSettings::default(),
-            summarizer: None,
+            asks_for_digests: false,
+            embeds_at_once: true,
             said: Arc::default(),
             learned: Arc::default(),
-            background: Arc::default(),
         }
     }
 }

@@ -2,10 +2,8 @@
 
 use std::{sync::PoisonError, time::Duration};
 
-use memoir_core::ConversationId;
 use memoir_models::{ChatMessage, ModelError};
 use memoir_store::CostSummary;
-use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -18,9 +16,6 @@ use crate::{
 
 /// How long the vectors of an exchange are waited for.
 const EMBEDDING_PATIENCE: Duration = Duration::from_secs(3);
-
-/// How long what goes on in the background is waited for at the end.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Agent {
     /// Answers `prompt` in `conversation`. The exchange is drafted in memory and committed once, at the end;
@@ -67,13 +62,18 @@ impl Agent {
         conversation.committed_as(committed.conversation_id);
         // So that the next prompt can find it, whether memory is asked by itself now or not. What fails here is found by
         // its words, and embedded later.
-        let recall = &self.tool_context.recall;
-        let embedding = async {
-            let _ = recall.embed_exchange(committed.exchange_id).await;
-            let _ = recall.catch_up().await;
-        };
-        let _ = tokio::time::timeout(EMBEDDING_PATIENCE, embedding).await;
-        self.prepare(committed.conversation_id, window_room);
+        if self.embeds_at_once {
+            let recall = &self.tool_context.recall;
+            let embedding = async {
+                let _ = recall.embed_exchange(committed.exchange_id).await;
+                let _ = recall.catch_up().await;
+            };
+            let _ = tokio::time::timeout(EMBEDDING_PATIENCE, embedding).await;
+        }
+        if self.asks_for_digests {
+            // Not asked for, it is made of quotations when the time comes.
+            let _ = self.ask_for_digest(committed.conversation_id, window_room).await;
+        }
         // The exchange is kept; a sum that cannot be read now is no reason to say otherwise.
         let conversation_cost = self.store.conversation_cost(committed.conversation_id).await;
         Ok(TurnReport {
@@ -92,27 +92,6 @@ impl Agent {
             context,
             model: draft.model,
         })
-    }
-
-    /// Summarises what will leave the window next, while the user reads and types.
-    fn prepare(&self, conversation: ConversationId, window_room: u64) {
-        if self.summarizer.is_none() {
-            return;
-        }
-        let mut background = self.background.lock().unwrap_or_else(PoisonError::into_inner);
-        if background.as_ref().is_none_or(JoinHandle::is_finished) {
-            let agent = self.clone();
-            *background =
-                Some(tokio::spawn(async move { agent.prepare_digest(conversation, window_room).await }));
-        }
-    }
-
-    /// Waits for what goes on in the background, a while at most: for before the program ends.
-    pub async fn settle(&self) {
-        let task = self.background.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(task) = task {
-            let _ = tokio::time::timeout(PATIENCE, task).await;
-        }
     }
 
     /// Talks to the model until it has answered.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use memoir_agent::{Agent, ContextReport, CurrentConversation};
-use memoir_core::{Clock as _, ConversationId, Passage, SystemClock, TimeZone};
+use memoir_core::{Clock as _, ConversationId, Passage, SystemClock, TimeZone, WorkerKind};
+use memoir_models::ChatModel;
 use memoir_recall::Recall;
 use memoir_store::{ConversationList, Store, sqlite::SqliteStore};
 use memoir_tools::ToolContext;
@@ -18,7 +19,9 @@ use crate::{
     home::Home,
     models::{Choice, Models},
     prompt_source::{self, Talk},
-    recall, repl, scope, settings, subcommands,
+    recall,
+    repl::{self, Told},
+    scope, settings, subcommands,
     trace::Verbosity,
 };
 
@@ -37,8 +40,12 @@ pub(crate) struct App {
     /// How large the layers of its request were.
     pub(crate) last_context: Option<ContextReport>,
     pub(crate) zone: TimeZone,
+    /// Who summarises; without one, summaries are made of quotations.
+    pub(crate) summarizer: Option<Arc<dyn ChatModel>>,
     /// Who works in the background.
     pub(crate) workers: Runner,
+    /// Where what they do is told.
+    pub(crate) told: Told,
     pub(crate) worker_settings: WorkerSettings,
     /// Whether the user told them to wait.
     pub(crate) workers_paused: bool,
@@ -50,11 +57,41 @@ impl App {
         &self.agent.tool_context.recall
     }
 
+    /// What workers share, as things are set now.
+    pub(crate) fn office(&self) -> Office {
+        let recall = self.agent.tool_context.recall.clone();
+        Office::new(recall, self.summarizer.clone(), self.worker_settings.daily_budget())
+    }
+
     /// Has the workers begin anew, with what is set now.
     pub(crate) async fn restart_workers(&mut self) {
         self.workers.stop_all().await;
-        self.workers = Runner::new(office(&self.agent, &self.worker_settings));
+        self.workers = Runner::new(self.office(), Some(self.told.listener()));
         repl::start_workers(self);
+    }
+
+    /// Whether a worker should run: it is switched on, and can do its work.
+    pub(crate) fn should_run(&self, kind: WorkerKind) -> bool {
+        let can = kind != WorkerKind::EmbeddingGenerator || self.recall().embedder.is_available();
+        can && self.worker_settings.is_on(kind)
+    }
+
+    /// Leaves to the workers what is theirs, if they run: others do not wait for a server.
+    pub(crate) fn share_out_work(&mut self, with_workers: bool) {
+        self.agent.asks_for_digests = self.summarizer.is_some();
+        let at_once = self.recall().embedder.is_local() || !with_workers;
+        self.agent.embeds_at_once = at_once && self.should_run(WorkerKind::EmbeddingGenerator);
+    }
+
+    /// Has another model tell the meaning of texts.
+    pub(crate) async fn switch_embedder(&mut self) -> Result<(), Failure> {
+        let embedder = self.models.connect_embedder(self.agent.store.as_ref()).await?;
+        self.agent.tool_context.recall.embedder = Arc::clone(&embedder);
+        if let Some(recall) = &mut self.agent.recall {
+            recall.embedder = embedder;
+        }
+        self.restart_workers().await;
+        Ok(())
     }
 
     /// Talks to another model from now on.
@@ -121,13 +158,16 @@ async fn with_store(
     let model = models.connect(&mut choice).await?;
     let wanted = Wanted::from(args.continue_last, args.resume, &talk)?;
     let scope = project.to_string_lossy().into_owned();
-    let recall = recall::recall(Arc::clone(&store), &models.config, &zone, Some(&directory)).await?;
+    let recall = recall::recall(Arc::clone(&store), &models, &zone, Some(&directory)).await?;
     let mut agent = Agent::new(model, ToolContext::new(&project, recall)?);
     agent.context = settings::read(&models.config.context, "context", store.as_ref()).await?;
-    agent.summarizer = models.connect_summarizer(store.as_ref()).await?;
+    let summarizer = models.connect_summarizer(store.as_ref()).await?;
     let worker_settings: WorkerSettings =
         settings::read(&models.config.workers, "workers", store.as_ref()).await?;
-    let workers = Runner::new(office(&agent, &worker_settings));
+    let verbosity = Verbosity::new(args.verbose);
+    let told = Told::new(verbosity);
+    let office =
+        Office::new(agent.tool_context.recall.clone(), summarizer.clone(), worker_settings.daily_budget());
     let app = App {
         conversation: conversation(wanted, &scope, store.as_ref(), &zone).await?,
         agent,
@@ -135,38 +175,19 @@ async fn with_store(
         home,
         models,
         choice,
-        verbosity: Verbosity::new(args.verbose),
+        verbosity,
         last_recalled: Vec::new(),
         last_context: None,
         zone,
-        workers,
+        workers: Runner::new(office, Some(told.listener())),
+        told,
+        summarizer,
         worker_settings,
         workers_paused: false,
     };
-    let agent = app.agent.clone();
-    let outcome = match talk {
+    match talk {
         Talk::Once(prompt) => headless::answer(app, &prompt, args.output_format).await,
         Talk::Terminal => repl::run(app).await,
-    };
-    // Ctrl-C ends the wait.
-    tokio::select! {
-        () = agent.settle() => {}
-        _ = tokio::signal::ctrl_c() => {}
-    }
-    outcome
-}
-
-/// What workers share with an agent.
-fn office(agent: &Agent, settings: &WorkerSettings) -> Office {
-    Office {
-        store: Arc::clone(&agent.store),
-        recall: agent.tool_context.recall.clone(),
-        summarizer: agent.summarizer.clone(),
-        clock: Arc::clone(&agent.clock),
-        zone: agent.zone.clone(),
-        current: Arc::default(),
-        owner: std::process::id().to_string(),
-        daily_budget: settings.daily_budget(),
     }
 }
 

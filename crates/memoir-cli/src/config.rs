@@ -12,7 +12,8 @@ use crate::failure::{Failure, Kind};
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Config {
     pub(crate) chat: Chat,
-    pub(crate) summarizer: Summarizer,
+    pub(crate) summarizer: Named,
+    pub(crate) embedder: Named,
     /// Who works in the background, by the names of its settings.
     pub(crate) workers: BTreeMap<String, toml::Value>,
     pub(crate) calls: Calls,
@@ -35,10 +36,10 @@ pub(crate) struct Chat {
     pub(crate) reasoning: Option<Reasoning>,
 }
 
-/// Who summarises.
+/// Who summarises, or tells the meaning of texts.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Summarizer {
+pub(crate) struct Named {
     pub(crate) model: Option<String>,
 }
 

@@ -143,6 +143,7 @@ impl From<ModelError> for Failure {
             ModelError::ContextTooLong { .. } => {
                 failure.hint("Send less, begin a new conversation, or use another model; the config can say what this one takes: [[model]] context = N.")
             }
+            ModelError::Unavailable(_) => failure.hint("memoir models set auto --for embedder goes back to the compiled-in model."),
             ModelError::QuotaExhausted { .. } => {
                 failure.hint("Check your plan and billing with the provider, or use another.")
             }

@@ -1,10 +1,14 @@
 //! `memoir -p`: one answer on stdout, everything else on stderr.
 
-use std::io::{IsTerminal as _, Write as _, stdout};
+use std::{
+    io::{IsTerminal as _, Write as _, stdout},
+    time::Duration,
+};
 
 use anstream::eprintln;
 use memoir_agent::{TurnEvent, TurnReport};
-use memoir_core::ExchangeStatus;
+use memoir_core::{ExchangeStatus, WorkerKind};
+use memoir_workers::prepare_digests;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -17,15 +21,30 @@ use crate::{
     trace::{self, Verbosity},
 };
 
+/// How long a summary for the next time is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// Answers `prompt` and prints the answer as asked.
 pub(crate) async fn answer(mut app: App, prompt: &str, format: OutputFormat) -> Result<(), Failure> {
+    app.share_out_work(false);
     let mut printer = Printer::new(format, app.verbosity);
     let cancel = CancellationToken::new();
     let mut observer = |event: TurnEvent| printer.observe(&event);
     let turn = app.agent.run_turn(&mut app.conversation, prompt, &mut observer, &cancel);
     let result = Interrupts::listen().cancelling(&cancel, turn).await;
     match result {
-        Ok(report) => printer.print(&report),
+        Ok(report) => {
+            let printed = printer.print(&report);
+            // Nobody else is there to do it; Ctrl-C ends the wait.
+            if app.should_run(WorkerKind::ConversationSummarizer) {
+                let office = app.office();
+                tokio::select! {
+                    _ = prepare_digests(&office, PATIENCE) => {}
+                    _ = tokio::signal::ctrl_c() => {}
+                }
+            }
+            printed
+        }
         Err(error) => {
             printer.end_line();
             let failure = Failure::from(error);

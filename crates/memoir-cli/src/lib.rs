@@ -8,6 +8,7 @@ mod args;
 mod commands;
 mod config;
 mod cost_view;
+mod embedder;
 mod environment;
 mod eval;
 mod failure;
@@ -27,6 +28,7 @@ mod search_view;
 mod settings;
 mod subcommands;
 mod trace;
+mod worker_view;
 
 use std::process::ExitCode;
 

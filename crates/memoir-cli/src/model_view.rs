@@ -101,16 +101,25 @@ pub(crate) async fn set(
         store.set_setting(task.key(), None, now).await?;
         return Ok(format!("The {} model is chosen automatically.", task.as_str()));
     }
+    if task == Task::Embedder && name == memoir_embed::NAME {
+        store.set_setting(task.key(), Some(name), now).await?;
+        return Ok(format!("The embedder model is {name} from now on, which is compiled in."));
+    }
     let name = parse(name, "")?;
-    if models.catalogue.embedding(&name).is_some() {
+    let embeds = models.catalogue.embedding(&name).is_some();
+    if embeds && task != Task::Embedder {
         return Err(Failure::new(Kind::Usage, format!("{name} makes embeddings and cannot talk"))
             .hint("memoir models list shows those that can."));
+    }
+    if !embeds && task == Task::Embedder && models.catalogue.model(&name).is_some() {
+        return Err(Failure::new(Kind::Usage, format!("{name} talks and makes no embeddings"))
+            .hint("memoir models list shows those that do."));
     }
     store.set_setting(task.key(), Some(&name.to_string()), now).await?;
     let mut said = format!("The {} model is {name} from now on.", task.as_str());
     let variables = Environment::key_variables(name.provider);
     let provided = !name.provider.is_local() && name.provider != Provider::OpenAiCompatible;
-    if provided && models.catalogue.model(&name).is_none() {
+    if provided && models.catalogue.model(&name).is_none() && !embeds {
         said.push_str(" The catalogue does not know it, so its price is unknown.");
     }
     if provided && !models.has_key(name.provider) {

@@ -146,18 +146,23 @@ impl Models {
 
     /// The model, ready to be called.
     pub(crate) async fn connect(&self, choice: &mut Choice) -> Result<Arc<dyn ChatModel>, Failure> {
-        self.locate(choice).await;
-        let name = &choice.name;
-        if name.provider == Provider::Memoir {
+        if choice.name.provider == Provider::Memoir {
             return Ok(Arc::new(RecallModel::new(self.zone.clone(), HOW_TO_CONNECT)));
         }
-        let endpoint = self.endpoint(choice)?;
+        let endpoint = self.locate_endpoint(choice).await?;
+        let name = &choice.name;
         let (options, retry) = (self.config.call_options(), self.config.retry_policy());
         let info = self.catalogue.model(name).cloned();
         if name.provider == Provider::Ollama {
             return Ok(Arc::new(Retrying::new(OllamaModel::new(name, &endpoint, info, options)?, retry)));
         }
         Ok(Arc::new(Retrying::new(RemoteModel::new(name, &endpoint, info, options)?, retry)))
+    }
+
+    /// Where a model is reached, wherever its server may be.
+    pub(crate) async fn locate_endpoint(&self, choice: &mut Choice) -> Result<Endpoint, Failure> {
+        self.locate(choice).await;
+        self.endpoint(choice)
     }
 
     /// A model of a local server, named without an address, is looked for where such servers are.

@@ -1,23 +1,23 @@
-//! Putting recall together: the compiled-in embedder, the present project, and what is set.
+//! Putting recall together: the embedding model, the present project, and what is set.
 
 use std::{path::Path, sync::Arc};
 
 use memoir_core::{SystemClock, TimeZone};
-use memoir_embed::LocalEmbedder;
 use memoir_recall::Recall;
 use memoir_store::Store;
 
-use crate::{config::Config, failure::Failure, scope, settings};
+use crate::{failure::Failure, models::Models, scope, settings};
 
 /// Memory, to be asked as the config and what was set say, from the project of `directory`.
 pub(crate) async fn recall(
     store: Arc<dyn Store>,
-    config: &Config,
+    models: &Models,
     zone: &TimeZone,
     directory: Option<&Path>,
 ) -> Result<Recall, Failure> {
-    let settings = settings::read(&config.rag, "rag", store.as_ref()).await?;
-    let mut recall = Recall::new(store, Arc::new(LocalEmbedder), Arc::new(SystemClock), zone.clone());
+    let settings = settings::read(&models.config.rag, "rag", store.as_ref()).await?;
+    let embedder = models.connect_embedder(store.as_ref()).await?;
+    let mut recall = Recall::new(store, embedder, Arc::new(SystemClock), zone.clone());
     recall.settings = settings;
     recall.scope = directory.map(|directory| scope::project_of(directory).to_string_lossy().into_owned());
     Ok(recall)

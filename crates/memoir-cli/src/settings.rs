@@ -17,6 +17,8 @@ pub(crate) enum Task {
     Chat,
     /// Summarising in the background
     Summarizer,
+    /// Telling the meaning of what is said
+    Embedder,
 }
 
 impl Task {
@@ -25,6 +27,7 @@ impl Task {
         match self {
             Self::Chat => "chat.model",
             Self::Summarizer => "summarizer.model",
+            Self::Embedder => "embedder.model",
         }
     }
 
@@ -33,6 +36,7 @@ impl Task {
         match self {
             Self::Chat => "chat",
             Self::Summarizer => "summarizer",
+            Self::Embedder => "embedder",
         }
     }
 }

@@ -13,6 +13,8 @@ pub struct Digest {
     pub pinned: Vec<String>,
     /// The summary for when more has left.
     pub prepared: Option<Prepared>,
+    /// Up to which exchange such a summary is asked for.
+    pub wanted: Option<ExchangeId>,
 }
 
 /// A summary that was made beforehand.

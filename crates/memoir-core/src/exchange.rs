@@ -33,6 +33,10 @@ pub enum Purpose {
     Chat,
     /// Summarising what was said.
     Summary,
+    /// Giving texts their vectors, in the background.
+    Embedding,
+    /// Giving a question its vector.
+    Query,
 }
 
 impl Purpose {
@@ -41,6 +45,8 @@ impl Purpose {
         match self {
             Self::Chat => "chat",
             Self::Summary => "summary",
+            Self::Embedding => "embedding",
+            Self::Query => "query",
         }
     }
 }

@@ -95,4 +95,8 @@ impl Embedder for LocalEmbedder {
     fn cost(&self, _usage: &Usage) -> Option<Usd> {
         Some(Usd::ZERO)
     }
+
+    fn is_local(&self) -> bool {
+        true
+    }
 }

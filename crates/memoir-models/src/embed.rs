@@ -49,6 +49,16 @@ pub trait Embedder: Send + Sync {
 
     /// What a call that used this much costs, where the price is known.
     fn cost(&self, usage: &Usage) -> Option<Usd>;
+
+    /// Whether it runs in this program: nothing leaves it, and nothing is paid.
+    fn is_local(&self) -> bool {
+        false
+    }
+
+    /// Whether it can be called as things are set up.
+    fn is_available(&self) -> bool {
+        true
+    }
 }
 
 /// An embedding model on a server: OpenAI's, Google's, or any that speaks OpenAI's protocol.
@@ -99,7 +109,7 @@ impl RemoteEmbedder {
         let mut embeddings = response.embeddings;
         embeddings.sort_by_key(genai::embed::Embedding::index);
         let vectors: Vec<Vec<f32>> =
-            embeddings.into_iter().map(genai::embed::Embedding::into_vector).collect();
+            embeddings.into_iter().map(|embedding| unit(embedding.into_vector())).collect();
         let length = vectors.first().map_or(0, Vec::len);
         if vectors.len() != texts.len() || length == 0 || vectors.iter().any(|vector| vector.len() != length)
         {
@@ -108,6 +118,15 @@ impl RemoteEmbedder {
         }
         Ok(Embeddings { vectors, usage })
     }
+}
+
+/// A vector brought to length one: not every server does that.
+fn unit(mut vector: Vec<f32>) -> Vec<f32> {
+    let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+    if length > 0.0 && length.is_finite() {
+        vector.iter_mut().for_each(|value| *value /= length);
+    }
+    vector
 }
 
 #[async_trait]

@@ -89,6 +89,9 @@ pub enum ModelError {
     /// What came is not what the protocol says.
     #[error("the server sent something that is not an answer: {0}")]
     Garbled(String),
+    /// It cannot be called as things are set up. Mend that.
+    #[error("{0}")]
+    Unavailable(String),
     /// The answer had neither text nor tool calls.
     #[error("the model gave an empty answer")]
     Empty,

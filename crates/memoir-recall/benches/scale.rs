@@ -141,6 +141,7 @@ async fn make(path: &Path, messages: i64) {
     store.fill_for_benchmark(messages / 2, fill::talk).await.unwrap();
     let mixer = Mixer::new();
     store.fill_vectors_for_benchmark(NAME, |number| mixer.vector(number)).await.unwrap();
+    store.fill_summaries_for_benchmark(NAME, |number| mixer.vector(number)).await.unwrap();
     // Whoever searches first packs the index.
     store.outlines(&[]).await.unwrap();
     let (filter, vector) = (Filter::default(), mixer.vector(1));

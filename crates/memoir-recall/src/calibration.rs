@@ -17,7 +17,7 @@ const KNOWN: [(&str, Calibration); 4] = [
     ("memoir/", Calibration { to_answer: 0.42, to_be_among: 0.33, to_be_found: 0.28 }),
     ("openai/text-embedding-3", Calibration { to_answer: 0.40, to_be_among: 0.32, to_be_found: 0.26 }),
     ("openai/text-embedding-ada", Calibration { to_answer: 0.80, to_be_among: 0.77, to_be_found: 0.75 }),
-    ("gemini/", Calibration { to_answer: 0.66, to_be_among: 0.60, to_be_found: 0.56 }),
+    ("google/gemini-embedding", Calibration { to_answer: 0.66, to_be_among: 0.60, to_be_found: 0.56 }),
 ];
 
 /// For a model that no one has measured.

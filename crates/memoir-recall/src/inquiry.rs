@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use memoir_core::{ConversationId, MessageId, Passage, RelatedConversation, TimeZone, Timestamp};
-use memoir_store::{Filter, Match, MessageOutline};
+use memoir_store::{Filter, Match, MessageOutline, SummaryMatch};
 
 use crate::Question;
 
@@ -50,6 +50,8 @@ pub struct Inquiry {
     pub vector: Option<Vec<f32>>,
     /// The messages nearest in meaning.
     pub near: Vec<Match>,
+    /// The exchanges and conversations whose summaries are nearest.
+    pub summaries: Vec<SummaryMatch>,
     /// The conversations that are looked at closely, with how well each matches as a whole.
     pub conversations: Vec<(ConversationId, f64)>,
     /// For each word of the question, the messages that have it.
@@ -103,6 +105,7 @@ impl Inquiry {
             question: Question::default(),
             vector: None,
             near: Vec::new(),
+            summaries: Vec::new(),
             conversations: Vec::new(),
             words: Vec::new(),
             outlines: Vec::new(),

@@ -20,6 +20,7 @@ pub mod terms;
 
 pub use dates::{DateRange, Precision, find_dates};
 pub use format::{context, fenced, inside_fence};
+pub use indexing::BATCH;
 pub use inquiry::{Asking, Inquiry, Ranked};
 pub use model::{RecallModel, behind};
 pub use question::Question;

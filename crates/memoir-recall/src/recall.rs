@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use memoir_core::{Clock, Recollection, TimeZone};
+use memoir_core::{Clock, Purpose, Recollection, TimeZone};
 use memoir_models::{EmbedTask, Embedder, ModelError};
 use memoir_store::{Filter, Store, StoreError};
 use tokio::sync::Mutex;
 
-use crate::{Asking, Inquiry, Ranked, ScopeRule, Settings, chain, indexing::SHORTEST};
+use crate::{Asking, Inquiry, Ranked, ScopeRule, Settings, chain};
 
 /// Why memory could not be asked.
 #[derive(Debug, thiserror::Error)]
@@ -91,15 +91,12 @@ impl Recall {
         if let Some(known) = last.as_ref().filter(|known| known.model == model && known.text == text) {
             return Ok(Some(known.vector.clone()));
         }
-        let embedded = self.embedder.embed(std::slice::from_ref(&text), EmbedTask::Query).await?;
+        let sent = self.fit_to_send(text.clone());
+        let embedded = self.embedder.embed(&[sent], EmbedTask::Query).await?;
+        self.note_cost(Purpose::Query, embedded.usage, None).await?;
         let vector = embedded.vectors.into_iter().next();
         *last = vector.clone().map(|vector| LastQuery { model: model.to_owned(), text, vector });
         Ok(vector)
-    }
-
-    /// How many messages wait for their vectors.
-    pub async fn waiting(&self) -> Result<u64, RecallError> {
-        Ok(self.store.unembedded_count(self.embedder.name(), SHORTEST).await?)
     }
 
     /// The messages that best answer `text`, best first, whether they are relevant or not.

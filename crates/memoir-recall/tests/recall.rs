@@ -158,7 +158,8 @@ async fn stages_can_be_left_out_and_the_rest_goes_on() {
     }
     // Corrections may as well be looked for before the project counts.
     memory.recall.settings.stages = all;
-    let (scope, supersede) = (7, 8);
+    let place = |name: &str| memory.recall.settings.stages.iter().position(|stage| stage == name).unwrap();
+    let (scope, supersede) = (place("prefer_scope"), place("supersede"));
     memory.recall.settings.stages.swap(scope, supersede);
     assert_eq!(memory.recall.settings.stages[scope], "supersede");
     assert!(!memory.asked("Where is the spare key?").await.is_empty());

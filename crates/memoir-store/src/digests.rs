@@ -21,6 +21,16 @@ pub trait Digests: Send + Sync {
         now: Timestamp,
     ) -> Result<bool>;
 
+    /// Asks for a summary for the next time, for when everything up to `through` has left: of the digest that goes as far as
+    /// `seen`, or of none.
+    async fn want_digest(
+        &self,
+        conversation: ConversationId,
+        seen: Option<ExchangeId>,
+        through: ExchangeId,
+        now: Timestamp,
+    ) -> Result<()>;
+
     /// Adds a summary for the next time to the digest that goes as far as `seen`, or to none, and changes nothing else. Says
     /// whether it did.
     async fn prepare_digest(

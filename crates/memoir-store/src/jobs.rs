@@ -1,9 +1,9 @@
 //! Work in the background: who is at what, what failed, and when it is tried again.
 
 use async_trait::async_trait;
-use memoir_core::{ConversationId, Timestamp, WorkerKind};
+use memoir_core::{ConversationId, Subject, SubjectKind, Timestamp, WorkerKind};
 
-use crate::Result;
+use crate::{Embeddable, Result};
 
 /// What is looked for, by whom.
 #[derive(Debug, Clone)]
@@ -12,8 +12,12 @@ pub struct Claim<'a> {
     pub worker: WorkerKind,
     /// Nothing of this conversation: it is going on.
     pub except: Option<ConversationId>,
-    /// Whether summaries that are made of quotations are made anew.
-    pub redo_extracts: bool,
+    /// Only subjects of this kind.
+    pub only: Option<SubjectKind>,
+    /// Whether a model summarises: then what was made of quotations is made anew, and digests are prepared.
+    pub with_model: bool,
+    /// Which vectors are missing.
+    pub embeddable: Embeddable<'a>,
     /// Who looks.
     pub owner: &'a str,
     /// What time it is.
@@ -25,8 +29,8 @@ pub struct Claim<'a> {
 /// A piece of work that was taken on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claimed {
-    /// The exchange or the conversation.
-    pub subject_id: i64,
+    /// What it is about.
+    pub subject: Subject,
     /// How often it has failed before.
     pub attempts: u32,
 }
@@ -47,8 +51,8 @@ pub struct Job {
     pub id: i64,
     /// Whose it is: the word for a [`WorkerKind`].
     pub worker: String,
-    /// The exchange or the conversation.
-    pub subject_id: i64,
+    /// What it is about.
+    pub subject: Subject,
     /// How often it has failed.
     pub attempts: u32,
     /// Why, the last time.
@@ -57,11 +61,11 @@ pub struct Job {
     pub updated: Timestamp,
 }
 
-/// Taking on work and giving it back. Summaries are looked for here; messages without vectors need no list.
+/// Taking on work and giving it back.
 #[async_trait]
 pub trait Jobs: Send + Sync {
-    /// Takes on the newest piece of work that is due and that nobody is at.
-    async fn claim(&self, claim: &Claim<'_>) -> Result<Option<Claimed>>;
+    /// Takes on the newest pieces of work that are due and that nobody is at, so many at most, and all of one kind.
+    async fn claim(&self, claim: &Claim<'_>, limit: u32) -> Result<Vec<Claimed>>;
 
     /// How much there is to do, whether it is due or not; what failed for good is left out.
     async fn pending(&self, claim: &Claim<'_>) -> Result<u64>;
@@ -70,16 +74,25 @@ pub trait Jobs: Send + Sync {
     async fn next_due(&self, worker: WorkerKind) -> Result<Option<Timestamp>>;
 
     /// Gives work back that was not done, without blame.
-    async fn release(&self, worker: WorkerKind, subject: i64) -> Result<()>;
+    async fn release(&self, worker: WorkerKind, subjects: &[Subject]) -> Result<()>;
+
+    /// Who is at something.
+    async fn lease_holders(&self) -> Result<Vec<String>>;
+
+    /// Gives back all that someone is at: he has died.
+    async fn release_all_of(&self, owner: &str) -> Result<()>;
 
     /// Notes that it failed.
     async fn fail(
         &self,
         worker: WorkerKind,
-        subject: i64,
+        subjects: &[Subject],
         failure: &JobFailure,
         now: Timestamp,
     ) -> Result<()>;
+
+    /// How much failed for good.
+    async fn failed_count(&self) -> Result<u64>;
 
     /// What failed for good, the latest first.
     async fn failed_jobs(&self, limit: u32) -> Result<Vec<Job>>;
@@ -87,6 +100,6 @@ pub trait Jobs: Send + Sync {
     /// Lets what failed for good be tried again: one job, or all. Says how many.
     async fn retry_jobs(&self, id: Option<i64>, now: Timestamp) -> Result<u64>;
 
-    /// Forgets what failed for good: one job, or all. Says how many. What is still without a summary is found again.
+    /// Forgets what failed for good: one job, or all. Says how many. What is still not done is found again.
     async fn purge_jobs(&self, id: Option<i64>) -> Result<u64>;
 }

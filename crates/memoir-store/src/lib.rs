@@ -11,6 +11,7 @@ mod conversations;
 mod core_memory;
 mod costs;
 mod digests;
+mod embeddings;
 mod error;
 mod exchanges;
 mod inspect;
@@ -28,13 +29,14 @@ pub use conversations::{ConversationList, Conversations};
 pub use core_memory::{Change, CoreMemory};
 pub use costs::{CostFilter, CostLine, CostSummary, Costs};
 pub use digests::Digests;
+pub use embeddings::{Embeddable, EmbeddingCount, Embeddings, NewEmbedding, Unembedded};
 pub use error::{Result, StoreError};
 pub use exchanges::{Committed, Exchanges};
 pub use inspect::{Inspect, TableInfo};
 pub use jobs::{Claim, Claimed, Job, JobFailure, Jobs};
 pub use memory::{
-    ExchangeText, Filter, IndexMode, Match, Memory, MessageOutline, NewEmbedding, Unembedded, VectorSearch,
-    WordSearch, WordsFound,
+    ExchangeText, Filter, IndexMode, Match, Memory, MessageOutline, SummaryMatch, VectorSearch, WordSearch,
+    WordsFound,
 };
 pub use settings::Settings;
 pub use summaries::{ConversationSummary, Summaries};
@@ -44,6 +46,7 @@ pub trait Store:
     Conversations
     + Exchanges
     + Memory
+    + Embeddings
     + CoreMemory
     + Digests
     + Summaries
@@ -59,6 +62,8 @@ impl<T> Store for T where
     T: Conversations
         + Exchanges
         + Memory
+        + Embeddings
+        + Embeddings
         + CoreMemory
         + Digests
         + Summaries

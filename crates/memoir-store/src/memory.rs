@@ -4,33 +4,9 @@
 //! full text and vectors.
 
 use async_trait::async_trait;
-use memoir_core::{ConversationId, ExchangeId, MessageId, Role, Timestamp};
+use memoir_core::{ConversationId, ExchangeId, MessageId, Role, Subject, Timestamp};
 
 use crate::Result;
-
-/// A message that has no vector of a model yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unembedded {
-    /// The message.
-    pub message_id: MessageId,
-    /// Its conversation.
-    pub conversation_id: ConversationId,
-    /// Who said it, by name, where the talk was between people.
-    pub author: Option<String>,
-    /// What it says.
-    pub text: String,
-}
-
-/// A vector to be kept.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NewEmbedding {
-    /// The message it stands for.
-    pub message_id: MessageId,
-    /// Its conversation.
-    pub conversation_id: ConversationId,
-    /// The vector, of length one.
-    pub vector: Vec<f32>,
-}
 
 /// Which messages may be found. It is part of a search: what it refuses takes no one's place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -109,6 +85,17 @@ pub struct Match {
     pub score: f64,
 }
 
+/// A summary and how well it matches.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SummaryMatch {
+    /// The exchange or the conversation.
+    pub subject: Subject,
+    /// The conversation.
+    pub conversation_id: ConversationId,
+    /// Higher is better.
+    pub score: f64,
+}
+
 /// A message without its text: where it stands, and what kind of thing it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MessageOutline {
@@ -141,28 +128,15 @@ pub struct ExchangeText {
     pub assistant: String,
 }
 
-/// Reading and writing what recall works on. Only shown, said messages take part.
+/// Reading what recall works on. Only shown, said messages take part.
 #[async_trait]
 pub trait Memory: Send + Sync {
-    /// The newest messages of at least `shortest` tokens that have no vector of `model`. This looks at all there are.
-    async fn unembedded(&self, model: &str, shortest: u32, limit: u32) -> Result<Vec<Unembedded>>;
-
-    /// The same of one exchange, however much else there is.
-    async fn unembedded_of(
-        &self,
-        exchange: ExchangeId,
-        model: &str,
-        shortest: u32,
-    ) -> Result<Vec<Unembedded>>;
-
-    /// Keeps vectors of `model`, all of them or none. One that is there already is left as it is.
-    async fn put_embeddings(&self, model: &str, embeddings: &[NewEmbedding]) -> Result<()>;
-
-    /// How many messages of at least `shortest` tokens wait for a vector of `model`.
-    async fn unembedded_count(&self, model: &str, shortest: u32) -> Result<u64>;
-
     /// The messages whose vectors are nearest, by cosine, best first.
     async fn nearest(&self, search: &VectorSearch<'_>) -> Result<Vec<Match>>;
+
+    /// The exchanges and conversations whose summaries are nearest, by cosine, best first. A conversation stands at the
+    /// time of its last exchange.
+    async fn nearest_summaries(&self, search: &VectorSearch<'_>) -> Result<Vec<SummaryMatch>>;
 
     /// How near the messages of some conversations are to `vector`, about. Those without a vector are left out.
     async fn estimated_similarities(
@@ -186,9 +160,6 @@ pub trait Memory: Send + Sync {
 
     /// The texts of messages.
     async fn texts(&self, messages: &[MessageId]) -> Result<Vec<(MessageId, String)>>;
-
-    /// Deletes all vectors of a model, so that they are made anew. Says how many there were.
-    async fn delete_embeddings(&self, model: &str) -> Result<u64>;
 
     /// Which of some words, in lower case, have been said at least twice.
     async fn familiar_words(&self, words: &[String]) -> Result<Vec<bool>>;

@@ -17,10 +17,11 @@ pub struct ConversationSummary {
 /// Writing and reading summaries.
 #[async_trait]
 pub trait Summaries: Send + Sync {
-    /// Files the summary of an exchange; the work is done with that. Says whether there still is such an exchange.
-    async fn put_exchange_summary(&self, exchange: ExchangeId, summary: &Summary) -> Result<bool>;
+    /// Files summaries of exchanges, all of them or none; the work is done with that. Of one that is gone nothing is filed.
+    async fn put_exchange_summaries(&self, summaries: &[(ExchangeId, Summary)]) -> Result<()>;
 
-    /// The same for a conversation, with a title where the summary brings one.
+    /// Files the summary of a conversation, with a title where it brings one. Says whether there still is such a
+    /// conversation.
     async fn put_conversation_summary(
         &self,
         conversation: ConversationId,

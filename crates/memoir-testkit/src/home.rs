@@ -157,6 +157,24 @@ impl Run {
         self
     }
 
+    /// Lets no file grow beyond 32 kB, as if the disk were full: enough to open a database, and not to write to it.
+    pub fn on_a_full_disk(mut self) -> Self {
+        let mut limited = Command::new("sh");
+        limited.args(["-c", "trap '' XFSZ; ulimit -f 64; exec \"$0\" \"$@\""]);
+        limited.arg(self.command.get_program()).args(self.command.get_args());
+        for (name, value) in self.command.get_envs() {
+            match value {
+                Some(value) => limited.env(name, value),
+                None => limited.env_remove(name),
+            };
+        }
+        if let Some(directory) = self.command.get_current_dir() {
+            limited.current_dir(directory);
+        }
+        self.command = limited;
+        self
+    }
+
     /// What stands on stdin.
     pub fn stdin(mut self, input: impl Into<Vec<u8>>) -> Self {
         self.input = Some(input.into());

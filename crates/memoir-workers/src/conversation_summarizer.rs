@@ -1,15 +1,15 @@
 //! Summarises conversations, and again when they grew: from the old summary and what is new.
 
 use async_trait::async_trait;
-use memoir_core::{ConversationId, ExchangeId, Summary, WorkerKind};
+use memoir_core::{ConversationId, ExchangeId, SubjectKind, Summary, WorkerKind};
 use memoir_store::{ConversationSummary, StoreError};
 
 use crate::{
-    Office,
-    exchange_summarizer::{Said, said},
+    Office, digest,
+    exchange_summarizer::{Said, lines, talk},
     extract,
-    summarise::{Task, summarise},
-    worker::{Current, Progress, WorkError, Worker, finish, take_on},
+    summarise::{LONGEST, Task, summarise},
+    worker::{Current, Progress, Taken, WorkError, Worker, finish, take_on},
 };
 
 const INSTRUCTIONS: &str = "\
@@ -29,13 +29,30 @@ impl Worker for ConversationSummarizer {
     }
 
     async fn step(&self, office: &Office, current: &Current) -> Result<Progress, StoreError> {
-        let claimed = match take_on(office, self.kind(), current).await? {
-            Ok(claimed) => claimed,
-            Err(nothing) => return Ok(nothing),
-        };
-        let filed = file(office, ConversationId::new(claimed.subject_id)).await;
-        finish(office, self.kind(), claimed, filed).await
+        summarise_next(office, None, current).await
     }
+}
+
+/// Summarises what is next, or what is next of a kind.
+pub(crate) async fn summarise_next(
+    office: &Office,
+    only: Option<SubjectKind>,
+    current: &Current,
+) -> Result<Progress, StoreError> {
+    let kind = WorkerKind::ConversationSummarizer;
+    let claimed = match take_on(office, kind, (only, 1), current).await? {
+        Taken::Work(claimed) => claimed,
+        Taken::Nothing(why) => return Ok(why),
+    };
+    let mut came = Ok(());
+    for work in &claimed {
+        let id = ConversationId::new(work.subject.id);
+        came = match work.subject.kind {
+            SubjectKind::Digest => digest::prepare(office, id).await,
+            _ => file(office, id).await,
+        };
+    }
+    finish(office, kind, &claimed, came).await
 }
 
 /// Summarises a conversation. One that was deleted meanwhile has nothing to tell.
@@ -46,26 +63,24 @@ async fn file(office: &Office, id: ConversationId) -> Result<(), WorkError> {
     let after = written.as_ref().map_or(ExchangeId::new(0), |known| known.through);
     let before = written.as_ref().map_or("", |known| &known.summary.text);
     let exchanges = office.store.exchanges(id, u32::MAX).await?;
-    let Some(through) = exchanges.last().map(|exchange| exchange.id) else { return Ok(()) };
-    let mut talk: Vec<Said> = Vec::new();
-    for exchange in exchanges.iter().filter(|exchange| exchange.id > after) {
-        talk.extend(said(office, exchange.id).await?);
-    }
+    let Some(through) = exchanges.last().map(|exchange| exchange.id) else { return Err(WorkError::Changed) };
+    let new = exchanges.iter().map(|exchange| exchange.id).filter(|exchange| *exchange > after);
+    let talk = talk(office, new).await?;
     let (summary, title) = match &office.summarizer {
         None => (quoted(before, &talk), None),
         Some(model) => {
-            let lines: Vec<String> = talk
-                .iter()
-                .flat_map(|said| [format!("user: {}", said.asked), format!("assistant: {}", said.answered)])
-                .collect();
-            let task = Task { conversation: id, instructions: INSTRUCTIONS, before, said: &lines };
+            let lines = lines(&talk);
+            let task =
+                Task { conversation: id, instructions: INSTRUCTIONS, before, said: &lines, longest: LONGEST };
             let (title, text) = titled(&summarise(office, model.as_ref(), &task).await?);
             (Summary { text, by: model.name().to_owned() }, title)
         }
     };
     let summary = ConversationSummary { summary, through };
-    office.store.put_conversation_summary(id, &summary, title.as_deref()).await?;
-    Ok(())
+    match office.store.put_conversation_summary(id, &summary, title.as_deref()).await? {
+        true => Ok(()),
+        false => Err(WorkError::Changed),
+    }
 }
 
 /// What is said without a model: what one wrote before stays, and what is new is quoted.

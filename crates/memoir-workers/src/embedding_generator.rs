@@ -1,13 +1,13 @@
-//! Gives messages their vectors, in batches.
+//! Gives messages and summaries their vectors, in batches.
 
 use async_trait::async_trait;
 use memoir_core::WorkerKind;
-use memoir_recall::RecallError;
-use memoir_store::StoreError;
+use memoir_recall::BATCH;
+use memoir_store::{Claimed, StoreError, Unembedded};
 
 use crate::{
     Office,
-    worker::{Current, Progress, Worker},
+    worker::{Current, Progress, Taken, WorkError, Worker, finish, subjects, take_on},
 };
 
 pub(crate) struct EmbeddingGenerator;
@@ -18,25 +18,44 @@ impl Worker for EmbeddingGenerator {
         WorkerKind::EmbeddingGenerator
     }
 
-    fn waits_for_a_signal(&self) -> bool {
-        true
-    }
-
-    async fn step(&self, office: &Office, _current: &Current) -> Result<Progress, StoreError> {
-        match embed(office).await {
-            Ok(0) => Ok(Progress::Idle),
-            Ok(_) => Ok(Progress::Done),
-            Err(RecallError::Store(error)) => Err(error),
-            // The next run tries again; nothing of the batch was stored.
-            Err(_) => Ok(Progress::Idle),
-        }
+    async fn step(&self, office: &Office, current: &Current) -> Result<Progress, StoreError> {
+        let claimed = match take_on(office, self.kind(), (None, BATCH), current).await? {
+            Taken::Work(claimed) => claimed,
+            Taken::Nothing(why) => return Ok(why),
+        };
+        let texts = office.store.embeddable_texts(&subjects(&claimed)).await?;
+        // Work on what was deleted meanwhile is gone with it.
+        let is_there = |work: &Claimed| texts.iter().any(|text| text.subject == work.subject);
+        let claimed: Vec<Claimed> = claimed.into_iter().filter(is_there).collect();
+        embed(office, &claimed, &texts).await
     }
 }
 
-/// One batch. Whether there is any is known without reading all messages.
-async fn embed(office: &Office) -> Result<usize, RecallError> {
-    match office.recall.waiting().await? {
-        0 => Ok(0),
-        _ => office.recall.embed_next().await,
+/// Embeds a batch. One text that a server refuses does not keep the others from their vectors: it is found by halving.
+async fn embed(office: &Office, claimed: &[Claimed], texts: &[Unembedded]) -> Result<Progress, StoreError> {
+    let mut came = Progress::Done(Vec::new());
+    let mut parts: Vec<Vec<Claimed>> = vec![claimed.to_vec()];
+    while let Some(part) = parts.pop() {
+        let of_part = |text: &&Unembedded| part.iter().any(|work| work.subject == text.subject);
+        let texts: Vec<Unembedded> = texts.iter().filter(of_part).cloned().collect();
+        match office.recall.embed(&texts).await.map_err(WorkError::from) {
+            Err(error) if error.is_about_the_text() && part.len() > 1 => {
+                let (first, second) = part.split_at(part.len() / 2);
+                parts.extend([second.to_vec(), first.to_vec()]);
+            }
+            Err(error) => {
+                let alone = error.is_about_the_text();
+                // What is wrong with the server is wrong for all.
+                let failed: Vec<Claimed> =
+                    if alone { part } else { part.into_iter().chain(parts.drain(..).flatten()).collect() };
+                came = finish(office, WorkerKind::EmbeddingGenerator, &failed, Err(error)).await?;
+            }
+            Ok(_) => {
+                if let Progress::Done(done) = &mut came {
+                    done.extend(subjects(&part));
+                }
+            }
+        }
     }
+    Ok(came)
 }

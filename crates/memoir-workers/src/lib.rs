@@ -6,16 +6,19 @@
 
 mod backoff;
 mod conversation_summarizer;
+mod digest;
 mod embedding_generator;
 mod exchange_summarizer;
 mod extract;
 mod office;
+mod owner;
 mod runner;
 mod settings;
 mod summarise;
 mod worker;
 
+pub use digest::prepare_digests;
 pub use office::Office;
-pub use runner::{Runner, State, Status};
+pub use runner::{Listener, Runner, State, Status};
 pub use settings::WorkerSettings;
-pub use worker::{Progress, Report, run_until_idle};
+pub use worker::{Progress, Report, Stopped, run_until_idle};

@@ -6,27 +6,27 @@ use std::{
     time::Duration,
 };
 
-use memoir_core::WorkerKind;
-use memoir_store::StoreError;
+use memoir_core::{Subject, WorkerKind};
 use tokio::{
     sync::{Notify, watch},
     task::JoinHandle,
+    time::Instant,
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Office, Progress,
+    Office, Progress, backoff,
     worker::{Current, Worker, all},
 };
 
 /// How often work is looked for without being told that there is any.
 const POLL: Duration = Duration::from_secs(30);
 
-/// After a failure of the store's, work is looked for again after so long.
-const AFTER_TROUBLE: Duration = Duration::from_secs(5);
-
-/// A worker that was started begins after so long.
+/// A worker that was started begins after so long: starting up comes first.
 const FIRST_REST: Duration = Duration::from_millis(300);
+
+/// Looking for texts without vectors takes memory that a program which was just started does not need.
+const FIRST_REST_OF_VECTORS: Duration = Duration::from_secs(3);
 
 /// What a worker is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub enum State {
     Paused,
     /// What may be spent today is spent.
     Overspent,
+    /// It failed, and tries again after so long.
+    Troubled(Duration),
     /// It does not run.
     Stopped,
 }
@@ -50,6 +52,8 @@ pub struct Status {
     pub worker: WorkerKind,
     /// What it does.
     pub state: State,
+    /// What it is at.
+    pub current: Vec<Subject>,
     /// How much it has done since it was started.
     pub completed: u64,
     /// How often it has failed.
@@ -58,15 +62,83 @@ pub struct Status {
     pub last_error: Option<String>,
 }
 
-impl Status {
-    fn new(worker: WorkerKind) -> Self {
-        Self { worker, state: State::Stopped, completed: 0, failed: 0, last_error: None }
+/// What is known of a worker from outside.
+#[derive(Debug, Clone)]
+struct Known {
+    state: State,
+    /// Until when it rests after a failure.
+    rests_until: Option<Instant>,
+    current: Current,
+    completed: u64,
+    failed: u64,
+    last_error: Option<String>,
+}
+
+impl Known {
+    fn new() -> Self {
+        Self {
+            state: State::Stopped,
+            rests_until: None,
+            current: Current::default(),
+            completed: 0,
+            failed: 0,
+            last_error: None,
+        }
+    }
+
+    fn status(&self, worker: WorkerKind) -> Status {
+        let current = self.current.get();
+        let rest = self.rests_until.map(|until| until.saturating_duration_since(Instant::now()));
+        let state = match (self.state, rest) {
+            (State::Idle, _) if !current.is_empty() => State::Working,
+            (State::Idle, Some(rest)) if !rest.is_zero() => State::Troubled(rest),
+            (state, _) => state,
+        };
+        Status {
+            worker,
+            state,
+            current,
+            completed: self.completed,
+            failed: self.failed,
+            last_error: self.last_error.clone(),
+        }
+    }
+}
+
+/// What is told of the background as it happens.
+pub type Listener = Arc<dyn Fn(WorkerKind, &Progress) + Send + Sync>;
+
+/// What the workers of a process have in common.
+#[derive(Clone)]
+struct Shared {
+    office: Office,
+    known: Arc<Mutex<HashMap<WorkerKind, Known>>>,
+    wakes: Arc<HashMap<WorkerKind, Notify>>,
+    listener: Option<Listener>,
+}
+
+impl Shared {
+    fn note(&self, kind: WorkerKind, change: impl FnOnce(&mut Known)) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        change(known.entry(kind).or_insert_with(Known::new));
+    }
+
+    fn wake(&self, kind: WorkerKind) {
+        if let Some(wake) = self.wakes.get(&kind) {
+            wake.notify_one();
+        }
+    }
+
+    async fn woken(&self, kind: WorkerKind) {
+        match self.wakes.get(&kind) {
+            Some(wake) => wake.notified().await,
+            None => std::future::pending().await,
+        }
     }
 }
 
 struct Running {
     stop: CancellationToken,
-    wake: Arc<Notify>,
     /// Whether it is waiting, as it was told.
     waits: watch::Receiver<bool>,
     task: JoinHandle<()>,
@@ -74,21 +146,25 @@ struct Running {
 
 /// The workers of a process.
 pub struct Runner {
-    office: Office,
+    shared: Shared,
     pause: watch::Sender<bool>,
     running: HashMap<WorkerKind, Running>,
-    statuses: Arc<Mutex<HashMap<WorkerKind, Status>>>,
 }
 
 impl Runner {
-    /// Workers of `office`; none runs yet.
-    pub fn new(office: Office) -> Self {
-        Self { office, pause: watch::Sender::new(false), running: HashMap::new(), statuses: Arc::default() }
+    /// Workers of `office`; none runs yet. `listener` is told what they do.
+    pub fn new(office: Office, listener: Option<Listener>) -> Self {
+        let wakes = WorkerKind::ALL.into_iter().map(|kind| (kind, Notify::new())).collect();
+        Self {
+            shared: Shared { office, known: Arc::default(), wakes: Arc::new(wakes), listener },
+            pause: watch::Sender::new(false),
+            running: HashMap::new(),
+        }
     }
 
     /// What they share.
     pub fn office(&self) -> &Office {
-        &self.office
+        &self.shared.office
     }
 
     /// Starts a worker; one that runs goes on.
@@ -97,18 +173,21 @@ impl Runner {
             return;
         }
         let Some(worker) = all().into_iter().find(|worker| worker.kind() == kind) else { return };
-        let (stop, wake) = (CancellationToken::new(), Arc::new(Notify::new()));
+        let stop = CancellationToken::new();
         let (says, waits) = watch::channel(false);
         let desk = Desk {
-            office: self.office.clone(),
+            shared: self.shared.clone(),
+            kind,
             pause: self.pause.subscribe(),
             stop: stop.clone(),
-            wake: Arc::clone(&wake),
             waits: says,
-            statuses: Arc::clone(&self.statuses),
+            troubles: 0,
+            rests_until: None,
         };
+        // From now on, whoever asks is told so.
+        self.shared.note(kind, |known| known.state = State::Idle);
         let task = tokio::spawn(desk.work(worker));
-        self.running.insert(kind, Running { stop, wake, waits, task });
+        self.running.insert(kind, Running { stop, waits, task });
     }
 
     /// Stops a worker, in the middle of a call too; what it was at is given back.
@@ -144,54 +223,77 @@ impl Runner {
 
     /// Tells them that there may be work.
     pub fn wake(&self) {
-        self.running.values().for_each(|running| running.wake.notify_one());
+        self.running.keys().for_each(|kind| self.shared.wake(*kind));
     }
 
     /// How each is getting on.
     pub fn statuses(&self) -> Vec<Status> {
-        let known = self.statuses.lock().unwrap_or_else(PoisonError::into_inner);
-        WorkerKind::ALL.map(|kind| known.get(&kind).cloned().unwrap_or_else(|| Status::new(kind))).to_vec()
+        let known = self.shared.known.lock().unwrap_or_else(PoisonError::into_inner);
+        WorkerKind::ALL
+            .into_iter()
+            .map(|kind| known.get(&kind).cloned().unwrap_or_else(Known::new).status(kind))
+            .collect()
     }
 }
 
 /// Where one worker sits.
 struct Desk {
-    office: Office,
+    shared: Shared,
+    kind: WorkerKind,
     pause: watch::Receiver<bool>,
     stop: CancellationToken,
-    wake: Arc<Notify>,
     waits: watch::Sender<bool>,
-    statuses: Arc<Mutex<HashMap<WorkerKind, Status>>>,
+    /// How often in a row it has failed.
+    troubles: u32,
+    /// Until when it rests after that, whoever wakes it.
+    rests_until: Option<Instant>,
 }
 
 impl Desk {
     async fn work(mut self, worker: &'static dyn Worker) {
-        let kind = worker.kind();
-        self.note(kind, |status| status.state = State::Idle);
-        // Starting up comes first.
-        let first_rest = if worker.waits_for_a_signal() { Duration::MAX } else { FIRST_REST };
-        self.rest(first_rest).await;
+        let kind = self.kind;
+        let vectors = kind == WorkerKind::EmbeddingGenerator;
+        self.rest(if vectors { FIRST_REST_OF_VECTORS } else { FIRST_REST }).await;
+        let mut looked_for_the_dead = false;
         while !self.stop.is_cancelled() {
             if *self.pause.borrow_and_update() {
-                self.note(kind, |status| status.state = State::Paused);
-                self.waits.send_replace(true);
-                tokio::select! {
-                    () = self.stop.cancelled() => break,
-                    resumed = self.pause.wait_for(|paused| !*paused) => {
-                        if resumed.is_err() {
-                            break;
-                        }
-                    }
+                if self.wait_as_told().await {
+                    continue;
                 }
-                self.waits.send_replace(false);
+                break;
+            }
+            if let Some(until) = self.rests_until.filter(|until| *until > Instant::now()) {
+                tokio::select! {
+                    () = self.stop.cancelled() => {}
+                    _ = self.pause.wait_for(|paused| *paused) => {}
+                    () = tokio::time::sleep_until(until) => {}
+                }
                 continue;
+            }
+            if !looked_for_the_dead {
+                // If this fails, their leases run out.
+                let _ = self.shared.office.take_back_from_the_dead().await;
+                looked_for_the_dead = true;
             }
             let rest = self.step(worker).await;
             if let Some(rest) = rest {
                 self.rest(rest).await;
             }
         }
-        self.note(kind, |status| status.state = State::Stopped);
+        self.shared.note(kind, |known| known.state = State::Stopped);
+    }
+
+    /// Waits until it may go on; says whether it may.
+    async fn wait_as_told(&mut self) -> bool {
+        self.shared.note(self.kind, |known| known.state = State::Paused);
+        self.waits.send_replace(true);
+        let goes_on = tokio::select! {
+            () = self.stop.cancelled() => false,
+            resumed = self.pause.wait_for(|paused| !*paused) => resumed.is_ok(),
+        };
+        self.waits.send_replace(false);
+        self.shared.note(self.kind, |known| known.state = State::Idle);
+        goes_on
     }
 
     /// Waits until there may be work, or something else to heed.
@@ -199,61 +301,81 @@ impl Desk {
         tokio::select! {
             () = self.stop.cancelled() => {}
             _ = self.pause.wait_for(|paused| *paused) => {}
-            () = self.wake.notified() => {}
+            () = self.shared.woken(self.kind) => {}
             () = tokio::time::sleep(time) => {}
         }
     }
 
     /// Does one piece, unless it is stopped or paused in the middle: then it is given back. Says how long to rest.
     async fn step(&mut self, worker: &'static dyn Worker) -> Option<Duration> {
-        let (kind, current) = (worker.kind(), Current::default());
+        let (kind, current) = (self.kind, Current::default());
+        self.shared.note(kind, |known| known.current = current.clone());
         let came = tokio::select! {
             biased;
             () = self.stop.cancelled() => None,
             _ = self.pause.wait_for(|paused| *paused) => None,
-            came = worker.step(&self.office, &current) => Some(came),
+            came = worker.step(&self.shared.office, &current) => Some(came),
         };
+        let was_at = current.get();
+        current.set(Vec::new());
         let Some(came) = came else {
-            if let Some(subject) = current.get() {
+            if !was_at.is_empty() {
                 // If even this fails, the lease runs out.
-                let _ = self.office.store.release(kind, subject).await;
+                let _ = self.shared.office.store.release(kind, &was_at).await;
             }
             return None;
         };
+        if let (Some(listener), Ok(progress)) = (&self.shared.listener, &came) {
+            listener(kind, progress);
+        }
         match came {
-            Ok(Progress::Done) => self.note(kind, |status| {
-                (status.state, status.completed) = (State::Working, status.completed + 1);
-            }),
-            Ok(Progress::Failed(error)) => self.note(kind, |status| {
-                (status.state, status.failed, status.last_error) =
-                    (State::Working, status.failed + 1, Some(error));
-            }),
+            Ok(Progress::Done(subjects)) => {
+                self.troubles = 0;
+                self.shared.note(kind, |known| {
+                    (known.state, known.rests_until) = (State::Idle, None);
+                    known.completed += subjects.len() as u64;
+                });
+                if kind != WorkerKind::EmbeddingGenerator {
+                    // There is a summary without a vector now.
+                    self.shared.wake(WorkerKind::EmbeddingGenerator);
+                }
+                None
+            }
+            Ok(Progress::Failed { subjects, error }) => {
+                self.shared.note(kind, |known| known.failed += subjects.len() as u64);
+                self.trouble(error);
+                None
+            }
             Ok(Progress::Idle) => {
-                self.note(kind, |status| status.state = State::Idle);
-                return Some(self.until_due(kind).await);
+                self.shared.note(kind, |known| known.state = State::Idle);
+                Some(self.until_due().await)
             }
             Ok(Progress::OverBudget) => {
-                self.note(kind, |status| status.state = State::Overspent);
-                return Some(POLL);
+                self.shared.note(kind, |known| known.state = State::Overspent);
+                Some(POLL)
             }
             Err(error) => {
-                self.note(kind, |status| status.last_error = Some(error.to_string()));
-                return Some(AFTER_TROUBLE);
+                self.trouble(error.to_string());
+                None
             }
         }
-        None
+    }
+
+    /// Rests after a failure: longer with every one in a row, so that a server that is down is not called all the time.
+    fn trouble(&mut self, error: String) {
+        let until = Instant::now() + backoff::rest(self.troubles);
+        self.troubles += 1;
+        self.rests_until = Some(until);
+        self.shared.note(self.kind, |known| {
+            (known.state, known.rests_until, known.last_error) = (State::Idle, Some(until), Some(error));
+        });
     }
 
     /// How long until something is due that failed before; the usual time, if that is sooner.
-    async fn until_due(&self, kind: WorkerKind) -> Duration {
-        let due: Result<_, StoreError> = self.office.store.next_due(kind).await;
-        let now = self.office.clock.now();
+    async fn until_due(&self) -> Duration {
+        let due = self.shared.office.store.next_due(self.kind).await;
+        let now = self.shared.office.clock.now();
         let due = due.ok().flatten().map(|due| Duration::from_millis(due.millis_since(now)));
         due.map_or(POLL, |due| due.clamp(Duration::from_millis(100), POLL))
-    }
-
-    fn note(&self, kind: WorkerKind, change: impl FnOnce(&mut Status)) {
-        let mut statuses = self.statuses.lock().unwrap_or_else(PoisonError::into_inner);
-        change(statuses.entry(kind).or_insert_with(|| Status::new(kind)));
     }
 }

@@ -76,7 +76,7 @@ impl HasSettings for WorkerSettings {
             key: "workers.daily_budget_usd",
             aliases: &[],
             takes: "dollars from 0 to 100000, or none",
-            summary: "what summaries by a paid model may cost in a day",
+            summary: "what paid work in the background may cost in a day",
             show: |settings| settings.daily_budget_usd.map_or("none".into(), |dollars| dollars.to_string()),
             change: |settings, value| {
                 let dollars = value.parse().ok().filter(|dollars| (0.0..=100_000.0).contains(dollars));

@@ -3,14 +3,15 @@
 use memoir_core::{ConversationId, Purpose, count_tokens};
 use memoir_models::{ChatMessage, ChatModel, ChatRequest, bill, whole_answer};
 use memoir_recall::inside_fence;
+use memoir_redact::without_secrets;
 
 use crate::{Office, worker::WorkError};
 
 /// What is sent at once, in tokens, at most; longer talk is summarised in parts.
 const MOST_AT_ONCE: u64 = 12_000;
 
-/// A longer answer is not a summary: it is cut.
-const LONGEST: usize = 1200;
+/// A longer answer is not a summary: it is cut, after so many characters.
+pub(crate) const LONGEST: usize = 1200;
 
 /// What is to be summarised, and how.
 pub(crate) struct Task<'a> {
@@ -21,6 +22,8 @@ pub(crate) struct Task<'a> {
     pub(crate) before: &'a str,
     /// What was said, line by line.
     pub(crate) said: &'a [String],
+    /// How long the summary may be, in characters.
+    pub(crate) longest: usize,
 }
 
 /// The summary, made in as many parts as it takes.
@@ -40,7 +43,7 @@ pub(crate) async fn summarise(
                 inside_fence(&summary)
             )
         };
-        summary = tidy(&call(office, model, task, prompt).await?)?;
+        summary = tidy(&call(office, model, task, &prompt).await?, task.longest)?;
     }
     Ok(summary)
 }
@@ -83,11 +86,12 @@ async fn call(
     office: &Office,
     model: &dyn ChatModel,
     task: &Task<'_>,
-    prompt: String,
+    prompt: &str,
 ) -> Result<String, WorkError> {
     let request = ChatRequest {
         system: task.instructions.to_owned(),
-        messages: vec![ChatMessage::User(prompt)],
+        // What was kept before secrets were taken out may still have some.
+        messages: vec![ChatMessage::User(without_secrets(prompt).into_owned())],
         ..ChatRequest::default()
     };
     let mut usage = None;
@@ -100,7 +104,7 @@ async fn call(
 }
 
 /// An answer as a summary: in one piece, and not longer than one.
-fn tidy(answer: &str) -> Result<String, WorkError> {
+fn tidy(answer: &str, longest: usize) -> Result<String, WorkError> {
     let text = answer.trim();
     if text.is_empty() {
         return Err(WorkError::NoSummary("it is empty"));
@@ -109,7 +113,7 @@ fn tidy(answer: &str) -> Result<String, WorkError> {
     if start.starts_with("<!doctype") || start.starts_with("<html") {
         return Err(WorkError::NoSummary("it is a web page"));
     }
-    Ok(match text.char_indices().nth(LONGEST) {
+    Ok(match text.char_indices().nth(longest) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     })
@@ -136,9 +140,9 @@ mod tests {
 
     #[test]
     fn what_is_no_summary_is_told_from_one() {
-        assert!(tidy(" \n").is_err() && tidy("<!DOCTYPE html><p>502").is_err());
-        assert_eq!(tidy(" They met. \n").ok().as_deref(), Some("They met."));
-        let long = tidy(&"x".repeat(50_000)).unwrap_or_default();
+        assert!(tidy(" \n", LONGEST).is_err() && tidy("<!DOCTYPE html><p>502", LONGEST).is_err());
+        assert_eq!(tidy(" They met. \n", LONGEST).ok().as_deref(), Some("They met."));
+        let long = tidy(&"x".repeat(50_000), LONGEST).unwrap_or_default();
         assert_eq!(long.chars().count(), LONGEST + 1);
     }
 }

@@ -1,10 +1,11 @@
 //! The trait that every worker has, and letting all of them work until nothing is due.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use memoir_core::WorkerKind;
+use memoir_core::{Subject, SubjectKind, Timestamp, WorkerKind};
 use memoir_models::ModelError;
+use memoir_recall::RecallError;
 use memoir_store::{Claimed, JobFailure, StoreError};
 
 use crate::{
@@ -21,13 +22,25 @@ pub(crate) enum WorkError {
     Model(#[from] ModelError),
     #[error("what the model gave is no summary: {0}")]
     NoSummary(&'static str),
+    #[error("what it is about has changed meanwhile")]
+    Changed,
+}
+
+impl From<RecallError> for WorkError {
+    fn from(error: RecallError) -> Self {
+        match error {
+            RecallError::Store(error) => Self::Store(error),
+            RecallError::Embedding(error) => Self::Model(error),
+            RecallError::Stage(reason) => Self::Model(ModelError::Garbled(reason)),
+        }
+    }
 }
 
 impl WorkError {
     /// Whether trying again may help. A wrong key or a wrong request stays wrong.
     pub(crate) fn is_transient(&self) -> bool {
         match self {
-            Self::Store(_) | Self::NoSummary(_) => true,
+            Self::Store(_) | Self::NoSummary(_) | Self::Changed => true,
             Self::Model(error) => {
                 error.is_transient()
                     || matches!(
@@ -37,15 +50,39 @@ impl WorkError {
             }
         }
     }
+
+    /// Whether it is about what was sent, and not about who sent it or where to.
+    pub(crate) fn is_about_the_text(&self) -> bool {
+        matches!(
+            self,
+            Self::Model(
+                ModelError::BadRequest { .. } | ModelError::ContextTooLong { .. } | ModelError::ContentFilter
+            )
+        )
+    }
+
+    /// When to try again after failing so often before, if ever.
+    fn due(&self, attempts: u32, now: Timestamp) -> Option<Timestamp> {
+        let due = backoff::next(attempts, now).filter(|_| self.is_transient())?;
+        let Self::Model(error) = self else { return Some(due) };
+        // Who asks for more time gets it.
+        let asked = error.retry_after().and_then(|wait| i64::try_from(wait.as_millis()).ok()).unwrap_or(0);
+        Some(due.max(Timestamp::from_millis(now.as_millis() + asked)))
+    }
 }
 
 /// What came of looking for work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
-    /// A piece was done.
-    Done,
-    /// A piece failed, and why.
-    Failed(String),
+    /// Something was done.
+    Done(Vec<Subject>),
+    /// Something failed.
+    Failed {
+        /// What.
+        subjects: Vec<Subject>,
+        /// Why.
+        error: String,
+    },
     /// Nothing is due.
     Idle,
     /// What may be spent today is spent.
@@ -53,16 +90,16 @@ pub enum Progress {
 }
 
 /// What a worker is at.
-#[derive(Debug, Default)]
-pub(crate) struct Current(Mutex<Option<i64>>);
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Current(Arc<Mutex<Vec<Subject>>>);
 
 impl Current {
-    pub(crate) fn set(&self, subject: i64) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(subject);
+    pub(crate) fn set(&self, subjects: Vec<Subject>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = subjects;
     }
 
-    pub(crate) fn get(&self) -> Option<i64> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn get(&self) -> Vec<Subject> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -71,57 +108,55 @@ impl Current {
 pub(crate) trait Worker: Send + Sync {
     fn kind(&self) -> WorkerKind;
 
-    /// Whether it begins only when it is told that there may be work: looking for it takes memory that a program which
-    /// was just started does not need.
-    fn waits_for_a_signal(&self) -> bool {
-        false
-    }
-
-    /// Does one piece, and notes in `current` what it is at.
+    /// Does one piece, or a batch, and notes in `current` what it is at.
     async fn step(&self, office: &Office, current: &Current) -> Result<Progress, StoreError>;
 }
 
-/// The next piece of a worker's, taken on; or why there is none.
+/// Work that was taken on, or why there is none.
+pub(crate) enum Taken {
+    Work(Vec<Claimed>),
+    Nothing(Progress),
+}
+
+/// The next pieces of a worker's, taken on; so many at most.
 pub(crate) async fn take_on(
     office: &Office,
     kind: WorkerKind,
+    (only, limit): (Option<SubjectKind>, u32),
     current: &Current,
-) -> Result<Result<Claimed, Progress>, StoreError> {
-    if over_budget(office).await? {
-        return Ok(Err(Progress::OverBudget));
+) -> Result<Taken, StoreError> {
+    if office.is_over_budget(kind).await? {
+        return Ok(Taken::Nothing(Progress::OverBudget));
     }
-    let Some(claimed) = office.store.claim(&office.claim(kind)).await? else {
-        return Ok(Err(Progress::Idle));
-    };
-    current.set(claimed.subject_id);
-    Ok(Ok(claimed))
+    let claim = memoir_store::Claim { only, ..office.claim(kind) };
+    let claimed = office.store.claim(&claim, limit).await?;
+    if claimed.is_empty() {
+        return Ok(Taken::Nothing(Progress::Idle));
+    }
+    current.set(subjects(&claimed));
+    Ok(Taken::Work(claimed))
 }
 
-/// Whether no more may be spent today. Quotations cost nothing.
-async fn over_budget(office: &Office) -> Result<bool, StoreError> {
-    match (office.daily_budget, &office.summarizer) {
-        (Some(budget), Some(model)) if !model.is_free() => Ok(office.spent_today().await? >= budget),
-        _ => Ok(false),
-    }
+pub(crate) fn subjects(claimed: &[Claimed]) -> Vec<Subject> {
+    claimed.iter().map(|claimed| claimed.subject).collect()
 }
 
-/// Notes what came of a piece: it is done, its subject is gone, or it failed and is tried again, or never.
+/// Notes what came of work: it is done, or it failed and is tried again, or never.
 pub(crate) async fn finish(
     office: &Office,
     kind: WorkerKind,
-    claimed: Claimed,
+    claimed: &[Claimed],
     came: Result<(), WorkError>,
 ) -> Result<Progress, StoreError> {
-    let Err(error) = came else {
-        // Filing it has ended the work; of a subject that is gone there may be a lease left.
-        office.store.release(kind, claimed.subject_id).await?;
-        return Ok(Progress::Done);
-    };
+    // Filing it has ended the work.
+    let Err(error) = came else { return Ok(Progress::Done(subjects(claimed))) };
     let now = office.clock.now();
-    let due = if error.is_transient() { backoff::next(claimed.attempts, now) } else { None };
-    let failure = JobFailure { error: error.to_string(), due };
-    office.store.fail(kind, claimed.subject_id, &failure, now).await?;
-    Ok(Progress::Failed(failure.error))
+    // Of what was deleted meanwhile there is no work left to note this on.
+    for work in claimed {
+        let failure = JobFailure { error: error.to_string(), due: error.due(work.attempts, now) };
+        office.store.fail(kind, &[work.subject], &failure, now).await?;
+    }
+    Ok(Progress::Failed { subjects: subjects(claimed), error: error.to_string() })
 }
 
 /// Every worker there is.
@@ -140,28 +175,50 @@ pub struct Report {
     pub failed: u64,
     /// Why it failed last.
     pub last_error: Option<String>,
-    /// Whether it stopped because enough was spent today.
-    pub over_budget: bool,
+    /// Why it stopped, if it was not for want of work.
+    pub stopped: Option<Stopped>,
 }
 
-/// Lets every worker do what is due, one after the other, and tells what they did.
-pub async fn run_until_idle(office: &Office) -> Result<Vec<Report>, StoreError> {
+/// Why a worker stopped although there was work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopped {
+    /// What may be spent today is spent.
+    OverBudget,
+    /// Nothing succeeded any more.
+    Failing,
+}
+
+/// After so many failures in a row the rest is left for another time.
+const PATIENCE: u32 = 5;
+
+/// Lets some workers do what is due, one after the other, and tells what they did: at once, and in the end.
+pub async fn run_until_idle(
+    office: &Office,
+    workers: &[WorkerKind],
+    told: &mut (dyn FnMut(WorkerKind, &Progress) + Send),
+) -> Result<Vec<Report>, StoreError> {
+    office.take_back_from_the_dead().await?;
     let mut reports = Vec::new();
-    for worker in all() {
+    for worker in all().into_iter().filter(|worker| workers.contains(&worker.kind())) {
         let mut report =
-            Report { worker: worker.kind(), done: 0, failed: 0, last_error: None, over_budget: false };
-        loop {
-            match worker.step(office, &Current::default()).await? {
-                Progress::Done => report.done += 1,
-                Progress::Failed(error) => {
-                    report.failed += 1;
+            Report { worker: worker.kind(), done: 0, failed: 0, last_error: None, stopped: None };
+        let mut in_a_row = 0;
+        while report.stopped.is_none() {
+            let progress = worker.step(office, &Current::default()).await?;
+            told(worker.kind(), &progress);
+            match progress {
+                Progress::Done(subjects) => {
+                    report.done += subjects.len() as u64;
+                    in_a_row = 0;
+                }
+                Progress::Failed { subjects, error } => {
+                    report.failed += subjects.len() as u64;
                     report.last_error = Some(error);
+                    in_a_row += 1;
+                    report.stopped = (in_a_row >= PATIENCE).then_some(Stopped::Failing);
                 }
                 Progress::Idle => break,
-                Progress::OverBudget => {
-                    report.over_budget = true;
-                    break;
-                }
+                Progress::OverBudget => report.stopped = Some(Stopped::OverBudget),
             }
         }
         reports.push(report);

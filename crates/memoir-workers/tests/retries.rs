@@ -8,12 +8,12 @@ use std::sync::{
 };
 
 use async_trait::async_trait;
-use memoir_core::{Clock, TimeZone, Timestamp, Usage, Usd};
+use memoir_core::{Clock, TimeZone, Timestamp, Usage, Usd, WorkerKind};
 use memoir_embed::LocalEmbedder;
 use memoir_models::{ChatModel, ChatRequest, ChatStream, ModelError};
 use memoir_recall::Recall;
 use memoir_store::{Exchanges as _, contract, sqlite::SqliteStore};
-use memoir_workers::{Office, run_until_idle};
+use memoir_workers::{Office, Report, Stopped, run_until_idle};
 use tempfile::TempDir;
 
 /// Time that goes on when it is told.
@@ -50,16 +50,15 @@ impl ChatModel for Failing {
 async fn office(directory: &TempDir, clock: &Arc<Hand>, model: &Arc<Failing>) -> Office {
     let store = Arc::new(SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap());
     let clock: Arc<dyn Clock> = Arc::clone(clock) as Arc<dyn Clock>;
+    let recall = Recall::new(store, Arc::new(LocalEmbedder), clock, TimeZone::UTC);
     Office {
-        recall: Recall::new(store.clone(), Arc::new(LocalEmbedder), Arc::clone(&clock), TimeZone::UTC),
-        store,
-        summarizer: Some(Arc::clone(model) as Arc<dyn ChatModel>),
-        clock,
-        zone: TimeZone::UTC,
-        current: Arc::default(),
         owner: "test".into(),
-        daily_budget: None,
+        ..Office::new(recall, Some(Arc::clone(model) as Arc<dyn ChatModel>), None)
     }
+}
+
+async fn work(office: &Office) -> Vec<Report> {
+    run_until_idle(office, &WorkerKind::ALL, &mut |_, _| {}).await.unwrap()
 }
 
 /// One exchange.
@@ -82,16 +81,16 @@ async fn waits_double_survive_a_restart_and_end() {
         // Every attempt is another process.
         let office = office(&directory, &clock, &model).await;
         let (before, now) = (model.calls.load(Ordering::SeqCst), office.clock.now());
-        run_until_idle(&office).await.unwrap();
+        work(&office).await;
         // The exchange and its conversation: both are tried once, and not again before they are due.
         assert_eq!(model.calls.load(Ordering::SeqCst) - before, 2, "attempt {attempt}");
-        run_until_idle(&office).await.unwrap();
+        work(&office).await;
         assert_eq!(model.calls.load(Ordering::SeqCst) - before, 2, "not before it is due");
-        if let Some(due) = office.store.next_due(memoir_core::WorkerKind::ExchangeSummarizer).await.unwrap() {
+        if let Some(due) = office.store.next_due(WorkerKind::ExchangeSummarizer).await.unwrap() {
             waits.push(due.millis_since(now) / 1000);
             clock.0.store(due.as_millis(), Ordering::SeqCst);
         }
-        let later = office.store.next_due(memoir_core::WorkerKind::ConversationSummarizer).await.unwrap();
+        let later = office.store.next_due(WorkerKind::ConversationSummarizer).await.unwrap();
         clock.0.fetch_max(later.map_or(0, Timestamp::as_millis), Ordering::SeqCst);
     }
     // With jitter of up to a quarter.
@@ -104,7 +103,7 @@ async fn waits_double_survive_a_restart_and_end() {
     assert_eq!(failed.iter().map(|job| job.attempts).collect::<Vec<_>>(), [7, 7]);
     assert!(failed[0].last_error.as_deref().unwrap().contains("busy"));
     clock.0.fetch_add(1_000_000_000, Ordering::SeqCst);
-    run_until_idle(&office).await.unwrap();
+    work(&office).await;
     assert_eq!(model.calls.load(Ordering::SeqCst), 14, "nothing is retried for ever");
 }
 
@@ -113,7 +112,34 @@ async fn a_wrong_key_fails_at_once() {
     let wrong = ModelError::Authentication { status: 401, message: "no".into() };
     let (directory, clock, model) = fixture(wrong).await;
     let office = office(&directory, &clock, &model).await;
-    run_until_idle(&office).await.unwrap();
+    work(&office).await;
     assert_eq!(office.store.failed_jobs(10).await.unwrap().len(), 2);
     assert_eq!(model.calls.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_server_that_is_down_is_not_asked_about_everything() {
+    let down = ModelError::Unreachable { url: "http://x".into(), reason: "refused".into() };
+    let (directory, clock, model) = fixture(down).await;
+    let office = office(&directory, &clock, &model).await;
+    for number in 0..50 {
+        let draft = contract::exchange("question", "answer", number);
+        office.store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
+    }
+    let reports = work(&office).await;
+    assert_eq!(model.calls.load(Ordering::SeqCst), 10, "five of each, and the rest is left for later");
+    assert_eq!(reports[0].stopped, Some(Stopped::Failing));
+    assert!(reports[0].last_error.as_deref().unwrap().contains("refused"));
+    assert_eq!(reports[2].stopped, None, "vectors do not need that server");
+}
+
+#[tokio::test]
+async fn who_asks_for_time_gets_it() {
+    let wait = Some(std::time::Duration::from_secs(90));
+    let busy = ModelError::RateLimited { retry_after: wait, message: "slow down".into() };
+    let (directory, clock, model) = fixture(busy).await;
+    let office = office(&directory, &clock, &model).await;
+    work(&office).await;
+    let due = office.store.next_due(WorkerKind::ExchangeSummarizer).await.unwrap().unwrap();
+    assert_eq!(due.millis_since(office.clock.now()), 90_000);
 }

@@ -83,16 +83,7 @@ async fn store(directory: &TempDir, exchanges: i64) -> SqliteStore {
 fn office(store: &SqliteStore, model: Arc<Model>, owner: &str) -> Office {
     let recall =
         Recall::new(Arc::new(store.clone()), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
-    Office {
-        store: Arc::new(store.clone()),
-        recall,
-        summarizer: Some(model),
-        clock: Arc::new(SystemClock),
-        zone: TimeZone::UTC,
-        current: Arc::default(),
-        owner: owner.to_owned(),
-        daily_budget: None,
-    }
+    Office { owner: owner.to_owned(), ..Office::new(recall, Some(model), None) }
 }
 
 async fn jobs(store: &SqliteStore) -> u64 {
@@ -104,7 +95,7 @@ async fn a_worker_in_the_middle_of_a_call_pauses_goes_on_and_stops() {
     let directory = TempDir::new().unwrap();
     let store = store(&directory, 3).await;
     let model = Model::new(true);
-    let mut runner = Runner::new(office(&store, Arc::clone(&model), "one"));
+    let mut runner = Runner::new(office(&store, Arc::clone(&model), "one"), None);
     runner.start(KIND);
     runner.start(KIND);
     model.called(1).await;
@@ -140,8 +131,8 @@ async fn two_processes_summarise_no_exchange_twice() {
     let (first, second) =
         (office(&one, Arc::clone(&model), "one"), office(&other, Arc::clone(&model), "two"));
     let (first, second) = tokio::join!(
-        tokio::spawn(async move { run_until_idle(&first).await.unwrap() }),
-        tokio::spawn(async move { run_until_idle(&second).await.unwrap() }),
+        tokio::spawn(async move { run_until_idle(&first, &WorkerKind::ALL, &mut |_, _| {}).await.unwrap() }),
+        tokio::spawn(async move { run_until_idle(&second, &WorkerKind::ALL, &mut |_, _| {}).await.unwrap() }),
     );
     let done = |index: usize| first.as_ref().unwrap()[index].done + second.as_ref().unwrap()[index].done;
     assert_eq!((done(0), done(1)), (200, 200), "exchanges and conversations");
@@ -153,4 +144,37 @@ async fn two_processes_summarise_no_exchange_twice() {
     prompts.dedup();
     assert_eq!(prompts.len(), 200);
     assert_eq!(jobs(&one).await, 0);
+}
+
+#[tokio::test]
+async fn a_worker_says_what_it_is_at() {
+    let directory = TempDir::new().unwrap();
+    let store = store(&directory, 1).await;
+    let model = Model::new(true);
+    let mut runner = Runner::new(office(&store, Arc::clone(&model), "one"), None);
+    runner.start(KIND);
+    model.called(1).await;
+    let status = runner.statuses().remove(0);
+    assert_eq!((status.state, status.current.len()), (State::Working, 1));
+    assert_eq!(status.current[0].to_string(), "exchange 1");
+    runner.stop_all().await;
+    let status = runner.statuses().remove(0);
+    assert_eq!((status.state, status.current), (State::Stopped, Vec::new()));
+}
+
+#[tokio::test]
+async fn secrets_do_not_leave() {
+    let directory = TempDir::new().unwrap();
+    let store = store(&directory, 0).await;
+    let key = format!("sk-ant-api03-{}", "aB3".repeat(20));
+    let draft = contract::exchange(&format!("My key is {key}, is it valid?"), "I cannot tell.", 1);
+    store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
+    let model = Model::new(false);
+    let office = office(&store, Arc::clone(&model), "one");
+    run_until_idle(&office, &WorkerKind::ALL, &mut |_, _| {}).await.unwrap();
+    let prompts = model.prompts.lock().unwrap().clone();
+    assert_eq!(prompts.len(), 2);
+    assert!(
+        prompts.iter().all(|prompt| !prompt.contains(&key) && prompt.contains("[redacted: Anthropic key]"))
+    );
 }

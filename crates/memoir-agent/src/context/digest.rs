@@ -60,7 +60,7 @@ pub(crate) fn moved(before: Option<&Digest>, left: &[PastExchange], most: u64) -
     let through = left.last()?.id;
     let prepared = before.and_then(|digest| digest.prepared.as_ref());
     let summary = match prepared.filter(|prepared| prepared.through == through) {
-        Some(prepared) => prepared.summary.clone(),
+        Some(prepared) => cut::from_start(prepared.summary.trim(), most),
         None => extract(before.map_or("", |digest| &digest.summary), left, most),
     };
     let mut pinned = before.map(|digest| digest.pinned.clone()).unwrap_or_default();
@@ -70,7 +70,7 @@ pub(crate) fn moved(before: Option<&Digest>, left: &[PastExchange], most: u64) -
         pinned.push(instruction);
     }
     pinned.drain(..pinned.len().saturating_sub(MOST_INSTRUCTIONS));
-    Some(Digest { through, summary, pinned, prepared: None })
+    Some(Digest { through, summary, pinned, prepared: None, wanted: None })
 }
 
 /// A summary made of quotations: of every exchange one line, and of these the most telling that fit.
@@ -317,6 +317,7 @@ mod tests {
             summary: "one".into(),
             pinned: vec!["Never shout.".into(), "Answer in French.".into()],
             prepared: Some(Prepared { through: ExchangeId::new(3), summary: "made ahead".into() }),
+            wanted: None,
         };
         let left = [exchange(2, "Never shout.", "ok"), exchange(3, "The boiler was repaired by Olaf", "ok")];
         let digest = moved(Some(&before), &left, 300);
@@ -325,6 +326,7 @@ mod tests {
             summary: "made ahead".into(),
             pinned: vec!["Answer in French.".into(), "Never shout.".into()],
             prepared: None,
+            wanted: None,
         };
         assert_eq!(digest, Some(expected));
         let elsewhere = moved(Some(&before), &left[..1], 300).map(|digest| digest.summary);
@@ -339,6 +341,7 @@ mod tests {
             summary: "word </memory> ".repeat(500),
             pinned: (0..40).map(|n| format!("Always do number {n} first.")).collect(),
             prepared: None,
+            wanted: None,
         };
         let text = section(&digest, 300);
         assert!(count_tokens(&text) <= 300, "{}", count_tokens(&text));

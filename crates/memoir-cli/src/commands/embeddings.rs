@@ -3,7 +3,8 @@
 use anstream::println;
 use async_trait::async_trait;
 use indicatif::{ProgressBar, ProgressStyle};
-use memoir_core::WorkerKind;
+use memoir_core::{SubjectKind, WorkerKind};
+use memoir_workers::{Progress, run_until_idle};
 
 use super::{Command, Next, summarizer};
 use crate::{
@@ -36,7 +37,7 @@ impl Command for Embeddings {
             }
             ["rebuild"] => {
                 println!(
-                    "All vectors of {} are made anew; until that is done, what has none is found by its words. \
+                    "All vectors are deleted and made anew by {}; until that is done, what has none is found by its words. \
                      /embeddings rebuild yes does it.",
                     app.recall().embedder.name()
                 );
@@ -48,36 +49,69 @@ impl Command for Embeddings {
                     .hint("Use /embeddings, /embeddings on, /embeddings off or /embeddings rebuild."));
             }
         }
-        let on = if app.worker_settings.is_on(WorkerKind::EmbeddingGenerator) { "on" } else { "off" };
-        println!("{:<24} {on}", WorkerKind::EmbeddingGenerator.as_str());
-        println!("{} messages wait for their vectors.", app.recall().waiting().await?);
+        summarizer::show(WorkerKind::EmbeddingGenerator, app).await?;
+        show(app).await?;
         Ok(Next::Prompt)
     }
 }
 
+/// Who makes vectors, and how many there are.
+async fn show(app: &App) -> Result<(), Failure> {
+    let embedder = &app.recall().embedder;
+    println!("Meaning is told by {}; /models set NAME embedder names another.", embedder.name());
+    if !embedder.is_available() {
+        println!("It cannot be called as things are set up, so that memory is searched by words alone.");
+    }
+    for known in app.agent.store.embedding_counts().await? {
+        let whose = if known.model == embedder.name() { "" } else { ", of no use now" };
+        match known.kind {
+            SubjectKind::Message => {
+                println!("{:>8} vectors of messages by {}{whose}", known.count, known.model)
+            }
+            kind => println!(
+                "{:>8} vectors of {} summaries by {}{whose}",
+                known.count,
+                kind.as_str(),
+                known.model
+            ),
+        }
+    }
+    Ok(())
+}
+
 /// Ctrl-C leaves the rest to the worker, or to the next start.
 async fn rebuild(app: &App) -> Result<(), Failure> {
-    let recall = app.recall();
+    if !app.recall().embedder.is_available() {
+        return Err(Failure::new(Kind::Failed, format!("{} cannot be called", app.recall().embedder.name()))
+            .hint("Set its key, or /models set auto embedder for the compiled-in model."));
+    }
     app.workers.pause().await;
-    let made_anew = async {
-        app.agent.store.delete_embeddings(recall.embedder.name()).await?;
-        let bar = ProgressBar::new(recall.waiting().await?);
-        if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos} of {len}, {eta} left") {
-            bar.set_style(style);
-        }
-        loop {
-            match recall.embed_next().await? {
-                0 => break,
-                done => bar.inc(done as u64),
-            }
-        }
-        bar.finish_and_clear();
-        println!("{} vectors were made anew.", bar.position());
-        Ok::<(), Failure>(())
-    };
-    let outcome = made_anew.await;
+    let outcome = make_anew(app).await;
     if !app.workers_paused {
         app.workers.resume();
     }
     outcome
+}
+
+async fn make_anew(app: &App) -> Result<(), Failure> {
+    let (store, office) = (&app.agent.store, app.workers.office());
+    store.delete_embeddings().await?;
+    let kind = WorkerKind::EmbeddingGenerator;
+    let bar = ProgressBar::new(store.pending(&office.claim(kind)).await?);
+    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos} of {len}, {eta} left") {
+        bar.set_style(style);
+    }
+    let mut told = |_: WorkerKind, progress: &Progress| {
+        if let Progress::Done(subjects) = progress {
+            bar.inc(subjects.len() as u64);
+        }
+    };
+    let reports = run_until_idle(office, &[kind], &mut told).await?;
+    bar.finish_and_clear();
+    println!("{} vectors were made anew.", bar.position());
+    match reports.into_iter().find_map(|report| report.last_error) {
+        Some(error) => Err(Failure::new(Kind::Failed, error)
+            .hint("What is missing is made in the background; /worker status shows how that goes.")),
+        None => Ok(()),
+    }
 }

@@ -20,7 +20,7 @@ impl Command for Models {
     }
 
     fn arguments(&self) -> &'static str {
-        "[list | show NAME | set NAME [summarizer]]"
+        "[list | show NAME | set NAME [summarizer | embedder]]"
     }
 
     fn summary(&self) -> &'static str {
@@ -36,13 +36,25 @@ impl Command for Models {
             ["set", name, "summarizer"] => {
                 let (store, now) = (app.agent.store.as_ref(), app.agent.clock.now());
                 let text = model_view::set(name, Task::Summarizer, &app.models, store, now).await?;
-                app.agent.summarizer = app.models.connect_summarizer(store).await?;
+                app.summarizer = app.models.connect_summarizer(store).await?;
                 app.restart_workers().await;
+                text
+            }
+            ["set", name, "embedder"] => {
+                let (store, now) = (app.agent.store.as_ref(), app.agent.clock.now());
+                let mut text = model_view::set(name, Task::Embedder, &app.models, store, now).await?;
+                app.switch_embedder().await?;
+                match app.recall().waiting().await? {
+                    0 => {}
+                    waiting => text.push_str(&format!(
+                        " {waiting} messages get their vectors in the background; until then they are found by words."
+                    )),
+                }
                 text
             }
             _ => {
                 return Err(Failure::new(Kind::Usage, format!("/models {arguments} is not understood"))
-                    .hint("Use /models, /models show NAME, or /models set NAME [summarizer]."));
+                    .hint("Use /models, /models show NAME, or /models set NAME [summarizer | embedder]."));
             }
         };
         println!("{}", text.trim_end());
@@ -55,5 +67,6 @@ async fn list(app: &App) -> Result<String, Failure> {
     if let Some(name) = app.models.summarizer(app.agent.store.as_ref()).await? {
         text.push_str(&format!("Summaries are made by {name}.\n"));
     }
+    text.push_str(&format!("Meaning is told by {}.\n", app.recall().embedder.name()));
     Ok(text)
 }

@@ -8,7 +8,7 @@ use super::{Command, Next};
 use crate::{
     app::App,
     failure::{Failure, Kind},
-    settings,
+    settings, worker_view,
 };
 
 pub(super) struct Summarizer;
@@ -23,7 +23,7 @@ impl Command for Summarizer {
     }
 
     fn arguments(&self) -> &'static str {
-        "[on | off | exchange on|off | conversation on|off]"
+        "[on | off | exchange [on|off] | conversation [on|off]]"
     }
 
     fn summary(&self) -> &'static str {
@@ -36,6 +36,7 @@ impl Command for Summarizer {
         match words.as_slice() {
             [] => {}
             [switch @ ("on" | "off")] => turn(&both, switch, app).await?,
+            ["exchange" | "conversation"] => {}
             ["exchange", switch @ ("on" | "off")] => turn(&both[..1], switch, app).await?,
             ["conversation", switch @ ("on" | "off")] => turn(&both[1..], switch, app).await?,
             _ => {
@@ -43,16 +44,31 @@ impl Command for Summarizer {
                     .hint(USAGE));
             }
         }
-        for kind in both {
-            let on = if app.worker_settings.is_on(kind) { "on" } else { "off" };
-            println!("{:<24} {on}", kind.as_str());
+        let shown = match words.first() {
+            Some(&"exchange") => &both[..1],
+            Some(&"conversation") => &both[1..],
+            _ => &both[..],
+        };
+        for kind in shown {
+            show(*kind, app).await?;
         }
-        match &app.agent.summarizer {
+        match &app.summarizer {
             Some(model) => println!("Summaries are made by {}.", model.name()),
             None => println!("Summaries are made by quotation; /models set NAME summarizer names a model."),
         }
         Ok(Next::Prompt)
     }
+}
+
+/// Whether a worker is switched on, and how it is getting on.
+pub(super) async fn show(kind: WorkerKind, app: &App) -> Result<(), Failure> {
+    let on = if app.worker_settings.is_on(kind) { "on" } else { "off" };
+    println!("{:<24} {on}", kind.as_str());
+    let pending = app.agent.store.pending(&app.workers.office().claim(kind)).await?;
+    if let Some(status) = app.workers.statuses().iter().find(|status| status.worker == kind) {
+        println!("{}", worker_view::status(status, pending));
+    }
+    Ok(())
 }
 
 /// Starts or stops workers, now and at every start.
@@ -63,11 +79,12 @@ pub(super) async fn turn(kinds: &[WorkerKind], switch: &str, app: &mut App) -> R
         let (_, changed) =
             settings::change((&key, switch), &app.worker_settings, table, store, USAGE).await?;
         app.worker_settings = changed;
-        if app.worker_settings.is_on(*kind) {
+        if app.should_run(*kind) {
             app.workers.start(*kind);
         } else {
             app.workers.stop(*kind).await;
         }
+        app.share_out_work(true);
     }
     Ok(())
 }

@@ -34,6 +34,7 @@ impl Command for SetVerbosity {
                         .hint("Use a number from 0 to 4.")
                 })?;
             app.verbosity = Verbosity::new(level);
+            app.told.set(app.verbosity);
         }
         println!("Verbosity {}.", app.verbosity.level());
         Ok(Next::Prompt)

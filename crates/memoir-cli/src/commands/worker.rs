@@ -3,13 +3,13 @@
 use anstream::println;
 use async_trait::async_trait;
 use memoir_core::WorkerKind;
-use memoir_workers::{State, Status};
 
 use super::{Command, Next};
 use crate::{
     app::App,
     failure::{Failure, Kind},
     printable::printable,
+    worker_view,
 };
 
 pub(super) struct Worker;
@@ -88,38 +88,15 @@ fn parse(number: &str) -> Result<i64, Failure> {
 async fn status(app: &App) -> Result<(), Failure> {
     let (office, store) = (app.workers.office(), &app.agent.store);
     for status in app.workers.statuses() {
-        let pending = match status.worker {
-            WorkerKind::EmbeddingGenerator => app.recall().waiting().await?,
-            kind => store.pending(&office.claim(kind)).await?,
-        };
-        println!("{}", line(&status, pending));
+        let pending = store.pending(&office.claim(status.worker)).await?;
+        println!("{}", worker_view::status(&status, pending));
     }
     println!("spent today              {}", office.spent_today().await?);
-    let failed = store.failed_jobs(MOST_SHOWN).await?.len();
-    if failed > 0 {
-        println!("{failed} failed for good; /worker failures shows them.");
+    match store.failed_count().await? {
+        0 => {}
+        failed => println!("{failed} failed for good; /worker failures shows them."),
     }
     Ok(())
-}
-
-fn line(status: &Status, pending: u64) -> String {
-    let state = match status.state {
-        State::Working => "working",
-        State::Idle => "idle",
-        State::Paused => "paused",
-        State::Overspent => "stopped: what may be spent today is spent",
-        State::Stopped => "stopped",
-    };
-    let mut line = format!(
-        "{:<24} {state}, {pending} to do, {} done, {} failed",
-        status.worker.as_str(),
-        status.completed,
-        status.failed
-    );
-    if let Some(error) = &status.last_error {
-        line.push_str(&format!(" ({})", printable(error)));
-    }
-    line
 }
 
 async fn failures(app: &App) -> Result<(), Failure> {
@@ -130,10 +107,10 @@ async fn failures(app: &App) -> Result<(), Failure> {
     }
     for job in failed {
         println!(
-            "{:>5}  {} {}, {} attempts: {}",
+            "{:>5}  {}, {}, {} attempts: {}",
             job.id,
             job.worker,
-            job.subject_id,
+            job.subject,
             job.attempts,
             printable(job.last_error.as_deref().unwrap_or("unknown"))
         );

@@ -12,10 +12,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use memoir_core::{Clock, ConversationTarget, MessageId, NewConversation, TimeZone, Timestamp};
+use memoir_core::{Clock, ConversationTarget, MessageId, NewConversation, TimeZone, Timestamp, WorkerKind};
 use memoir_embed::LocalEmbedder;
 use memoir_recall::{Asking, Recall, Settings};
 use memoir_store::{Filter, Store, sqlite::SqliteStore};
+use memoir_workers::{Office, run_until_idle};
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -67,7 +68,9 @@ async fn evaluate(
     let mut recall = Recall::new(Arc::new(sqlite.clone()), Arc::new(LocalEmbedder), clock, TimeZone::UTC);
     recall.settings = settings.clone();
     let turns = load(talk, recall.store.as_ref()).await?;
-    while recall.embed_next().await? > 0 {}
+    // As the workers do it on a machine without a model: summaries by quotation, and vectors of everything.
+    let office = Office::new(recall.clone(), None, None);
+    run_until_idle(&office, &WorkerKind::ALL, &mut |_, _| {}).await?;
     let mut asking = Duration::ZERO;
     for question in &talk.questions {
         let started = Instant::now();

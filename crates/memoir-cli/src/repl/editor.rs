@@ -2,8 +2,8 @@
 
 use anstream::println;
 use reedline::{
-    EditCommand, Emacs, FileBackedHistory, History as _, HistoryItem, KeyCode, KeyModifiers, Reedline,
-    ReedlineEvent, Signal, default_emacs_keybindings,
+    EditCommand, Emacs, ExternalPrinter, FileBackedHistory, History as _, HistoryItem, KeyCode, KeyModifiers,
+    Reedline, ReedlineEvent, Signal, default_emacs_keybindings,
 };
 
 use super::prompt::MemoirPrompt;
@@ -29,7 +29,7 @@ pub(super) struct Editor {
 impl Editor {
     /// An editor that remembers `earlier` lines. Reedline keeps them in memory; the REPL writes new ones to
     /// the store, where a failure can be told.
-    pub(super) fn new(earlier: &[String]) -> Self {
+    pub(super) fn new(earlier: &[String], told: Option<ExternalPrinter<String>>) -> Self {
         let mut history = FileBackedHistory::new(REMEMBERED_LINES as usize).unwrap_or_default();
         for line in earlier {
             // An in-memory history takes every line.
@@ -38,10 +38,13 @@ impl Editor {
         let mut keys = default_emacs_keybindings();
         let new_line = ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
         keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, new_line);
-        let reedline = Reedline::create()
+        let mut reedline = Reedline::create()
             .with_history(Box::new(history))
             .with_edit_mode(Box::new(Emacs::new(keys)))
             .use_bracketed_paste(true);
+        if let Some(printer) = told {
+            reedline = reedline.with_external_printer(printer);
+        }
         Self { reedline, interrupted: false }
     }
 

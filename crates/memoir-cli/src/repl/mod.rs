@@ -4,6 +4,7 @@ mod editor;
 mod picker;
 mod prompt;
 mod quiet;
+mod told;
 mod view;
 
 use std::sync::PoisonError;
@@ -24,13 +25,15 @@ use quiet::Quiet;
 use view::TurnView;
 
 pub(crate) use picker::pick_conversation;
+pub(crate) use told::Told;
 
 /// Talks until the user leaves.
 pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
     banner(&app);
     start_workers(&mut app);
     let mut interrupts = Interrupts::listen();
-    let mut editor = Editor::new(&app.agent.store.recent_commands(editor::REMEMBERED_LINES).await?);
+    let earlier = app.agent.store.recent_commands(editor::REMEMBERED_LINES).await?;
+    let mut editor = Editor::new(&earlier, app.told.take_printer());
     loop {
         let line;
         (editor, line) = editor.read().await?;
@@ -109,9 +112,12 @@ async fn turn(app: &mut App, prompt: &str, cancel: &CancellationToken) {
 
 /// Starts who is switched on.
 pub(crate) fn start_workers(app: &mut App) {
+    app.share_out_work(true);
     let_workers_go_on(app);
-    for kind in WorkerKind::ALL.into_iter().filter(|kind| app.worker_settings.is_on(*kind)) {
-        app.workers.start(kind);
+    for kind in WorkerKind::ALL {
+        if app.should_run(kind) {
+            app.workers.start(kind);
+        }
     }
 }
 

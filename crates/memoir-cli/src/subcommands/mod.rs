@@ -36,7 +36,7 @@ pub(crate) async fn run(
         Command::Search { query, since, scope, limit, json } => {
             let format = if json { Format::Json } else { Format::Text };
             let here = std::env::current_dir().ok();
-            let recall = recall::recall(store, &models.config, zone, here.as_deref()).await?;
+            let recall = recall::recall(store, models, zone, here.as_deref()).await?;
             let search = search::Search { query, since, scope, limit: limit.into(), format };
             search::run(search, recall).await
         }

@@ -5,28 +5,28 @@ use std::{
     sync::Arc,
 };
 
-use memoir_core::{SystemClock, TimeZone};
+use memoir_core::{TimeZone, WorkerKind};
 use memoir_store::Store;
-use memoir_workers::{Office, Report, WorkerSettings, run_until_idle};
+use memoir_workers::{Office, Report, Stopped, WorkerSettings, run_until_idle};
 
-use crate::{failure::Failure, models::Models, recall, settings};
+use crate::{failure::Failure, models::Models, printable::printable, recall, settings};
 
 /// Does everything that is due, and tells what that was.
 pub(super) async fn run(models: &Models, store: Arc<dyn Store>, zone: &TimeZone) -> Result<(), Failure> {
     let settings: WorkerSettings = settings::read(&models.config.workers, "workers", store.as_ref()).await?;
-    let daily_budget = settings.daily_budget();
-    let office = Office {
-        recall: recall::recall(Arc::clone(&store), &models.config, zone, None).await?,
-        summarizer: models.connect_summarizer(store.as_ref()).await?,
-        store,
-        clock: Arc::new(SystemClock),
-        zone: zone.clone(),
-        current: Arc::default(),
-        owner: std::process::id().to_string(),
-        daily_budget,
-    };
-    for report in run_until_idle(&office).await? {
-        writeln!(stdout(), "{}", line(&report))?;
+    let recall = recall::recall(Arc::clone(&store), models, zone, None).await?;
+    let can_embed = recall.embedder.is_available();
+    let summarizer = models.connect_summarizer(store.as_ref()).await?;
+    let office = Office::new(recall, summarizer, settings.daily_budget());
+    let is_on =
+        |kind: &WorkerKind| settings.is_on(*kind) && (*kind != WorkerKind::EmbeddingGenerator || can_embed);
+    let workers: Vec<WorkerKind> = WorkerKind::ALL.into_iter().filter(is_on).collect();
+    let reports = run_until_idle(&office, &workers, &mut |_, _| {}).await?;
+    for kind in WorkerKind::ALL {
+        match reports.iter().find(|report| report.worker == kind) {
+            Some(report) => writeln!(stdout(), "{}", line(report))?,
+            None => writeln!(stdout(), "{:<24} switched off", kind.as_str())?,
+        }
     }
     Ok(())
 }
@@ -37,10 +37,14 @@ fn line(report: &Report) -> String {
         line.push_str(&format!(", {} failed", report.failed));
     }
     if let Some(error) = &report.last_error {
-        line.push_str(&format!(" ({error})"));
+        line.push_str(&format!(" ({})", printable(error)));
     }
-    if report.over_budget {
-        line.push_str(", stopped: what may be spent today is spent (workers.daily_budget_usd in the config)");
+    match report.stopped {
+        Some(Stopped::OverBudget) => {
+            line.push_str(", stopped: what may be spent today is spent (workers.daily_budget_usd)");
+        }
+        Some(Stopped::Failing) => line.push_str(", stopped: nothing succeeds; the rest is left for later"),
+        None => {}
     }
     line
 }

@@ -204,7 +204,7 @@ fn vectors_are_made_anew_when_that_is_confirmed() {
     assert_eq!(home.rows("embeddings").len(), vectors, "nothing is done unasked");
     terminal.type_keys("/embeddings rebuild yes\r");
     terminal.wait_for(&format!("{vectors} vectors were made anew."));
-    terminal.wait_for("0 messages wait for their vectors.");
+    terminal.wait_for(&format!("{vectors} vectors of messages by memoir/all-minilm-l6-v2"));
     assert_eq!(home.rows("embeddings").len(), vectors);
     terminal.type_keys("/embeddings off\r");
     terminal.wait_for("embedding_generator      off");
@@ -247,19 +247,166 @@ fn a_kill_in_the_middle_leaves_no_half_batch_and_the_rest_is_done_later() {
         child.wait().unwrap();
         let vectors = home.rows("embeddings").len();
         assert!(vectors.is_multiple_of(100), "a batch is stored whole or not at all: {vectors}");
+        let of_summaries = home.rows("summary_embeddings").len();
+        assert!([0, 50, 100, 150].contains(&(of_summaries % 200)), "{of_summaries}");
         // What is summarised has no work left, and of the killed one a lease at most.
         let exchanges = home.rows("exchanges");
         for job in home.rows("jobs").iter().filter(|row| row.contains("'exchange_summarizer'")) {
-            let subject = job.split('|').nth(2).unwrap();
+            let subject = job.split('|').nth(3).unwrap();
             let row = exchanges.iter().find(|row| row.split('|').next() == Some(subject)).unwrap();
             assert!(!row.contains("'extract'"), "{job}: {row}");
         }
     }
     assert!(killed > 0, "none was killed in the middle");
-    // A lease of one that was killed runs out; here it is taken back by hand.
-    home.execute("UPDATE jobs SET leased_till = 0");
+    // What the killed ones were at is taken over: nobody of their number is there.
     let told = home.memoir(["worker", "run", "--until-idle"]).succeed();
     assert_eq!(home.rows("embeddings").len(), 300, "{told}");
     assert_eq!(home.rows("exchanges").iter().filter(|row| row.contains("'extract'")).count(), 150);
     assert_eq!(home.rows("jobs"), [""; 0]);
+}
+
+const WITH_EMBEDDER: &str = "[embedder]\nmodel = \"text-embedding-3-small\"\n";
+
+#[test]
+fn another_embedding_model_reads_everything_anew_while_words_still_find() {
+    let home = home_with_talk();
+    let vectors = home.rows("embeddings").len();
+    home.write_config(WITH_EMBEDDER);
+    let provider = ScriptedProvider::always(Reply::text("Olaf."));
+    let ask = |home: &Home| {
+        let run = home.memoir([
+            "-p",
+            "Who serviced the boiler?",
+            "--model",
+            "gpt-5-mini",
+            "--output-format",
+            "json",
+        ]);
+        run.provider(&provider).succeed()
+    };
+    // Nothing has a vector of the new model yet.
+    assert!(ask(&home).contains("Nordheat"), "found by its words");
+    let asked: Vec<_> = provider.other_requests();
+    assert!(asked.iter().any(|request| request.body["input"][0].as_str().unwrap().contains("boiler")));
+
+    let told = home.memoir(["worker", "run", "--until-idle"]).provider(&provider).succeed();
+    assert!(told.contains("embedding_generator"), "{told}");
+    let new: Vec<String> = home
+        .rows("embeddings")
+        .into_iter()
+        .filter(|row| row.contains("openai/text-embedding-3-small"))
+        .collect();
+    assert!(new.len() >= vectors, "{new:?}");
+    assert!(home.rows("summary_embeddings").len() >= 4);
+    let costs = home.rows("costs");
+    assert!(
+        costs.iter().any(|row| row.contains("'embedding'"))
+            && costs.iter().any(|row| row.contains("'query'"))
+    );
+    let shown = home.memoir(["cost"]).succeed();
+    assert!(shown.contains("embedding") && shown.contains("text-embedding-3-small"), "{shown}");
+    // Once more: nothing is sent again.
+    let before = provider.other_requests().len();
+    home.memoir(["worker", "run", "--until-idle"]).provider(&provider).succeed();
+    assert_eq!(provider.other_requests().len(), before);
+}
+
+#[test]
+fn a_model_that_cannot_be_called_leaves_words() {
+    let home = home_with_talk();
+    home.write_config(WITH_EMBEDDER);
+    let output = home.memoir(["-p", "Who serviced the boiler?", "--model", "memoir/recall"]).output();
+    let (said, answer) =
+        (String::from_utf8(output.stderr).unwrap(), String::from_utf8(output.stdout).unwrap());
+    assert!(
+        said.contains("Memory is searched by words alone: openai/text-embedding-3-small needs a key"),
+        "{said}"
+    );
+    assert!(answer.contains("Nordheat"), "{answer}");
+    let told = home.memoir(["worker", "run", "--until-idle"]).succeed();
+    assert!(told.contains("embedding_generator      switched off"), "{told}");
+    assert_eq!(home.rows("jobs"), [""; 0], "nothing failed");
+    // Named wrongly, it is said how to name it.
+    let failed = home.memoir(["models", "set", "gpt-5-mini", "--for", "embedder"]).fail(2);
+    assert!(failed.contains("talks and makes no embeddings"), "{failed}");
+    let set = home.memoir(["models", "set", "memoir/all-minilm-l6-v2", "--for", "embedder"]).succeed();
+    assert!(set.contains("compiled in"), "{set}");
+    home.memoir(["-p", "Who serviced the boiler?", "--model", "memoir/recall"]).succeed();
+}
+
+#[test]
+fn a_conversation_that_vanishes_meanwhile_is_no_trouble() {
+    let home = home_with_talk();
+    home.write_config(WITH_SUMMARIZER);
+    let summarizer = ScriptedProvider::always(Reply::text("In short.").after(Duration::from_millis(700)));
+    let run = home.memoir(["worker", "run", "--until-idle"]);
+    let child = run.env("ANTHROPIC_BASE_URL", summarizer.root_url()).env("ANTHROPIC_API_KEY", "k").spawn();
+    summarizer.wait_for_requests(1);
+    home.execute("PRAGMA foreign_keys = ON; DELETE FROM conversations");
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    for table in ["exchanges", "jobs", "summary_embeddings", "embeddings"] {
+        assert_eq!(home.rows(table), [""; 0], "{table}");
+    }
+    assert_eq!(summarizer.requests().len(), 1, "nothing else was left to summarise");
+}
+
+#[test]
+fn a_full_disk_is_said_and_nothing_is_lost() {
+    let home = home_with_talk();
+    home.write_config(WITH_SUMMARIZER);
+    let before = home.dump();
+    let summarizer = ScriptedProvider::always(Reply::text("In short."));
+    let run = home.memoir(["worker", "run", "--until-idle"]);
+    let run = run.env("ANTHROPIC_BASE_URL", summarizer.root_url()).env("ANTHROPIC_API_KEY", "k");
+    let said = run.on_a_full_disk().fail(1);
+    assert!(said.contains("disk"), "{said}");
+    assert!(summarizer.requests().len() <= 1, "what cannot be kept is not asked for again and again");
+    let after = home.dump();
+    for table in ["conversations", "exchanges", "messages", "embeddings"] {
+        assert_eq!(after[table], before[table], "{table}");
+    }
+    // With room again, it is done, as soon as it is due.
+    std::thread::sleep(Duration::from_millis(1300));
+    let told = work(&home, &summarizer);
+    assert!(told.contains("exchange_summarizer      2 done"), "{told}");
+}
+
+#[test]
+fn what_the_background_does_is_told_on_request_and_trouble_does_not_reach_the_turn() {
+    let home = home_with_talk();
+    home.write_config(WITH_SUMMARIZER);
+    let summarizer = ScriptedProvider::always(Reply::status(503, "busy"));
+    let provider = ScriptedProvider::start([
+        Reply::text("A lighthouse stands at Cabo da Roca."),
+        Reply::status(400, "no such thing"),
+        Reply::text("never shown").after(Duration::from_secs(30)),
+    ]);
+    let url = summarizer.root_url();
+    let variables = [("ANTHROPIC_BASE_URL", url.as_str()), ("ANTHROPIC_API_KEY", "k")];
+    let mut terminal =
+        Terminal::open_with(&home, Some(&provider), (30, 140), &["--model", "gpt-5-mini", "-v"], &variables);
+    terminal.wait_for_prompt();
+    terminal.wait_for("exchange_summarizer: exchange 2 failed: the server failed (status 503): busy");
+    terminal.type_keys("Tell me something about lighthouses, please.\r");
+    terminal.wait_for("Cabo da Roca");
+    terminal.wait_for_prompt();
+    terminal.type_keys("/worker\r");
+    terminal.wait_until("the trouble", |screen| {
+        screen.contains("in trouble, tries again in") || screen.contains("working on exchange")
+    });
+    // After an error and after a cancel they go on.
+    terminal.type_keys("And another one?\r");
+    terminal.wait_for("no such thing");
+    terminal.wait_for_prompt();
+    terminal.type_keys("And yet another?\r");
+    provider.wait_for_requests(3);
+    terminal.type_keys("\x03");
+    terminal.wait_for("The up arrow brings the prompt back.");
+    let asked = summarizer.requests().len();
+    summarizer.wait_for_requests(asked + 1);
+    terminal.type_keys("/verbosity 0\r");
+    terminal.wait_for("Verbosity 0.");
+    terminal.type_keys("/exit\r");
+    assert_eq!(terminal.wait_for_exit(), 0);
 }

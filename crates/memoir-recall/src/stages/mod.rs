@@ -10,5 +10,6 @@ pub(crate) mod prefer_scope;
 pub(crate) mod read_question;
 pub(crate) mod refine;
 pub(crate) mod search_meaning;
+pub(crate) mod search_summaries;
 pub(crate) mod search_words;
 pub(crate) mod supersede;

@@ -8,13 +8,14 @@ mod conversation;
 mod length;
 mod meaning;
 mod speaker;
+mod summary;
 mod time;
 mod words;
 
 pub(crate) use words::best_per_word;
 
 use memoir_core::{ConversationId, TimeZone};
-use memoir_store::{Match, MessageOutline};
+use memoir_store::{Match, MessageOutline, SummaryMatch};
 
 use crate::{Inquiry, Question};
 
@@ -28,10 +29,11 @@ pub trait Term: Send + Sync {
 }
 
 /// Every term there is. To add one, write its file and add its line here.
-const ALL: [&dyn Term; 7] = [
+const ALL: [&dyn Term; 8] = [
     &words::Words,
     &conversation::Conversation,
     &meaning::Meaning,
+    &summary::Summary,
     &speaker::Speaker,
     &time::Time,
     &answers::Answers,
@@ -55,6 +57,8 @@ pub struct Evidence<'a> {
     /// How near each message is in meaning, and how near it is taken together with the one before.
     pub(crate) similarities: &'a [f64],
     pub(crate) similarities_together: &'a [f64],
+    /// The summaries that are nearest.
+    pub(crate) summaries: &'a [SummaryMatch],
     pub(crate) zone: &'a TimeZone,
     pub(crate) conversations: &'a [(ConversationId, f64)],
     /// How well each message matches the words, itself or by its neighbours.
@@ -71,6 +75,7 @@ impl<'a> Evidence<'a> {
             outlines: &inquiry.outlines,
             similarities: &inquiry.similarities,
             similarities_together: &inquiry.similarities_together,
+            summaries: &inquiry.summaries,
             zone: &inquiry.zone,
             conversations: &inquiry.conversations,
             lexical: &inquiry.lexical,

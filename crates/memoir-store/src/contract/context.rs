@@ -52,6 +52,7 @@ pub(super) async fn a_digest_is_replaced_by_who_has_seen_it(store: impl Store) {
         summary: summary.into(),
         pinned: vec!["Always \"metric\" units.".into()],
         prepared: Some(Prepared { through: ExchangeId::new(through.get() + 5), summary: "later".into() }),
+        wanted: None,
     };
     let put = async |seen, digest: &Digest| store.put_digest(id, seen, digest, at(9)).await.unwrap();
     assert!(put(None, &digest(first, "one")).await);

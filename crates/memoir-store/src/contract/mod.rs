@@ -16,7 +16,7 @@ use memoir_core::{
 };
 use serde_json::json;
 
-use crate::{ConversationList, CostFilter, Store, StoreError};
+use crate::{ConversationList, CostFilter, Embeddable, Store, StoreError};
 
 /// Runs the whole suite, each check on a store of its own.
 pub async fn run<S, F>(empty_store: impl Fn() -> F)
@@ -37,6 +37,8 @@ where
     context::a_digest_is_replaced_by_who_has_seen_it(empty_store().await).await;
     work::work_is_taken_on_once_and_comes_back_when_it_failed(empty_store().await).await;
     work::a_conversation_that_grew_is_summarised_again(empty_store().await).await;
+    work::vectors_are_made_once_and_follow_their_texts(empty_store().await).await;
+    work::a_digest_is_asked_for_and_made(empty_store().await).await;
     settings_are_kept_changed_and_removed(empty_store().await).await;
     command_history_keeps_order_and_skips_repetition(empty_store().await).await;
     costs_add_up_and_unknown_prices_are_counted(empty_store().await).await;
@@ -285,4 +287,9 @@ async fn writers_side_by_side_lose_nothing<S: Store + 'static>(store: Arc<S>) {
     let all = ConversationList { scope: None, limit: 100 };
     assert_eq!(store.conversations(&all).await.unwrap().len(), 20);
     assert_eq!(store.recent_commands(100).await.unwrap().len(), 20);
+}
+
+/// Vectors of a model called "m", of messages of at least so many tokens.
+pub fn embeddable(shortest: u32) -> Embeddable<'static> {
+    Embeddable { model: "m", shortest }
 }

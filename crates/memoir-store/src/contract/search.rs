@@ -1,8 +1,8 @@
 //! Searching by words and by meaning.
 
-use memoir_core::{DraftMessage, MessageBody, Provenance, Role, Visibility};
+use memoir_core::{DraftMessage, MessageBody, Provenance, Role, SubjectKind, Visibility};
 
-use super::{assistant, at, exchange, new_conversation, said};
+use super::{assistant, at, embeddable, exchange, new_conversation, said};
 use crate::{Filter, IndexMode, NewEmbedding, Store, VectorSearch, WordSearch, WordsFound};
 
 pub(super) async fn words_find_what_was_said_and_nothing_else(store: impl Store) {
@@ -103,15 +103,10 @@ pub(super) async fn filters_are_part_of_every_search(store: impl Store) {
         exchanges.push(filed.exchange_id);
         committed.push(filed.conversation_id);
     }
-    let waiting = store.unembedded("m", 1, 100).await.unwrap();
+    let waiting = store.unembedded(&embeddable(1), 100).await.unwrap();
     let questions = waiting.iter().filter(|message| message.text.starts_with("the"));
-    let embeddings: Vec<NewEmbedding> = questions
-        .map(|message| NewEmbedding {
-            message_id: message.message_id,
-            conversation_id: message.conversation_id,
-            vector: vec![0.6, 0.8],
-        })
-        .collect();
+    let embeddings: Vec<NewEmbedding> =
+        questions.map(|message| NewEmbedding { subject: message.subject, vector: vec![0.6, 0.8] }).collect();
     store.put_embeddings("m", &embeddings).await.unwrap();
     let any = Filter::default();
     let cases = [
@@ -162,15 +157,14 @@ pub(super) async fn vectors_find_the_nearest_and_only_once(store: impl Store) {
         ids.push(committed.conversation_id);
         exchanges.push(committed.exchange_id);
     }
-    assert_eq!(store.unembedded("m", 4, 100).await.unwrap().len(), 6);
-    assert!(store.unembedded("m", 5, 100).await.unwrap().is_empty(), "all are shorter than that");
-    let waiting = store.unembedded("m", 4, 100).await.unwrap();
-    assert_eq!(store.unembedded_of(exchanges[1], "m", 4).await.unwrap().len(), 2);
+    assert_eq!(store.unembedded(&embeddable(4), 100).await.unwrap().len(), 6);
+    assert!(store.unembedded(&embeddable(5), 100).await.unwrap().is_empty(), "all are shorter than that");
+    let waiting = store.unembedded(&embeddable(4), 100).await.unwrap();
+    assert_eq!(store.unembedded_of(exchanges[1], &embeddable(4)).await.unwrap().len(), 2);
     let questions = waiting.iter().filter(|message| message.text.starts_with('q'));
     let embeddings: Vec<NewEmbedding> = questions
         .map(|message| NewEmbedding {
-            message_id: message.message_id,
-            conversation_id: message.conversation_id,
+            subject: message.subject,
             vector: vectors[ids.iter().position(|id| *id == message.conversation_id).unwrap()].to_vec(),
         })
         .collect();
@@ -199,11 +193,10 @@ pub(super) async fn vectors_find_the_nearest_and_only_once(store: impl Store) {
     let vectors = store.vectors("m", &messages).await.unwrap();
     assert_eq!(vectors.len(), 2);
     assert!(vectors.iter().all(|(id, vector)| messages.contains(id) && vector.len() == 4));
-    assert_eq!(store.unembedded("m", 4, 100).await.unwrap().len(), 3);
-    assert_eq!(store.unembedded_count("m", 4).await.unwrap(), 3);
+    assert_eq!(store.unembedded(&embeddable(4), 100).await.unwrap().len(), 3);
+    assert_eq!(store.unembedded_count(SubjectKind::Message, &embeddable(4)).await.unwrap(), 3);
     // Deleted, they are made anew.
-    assert_eq!(store.delete_embeddings("another").await.unwrap(), 0);
-    assert_eq!(store.delete_embeddings("m").await.unwrap(), 3);
+    assert_eq!(store.delete_embeddings().await.unwrap(), 3);
     assert!(store.nearest(&search).await.unwrap().is_empty());
-    assert_eq!(store.unembedded_count("m", 4).await.unwrap(), 6);
+    assert_eq!(store.unembedded_count(SubjectKind::Message, &embeddable(4)).await.unwrap(), 6);
 }

@@ -1,10 +1,12 @@
 //! SQL of digests.
 
 use async_trait::async_trait;
-use memoir_core::{ConversationId, Digest, ExchangeId, Prepared, Timestamp};
+use memoir_core::{
+    ConversationId, Digest, ExchangeId, Prepared, Subject, SubjectKind, Timestamp, WorkerKind,
+};
 use sqlx::{Row as _, sqlite::SqliteRow};
 
-use super::{SqliteStore, error::store_error};
+use super::{SqliteStore, error::store_error, jobs::done};
 use crate::{Digests, Result, StoreError};
 
 #[async_trait]
@@ -27,6 +29,7 @@ impl Digests for SqliteStore {
     ) -> Result<bool> {
         let pinned =
             serde_json::to_string(&digest.pinned).map_err(|error| StoreError::Other(error.into()))?;
+        let mut transaction = self.begin_write().await?;
         // A conversation that was deleted meanwhile has none any more.
         let written = sqlx::query(
             "INSERT INTO digests (conversation_id, through_exchange, summary, pinned, next_through, next_summary, updated)
@@ -34,7 +37,7 @@ impl Digests for SqliteStore {
                  AND (?8 IS NULL OR EXISTS (SELECT 1 FROM digests WHERE conversation_id = ?1))
              ON CONFLICT DO UPDATE SET through_exchange = excluded.through_exchange, summary = excluded.summary,
                  pinned = excluded.pinned, next_through = excluded.next_through,
-                 next_summary = excluded.next_summary, updated = excluded.updated
+                 next_summary = excluded.next_summary, wanted_through = NULL, updated = excluded.updated
              WHERE through_exchange = ?8",
         )
         .bind(conversation.get())
@@ -45,10 +48,38 @@ impl Digests for SqliteStore {
         .bind(digest.prepared.as_ref().map(|prepared| &prepared.summary))
         .bind(now.as_millis())
         .bind(seen.map(ExchangeId::get))
+        .execute(&mut *transaction)
+        .await
+        .map_err(store_error)?;
+        // What was asked for before the window moved is not wanted any more, whether it failed or not.
+        let subject = Subject::new(SubjectKind::Digest, conversation.get());
+        done(&mut transaction, WorkerKind::ConversationSummarizer, subject).await?;
+        transaction.commit().await.map_err(store_error)?;
+        Ok(written.rows_affected() == 1)
+    }
+
+    async fn want_digest(
+        &self,
+        conversation: ConversationId,
+        seen: Option<ExchangeId>,
+        through: ExchangeId,
+        now: Timestamp,
+    ) -> Result<()> {
+        sqlx::query(
+            "INSERT INTO digests (conversation_id, through_exchange, summary, pinned, wanted_through, updated)
+             SELECT ?1, 0, '', '[]', ?2, ?3 FROM exchanges WHERE id = ?2 AND conversation_id = ?1
+                 AND (?4 IS NULL OR EXISTS (SELECT 1 FROM digests WHERE conversation_id = ?1))
+             ON CONFLICT DO UPDATE SET wanted_through = excluded.wanted_through, updated = excluded.updated
+             WHERE through_exchange = coalesce(?4, 0)",
+        )
+        .bind(conversation.get())
+        .bind(through.get())
+        .bind(now.as_millis())
+        .bind(seen.map(ExchangeId::get))
         .execute(&self.writer)
         .await
         .map_err(store_error)?;
-        Ok(written.rows_affected() == 1)
+        Ok(())
     }
 
     async fn prepare_digest(
@@ -58,13 +89,14 @@ impl Digests for SqliteStore {
         prepared: &Prepared,
         now: Timestamp,
     ) -> Result<bool> {
+        let mut transaction = self.begin_write().await?;
         // What was deleted meanwhile is not summarised any more.
         let written = sqlx::query(
             "INSERT INTO digests (conversation_id, through_exchange, summary, pinned, next_through, next_summary, updated)
              SELECT ?1, 0, '', '[]', ?2, ?3, ?4 FROM exchanges WHERE id = ?2 AND conversation_id = ?1
                  AND (?5 IS NULL OR EXISTS (SELECT 1 FROM digests WHERE conversation_id = ?1))
              ON CONFLICT DO UPDATE SET next_through = excluded.next_through, next_summary = excluded.next_summary,
-                 updated = excluded.updated
+                 wanted_through = NULL, updated = excluded.updated
              WHERE through_exchange = coalesce(?5, 0)",
         )
         .bind(conversation.get())
@@ -72,9 +104,12 @@ impl Digests for SqliteStore {
         .bind(&prepared.summary)
         .bind(now.as_millis())
         .bind(seen.map(ExchangeId::get))
-        .execute(&self.writer)
+        .execute(&mut *transaction)
         .await
         .map_err(store_error)?;
+        let subject = Subject::new(SubjectKind::Digest, conversation.get());
+        done(&mut transaction, WorkerKind::ConversationSummarizer, subject).await?;
+        transaction.commit().await.map_err(store_error)?;
         Ok(written.rows_affected() == 1)
     }
 }
@@ -90,5 +125,6 @@ fn digest(row: SqliteRow) -> Result<Digest, sqlx::Error> {
         prepared: through
             .zip(summary)
             .map(|(through, summary)| Prepared { through: ExchangeId::new(through), summary }),
+        wanted: row.try_get::<Option<i64>, _>("wanted_through")?.map(ExchangeId::new),
     })
 }

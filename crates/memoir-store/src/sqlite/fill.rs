@@ -1,5 +1,7 @@
 //! Filling a memory with made-up talk, for benchmarks.
 
+use sqlx::AssertSqlSafe;
+
 use super::{SqliteStore, error::store_error, index};
 use crate::Result;
 
@@ -67,6 +69,40 @@ impl SqliteStore {
             .execute(&mut *transaction)
             .await
             .map_err(store_error)?;
+        }
+        transaction.commit().await.map_err(store_error)
+    }
+
+    /// Gives every exchange and every conversation a summary, and that a vector of `model`, in one transaction.
+    pub async fn fill_summaries_for_benchmark(
+        &self,
+        model: &str,
+        mut vector: impl FnMut(i64) -> Vec<f32>,
+    ) -> Result<()> {
+        let mut transaction = self.begin_write().await?;
+        for (table, kind) in [("exchanges", "exchange"), ("conversations", "conversation")] {
+            let of = if kind == "exchange" { "conversation_id" } else { "id" };
+            let statement =
+                format!("UPDATE {table} SET summary = 'in short', summary_by = 'made/up' RETURNING id");
+            let ids: Vec<i64> = sqlx::query_scalar(AssertSqlSafe(statement))
+                .fetch_all(&mut *transaction)
+                .await
+                .map_err(store_error)?;
+            let statement = format!(
+                "INSERT INTO summary_embeddings (subject_kind, subject_id, conversation_id, model, dimensions, vector)
+                 SELECT '{kind}', id, {of}, ?1, ?2, ?3 FROM {table} WHERE id = ?4"
+            );
+            for id in ids {
+                let vector = vector(-id);
+                sqlx::query(AssertSqlSafe(statement.clone()))
+                    .bind(model)
+                    .bind(i64::try_from(vector.len()).unwrap_or(i64::MAX))
+                    .bind(index::bytes(&vector))
+                    .bind(id)
+                    .execute(&mut *transaction)
+                    .await
+                    .map_err(store_error)?;
+            }
         }
         transaction.commit().await.map_err(store_error)
     }

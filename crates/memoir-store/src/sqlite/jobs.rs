@@ -1,78 +1,40 @@
 //! SQL of work in the background.
 
 use async_trait::async_trait;
-use memoir_core::{Timestamp, WorkerKind};
-use sqlx::{AssertSqlSafe, Row as _, sqlite::SqliteRow};
+use memoir_core::{Subject, SubjectKind, Timestamp, WorkerKind};
+use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
 
-use super::{SqliteStore, error::store_error};
+use super::{SqliteStore, error::store_error, sources::sources};
 use crate::{Claim, Claimed, Job, JobFailure, Jobs, Result};
-
-/// What there is to do for a worker: subjects, newest first. `?1` is the conversation that is left alone, `?2` whether
-/// extracts are made anew.
-fn to_do(worker: WorkerKind) -> Option<&'static str> {
-    match worker {
-        WorkerKind::ExchangeSummarizer => Some(
-            "SELECT id AS subject, completed AS moment FROM exchanges
-             WHERE summary IS NULL AND status = 'completed' AND conversation_id IS NOT ?1
-             UNION ALL
-             SELECT id, completed FROM exchanges
-             WHERE summary_by = 'extract' AND ?2 AND status = 'completed' AND conversation_id IS NOT ?1",
-        ),
-        WorkerKind::ConversationSummarizer => Some(
-            "SELECT id AS subject, updated AS moment FROM conversations
-             WHERE id IS NOT ?1
-               AND ((summary_by = 'extract' AND ?2)
-                    OR coalesce(summary_through, 0) < (
-                        SELECT coalesce(max(exchanges.id), 0) FROM exchanges
-                        WHERE conversation_id = conversations.id AND status = 'completed'))",
-        ),
-        // Messages without vectors are found where they are.
-        WorkerKind::EmbeddingGenerator => None,
-    }
-}
 
 #[async_trait]
 impl Jobs for SqliteStore {
-    async fn claim(&self, claim: &Claim<'_>) -> Result<Option<Claimed>> {
-        let Some(to_do) = to_do(claim.worker) else { return Ok(None) };
-        sqlx::query(AssertSqlSafe(format!(
-            "INSERT INTO jobs (worker, subject_id, state, attempts, due, leased_by, leased_till, updated)
-             SELECT ?3, subject, 'waiting', 0, 0, ?4, ?6, ?5 FROM ({to_do})
-             LEFT JOIN jobs AS known ON known.worker = ?3 AND known.subject_id = subject
-             WHERE known.id IS NULL
-                OR (known.state = 'waiting' AND known.due <= ?5 AND coalesce(known.leased_till, 0) <= ?5)
-             ORDER BY moment DESC, subject DESC LIMIT 1
-             ON CONFLICT (worker, subject_id) DO UPDATE SET
-                 leased_by = excluded.leased_by, leased_till = excluded.leased_till, updated = excluded.updated
-             RETURNING subject_id, attempts"
-        )))
-        .bind(claim.except.map(|id| id.get()))
-        .bind(claim.redo_extracts)
-        .bind(claim.worker.as_str())
-        .bind(claim.owner)
-        .bind(claim.now.as_millis())
-        .bind(claim.until.as_millis())
-        .try_map(|row: SqliteRow| {
-            Ok(Claimed { subject_id: row.try_get("subject_id")?, attempts: row.try_get("attempts")? })
-        })
-        .fetch_optional(&self.writer)
-        .await
-        .map_err(store_error)
+    async fn claim(&self, claim: &Claim<'_>, limit: u32) -> Result<Vec<Claimed>> {
+        for source in sources(claim) {
+            let found = self.candidates(source, claim, limit).await?;
+            if !found.is_empty() {
+                let claimed = self.take(source, claim, &found).await?;
+                // Another process may have taken them meanwhile; the next look finds what is left.
+                if !claimed.is_empty() {
+                    return Ok(claimed);
+                }
+            }
+        }
+        Ok(Vec::new())
     }
 
     async fn pending(&self, claim: &Claim<'_>) -> Result<u64> {
-        let Some(to_do) = to_do(claim.worker) else { return Ok(0) };
-        let count: i64 = sqlx::query_scalar(AssertSqlSafe(format!(
-            "SELECT count(*) FROM ({to_do})
-             WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE worker = ?3 AND subject_id = subject AND state = 'failed')"
-        )))
-        .bind(claim.except.map(|id| id.get()))
-        .bind(claim.redo_extracts)
-        .bind(claim.worker.as_str())
-        .fetch_one(&self.readers)
-        .await
-        .map_err(store_error)?;
-        Ok(u64::try_from(count).unwrap_or(0))
+        let mut pending = 0;
+        for source in sources(claim) {
+            pending += self.count(source, claim).await?;
+        }
+        let failed: i64 =
+            sqlx::query_scalar("SELECT count(*) FROM jobs WHERE worker = ? AND state = 'failed'")
+                .bind(claim.worker.as_str())
+                .fetch_one(&self.readers)
+                .await
+                .map_err(store_error)?;
+        Ok(pending.saturating_sub(u64::try_from(failed).unwrap_or(0)))
     }
 
     async fn next_due(&self, worker: WorkerKind) -> Result<Option<Timestamp>> {
@@ -86,45 +48,71 @@ impl Jobs for SqliteStore {
         Ok(due.map(Timestamp::from_millis))
     }
 
-    async fn release(&self, worker: WorkerKind, subject: i64) -> Result<()> {
+    async fn release(&self, worker: WorkerKind, subjects: &[Subject]) -> Result<()> {
         let mut transaction = self.begin_write().await?;
-        // What never failed needs no row.
-        for statement in [
-            "DELETE FROM jobs WHERE worker = ? AND subject_id = ? AND attempts = 0",
-            "UPDATE jobs SET leased_by = NULL, leased_till = NULL WHERE worker = ? AND subject_id = ?",
-        ] {
-            sqlx::query(statement)
-                .bind(worker.as_str())
-                .bind(subject)
-                .execute(&mut *transaction)
-                .await
-                .map_err(store_error)?;
+        for subject in subjects {
+            // What never failed needs no row.
+            for statement in [
+                "DELETE FROM jobs WHERE worker = ? AND subject_kind = ? AND subject_id = ? AND attempts = 0",
+                "UPDATE jobs SET leased_by = NULL, leased_till = NULL
+                 WHERE worker = ? AND subject_kind = ? AND subject_id = ?",
+            ] {
+                execute(&mut transaction, statement, worker, *subject).await?;
+            }
         }
-        transaction.commit().await.map_err(store_error)?;
+        transaction.commit().await.map_err(store_error)
+    }
+
+    async fn lease_holders(&self) -> Result<Vec<String>> {
+        sqlx::query_scalar("SELECT DISTINCT leased_by FROM jobs WHERE leased_by IS NOT NULL")
+            .fetch_all(&self.readers)
+            .await
+            .map_err(store_error)
+    }
+
+    async fn release_all_of(&self, owner: &str) -> Result<()> {
+        sqlx::query("UPDATE jobs SET leased_by = NULL, leased_till = NULL WHERE leased_by = ?")
+            .bind(owner)
+            .execute(&self.writer)
+            .await
+            .map_err(store_error)?;
         Ok(())
     }
 
     async fn fail(
         &self,
         worker: WorkerKind,
-        subject: i64,
+        subjects: &[Subject],
         failure: &JobFailure,
         now: Timestamp,
     ) -> Result<()> {
-        sqlx::query(
-            "UPDATE jobs SET attempts = attempts + 1, last_error = ?3, leased_by = NULL, leased_till = NULL, updated = ?4,
-                 due = coalesce(?5, due), state = CASE WHEN ?5 IS NULL THEN 'failed' ELSE 'waiting' END
-             WHERE worker = ?1 AND subject_id = ?2",
-        )
-        .bind(worker.as_str())
-        .bind(subject)
-        .bind(&failure.error)
-        .bind(now.as_millis())
-        .bind(failure.due.map(Timestamp::as_millis))
-        .execute(&self.writer)
-        .await
-        .map_err(store_error)?;
-        Ok(())
+        let mut transaction = self.begin_write().await?;
+        for subject in subjects {
+            sqlx::query(
+                "UPDATE jobs SET attempts = attempts + 1, last_error = ?4, leased_by = NULL, leased_till = NULL,
+                     updated = ?5, due = coalesce(?6, due),
+                     state = CASE WHEN ?6 IS NULL THEN 'failed' ELSE 'waiting' END
+                 WHERE worker = ?1 AND subject_kind = ?2 AND subject_id = ?3",
+            )
+            .bind(worker.as_str())
+            .bind(subject.kind.as_str())
+            .bind(subject.id)
+            .bind(&failure.error)
+            .bind(now.as_millis())
+            .bind(failure.due.map(Timestamp::as_millis))
+            .execute(&mut *transaction)
+            .await
+            .map_err(store_error)?;
+        }
+        transaction.commit().await.map_err(store_error)
+    }
+
+    async fn failed_count(&self) -> Result<u64> {
+        let count: i64 = sqlx::query_scalar("SELECT count(*) FROM jobs WHERE state = 'failed'")
+            .fetch_one(&self.readers)
+            .await
+            .map_err(store_error)?;
+        Ok(u64::try_from(count).unwrap_or(0))
     }
 
     async fn failed_jobs(&self, limit: u32) -> Result<Vec<Job>> {
@@ -134,7 +122,7 @@ impl Jobs for SqliteStore {
                 Ok(Job {
                     id: row.try_get("id")?,
                     worker: row.try_get("worker")?,
-                    subject_id: row.try_get("subject_id")?,
+                    subject: subject(&row)?,
                     attempts: row.try_get("attempts")?,
                     last_error: row.try_get("last_error")?,
                     updated: Timestamp::from_millis(row.try_get("updated")?),
@@ -166,4 +154,43 @@ impl Jobs for SqliteStore {
             .map_err(store_error)?;
         Ok(purged.rows_affected())
     }
+}
+
+/// A row of what was taken on.
+pub(super) fn claimed(row: SqliteRow) -> Result<Claimed, sqlx::Error> {
+    Ok(Claimed { subject: subject(&row)?, attempts: row.try_get("attempts")? })
+}
+
+/// What a row of jobs, or of vectors, is about.
+pub(super) fn subject(row: &SqliteRow) -> Result<Subject, sqlx::Error> {
+    let kind: &str = row.try_get("subject_kind")?;
+    let kind = SubjectKind::of(kind)
+        .ok_or_else(|| sqlx::Error::Decode(format!("there is no kind of subject \"{kind}\"").into()))?;
+    Ok(Subject::new(kind, row.try_get("subject_id")?))
+}
+
+/// Work that is done leaves nothing behind.
+pub(super) async fn done(
+    connection: &mut SqliteConnection,
+    worker: WorkerKind,
+    subject: Subject,
+) -> Result<()> {
+    let statement = "DELETE FROM jobs WHERE worker = ? AND subject_kind = ? AND subject_id = ?";
+    execute(connection, statement, worker, subject).await
+}
+
+async fn execute(
+    connection: &mut SqliteConnection,
+    statement: &'static str,
+    worker: WorkerKind,
+    subject: Subject,
+) -> Result<()> {
+    sqlx::query(statement)
+        .bind(worker.as_str())
+        .bind(subject.kind.as_str())
+        .bind(subject.id)
+        .execute(connection)
+        .await
+        .map_err(store_error)?;
+    Ok(())
 }

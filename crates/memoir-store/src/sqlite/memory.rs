@@ -12,11 +12,12 @@ use super::{
     SqliteStore,
     error::store_error,
     index::{self, Allowed, Index, Which},
+    jobs::subject,
     rows::list_of,
 };
 use crate::{
-    ExchangeText, Filter, IndexMode, Match, Memory, MessageOutline, NewEmbedding, Result, Unembedded,
-    VectorSearch, WordSearch, WordsFound,
+    ExchangeText, Filter, IndexMode, Match, Memory, MessageOutline, Result, SummaryMatch, VectorSearch,
+    WordSearch, WordsFound,
 };
 
 /// So many vectors are read by one connection; more than that by several side by side.
@@ -27,82 +28,6 @@ const SEARCHES: u32 = 3;
 
 #[async_trait]
 impl Memory for SqliteStore {
-    async fn unembedded(&self, model: &str, shortest: u32, limit: u32) -> Result<Vec<Unembedded>> {
-        sqlx::query(
-            "SELECT id, conversation_id, author, content FROM messages
-             WHERE redacted = 0 AND derived = 0 AND role <> 'tool' AND tokens >= ?1
-               AND NOT EXISTS (SELECT 1 FROM embeddings
-                               WHERE model = ?2 AND subject_kind = 'message' AND subject_id = messages.id)
-             ORDER BY id DESC LIMIT ?3",
-        )
-        .bind(shortest)
-        .bind(model)
-        .bind(limit)
-        .try_map(unembedded)
-        .fetch_all(&self.readers)
-        .await
-        .map_err(store_error)
-    }
-
-    async fn unembedded_of(
-        &self,
-        exchange: ExchangeId,
-        model: &str,
-        shortest: u32,
-    ) -> Result<Vec<Unembedded>> {
-        sqlx::query(
-            "SELECT id, conversation_id, author, content FROM messages
-             WHERE exchange_id = ?1 AND redacted = 0 AND derived = 0 AND role <> 'tool' AND tokens >= ?2
-               AND NOT EXISTS (SELECT 1 FROM embeddings
-                               WHERE model = ?3 AND subject_kind = 'message' AND subject_id = messages.id)
-             ORDER BY id",
-        )
-        .bind(exchange.get())
-        .bind(shortest)
-        .bind(model)
-        .try_map(unembedded)
-        .fetch_all(&self.readers)
-        .await
-        .map_err(store_error)
-    }
-
-    async fn put_embeddings(&self, model: &str, embeddings: &[NewEmbedding]) -> Result<()> {
-        let mut transaction = self.begin_write().await?;
-        for embedding in embeddings.iter().filter(|embedding| !embedding.vector.is_empty()) {
-            // A message may have been deleted while it was embedded: then there is nothing to keep.
-            sqlx::query(
-                "INSERT INTO embeddings (subject_kind, subject_id, conversation_id, model, dimensions, vector)
-                 SELECT 'message', id, conversation_id, ?1, ?2, ?3 FROM messages WHERE id = ?4
-                 ON CONFLICT DO NOTHING",
-            )
-            .bind(model)
-            .bind(i64::try_from(embedding.vector.len()).unwrap_or(i64::MAX))
-            .bind(index::bytes(&embedding.vector))
-            .bind(embedding.message_id.get())
-            .execute(&mut *transaction)
-            .await
-            .map_err(store_error)?;
-        }
-        transaction.commit().await.map_err(store_error)
-    }
-
-    async fn unembedded_count(&self, model: &str, shortest: u32) -> Result<u64> {
-        let index = self.index(None).await?;
-        if let Some(count) = index.unembedded_count(model, shortest) {
-            return Ok(count);
-        }
-        let long_enough = index.long_enough(shortest);
-        drop(index);
-        let embedded: i64 = sqlx::query_scalar(
-            "SELECT count(*) FROM embeddings WHERE model = ? AND subject_kind = 'message'",
-        )
-        .bind(model)
-        .fetch_one(&self.readers)
-        .await
-        .map_err(store_error)?;
-        Ok(long_enough.saturating_sub(u64::try_from(embedded).unwrap_or(0)))
-    }
-
     async fn nearest(&self, search: &VectorSearch<'_>) -> Result<Vec<Match>> {
         let VectorSearch { model, vector, filter, mode, limit } = *search;
         if vector.is_empty() {
@@ -118,6 +43,35 @@ impl Memory for SqliteStore {
         let parts = ids.chunks(READ_TOGETHER).map(|ids| self.measure(ids, vector));
         let mut matches = try_join_all(parts).await?.concat();
         matches.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.message_id.cmp(&a.message_id)));
+        matches.truncate(limit);
+        Ok(matches)
+    }
+
+    async fn nearest_summaries(&self, search: &VectorSearch<'_>) -> Result<Vec<SummaryMatch>> {
+        let VectorSearch { model, vector, filter, limit, .. } = *search;
+        if vector.is_empty() {
+            return Ok(Vec::new());
+        }
+        let in_scope = self.conversations_of(filter).await?;
+        let index = self.index(Some(Which { model, dimensions: vector.len() })).await?;
+        let ids = index.nearest_summaries(vector, Allowed { filter, in_scope: in_scope.as_deref() }, limit);
+        drop(index);
+        let mut matches = sqlx::query(
+            "SELECT subject_kind, subject_id, conversation_id, vector FROM json_each(?) AS wanted
+             CROSS JOIN summary_embeddings ON summary_embeddings.id = wanted.value",
+        )
+        .bind(list_of(ids.into_iter()))
+        .try_map(|row: SqliteRow| {
+            Ok(SummaryMatch {
+                subject: subject(&row)?,
+                conversation_id: ConversationId::new(row.try_get("conversation_id")?),
+                score: index::cosine(vector, row.try_get("vector")?),
+            })
+        })
+        .fetch_all(&self.readers)
+        .await
+        .map_err(store_error)?;
+        matches.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.subject.cmp(&a.subject)));
         matches.truncate(limit);
         Ok(matches)
     }
@@ -194,15 +148,6 @@ impl Memory for SqliteStore {
             .map_err(store_error)
     }
 
-    async fn delete_embeddings(&self, model: &str) -> Result<u64> {
-        let deleted = sqlx::query("DELETE FROM embeddings WHERE model = ?")
-            .bind(model)
-            .execute(&self.writer)
-            .await
-            .map_err(store_error)?;
-        Ok(deleted.rows_affected())
-    }
-
     async fn familiar_words(&self, words: &[String]) -> Result<Vec<bool>> {
         let mut familiar = Vec::with_capacity(words.len());
         for word in words {
@@ -228,7 +173,7 @@ impl Memory for SqliteStore {
 
 impl SqliteStore {
     /// The index, brought up to date.
-    async fn index(&self, which: Option<Which<'_>>) -> Result<RwLockReadGuard<'_, Index>> {
+    pub(super) async fn index(&self, which: Option<Which<'_>>) -> Result<RwLockReadGuard<'_, Index>> {
         let mut index = self.index.write().await;
         index.refresh(&self.readers, which).await?;
         if index.is_worth_packing() {
@@ -334,13 +279,4 @@ impl SqliteStore {
         }
         Ok(ids)
     }
-}
-
-fn unembedded(row: SqliteRow) -> Result<Unembedded, sqlx::Error> {
-    Ok(Unembedded {
-        message_id: MessageId::new(row.try_get("id")?),
-        conversation_id: ConversationId::new(row.try_get("conversation_id")?),
-        author: row.try_get("author")?,
-        text: row.try_get("content")?,
-    })
 }

@@ -14,6 +14,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (3, "index", include_str!("../../migrations/0003_index.sql")),
     (4, "context", include_str!("../../migrations/0004_context.sql")),
     (5, "summaries", include_str!("../../migrations/0005_summaries.sql")),
+    (6, "work", include_str!("../../migrations/0006_work.sql")),
 ];
 
 /// The schema version that this program writes.

@@ -7,6 +7,7 @@ mod conversations;
 mod core_memory;
 mod costs;
 mod digests;
+mod embeddings;
 mod error;
 mod exchanges;
 #[cfg(feature = "contract")]
@@ -19,6 +20,7 @@ mod migrations;
 mod open;
 mod rows;
 mod settings;
+mod sources;
 mod stems;
 mod summaries;
 
@@ -63,7 +65,18 @@ impl SqliteStore {
     /// A transaction that holds the write lock from its start. A deferred one that reads first and writes
     /// later fails when another process wrote in between, whatever the busy timeout.
     async fn begin_write(&self) -> Result<Transaction<'static, Sqlite>> {
-        self.writer.begin_with("BEGIN IMMEDIATE").await.map_err(store_error)
+        let begun = match self.writer.begin_with("BEGIN IMMEDIATE").await {
+            // SQLite undoes by itself what cannot be written for want of room, and the driver takes it for still going on.
+            // Another connection knows nothing of that.
+            Err(sqlx::Error::InvalidSavePointStatement) => {
+                let confused = self.writer.acquire().await.map_err(store_error)?;
+                // It is gone, however it goes.
+                let _ = confused.close().await;
+                self.writer.begin_with("BEGIN IMMEDIATE").await
+            }
+            begun => begun,
+        };
+        begun.map_err(store_error)
     }
 
     /// Goes on with something in the background, until it is done or the store is closed.

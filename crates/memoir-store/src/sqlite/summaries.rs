@@ -1,26 +1,28 @@
 //! SQL of summaries.
 
 use async_trait::async_trait;
-use memoir_core::{ConversationId, ExchangeId, Summary, WorkerKind};
-use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
+use memoir_core::{ConversationId, ExchangeId, Subject, SubjectKind, Summary, WorkerKind};
+use sqlx::{Row as _, sqlite::SqliteRow};
 
-use super::{SqliteStore, error::store_error};
+use super::{SqliteStore, error::store_error, jobs::done};
 use crate::{ConversationSummary, Result, Summaries};
 
 #[async_trait]
 impl Summaries for SqliteStore {
-    async fn put_exchange_summary(&self, exchange: ExchangeId, summary: &Summary) -> Result<bool> {
+    async fn put_exchange_summaries(&self, summaries: &[(ExchangeId, Summary)]) -> Result<()> {
         let mut transaction = self.begin_write().await?;
-        let written = sqlx::query("UPDATE exchanges SET summary = ?, summary_by = ? WHERE id = ?")
-            .bind(&summary.text)
-            .bind(&summary.by)
-            .bind(exchange.get())
-            .execute(&mut *transaction)
-            .await
-            .map_err(store_error)?;
-        done(&mut transaction, WorkerKind::ExchangeSummarizer, exchange.get()).await?;
-        transaction.commit().await.map_err(store_error)?;
-        Ok(written.rows_affected() == 1)
+        for (exchange, summary) in summaries {
+            sqlx::query("UPDATE exchanges SET summary = ?, summary_by = ? WHERE id = ?")
+                .bind(&summary.text)
+                .bind(&summary.by)
+                .bind(exchange.get())
+                .execute(&mut *transaction)
+                .await
+                .map_err(store_error)?;
+            let subject = Subject::new(SubjectKind::Exchange, exchange.get());
+            done(&mut transaction, WorkerKind::ExchangeSummarizer, subject).await?;
+        }
+        transaction.commit().await.map_err(store_error)
     }
 
     async fn put_conversation_summary(
@@ -32,7 +34,9 @@ impl Summaries for SqliteStore {
         let mut transaction = self.begin_write().await?;
         // Of what was deleted meanwhile nothing is told.
         let written = sqlx::query(
-            "UPDATE conversations SET summary = ?1, summary_by = ?2, summary_through = ?3, title = coalesce(?4, title)
+            "UPDATE conversations SET summary = ?1, summary_by = ?2, summary_through = ?3, title = coalesce(?4, title),
+                 summary_due = EXISTS (SELECT 1 FROM exchanges
+                                       WHERE conversation_id = ?5 AND status = 'completed' AND id > ?3)
              WHERE id = ?5 AND EXISTS (SELECT 1 FROM exchanges WHERE id = ?3 AND conversation_id = ?5)",
         )
         .bind(&summary.summary.text)
@@ -43,7 +47,8 @@ impl Summaries for SqliteStore {
         .execute(&mut *transaction)
         .await
         .map_err(store_error)?;
-        done(&mut transaction, WorkerKind::ConversationSummarizer, conversation.get()).await?;
+        let subject = Subject::new(SubjectKind::Conversation, conversation.get());
+        done(&mut transaction, WorkerKind::ConversationSummarizer, subject).await?;
         transaction.commit().await.map_err(store_error)?;
         Ok(written.rows_affected() == 1)
     }
@@ -75,15 +80,4 @@ impl Summaries for SqliteStore {
 
 fn summary(row: SqliteRow) -> Result<Summary, sqlx::Error> {
     Ok(Summary { text: row.try_get("summary")?, by: row.try_get("summary_by")? })
-}
-
-/// Work that is done leaves nothing behind.
-async fn done(connection: &mut SqliteConnection, worker: WorkerKind, subject: i64) -> Result<()> {
-    sqlx::query("DELETE FROM jobs WHERE worker = ? AND subject_id = ?")
-        .bind(worker.as_str())
-        .bind(subject)
-        .execute(connection)
-        .await
-        .map_err(store_error)?;
-    Ok(())
 }

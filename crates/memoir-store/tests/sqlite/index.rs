@@ -4,8 +4,8 @@ use std::path::Path;
 
 use memoir_core::ConversationTarget;
 use memoir_store::{
-    Exchanges as _, Filter, IndexMode, Memory as _, NewEmbedding, VectorSearch, WordSearch, contract,
-    sqlite::SqliteStore,
+    Embeddings as _, Exchanges as _, Filter, IndexMode, Memory as _, NewEmbedding, VectorSearch, WordSearch,
+    contract, sqlite::SqliteStore,
 };
 use tempfile::TempDir;
 
@@ -38,9 +38,9 @@ async fn fill(store: &SqliteStore, numbers: std::ops::Range<i64>) {
         let draft = contract::exchange(&format!("this is word{number} said"), "ok", number);
         let committed = store.commit_exchange(&target, &draft).await.unwrap();
         target = ConversationTarget::Existing(committed.conversation_id);
-        let prompt = store.unembedded_of(committed.exchange_id, "m", 0).await.unwrap().remove(0);
-        let (message_id, conversation_id) = (prompt.message_id, prompt.conversation_id);
-        let embedding = NewEmbedding { message_id, conversation_id, vector: vector(number) };
+        let wanted = contract::embeddable(0);
+        let prompt = store.unembedded_of(committed.exchange_id, &wanted).await.unwrap().remove(0);
+        let embedding = NewEmbedding { subject: prompt.subject, vector: vector(number) };
         store.put_embeddings("m", &[embedding]).await.unwrap();
     }
 }

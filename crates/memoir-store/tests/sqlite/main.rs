@@ -7,8 +7,8 @@ mod index;
 use std::{fs, path::Path, sync::Arc};
 
 use memoir_store::{
-    CommandHistory as _, ConversationList, Conversations as _, Exchanges as _, Filter, IndexMode,
-    Inspect as _, Memory as _, StoreError, VectorSearch, contract,
+    CommandHistory as _, ConversationList, Conversations as _, Embeddings as _, Exchanges as _, Filter,
+    IndexMode, Inspect as _, Memory as _, StoreError, VectorSearch, contract,
     sqlite::{SCHEMA_VERSION, SqliteStore},
 };
 use tempfile::TempDir;
@@ -156,9 +156,8 @@ async fn what_one_process_embeds_or_deletes_the_others_see() {
     assert!(nearest().await.unwrap().is_empty());
     let draft = contract::exchange("a question", "an answer", 1000);
     one.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
-    let waiting = one.unembedded("m", 0, 1).await.unwrap().remove(0);
-    let (message_id, conversation_id) = (waiting.message_id, waiting.conversation_id);
-    let embedding = memoir_store::NewEmbedding { message_id, conversation_id, vector: vec![1.0, 0.0] };
+    let subject = one.unembedded(&contract::embeddable(0), 1).await.unwrap().remove(0).subject;
+    let embedding = memoir_store::NewEmbedding { subject, vector: vec![1.0, 0.0] };
     one.put_embeddings("m", std::slice::from_ref(&embedding)).await.unwrap();
     assert_eq!(nearest().await.unwrap().len(), 1);
     execute(&path, "PRAGMA foreign_keys = ON; DELETE FROM conversations").await;

@@ -58,6 +58,15 @@ impl<'a> Predicate<'a> {
             && self.messages.exchanges[row] < self.before
             && self.conversations.as_ref().is_none_or(|bits| has(bits, self.messages.conversations[row]))
     }
+
+    /// Whether the summary of an exchange, or of a conversation, may be found.
+    pub(super) fn allows_summary(&self, conversation: u32, moment: i64, exchange: i64) -> bool {
+        moment >= self.since
+            && moment < self.until
+            && exchange < self.before
+            && self.conversations.as_ref().is_none_or(|bits| has(bits, conversation))
+    }
+
     /// Whether all messages of a stretch may be found, or none; `None` when some may, or it would take long to tell.
     fn allows_stretch(&self, stretch: &Stretch) -> Option<bool> {
         let (first, last) = stretch.created;

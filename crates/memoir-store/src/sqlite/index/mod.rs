@@ -9,6 +9,7 @@ mod filter;
 mod graph;
 mod messages;
 mod segments;
+mod summaries;
 mod vectors;
 mod words;
 
@@ -21,6 +22,7 @@ use crate::{IndexMode, Match, MessageOutline, Result};
 use filter::{OfVectors, Predicate};
 use messages::Messages;
 use segments::{Kind, Progress, Target};
+use summaries::Summaries;
 use vectors::Vectors;
 
 pub(super) use filter::Allowed;
@@ -30,6 +32,9 @@ pub(super) use vectors::{bytes, cosine, numbers};
 
 /// So many more candidates than are wanted are looked at, at least: estimates are coarse.
 const MORE: usize = 300;
+
+/// The same for summaries, of which few are wanted.
+const MORE_SUMMARIES: usize = 60;
 
 /// Vectors that are to be read.
 #[derive(Debug)]
@@ -49,26 +54,32 @@ pub(super) struct Index {
     messages_read: Progress,
     vectors: Option<Vectors>,
     vectors_read: Progress,
+    summaries: Option<Summaries>,
+    summaries_read: Progress,
 }
 
 /// By what it is told that something was written. Vectors that came while others were read are noticed too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct State {
     deletions: i64,
+    deleted_summaries: i64,
     last_message: i64,
     last_embedding: i64,
+    last_summary: i64,
 }
 
 impl State {
     async fn read(connection: &mut SqliteConnection) -> Result<Self> {
-        let (deletions, last_message, last_embedding) = sqlx::query_as(
-            "SELECT (SELECT count FROM _deletions), (SELECT coalesce(max(id), 0) FROM messages),
-                    (SELECT coalesce(max(id), 0) FROM embeddings)",
+        let (deletions, deleted_summaries, last_message, last_embedding, last_summary) = sqlx::query_as(
+            "SELECT count, summaries, (SELECT coalesce(max(id), 0) FROM messages),
+                    (SELECT coalesce(max(id), 0) FROM embeddings),
+                    (SELECT coalesce(max(id), 0) FROM summary_embeddings)
+             FROM _deletions",
         )
         .fetch_one(connection)
         .await
         .map_err(store_error)?;
-        Ok(Self { deletions, last_message, last_embedding })
+        Ok(Self { deletions, deleted_summaries, last_message, last_embedding, last_summary })
     }
 }
 
@@ -93,6 +104,9 @@ impl Index {
         if self.deletions() != state.deletions {
             *self = Self::default();
         }
+        if self.deleted_summaries() != state.deleted_summaries {
+            (self.summaries, self.summaries_read) = (None, Progress::default());
+        }
         // Should reading fail in its middle, the next time goes on from there.
         self.state = Some(State { last_message: -1, ..state });
         self.read(&mut moment, which).await?;
@@ -110,6 +124,10 @@ impl Index {
         self.state.map_or(0, |state| state.deletions)
     }
 
+    fn deleted_summaries(&self) -> i64 {
+        self.state.map_or(0, |state| state.deleted_summaries)
+    }
+
     async fn read(&mut self, connection: &mut SqliteConnection, which: Option<Which<'_>>) -> Result<()> {
         let kind = Kind { name: "messages", model: "" };
         segments::read(connection, kind, &mut self.messages_read, &mut self.messages).await?;
@@ -120,12 +138,23 @@ impl Index {
         if !self.has(Which { model, dimensions }) {
             self.vectors = Some(Vectors::new(model, dimensions));
             self.vectors_read = Progress::default();
+            self.summaries = None;
+        }
+        if self.summaries.is_none() {
+            self.summaries = Some(Summaries::new(model, dimensions));
+            self.summaries_read = Progress::default();
         }
         if let Some(vectors) = &mut self.vectors {
             let key = vectors.key();
             let mut target = WithMessages { vectors, messages: &self.messages };
             let kind = Kind { name: "vectors", model: &key };
             segments::read(connection, kind, &mut self.vectors_read, &mut target).await?;
+        }
+        if let Some(summaries) = &mut self.summaries {
+            let key = summaries.key();
+            let mut target = SummariesOf { summaries, messages: &self.messages };
+            let kind = Kind { name: "summaries", model: &key };
+            segments::read(connection, kind, &mut self.summaries_read, &mut target).await?;
         }
         Ok(())
     }
@@ -135,6 +164,9 @@ impl Index {
         segments::next_to_pack(&self.messages_read, self.messages.len()).is_some()
             || self.vectors.as_ref().is_some_and(|vectors| {
                 segments::next_to_pack(&self.vectors_read, vectors.ids.len()).is_some()
+            })
+            || self.summaries.as_ref().is_some_and(|summaries| {
+                segments::next_to_pack(&self.summaries_read, summaries.ids.len()).is_some()
             })
     }
 
@@ -154,6 +186,10 @@ impl Index {
                 deletions: self.deletions(),
             });
         }
+        self.take_segment_of_vectors().or_else(|| self.take_segment_of_summaries())
+    }
+
+    fn take_segment_of_vectors(&mut self) -> Option<Segment> {
         let vectors = self.vectors.as_ref()?;
         let rows = segments::next_to_pack(&self.vectors_read, vectors.ids.len())?;
         segments::packed(&mut self.vectors_read, &rows);
@@ -166,6 +202,22 @@ impl Index {
             data: vectors.pack(rows, &self.messages),
             instead_of: std::mem::take(&mut self.vectors_read.damaged),
             deletions: self.deletions(),
+        })
+    }
+
+    fn take_segment_of_summaries(&mut self) -> Option<Segment> {
+        let summaries = self.summaries.as_ref()?;
+        let rows = segments::next_to_pack(&self.summaries_read, summaries.ids.len())?;
+        segments::packed(&mut self.summaries_read, &rows);
+        Some(Segment {
+            kind: "summaries",
+            model: summaries.key(),
+            first_id: first_covered(&summaries.ids, rows.start),
+            last_id: summaries.ids[rows.end - 1],
+            count: rows.len(),
+            data: summaries.pack(rows, &self.messages),
+            instead_of: std::mem::take(&mut self.summaries_read.damaged),
+            deletions: self.deleted_summaries(),
         })
     }
 
@@ -199,18 +251,27 @@ impl Index {
             .collect()
     }
 
-    /// How many messages have at least so many tokens.
-    pub(super) fn long_enough(&self, shortest: u32) -> u64 {
-        self.messages.tokens.iter().filter(|tokens| u32::from(**tokens) >= shortest).count() as u64
+    /// The messages of at least so many tokens, newest first.
+    pub(super) fn long_enough(&self, shortest: u32) -> Vec<i64> {
+        self.rows_long_enough(shortest).map(|row| self.messages.ids[row]).collect()
     }
 
-    /// How many of them have no vector of `model`, if its vectors are here.
-    pub(super) fn unembedded_count(&self, model: &str, shortest: u32) -> Option<u64> {
+    fn rows_long_enough(&self, shortest: u32) -> impl Iterator<Item = usize> {
+        let long = move |row: &usize| u32::from(self.messages.tokens[*row]) >= shortest;
+        (0..self.messages.len()).rev().filter(long)
+    }
+
+    /// Those of them that have no vector of `model`, if its vectors are here.
+    pub(super) fn without_vector(&self, model: &str, shortest: u32) -> Option<Vec<i64>> {
         let vectors = self.vectors.as_ref().filter(|vectors| vectors.model == model)?;
-        let waits = |row: &usize| {
-            u32::from(self.messages.tokens[*row]) >= shortest && vectors.row_of_message(*row).is_none()
-        };
-        Some((0..self.messages.len()).filter(waits).count() as u64)
+        let rows = self.rows_long_enough(shortest).filter(|row| vectors.row_of_message(*row).is_none());
+        Some(rows.map(|row| self.messages.ids[row]).collect())
+    }
+
+    /// The vectors of summaries with the highest estimates among those that are allowed, best first.
+    pub(super) fn nearest_summaries(&self, vector: &[f32], allowed: Allowed<'_>, limit: usize) -> Vec<i64> {
+        let Some(summaries) = &self.summaries else { return Vec::new() };
+        summaries.nearest(vector, &Predicate::new(allowed, &self.messages), limit + MORE_SUMMARIES)
     }
 
     /// The names of all who have spoken under one.
@@ -327,5 +388,37 @@ impl Target for WithMessages<'_> {
 
     fn dimensions(&self) -> i64 {
         i64::try_from(self.vectors.codes.dimensions()).unwrap_or(i64::MAX)
+    }
+}
+
+/// Vectors of summaries, to be read beside the messages of their conversations.
+struct SummariesOf<'a> {
+    summaries: &'a mut Summaries,
+    messages: &'a Messages,
+}
+
+impl Target for SummariesOf<'_> {
+    fn rows(&self) -> usize {
+        self.summaries.ids.len()
+    }
+
+    fn push(&mut self, row: &SqliteRow) -> std::result::Result<i64, sqlx::Error> {
+        self.summaries.push_sql(row, self.messages)
+    }
+
+    fn unpack(&mut self, data: &[u8], count: usize) -> bool {
+        self.summaries.unpack(data, count, self.messages)
+    }
+
+    fn unpacked(&self) -> &'static str {
+        summaries::UNPACKED
+    }
+
+    fn model(&self) -> &str {
+        &self.summaries.model
+    }
+
+    fn dimensions(&self) -> i64 {
+        i64::try_from(self.summaries.codes.dimensions()).unwrap_or(i64::MAX)
     }
 }

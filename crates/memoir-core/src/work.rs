@@ -1,0 +1,102 @@
+//! Who works in the background, and on what.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// Who works in the background.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WorkerKind {
+    /// Summarises exchanges.
+    ExchangeSummarizer,
+    /// Summarises conversations.
+    ConversationSummarizer,
+    /// Gives messages and summaries their vectors.
+    EmbeddingGenerator,
+}
+
+impl WorkerKind {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Self; 3] =
+        [Self::ExchangeSummarizer, Self::ConversationSummarizer, Self::EmbeddingGenerator];
+
+    /// The word the store keeps, and that commands take.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ExchangeSummarizer => "exchange_summarizer",
+            Self::ConversationSummarizer => "conversation_summarizer",
+            Self::EmbeddingGenerator => "embedding_generator",
+        }
+    }
+}
+
+/// What kind of thing is worked on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SubjectKind {
+    /// A message.
+    Message,
+    /// An exchange.
+    Exchange,
+    /// A conversation.
+    Conversation,
+    /// What is sent in the place of the earlier part of a conversation; its id is the conversation's.
+    Digest,
+}
+
+impl SubjectKind {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Message, Self::Exchange, Self::Conversation, Self::Digest];
+
+    /// The word the store keeps.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Message => "message",
+            Self::Exchange => "exchange",
+            Self::Conversation => "conversation",
+            Self::Digest => "digest",
+        }
+    }
+
+    /// The kind that a word of the store's stands for.
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+}
+
+/// One thing that is worked on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub struct Subject {
+    /// What it is.
+    pub kind: SubjectKind,
+    /// Its id among those of its kind.
+    pub id: i64,
+}
+
+impl Subject {
+    /// A subject of a kind.
+    pub const fn new(kind: SubjectKind, id: i64) -> Self {
+        Self { kind, id }
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}", self.kind.as_str(), self.id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_known_by_its_word() {
+        for kind in SubjectKind::ALL {
+            assert_eq!(SubjectKind::of(kind.as_str()), Some(kind));
+        }
+        assert_eq!(SubjectKind::of("nothing"), None);
+        assert_eq!(Subject::new(SubjectKind::Exchange, 12).to_string(), "exchange 12");
+    }
+}

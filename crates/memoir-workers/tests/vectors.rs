@@ -1,0 +1,159 @@
+//! Vectors in the background: in batches, once, and past what a server refuses.
+
+#![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use memoir_core::{Purpose, SystemClock, TimeZone, Usage, Usd, WorkerKind};
+use memoir_models::{EmbedTask, Embedder, Embeddings, ModelError};
+use memoir_recall::Recall;
+use memoir_store::{
+    CostFilter, Costs as _, Embeddings as _, Exchanges as _, Inspect as _, Jobs as _, contract,
+    sqlite::SqliteStore,
+};
+use memoir_workers::{Office, Report, run_until_idle};
+use tempfile::TempDir;
+
+const KIND: WorkerKind = WorkerKind::EmbeddingGenerator;
+
+/// A model that notes what it is sent, and refuses some of it.
+struct Model {
+    name: &'static str,
+    batches: Mutex<Vec<Vec<String>>>,
+    refuses: &'static str,
+    fails: Mutex<Option<ModelError>>,
+}
+
+impl Model {
+    fn new(name: &'static str) -> Arc<Self> {
+        Arc::new(Self { name, batches: Mutex::default(), refuses: "poison", fails: Mutex::default() })
+    }
+
+    fn sizes(&self) -> Vec<usize> {
+        self.batches.lock().unwrap().iter().map(Vec::len).collect()
+    }
+}
+
+#[async_trait]
+impl Embedder for Model {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn dimensions(&self) -> Option<usize> {
+        Some(4)
+    }
+
+    async fn embed(&self, texts: &[String], _task: EmbedTask) -> Result<Embeddings, ModelError> {
+        self.batches.lock().unwrap().push(texts.to_vec());
+        if let Some(error) = self.fails.lock().unwrap().clone() {
+            return Err(error);
+        }
+        if texts.iter().any(|text| text.contains(self.refuses)) {
+            return Err(ModelError::BadRequest { status: 400, message: "no".into() });
+        }
+        let usage = Usage { input_tokens: texts.len() as u64, ..Usage::default() };
+        Ok(Embeddings { vectors: vec![vec![1.0, 0.0, 0.0, 0.0]; texts.len()], usage })
+    }
+
+    fn cost(&self, usage: &Usage) -> Option<Usd> {
+        Some(Usd::from_nanos(i64::try_from(usage.input_tokens).unwrap() * 1_000_000_000))
+    }
+}
+
+/// A store with so many exchanges of two messages, long enough to be embedded.
+async fn store(directory: &TempDir, exchanges: i64) -> SqliteStore {
+    let store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
+    for number in 0..exchanges {
+        commit(&store, &format!("question {number}")).await;
+    }
+    store
+}
+
+async fn commit(store: &SqliteStore, asked: &str) {
+    let mut draft = contract::exchange(asked, "an answer", 1);
+    draft.messages.iter_mut().for_each(|message| message.tokens = 20);
+    store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
+}
+
+fn office(store: &SqliteStore, model: &Arc<Model>, budget: Option<Usd>) -> Office {
+    let embedder = Arc::clone(model) as Arc<dyn Embedder>;
+    let recall = Recall::new(Arc::new(store.clone()), embedder, Arc::new(SystemClock), TimeZone::UTC);
+    Office::new(recall, None, budget)
+}
+
+async fn work(office: &Office) -> Report {
+    run_until_idle(office, &[KIND], &mut |_, _| {}).await.unwrap().remove(0)
+}
+
+#[tokio::test]
+async fn batches_are_of_a_hundred_and_each_text_is_sent_once() {
+    let directory = TempDir::new().unwrap();
+    let store = store(&directory, 120).await;
+    let model = Model::new("test/one");
+    assert_eq!(work(&office(&store, &model, None)).await.done, 240);
+    assert_eq!(model.sizes(), [100, 100, 40]);
+    assert_eq!(work(&office(&store, &model, None)).await.done, 0);
+    let lines = store.cost_lines(&CostFilter { since: None, conversation: None }).await.unwrap();
+    let paid = lines.iter().find(|line| line.purpose == Purpose::Embedding.as_str()).unwrap();
+    assert_eq!((paid.summary.calls, paid.summary.cost), (3, Usd::from_nanos(240_000_000_000)));
+
+    // Another model begins anew, where it was left.
+    let other = Model::new("test/other");
+    let some = office(&store, &other, Some(Usd::from_nanos(340_000_000_000)));
+    let report = work(&some).await;
+    assert_eq!((report.done, report.stopped.is_some()), (100, true), "what may be spent is spent");
+    assert_eq!(work(&office(&store, &other, None)).await.done, 140);
+    let counts = store.embedding_counts().await.unwrap();
+    assert!(counts.iter().all(|known| known.count == 240) && counts.len() == 2, "{counts:?}");
+}
+
+#[tokio::test]
+async fn one_text_that_is_refused_does_not_hold_up_the_others() {
+    let directory = TempDir::new().unwrap();
+    let store = store(&directory, 30).await;
+    commit(&store, "this is poison to it").await;
+    let model = Model::new("test/one");
+    let office = office(&store, &model, None);
+    work(&office).await;
+    assert_eq!(store.embedding_counts().await.unwrap()[0].count, 61);
+    let failed = store.failed_jobs(10).await.unwrap();
+    assert_eq!(failed.len(), 1);
+    assert_eq!((failed[0].worker.as_str(), failed[0].attempts), ("embedding_generator", 1));
+    let calls = model.sizes().len();
+    assert!(calls < 20, "found by halving: {calls}");
+    work(&office).await;
+    assert_eq!(model.sizes().len(), calls, "it is not tried again");
+}
+
+#[tokio::test]
+async fn what_fails_for_a_while_is_made_up_for() {
+    let directory = TempDir::new().unwrap();
+    let store = store(&directory, 60).await;
+    let model = Model::new("test/one");
+    *model.fails.lock().unwrap() =
+        Some(ModelError::Server { status: 503, message: "busy".into(), retry_after: None });
+    let report = work(&office(&store, &model, None)).await;
+    assert_eq!((report.done, report.failed), (0, 120), "both batches");
+    assert_eq!(store.embedding_counts().await.unwrap(), [], "none or all");
+    assert!(store.next_due(KIND).await.unwrap().is_some());
+    assert_eq!(store.failed_count().await.unwrap(), 0);
+    *model.fails.lock().unwrap() = None;
+    tokio::time::sleep(std::time::Duration::from_millis(1300)).await;
+    assert_eq!(work(&office(&store, &model, None)).await.done, 120);
+    let jobs = store.tables().await.unwrap().into_iter().find(|table| table.name == "jobs").unwrap();
+    assert_eq!(jobs.rows, 0);
+}
+
+#[tokio::test]
+async fn secrets_do_not_leave_and_long_texts_are_cut() {
+    let directory = TempDir::new().unwrap();
+    let store = store(&directory, 0).await;
+    commit(&store, &format!("postgres://me:swordfish@db {}", "x".repeat(20_000))).await;
+    let model = Model::new("test/one");
+    work(&office(&store, &model, None)).await;
+    let sent = model.batches.lock().unwrap()[0].join("\n");
+    assert!(sent.contains("[redacted: password in an address]") && !sent.contains("swordfish"));
+    assert!(sent.len() < 8200, "{}", sent.len());
+}

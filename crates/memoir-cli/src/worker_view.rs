@@ -6,7 +6,12 @@ use memoir_workers::{Progress, State, Status};
 use crate::printable::printable;
 
 /// How a worker is getting on, in a line. `pending` is how much there is to do.
-pub(crate) fn status(status: &Status, pending: u64) -> String {
+pub(crate) fn status(known: &Status, pending: u64) -> String {
+    format!("{:<24} {}", known.worker.as_str(), state(known, pending))
+}
+
+/// The same without its name.
+pub(crate) fn state(status: &Status, pending: u64) -> String {
     let state = match status.state {
         State::Working => format!("working on {}", several(&status.current)),
         State::Idle => "idle".into(),
@@ -15,12 +20,7 @@ pub(crate) fn status(status: &Status, pending: u64) -> String {
         State::Troubled(rest) => format!("in trouble, tries again in {} s", rest.as_secs() + 1),
         State::Stopped => "stopped".into(),
     };
-    let mut line = format!(
-        "{:<24} {state}, {pending} to do, {} done, {} failed",
-        status.worker.as_str(),
-        status.completed,
-        status.failed
-    );
+    let mut line = format!("{state}, {pending} to do, {} done, {} failed", status.completed, status.failed);
     if let Some(error) = &status.last_error {
         line.push_str(&format!(" ({})", printable(error)));
     }

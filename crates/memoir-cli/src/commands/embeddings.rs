@@ -4,6 +4,7 @@ use anstream::println;
 use async_trait::async_trait;
 use indicatif::{ProgressBar, ProgressStyle};
 use memoir_core::{SubjectKind, WorkerKind};
+use memoir_store::EmbeddingCount;
 use memoir_workers::{Progress, run_until_idle};
 
 use super::{Command, Next, summarizer};
@@ -62,19 +63,18 @@ async fn show(app: &App) -> Result<(), Failure> {
     if !embedder.is_available() {
         println!("It cannot be called as things are set up, so that memory is searched by words alone.");
     }
-    for known in app.agent.store.embedding_counts().await? {
-        let whose = if known.model == embedder.name() { "" } else { ", of no use now" };
-        match known.kind {
-            SubjectKind::Message => {
-                println!("{:>8} vectors of messages by {}{whose}", known.count, known.model)
-            }
-            kind => println!(
-                "{:>8} vectors of {} summaries by {}{whose}",
-                known.count,
-                kind.as_str(),
-                known.model
-            ),
-        }
+    let counts = app.agent.store.embedding_counts().await?;
+    let mut models: Vec<&str> = counts.iter().map(|known| known.model.as_str()).collect();
+    models.dedup();
+    for model in models {
+        let of = |known: &EmbeddingCount| match known.kind {
+            SubjectKind::Message => format!("{} of messages", known.count),
+            kind => format!("{} of {} summaries", known.count, kind.as_str()),
+        };
+        let vectors: Vec<String> = counts.iter().filter(|known| known.model == model).map(of).collect();
+        let unused =
+            if model == embedder.name() { "" } else { "; not used now, /embeddings rebuild deletes them" };
+        println!("Vectors by {model}: {}{unused}.", vectors.join(", "));
     }
     Ok(())
 }

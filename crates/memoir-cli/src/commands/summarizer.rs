@@ -63,11 +63,11 @@ impl Command for Summarizer {
 /// Whether a worker is switched on, and how it is getting on.
 pub(super) async fn show(kind: WorkerKind, app: &App) -> Result<(), Failure> {
     let on = if app.worker_settings.is_on(kind) { "on" } else { "off" };
-    println!("{:<24} {on}", kind.as_str());
     let pending = app.agent.store.pending(&app.workers.office().claim(kind)).await?;
-    if let Some(status) = app.workers.statuses().iter().find(|status| status.worker == kind) {
-        println!("{}", worker_view::status(status, pending));
-    }
+    let statuses = app.workers.statuses();
+    let state = statuses.iter().find(|status| status.worker == kind);
+    let state = state.map(|status| worker_view::state(status, pending)).unwrap_or_default();
+    println!("{:<24} {on}: {state}", kind.as_str());
     Ok(())
 }
 

@@ -204,7 +204,7 @@ fn vectors_are_made_anew_when_that_is_confirmed() {
     assert_eq!(home.rows("embeddings").len(), vectors, "nothing is done unasked");
     terminal.type_keys("/embeddings rebuild yes\r");
     terminal.wait_for(&format!("{vectors} vectors were made anew."));
-    terminal.wait_for(&format!("{vectors} vectors of messages by memoir/all-minilm-l6-v2"));
+    terminal.wait_for(&format!("Vectors by memoir/all-minilm-l6-v2: {vectors} of messages"));
     assert_eq!(home.rows("embeddings").len(), vectors);
     terminal.type_keys("/embeddings off\r");
     terminal.wait_for("embedding_generator      off");

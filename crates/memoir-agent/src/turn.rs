@@ -64,10 +64,7 @@ impl Agent {
         // its words, and embedded later.
         if self.embeds_at_once {
             let recall = &self.tool_context.recall;
-            let embedding = async {
-                let _ = recall.embed_exchange(committed.exchange_id).await;
-                let _ = recall.catch_up().await;
-            };
+            let embedding = recall.embed_exchange(committed.exchange_id);
             let _ = tokio::time::timeout(EMBEDDING_PATIENCE, embedding).await;
         }
         if self.asks_for_digests {

@@ -66,8 +66,12 @@ impl App {
     /// Has the workers begin anew, with what is set now.
     pub(crate) async fn restart_workers(&mut self) {
         self.workers.stop_all().await;
-        self.workers = Runner::new(self.office(), Some(self.told.listener()));
-        repl::start_workers(self);
+        // The same process still: what it holds stays its own.
+        let before = self.workers.office();
+        let mut office = self.office().owned_by(&before.owner);
+        office.current = Arc::clone(&before.current);
+        self.workers = Runner::new(office, Some(self.told.listener()));
+        repl::start_workers(self).await;
     }
 
     /// Whether a worker should run: it is switched on, and can do its work.
@@ -76,10 +80,10 @@ impl App {
         can && self.worker_settings.is_on(kind)
     }
 
-    /// Leaves to the workers what is theirs, if they run: others do not wait for a server.
-    pub(crate) fn share_out_work(&mut self, with_workers: bool) {
+    /// Leaves to the workers what takes a server: nobody who talks waits for that.
+    pub(crate) fn share_out_work(&mut self) {
         self.agent.asks_for_digests = self.summarizer.is_some();
-        let at_once = self.recall().embedder.is_local() || !with_workers;
+        let at_once = self.recall().embedder.is_local();
         self.agent.embeds_at_once = at_once && self.should_run(WorkerKind::EmbeddingGenerator);
     }
 

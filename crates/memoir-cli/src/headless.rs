@@ -8,7 +8,7 @@ use std::{
 use anstream::eprintln;
 use memoir_agent::{TurnEvent, TurnReport};
 use memoir_core::{ExchangeStatus, WorkerKind};
-use memoir_workers::prepare_digests;
+use memoir_workers::{embed_for_a_while, prepare_digests};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Answers `prompt` and prints the answer as asked.
 pub(crate) async fn answer(mut app: App, prompt: &str, format: OutputFormat) -> Result<(), Failure> {
-    app.share_out_work(false);
+    app.share_out_work();
     let mut printer = Printer::new(format, app.verbosity);
     let cancel = CancellationToken::new();
     let mut observer = |event: TurnEvent| printer.observe(&event);
@@ -35,13 +35,10 @@ pub(crate) async fn answer(mut app: App, prompt: &str, format: OutputFormat) -> 
     match result {
         Ok(report) => {
             let printed = printer.print(&report);
-            // Nobody else is there to do it; Ctrl-C ends the wait.
-            if app.should_run(WorkerKind::ConversationSummarizer) {
-                let office = app.office();
-                tokio::select! {
-                    _ = prepare_digests(&office, PATIENCE) => {}
-                    _ = tokio::signal::ctrl_c() => {}
-                }
+            // Ctrl-C ends the wait.
+            tokio::select! {
+                () = leave_in_order(&app) => {}
+                _ = tokio::signal::ctrl_c() => {}
             }
             printed
         }
@@ -56,6 +53,21 @@ pub(crate) async fn answer(mut app: App, prompt: &str, format: OutputFormat) -> 
             }
             Err(failure)
         }
+    }
+}
+
+/// Does what the next program would miss: nobody else is there to do it.
+async fn leave_in_order(app: &App) {
+    let office = app.office();
+    // What fails here is made up for later, or said then.
+    if app.should_run(WorkerKind::ConversationSummarizer) {
+        let _ = prepare_digests(&office, PATIENCE).await;
+    }
+    if app.should_run(WorkerKind::EmbeddingGenerator) {
+        let _ = match app.recall().embedder.is_local() {
+            true => app.recall().catch_up().await.map(drop).map_err(drop),
+            false => embed_for_a_while(&office, PATIENCE / 2).await.map_err(drop),
+        };
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use memoir_core::Timestamp;
+use memoir_core::{Timestamp, WorkerKind};
 use memoir_models::{Catalogue, ModelInfo, ModelName, PerMillion, Price, Provider};
 use memoir_store::Store;
 use serde_json::{Value, json};
@@ -99,10 +99,21 @@ pub(crate) async fn set(
 ) -> Result<String, Failure> {
     if name == AUTO {
         store.set_setting(task.key(), None, now).await?;
-        return Ok(format!("The {} model is chosen automatically.", task.as_str()));
+        forget_failures(task, store).await?;
+        return Ok(match task {
+            Task::Chat => "The chat model is chosen automatically.".into(),
+            Task::Summarizer => {
+                "The summarizer is the config's, if it names one; else summaries are made by quotation."
+                    .into()
+            }
+            Task::Embedder => {
+                "The embedder is the config's, if it names one; else the model that is compiled in.".into()
+            }
+        });
     }
     if task == Task::Embedder && name == memoir_embed::NAME {
         store.set_setting(task.key(), Some(name), now).await?;
+        forget_failures(task, store).await?;
         return Ok(format!("The embedder model is {name} from now on, which is compiled in."));
     }
     let name = parse(name, "")?;
@@ -116,6 +127,7 @@ pub(crate) async fn set(
             .hint("memoir models list shows those that do."));
     }
     store.set_setting(task.key(), Some(&name.to_string()), now).await?;
+    forget_failures(task, store).await?;
     let mut said = format!("The {} model is {name} from now on.", task.as_str());
     let variables = Environment::key_variables(name.provider);
     let provided = !name.provider.is_local() && name.provider != Provider::OpenAiCompatible;
@@ -126,6 +138,19 @@ pub(crate) async fn set(
         let _ = write!(said, " It needs {}, which is not set.", variables.join(" or "));
     }
     Ok(said)
+}
+
+/// What one model failed at, another may do.
+async fn forget_failures(task: Task, store: &dyn Store) -> Result<(), Failure> {
+    let workers: &[WorkerKind] = match task {
+        Task::Chat => &[],
+        Task::Summarizer => &[WorkerKind::ExchangeSummarizer, WorkerKind::ConversationSummarizer],
+        Task::Embedder => &[WorkerKind::EmbeddingGenerator],
+    };
+    for worker in workers {
+        store.forget_failures(*worker).await?;
+    }
+    Ok(())
 }
 
 /// `docs/models.md`.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use memoir_core::TimeZone;
 use memoir_models::{
-    Catalogue, ChatModel, Endpoint, LocalServer, ModelName, OllamaModel, Provider, RemoteModel, Retrying,
-    default_url, find_local_server,
+    Catalogue, ChatModel, Endpoint, LocalServer, ModelName, OllamaModel, Provider, RemoteModel, RetryPolicy,
+    Retrying, default_url, find_local_server,
 };
 use memoir_recall::RecallModel;
 use memoir_store::Store;
@@ -90,7 +90,13 @@ impl Models {
         store: &dyn Store,
     ) -> Result<Option<Arc<dyn ChatModel>>, Failure> {
         let Some(name) = self.summarizer(store).await? else { return Ok(None) };
-        match self.connect(&mut Choice::new(name, "set for summaries")).await {
+        if name.provider == Provider::Memoir {
+            // It quotes memory, and so do summaries without a model.
+            return Ok(None);
+        }
+        // Work that fails has a clock of its own.
+        let once = RetryPolicy { attempts: 0, ..RetryPolicy::default() };
+        match self.connect_with(&mut Choice::new(name, "set for summaries"), once).await {
             Ok(model) => Ok(Some(model)),
             Err(failure) => {
                 anstream::eprintln!("Summaries are made without a model: {}", failure.sentence());
@@ -146,12 +152,20 @@ impl Models {
 
     /// The model, ready to be called.
     pub(crate) async fn connect(&self, choice: &mut Choice) -> Result<Arc<dyn ChatModel>, Failure> {
+        self.connect_with(choice, self.config.retry_policy()).await
+    }
+
+    async fn connect_with(
+        &self,
+        choice: &mut Choice,
+        retry: RetryPolicy,
+    ) -> Result<Arc<dyn ChatModel>, Failure> {
         if choice.name.provider == Provider::Memoir {
             return Ok(Arc::new(RecallModel::new(self.zone.clone(), HOW_TO_CONNECT)));
         }
         let endpoint = self.locate_endpoint(choice).await?;
         let name = &choice.name;
-        let (options, retry) = (self.config.call_options(), self.config.retry_policy());
+        let options = self.config.call_options();
         let info = self.catalogue.model(name).cloned();
         if name.provider == Provider::Ollama {
             return Ok(Arc::new(Retrying::new(OllamaModel::new(name, &endpoint, info, options)?, retry)));

@@ -1,7 +1,7 @@
 //! What the background does, in words.
 
 use memoir_core::{Subject, WorkerKind};
-use memoir_workers::{Progress, State, Status};
+use memoir_workers::{Broke, Progress, State, Status};
 
 use crate::printable::printable;
 
@@ -16,7 +16,7 @@ pub(crate) fn state(status: &Status, pending: u64) -> String {
         State::Working => format!("working on {}", several(&status.current)),
         State::Idle => "idle".into(),
         State::Paused => "paused".into(),
-        State::Overspent => "stopped: what may be spent today is spent".into(),
+        State::Overspent(broke) => format!("stopped: {}", why(broke)),
         State::Troubled(rest) => format!("in trouble, tries again in {} s", rest.as_secs() + 1),
         State::Stopped => "stopped".into(),
     };
@@ -31,14 +31,23 @@ pub(crate) fn state(status: &Status, pending: u64) -> String {
 pub(crate) fn progress(worker: WorkerKind, progress: &Progress) -> Option<String> {
     let name = worker.as_str();
     match progress {
-        Progress::Done(subjects) if !subjects.is_empty() => {
-            Some(format!("{name}: {} done", several(subjects)))
+        Progress::Worked { done, failed, error } => {
+            let done = (!done.is_empty()).then(|| format!("{} done", several(done)));
+            let failed =
+                error.as_ref().map(|error| format!("{} failed: {}", several(failed), printable(error)));
+            let told: Vec<String> = done.into_iter().chain(failed).collect();
+            (!told.is_empty()).then(|| format!("{name}: {}", told.join(", ")))
         }
-        Progress::Failed { subjects, error } => {
-            Some(format!("{name}: {} failed: {}", several(subjects), printable(error)))
-        }
-        Progress::OverBudget => Some(format!("{name}: what may be spent today is spent")),
-        Progress::Done(_) | Progress::Idle => None,
+        Progress::OverBudget(broke) => Some(format!("{name}: {}", why(*broke))),
+        Progress::Idle => None,
+    }
+}
+
+/// Why nothing more may be spent.
+pub(crate) fn why(broke: Broke) -> &'static str {
+    match broke {
+        Broke::Spent => "what may be spent today is spent (workers.daily_budget_usd)",
+        Broke::NoPrice => "workers.daily_budget_usd is set, and the price of the model is not known",
     }
 }
 
@@ -80,8 +89,10 @@ mod tests {
     #[test]
     fn only_what_happened_is_told() {
         let two = [1, 2].map(|id| Subject::new(SubjectKind::Message, id)).to_vec();
-        let told = progress(WorkerKind::EmbeddingGenerator, &Progress::Done(two));
-        assert_eq!(told.as_deref(), Some("embedding_generator: 2 messages done"));
+        let one = vec![Subject::new(SubjectKind::Message, 3)];
+        let worked = Progress::Worked { done: two, failed: one, error: Some("refused".into()) };
+        let told = progress(WorkerKind::EmbeddingGenerator, &worked);
+        assert_eq!(told.as_deref(), Some("embedding_generator: 2 messages done, message 3 failed: refused"));
         assert_eq!(progress(WorkerKind::EmbeddingGenerator, &Progress::Idle), None);
     }
 }

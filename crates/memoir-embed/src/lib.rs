@@ -34,6 +34,9 @@ struct Model {
 static MODEL: LazyLock<Result<Model, String>> =
     LazyLock::new(|| Ok(Model { tokens: Tokens::load()?, encoder: Encoder::load()? }));
 
+/// So many texts are embedded before anyone looks whether they are still wanted.
+const AT_A_TIME: usize = 8;
+
 /// Embeds texts, on as many threads as the machine has. Blocks until it is done.
 pub fn embed_blocking(texts: &[String]) -> Result<Embeddings, ModelError> {
     let model = MODEL.as_ref().map_err(|reason| ModelError::Garbled(reason.clone()))?;
@@ -86,10 +89,17 @@ impl Embedder for LocalEmbedder {
     }
 
     async fn embed(&self, texts: &[String], _task: EmbedTask) -> Result<Embeddings, ModelError> {
-        let texts = texts.to_vec();
-        tokio::task::spawn_blocking(move || embed_blocking(&texts))
-            .await
-            .map_err(|error| ModelError::Garbled(error.to_string()))?
+        let mut all = Embeddings::default();
+        // A little at a time: who has no more use for it is not kept from the processor by the rest.
+        for some in texts.chunks(AT_A_TIME) {
+            let some = some.to_vec();
+            let embedded = tokio::task::spawn_blocking(move || embed_blocking(&some))
+                .await
+                .map_err(|error| ModelError::Garbled(error.to_string()))??;
+            all.vectors.extend(embedded.vectors);
+            all.usage += embedded.usage;
+        }
+        Ok(all)
     }
 
     fn cost(&self, _usage: &Usage) -> Option<Usd> {

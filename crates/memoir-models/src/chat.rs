@@ -155,20 +155,25 @@ pub fn bill(model: &dyn ChatModel, purpose: Purpose, usage: Usage, created: Time
     CallCost { purpose, model: model.name().to_owned(), usage, cost: model.cost(&usage), created }
 }
 
-/// The whole answer to a request, and what it used as far as that came.
+/// The whole answer to a request, and what it used as far as that came. After `most` bytes nothing more is read.
 pub async fn whole_answer(
     model: &dyn ChatModel,
     request: ChatRequest,
     usage: &mut Option<Usage>,
+    most: usize,
 ) -> Result<String, ModelError> {
     let mut stream = model.stream(request).await?;
-    let mut answer = String::new();
+    let (mut answer, mut thoughts) = (String::new(), 0);
     while let Some(event) = stream.next().await {
         match event? {
             ChatEvent::Text(text) => answer.push_str(&text),
+            ChatEvent::Thinking(text) => thoughts += text.len(),
             ChatEvent::Usage(used) => *usage.get_or_insert_default() += used,
             ChatEvent::End(_) => return Ok(answer),
-            ChatEvent::Thinking(_) | ChatEvent::ToolCall(_) | ChatEvent::Retrying { .. } => {}
+            ChatEvent::ToolCall(_) | ChatEvent::Retrying { .. } => {}
+        }
+        if answer.len() + thoughts > most {
+            return Ok(answer);
         }
     }
     Err(ModelError::Truncated)

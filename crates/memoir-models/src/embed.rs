@@ -55,6 +55,11 @@ pub trait Embedder: Send + Sync {
         false
     }
 
+    /// Whether it costs nothing.
+    fn is_free(&self) -> bool {
+        self.is_local()
+    }
+
     /// Whether it can be called as things are set up.
     fn is_available(&self) -> bool {
         true
@@ -150,6 +155,13 @@ impl Embedder for RemoteEmbedder {
     }
 
     fn cost(&self, usage: &Usage) -> Option<Usd> {
+        if self.provider.is_local() {
+            return Some(Usd::ZERO);
+        }
         self.info.as_ref().and_then(|info| info.cost(usage))
+    }
+
+    fn is_free(&self) -> bool {
+        self.provider.is_local()
     }
 }

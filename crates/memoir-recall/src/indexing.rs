@@ -67,7 +67,11 @@ impl Recall {
         let embeddings: Vec<NewEmbedding> = waiting
             .iter()
             .zip(embedded.vectors)
-            .map(|(unembedded, vector)| NewEmbedding { subject: unembedded.subject, vector })
+            .map(|(unembedded, vector)| NewEmbedding {
+                subject: unembedded.subject,
+                vector,
+                text: unembedded.text.clone(),
+            })
             .collect();
         self.store.put_embeddings(self.embedder.name(), &embeddings).await?;
         Ok(embeddings.len())

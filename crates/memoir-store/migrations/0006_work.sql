@@ -11,7 +11,8 @@ CREATE TABLE jobs (
     worker       TEXT    NOT NULL,
     subject_kind TEXT    NOT NULL,
     subject_id   INTEGER NOT NULL,
-    state        TEXT    NOT NULL CHECK (state IN ('waiting', 'failed')),
+    -- What was given up is not looked for any more, until something about it changes.
+    state        TEXT    NOT NULL CHECK (state IN ('waiting', 'failed', 'given_up')),
     attempts     INTEGER NOT NULL,
     -- Not before this moment.
     due          INTEGER NOT NULL,
@@ -42,6 +43,9 @@ CREATE INDEX conversations_with_extract ON conversations (updated) WHERE summary
 CREATE TRIGGER a_conversation_that_grew_is_summarised_again AFTER INSERT ON exchanges WHEN new.status = 'completed'
 BEGIN
     UPDATE conversations SET summary_due = 1 WHERE id = new.conversation_id;
+    -- What failed before may succeed with more to tell.
+    DELETE FROM jobs WHERE subject_kind = 'conversation' AND subject_id = new.conversation_id
+        AND worker = 'conversation_summarizer' AND state <> 'waiting';
 END;
 
 -- The summary that a conversation should have ready for when its window moves: up to which exchange.
@@ -57,10 +61,13 @@ CREATE TABLE summary_embeddings (
     model           TEXT    NOT NULL,
     dimensions      INTEGER NOT NULL,
     vector          BLOB    NOT NULL,
-    UNIQUE (model, subject_kind, subject_id)
+    UNIQUE (subject_kind, subject_id, model)
 ) STRICT;
 
 CREATE INDEX summary_embeddings_by_conversation ON summary_embeddings (conversation_id);
+
+-- Those of a message are deleted with it, without looking at all.
+CREATE INDEX embeddings_by_subject ON embeddings (subject_id);
 
 -- How many summaries there are is counted without reading them.
 CREATE INDEX exchanges_with_summary ON exchanges (id) WHERE summary IS NOT NULL;

@@ -34,6 +34,8 @@ pub struct NewEmbedding {
     pub subject: Subject,
     /// The vector, of length one.
     pub vector: Vec<f32>,
+    /// What it was made of: of a summary that has changed since, none is kept.
+    pub text: String,
 }
 
 /// How many vectors there are.

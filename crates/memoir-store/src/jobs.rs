@@ -70,8 +70,8 @@ pub trait Jobs: Send + Sync {
     /// How much there is to do, whether it is due or not; what failed for good is left out.
     async fn pending(&self, claim: &Claim<'_>) -> Result<u64>;
 
-    /// When the next piece of work is due that failed before, if any is waiting.
-    async fn next_due(&self, worker: WorkerKind) -> Result<Option<Timestamp>>;
+    /// When after `now` the next piece of work is due that failed before, if any is waiting.
+    async fn next_due(&self, worker: WorkerKind, now: Timestamp) -> Result<Option<Timestamp>>;
 
     /// Gives work back that was not done, without blame.
     async fn release(&self, worker: WorkerKind, subjects: &[Subject]) -> Result<()>;
@@ -79,17 +79,28 @@ pub trait Jobs: Send + Sync {
     /// Who is at something.
     async fn lease_holders(&self) -> Result<Vec<String>>;
 
+    /// Says that someone is still at what he is at.
+    async fn renew(&self, owner: &str, until: Timestamp) -> Result<()>;
+
+    /// Says which conversation is going on at someone's, or none: nobody summarises it until then.
+    async fn hold_conversation(
+        &self,
+        owner: &str,
+        conversation: Option<ConversationId>,
+        until: Timestamp,
+    ) -> Result<()>;
+
     /// Gives back all that someone is at: he has died.
     async fn release_all_of(&self, owner: &str) -> Result<()>;
 
-    /// Notes that it failed.
+    /// Notes that it failed. Says of how much; of what was deleted meanwhile there is nothing to note it on.
     async fn fail(
         &self,
         worker: WorkerKind,
         subjects: &[Subject],
         failure: &JobFailure,
         now: Timestamp,
-    ) -> Result<()>;
+    ) -> Result<u64>;
 
     /// How much failed for good.
     async fn failed_count(&self) -> Result<u64>;
@@ -100,6 +111,10 @@ pub trait Jobs: Send + Sync {
     /// Lets what failed for good be tried again: one job, or all. Says how many.
     async fn retry_jobs(&self, id: Option<i64>, now: Timestamp) -> Result<u64>;
 
-    /// Forgets what failed for good: one job, or all. Says how many. What is still not done is found again.
+    /// Gives up what failed for good: one job, or all. Says how many. It is not looked for any more, until a conversation
+    /// grows or another model is set.
     async fn purge_jobs(&self, id: Option<i64>) -> Result<u64>;
+
+    /// Forgets what failed for a worker, or was given up: another model may do it.
+    async fn forget_failures(&self, worker: WorkerKind) -> Result<()>;
 }

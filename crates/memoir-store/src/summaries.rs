@@ -20,12 +20,13 @@ pub trait Summaries: Send + Sync {
     /// Files summaries of exchanges, all of them or none; the work is done with that. Of one that is gone nothing is filed.
     async fn put_exchange_summaries(&self, summaries: &[(ExchangeId, Summary)]) -> Result<()>;
 
-    /// Files the summary of a conversation, with a title where it brings one. Says whether there still is such a
-    /// conversation.
+    /// Files the summary of a conversation, with a title where it brings one. `exchanges` is how many there were up to where it
+    /// goes; if some of them are gone, it tells of what was deleted, and is not filed. Says whether it was.
     async fn put_conversation_summary(
         &self,
         conversation: ConversationId,
         summary: &ConversationSummary,
+        exchanges: u64,
         title: Option<&str>,
     ) -> Result<bool>;
 

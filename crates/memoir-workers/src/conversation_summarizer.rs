@@ -67,7 +67,7 @@ async fn file(office: &Office, id: ConversationId) -> Result<(), WorkError> {
     let new = exchanges.iter().map(|exchange| exchange.id).filter(|exchange| *exchange > after);
     let talk = talk(office, new).await?;
     let (summary, title) = match &office.summarizer {
-        None => (quoted(before, &talk), None),
+        None => (quoted(written.as_ref().map(|known| &known.summary), &talk), None),
         Some(model) => {
             let lines = lines(&talk);
             let task =
@@ -77,17 +77,21 @@ async fn file(office: &Office, id: ConversationId) -> Result<(), WorkError> {
         }
     };
     let summary = ConversationSummary { summary, through };
-    match office.store.put_conversation_summary(id, &summary, title.as_deref()).await? {
+    let told = exchanges.len() as u64;
+    match office.store.put_conversation_summary(id, &summary, told, title.as_deref()).await? {
         true => Ok(()),
         false => Err(WorkError::Changed),
     }
 }
 
-/// What is said without a model: what one wrote before stays, and what is new is quoted.
-fn quoted(before: &str, talk: &[Said]) -> Summary {
+/// What is said without a model: what one wrote before stays its own, and what is new is quoted.
+fn quoted(before: Option<&Summary>, talk: &[Said]) -> Summary {
     let prompts: Vec<&str> = talk.iter().map(|said| said.asked.as_str()).collect();
-    let text = format!("{before} {}", extract::conversation(&prompts)).trim_start().to_owned();
-    Summary { text, by: Summary::EXTRACT.to_owned() }
+    let new = extract::conversation(&prompts);
+    match before {
+        Some(Summary { text, by }) => Summary { text: format!("{text} {new}"), by: by.clone() },
+        None => Summary { text: new, by: Summary::EXTRACT.to_owned() },
+    }
 }
 
 /// The title that an answer brings, and the summary after it.
@@ -116,8 +120,10 @@ mod tests {
     fn what_a_model_wrote_stays_when_there_is_none_any_more() {
         let conversation = ConversationId::new(1);
         let talk = [Said { conversation, asked: "And the train?".into(), answered: "At nine.".into() }];
-        let summary = quoted("They planned a trip.", &talk);
+        let before = Summary { text: "They planned a trip.".into(), by: "a/model".into() };
+        let summary = quoted(Some(&before), &talk);
         assert_eq!(summary.text, "They planned a trip. User: And the train?");
-        assert_eq!(quoted("", &talk).text, "User: And the train?");
+        assert_eq!(summary.by, "a/model", "so that it stays when the conversation grows again");
+        assert_eq!(quoted(None, &talk).text, "User: And the train?");
     }
 }

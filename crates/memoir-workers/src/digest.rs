@@ -1,16 +1,12 @@
 //! Summarises what will leave a conversation's window next, before it does. The agent says up to where.
 
-use std::time::Duration;
-
-use memoir_core::{ConversationId, Prepared, SubjectKind, WorkerKind};
-use memoir_store::StoreError;
+use memoir_core::{ConversationId, Prepared};
 
 use crate::{
-    Office, Progress,
-    conversation_summarizer::summarise_next,
+    Office,
     exchange_summarizer::{lines, talk},
     summarise::{Task, summarise},
-    worker::{Current, WorkError},
+    worker::WorkError,
 };
 
 const INSTRUCTIONS: &str = "\
@@ -20,20 +16,6 @@ preferences and open questions; leave out pleasantries. Write plain prose in the
 
 /// A longer one is cut, after so many characters.
 const LONGEST: usize = 4000;
-
-/// Makes the summaries that are asked for, and does nothing else: for a program that answers once and ends. What takes longer
-/// than `patience` is left to another.
-pub async fn prepare_digests(office: &Office, patience: Duration) -> Result<(), StoreError> {
-    let current = Current::default();
-    let all = async {
-        while let Progress::Done(_) = summarise_next(office, Some(SubjectKind::Digest), &current).await? {}
-        Ok(())
-    };
-    match tokio::time::timeout(patience, all).await {
-        Ok(done) => done,
-        Err(_) => office.store.release(WorkerKind::ConversationSummarizer, &current.get()).await,
-    }
-}
 
 /// Makes the summary that a conversation asks for.
 pub(crate) async fn prepare(office: &Office, id: ConversationId) -> Result<(), WorkError> {

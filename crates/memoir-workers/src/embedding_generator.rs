@@ -31,31 +31,38 @@ impl Worker for EmbeddingGenerator {
     }
 }
 
+/// When so many texts in a row are refused by themselves, it is not about the texts.
+const MOST_REFUSED: usize = 5;
+
 /// Embeds a batch. One text that a server refuses does not keep the others from their vectors: it is found by halving.
 async fn embed(office: &Office, claimed: &[Claimed], texts: &[Unembedded]) -> Result<Progress, StoreError> {
-    let mut came = Progress::Done(Vec::new());
+    let (mut done, mut failed, mut said) = (Vec::new(), Vec::new(), None);
     let mut parts: Vec<Vec<Claimed>> = vec![claimed.to_vec()];
     while let Some(part) = parts.pop() {
         let of_part = |text: &&Unembedded| part.iter().any(|work| work.subject == text.subject);
         let texts: Vec<Unembedded> = texts.iter().filter(of_part).cloned().collect();
-        match office.recall.embed(&texts).await.map_err(WorkError::from) {
-            Err(error) if error.is_about_the_text() && part.len() > 1 => {
-                let (first, second) = part.split_at(part.len() / 2);
-                parts.extend([second.to_vec(), first.to_vec()]);
-            }
-            Err(error) => {
-                let alone = error.is_about_the_text();
-                // What is wrong with the server is wrong for all.
-                let failed: Vec<Claimed> =
-                    if alone { part } else { part.into_iter().chain(parts.drain(..).flatten()).collect() };
-                came = finish(office, WorkerKind::EmbeddingGenerator, &failed, Err(error)).await?;
-            }
+        let error = match office.recall.embed(&texts).await.map_err(WorkError::from) {
             Ok(_) => {
-                if let Progress::Done(done) = &mut came {
-                    done.extend(subjects(&part));
-                }
+                done.extend(subjects(&part));
+                continue;
             }
+            Err(error) => error,
+        };
+        let one_of_many = error.is_about_the_text() && (failed.len() < MOST_REFUSED || !done.is_empty());
+        if one_of_many && part.len() > 1 {
+            let (first, second) = part.split_at(part.len() / 2);
+            parts.extend([second.to_vec(), first.to_vec()]);
+            continue;
+        }
+        // What is wrong with the server is wrong for all.
+        let rest = if one_of_many { Vec::new() } else { std::mem::take(&mut parts) };
+        let refused: Vec<Claimed> = part.into_iter().chain(rest.into_iter().flatten()).collect();
+        if let Progress::Worked { failed: noted, error, .. } =
+            finish(office, WorkerKind::EmbeddingGenerator, &refused, Err(error)).await?
+        {
+            failed.extend(noted);
+            said = error.or(said);
         }
     }
-    Ok(came)
+    Ok(Progress::Worked { done, failed, error: said })
 }

@@ -5,6 +5,7 @@
 //! [`Runner`] has them work beside the talk.
 
 mod backoff;
+mod brief;
 mod conversation_summarizer;
 mod digest;
 mod embedding_generator;
@@ -17,8 +18,8 @@ mod settings;
 mod summarise;
 mod worker;
 
-pub use digest::prepare_digests;
+pub use brief::{embed_for_a_while, prepare_digests};
 pub use office::Office;
 pub use runner::{Listener, Runner, State, Status};
 pub use settings::WorkerSettings;
-pub use worker::{Progress, Report, Stopped, run_until_idle};
+pub use worker::{Broke, Progress, Report, Stopped, run_until_idle};

@@ -1,13 +1,16 @@
 //! What all workers share.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
-use memoir_core::{Clock, ConversationId, Purpose, TimeZone, Timestamp, Usd, WorkerKind};
+use memoir_core::{Clock, ConversationId, Purpose, TimeZone, Timestamp, Usage, Usd, WorkerKind};
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
 use memoir_store::{Claim, CostFilter, Result, Store};
 
-use crate::owner;
+use crate::{Broke, owner};
 
 /// How long work is believed to go on once it was begun: longer than it takes. Of one who died on this machine that is
 /// known sooner.
@@ -32,6 +35,8 @@ pub struct Office {
     pub owner: String,
     /// What may be spent in a day; as much as it takes, if nothing is said.
     pub daily_budget: Option<Usd>,
+    /// What was already summarised of something long, by what was asked: who is interrupted need not pay again.
+    pub(crate) parts: Arc<Mutex<HashMap<u64, String>>>,
 }
 
 impl Office {
@@ -45,8 +50,15 @@ impl Office {
             current: Arc::default(),
             owner: owner::of_this_process(recall.clock.now()),
             daily_budget,
+            parts: Arc::default(),
             recall,
         }
+    }
+
+    /// The same under another name: for one process that goes on with other models.
+    pub fn owned_by(mut self, owner: impl Into<String>) -> Self {
+        self.owner = owner.into();
+        self
     }
 
     /// The claim of a worker, now.
@@ -60,7 +72,7 @@ impl Office {
             embeddable: self.recall.embeddable(),
             owner: &self.owner,
             now,
-            until: Timestamp::from_millis(now.as_millis() + LEASE_MS),
+            until: self.lease_end(),
         }
     }
 
@@ -83,15 +95,40 @@ impl Office {
         Ok(paid.map(|line| line.summary.cost).sum())
     }
 
-    /// Whether a worker may spend nothing more today. What costs nothing goes on.
-    pub(crate) async fn is_over_budget(&self, worker: WorkerKind) -> Result<bool> {
-        let Some(budget) = self.daily_budget else { return Ok(false) };
-        let is_free = match worker {
-            WorkerKind::EmbeddingGenerator => self.recall.embedder.is_local(),
-            WorkerKind::ExchangeSummarizer | WorkerKind::ConversationSummarizer => {
-                self.summarizer.as_ref().is_none_or(|model| model.is_free())
+    /// Why a worker may spend nothing more today, if so. What costs nothing goes on.
+    pub async fn broke(&self, worker: WorkerKind) -> Result<Option<Broke>> {
+        let Some(budget) = self.daily_budget else { return Ok(None) };
+        let some = Usage { input_tokens: 1, ..Usage::default() };
+        let (is_free, price) = match (worker, &self.summarizer) {
+            (WorkerKind::EmbeddingGenerator, _) => {
+                (self.recall.embedder.is_free(), self.recall.embedder.cost(&some))
             }
+            (_, Some(model)) => (model.is_free(), model.cost(&some)),
+            (_, None) => return Ok(None),
         };
-        Ok(!is_free && self.spent_today().await? >= budget)
+        Ok(match price {
+            _ if is_free => None,
+            None => Some(Broke::NoPrice),
+            Some(_) => (self.spent_today().await? >= budget).then_some(Broke::Spent),
+        })
+    }
+
+    /// What came of a part that was asked for before.
+    pub(crate) fn part(&self, key: u64) -> Option<String> {
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned()
+    }
+
+    pub(crate) fn keep_part(&self, key: u64, summary: &str) {
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner).insert(key, summary.to_owned());
+    }
+
+    pub(crate) fn forget_parts(&self, keys: &[u64]) {
+        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        parts.retain(|key, _| !keys.contains(key));
+    }
+
+    /// Until when something that is begun, or goes on, now is believed to go on.
+    pub(crate) fn lease_end(&self) -> Timestamp {
+        Timestamp::from_millis(self.clock.now().as_millis() + LEASE_MS)
     }
 }

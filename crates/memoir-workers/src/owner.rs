@@ -12,8 +12,11 @@ pub(crate) fn of_this_process(now: Timestamp) -> String {
     format!("{}/{}/{}", machine(), getpid().as_raw_nonzero(), now.as_millis())
 }
 
+/// The machine, and what of its processes is seen from here: two containers may have one name and different numbers.
 fn machine() -> String {
-    uname().nodename().to_string_lossy().into_owned()
+    let seen = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    let seen: String = seen.to_string_lossy().chars().filter(char::is_ascii_digit).collect();
+    format!("{}@{seen}", uname().nodename().to_string_lossy())
 }
 
 /// Whether the holder of a lease is known to be no more. Of other machines nothing is known.

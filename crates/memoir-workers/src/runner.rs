@@ -15,7 +15,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Office, Progress, backoff,
+    Broke, Office, Progress, backoff,
     worker::{Current, Worker, all},
 };
 
@@ -37,8 +37,8 @@ pub enum State {
     Idle,
     /// It was told to wait.
     Paused,
-    /// What may be spent today is spent.
-    Overspent,
+    /// Nothing more may be spent.
+    Overspent(Broke),
     /// It failed, and tries again after so long.
     Troubled(Duration),
     /// It does not run.
@@ -114,6 +114,8 @@ struct Shared {
     office: Office,
     known: Arc<Mutex<HashMap<WorkerKind, Known>>>,
     wakes: Arc<HashMap<WorkerKind, Notify>>,
+    /// How often they were told not to rest any longer, whatever failed.
+    hurries: watch::Sender<u64>,
     listener: Option<Listener>,
 }
 
@@ -156,7 +158,13 @@ impl Runner {
     pub fn new(office: Office, listener: Option<Listener>) -> Self {
         let wakes = WorkerKind::ALL.into_iter().map(|kind| (kind, Notify::new())).collect();
         Self {
-            shared: Shared { office, known: Arc::default(), wakes: Arc::new(wakes), listener },
+            shared: Shared {
+                office,
+                known: Arc::default(),
+                wakes: Arc::new(wakes),
+                hurries: watch::Sender::new(0),
+                listener,
+            },
             pause: watch::Sender::new(false),
             running: HashMap::new(),
         }
@@ -179,10 +187,12 @@ impl Runner {
             shared: self.shared.clone(),
             kind,
             pause: self.pause.subscribe(),
+            hurries: self.shared.hurries.subscribe(),
             stop: stop.clone(),
             waits: says,
             troubles: 0,
             rests_until: None,
+            interrupted: Vec::new(),
         };
         // From now on, whoever asks is told so.
         self.shared.note(kind, |known| known.state = State::Idle);
@@ -226,6 +236,12 @@ impl Runner {
         self.running.keys().for_each(|kind| self.shared.wake(*kind));
     }
 
+    /// Tells them to try again now, whatever failed.
+    pub fn hurry(&self) {
+        self.shared.hurries.send_modify(|times| *times += 1);
+        self.wake();
+    }
+
     /// How each is getting on.
     pub fn statuses(&self) -> Vec<Status> {
         let known = self.shared.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -241,12 +257,15 @@ struct Desk {
     shared: Shared,
     kind: WorkerKind,
     pause: watch::Receiver<bool>,
+    hurries: watch::Receiver<u64>,
     stop: CancellationToken,
     waits: watch::Sender<bool>,
     /// How often in a row it has failed.
     troubles: u32,
     /// Until when it rests after that, whoever wakes it.
     rests_until: Option<Instant>,
+    /// What it was at when it was interrupted. It goes on with that: nobody else takes it meanwhile.
+    interrupted: Vec<Subject>,
 }
 
 impl Desk {
@@ -254,7 +273,6 @@ impl Desk {
         let kind = self.kind;
         let vectors = kind == WorkerKind::EmbeddingGenerator;
         self.rest(if vectors { FIRST_REST_OF_VECTORS } else { FIRST_REST }).await;
-        let mut looked_for_the_dead = false;
         while !self.stop.is_cancelled() {
             if *self.pause.borrow_and_update() {
                 if self.wait_as_told().await {
@@ -266,20 +284,18 @@ impl Desk {
                 tokio::select! {
                     () = self.stop.cancelled() => {}
                     _ = self.pause.wait_for(|paused| *paused) => {}
+                    _ = self.hurries.changed() => self.rests_until = None,
                     () = tokio::time::sleep_until(until) => {}
                 }
                 continue;
-            }
-            if !looked_for_the_dead {
-                // If this fails, their leases run out.
-                let _ = self.shared.office.take_back_from_the_dead().await;
-                looked_for_the_dead = true;
             }
             let rest = self.step(worker).await;
             if let Some(rest) = rest {
                 self.rest(rest).await;
             }
         }
+        // What it was interrupted at is anybody's; if this fails, it is found out that we are gone.
+        let _ = self.shared.office.store.release(kind, &std::mem::take(&mut self.interrupted)).await;
         self.shared.note(kind, |known| known.state = State::Stopped);
     }
 
@@ -306,7 +322,7 @@ impl Desk {
         }
     }
 
-    /// Does one piece, unless it is stopped or paused in the middle: then it is given back. Says how long to rest.
+    /// Does one piece, unless it is stopped or paused in the middle. Says how long to rest.
     async fn step(&mut self, worker: &'static dyn Worker) -> Option<Duration> {
         let (kind, current) = (self.kind, Current::default());
         self.shared.note(kind, |known| known.current = current.clone());
@@ -319,39 +335,42 @@ impl Desk {
         let was_at = current.get();
         current.set(Vec::new());
         let Some(came) = came else {
-            if !was_at.is_empty() {
-                // If even this fails, the lease runs out.
-                let _ = self.shared.office.store.release(kind, &was_at).await;
-            }
+            self.interrupted = was_at;
             return None;
         };
+        self.interrupted.clear();
         if let (Some(listener), Ok(progress)) = (&self.shared.listener, &came) {
             listener(kind, progress);
         }
         match came {
-            Ok(Progress::Done(subjects)) => {
-                self.troubles = 0;
+            Ok(Progress::Worked { done, failed, error }) => {
                 self.shared.note(kind, |known| {
-                    (known.state, known.rests_until) = (State::Idle, None);
-                    known.completed += subjects.len() as u64;
+                    known.completed += done.len() as u64;
+                    known.failed += failed.len() as u64;
+                    known.last_error = error.clone().or(known.last_error.take());
                 });
-                if kind != WorkerKind::EmbeddingGenerator {
+                match error {
+                    Some(error) if done.is_empty() => self.trouble(error),
+                    _ => {
+                        (self.troubles, self.rests_until) = (0, None);
+                        self.shared
+                            .note(kind, |known| (known.state, known.rests_until) = (State::Idle, None));
+                    }
+                }
+                if kind != WorkerKind::EmbeddingGenerator && !done.is_empty() {
                     // There is a summary without a vector now.
                     self.shared.wake(WorkerKind::EmbeddingGenerator);
                 }
                 None
             }
-            Ok(Progress::Failed { subjects, error }) => {
-                self.shared.note(kind, |known| known.failed += subjects.len() as u64);
-                self.trouble(error);
-                None
-            }
             Ok(Progress::Idle) => {
                 self.shared.note(kind, |known| known.state = State::Idle);
+                // If this fails, the leases of the dead run out.
+                let _ = self.shared.office.take_back_from_the_dead().await;
                 Some(self.until_due().await)
             }
-            Ok(Progress::OverBudget) => {
-                self.shared.note(kind, |known| known.state = State::Overspent);
+            Ok(Progress::OverBudget(broke)) => {
+                self.shared.note(kind, |known| known.state = State::Overspent(broke));
                 Some(POLL)
             }
             Err(error) => {
@@ -373,8 +392,8 @@ impl Desk {
 
     /// How long until something is due that failed before; the usual time, if that is sooner.
     async fn until_due(&self) -> Duration {
-        let due = self.shared.office.store.next_due(self.kind).await;
         let now = self.shared.office.clock.now();
+        let due = self.shared.office.store.next_due(self.kind, now).await;
         let due = due.ok().flatten().map(|due| Duration::from_millis(due.millis_since(now)));
         due.map_or(POLL, |due| due.clamp(Duration::from_millis(100), POLL))
     }

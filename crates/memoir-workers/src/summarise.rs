@@ -1,7 +1,12 @@
 //! Asking the summariser's model.
 
-use memoir_core::{ConversationId, Purpose, count_tokens};
-use memoir_models::{ChatMessage, ChatModel, ChatRequest, bill, whole_answer};
+use std::{
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    sync::Arc,
+};
+
+use memoir_core::{CallCost, ConversationId, Purpose, Usage, WorkerKind, count_tokens};
+use memoir_models::{ChatMessage, ChatModel, ChatRequest, ModelError, bill, whole_answer};
 use memoir_recall::inside_fence;
 use memoir_redact::without_secrets;
 
@@ -26,15 +31,38 @@ pub(crate) struct Task<'a> {
     pub(crate) longest: usize,
 }
 
-/// The summary, made in as many parts as it takes.
+/// So little is worth trying; a model that takes less cannot summarise.
+const FEWEST_AT_ONCE: u64 = 500;
+
+/// The summary, made in as many parts as it takes: smaller ones, if the model says that it was sent too much.
 pub(crate) async fn summarise(
     office: &Office,
     model: &dyn ChatModel,
     task: &Task<'_>,
 ) -> Result<String, WorkError> {
-    let takes = model.limits().await.context.map_or(MOST_AT_ONCE, |context| (context / 2).min(MOST_AT_ONCE));
-    let mut summary = task.before.to_owned();
-    for part in parts(task.said, takes) {
+    // What was kept before secrets were taken out may still have some; in parts they would not be known.
+    let said: Vec<String> = task.said.iter().map(|line| without_secrets(line).into_owned()).collect();
+    let mut takes =
+        model.limits().await.context.map_or(MOST_AT_ONCE, |context| (context / 2).min(MOST_AT_ONCE));
+    loop {
+        match in_parts(office, model, task, parts(&said, takes)).await {
+            Err(WorkError::Model(ModelError::ContextTooLong { .. })) if takes / 2 >= FEWEST_AT_ONCE => {
+                takes /= 2
+            }
+            summary => return summary,
+        }
+    }
+}
+
+async fn in_parts(
+    office: &Office,
+    model: &dyn ChatModel,
+    task: &Task<'_>,
+    parts: Vec<String>,
+) -> Result<String, WorkError> {
+    let mut summary = without_secrets(task.before).into_owned();
+    let mut asked = Vec::new();
+    for (number, part) in parts.iter().enumerate() {
         let prompt = if summary.is_empty() {
             format!("<memory>\n{part}\n</memory>")
         } else {
@@ -43,9 +71,33 @@ pub(crate) async fn summarise(
                 inside_fence(&summary)
             )
         };
-        summary = tidy(&call(office, model, task, &prompt).await?, task.longest)?;
+        let key = key(model, task, &prompt);
+        asked.push(key);
+        if let Some(known) = office.part(key) {
+            summary = known;
+            continue;
+        }
+        if number > 0 {
+            // This takes a while: others should know that it goes on, and so should who pays.
+            office.store.renew(&office.owner, office.lease_end()).await?;
+            if office.broke(WorkerKind::ConversationSummarizer).await?.is_some() {
+                return Err(WorkError::OverBudget);
+            }
+        }
+        summary = tidy(&call(office, model, task, prompt).await?, task.longest)?;
+        if parts.len() > 1 {
+            office.keep_part(key, &summary);
+        }
     }
+    office.forget_parts(&asked);
     Ok(summary)
+}
+
+/// By what a part is known again.
+fn key(model: &dyn ChatModel, task: &Task<'_>, prompt: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (model.name(), task.instructions, prompt).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Lines put together to parts of so many tokens; a line that is longer by itself is split.
@@ -82,25 +134,54 @@ fn pieces(line: &str, longest: usize) -> Vec<&str> {
     pieces
 }
 
+/// More of an answer than this is not read.
+const MOST_READ: usize = 64 * 1024;
+
 async fn call(
     office: &Office,
     model: &dyn ChatModel,
     task: &Task<'_>,
-    prompt: &str,
+    prompt: String,
 ) -> Result<String, WorkError> {
     let request = ChatRequest {
         system: task.instructions.to_owned(),
-        // What was kept before secrets were taken out may still have some.
-        messages: vec![ChatMessage::User(without_secrets(prompt).into_owned())],
+        messages: vec![ChatMessage::User(prompt)],
         ..ChatRequest::default()
     };
-    let mut usage = None;
-    let answer = whole_answer(model, request, &mut usage).await;
-    if let Some(usage) = usage {
-        let call = bill(model, Purpose::Summary, usage, office.clock.now());
+    // What it has used is paid for, also when it is interrupted: then somebody else notes it.
+    let mut bill = Bill { office, conversation: task.conversation, model, usage: None };
+    let answer = whole_answer(model, request, &mut bill.usage, MOST_READ).await;
+    if let Some(call) = bill.take() {
         office.store.record_calls(Some(task.conversation), &[call]).await?;
     }
     Ok(answer?)
+}
+
+/// What a call has used so far. If it is not taken, it is noted when this is dropped.
+struct Bill<'a> {
+    office: &'a Office,
+    conversation: ConversationId,
+    model: &'a dyn ChatModel,
+    usage: Option<Usage>,
+}
+
+impl Bill<'_> {
+    fn take(&mut self) -> Option<CallCost> {
+        let usage = self.usage.take()?;
+        Some(bill(self.model, Purpose::Summary, usage, self.office.clock.now()))
+    }
+}
+
+impl Drop for Bill<'_> {
+    fn drop(&mut self) {
+        if let (Some(call), Ok(runtime)) = (self.take(), tokio::runtime::Handle::try_current()) {
+            let (store, conversation) = (Arc::clone(&self.office.store), self.conversation);
+            runtime.spawn(async move {
+                // There is nobody left to tell.
+                let _ = store.record_calls(Some(conversation), &[call]).await;
+            });
+        }
+    }
 }
 
 /// An answer as a summary: in one piece, and not longer than one.

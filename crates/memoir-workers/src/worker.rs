@@ -24,6 +24,8 @@ pub(crate) enum WorkError {
     NoSummary(&'static str),
     #[error("what it is about has changed meanwhile")]
     Changed,
+    #[error("what may be spent today is spent")]
+    OverBudget,
 }
 
 impl From<RecallError> for WorkError {
@@ -40,7 +42,7 @@ impl WorkError {
     /// Whether trying again may help. A wrong key or a wrong request stays wrong.
     pub(crate) fn is_transient(&self) -> bool {
         match self {
-            Self::Store(_) | Self::NoSummary(_) | Self::Changed => true,
+            Self::Store(_) | Self::NoSummary(_) | Self::Changed | Self::OverBudget => true,
             Self::Model(error) => {
                 error.is_transient()
                     || matches!(
@@ -74,19 +76,34 @@ impl WorkError {
 /// What came of looking for work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
-    /// Something was done.
-    Done(Vec<Subject>),
-    /// Something failed.
-    Failed {
-        /// What.
-        subjects: Vec<Subject>,
+    /// There was something to do.
+    Worked {
+        /// What was done.
+        done: Vec<Subject>,
+        /// What failed.
+        failed: Vec<Subject>,
         /// Why.
-        error: String,
+        error: Option<String>,
     },
     /// Nothing is due.
     Idle,
+    /// Nothing more may be spent.
+    OverBudget(Broke),
+}
+
+impl Progress {
+    fn done(done: Vec<Subject>) -> Self {
+        Self::Worked { done, failed: Vec::new(), error: None }
+    }
+}
+
+/// Why nothing more may be spent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Broke {
     /// What may be spent today is spent.
-    OverBudget,
+    Spent,
+    /// What the model costs is not known, so that nobody could tell.
+    NoPrice,
 }
 
 /// What a worker is at.
@@ -125,8 +142,8 @@ pub(crate) async fn take_on(
     (only, limit): (Option<SubjectKind>, u32),
     current: &Current,
 ) -> Result<Taken, StoreError> {
-    if office.is_over_budget(kind).await? {
-        return Ok(Taken::Nothing(Progress::OverBudget));
+    if let Some(broke) = office.broke(kind).await? {
+        return Ok(Taken::Nothing(Progress::OverBudget(broke)));
     }
     let claim = memoir_store::Claim { only, ..office.claim(kind) };
     let claimed = office.store.claim(&claim, limit).await?;
@@ -149,14 +166,22 @@ pub(crate) async fn finish(
     came: Result<(), WorkError>,
 ) -> Result<Progress, StoreError> {
     // Filing it has ended the work.
-    let Err(error) = came else { return Ok(Progress::Done(subjects(claimed))) };
+    let Err(error) = came else { return Ok(Progress::done(subjects(claimed))) };
+    if matches!(error, WorkError::OverBudget) {
+        office.store.release(kind, &subjects(claimed)).await?;
+        return Ok(Progress::OverBudget(Broke::Spent));
+    }
     let now = office.clock.now();
-    // Of what was deleted meanwhile there is no work left to note this on.
+    let mut failed = Vec::new();
     for work in claimed {
         let failure = JobFailure { error: error.to_string(), due: error.due(work.attempts, now) };
-        office.store.fail(kind, &[work.subject], &failure, now).await?;
+        // Of what was deleted meanwhile there is no work left to note this on, and nothing failed.
+        if office.store.fail(kind, &[work.subject], &failure, now).await? > 0 {
+            failed.push(work.subject);
+        }
     }
-    Ok(Progress::Failed { subjects: subjects(claimed), error: error.to_string() })
+    let error = (!failed.is_empty()).then(|| error.to_string());
+    Ok(Progress::Worked { done: Vec::new(), failed, error })
 }
 
 /// Every worker there is.
@@ -182,8 +207,8 @@ pub struct Report {
 /// Why a worker stopped although there was work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
-    /// What may be spent today is spent.
-    OverBudget,
+    /// Nothing more may be spent.
+    OverBudget(Broke),
     /// Nothing succeeded any more.
     Failing,
 }
@@ -207,18 +232,15 @@ pub async fn run_until_idle(
             let progress = worker.step(office, &Current::default()).await?;
             told(worker.kind(), &progress);
             match progress {
-                Progress::Done(subjects) => {
-                    report.done += subjects.len() as u64;
-                    in_a_row = 0;
-                }
-                Progress::Failed { subjects, error } => {
-                    report.failed += subjects.len() as u64;
-                    report.last_error = Some(error);
-                    in_a_row += 1;
+                Progress::Worked { done, failed, error } => {
+                    report.done += done.len() as u64;
+                    report.failed += failed.len() as u64;
+                    in_a_row = if done.is_empty() && error.is_some() { in_a_row + 1 } else { 0 };
+                    report.last_error = error.or(report.last_error);
                     report.stopped = (in_a_row >= PATIENCE).then_some(Stopped::Failing);
                 }
                 Progress::Idle => break,
-                Progress::OverBudget => report.stopped = Some(Stopped::OverBudget),
+                Progress::OverBudget(broke) => report.stopped = Some(Stopped::OverBudget(broke)),
             }
         }
         reports.push(report);

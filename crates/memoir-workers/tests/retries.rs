@@ -51,10 +51,7 @@ async fn office(directory: &TempDir, clock: &Arc<Hand>, model: &Arc<Failing>) ->
     let store = Arc::new(SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap());
     let clock: Arc<dyn Clock> = Arc::clone(clock) as Arc<dyn Clock>;
     let recall = Recall::new(store, Arc::new(LocalEmbedder), clock, TimeZone::UTC);
-    Office {
-        owner: "test".into(),
-        ..Office::new(recall, Some(Arc::clone(model) as Arc<dyn ChatModel>), None)
-    }
+    Office::new(recall, Some(Arc::clone(model) as Arc<dyn ChatModel>), None).owned_by("test")
 }
 
 async fn work(office: &Office) -> Vec<Report> {
@@ -86,11 +83,13 @@ async fn waits_double_survive_a_restart_and_end() {
         assert_eq!(model.calls.load(Ordering::SeqCst) - before, 2, "attempt {attempt}");
         work(&office).await;
         assert_eq!(model.calls.load(Ordering::SeqCst) - before, 2, "not before it is due");
-        if let Some(due) = office.store.next_due(WorkerKind::ExchangeSummarizer).await.unwrap() {
+        if let Some(due) =
+            office.store.next_due(WorkerKind::ExchangeSummarizer, office.clock.now()).await.unwrap()
+        {
             waits.push(due.millis_since(now) / 1000);
             clock.0.store(due.as_millis(), Ordering::SeqCst);
         }
-        let later = office.store.next_due(WorkerKind::ConversationSummarizer).await.unwrap();
+        let later = office.store.next_due(WorkerKind::ConversationSummarizer, now).await.unwrap();
         clock.0.fetch_max(later.map_or(0, Timestamp::as_millis), Ordering::SeqCst);
     }
     // With jitter of up to a quarter.
@@ -140,6 +139,7 @@ async fn who_asks_for_time_gets_it() {
     let (directory, clock, model) = fixture(busy).await;
     let office = office(&directory, &clock, &model).await;
     work(&office).await;
-    let due = office.store.next_due(WorkerKind::ExchangeSummarizer).await.unwrap().unwrap();
+    let due =
+        office.store.next_due(WorkerKind::ExchangeSummarizer, office.clock.now()).await.unwrap().unwrap();
     assert_eq!(due.millis_since(office.clock.now()), 90_000);
 }

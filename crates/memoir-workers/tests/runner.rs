@@ -83,7 +83,7 @@ async fn store(directory: &TempDir, exchanges: i64) -> SqliteStore {
 fn office(store: &SqliteStore, model: Arc<Model>, owner: &str) -> Office {
     let recall =
         Recall::new(Arc::new(store.clone()), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
-    Office { owner: owner.to_owned(), ..Office::new(recall, Some(model), None) }
+    Office::new(recall, Some(model), None).owned_by(owner)
 }
 
 async fn jobs(store: &SqliteStore) -> u64 {
@@ -103,14 +103,14 @@ async fn a_worker_in_the_middle_of_a_call_pauses_goes_on_and_stops() {
 
     runner.pause().await;
     assert_eq!(runner.statuses()[0].state, State::Paused);
-    assert_eq!(jobs(&store).await, 0, "given back without blame");
+    assert_eq!(jobs(&store).await, 1, "nobody else takes it meanwhile");
     runner.wake();
     tokio::time::sleep(Duration::from_millis(50)).await;
     assert_eq!(model.calls(), 1, "while it waits nothing is called");
 
     runner.resume();
     model.called(2).await;
-    tokio::time::timeout(Duration::from_secs(5), runner.stop(KIND)).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(1), runner.stop(KIND)).await.unwrap();
     assert_eq!((runner.statuses()[0].state, jobs(&store).await), (State::Stopped, 0));
     runner.stop(KIND).await;
     // Pausing does not wait for one that is gone.
@@ -136,6 +136,8 @@ async fn two_processes_summarise_no_exchange_twice() {
     );
     let done = |index: usize| first.as_ref().unwrap()[index].done + second.as_ref().unwrap()[index].done;
     assert_eq!((done(0), done(1)), (200, 200), "exchanges and conversations");
+    let both_took_part = [&first, &second].iter().all(|reports| reports.as_ref().unwrap()[0].done > 20);
+    assert!(both_took_part, "who is slower by a moment goes on with the next");
     let mut prompts = model.prompts.lock().unwrap().clone();
     assert_eq!(prompts.len(), 400);
     prompts.sort();
@@ -177,4 +179,65 @@ async fn secrets_do_not_leave() {
     assert!(
         prompts.iter().all(|prompt| !prompt.contains(&key) && prompt.contains("[redacted: Anthropic key]"))
     );
+}
+
+#[tokio::test]
+async fn a_key_that_lies_across_two_parts_does_not_leave_either() {
+    let directory = TempDir::new().unwrap();
+    let store = store(&directory, 0).await;
+    let body = "MIIEpAIBAAKCAQEA".repeat(120);
+    let key = format!("-----BEGIN RSA PRIVATE KEY-----\n{body}\n-----END RSA PRIVATE KEY-----");
+    // Parts are of 12,000 bytes at most: wherever the key lies, it is found before they are made.
+    for before in [11_000, 11_970, 11_990] {
+        let asked = format!("{} {key} {}", "x ".repeat(before / 2), "y ".repeat(12_000));
+        let draft = contract::exchange(&asked, "Noted.", 1);
+        store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
+    }
+    let model = Model::new(false);
+    let office = office(&store, Arc::clone(&model), "one");
+    run_until_idle(&office, &[KIND], &mut |_, _| {}).await.unwrap();
+    let sent = model.prompts.lock().unwrap().concat();
+    assert!(model.calls() >= 6, "in parts");
+    assert!(!sent.contains("MIIEpAIBAAKCAQEA") && sent.contains("[redacted: private key]"));
+}
+
+/// A model that takes little, and says so.
+struct Small(Arc<Model>);
+
+#[async_trait]
+impl ChatModel for Small {
+    fn name(&self) -> &str {
+        "test/small"
+    }
+
+    async fn stream(&self, request: ChatRequest) -> Result<ChatStream, ModelError> {
+        if let Some(ChatMessage::User(prompt)) = request.messages.first()
+            && prompt.len() > 9000
+        {
+            return Err(ModelError::ContextTooLong { message: "4096 tokens".into() });
+        }
+        self.0.stream(request).await
+    }
+
+    fn cost(&self, _usage: &Usage) -> Option<Usd> {
+        Some(Usd::ZERO)
+    }
+}
+
+#[tokio::test]
+async fn what_is_too_long_for_a_model_is_sent_in_smaller_parts_and_not_twice() {
+    let directory = TempDir::new().unwrap();
+    let store = store(&directory, 0).await;
+    let asked = "one two three four five ".repeat(1200);
+    let draft = contract::exchange(&asked, "Noted.", 1);
+    store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
+    let model = Model::new(false);
+    let mut office = office(&store, Arc::clone(&model), "one");
+    office.summarizer = Some(Arc::new(Small(Arc::clone(&model))));
+    let reports = run_until_idle(&office, &[KIND], &mut |_, _| {}).await.unwrap();
+    assert_eq!((reports[0].done, reports[0].failed), (1, 0));
+    let prompts = model.prompts.lock().unwrap().clone();
+    assert!(prompts.len() >= 4 && prompts.iter().all(|prompt| prompt.len() <= 9000));
+    let words: usize = prompts.iter().map(|prompt| prompt.matches("three").count()).sum();
+    assert_eq!(words, 1200, "each part once");
 }

@@ -116,7 +116,8 @@ async fn one_text_that_is_refused_does_not_hold_up_the_others() {
     commit(&store, "this is poison to it").await;
     let model = Model::new("test/one");
     let office = office(&store, &model, None);
-    work(&office).await;
+    let report = work(&office).await;
+    assert_eq!((report.done, report.failed, report.stopped), (61, 1, None));
     assert_eq!(store.embedding_counts().await.unwrap()[0].count, 61);
     let failed = store.failed_jobs(10).await.unwrap();
     assert_eq!(failed.len(), 1);
@@ -137,7 +138,7 @@ async fn what_fails_for_a_while_is_made_up_for() {
     let report = work(&office(&store, &model, None)).await;
     assert_eq!((report.done, report.failed), (0, 120), "both batches");
     assert_eq!(store.embedding_counts().await.unwrap(), [], "none or all");
-    assert!(store.next_due(KIND).await.unwrap().is_some());
+    assert!(store.next_due(KIND, memoir_core::Timestamp::from_millis(0)).await.unwrap().is_some());
     assert_eq!(store.failed_count().await.unwrap(), 0);
     *model.fails.lock().unwrap() = None;
     tokio::time::sleep(std::time::Duration::from_millis(1300)).await;

@@ -5,12 +5,13 @@ use async_trait::async_trait;
 use indicatif::{ProgressBar, ProgressStyle};
 use memoir_core::{SubjectKind, WorkerKind};
 use memoir_store::EmbeddingCount;
-use memoir_workers::{Progress, run_until_idle};
+use memoir_workers::{Progress, Stopped, run_until_idle};
 
 use super::{Command, Next, summarizer};
 use crate::{
     app::App,
     failure::{Failure, Kind},
+    worker_view,
 };
 
 pub(super) struct Embeddings;
@@ -79,7 +80,7 @@ async fn show(app: &App) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Ctrl-C leaves the rest to the worker, or to the next start.
+/// Ctrl-C leaves the rest to the worker, or to the next start: the REPL lets the workers go on after it.
 async fn rebuild(app: &App) -> Result<(), Failure> {
     if !app.recall().embedder.is_available() {
         return Err(Failure::new(Kind::Failed, format!("{} cannot be called", app.recall().embedder.name()))
@@ -95,22 +96,31 @@ async fn rebuild(app: &App) -> Result<(), Failure> {
 
 async fn make_anew(app: &App) -> Result<(), Failure> {
     let (store, office) = (&app.agent.store, app.workers.office());
-    store.delete_embeddings().await?;
     let kind = WorkerKind::EmbeddingGenerator;
+    if let Some(broke) = office.broke(kind).await? {
+        return Err(
+            Failure::new(Kind::Failed, worker_view::why(broke)).hint("The vectors were left as they are.")
+        );
+    }
+    store.delete_embeddings().await?;
     let bar = ProgressBar::new(store.pending(&office.claim(kind)).await?);
     if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos} of {len}, {eta} left") {
         bar.set_style(style);
     }
     let mut told = |_: WorkerKind, progress: &Progress| {
-        if let Progress::Done(subjects) = progress {
-            bar.inc(subjects.len() as u64);
+        if let Progress::Worked { done, .. } = progress {
+            bar.inc(done.len() as u64);
         }
     };
     let reports = run_until_idle(office, &[kind], &mut told).await?;
     bar.finish_and_clear();
     println!("{} vectors were made anew.", bar.position());
-    match reports.into_iter().find_map(|report| report.last_error) {
-        Some(error) => Err(Failure::new(Kind::Failed, error)
+    let trouble = reports.into_iter().find_map(|report| match report.stopped {
+        Some(Stopped::OverBudget(broke)) => Some(worker_view::why(broke).to_owned()),
+        _ => report.last_error,
+    });
+    match trouble {
+        Some(trouble) => Err(Failure::new(Kind::Failed, trouble)
             .hint("What is missing is made in the background; /worker status shows how that goes.")),
         None => Ok(()),
     }

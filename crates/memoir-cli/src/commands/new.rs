@@ -22,7 +22,7 @@ impl Command for New {
     async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {
         // The conversation may be one of another project; the next belongs to this one.
         app.conversation = CurrentConversation::begin(app.project.clone());
-        crate::repl::let_workers_go_on(app);
+        crate::repl::let_workers_go_on(app).await;
         (app.last_recalled, app.last_context) = (Vec::new(), None);
         println!(
             "A new conversation. Window, summary and pinned instructions begin empty; core memory stays."

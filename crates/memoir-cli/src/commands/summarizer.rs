@@ -84,7 +84,7 @@ pub(super) async fn turn(kinds: &[WorkerKind], switch: &str, app: &mut App) -> R
         } else {
             app.workers.stop(*kind).await;
         }
-        app.share_out_work(true);
+        app.share_out_work();
     }
     Ok(())
 }

@@ -24,7 +24,7 @@ impl Command for Worker {
     }
 
     fn arguments(&self) -> &'static str {
-        "[status | start NAME | stop NAME | pause | resume | failures | retry [N] | purge [N]]"
+        "[status | start NAME | stop NAME | pause | resume | failures [N] | retry [N] | purge [N]]"
     }
 
     fn summary(&self) -> &'static str {
@@ -37,6 +37,11 @@ impl Command for Worker {
             [] | ["status"] => status(app).await?,
             ["start", name] => {
                 let kind = named(name)?;
+                let embedder = &app.recall().embedder;
+                if kind == WorkerKind::EmbeddingGenerator && !embedder.is_available() {
+                    return Err(Failure::new(Kind::Failed, format!("{} cannot be called", embedder.name()))
+                        .hint("Set its key, or /models set auto embedder for the compiled-in model."));
+                }
                 app.workers.start(kind);
                 println!("{} runs.", kind.as_str());
             }
@@ -56,6 +61,7 @@ impl Command for Worker {
                 println!("The workers go on.");
             }
             ["failures"] => failures(app).await?,
+            ["failures", number] => failure(parse(number)?, app).await?,
             ["retry"] => retry(None, app).await?,
             ["retry", number] => retry(Some(parse(number)?), app).await?,
             ["purge"] => purge(None, app).await?,
@@ -115,19 +121,40 @@ async fn failures(app: &App) -> Result<(), Failure> {
             printable(job.last_error.as_deref().unwrap_or("unknown"))
         );
     }
-    println!("\n/worker retry [N] tries again, /worker purge [N] forgets the failure.");
+    let all = app.agent.store.failed_count().await?;
+    if all > u64::from(MOST_SHOWN) {
+        println!("These are the last {MOST_SHOWN} of {all}.");
+    }
+    println!("\n/worker failures N shows one, /worker retry [N] tries again, /worker purge [N] gives it up.");
+    Ok(())
+}
+
+async fn failure(id: i64, app: &App) -> Result<(), Failure> {
+    let failed = app.agent.store.failed_jobs(u32::MAX).await?;
+    let Some(job) = failed.into_iter().find(|job| job.id == id) else {
+        return Err(Failure::new(Kind::Usage, format!("there is no failed job {id}"))
+            .hint("/worker failures lists them."));
+    };
+    println!(
+        "worker    {}\nsubject   {}\nattempts  {}\nsince     {}\nerror     {}",
+        job.worker,
+        job.subject,
+        job.attempts,
+        job.updated.minute_in(&app.zone),
+        printable(job.last_error.as_deref().unwrap_or("unknown"))
+    );
     Ok(())
 }
 
 async fn retry(id: Option<i64>, app: &App) -> Result<(), Failure> {
     let retried = app.agent.store.retry_jobs(id, app.agent.clock.now()).await?;
-    app.workers.wake();
+    app.workers.hurry();
     println!("{retried} will be tried again.");
     Ok(())
 }
 
 async fn purge(id: Option<i64>, app: &App) -> Result<(), Failure> {
     let purged = app.agent.store.purge_jobs(id).await?;
-    println!("{purged} forgotten.");
+    println!("{purged} given up: not tried again until a conversation grows or another model is set.");
     Ok(())
 }

@@ -10,7 +10,7 @@ mod view;
 use std::sync::PoisonError;
 
 use anstream::{eprintln, println};
-use memoir_core::{ExchangeStatus, WorkerKind};
+use memoir_core::{ExchangeStatus, Timestamp, WorkerKind};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -30,7 +30,7 @@ pub(crate) use told::Told;
 /// Talks until the user leaves.
 pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
     banner(&app);
-    start_workers(&mut app);
+    start_workers(&mut app).await;
     let mut interrupts = Interrupts::listen();
     let earlier = app.agent.store.recent_commands(editor::REMEMBERED_LINES).await?;
     let mut editor = Editor::new(&earlier, app.told.take_printer());
@@ -49,6 +49,8 @@ pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
         }
     }
     app.workers.stop_all().await;
+    let office = app.workers.office();
+    let _ = office.store.hold_conversation(&office.owner, None, app.agent.clock.now()).await;
     Ok(())
 }
 
@@ -70,7 +72,11 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
     }
     let ran = tokio::select! {
         biased;
-        () = cancel.cancelled() => return cancelled(),
+        () = cancel.cancelled() => {
+            // A command may have made the workers wait.
+            let_workers_go_on(app).await;
+            return cancelled();
+        }
         ran = commands::run(command, app) => ran,
     };
     ran.unwrap_or_else(|failure| {
@@ -90,10 +96,13 @@ async fn turn(app: &mut App, prompt: &str, cancel: &CancellationToken) {
     let mut view = TurnView::new(app.verbosity);
     let mut observer = |event| view.show(&event);
     // While a turn runs, nobody else calls or writes.
-    app.workers.pause().await;
+    tokio::select! {
+        () = app.workers.pause() => {}
+        () = cancel.cancelled() => {}
+    }
     let result = app.agent.run_turn(&mut app.conversation, prompt, &mut observer, cancel).await;
     view.finish();
-    let_workers_go_on(app);
+    let_workers_go_on(app).await;
     match result {
         Ok(report) => {
             if report.status == ExchangeStatus::Stopped {
@@ -111,9 +120,12 @@ async fn turn(app: &mut App, prompt: &str, cancel: &CancellationToken) {
 }
 
 /// Starts who is switched on.
-pub(crate) fn start_workers(app: &mut App) {
-    app.share_out_work(true);
-    let_workers_go_on(app);
+pub(crate) async fn start_workers(app: &mut App) {
+    app.share_out_work();
+    if app.workers_paused {
+        app.workers.pause().await;
+    }
+    let_workers_go_on(app).await;
     for kind in WorkerKind::ALL {
         if app.should_run(kind) {
             app.workers.start(kind);
@@ -121,10 +133,21 @@ pub(crate) fn start_workers(app: &mut App) {
     }
 }
 
-/// The conversation that is going on is left alone; there may be something else to do.
-pub(crate) fn let_workers_go_on(app: &App) {
-    let current = &app.workers.office().current;
-    *current.lock().unwrap_or_else(PoisonError::into_inner) = app.conversation.id();
+/// How long a conversation is believed to be going on after its last turn, should its program have died unnoticed.
+const HELD_MS: i64 = 12 * 60 * 60 * 1000;
+
+/// The conversation that is going on is left alone, by other programs too; there may be something else to do.
+pub(crate) async fn let_workers_go_on(app: &App) {
+    let office = app.workers.office();
+    let before = {
+        let mut current = office.current.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *current, app.conversation.id())
+    };
+    if before != app.conversation.id() {
+        let until = Timestamp::from_millis(app.agent.clock.now().as_millis() + HELD_MS);
+        // If it cannot be noted, others summarise it too soon; that is all.
+        let _ = office.store.hold_conversation(&office.owner, app.conversation.id(), until).await;
+    }
     if !app.workers_paused {
         app.workers.resume();
         app.workers.wake();

@@ -9,7 +9,12 @@ use memoir_core::{TimeZone, WorkerKind};
 use memoir_store::Store;
 use memoir_workers::{Office, Report, Stopped, WorkerSettings, run_until_idle};
 
-use crate::{failure::Failure, models::Models, printable::printable, recall, settings};
+use crate::{
+    failure::{Failure, Kind},
+    models::Models,
+    printable::printable,
+    recall, settings, worker_view,
+};
 
 /// Does everything that is due, and tells what that was.
 pub(super) async fn run(models: &Models, store: Arc<dyn Store>, zone: &TimeZone) -> Result<(), Failure> {
@@ -25,10 +30,19 @@ pub(super) async fn run(models: &Models, store: Arc<dyn Store>, zone: &TimeZone)
     for kind in WorkerKind::ALL {
         match reports.iter().find(|report| report.worker == kind) {
             Some(report) => writeln!(stdout(), "{}", line(report))?,
+            None if settings.is_on(kind) => {
+                writeln!(stdout(), "{:<24} its model cannot be called", kind.as_str())?
+            }
             None => writeln!(stdout(), "{:<24} switched off", kind.as_str())?,
         }
     }
-    Ok(())
+    match reports.iter().find(|report| report.stopped == Some(Stopped::Failing)) {
+        Some(report) => {
+            Err(Failure::new(Kind::Failed, format!("{} does not succeed", report.worker.as_str()))
+                .hint("What failed is tried again by itself, up to seven times; then /worker retry does."))
+        }
+        None => Ok(()),
+    }
 }
 
 fn line(report: &Report) -> String {
@@ -40,9 +54,7 @@ fn line(report: &Report) -> String {
         line.push_str(&format!(" ({})", printable(error)));
     }
     match report.stopped {
-        Some(Stopped::OverBudget) => {
-            line.push_str(", stopped: what may be spent today is spent (workers.daily_budget_usd)");
-        }
+        Some(Stopped::OverBudget(broke)) => line.push_str(&format!(", stopped: {}", worker_view::why(broke))),
         Some(Stopped::Failing) => line.push_str(", stopped: nothing succeeds; the rest is left for later"),
         None => {}
     }

@@ -130,6 +130,13 @@ fn what_may_be_spent_in_a_day_is_not_exceeded() {
     let told = work(&home, &summarizer);
     assert_eq!(summarizer.requests().len(), 1, "{told}");
     assert!(told.contains("1 done, stopped: what may be spent today is spent"), "{told}");
+    // What has no price cannot be kept within a budget.
+    home.write_config(
+        "[summarizer]\nmodel = \"anthropic/claude-unheard-of\"\n[workers]\ndaily_budget_usd = 1\n",
+    );
+    let told = work(&home, &summarizer);
+    assert!(told.contains("the price of the model is not known"), "{told}");
+    assert_eq!(summarizer.requests().len(), 1);
 }
 
 /// Looks at the workers until both summarisers have done so much and rest.
@@ -238,13 +245,14 @@ fn file_without_vectors(home: &Home, exchanges: i64) {
 fn a_kill_in_the_middle_leaves_no_half_batch_and_the_rest_is_done_later() {
     let home = home();
     file_without_vectors(&home, 150);
-    let mut killed = 0;
+    let (mut killed, mut in_a_batch) = (0, 0);
     for wait in [80, 160, 320, 500, 700, 900] {
         let mut child = home.memoir(["worker", "run", "--until-idle"]).spawn();
         std::thread::sleep(Duration::from_millis(wait));
         killed += usize::from(child.try_wait().unwrap().is_none());
         child.kill().unwrap();
         child.wait().unwrap();
+        in_a_batch += usize::from(!home.rows("jobs").is_empty());
         let vectors = home.rows("embeddings").len();
         assert!(vectors.is_multiple_of(100), "a batch is stored whole or not at all: {vectors}");
         let of_summaries = home.rows("summary_embeddings").len();
@@ -257,7 +265,7 @@ fn a_kill_in_the_middle_leaves_no_half_batch_and_the_rest_is_done_later() {
             assert!(!row.contains("'extract'"), "{job}: {row}");
         }
     }
-    assert!(killed > 0, "none was killed in the middle");
+    assert!(killed > 0 && in_a_batch > 0, "none was killed in the middle of a batch");
     // What the killed ones were at is taken over: nobody of their number is there.
     let told = home.memoir(["worker", "run", "--until-idle"]).succeed();
     assert_eq!(home.rows("embeddings").len(), 300, "{told}");
@@ -324,7 +332,7 @@ fn a_model_that_cannot_be_called_leaves_words() {
     );
     assert!(answer.contains("Nordheat"), "{answer}");
     let told = home.memoir(["worker", "run", "--until-idle"]).succeed();
-    assert!(told.contains("embedding_generator      switched off"), "{told}");
+    assert!(told.contains("embedding_generator      its model cannot be called"), "{told}");
     assert_eq!(home.rows("jobs"), [""; 0], "nothing failed");
     // Named wrongly, it is said how to name it.
     let failed = home.memoir(["models", "set", "gpt-5-mini", "--for", "embedder"]).fail(2);
@@ -345,6 +353,7 @@ fn a_conversation_that_vanishes_meanwhile_is_no_trouble() {
     home.execute("PRAGMA foreign_keys = ON; DELETE FROM conversations");
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{output:?}");
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("failed"), "{output:?}");
     for table in ["exchanges", "jobs", "summary_embeddings", "embeddings"] {
         assert_eq!(home.rows(table), [""; 0], "{table}");
     }

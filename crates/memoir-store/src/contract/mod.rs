@@ -12,11 +12,11 @@ use std::{future::Future, sync::Arc};
 
 use memoir_core::{
     CallCost, ConversationId, ConversationTarget, DraftMessage, ExchangeDraft, ExchangeId, ExchangeStatus,
-    MessageBody, NewConversation, Provenance, Purpose, Timestamp, ToolCall, Usage, Usd, Visibility,
+    MessageBody, NewConversation, Provenance, Purpose, Subject, Timestamp, ToolCall, Usage, Usd, Visibility,
 };
 use serde_json::json;
 
-use crate::{ConversationList, CostFilter, Embeddable, Store, StoreError};
+use crate::{ConversationList, CostFilter, Embeddable, NewEmbedding, Store, StoreError};
 
 /// Runs the whole suite, each check on a store of its own.
 pub async fn run<S, F>(empty_store: impl Fn() -> F)
@@ -287,6 +287,11 @@ async fn writers_side_by_side_lose_nothing<S: Store + 'static>(store: Arc<S>) {
     let all = ConversationList { scope: None, limit: 100 };
     assert_eq!(store.conversations(&all).await.unwrap().len(), 20);
     assert_eq!(store.recent_commands(100).await.unwrap().len(), 20);
+}
+
+/// A vector of what said `text`.
+pub fn embedding(subject: Subject, vector: &[f32], text: &str) -> NewEmbedding {
+    NewEmbedding { subject, vector: vector.to_vec(), text: text.to_owned() }
 }
 
 /// Vectors of a model called "m", of messages of at least so many tokens.

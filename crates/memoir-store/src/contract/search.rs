@@ -2,7 +2,7 @@
 
 use memoir_core::{DraftMessage, MessageBody, Provenance, Role, SubjectKind, Visibility};
 
-use super::{assistant, at, embeddable, exchange, new_conversation, said};
+use super::{assistant, at, embeddable, embedding, exchange, new_conversation, said};
 use crate::{Filter, IndexMode, NewEmbedding, Store, VectorSearch, WordSearch, WordsFound};
 
 pub(super) async fn words_find_what_was_said_and_nothing_else(store: impl Store) {
@@ -106,7 +106,7 @@ pub(super) async fn filters_are_part_of_every_search(store: impl Store) {
     let waiting = store.unembedded(&embeddable(1), 100).await.unwrap();
     let questions = waiting.iter().filter(|message| message.text.starts_with("the"));
     let embeddings: Vec<NewEmbedding> =
-        questions.map(|message| NewEmbedding { subject: message.subject, vector: vec![0.6, 0.8] }).collect();
+        questions.map(|message| embedding(message.subject, &[0.6, 0.8], "")).collect();
     store.put_embeddings("m", &embeddings).await.unwrap();
     let any = Filter::default();
     let cases = [
@@ -163,9 +163,9 @@ pub(super) async fn vectors_find_the_nearest_and_only_once(store: impl Store) {
     assert_eq!(store.unembedded_of(exchanges[1], &embeddable(4)).await.unwrap().len(), 2);
     let questions = waiting.iter().filter(|message| message.text.starts_with('q'));
     let embeddings: Vec<NewEmbedding> = questions
-        .map(|message| NewEmbedding {
-            subject: message.subject,
-            vector: vectors[ids.iter().position(|id| *id == message.conversation_id).unwrap()].to_vec(),
+        .map(|message| {
+            let place = ids.iter().position(|id| *id == message.conversation_id).unwrap();
+            embedding(message.subject, &vectors[place], "")
         })
         .collect();
     // The second time changes nothing.

@@ -2,7 +2,7 @@
 
 use memoir_core::{ConversationTarget, ExchangeId, Prepared, Subject, SubjectKind, Summary, WorkerKind};
 
-use super::{at, embeddable, exchange, new_conversation};
+use super::{at, embeddable, embedding, exchange, new_conversation};
 use crate::{Claim, ConversationSummary, Filter, IndexMode, JobFailure, NewEmbedding, Store, VectorSearch};
 
 /// What a worker looks for.
@@ -39,7 +39,8 @@ pub(super) async fn work_is_taken_on_once_and_comes_back_when_it_failed(store: i
     assert_eq!(store.pending(&claim("a", 0)).await.unwrap(), 2, "the present conversation is left alone");
     assert_eq!(take("a", 0).await, Some((second, 0)), "the newest first");
     assert_eq!(take("b", 0).await, Some((first, 0)), "and none twice");
-    assert_eq!(take("a", 0).await, None);
+    assert_eq!(take("c", 0).await, None);
+    assert_eq!(take("a", 0).await, Some((second, 0)), "who was interrupted goes on");
     // A lease that ran out is taken over: who held it may have died.
     assert_eq!(take("b", 1000).await, Some((second, 0)));
     // Of one who is known to have died, all is.
@@ -53,14 +54,14 @@ pub(super) async fn work_is_taken_on_once_and_comes_back_when_it_failed(store: i
         store.fail(worker, &subject(id), &failure, at(1001)).await.unwrap();
     };
     fail(second, Some(5000)).await;
-    assert_eq!(store.next_due(worker).await.unwrap(), Some(at(2000)), "the other lease");
+    assert_eq!(store.next_due(worker, at(1001)).await.unwrap(), Some(at(2000)), "the other lease");
     store.release(worker, &subject(first)).await.unwrap();
     assert_eq!(take("a", 2000).await, Some((first, 0)), "given back without blame");
     let summary = Summary { text: "They spoke.".into(), by: Summary::EXTRACT.into() };
     let gone = (ExchangeId::new(99), summary.clone());
     store.put_exchange_summaries(&[(ids[0].exchange_id, summary.clone()), gone]).await.unwrap();
     assert_eq!(store.exchange_summary(ids[0].exchange_id).await.unwrap(), Some(summary.clone()));
-    assert_eq!(take("a", 4999).await, None, "not before it is due");
+    assert_eq!(take("c", 4999).await, None, "not before it is due");
     assert_eq!(take("a", 5000).await, Some((second, 1)));
     fail(second, None).await;
     assert_eq!(take("a", 1_000_000).await, None, "failed for good");
@@ -73,9 +74,20 @@ pub(super) async fn work_is_taken_on_once_and_comes_back_when_it_failed(store: i
     assert_eq!(take("a", 6000).await, Some((second, 0)));
     fail(second, None).await;
     assert_eq!(store.purge_jobs(None).await.unwrap(), 1);
+    assert_eq!((take("a", 7000).await, store.failed_count().await.unwrap()), (None, 0), "given up");
+    store.forget_failures(worker).await.unwrap();
+    assert_eq!(take("a", 7000).await, Some((second, 0)), "for another model");
+    assert_eq!(take("b", 7000).await, None);
+    store.renew("a", at(9000)).await.unwrap();
+    assert_eq!(take("b", 8500).await, None, "he is still at it");
     // With a model, what was quoted is summarised anew.
-    let claim = Claim { with_model: true, ..claim("a", 0) };
-    assert_eq!(store.pending(&claim).await.unwrap(), 2);
+    let with_model = Claim { with_model: true, ..claim("a", 0) };
+    assert_eq!(store.pending(&with_model).await.unwrap(), 2);
+    // What is going on elsewhere is left alone as well.
+    store.hold_conversation("b", Some(ids[0].conversation_id), at(100_000)).await.unwrap();
+    assert_eq!(store.pending(&with_model).await.unwrap(), 1);
+    store.hold_conversation("b", None, at(100_000)).await.unwrap();
+    assert_eq!(store.pending(&with_model).await.unwrap(), 2);
 }
 
 pub(super) async fn a_conversation_that_grew_is_summarised_again(store: impl Store) {
@@ -88,7 +100,7 @@ pub(super) async fn a_conversation_that_grew_is_summarised_again(store: impl Sto
         summary: Summary { text: "About q.".into(), by: "m".into() },
         through: committed.exchange_id,
     };
-    assert!(store.put_conversation_summary(id, &summary, Some("A title")).await.unwrap());
+    assert!(store.put_conversation_summary(id, &summary, 1, Some("A title")).await.unwrap());
     assert_eq!(store.conversation_summary(id).await.unwrap(), Some(summary.clone()));
     let filed = store.conversation(id).await.unwrap().unwrap();
     assert_eq!((filed.title.as_str(), filed.summary.as_deref()), ("A title", Some("About q.")));
@@ -97,7 +109,7 @@ pub(super) async fn a_conversation_that_grew_is_summarised_again(store: impl Sto
     store.commit_exchange(&target, &exchange("more", "b", 2)).await.unwrap();
     assert_eq!(next(&store, &claim).await, Some((id.get(), 0)));
     let gone = ConversationSummary { through: ExchangeId::new(99), ..summary };
-    assert!(!store.put_conversation_summary(id, &gone, None).await.unwrap(), "of nothing that is there");
+    assert!(!store.put_conversation_summary(id, &gone, 2, None).await.unwrap(), "of nothing that is there");
 }
 
 pub(super) async fn vectors_are_made_once_and_follow_their_texts(store: impl Store) {
@@ -107,25 +119,26 @@ pub(super) async fn vectors_are_made_once_and_follow_their_texts(store: impl Sto
     let summary = |text: &str| Summary { text: text.into(), by: "m".into() };
     store.put_exchange_summaries(&[(exchange_id, summary("Asked."))]).await.unwrap();
     let whole = ConversationSummary { summary: summary("Spoken."), through: exchange_id };
-    store.put_conversation_summary(id, &whole, Some("T")).await.unwrap();
+    store.put_conversation_summary(id, &whole, 1, Some("T")).await.unwrap();
 
     let claim = looking(WorkerKind::EmbeddingGenerator, "a", 10);
     assert_eq!(store.pending(&claim).await.unwrap(), 4, "two messages and two summaries");
     let mut texts = Vec::new();
-    for expected in [2, 1, 1] {
-        let batch = store.claim(&claim, 100).await.unwrap();
+    for (owner, expected) in [("a", 2), ("b", 1), ("c", 1)] {
+        let batch = store.claim(&looking(WorkerKind::EmbeddingGenerator, owner, 10), 100).await.unwrap();
         assert_eq!(batch.len(), expected, "of one kind at a time");
         let subjects: Vec<Subject> = batch.iter().map(|claimed| claimed.subject).collect();
         texts.extend(store.embeddable_texts(&subjects).await.unwrap());
     }
-    assert!(store.claim(&claim, 100).await.unwrap().is_empty(), "all is being done");
+    let other = looking(WorkerKind::EmbeddingGenerator, "d", 10);
+    assert!(store.claim(&other, 100).await.unwrap().is_empty(), "all is being done");
     let said: Vec<&str> = texts.iter().map(|text| text.text.as_str()).collect();
     assert_eq!(said, ["a", "q", "T. Spoken.", "Asked."]);
     let vectors = [[0.0, 1.0], [0.0, 1.0], [0.6, 0.8], [1.0, 0.0]];
     let embeddings: Vec<NewEmbedding> = texts
         .iter()
         .zip(vectors)
-        .map(|(text, vector)| NewEmbedding { subject: text.subject, vector: vector.to_vec() })
+        .map(|(text, vector)| embedding(text.subject, &vector, &text.text))
         .collect();
     store.put_embeddings("m", &embeddings).await.unwrap();
     assert_eq!(store.pending(&claim).await.unwrap(), 0);
@@ -157,7 +170,10 @@ pub(super) async fn vectors_are_made_once_and_follow_their_texts(store: impl Sto
     assert_eq!(nearest(&Filter::default()).await, [of_whole]);
     assert_eq!(next(&store, &claim).await, Some((exchange_id.get(), 0)));
     // With another length, all that the model gave before is of no use.
-    let longer = NewEmbedding { subject: of_exchange, vector: vec![0.0, 0.0, 1.0] };
+    let stale = embedding(of_exchange, &[0.0, 1.0], "Asked.");
+    store.put_embeddings("m", &[stale]).await.unwrap();
+    assert_eq!(store.pending(&claim).await.unwrap(), 1, "a vector of what it said before is not kept");
+    let longer = embedding(of_exchange, &[0.0, 0.0, 1.0], "Asked for more.");
     store.put_embeddings("m", &[longer]).await.unwrap();
     assert_eq!(store.pending(&claim).await.unwrap(), 3);
 }

@@ -69,7 +69,7 @@ impl Embeddings for SqliteStore {
         if let Some(new) = embeddings.first() {
             forget_other_lengths(&mut transaction, model, new.vector.len()).await?;
         }
-        for NewEmbedding { subject, vector } in embeddings.iter().filter(|new| !new.vector.is_empty()) {
+        for NewEmbedding { subject, vector, text } in embeddings.iter().filter(|new| !new.vector.is_empty()) {
             // What was deleted while it was embedded has nothing to keep.
             let statement = match subject.kind {
                 SubjectKind::Message => {
@@ -81,13 +81,13 @@ impl Embeddings for SqliteStore {
                     "INSERT INTO summary_embeddings
                          (subject_kind, subject_id, conversation_id, model, dimensions, vector)
                      SELECT 'exchange', id, conversation_id, ?1, ?2, ?3 FROM exchanges
-                     WHERE id = ?4 AND summary IS NOT NULL ON CONFLICT DO NOTHING"
+                     WHERE id = ?4 AND summary = ?5 ON CONFLICT DO NOTHING"
                 }
                 SubjectKind::Conversation => {
                     "INSERT INTO summary_embeddings
                          (subject_kind, subject_id, conversation_id, model, dimensions, vector)
                      SELECT 'conversation', id, id, ?1, ?2, ?3 FROM conversations
-                     WHERE id = ?4 AND summary IS NOT NULL ON CONFLICT DO NOTHING"
+                     WHERE id = ?4 AND title || '. ' || summary = ?5 ON CONFLICT DO NOTHING"
                 }
                 SubjectKind::Digest => {
                     return Err(StoreError::Other("a digest has no vector".into()));
@@ -98,6 +98,7 @@ impl Embeddings for SqliteStore {
                 .bind(i64::try_from(vector.len()).unwrap_or(i64::MAX))
                 .bind(index::bytes(vector))
                 .bind(subject.id)
+                .bind(text)
                 .execute(&mut *transaction)
                 .await
                 .map_err(store_error)?;

@@ -1,20 +1,29 @@
 //! SQL of work in the background.
 
 use async_trait::async_trait;
-use memoir_core::{Subject, SubjectKind, Timestamp, WorkerKind};
+use memoir_core::{ConversationId, Subject, SubjectKind, Timestamp, WorkerKind};
 use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
 
 use super::{SqliteStore, error::store_error, sources::sources};
 use crate::{Claim, Claimed, Job, JobFailure, Jobs, Result};
 
+/// So often another process may be quicker, before one looks again later.
+const MOST_RACES: usize = 50;
+
+/// Under which a conversation that is going on stands among the leases.
+const TALK: &str = "talk";
+
 #[async_trait]
 impl Jobs for SqliteStore {
     async fn claim(&self, claim: &Claim<'_>, limit: u32) -> Result<Vec<Claimed>> {
         for source in sources(claim) {
-            let found = self.candidates(source, claim, limit).await?;
-            if !found.is_empty() {
+            // Another process may take meanwhile what was found; then there is the next.
+            for _ in 0..MOST_RACES {
+                let found = self.candidates(source, claim, limit).await?;
+                if found.is_empty() {
+                    break;
+                }
                 let claimed = self.take(source, claim, &found).await?;
-                // Another process may have taken them meanwhile; the next look finds what is left.
                 if !claimed.is_empty() {
                     return Ok(claimed);
                 }
@@ -29,7 +38,7 @@ impl Jobs for SqliteStore {
             pending += self.count(source, claim).await?;
         }
         let failed: i64 =
-            sqlx::query_scalar("SELECT count(*) FROM jobs WHERE worker = ? AND state = 'failed'")
+            sqlx::query_scalar("SELECT count(*) FROM jobs WHERE worker = ? AND state <> 'waiting'")
                 .bind(claim.worker.as_str())
                 .fetch_one(&self.readers)
                 .await
@@ -37,11 +46,13 @@ impl Jobs for SqliteStore {
         Ok(pending.saturating_sub(u64::try_from(failed).unwrap_or(0)))
     }
 
-    async fn next_due(&self, worker: WorkerKind) -> Result<Option<Timestamp>> {
+    async fn next_due(&self, worker: WorkerKind, now: Timestamp) -> Result<Option<Timestamp>> {
         let due: Option<i64> = sqlx::query_scalar(
-            "SELECT min(max(due, coalesce(leased_till, 0))) FROM jobs WHERE worker = ? AND state = 'waiting'",
+            "SELECT min(max(due, coalesce(leased_till, 0))) FROM jobs
+             WHERE worker = ?1 AND state = 'waiting' AND max(due, coalesce(leased_till, 0)) > ?2",
         )
         .bind(worker.as_str())
+        .bind(now.as_millis())
         .fetch_one(&self.readers)
         .await
         .map_err(store_error)?;
@@ -70,13 +81,57 @@ impl Jobs for SqliteStore {
             .map_err(store_error)
     }
 
-    async fn release_all_of(&self, owner: &str) -> Result<()> {
-        sqlx::query("UPDATE jobs SET leased_by = NULL, leased_till = NULL WHERE leased_by = ?")
+    async fn renew(&self, owner: &str, until: Timestamp) -> Result<()> {
+        sqlx::query("UPDATE jobs SET leased_till = ? WHERE leased_by = ? AND worker <> ?")
+            .bind(until.as_millis())
             .bind(owner)
+            .bind(TALK)
             .execute(&self.writer)
             .await
             .map_err(store_error)?;
         Ok(())
+    }
+
+    async fn hold_conversation(
+        &self,
+        owner: &str,
+        conversation: Option<ConversationId>,
+        until: Timestamp,
+    ) -> Result<()> {
+        let mut transaction = self.begin_write().await?;
+        sqlx::query("DELETE FROM jobs WHERE worker = ? AND leased_by = ?")
+            .bind(TALK)
+            .bind(owner)
+            .execute(&mut *transaction)
+            .await
+            .map_err(store_error)?;
+        if let Some(conversation) = conversation {
+            // Two may go on with the same; one of them holding it is enough.
+            sqlx::query(
+                "INSERT INTO jobs (worker, subject_kind, subject_id, state, attempts, due, leased_by, leased_till, updated)
+                 VALUES (?1, 'conversation', ?2, 'waiting', 0, 0, ?3, ?4, 0)
+                 ON CONFLICT DO UPDATE SET leased_by = excluded.leased_by, leased_till = excluded.leased_till",
+            )
+            .bind(TALK)
+            .bind(conversation.get())
+            .bind(owner)
+            .bind(until.as_millis())
+            .execute(&mut *transaction)
+            .await
+            .map_err(store_error)?;
+        }
+        transaction.commit().await.map_err(store_error)
+    }
+
+    async fn release_all_of(&self, owner: &str) -> Result<()> {
+        let mut transaction = self.begin_write().await?;
+        for statement in [
+            "DELETE FROM jobs WHERE leased_by = ? AND attempts = 0",
+            "UPDATE jobs SET leased_by = NULL, leased_till = NULL WHERE leased_by = ?",
+        ] {
+            sqlx::query(statement).bind(owner).execute(&mut *transaction).await.map_err(store_error)?;
+        }
+        transaction.commit().await.map_err(store_error)
     }
 
     async fn fail(
@@ -85,10 +140,11 @@ impl Jobs for SqliteStore {
         subjects: &[Subject],
         failure: &JobFailure,
         now: Timestamp,
-    ) -> Result<()> {
+    ) -> Result<u64> {
         let mut transaction = self.begin_write().await?;
+        let mut noted = 0;
         for subject in subjects {
-            sqlx::query(
+            let written = sqlx::query(
                 "UPDATE jobs SET attempts = attempts + 1, last_error = ?4, leased_by = NULL, leased_till = NULL,
                      updated = ?5, due = coalesce(?6, due),
                      state = CASE WHEN ?6 IS NULL THEN 'failed' ELSE 'waiting' END
@@ -103,8 +159,10 @@ impl Jobs for SqliteStore {
             .execute(&mut *transaction)
             .await
             .map_err(store_error)?;
+            noted += written.rows_affected();
         }
-        transaction.commit().await.map_err(store_error)
+        transaction.commit().await.map_err(store_error)?;
+        Ok(noted)
     }
 
     async fn failed_count(&self) -> Result<u64> {
@@ -147,12 +205,23 @@ impl Jobs for SqliteStore {
     }
 
     async fn purge_jobs(&self, id: Option<i64>) -> Result<u64> {
-        let purged = sqlx::query("DELETE FROM jobs WHERE state = 'failed' AND (?1 IS NULL OR id = ?1)")
-            .bind(id)
+        let purged = sqlx::query(
+            "UPDATE jobs SET state = 'given_up' WHERE state = 'failed' AND (?1 IS NULL OR id = ?1)",
+        )
+        .bind(id)
+        .execute(&self.writer)
+        .await
+        .map_err(store_error)?;
+        Ok(purged.rows_affected())
+    }
+
+    async fn forget_failures(&self, worker: WorkerKind) -> Result<()> {
+        sqlx::query("DELETE FROM jobs WHERE worker = ? AND leased_by IS NULL")
+            .bind(worker.as_str())
             .execute(&self.writer)
             .await
             .map_err(store_error)?;
-        Ok(purged.rows_affected())
+        Ok(())
     }
 }
 

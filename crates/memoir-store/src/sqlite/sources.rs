@@ -15,7 +15,8 @@ use crate::{Claim, Claimed, Embeddings as _, Result};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Source {
     pub(super) kind: SubjectKind,
-    /// The rows. `?1` is the conversation that is left alone, `?2` the embedding model, `?3` the fewest tokens.
+    /// The rows. `?1` is the conversation that is left alone, `?2` the embedding model, `?3` the fewest tokens, `?5` the present
+    /// moment. Conversations that are going on anywhere are left alone too.
     rows: &'static str,
     /// The column that is the subject's id.
     id: &'static str,
@@ -27,14 +28,18 @@ pub(super) struct Source {
 
 const EXCHANGES: Source = Source {
     kind: SubjectKind::Exchange,
-    rows: "exchanges WHERE summary IS NULL AND status = 'completed' AND conversation_id IS NOT ?1",
+    rows: "exchanges WHERE summary IS NULL AND status = 'completed' AND conversation_id IS NOT ?1
+           AND NOT EXISTS (SELECT 1 FROM jobs AS open WHERE open.subject_kind = 'conversation'
+                           AND open.subject_id = conversation_id AND open.worker = 'talk' AND open.leased_till > ?5)",
     id: "exchanges.id",
     order: "completed DESC, id DESC",
     by_model: false,
 };
 
 const EXTRACTS: Source = Source {
-    rows: "exchanges WHERE summary_by = 'extract' AND status = 'completed' AND conversation_id IS NOT ?1",
+    rows: "exchanges WHERE summary_by = 'extract' AND status = 'completed' AND conversation_id IS NOT ?1
+           AND NOT EXISTS (SELECT 1 FROM jobs AS open WHERE open.subject_kind = 'conversation'
+                           AND open.subject_id = conversation_id AND open.worker = 'talk' AND open.leased_till > ?5)",
     by_model: true,
     ..EXCHANGES
 };
@@ -50,14 +55,18 @@ const DIGESTS: Source = Source {
 
 const CONVERSATIONS: Source = Source {
     kind: SubjectKind::Conversation,
-    rows: "conversations WHERE summary_due = 1 AND id IS NOT ?1",
+    rows: "conversations WHERE summary_due = 1 AND conversations.id IS NOT ?1
+           AND NOT EXISTS (SELECT 1 FROM jobs AS open WHERE open.subject_kind = 'conversation'
+                           AND open.subject_id = conversations.id AND open.worker = 'talk' AND open.leased_till > ?5)",
     id: "conversations.id",
     order: "updated DESC, id DESC",
     by_model: false,
 };
 
 const CONVERSATION_EXTRACTS: Source = Source {
-    rows: "conversations WHERE summary_by = 'extract' AND summary_due = 0 AND id IS NOT ?1",
+    rows: "conversations WHERE summary_by = 'extract' AND summary_due = 0 AND conversations.id IS NOT ?1
+           AND NOT EXISTS (SELECT 1 FROM jobs AS open WHERE open.subject_kind = 'conversation'
+                           AND open.subject_id = conversations.id AND open.worker = 'talk' AND open.leased_till > ?5)",
     by_model: true,
     ..CONVERSATIONS
 };
@@ -106,8 +115,10 @@ pub(super) fn sources(claim: &Claim<'_>) -> impl Iterator<Item = &'static Source
         .filter(move |source| (with_model || !source.by_model) && only.is_none_or(|only| only == source.kind))
 }
 
-/// Whether someone may take work on, by its row. `?5` is the present moment.
-const FREE: &str = "known.state = 'waiting' AND known.due <= ?5 AND coalesce(known.leased_till, 0) <= ?5";
+/// Whether someone may take work on, by its row: nobody is at it, or he himself was when he was interrupted. `?5` is the
+/// present moment, `?6` who asks.
+const FREE: &str = "known.state = 'waiting' AND known.due <= ?5
+    AND (coalesce(known.leased_till, 0) <= ?5 OR known.leased_by = ?6)";
 
 impl SqliteStore {
     /// What could be taken on, newest first.
@@ -119,6 +130,11 @@ impl SqliteStore {
     ) -> Result<Vec<i64>> {
         if source.kind == SubjectKind::Message {
             return self.candidate_messages(claim, limit).await;
+        }
+        let of_summaries = claim.worker == WorkerKind::EmbeddingGenerator;
+        if of_summaries && self.unembedded_count(source.kind, &claim.embeddable).await? == 0 {
+            // Counting is quick, looking is not.
+            return Ok(Vec::new());
         }
         let Source { kind, rows, id, order, .. } = source;
         let worker = claim.worker.as_str();
@@ -135,6 +151,7 @@ impl SqliteStore {
         .bind(claim.embeddable.shortest)
         .bind(limit)
         .bind(claim.now.as_millis())
+        .bind(claim.owner)
         .fetch_all(&self.readers)
         .await
         .map_err(store_error)
@@ -145,10 +162,11 @@ impl SqliteStore {
         let taken: Vec<i64> = sqlx::query_scalar(
             "SELECT subject_id FROM jobs
              WHERE worker = ?1 AND subject_kind = 'message'
-               AND NOT (state = 'waiting' AND due <= ?2 AND coalesce(leased_till, 0) <= ?2)",
+               AND NOT (state = 'waiting' AND due <= ?2 AND (coalesce(leased_till, 0) <= ?2 OR leased_by = ?3))",
         )
         .bind(claim.worker.as_str())
         .bind(claim.now.as_millis())
+        .bind(claim.owner)
         .fetch_all(&self.readers)
         .await
         .map_err(store_error)?;
@@ -196,6 +214,10 @@ impl SqliteStore {
         }
         let count: i64 = sqlx::query_scalar(AssertSqlSafe(format!("SELECT count(*) FROM {}", source.rows)))
             .bind(claim.except.map(ConversationId::get))
+            .bind(claim.embeddable.model)
+            .bind(claim.embeddable.shortest)
+            .bind(0)
+            .bind(claim.now.as_millis())
             .fetch_one(&self.readers)
             .await
             .map_err(store_error)?;

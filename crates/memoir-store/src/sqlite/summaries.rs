@@ -29,6 +29,7 @@ impl Summaries for SqliteStore {
         &self,
         conversation: ConversationId,
         summary: &ConversationSummary,
+        exchanges: u64,
         title: Option<&str>,
     ) -> Result<bool> {
         let mut transaction = self.begin_write().await?;
@@ -37,18 +38,22 @@ impl Summaries for SqliteStore {
             "UPDATE conversations SET summary = ?1, summary_by = ?2, summary_through = ?3, title = coalesce(?4, title),
                  summary_due = EXISTS (SELECT 1 FROM exchanges
                                        WHERE conversation_id = ?5 AND status = 'completed' AND id > ?3)
-             WHERE id = ?5 AND EXISTS (SELECT 1 FROM exchanges WHERE id = ?3 AND conversation_id = ?5)",
+             WHERE id = ?5 AND EXISTS (SELECT 1 FROM exchanges WHERE id = ?3 AND conversation_id = ?5)
+               AND (SELECT count(*) FROM exchanges WHERE conversation_id = ?5 AND id <= ?3) = ?6",
         )
         .bind(&summary.summary.text)
         .bind(&summary.summary.by)
         .bind(summary.through.get())
         .bind(title)
         .bind(conversation.get())
+        .bind(i64::try_from(exchanges).unwrap_or(i64::MAX))
         .execute(&mut *transaction)
         .await
         .map_err(store_error)?;
-        let subject = Subject::new(SubjectKind::Conversation, conversation.get());
-        done(&mut transaction, WorkerKind::ConversationSummarizer, subject).await?;
+        if written.rows_affected() == 1 {
+            let subject = Subject::new(SubjectKind::Conversation, conversation.get());
+            done(&mut transaction, WorkerKind::ConversationSummarizer, subject).await?;
+        }
         transaction.commit().await.map_err(store_error)?;
         Ok(written.rows_affected() == 1)
     }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use memoir_core::ConversationTarget;
 use memoir_store::{
-    Embeddings as _, Exchanges as _, Filter, IndexMode, Memory as _, NewEmbedding, VectorSearch, WordSearch,
-    contract, sqlite::SqliteStore,
+    Embeddings as _, Exchanges as _, Filter, IndexMode, Memory as _, VectorSearch, WordSearch, contract,
+    sqlite::SqliteStore,
 };
 use tempfile::TempDir;
 
@@ -40,7 +40,7 @@ async fn fill(store: &SqliteStore, numbers: std::ops::Range<i64>) {
         target = ConversationTarget::Existing(committed.conversation_id);
         let wanted = contract::embeddable(0);
         let prompt = store.unembedded_of(committed.exchange_id, &wanted).await.unwrap().remove(0);
-        let embedding = NewEmbedding { subject: prompt.subject, vector: vector(number) };
+        let embedding = contract::embedding(prompt.subject, &vector(number), "");
         store.put_embeddings("m", &[embedding]).await.unwrap();
     }
 }

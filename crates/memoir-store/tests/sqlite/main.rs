@@ -157,7 +157,7 @@ async fn what_one_process_embeds_or_deletes_the_others_see() {
     let draft = contract::exchange("a question", "an answer", 1000);
     one.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
     let subject = one.unembedded(&contract::embeddable(0), 1).await.unwrap().remove(0).subject;
-    let embedding = memoir_store::NewEmbedding { subject, vector: vec![1.0, 0.0] };
+    let embedding = contract::embedding(subject, &[1.0, 0.0], "");
     one.put_embeddings("m", std::slice::from_ref(&embedding)).await.unwrap();
     assert_eq!(nearest().await.unwrap().len(), 1);
     execute(&path, "PRAGMA foreign_keys = ON; DELETE FROM conversations").await;

@@ -56,6 +56,8 @@ pub(super) struct Index {
     vectors_read: Progress,
     summaries: Option<Summaries>,
     summaries_read: Progress,
+    /// How many had been deleted when they were read.
+    summaries_as_of: i64,
 }
 
 /// By what it is told that something was written. Vectors that came while others were read are noticed too.
@@ -104,8 +106,14 @@ impl Index {
         if self.deletions() != state.deletions {
             *self = Self::default();
         }
-        if self.deleted_summaries() != state.deleted_summaries {
+        // Vectors of summaries that were written anew drop out when they are measured; too many of them would take the
+        // others' places.
+        let gone = state.deleted_summaries - self.summaries_as_of;
+        let held = self.summaries.as_ref().map_or(0, |summaries| summaries.ids.len());
+        let too_many = i64::try_from(MORE_SUMMARIES / 2 + held / 16).unwrap_or(i64::MAX);
+        if self.summaries.is_none() || !(0..=too_many).contains(&gone) {
             (self.summaries, self.summaries_read) = (None, Progress::default());
+            self.summaries_as_of = state.deleted_summaries;
         }
         // Should reading fail in its middle, the next time goes on from there.
         self.state = Some(State { last_message: -1, ..state });
@@ -122,10 +130,6 @@ impl Index {
 
     fn deletions(&self) -> i64 {
         self.state.map_or(0, |state| state.deletions)
-    }
-
-    fn deleted_summaries(&self) -> i64 {
-        self.state.map_or(0, |state| state.deleted_summaries)
     }
 
     async fn read(&mut self, connection: &mut SqliteConnection, which: Option<Which<'_>>) -> Result<()> {
@@ -165,9 +169,7 @@ impl Index {
             || self.vectors.as_ref().is_some_and(|vectors| {
                 segments::next_to_pack(&self.vectors_read, vectors.ids.len()).is_some()
             })
-            || self.summaries.as_ref().is_some_and(|summaries| {
-                segments::next_to_pack(&self.summaries_read, summaries.ids.len()).is_some()
-            })
+            || self.has_summaries_to_pack()
     }
 
     /// The next segment to be written. It counts as written from now on: should writing fail, the rows are read from
@@ -205,8 +207,16 @@ impl Index {
         })
     }
 
+    /// Whether there are any, and none of those that are here is gone.
+    fn has_summaries_to_pack(&self) -> bool {
+        self.state.is_some_and(|state| state.deleted_summaries == self.summaries_as_of)
+            && self.summaries.as_ref().is_some_and(|summaries| {
+                segments::next_to_pack(&self.summaries_read, summaries.ids.len()).is_some()
+            })
+    }
+
     fn take_segment_of_summaries(&mut self) -> Option<Segment> {
-        let summaries = self.summaries.as_ref()?;
+        let summaries = self.summaries.as_ref().filter(|_| self.has_summaries_to_pack())?;
         let rows = segments::next_to_pack(&self.summaries_read, summaries.ids.len())?;
         segments::packed(&mut self.summaries_read, &rows);
         Some(Segment {
@@ -217,7 +227,7 @@ impl Index {
             count: rows.len(),
             data: summaries.pack(rows, &self.messages),
             instead_of: std::mem::take(&mut self.summaries_read.damaged),
-            deletions: self.deleted_summaries(),
+            deletions: self.summaries_as_of,
         })
     }
 

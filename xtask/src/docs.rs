@@ -5,12 +5,13 @@ use std::{fs, path::Path};
 use crate::Outcome;
 
 /// Every generated page: where it lives and what it says.
-fn pages() -> [(&'static str, String); 4] {
+fn pages() -> [(&'static str, String); 5] {
     [
         ("docs/commands.md", memoir_cli::commands_reference()),
         ("docs/environment.md", memoir_cli::environment_reference()),
         ("docs/models.md", memoir_cli::models_reference()),
         ("docs/settings.md", memoir_cli::settings_reference()),
+        ("docs/tools.md", memoir_cli::tools_reference()),
     ]
 }
 

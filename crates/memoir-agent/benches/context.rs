@@ -74,7 +74,7 @@ async fn measure(directory: &Path, messages: i64) {
     let conversation = long_conversation(&store).await;
     let recall =
         Recall::new(Arc::new(store.clone()), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
-    let agent = Agent::new(Arc::new(Silent), ToolContext::new(directory, recall).unwrap());
+    let agent = Agent::new(Arc::new(Silent), ToolContext::new(directory, &[], recall).unwrap());
     let mut forgetful = agent.clone();
     forgetful.recall = None;
     let mut elsewhere_only = agent.clone();

@@ -11,7 +11,7 @@ use memoir_recall::Recall;
 use memoir_store::Store;
 use memoir_tools::{ToolContext, ToolSet};
 
-use crate::ContextSettings;
+use crate::{Approvals, ContextSettings};
 
 /// Bounds on a turn.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +35,8 @@ pub struct Agent {
     pub model: Arc<dyn ChatModel>,
     /// What it may do.
     pub tools: Arc<ToolSet>,
+    /// Who may do what.
+    pub approvals: Approvals,
     /// What tools work with.
     pub tool_context: ToolContext,
     /// How memory is asked; not at all when it is switched off.
@@ -65,6 +67,7 @@ impl Agent {
             store: Arc::clone(&tool_context.store),
             model,
             tools: Arc::new(ToolSet::all()),
+            approvals: Approvals::default(),
             tool_context,
             clock: Arc::clone(&recall.clock),
             zone: recall.zone.clone(),

@@ -24,6 +24,8 @@ pub enum TurnEvent {
     Text(String),
     /// More of the reasoning.
     Thinking(String),
+    /// The user is about to be asked something.
+    Asking,
     /// A tool starts.
     ToolStarted(ToolCall),
     /// A tool is done.

@@ -4,6 +4,7 @@
 //! is told to an observer, event by event.
 
 mod agent;
+mod approval;
 mod context;
 mod conversation;
 mod draft;
@@ -14,6 +15,7 @@ mod tool_round;
 mod turn;
 
 pub use agent::{Agent, Limits};
+pub use approval::{Answer, Approvals, Asker, Mode, Policy, Question, Rule, RuleEffect, Verdict};
 pub use context::{ContextReport, ContextSettings, Layer, Placement};
 pub use conversation::CurrentConversation;
 pub use error::TurnError;

@@ -1,32 +1,108 @@
 //! Running the tools that one reply asked for.
 
-use std::panic::AssertUnwindSafe;
+use std::{panic::AssertUnwindSafe, pin::Pin};
 
-use futures::FutureExt as _;
+use futures::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
 use memoir_core::ToolCall;
 use memoir_models::ToolResult;
-use memoir_tools::ToolOutput;
+use memoir_tools::{Plan, ToolError, ToolOutput};
 
 use crate::{Agent, Observer, ToolOutcome, TurnEvent};
 
-/// Runs the calls in order. A call that fails or panics gives its error to the model and harms no other.
+/// What came of a call: what the model is told, how it ended, and what the user is told.
+type Came = (String, ToolOutcome, Option<String>);
+
+/// The calls that run, and what each does.
+struct Round<'a> {
+    calls: &'a [ToolCall],
+    running: Vec<(usize, Plan)>,
+    work: FuturesUnordered<Pin<Box<dyn Future<Output = (usize, Came)> + Send + 'a>>>,
+    results: Vec<Option<String>>,
+}
+
+/// Runs the calls, side by side where they cannot conflict, and gives their results in the order of the calls. A call that fails,
+/// is not allowed or panics gives its error to the model and harms no other.
 pub(crate) async fn run(agent: &Agent, calls: &[ToolCall], observer: Observer<'_>) -> Vec<ToolResult> {
-    let mut results = Vec::with_capacity(calls.len());
-    for call in calls {
-        observer(TurnEvent::ToolStarted(call.clone()));
-        let running = agent.tools.run(&call.name, call.arguments.clone(), &agent.tool_context);
-        let (text, outcome) = match AssertUnwindSafe(running).catch_unwind().await {
-            Ok(Ok(ToolOutput { text, notice })) => {
-                if let Some(notice) = notice {
-                    observer(TurnEvent::Notice(notice));
-                }
-                (text, ToolOutcome::Succeeded)
+    let mut round =
+        Round { calls, running: Vec::new(), work: FuturesUnordered::new(), results: vec![None; calls.len()] };
+    for (index, call) in calls.iter().enumerate() {
+        // What it would do is looked at again when those before it have done what they would: it may depend on them.
+        let plan = loop {
+            let plan = plan(agent, call).await;
+            let must_wait = match &plan {
+                Ok(plan) => round.running.iter().any(|(_, other)| plan.conflicts_with(other)),
+                Err(_) => !round.running.is_empty(),
+            };
+            if !must_wait || !round.finish_one(observer).await {
+                break plan;
             }
-            Ok(Err(error)) => (format!("error: {error}"), ToolOutcome::Failed),
-            Err(_) => ("error: the tool crashed".to_owned(), ToolOutcome::Failed),
         };
-        observer(TurnEvent::ToolFinished { name: call.name.clone(), outcome });
-        results.push(ToolResult { call_id: call.id.clone(), tool_name: call.name.clone(), text });
+        let allowed = match plan {
+            Ok(plan) => allowed(agent, call, &plan, observer).await.map(|()| plan),
+            Err(error) => Err(format!("error: {error}")),
+        };
+        observer(TurnEvent::ToolStarted(call.clone()));
+        match allowed {
+            Ok(plan) => {
+                round.running.push((index, plan));
+                round.work.push(one(agent, call).map(move |came| (index, came)).boxed());
+            }
+            Err(refusal) => {
+                observer(TurnEvent::ToolFinished { name: call.name.clone(), outcome: ToolOutcome::Failed });
+                round.results[index] = Some(refusal);
+            }
+        }
     }
-    results
+    while round.finish_one(observer).await {}
+    let result = |(call, text): (&ToolCall, Option<String>)| ToolResult {
+        call_id: call.id.clone(),
+        tool_name: call.name.clone(),
+        text: text.unwrap_or_else(|| "error: it did not run".into()),
+    };
+    calls.iter().zip(round.results).map(result).collect()
+}
+
+impl Round<'_> {
+    /// Waits for the next that is done; says whether there was any.
+    async fn finish_one(&mut self, observer: Observer<'_>) -> bool {
+        let Some((index, (text, outcome, notice))) = self.work.next().await else { return false };
+        self.running.retain(|(other, _)| *other != index);
+        if let Some(notice) = notice {
+            observer(TurnEvent::Notice(notice));
+        }
+        observer(TurnEvent::ToolFinished { name: self.calls[index].name.clone(), outcome });
+        self.results[index] = Some(text);
+        true
+    }
+}
+
+/// What a call would do.
+async fn plan(agent: &Agent, call: &ToolCall) -> Result<Plan, ToolError> {
+    let planning = agent.tools.plan(&call.name, &call.arguments, &agent.tool_context);
+    let crashed = |_| Err(ToolError::Failed("the tool crashed".into()));
+    AssertUnwindSafe(planning).catch_unwind().await.unwrap_or_else(crashed)
+}
+
+/// Whether a call may be made; otherwise what the model is told.
+async fn allowed(agent: &Agent, call: &ToolCall, plan: &Plan, observer: Observer<'_>) -> Result<(), String> {
+    let project = agent.tool_context.workspace.project();
+    let mut about_to_ask = || observer(TurnEvent::Asking);
+    let decided = agent.approvals.decide(&call.name, plan, project, &mut about_to_ask).await;
+    let always = decided.map_err(|why| format!("error: not allowed: {why}"))?;
+    if let Some(rule) = always {
+        let (effect, rule, scope) = (rule.effect.as_str(), rule.to_string(), project.to_string_lossy());
+        // If it cannot be kept, it holds until the program ends.
+        let _ = agent.store.add_approval_rule(effect, &rule, &scope, agent.clock.now()).await;
+    }
+    Ok(())
+}
+
+/// Runs one call.
+async fn one(agent: &Agent, call: &ToolCall) -> Came {
+    let running = agent.tools.run(&call.name, call.arguments.clone(), &agent.tool_context);
+    match AssertUnwindSafe(running).catch_unwind().await {
+        Ok(Ok(ToolOutput { text, notice })) => (text, ToolOutcome::Succeeded, notice),
+        Ok(Err(error)) => (format!("error: {error}"), ToolOutcome::Failed, None),
+        Err(_) => ("error: the tool crashed".to_owned(), ToolOutcome::Failed, None),
+    }
 }

@@ -92,7 +92,8 @@ async fn fixture(embedder: Arc<dyn Embedder>, refuses_above: usize) -> Fixture {
     let recall = Recall::new(Arc::new(store), embedder, Arc::new(SystemClock), TimeZone::UTC);
     let sent = Arc::new(Mutex::new(Vec::new()));
     let model = Recorder { refuses_above, sent: Arc::clone(&sent) };
-    let agent = Agent::new(Arc::new(model), ToolContext::new(directory.path(), recall).unwrap());
+    let mut agent = Agent::new(Arc::new(model), ToolContext::new(directory.path(), &[], recall).unwrap());
+    agent.tools = Arc::new(memoir_tools::ToolSet::of(Vec::new()));
     let conversation = CurrentConversation::resume(id.unwrap(), "/p");
     Fixture { _directory: directory, agent, conversation, sent }
 }

@@ -159,7 +159,7 @@ async fn requests(
         Recall::new(Arc::new(store.clone()), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
     recall.scope = Some("/p".into());
     recall.settings.enabled = case.recall;
-    let tool_context = ToolContext::new(&directory.path().join("work"), recall).unwrap();
+    let tool_context = ToolContext::new(&directory.path().join("work"), &[], recall).unwrap();
     let mut agent = Agent::new(Arc::new(Recorder { limits, sent: Arc::clone(&sent) }), tool_context);
     agent.context = case.settings.clone();
     let mut current = match conversation {

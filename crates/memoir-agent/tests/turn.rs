@@ -77,7 +77,7 @@ struct Bomb;
 #[async_trait]
 impl Tool for Bomb {
     fn spec(&self) -> ToolSpec {
-        ToolSpec { name: "bomb", description: "Goes off.", parameters: json!({"type": "object"}) }
+        ToolSpec::new("bomb", "Goes off.", json!({"type": "object"}))
     }
 
     async fn run(&self, _arguments: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -92,7 +92,7 @@ async fn turn(
     let store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
     let recall =
         Recall::new(Arc::new(store.clone()), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
-    let tool_context = ToolContext::new(directory.path(), recall).unwrap();
+    let tool_context = ToolContext::new(directory.path(), &[], recall).unwrap();
     let mut agent = Agent::new(Arc::new(model), tool_context);
     agent.tools = Arc::new(ToolSet::of(vec![Box::new(Bomb)]));
     agent.recall = None;

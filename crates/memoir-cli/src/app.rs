@@ -1,13 +1,13 @@
 //! Putting the program together: store, model, tools, conversation; then the REPL, one answer or a subcommand.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
-use memoir_agent::{Agent, ContextReport, CurrentConversation};
+use memoir_agent::{Agent, Approvals, ContextReport, CurrentConversation};
 use memoir_core::{Clock as _, ConversationId, Passage, SystemClock, TimeZone, WorkerKind};
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
 use memoir_store::{ConversationList, Store, sqlite::SqliteStore};
-use memoir_tools::ToolContext;
+use memoir_tools::{ToolContext, ToolSet};
 use memoir_workers::{Office, Runner, WorkerSettings};
 
 use crate::{
@@ -18,10 +18,11 @@ use crate::{
     headless,
     home::Home,
     models::{Choice, Models},
+    permissions,
     prompt_source::{self, Talk},
     recall,
     repl::{self, Told},
-    scope, settings, subcommands,
+    scope, settings, subcommands, tooling,
     trace::Verbosity,
 };
 
@@ -163,7 +164,13 @@ async fn with_store(
     let wanted = Wanted::from(args.continue_last, args.resume, &talk)?;
     let scope = project.to_string_lossy().into_owned();
     let recall = recall::recall(Arc::clone(&store), &models, &zone, Some(&directory)).await?;
-    let mut agent = Agent::new(model, ToolContext::new(&project, recall)?);
+    let mut tool_context = ToolContext::new(&project, &folders(&args.add_dir)?, recall)?;
+    tool_context.sandbox = tooling::sandbox();
+    tool_context.search = tooling::search(&models.config.search)?;
+    let mut agent = Agent::new(model, tool_context);
+    let policy =
+        permissions::policy(args.approval.as_deref(), &models.config.approval, store.as_ref(), &scope);
+    agent.approvals = Approvals::new(policy.await?);
     agent.context = settings::read(&models.config.context, "context", store.as_ref()).await?;
     let summarizer = models.connect_summarizer(store.as_ref()).await?;
     let worker_settings: WorkerSettings =
@@ -172,6 +179,13 @@ async fn with_store(
     let told = Told::new(verbosity);
     let office =
         Office::new(agent.tool_context.recall.clone(), summarizer.clone(), worker_settings.daily_budget());
+    let skills = tooling::skills(&project, &home);
+    for fault in &skills.faults {
+        anstream::eprintln!("A skill was left out: {fault}.");
+    }
+    let shared = office.clone();
+    let summaries = tooling::Summaries(Arc::new(move || shared.clone()));
+    agent.tools = Arc::new(ToolSet::all().with_summaries(Arc::new(summaries)).with_skills(&skills));
     let app = App {
         conversation: conversation(wanted, &scope, store.as_ref(), &zone).await?,
         agent,
@@ -193,6 +207,17 @@ async fn with_store(
         Talk::Once(prompt) => headless::answer(app, &prompt, args.output_format).await,
         Talk::Terminal => repl::run(app).await,
     }
+}
+
+/// Further folders, which must exist.
+fn folders(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    for folder in named {
+        if !folder.is_dir() {
+            return Err(Failure::new(Kind::Usage, format!("{} is no folder", folder.display()))
+                .hint("--add-dir names a folder that exists."));
+        }
+    }
+    Ok(named.to_vec())
 }
 
 /// Which conversation the command line asks for.

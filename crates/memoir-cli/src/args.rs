@@ -34,6 +34,14 @@ pub(crate) struct Args {
     #[arg(short, long, action = ArgAction::Count)]
     pub(crate) verbose: u8,
 
+    /// What tools may do without asking: read-only, ask, auto-edit or full; without a terminal, what would be asked is refused
+    #[arg(long, value_name = "MODE")]
+    pub(crate) approval: Option<String>,
+
+    /// A further folder that tools may work in; may be given several times
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) add_dir: Vec<std::path::PathBuf>,
+
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }

@@ -17,6 +17,8 @@ pub(crate) struct Config {
     /// Who works in the background, by the names of its settings.
     pub(crate) workers: BTreeMap<String, toml::Value>,
     pub(crate) calls: Calls,
+    pub(crate) approval: Approval,
+    pub(crate) search: SearchConfig,
     /// How memory is asked, by the names of its settings.
     pub(crate) rag: BTreeMap<String, toml::Value>,
     /// How much is sent, by the names of its settings.
@@ -41,6 +43,33 @@ pub(crate) struct Chat {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Named {
     pub(crate) model: Option<String>,
+}
+
+/// Who may do what.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Approval {
+    pub(crate) mode: Option<String>,
+    pub(crate) allow: Vec<String>,
+    pub(crate) deny: Vec<String>,
+}
+
+/// Who searches the internet.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct SearchConfig {
+    pub(crate) service: Option<SearchService>,
+    pub(crate) url: Option<String>,
+    /// The name of the variable that holds the key.
+    pub(crate) key_variable: Option<String>,
+}
+
+/// A kind of search service.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum SearchService {
+    Searxng,
+    Brave,
 }
 
 /// How calls to a provider are made.

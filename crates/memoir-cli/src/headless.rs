@@ -127,6 +127,7 @@ impl Printer {
             TurnEvent::Text(_)
             | TurnEvent::Detail(_)
             | TurnEvent::Thinking(_)
+            | TurnEvent::Asking
             | TurnEvent::ToolFinished { .. } => {}
         }
     }

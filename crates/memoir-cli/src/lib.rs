@@ -18,6 +18,7 @@ mod interrupts;
 mod model_view;
 mod models;
 mod output;
+mod permissions;
 mod printable;
 mod prompt_source;
 mod recall;
@@ -27,6 +28,7 @@ mod scope;
 mod search_view;
 mod settings;
 mod subcommands;
+mod tooling;
 mod trace;
 mod worker_view;
 
@@ -34,11 +36,20 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-pub use reference::{commands_reference, environment_reference, models_reference, settings_reference};
+pub use reference::{
+    commands_reference, environment_reference, models_reference, settings_reference, tools_reference,
+};
 
 /// Runs the program.
 pub fn main() -> ExitCode {
+    let mut words = std::env::args_os().skip(1);
+    if words.next().is_some_and(|word| word == memoir_tools::CONFINED) {
+        // Before there is any thread: this process is to become a command.
+        return failure::Failure::from(memoir_tools::become_confined(words)).report();
+    }
     let args = args::Args::parse();
+    // Keys are in our environment: other programs of the user's, commands that a model runs among them, do not read it there.
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return failure::Failure::from(error).report(),

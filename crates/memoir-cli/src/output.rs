@@ -85,6 +85,7 @@ pub(crate) fn event_json(event: &TurnEvent) -> Value {
         TurnEvent::Retrying { reason, wait } => {
             json!({"type": "retry", "reason": reason.to_string(), "wait_ms": wait.as_millis()})
         }
+        TurnEvent::Asking => json!({"type": "asking"}),
         TurnEvent::Text(text) => json!({"type": "text", "text": text}),
         TurnEvent::Thinking(text) => json!({"type": "thinking", "text": text}),
         TurnEvent::ToolStarted(call) => {

@@ -76,6 +76,45 @@ fn settings<S: HasSettings>(page: &mut String) {
     }
 }
 
+/// `docs/tools.md`.
+pub fn tools_reference() -> String {
+    let mut page = String::from(
+        "# Tools\n\nMade by `cargo xtask docs`; do not edit.\n\n\
+         What a model may ask for, and what it gives back. Approvals decide who may do what: `read-only`, `ask` (the default: reading in \
+         the workspace is free, writing and running are asked about), `auto-edit` and `full`; rules allow or deny (`/approval`). Paths are \
+         confined to the workspace (`--add-dir` widens it), commands to what [how tools are confined](confinement.md) tells, in every mode.\n\n\
+         Beside these there are `agent_summarizer` (how summaries are getting on), `skill` (where skills were found: folders with a \
+         `SKILL.md` in the project's `.memoir/skills` and in `skills` beside the config) and what servers of the config offer.\n",
+    );
+    for spec in memoir_tools::ToolSet::all().specs() {
+        let _ = writeln!(page, "\n## `{}`\n\n{}\n", spec.name, spec.description);
+        let required: Vec<&str> = spec.parameters["required"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(serde_json::Value::as_str)
+            .collect();
+        let Some(properties) =
+            spec.parameters["properties"].as_object().filter(|properties| !properties.is_empty())
+        else {
+            page.push_str("It takes nothing.\n");
+            continue;
+        };
+        page.push_str("| parameter | type | |\n| --- | --- | --- |\n");
+        for (name, property) in properties {
+            let mut what = property["description"].as_str().unwrap_or_default().to_owned();
+            if let Some(words) = property["enum"].as_array() {
+                let words: Vec<&str> = words.iter().filter_map(serde_json::Value::as_str).collect();
+                what = format!("{what} {}", words.join(", ")).trim().to_owned();
+            }
+            let needed = if required.contains(&name.as_str()) { "" } else { ", optional" };
+            let kind = property["type"].as_str().unwrap_or_default();
+            let _ = writeln!(page, "| `{name}` | {kind}{needed} | {} |", what.replace('|', "\\|"));
+        }
+    }
+    page
+}
+
 /// `docs/environment.md`.
 pub fn environment_reference() -> String {
     let mut page = String::from(

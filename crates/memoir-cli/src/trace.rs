@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use memoir_core::ToolCall;
 use memoir_models::{ChatMessage, ChatRequest};
+use memoir_redact::without_secrets;
 use serde_json::Value;
 
 /// How much is shown.
@@ -48,7 +49,7 @@ pub(crate) fn tool_call(call: &ToolCall, verbosity: Verbosity) -> String {
 }
 
 fn parameter(value: &Value, verbosity: Verbosity) -> String {
-    let text = value.to_string();
+    let text = without_secrets(&value.to_string()).into_owned();
     match text.char_indices().nth(SHORT) {
         Some((end, _)) if verbosity.0 == 1 => format!("{}…", &text[..end]),
         _ => text,
@@ -83,7 +84,7 @@ pub(crate) fn request(request: &ChatRequest, verbosity: Verbosity) -> Option<Str
         }
     }
     text.push_str("---");
-    Some(text)
+    Some(without_secrets(&text).into_owned())
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! How tools are described to a model, and how a model asks for one.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -7,11 +9,18 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ToolSpec {
     /// Its name, unique in the list.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What it does and when to use it, for the model.
-    pub description: &'static str,
+    pub description: Cow<'static, str>,
     /// JSON schema of its arguments.
     pub parameters: Value,
+}
+
+impl ToolSpec {
+    /// A tool that is compiled in.
+    pub const fn new(name: &'static str, description: &'static str, parameters: Value) -> Self {
+        Self { name: Cow::Borrowed(name), description: Cow::Borrowed(description), parameters }
+    }
 }
 
 /// A model's request to run a tool.

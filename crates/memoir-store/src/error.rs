@@ -33,6 +33,9 @@ pub enum StoreError {
         /// The newest version known here.
         known: i64,
     },
+    /// A question was not understood, or takes too long.
+    #[error("{0}")]
+    Query(String),
     /// No space is left. Nothing was written; free some and try again.
     #[error("the disk is full")]
     DiskFull,

@@ -17,6 +17,7 @@ mod exchanges;
 mod inspect;
 mod jobs;
 mod memory;
+mod permissions;
 mod settings;
 mod summaries;
 
@@ -32,12 +33,13 @@ pub use digests::Digests;
 pub use embeddings::{Embeddable, EmbeddingCount, Embeddings, NewEmbedding, Unembedded};
 pub use error::{Result, StoreError};
 pub use exchanges::{Committed, Exchanges};
-pub use inspect::{Inspect, TableInfo};
+pub use inspect::{Answer, Inspect, QueryLimits, TableInfo};
 pub use jobs::{Claim, Claimed, Job, JobFailure, Jobs};
 pub use memory::{
     ExchangeText, Filter, IndexMode, Match, Memory, MessageOutline, SummaryMatch, VectorSearch, WordSearch,
     WordsFound,
 };
+pub use permissions::{KeptRule, Permissions, Redaction};
 pub use settings::Settings;
 pub use summaries::{ConversationSummary, Summaries};
 
@@ -51,6 +53,7 @@ pub trait Store:
     + Digests
     + Summaries
     + Jobs
+    + Permissions
     + Settings
     + CommandHistory
     + Costs
@@ -68,6 +71,7 @@ impl<T> Store for T where
         + Digests
         + Summaries
         + Jobs
+        + Permissions
         + Settings
         + CommandHistory
         + Costs

@@ -9,40 +9,32 @@ use std::{
 use memoir_recall::Recall;
 use memoir_store::Store;
 
-use crate::ToolError;
+use crate::{Sandbox, Search, Workspace};
 
-/// What tools work with: the workspace they are confined to, and memory.
+/// What tools work with: the workspace they are confined to, memory, and what is set up for them.
 #[derive(Clone)]
 pub struct ToolContext {
-    workspace: PathBuf,
+    /// Where files may be touched.
+    pub workspace: Workspace,
     /// Memory.
     pub store: Arc<dyn Store>,
     /// How it is asked.
     pub recall: Recall,
+    /// How commands are run.
+    pub sandbox: Sandbox,
+    /// Who searches the internet, if anyone.
+    pub search: Option<Search>,
 }
 
 impl ToolContext {
-    /// A context confined to `workspace`, which must exist.
-    pub fn new(workspace: &Path, recall: Recall) -> io::Result<Self> {
-        Ok(Self { workspace: workspace.canonicalize()?, store: Arc::clone(&recall.store), recall })
-    }
-
-    /// The project that tools work in.
-    pub fn workspace(&self) -> &Path {
-        &self.workspace
-    }
-
-    /// The real path of an existing file in the workspace, symbolic links resolved.
-    pub(crate) fn existing_path(&self, path: &str) -> Result<PathBuf, ToolError> {
-        let real = self
-            .workspace
-            .join(path)
-            .canonicalize()
-            .map_err(|error| ToolError::Failed(format!("cannot open {path}: {error}")))?;
-        if real.starts_with(&self.workspace) {
-            Ok(real)
-        } else {
-            Err(ToolError::OutsideWorkspace(path.into()))
-        }
+    /// A context confined to `project`, which must exist, and to `further` folders.
+    pub fn new(project: &Path, further: &[PathBuf], recall: Recall) -> io::Result<Self> {
+        Ok(Self {
+            workspace: Workspace::new(project, further)?,
+            store: Arc::clone(&recall.store),
+            recall,
+            sandbox: Sandbox::default(),
+            search: None,
+        })
     }
 }

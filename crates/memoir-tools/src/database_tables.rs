@@ -13,11 +13,11 @@ pub(crate) struct DatabaseTables;
 #[async_trait]
 impl Tool for DatabaseTables {
     fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: "database_tables",
-            description: "List the tables of Memoir's own database with their number of rows.",
-            parameters: json!({"type": "object", "properties": {}, "additionalProperties": false}),
-        }
+        ToolSpec::new(
+            "database_tables",
+            "List the tables of Memoir's own database with their number of rows.",
+            json!({"type": "object", "properties": {}, "additionalProperties": false}),
+        )
     }
 
     async fn run(&self, _arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {

@@ -28,10 +28,10 @@ pub(crate) struct FetchConversationDetails;
 #[async_trait]
 impl Tool for FetchConversationDetails {
     fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: "fetch_conversation_details",
-            description: "Read an earlier conversation, or one exchange of it, by the id that stands beside what memory quoted.",
-            parameters: json!({
+        ToolSpec::new(
+            "fetch_conversation_details",
+            "Read an earlier conversation, or one exchange of it, by the id that stands beside what memory quoted.",
+            json!({
                 "type": "object",
                 "properties": {
                     "conversation_id": {"type": "integer", "description": "A conversation: its exchanges, oldest first."},
@@ -41,7 +41,7 @@ impl Tool for FetchConversationDetails {
                 },
                 "additionalProperties": false
             }),
-        }
+        )
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {

@@ -1,4 +1,4 @@
-//! `file_read`: a text file of the workspace, whole or by lines.
+//! `file_read`: a text file, whole or by lines.
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
@@ -6,12 +6,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    Tool, ToolContext, ToolError, ToolOutput,
+    Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
     output::{LONGEST_OUTPUT, cap},
+    tool::{object, parse},
+    workspace::{Place, read_file},
 };
 
 /// A file larger than this is not read into memory.
-const LARGEST_FILE: u64 = 10 * 1024 * 1024;
+pub(crate) const LARGEST_FILE: u64 = 10 * 1024 * 1024;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -26,36 +28,39 @@ pub(crate) struct FileRead;
 #[async_trait]
 impl Tool for FileRead {
     fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: "file_read",
-            description: "Read a text file in the workspace, whole or from one line to another.",
-            parameters: json!({
-                "type": "object",
-                "properties": {
+        ToolSpec::new(
+            "file_read",
+            "Read a text file, whole or from one line to another. Outside the workspace the user is asked.",
+            object(
+                json!({
                     "path": {"type": "string", "description": "Path of the file, relative to the workspace."},
                     "first_line": {"type": "integer", "minimum": 1, "description": "First line to read; 1 if left out."},
                     "last_line": {"type": "integer", "minimum": 1, "description": "Last line to read; the end if left out."}
-                },
-                "required": ["path"],
-                "additionalProperties": false
-            }),
-        }
+                }),
+                &["path"],
+            ),
+        )
+    }
+
+    async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
+        let Arguments { path, .. } = parse(arguments)?;
+        Ok(match context.workspace.place(&path)? {
+            Place::Inside(inside) => Plan::of(Access::Read(inside.real)),
+            Place::Outside(real) => {
+                Plan::of(Access::ReadOutside(real.clone())).shown(real.display().to_string())
+            }
+        })
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { path, first_line, last_line } =
-            serde_json::from_value(arguments).map_err(|error| ToolError::Arguments(error.to_string()))?;
-        let real = context.existing_path(&path)?;
-        let failed = |error: std::io::Error| ToolError::Failed(format!("cannot read {path}: {error}"));
-        let metadata = tokio::fs::metadata(&real).await.map_err(failed)?;
-        if !metadata.is_file() {
-            return Err(ToolError::Failed(format!("{path} is not a file")));
-        }
-        if metadata.len() > LARGEST_FILE {
-            return Err(ToolError::Failed(format!("{path} is too large to read ({} bytes)", metadata.len())));
-        }
-        let text = String::from_utf8(tokio::fs::read(&real).await.map_err(failed)?)
-            .map_err(|_| ToolError::Failed(format!("{path} is not text")))?;
+        let Arguments { path, first_line, last_line } = parse(&arguments)?;
+        let read = match context.workspace.place(&path)? {
+            Place::Inside(inside) => inside.read(LARGEST_FILE),
+            // Whoever runs this has asked.
+            Place::Outside(real) => std::fs::File::open(real).and_then(|file| read_file(file, LARGEST_FILE)),
+        };
+        let bytes = read.map_err(|error| ToolError::Failed(format!("cannot read {path}: {error}")))?;
+        let text = String::from_utf8(bytes).map_err(|_| ToolError::Failed(format!("{path} is not text")))?;
         Ok(cap(&lines(&text, first_line.unwrap_or(1), last_line), LONGEST_OUTPUT).into())
     }
 }
@@ -88,6 +93,12 @@ mod tests {
         FileRead.run(arguments, &context).await.map(|output| output.text)
     }
 
+    async fn plan(directory: &TempDir, arguments: Value) -> Plan {
+        let store = SqliteStore::open(&directory.path().join("memory/memoir.db")).await.unwrap();
+        let context = testing::context(&directory.path().join("work"), store);
+        FileRead.plan(&arguments, &context).await.unwrap()
+    }
+
     fn workspace() -> TempDir {
         let directory = TempDir::new().unwrap();
         fs::create_dir(directory.path().join("work")).unwrap();
@@ -116,14 +127,14 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn nothing_leads_out_of_the_workspace() {
+    async fn what_lies_outside_is_told_so_before_it_is_read() {
         let directory = workspace();
         std::os::unix::fs::symlink(directory.path().join("secret.txt"), directory.path().join("work/link"))
             .unwrap();
         let absolute = directory.path().join("secret.txt").to_string_lossy().into_owned();
         for path in ["../secret.txt", "link", &absolute] {
-            let refused = read(&directory, json!({"path": path})).await;
-            assert!(matches!(refused, Err(ToolError::OutsideWorkspace(_))), "{path}: {refused:?}");
+            let plan = plan(&directory, json!({"path": path})).await;
+            assert!(matches!(plan.accesses[..], [Access::ReadOutside(_)]), "{path}: {plan:?}");
         }
     }
 
@@ -132,8 +143,8 @@ mod tests {
         let directory = workspace();
         fs::write(directory.path().join("work/binary"), [0xff, 0xfe]).unwrap();
         for (arguments, said) in [
-            (json!({"path": "none.txt"}), "cannot open none.txt"),
-            (json!({"path": "."}), ". is not a file"),
+            (json!({"path": "none.txt"}), "cannot read none.txt"),
+            (json!({"path": "."}), "cannot read .: it is not a file"),
             (json!({"path": "binary"}), "binary is not text"),
             (json!({"file": "poem.txt"}), "the arguments do not fit"),
         ] {

@@ -1,11 +1,36 @@
 //! The one list of tools.
 
+use std::sync::Arc;
+
 use memoir_core::ToolSpec;
 use serde_json::Value;
 
 use crate::{
-    Tool, ToolContext, ToolError, ToolOutput, core_memory::CoreMemory, database_tables::DatabaseTables,
-    fetch_conversation_details::FetchConversationDetails, file_read::FileRead, search_memory::SearchMemory,
+    Plan, Skills, Summarizing, Tool, ToolContext, ToolError, ToolOutput,
+    agent_summarizer::AgentSummarizer,
+    core_memory::CoreMemory,
+    database_message::DatabaseMessage,
+    database_query::DatabaseQuery,
+    database_schema::DatabaseSchema,
+    database_tables::DatabaseTables,
+    dir_create::DirCreate,
+    dir_delete::DirDelete,
+    dir_list::DirList,
+    execute::{ExecuteBash, ExecutePython},
+    fetch_conversation_details::FetchConversationDetails,
+    file_copy::FileCopy,
+    file_delete::FileDelete,
+    file_edit::FileEdit,
+    file_glob::FileGlob,
+    file_grep::FileGrep,
+    file_move::FileMove,
+    file_read::FileRead,
+    file_stat::FileStat,
+    file_tree::FileTree,
+    file_write::FileWrite,
+    search_internet::SearchInternet,
+    search_memory::SearchMemory,
+    skill::LoadSkill,
 };
 
 /// The tools that a model is offered.
@@ -14,12 +39,30 @@ pub struct ToolSet {
 }
 
 impl ToolSet {
-    /// Every tool there is. To add one, write its file and add its line here.
+    /// Every tool that needs nothing set up. To add one, write its file and add its line here.
     pub fn all() -> Self {
         Self {
             tools: vec![
                 Box::new(FileRead),
+                Box::new(FileWrite),
+                Box::new(FileEdit),
+                Box::new(FileCopy),
+                Box::new(FileMove),
+                Box::new(FileDelete),
+                Box::new(FileStat),
+                Box::new(FileGlob),
+                Box::new(FileGrep),
+                Box::new(FileTree),
+                Box::new(DirList),
+                Box::new(DirCreate),
+                Box::new(DirDelete),
+                Box::new(ExecuteBash),
+                Box::new(ExecutePython),
+                Box::new(DatabaseQuery),
+                Box::new(DatabaseSchema),
                 Box::new(DatabaseTables),
+                Box::new(DatabaseMessage),
+                Box::new(SearchInternet),
                 Box::new(SearchMemory),
                 Box::new(FetchConversationDetails),
                 Box::new(CoreMemory),
@@ -32,9 +75,35 @@ impl ToolSet {
         Self { tools }
     }
 
+    /// With one more.
+    pub fn with(mut self, tool: Box<dyn Tool>) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// With whoever makes summaries.
+    pub fn with_summaries(self, summaries: Arc<dyn Summarizing>) -> Self {
+        self.with(Box::new(AgentSummarizer(summaries)))
+    }
+
+    /// With skills, if there are any.
+    pub fn with_skills(self, skills: &Skills) -> Self {
+        if skills.all.is_empty() { self } else { self.with(Box::new(LoadSkill(skills.clone()))) }
+    }
+
     /// How the tools are described, in the order of the list.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.iter().map(|tool| tool.spec()).collect()
+    }
+
+    /// What a call would do.
+    pub async fn plan(
+        &self,
+        name: &str,
+        arguments: &Value,
+        context: &ToolContext,
+    ) -> Result<Plan, ToolError> {
+        self.find(name, arguments)?.plan(arguments, context).await
     }
 
     /// Runs the tool called `name`.
@@ -44,12 +113,16 @@ impl ToolSet {
         arguments: Value,
         context: &ToolContext,
     ) -> Result<ToolOutput, ToolError> {
+        self.find(name, &arguments)?.run(arguments, context).await
+    }
+
+    fn find(&self, name: &str, arguments: &Value) -> Result<&dyn Tool, ToolError> {
         let tool = self.tools.iter().find(|tool| tool.spec().name == name);
         let tool = tool.ok_or_else(|| ToolError::Unknown(name.to_owned()))?;
-        if let Value::String(broken) = &arguments {
-            return Err(ToolError::Arguments(format!("not valid JSON: {broken}")));
+        match arguments {
+            Value::String(broken) => Err(ToolError::Arguments(format!("not valid JSON: {broken}"))),
+            _ => Ok(tool.as_ref()),
         }
-        tool.run(arguments, context).await
     }
 }
 
@@ -62,7 +135,7 @@ mod tests {
     #[test]
     fn names_are_unique_and_schemas_are_objects() {
         let specs = ToolSet::all().specs();
-        let names: HashSet<_> = specs.iter().map(|spec| spec.name).collect();
+        let names: HashSet<_> = specs.iter().map(|spec| spec.name.clone()).collect();
         assert_eq!(names.len(), specs.len());
         for spec in specs {
             assert_eq!(spec.parameters["type"], "object", "{}", spec.name);

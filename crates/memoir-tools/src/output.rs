@@ -1,10 +1,10 @@
 //! Keeping output within what a model can use.
 
 /// The most a tool gives back. A model that needs more can ask for the next part.
-pub(crate) const LONGEST_OUTPUT: usize = 30_000;
+pub const LONGEST_OUTPUT: usize = 30_000;
 
 /// Cuts `text` to `limit` bytes, between characters, and says what was cut.
-pub(crate) fn cap(text: &str, limit: usize) -> String {
+pub fn cap(text: &str, limit: usize) -> String {
     if text.len() <= limit {
         return text.to_owned();
     }

@@ -28,10 +28,10 @@ pub(crate) struct SearchMemory;
 #[async_trait]
 impl Tool for SearchMemory {
     fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: "search_memory",
-            description: "Search everything that was said in earlier conversations, by words and by meaning.",
-            parameters: json!({
+        ToolSpec::new(
+            "search_memory",
+            "Search everything that was said in earlier conversations, by words and by meaning.",
+            json!({
                 "type": "object",
                 "properties": {
                     "query": {"type": "string", "description": "What to look for, in a few words or a question."},
@@ -41,7 +41,7 @@ impl Tool for SearchMemory {
                 "required": ["query"],
                 "additionalProperties": false
             }),
-        }
+        )
     }
 
     async fn run(&self, arguments: Value, tools: &ToolContext) -> Result<ToolOutput, ToolError> {

@@ -2,17 +2,60 @@
 
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use memoir_core::{SystemClock, TimeZone};
 use memoir_embed::LocalEmbedder;
 use memoir_recall::Recall;
 use memoir_store::sqlite::SqliteStore;
+use serde_json::Value;
+use tempfile::TempDir;
 
-use crate::ToolContext;
+use crate::{Plan, Tool, ToolContext, ToolError};
 
 /// Tools in `workspace`, with this memory.
 pub(crate) fn context(workspace: &Path, store: SqliteStore) -> ToolContext {
     let recall = Recall::new(Arc::new(store), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
-    ToolContext::new(workspace, recall).unwrap()
+    ToolContext::new(workspace, &[], recall).unwrap()
+}
+
+/// A workspace to try tools in, and a folder around it that they must not touch.
+pub(crate) struct Bench {
+    directory: TempDir,
+    pub(crate) context: ToolContext,
+}
+
+impl Bench {
+    pub(crate) async fn new() -> Self {
+        let directory = TempDir::new().unwrap();
+        std::fs::create_dir(directory.path().join("work")).unwrap();
+        let store = SqliteStore::open(&directory.path().join("memory/memoir.db")).await.unwrap();
+        let context = context(&directory.path().join("work"), store);
+        Self { directory, context }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join("work").join(name)
+    }
+
+    pub(crate) fn file(&self, name: &str, content: &str) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    pub(crate) async fn plan(&self, tool: &dyn Tool, arguments: &Value) -> Result<Plan, ToolError> {
+        tool.plan(arguments, &self.context).await
+    }
+
+    pub(crate) async fn run(&self, tool: &dyn Tool, arguments: Value) -> Result<String, ToolError> {
+        tool.run(arguments, &self.context).await.map(|output| output.text)
+    }
 }

@@ -2,15 +2,22 @@
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
-use serde_json::Value;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 
-use crate::{ToolContext, ToolError};
+use crate::{Plan, ToolContext, ToolError};
 
 /// Something a model may ask for.
 #[async_trait]
 pub trait Tool: Send + Sync {
     /// How it is described to the model.
     fn spec(&self) -> ToolSpec;
+
+    /// What a call would do. One that only looks at memory does nothing that anyone has to allow.
+    async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
+        let _ = (arguments, context);
+        Ok(Plan::default())
+    }
 
     /// Runs it. The text is for the model, already cut to size.
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError>;
@@ -29,4 +36,14 @@ impl From<String> for ToolOutput {
     fn from(text: String) -> Self {
         Self { text, notice: None }
     }
+}
+
+/// The schema of an object with these properties, of which some are required.
+pub(crate) fn object(properties: Value, required: &[&str]) -> Value {
+    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+}
+
+/// The arguments of a call, as the tool takes them.
+pub(crate) fn parse<T: DeserializeOwned>(arguments: &Value) -> Result<T, ToolError> {
+    T::deserialize(arguments).map_err(|error| ToolError::Arguments(error.to_string()))
 }

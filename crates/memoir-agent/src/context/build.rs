@@ -236,7 +236,7 @@ impl Agent {
     }
 
     async fn agents_files(&self) -> Vec<AgentsFile> {
-        let project = self.tool_context.workspace().to_owned();
+        let project = self.tool_context.workspace.project().to_owned();
         tokio::task::spawn_blocking(move || system::agents_files(&project)).await.unwrap_or_default()
     }
 

@@ -33,6 +33,6 @@ impl Agent {
 
 /// What a tool's description takes.
 fn tool_tokens(tool: &ToolSpec) -> u64 {
-    let schema = count_tokens(&tool.parameters.to_string()) + count_tokens(tool.description);
-    (schema + count_tokens(tool.name)) as u64 + 2 * window::PER_MESSAGE
+    let schema = count_tokens(&tool.parameters.to_string()) + count_tokens(&tool.description);
+    (schema + count_tokens(&tool.name)) as u64 + 2 * window::PER_MESSAGE
 }

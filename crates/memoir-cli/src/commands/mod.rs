@@ -1,5 +1,6 @@
 //! Slash commands: one file each, one list.
 
+mod approval;
 mod context;
 mod cost;
 mod embeddings;
@@ -12,6 +13,7 @@ mod model;
 mod models;
 mod new;
 mod rag;
+mod redaction;
 mod summarizer;
 mod tools;
 mod verbosity;
@@ -68,6 +70,8 @@ pub(crate) const ALL: &[&dyn Command] = &[
     &cost::Cost,
     &info::Info,
     &tools::Tools,
+    &approval::Approval,
+    &redaction::Redaction,
     &verbosity::SetVerbosity,
     &version::Version,
     &exit::Exit,

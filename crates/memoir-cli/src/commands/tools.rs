@@ -6,6 +6,9 @@ use async_trait::async_trait;
 use super::{Command, Next};
 use crate::{app::App, failure::Failure};
 
+/// So much of what a tool does is shown, in characters.
+const SHOWN: usize = 70;
+
 pub(super) struct Tools;
 
 #[async_trait]
@@ -20,8 +23,11 @@ impl Command for Tools {
 
     async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {
         for spec in app.agent.tools.specs() {
-            println!("{}\n    {}", spec.name, spec.description);
+            let first = spec.description.split(['.', '\n']).next().unwrap_or_default();
+            let shown: String = first.chars().take(SHOWN).collect();
+            println!("{:<28} {shown}", spec.name);
         }
+        println!("\ndocs/tools.md tells all of each; /approval says who may do what.");
         Ok(Next::Prompt)
     }
 }

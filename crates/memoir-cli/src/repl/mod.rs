@@ -1,5 +1,6 @@
 //! The REPL: read a line, run a command or a turn, again.
 
+mod ask;
 mod editor;
 mod picker;
 mod prompt;
@@ -7,7 +8,7 @@ mod quiet;
 mod told;
 mod view;
 
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use anstream::{eprintln, println};
 use memoir_core::{ExchangeStatus, Timestamp, WorkerKind};
@@ -30,6 +31,7 @@ pub(crate) use told::Told;
 /// Talks until the user leaves.
 pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
     banner(&app);
+    app.agent.approvals.asker = Some(Arc::new(ask::TerminalAsker));
     start_workers(&mut app).await;
     let mut interrupts = Interrupts::listen();
     let earlier = app.agent.store.recent_commands(editor::REMEMBERED_LINES).await?;

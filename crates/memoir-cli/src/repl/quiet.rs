@@ -28,6 +28,34 @@ impl Quiet {
     }
 }
 
+/// The terminal echoes again until this is dropped: a question was asked in the middle of a turn.
+pub(super) struct Echo {
+    before: Option<rustix::termios::Termios>,
+}
+
+impl Echo {
+    pub(super) fn begin() -> Self {
+        use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+        let input = std::io::stdin();
+        let before = tcgetattr(&input).ok();
+        if let Some(before) = &before {
+            let mut echoing = before.clone();
+            echoing.local_modes.insert(LocalModes::ECHO | LocalModes::ICANON);
+            let _ = tcsetattr(&input, OptionalActions::Now, &echoing);
+        }
+        Self { before }
+    }
+}
+
+impl Drop for Echo {
+    fn drop(&mut self) {
+        use rustix::termios::{OptionalActions, tcsetattr};
+        if let Some(before) = &self.before {
+            let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, before);
+        }
+    }
+}
+
 #[cfg(unix)]
 impl Drop for Quiet {
     fn drop(&mut self) {

@@ -44,6 +44,7 @@ impl TurnView {
                 self.spin("waiting");
             }
             TurnEvent::Thinking(_) => self.spin("reasoning"),
+            TurnEvent::Asking => self.finish(),
             TurnEvent::Text(text) => {
                 self.stop_spinning();
                 let _ = write!(stdout(), "{}", printable(text)).and_then(|()| stdout().flush());

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::home;
 
 /// A budget in which a dozen exchanges have no room.
-const SMALL: &str = "[context]\nbudget_tokens = 4000\nreply_tokens = 500\n";
+const SMALL: &str = "[context]\nbudget_tokens = 3300\nreply_tokens = 500\n";
 
 fn system(provider: &ScriptedProvider) -> String {
     provider.requests().last().unwrap().messages()[0].1.clone()

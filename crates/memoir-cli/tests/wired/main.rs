@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
 mod bad_input;
+mod confinement;
 mod context;
 mod costs;
 mod faults;

@@ -59,7 +59,7 @@ fn commands_answer_and_unknown_ones_say_where_to_look() {
     terminal.wait_for("there is no command /frob. /help lists them all.");
     terminal.wait_for_prompt();
     terminal.type_keys("/tools\r");
-    terminal.wait_for("Read a text file in the workspace");
+    terminal.wait_for("Search everything that was said in earlier conversations");
     terminal.wait_for_prompt();
     terminal.type_keys("/vers\r");
     terminal.wait_for("memoir 0.1.0 (schema ");

@@ -19,10 +19,7 @@ fn a_tool_runs_and_its_result_goes_back() {
 
     let offered = &provider.requests()[0].body["tools"];
     let names: Vec<_> = offered.as_array().unwrap().iter().map(|tool| &tool["function"]["name"]).collect();
-    assert_eq!(
-        names,
-        ["file_read", "database_tables", "search_memory", "fetch_conversation_details", "core_memory"]
-    );
+    assert_eq!(names.len(), 24, "{names:?}");
     let second = provider.requests()[1].body["messages"].clone();
     let [.., call, result] = second.as_array().unwrap().as_slice() else { panic!("{second}") };
     assert_eq!((&call["role"], &call["tool_calls"][0]["id"]), (&json!("assistant"), &json!("call_1")));
@@ -74,7 +71,7 @@ fn what_goes_wrong_in_a_tool_is_told_to_the_model() {
     let messages = provider.requests()[1].body["messages"].clone();
     let results: Vec<_> = messages.as_array().unwrap().iter().filter(|m| m["role"] == "tool").collect();
     let said: Vec<_> = results.iter().map(|result| result["content"].as_str().unwrap()).collect();
-    assert!(said[0].starts_with("error: ") && said[0].contains("passwd"), "{said:?}");
+    assert!(said[0].starts_with("error: not allowed: nobody is there to allow it"), "{said:?}");
     assert_eq!(said[1], "error: there is no tool \"no_such_tool\"");
     assert!(said[2].starts_with("error: the arguments do not fit: not valid JSON"), "{said:?}");
 }

@@ -65,5 +65,5 @@ fn tool_call(call: ToolCall) -> chat::ToolCall {
 }
 
 fn tool(spec: ToolSpec) -> chat::Tool {
-    chat::Tool::new(spec.name).with_description(spec.description).with_schema(spec.parameters)
+    chat::Tool::new(spec.name.into_owned()).with_description(spec.description).with_schema(spec.parameters)
 }

@@ -60,11 +60,11 @@ fn request(text: &str) -> ChatRequest {
         stable_messages: 0,
         longest_reply: None,
         memory: memoir_core::Recollection::default(),
-        tools: vec![ToolSpec {
-            name: "look",
-            description: "Look at something.",
-            parameters: json!({"type": "object", "properties": {"at": {"type": "string"}}}),
-        }],
+        tools: vec![ToolSpec::new(
+            "look",
+            "Look at something.",
+            json!({"type": "object", "properties": {"at": {"type": "string"}}}),
+        )],
     }
 }
 

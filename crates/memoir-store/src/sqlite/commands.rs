@@ -3,22 +3,26 @@
 use async_trait::async_trait;
 use memoir_core::Timestamp;
 
-use super::{SqliteStore, error::store_error};
+use super::{SqliteStore, clean::Findings, error::store_error};
 use crate::{CommandHistory, Result};
 
 #[async_trait]
 impl CommandHistory for SqliteStore {
     async fn append_command(&self, line: &str, now: Timestamp) -> Result<()> {
+        let mut findings = Findings::default();
+        let line = findings.clean("line", line);
+        let mut transaction = self.begin_write().await?;
         sqlx::query(
             "INSERT INTO command_history (line, created)
              SELECT ?1, ?2 WHERE ?1 IS NOT (SELECT line FROM command_history ORDER BY id DESC LIMIT 1)",
         )
         .bind(line)
         .bind(now.as_millis())
-        .execute(&self.writer)
+        .execute(&mut *transaction)
         .await
         .map_err(store_error)?;
-        Ok(())
+        findings.note(&mut transaction, None, now).await?;
+        transaction.commit().await.map_err(store_error)
     }
 
     async fn recent_commands(&self, limit: u32) -> Result<Vec<String>> {

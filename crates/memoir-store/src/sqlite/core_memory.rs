@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use memoir_core::{CoreBlock, CoreChange, CoreEntry, Timestamp};
 use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
 
-use super::{SqliteStore, error::store_error, rows::signed};
+use super::{SqliteStore, clean::Findings, error::store_error, rows::signed};
 use crate::{Change, CoreMemory, Result};
 
 /// So many changes of each block can be undone.
@@ -46,7 +46,7 @@ impl CoreMemory for SqliteStore {
         .bind(block.scope(project))
         .bind(block.as_str())
         .bind(&change.seen.text)
-        .bind(&change.text)
+        .bind(Findings::default().clean("core memory", &change.text))
         .bind(change.by.as_str())
         .bind(change.at.as_millis())
         .execute(&mut *transaction)
@@ -111,7 +111,7 @@ async fn write(
     )
     .bind(seen.block.scope(project))
     .bind(seen.block.as_str())
-    .bind(text)
+    .bind(Findings::default().clean("core memory", text))
     .bind(signed(seen.version))
     .bind(at.as_millis())
     .execute(connection)

@@ -6,7 +6,7 @@ use memoir_core::{
 };
 use sqlx::{Row as _, sqlite::SqliteRow};
 
-use super::{SqliteStore, error::store_error, jobs::done};
+use super::{SqliteStore, clean::Findings, error::store_error, jobs::done};
 use crate::{Digests, Result, StoreError};
 
 #[async_trait]
@@ -42,10 +42,10 @@ impl Digests for SqliteStore {
         )
         .bind(conversation.get())
         .bind(digest.through.get())
-        .bind(&digest.summary)
-        .bind(pinned)
+        .bind(Findings::default().clean("digest", &digest.summary))
+        .bind(Findings::default().clean("digest", &pinned))
         .bind(digest.prepared.as_ref().map(|prepared| prepared.through.get()))
-        .bind(digest.prepared.as_ref().map(|prepared| &prepared.summary))
+        .bind(digest.prepared.as_ref().map(|prepared| Findings::default().clean("digest", &prepared.summary)))
         .bind(now.as_millis())
         .bind(seen.map(ExchangeId::get))
         .execute(&mut *transaction)
@@ -101,7 +101,7 @@ impl Digests for SqliteStore {
         )
         .bind(conversation.get())
         .bind(prepared.through.get())
-        .bind(&prepared.summary)
+        .bind(Findings::default().clean("digest", &prepared.summary))
         .bind(now.as_millis())
         .bind(seen.map(ExchangeId::get))
         .execute(&mut *transaction)

@@ -8,7 +8,7 @@ use memoir_core::{
 use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
 
 use super::{
-    SqliteStore,
+    SqliteStore, clean,
     costs::insert_cost,
     error::store_error,
     rows::{signed, usage},
@@ -18,12 +18,14 @@ use crate::{Committed, Exchanges, Result, StoreError};
 #[async_trait]
 impl Exchanges for SqliteStore {
     async fn commit_exchange(&self, target: &ConversationTarget, draft: &ExchangeDraft) -> Result<Committed> {
+        let (target, draft, findings) = clean::exchange(target, draft);
         let mut transaction = self.begin_write().await?;
-        let conversation_id = match target {
-            ConversationTarget::New(new) => insert_conversation(&mut transaction, new, draft).await,
-            ConversationTarget::Existing(id) => touch_conversation(&mut transaction, *id, draft).await,
+        let conversation_id = match &target {
+            ConversationTarget::New(new) => insert_conversation(&mut transaction, new, &draft).await,
+            ConversationTarget::Existing(id) => touch_conversation(&mut transaction, *id, &draft).await,
         }?;
-        let exchange_id = insert_exchange(&mut transaction, conversation_id, draft).await?;
+        let exchange_id = insert_exchange(&mut transaction, conversation_id, &draft).await?;
+        findings.note(&mut transaction, Some(exchange_id), draft.completed).await?;
         for message in &draft.messages {
             insert_message(&mut transaction, conversation_id, exchange_id, message).await?;
         }

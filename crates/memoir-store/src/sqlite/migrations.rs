@@ -15,6 +15,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (4, "context", include_str!("../../migrations/0004_context.sql")),
     (5, "summaries", include_str!("../../migrations/0005_summaries.sql")),
     (6, "work", include_str!("../../migrations/0006_work.sql")),
+    (7, "tools", include_str!("../../migrations/0007_tools.sql")),
 ];
 
 /// The schema version that this program writes.

@@ -2,6 +2,7 @@
 //!
 //! This module owns the connections. Its children own the SQL, one area each.
 
+mod clean;
 mod commands;
 mod conversations;
 mod core_memory;
@@ -18,6 +19,7 @@ mod jobs;
 mod memory;
 mod migrations;
 mod open;
+mod permissions;
 mod rows;
 mod settings;
 mod sources;

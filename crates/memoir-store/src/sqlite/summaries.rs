@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use memoir_core::{ConversationId, ExchangeId, Subject, SubjectKind, Summary, WorkerKind};
 use sqlx::{Row as _, sqlite::SqliteRow};
 
-use super::{SqliteStore, error::store_error, jobs::done};
+use super::{SqliteStore, clean::Findings, error::store_error, jobs::done};
 use crate::{ConversationSummary, Result, Summaries};
 
 #[async_trait]
@@ -13,7 +13,7 @@ impl Summaries for SqliteStore {
         let mut transaction = self.begin_write().await?;
         for (exchange, summary) in summaries {
             sqlx::query("UPDATE exchanges SET summary = ?, summary_by = ? WHERE id = ?")
-                .bind(&summary.text)
+                .bind(Findings::default().clean("summary", &summary.text))
                 .bind(&summary.by)
                 .bind(exchange.get())
                 .execute(&mut *transaction)
@@ -41,10 +41,10 @@ impl Summaries for SqliteStore {
              WHERE id = ?5 AND EXISTS (SELECT 1 FROM exchanges WHERE id = ?3 AND conversation_id = ?5)
                AND (SELECT count(*) FROM exchanges WHERE conversation_id = ?5 AND id <= ?3) = ?6",
         )
-        .bind(&summary.summary.text)
+        .bind(Findings::default().clean("summary", &summary.summary.text))
         .bind(&summary.summary.by)
         .bind(summary.through.get())
-        .bind(title)
+        .bind(title.map(|title| Findings::default().clean("title", title).into_owned()))
         .bind(conversation.get())
         .bind(i64::try_from(exchanges).unwrap_or(i64::MAX))
         .execute(&mut *transaction)

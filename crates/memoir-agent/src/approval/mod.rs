@@ -1,0 +1,280 @@
+//! Who may do what: the one place that decides.
+//!
+//! A mode says what is free and what is asked for; rules say what is always allowed and what never is. Confinement holds
+//! whatever is decided here.
+
+mod rule;
+mod shell;
+
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use async_trait::async_trait;
+use memoir_tools::{Access, Plan};
+
+pub use rule::{Rule, RuleEffect};
+
+/// How much is asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// Nothing is changed or run.
+    ReadOnly,
+    /// Reading in the workspace is free; writing and running are asked about.
+    #[default]
+    Ask,
+    /// Writing in the workspace is free, too.
+    AutoEdit,
+    /// Nothing is asked about.
+    Full,
+}
+
+impl Mode {
+    /// All of them, the strictest first.
+    pub const ALL: [Self; 4] = [Self::ReadOnly, Self::Ask, Self::AutoEdit, Self::Full];
+
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "read-only",
+            Self::Ask => "ask",
+            Self::AutoEdit => "auto-edit",
+            Self::Full => "full",
+        }
+    }
+
+    /// What it says about an access.
+    fn says(self, access: &Access) -> Verdict {
+        match (access, self) {
+            (Access::Read(_) | Access::Memory, _) | (_, Self::Full) => Verdict::Allowed,
+            (Access::Write(_), Self::AutoEdit) => Verdict::Allowed,
+            (Access::Write(_) | Access::Run(_) | Access::Server(_), Self::ReadOnly) => {
+                Verdict::Denied("the approval mode is read-only".into())
+            }
+            _ => Verdict::Ask,
+        }
+    }
+}
+
+/// What is decided about a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may be done.
+    Allowed,
+    /// The user is asked.
+    Ask,
+    /// It may not, and why.
+    Denied(String),
+}
+
+/// What the user is asked.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// Which tool.
+    pub tool: String,
+    /// The very command, or the change line by line.
+    pub preview: String,
+    /// What "always" would allow from now on, if anything could.
+    pub always: Option<Rule>,
+}
+
+/// What he says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// This once.
+    Yes,
+    /// From now on.
+    Always,
+    /// No.
+    No,
+}
+
+/// Whoever can be asked.
+#[async_trait]
+pub trait Asker: Send + Sync {
+    /// Asks, and waits for the answer.
+    async fn ask(&self, question: &Question) -> Answer;
+}
+
+/// Who may do what, now.
+#[derive(Clone, Default)]
+pub struct Approvals {
+    policy: Arc<Mutex<Policy>>,
+    /// Who is asked; nobody there means no.
+    pub asker: Option<Arc<dyn Asker>>,
+}
+
+/// The mode and the rules.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// The mode.
+    pub mode: Mode,
+    /// The rules; denying ones count first.
+    pub rules: Vec<Rule>,
+}
+
+impl Policy {
+    /// What is decided about a call. `project` is where paths are shown from.
+    pub fn judge(&self, tool: &str, plan: &Plan, project: &Path) -> Verdict {
+        let shown = |access: &Access| match access {
+            Access::Read(path) | Access::ReadOutside(path) | Access::Write(path) => {
+                path.strip_prefix(project).unwrap_or(path).to_string_lossy().into_owned()
+            }
+            _ => String::new(),
+        };
+        let touched = plan.accesses.iter().map(Some).chain(plan.accesses.is_empty().then_some(None));
+        for access in touched {
+            let shown = access.map(shown).unwrap_or_default();
+            if let Some(rule) = self.rules.iter().find(|rule| rule.denies(tool, access, &shown)) {
+                return Verdict::Denied(format!("the rule \"deny {rule}\" forbids it"));
+            }
+        }
+        let mut verdict = Verdict::Allowed;
+        for access in &plan.accesses {
+            match self.mode.says(access) {
+                Verdict::Allowed => {}
+                Verdict::Ask if self.rules.iter().any(|rule| rule.allows(tool, access, &shown(access))) => {}
+                Verdict::Ask => verdict = Verdict::Ask,
+                denied @ Verdict::Denied(_) => return denied,
+            }
+        }
+        verdict
+    }
+}
+
+impl Approvals {
+    /// Approvals by a policy, with nobody to ask.
+    pub fn new(policy: Policy) -> Self {
+        Self { policy: Arc::new(Mutex::new(policy)), ..Self::default() }
+    }
+
+    /// The policy, as it is now.
+    pub fn policy(&self) -> Policy {
+        self.policy.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Another policy from now on.
+    pub fn set_policy(&self, policy: Policy) {
+        *self.policy.lock().unwrap_or_else(PoisonError::into_inner) = policy;
+    }
+
+    /// Whether a call may be made; if not, why. Asks if it must; `about_to_ask` is told before. Gives the rule that the user
+    /// wants kept, if he said "always"; it holds from now on.
+    pub(crate) async fn decide(
+        &self,
+        tool: &str,
+        plan: &Plan,
+        project: &Path,
+        about_to_ask: &mut (dyn FnMut() + Send),
+    ) -> Result<Option<Rule>, String> {
+        match self.policy().judge(tool, plan, project) {
+            Verdict::Allowed => return Ok(None),
+            Verdict::Denied(why) => return Err(why),
+            Verdict::Ask => {}
+        }
+        let Some(asker) = &self.asker else {
+            return Err("nobody is there to allow it; --approval or a rule in the config would".into());
+        };
+        let question = Question {
+            tool: tool.to_owned(),
+            preview: plan.preview.clone(),
+            always: Rule::for_call(tool, plan),
+        };
+        about_to_ask();
+        match asker.ask(&question).await {
+            Answer::Yes => Ok(None),
+            Answer::No => Err("the user does not allow it".into()),
+            Answer::Always => {
+                if let Some(rule) = &question.always {
+                    self.policy.lock().unwrap_or_else(PoisonError::into_inner).rules.push(rule.clone());
+                }
+                Ok(question.always)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use super::*;
+
+    fn plan(access: Access) -> Plan {
+        Plan { accesses: vec![access], preview: String::new() }
+    }
+
+    fn judge(mode: Mode, rules: &[(RuleEffect, &str)], access: Access) -> Verdict {
+        let rules = rules.iter().map(|(effect, text)| Rule::parse(*effect, text).unwrap()).collect();
+        Policy { mode, rules }.judge("execute_bash", &plan(access), Path::new("/w"))
+    }
+
+    #[test]
+    fn modes_say_what_is_free() {
+        let accesses = [
+            Access::Read("/w/a".into()),
+            Access::ReadOutside("/etc/x".into()),
+            Access::Write("/w/a".into()),
+            Access::Run("ls".into()),
+            Access::Network("x".into()),
+            Access::Memory,
+        ];
+        let said = |mode| {
+            accesses
+                .iter()
+                .map(|access| match judge(mode, &[], access.clone()) {
+                    Verdict::Allowed => 'a',
+                    Verdict::Ask => '?',
+                    Verdict::Denied(_) => 'd',
+                })
+                .collect::<String>()
+        };
+        assert_eq!(Mode::ALL.map(said), ["a?dd?a", "a????a", "a?a??a", "aaaaaa"]);
+    }
+
+    #[test]
+    fn deny_beats_every_mode_and_allow_no_read_only() {
+        let run = || Access::Run("git status".into());
+        let (allow, deny) =
+            ((RuleEffect::Allow, "execute_bash(git status)"), (RuleEffect::Deny, "execute_bash(git)"));
+        assert_eq!(judge(Mode::Ask, &[allow], run()), Verdict::Allowed);
+        assert!(matches!(judge(Mode::ReadOnly, &[allow], run()), Verdict::Denied(_)));
+        for mode in Mode::ALL {
+            assert!(matches!(judge(mode, &[allow, deny], run()), Verdict::Denied(_)), "{mode:?}");
+        }
+        let nothing =
+            Policy { mode: Mode::Full, rules: vec![Rule::parse(RuleEffect::Deny, "search_memory").unwrap()] };
+        assert!(matches!(
+            nothing.judge("search_memory", &Plan::default(), Path::new("/w")),
+            Verdict::Denied(_)
+        ));
+    }
+
+    struct Says(Answer);
+
+    #[async_trait]
+    impl Asker for Says {
+        async fn ask(&self, _question: &Question) -> Answer {
+            self.0
+        }
+    }
+
+    #[tokio::test]
+    async fn without_anyone_to_ask_the_answer_is_no_and_always_is_remembered() {
+        let run = plan(Access::Run("make test".into()));
+        let decide = async |approvals: &Approvals, plan: &Plan| {
+            approvals.decide("execute_bash", plan, Path::new("/w"), &mut || {}).await
+        };
+        let mut approvals = Approvals::default();
+        assert!(decide(&approvals, &run).await.unwrap_err().contains("nobody is there"));
+        approvals.asker = Some(Arc::new(Says(Answer::No)));
+        assert!(decide(&approvals, &run).await.unwrap_err().contains("does not allow"));
+        approvals.asker = Some(Arc::new(Says(Answer::Always)));
+        decide(&approvals, &run).await.unwrap();
+        approvals.asker = None;
+        decide(&approvals, &run).await.unwrap();
+        let more = plan(Access::Run("make test; rm x".into()));
+        assert!(decide(&approvals, &more).await.is_err());
+    }
+}

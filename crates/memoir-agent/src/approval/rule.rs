@@ -1,0 +1,226 @@
+//! Rules: what is always allowed, and what never is.
+
+use std::fmt;
+
+use globset::Glob;
+use memoir_tools::{Access, Plan};
+
+use super::shell::{all_words, plain_words};
+
+/// Whether what a rule is about may be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RuleEffect {
+    /// Always.
+    Allow,
+    /// Never.
+    Deny,
+}
+
+impl RuleEffect {
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+/// A rule: a tool, and what of it. `file_edit`, `file_edit(src/**)`, `execute_bash(git status)`, `*`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    /// Whether that is allowed.
+    pub effect: RuleEffect,
+    tool: String,
+    what: Option<String>,
+}
+
+impl Rule {
+    /// A rule as it is written.
+    pub fn parse(effect: RuleEffect, text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let (tool, what) = match text.split_once('(') {
+            None => (text, None),
+            Some((tool, rest)) => {
+                let what =
+                    rest.strip_suffix(')').ok_or_else(|| format!("\"{text}\" lacks its closing bracket"))?;
+                (tool.trim(), Some(what.trim().to_owned()))
+            }
+        };
+        let is_name = |letter: char| letter.is_alphanumeric() || "_-*./".contains(letter);
+        if tool.is_empty() || !tool.chars().all(is_name) {
+            return Err(format!("\"{tool}\" is no tool's name"));
+        }
+        if let Some(what) = what.as_deref().filter(|_| !runs_commands(tool)) {
+            Glob::new(what).map_err(|error| format!("\"{what}\" is no pattern of paths: {error}"))?;
+        }
+        if let Some(what) = what.as_deref().filter(|_| runs_commands(tool) && effect == RuleEffect::Allow)
+            && plain_words(what).is_none()
+        {
+            return Err(format!("\"{what}\" is no plain command: one program and its arguments"));
+        }
+        Ok(Self { effect, tool: tool.to_owned(), what })
+    }
+
+    /// The rule that always allows just what a call would do, if there is one.
+    pub(super) fn for_call(tool: &str, plan: &Plan) -> Option<Self> {
+        let what = match plan.accesses.as_slice() {
+            [Access::Run(command)] if tool == BASH => {
+                plain_words(command)?;
+                Some(command.trim().to_owned())
+            }
+            [Access::Run(_)] => return None,
+            [Access::Write(path) | Access::ReadOutside(path)] => Some(globset::escape(path.to_str()?)),
+            [Access::Server(_) | Access::Network(_)] => None,
+            _ => return None,
+        };
+        Some(Self { effect: RuleEffect::Allow, tool: tool.to_owned(), what })
+    }
+
+    fn is_about(&self, tool: &str) -> bool {
+        match self.tool.split_once('*') {
+            Some((before, after)) => {
+                tool.len() >= before.len() + after.len() && tool.starts_with(before) && tool.ends_with(after)
+            }
+            None => self.tool == tool,
+        }
+    }
+
+    /// Whether it allows an access of a tool.
+    pub(super) fn allows(&self, tool: &str, access: &Access, shown: &str) -> bool {
+        self.effect == RuleEffect::Allow
+            && self.is_about(tool)
+            && match (&self.what, access) {
+                (None, _) => true,
+                (Some(what), Access::Run(command)) => begins_with(command, what),
+                (Some(what), Access::Read(_) | Access::ReadOutside(_) | Access::Write(_)) => {
+                    matches(what, shown, access)
+                }
+                (Some(_), _) => false,
+            }
+    }
+
+    /// Whether it forbids an access of a tool. In doubt it does: a command is forbidden that has the words anywhere.
+    pub(super) fn denies(&self, tool: &str, access: Option<&Access>, shown: &str) -> bool {
+        self.effect == RuleEffect::Deny
+            && self.is_about(tool)
+            && match (&self.what, access) {
+                (None, _) => true,
+                (Some(what), Some(Access::Run(command))) => has_words(command, what),
+                (Some(what), Some(access)) => matches(what, shown, access),
+                (Some(_), None) => false,
+            }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.what {
+            None => formatter.write_str(&self.tool),
+            Some(what) => write!(formatter, "{}({what})", self.tool),
+        }
+    }
+}
+
+const BASH: &str = "execute_bash";
+
+fn runs_commands(tool: &str) -> bool {
+    tool.starts_with("execute_")
+}
+
+/// Whether a plain command begins with these words.
+fn begins_with(command: &str, prefix: &str) -> bool {
+    match (plain_words(command), plain_words(prefix)) {
+        (Some(words), Some(prefix)) => words.starts_with(&prefix),
+        _ => false,
+    }
+}
+
+/// Whether a command has these words in a row, anywhere; a program counts by its name, wherever it lies.
+fn has_words(command: &str, wanted: &str) -> bool {
+    let (words, wanted) = (all_words(command), all_words(wanted));
+    let same = |word: &&str, wanted: &&str| word == wanted || word.rsplit('/').next() == Some(*wanted);
+    !wanted.is_empty()
+        && words
+            .windows(wanted.len())
+            .any(|some| some.iter().zip(&wanted).all(|(word, wanted)| same(word, wanted)))
+}
+
+/// Whether a path, as it is or from the project, matches a pattern.
+fn matches(pattern: &str, shown: &str, access: &Access) -> bool {
+    let (Access::Read(path) | Access::ReadOutside(path) | Access::Write(path)) = access else { return false };
+    Glob::new(pattern).is_ok_and(|glob| {
+        let matcher = glob.compile_matcher();
+        matcher.is_match(shown) || matcher.is_match(path)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use super::*;
+
+    fn run(command: &str) -> Access {
+        Access::Run(command.into())
+    }
+
+    #[test]
+    fn an_allowed_beginning_lets_nothing_else_through() {
+        let rule = Rule::parse(RuleEffect::Allow, "execute_bash(git status)").unwrap();
+        for command in ["git status", "git  status -s", "git 'status' src"] {
+            assert!(rule.allows(BASH, &run(command), ""), "{command}");
+        }
+        for command in [
+            "git statusx",
+            "git",
+            "git status; rm -rf x",
+            "git status $(rm x)",
+            "git status\nrm x",
+            "git -C / status",
+            "cd x && git status",
+        ] {
+            assert!(!rule.allows(BASH, &run(command), ""), "{command}");
+        }
+        assert!(!rule.allows("execute_python", &run("git status"), ""));
+        assert!(Rule::parse(RuleEffect::Allow, "execute_bash(git status; ls)").is_err());
+    }
+
+    #[test]
+    fn what_is_denied_is_found_wherever_it_hides() {
+        let rule = Rule::parse(RuleEffect::Deny, "execute_bash(rm)").unwrap();
+        for command in [
+            "rm x",
+            "git status; rm -rf x",
+            "$(rm x)",
+            "bash -c 'rm x'",
+            "find . -exec /bin/rm {} +",
+            "echo x | xargs rm",
+            "ls\nrm x",
+        ] {
+            assert!(rule.denies(BASH, Some(&run(command)), ""), "{command}");
+        }
+        assert!(!rule.denies(BASH, Some(&run("git rm-branch farm")), ""));
+        let rule = Rule::parse(RuleEffect::Deny, "execute_bash(git push)").unwrap();
+        assert!(
+            rule.denies(BASH, Some(&run("cd x && git push -f")), "")
+                && !rule.denies(BASH, Some(&run("git pull")), "")
+        );
+    }
+
+    #[test]
+    fn paths_and_tools_go_by_patterns() {
+        let rule = Rule::parse(RuleEffect::Allow, "file_*(src/**)").unwrap();
+        let write = Access::Write("/w/src/a.rs".into());
+        assert!(
+            rule.allows("file_edit", &write, "src/a.rs") && !rule.allows("file_edit", &write, "lib/a.rs")
+        );
+        assert!(!rule.allows("dir_delete", &write, "src/a.rs"));
+        let everything = Rule::parse(RuleEffect::Deny, "*").unwrap();
+        assert!(everything.denies("file_read", None, ""));
+        for text in ["", "(x)", "file_edit(src", "a b(c)", "file_edit([)"] {
+            assert!(Rule::parse(RuleEffect::Allow, text).is_err(), "{text}");
+        }
+        assert_eq!(rule.to_string(), "file_*(src/**)");
+    }
+}

@@ -1,0 +1,48 @@
+//! Putting together who may do what: the mode, and the rules of the config and of memory.
+
+use memoir_agent::{Mode, Policy, Rule, RuleEffect};
+use memoir_store::Store;
+
+use crate::{
+    config::Approval,
+    failure::{Failure, Kind},
+};
+
+/// The policy that holds in a project; a mode from the command line goes before the config's.
+pub(crate) async fn policy(
+    named: Option<&str>,
+    config: &Approval,
+    store: &dyn Store,
+    project: &str,
+) -> Result<Policy, Failure> {
+    let mode = match (named, config.mode.as_deref()) {
+        (Some(word), _) => mode(word)?,
+        (None, Some(word)) => mode(word)?,
+        (None, None) => Mode::default(),
+    };
+    let mut rules = Vec::new();
+    for (effect, texts) in [(RuleEffect::Allow, &config.allow), (RuleEffect::Deny, &config.deny)] {
+        for text in texts {
+            rules.push(Rule::parse(effect, text).map_err(|reason| {
+                Failure::new(Kind::Failed, format!("the config's [approval] has a mistake: {reason}"))
+                    .hint("A rule is a tool, or a tool and what of it: execute_bash(git status), file_edit(src/**).")
+            })?);
+        }
+    }
+    for kept in store.approval_rules(project).await? {
+        let effect =
+            if kept.effect == RuleEffect::Deny.as_str() { RuleEffect::Deny } else { RuleEffect::Allow };
+        // What another version wrote may not be understood: then it allows nothing.
+        rules.extend(Rule::parse(effect, &kept.rule));
+    }
+    Ok(Policy { mode, rules })
+}
+
+/// The mode of a word.
+pub(crate) fn mode(word: &str) -> Result<Mode, Failure> {
+    Mode::ALL.into_iter().find(|mode| mode.as_str() == word).ok_or_else(|| {
+        let words = Mode::ALL.map(Mode::as_str).join(", ");
+        Failure::new(Kind::Usage, format!("there is no approval mode \"{word}\""))
+            .hint(format!("There are {words}."))
+    })
+}

@@ -1,0 +1,88 @@
+//! Putting together what tools work with.
+
+use std::{path::PathBuf, sync::Arc};
+
+use async_trait::async_trait;
+use memoir_core::WorkerKind;
+use memoir_tools::{Sandbox, Search, Skills, Summarizing, without_keys};
+use memoir_workers::{Office, run_until_idle};
+use secrecy::SecretString;
+
+use crate::{
+    config::{SearchConfig, SearchService},
+    failure::{Failure, Kind},
+    home::Home,
+    worker_view,
+};
+
+/// How commands are run: by this program, which confines itself first.
+pub(crate) fn sandbox() -> Sandbox {
+    Sandbox {
+        helper: std::env::current_exe().ok(),
+        variables: without_keys(std::env::vars_os()).collect(),
+        temporary: Some(std::env::temp_dir()),
+    }
+}
+
+/// Who searches the internet, if the config says so.
+pub(crate) fn search(config: &SearchConfig) -> Result<Option<Search>, Failure> {
+    let wrong = |reason: String| {
+        Failure::new(Kind::Failed, format!("the config's [search] has a mistake: {reason}"))
+            .hint("docs/config.md shows how it is written.")
+    };
+    let Some(service) = config.service else { return Ok(None) };
+    let search = match service {
+        SearchService::Searxng => {
+            let url = config.url.as_deref().ok_or_else(|| wrong("searxng needs a url".into()))?;
+            Search::searxng(url)
+        }
+        SearchService::Brave => {
+            let variable = config.key_variable.as_deref().unwrap_or("BRAVE_API_KEY");
+            let key =
+                std::env::var(variable).map_err(|_| wrong(format!("brave needs its key in {variable}")))?;
+            let url = config.url.as_deref().unwrap_or("https://api.search.brave.com");
+            Search::brave(url, SecretString::from(key.trim()))
+        }
+    };
+    search.map(Some).map_err(wrong)
+}
+
+/// The skills of a project, and the user's own.
+pub(crate) fn skills(project: &std::path::Path, home: &Home) -> Skills {
+    let user: PathBuf = home.config_file().with_file_name("skills");
+    Skills::find(&[project.join(".memoir/skills"), user])
+}
+
+/// The summaries of an office, for the model.
+pub(crate) struct Summaries(pub(crate) Arc<dyn Fn() -> Office + Send + Sync>);
+
+const SUMMARIZERS: [WorkerKind; 2] = [WorkerKind::ExchangeSummarizer, WorkerKind::ConversationSummarizer];
+
+#[async_trait]
+impl Summarizing for Summaries {
+    async fn report(&self) -> Result<String, String> {
+        let office = (self.0)();
+        let mut text = String::new();
+        for kind in SUMMARIZERS {
+            let pending =
+                office.store.pending(&office.claim(kind)).await.map_err(|error| error.to_string())?;
+            text.push_str(&format!("{}: {pending} to do\n", kind.as_str()));
+        }
+        let failed = office.store.failed_count().await.map_err(|error| error.to_string())?;
+        let by = office.summarizer.as_ref().map_or("quotation", |model| model.name());
+        text.push_str(&format!("failed for good: {failed}\nsummaries are made by {by}\n"));
+        Ok(text)
+    }
+
+    async fn run(&self) -> Result<String, String> {
+        let office = (self.0)();
+        let mut told = Vec::new();
+        let mut tell =
+            |kind, progress: &memoir_workers::Progress| told.extend(worker_view::progress(kind, progress));
+        run_until_idle(&office, &SUMMARIZERS, &mut tell).await.map_err(|error| error.to_string())?;
+        match told.is_empty() {
+            true => Ok("Nothing was due.".into()),
+            false => Ok(memoir_tools::cap(&told.join("\n"), memoir_tools::LONGEST_OUTPUT)),
+        }
+    }
+}

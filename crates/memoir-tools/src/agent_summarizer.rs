@@ -1,0 +1,92 @@
+//! `agent_summarizer`: how summaries are getting on, and making those that are due.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use memoir_core::ToolSpec;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    Tool, ToolContext, ToolError, ToolOutput,
+    tool::{object, parse},
+};
+
+/// Whoever makes summaries.
+#[async_trait]
+pub trait Summarizing: Send + Sync {
+    /// How much there is to do, was done and has failed.
+    async fn report(&self) -> Result<String, String>;
+
+    /// Makes those that are due, and tells what was done.
+    async fn run(&self) -> Result<String, String>;
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Action {
+    Status,
+    Run,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    action: Action,
+}
+
+pub(crate) struct AgentSummarizer(pub(crate) Arc<dyn Summarizing>);
+
+#[async_trait]
+impl Tool for AgentSummarizer {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec::new(
+            "agent_summarizer",
+            "Tell how the summaries of earlier conversations are getting on, or make those that are due. The present conversation is \
+             summarised when it is over.",
+            object(
+                json!({"action": {"type": "string", "enum": ["status", "run"], "description": "What to do."}}),
+                &["action"],
+            ),
+        )
+    }
+
+    async fn run(&self, arguments: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let Arguments { action } = parse(&arguments)?;
+        let came = match action {
+            Action::Status => self.0.report().await,
+            Action::Run => self.0.run().await,
+        };
+        came.map(Into::into).map_err(ToolError::Failed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use super::*;
+    use crate::testing::Bench;
+
+    struct Made;
+
+    #[async_trait]
+    impl Summarizing for Made {
+        async fn report(&self) -> Result<String, String> {
+            Ok("2 to do".into())
+        }
+
+        async fn run(&self) -> Result<String, String> {
+            Err("no room".into())
+        }
+    }
+
+    #[tokio::test]
+    async fn tells_and_does() {
+        let bench = Bench::new().await;
+        let tool = AgentSummarizer(Arc::new(Made));
+        assert_eq!(bench.run(&tool, json!({"action": "status"})).await.unwrap(), "2 to do");
+        assert_eq!(bench.run(&tool, json!({"action": "run"})).await.unwrap_err().to_string(), "no room");
+        assert!(bench.run(&tool, json!({"action": "dance"})).await.is_err());
+    }
+}

@@ -1,0 +1,121 @@
+//! `database_query`: a question to Memoir's own database, which it cannot change.
+
+use std::{fmt::Write as _, time::Duration};
+
+use async_trait::async_trait;
+use memoir_core::ToolSpec;
+use memoir_store::{Answer, QueryLimits};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    Tool, ToolContext, ToolError, ToolOutput,
+    output::{LONGEST_OUTPUT, cap},
+    tool::{object, parse},
+};
+
+/// How far a question may go.
+pub(crate) const LIMITS: QueryLimits = QueryLimits { rows: 200, time: Duration::from_secs(5) };
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    sql: String,
+}
+
+pub(crate) struct DatabaseQuery;
+
+#[async_trait]
+impl Tool for DatabaseQuery {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec::new(
+            "database_query",
+            "Ask Memoir's own database (SQLite) a question: one SELECT, at most 200 rows and 5 seconds. Nothing can be changed.",
+            object(json!({"sql": {"type": "string", "description": "The SELECT."}}), &["sql"]),
+        )
+    }
+
+    async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let Arguments { sql } = parse(&arguments)?;
+        let answer = context.store.query(&sql, LIMITS).await;
+        Ok(table(&answer.map_err(|error| ToolError::Failed(error.to_string()))?).into())
+    }
+}
+
+/// An answer, a row a line.
+pub(crate) fn table(answer: &Answer) -> String {
+    if answer.rows.is_empty() {
+        return "No rows.".into();
+    }
+    let mut text = format!("{}\n", answer.columns.join(" | "));
+    for row in &answer.rows {
+        let _ = writeln!(text, "{}", row.join(" | "));
+    }
+    if answer.more {
+        let _ = writeln!(text, "[cut: the first {} rows shown]", answer.rows.len());
+    }
+    cap(&text, LONGEST_OUTPUT)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use memoir_core::Timestamp;
+
+    use super::*;
+    use crate::testing::Bench;
+
+    #[tokio::test]
+    async fn answers_questions_and_changes_nothing() {
+        let bench = Bench::new().await;
+        for line in ["one", "two"] {
+            bench.context.store.append_command(line, Timestamp::from_millis(1)).await.unwrap();
+        }
+        let ask = async |sql: &str| {
+            bench.run(&DatabaseQuery, json!({"sql": sql})).await.map_err(|error| error.to_string())
+        };
+        assert_eq!(
+            ask("SELECT id, line FROM command_history ORDER BY id;").await.unwrap(),
+            "id | line\n1 | one\n2 | two\n"
+        );
+        assert_eq!(
+            ask("WITH x AS (SELECT 1.5 AS a, NULL AS b, x'00' AS c) SELECT * FROM x").await.unwrap(),
+            "a | b | c\n1.5 | NULL | [1 bytes]\n"
+        );
+        assert_eq!(ask("SELECT 1 WHERE 0").await.unwrap(), "No rows.");
+        for sql in [
+            "DELETE FROM command_history",
+            "WITH x AS (SELECT 1) DELETE FROM command_history",
+            "INSERT INTO command_history (line, created) VALUES ('x', 1) RETURNING id",
+            "ATTACH DATABASE '/tmp/x.db' AS y",
+            "SELECT 1) LIMIT 1; ATTACH DATABASE '/tmp/x.db' AS y; SELECT * FROM (SELECT 1",
+            "SELECT 1; DELETE FROM command_history",
+            "SELECT 1) -- \n; DELETE FROM command_history",
+            "PRAGMA journal_mode = DELETE",
+            "PRAGMA table_info(messages)",
+            "VACUUM INTO '/tmp/x.db'",
+            "SELECT load_extension('x')",
+            "DROP TABLE messages",
+            "BEGIN; SELECT 1",
+            "",
+        ] {
+            assert!(ask(sql).await.is_err(), "{sql}");
+        }
+        assert_eq!(bench.context.store.recent_commands(5).await.unwrap().len(), 2);
+    }
+
+    #[tokio::test]
+    async fn a_question_ends_at_its_limits() {
+        let bench = Bench::new().await;
+        let numbers = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n";
+        let many = format!("{numbers} LIMIT 1000) SELECT i FROM n");
+        let text = bench.run(&DatabaseQuery, json!({"sql": many})).await.unwrap();
+        assert!(text.ends_with("[cut: the first 200 rows shown]\n"), "{text}");
+        let limits = QueryLimits { time: Duration::from_millis(100), ..LIMITS };
+        let endless = format!("{numbers}) SELECT count(*) FROM n");
+        let error = bench.context.store.query(&endless, limits).await.unwrap_err().to_string();
+        assert_eq!(error, "it took longer than 0.1 s");
+        assert!(bench.context.store.query("SELECT 1", limits).await.is_ok(), "the next is answered");
+    }
+}

@@ -1,0 +1,61 @@
+//! `database_schema`: how Memoir's own tables are made up.
+
+use async_trait::async_trait;
+use memoir_core::ToolSpec;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    Tool, ToolContext, ToolError, ToolOutput,
+    output::{LONGEST_OUTPUT, cap},
+    tool::{object, parse},
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    table: Option<String>,
+}
+
+pub(crate) struct DatabaseSchema;
+
+#[async_trait]
+impl Tool for DatabaseSchema {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec::new(
+            "database_schema",
+            "Show how a table of Memoir's own database is made up, or all of them.",
+            object(json!({"table": {"type": "string", "description": "The table; all if left out."}}), &[]),
+        )
+    }
+
+    async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let Arguments { table } = parse(&arguments)?;
+        let found = context.store.table_definitions(table.as_deref()).await;
+        let found = found.map_err(|error| ToolError::Failed(error.to_string()))?;
+        match table.filter(|_| found.is_empty()) {
+            Some(table) => {
+                Err(ToolError::Failed(format!("there is no table {table}; database_tables lists them")))
+            }
+            None => Ok(cap(&found.join("\n\n"), LONGEST_OUTPUT).into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use super::*;
+    use crate::testing::Bench;
+
+    #[tokio::test]
+    async fn shows_one_table_or_all() {
+        let bench = Bench::new().await;
+        let one = bench.run(&DatabaseSchema, json!({"table": "messages"})).await.unwrap();
+        assert!(one.starts_with("CREATE TABLE messages") && !one.contains("CREATE TABLE exchanges"), "{one}");
+        let all = bench.run(&DatabaseSchema, json!({})).await.unwrap();
+        assert!(all.contains("CREATE TABLE exchanges") && !all.contains("_index_segments"), "{all}");
+        assert!(bench.run(&DatabaseSchema, json!({"table": "nothing"})).await.is_err());
+    }
+}

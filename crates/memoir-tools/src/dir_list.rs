@@ -1,0 +1,82 @@
+//! `dir_list`: what is in a folder.
+
+use std::fmt::Write as _;
+
+use async_trait::async_trait;
+use memoir_core::ToolSpec;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
+    output::{LONGEST_OUTPUT, cap},
+    tool::{object, parse},
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    path: String,
+}
+
+pub(crate) struct DirList;
+
+#[async_trait]
+impl Tool for DirList {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec::new(
+            "dir_list",
+            "List what is in a folder of the workspace, with sizes; folders end with a slash.",
+            object(
+                json!({"path": {"type": "string", "description": "Path, relative to the workspace."}}),
+                &["path"],
+            ),
+        )
+    }
+
+    async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
+        let Arguments { path } = parse(arguments)?;
+        let inside = context.workspace.inside(&path)?;
+        Ok(Plan::of(Access::Read(inside.real)).shown(format!("dir_list {path}")))
+    }
+
+    async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let Arguments { path } = parse(&arguments)?;
+        let inside = context.workspace.inside(&path)?;
+        let failed = |error: std::io::Error| ToolError::Failed(format!("cannot list {path}: {error}"));
+        let mut text = String::new();
+        for (name, metadata) in inside.entries().map_err(failed)? {
+            // Writing to a string cannot fail.
+            let _ = match metadata.is_dir() {
+                true => writeln!(text, "{name}/"),
+                false => writeln!(text, "{name}  {} bytes", metadata.len()),
+            };
+        }
+        if text.is_empty() {
+            text.push_str("The folder is empty.");
+        }
+        Ok(cap(&text, LONGEST_OUTPUT).into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use super::*;
+    use crate::testing::Bench;
+
+    #[tokio::test]
+    async fn lists_files_and_folders() {
+        let bench = Bench::new().await;
+        bench.file("b/c", "x");
+        bench.file("a", "four");
+        assert_eq!(bench.run(&DirList, json!({"path": "."})).await.unwrap(), "a  4 bytes\nb/\n");
+        assert!(bench.run(&DirList, json!({"path": "a"})).await.is_err());
+        assert!(bench.run(&DirList, json!({"path": ".."})).await.is_err());
+        for number in 0..2000 {
+            bench.file(&format!("many/{number:040}"), "");
+        }
+        assert!(bench.run(&DirList, json!({"path": "many"})).await.unwrap().contains("[cut: "));
+    }
+}

@@ -1,0 +1,85 @@
+//! `file_copy`: a file of the workspace, once more.
+
+use async_trait::async_trait;
+use memoir_core::ToolSpec;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
+    tool::{object, parse},
+};
+
+/// A file larger than this is copied by other means.
+const LARGEST_COPY: u64 = 100 * 1024 * 1024;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    from: String,
+    to: String,
+}
+
+pub(crate) struct FileCopy;
+
+#[async_trait]
+impl Tool for FileCopy {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec::new(
+            "file_copy",
+            "Copy a file within the workspace. What exists is not overwritten.",
+            object(
+                json!({
+                    "from": {"type": "string", "description": "Path of the file."},
+                    "to": {"type": "string", "description": "Path that it is to have."}
+                }),
+                &["from", "to"],
+            ),
+        )
+    }
+
+    async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
+        let Arguments { from, to } = parse(arguments)?;
+        let (source, target) = (context.workspace.inside(&from)?, context.workspace.inside(&to)?);
+        let accesses = vec![Access::Read(source.real), Access::Write(target.real)];
+        Ok(Plan { accesses, preview: format!("file_copy {from} -> {to}") })
+    }
+
+    async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let Arguments { from, to } = parse(&arguments)?;
+        let (source, target) = (context.workspace.inside(&from)?, context.workspace.inside(&to)?);
+        let failed =
+            |error: std::io::Error| ToolError::Failed(format!("cannot copy {from} to {to}: {error}"));
+        if target.exists() {
+            return Err(ToolError::Failed(format!("{to} exists; delete it first")));
+        }
+        let bytes = source.read(LARGEST_COPY).map_err(failed)?;
+        target.create_parent().and_then(|()| target.write(&bytes)).map_err(failed)?;
+        Ok(format!("{to} is a copy of {from} ({} bytes)", bytes.len()).into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use super::*;
+    use crate::testing::Bench;
+
+    #[tokio::test]
+    async fn copies_and_overwrites_nothing() {
+        let bench = Bench::new().await;
+        bench.file("a", "one");
+        bench.run(&FileCopy, json!({"from": "a", "to": "deep/b"})).await.unwrap();
+        assert_eq!((bench.read("a").as_str(), bench.read("deep/b").as_str()), ("one", "one"));
+        for (from, to, said) in [
+            ("a", "deep/b", "exists"),
+            ("none", "c", "cannot copy"),
+            ("a", "../c", "outside"),
+            ("/etc/passwd", "c", "outside"),
+        ] {
+            let error = bench.run(&FileCopy, json!({"from": from, "to": to})).await.unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! `file_edit`: eight ways to change a part of a file.
+
+use async_trait::async_trait;
+use memoir_core::ToolSpec;
+use regex::RegexBuilder;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    Access, Plan, Tool, ToolContext, ToolError, ToolOutput, change,
+    file_read::LARGEST_FILE,
+    tool::{object, parse},
+    workspace::Inside,
+};
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Operation {
+    Append,
+    Prepend,
+    InsertAfter,
+    InsertBefore,
+    InsertLine,
+    Replace,
+    ReplaceLine,
+    ReplaceRange,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    path: String,
+    operation: Operation,
+    text: String,
+    anchor: Option<String>,
+    #[serde(default)]
+    regex: bool,
+    line: Option<usize>,
+    last_line: Option<usize>,
+}
+
+pub(crate) struct FileEdit;
+
+#[async_trait]
+impl Tool for FileEdit {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec::new(
+            "file_edit",
+            "Change a part of a text file in the workspace. append and prepend add text at the end or the beginning; \
+             insert_after and insert_before add lines after or before the line that has the anchor; replace puts text in the \
+             anchor's place; insert_line adds text before a line (one past the last adds at the end); replace_line and replace_range \
+             replace whole lines. An anchor that is missing or occurs more than once is an error, and nothing is changed.",
+            object(
+                json!({
+                    "path": {"type": "string", "description": "Path of the file, relative to the workspace."},
+                    "operation": {"type": "string", "enum": ["append", "prepend", "insert_after", "insert_before", "insert_line", "replace", "replace_line", "replace_range"]},
+                    "text": {"type": "string", "description": "What to add, or what to put in place."},
+                    "anchor": {"type": "string", "description": "For insert_after, insert_before and replace: text that occurs exactly once."},
+                    "regex": {"type": "boolean", "description": "Take the anchor as a regular expression; in text, $1 stands for its first group. Literal if left out."},
+                    "line": {"type": "integer", "minimum": 1, "description": "For insert_line, replace_line and replace_range: the (first) line."},
+                    "last_line": {"type": "integer", "minimum": 1, "description": "For replace_range: the last line."}
+                }),
+                &["path", "operation", "text"],
+            ),
+        )
+    }
+
+    async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
+        let arguments: Arguments = parse(arguments)?;
+        let (inside, before, after) = edited(&arguments, context)?;
+        let preview = change::diff(&arguments.path, &before, &after);
+        Ok(Plan::of(Access::Write(inside.real)).shown(preview))
+    }
+
+    async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let arguments: Arguments = parse(&arguments)?;
+        let (inside, before, after) = edited(&arguments, context)?;
+        let path = &arguments.path;
+        inside
+            .write(after.as_bytes())
+            .map_err(|error| ToolError::Failed(format!("cannot write {path}: {error}")))?;
+        let text = format!(
+            "{path} is changed ({} lines)\n{}",
+            change::size(&before, &after),
+            change::diff(path, &before, &after)
+        );
+        Ok(text.into())
+    }
+}
+
+/// Where the file is, what it holds, and what it would hold.
+fn edited(arguments: &Arguments, context: &ToolContext) -> Result<(Inside, String, String), ToolError> {
+    let path = &arguments.path;
+    let inside = context.workspace.inside(path)?;
+    let bytes = inside
+        .read(LARGEST_FILE)
+        .map_err(|error| ToolError::Failed(format!("cannot read {path}: {error}")))?;
+    let before = String::from_utf8(bytes).map_err(|_| ToolError::Failed(format!("{path} is not text")))?;
+    let after = apply(&before, arguments)?;
+    Ok((inside, before, after))
+}
+
+fn apply(before: &str, arguments: &Arguments) -> Result<String, ToolError> {
+    // A file keeps the line endings that it has.
+    let ending = if before.contains("\r\n") { "\r\n" } else { "\n" };
+    let text = match ending {
+        "\r\n" => arguments.text.replace("\r\n", "\n").replace('\n', "\r\n"),
+        _ => arguments.text.clone(),
+    };
+    let whole_lines =
+        || if text.is_empty() || text.ends_with('\n') { text.clone() } else { format!("{text}{ending}") };
+    let (start, end, new) = match arguments.operation {
+        Operation::Append => {
+            let gap = if before.is_empty() || before.ends_with('\n') { "" } else { ending };
+            (before.len(), before.len(), format!("{gap}{text}"))
+        }
+        Operation::Prepend => (0, 0, whole_lines()),
+        Operation::InsertAfter => {
+            let (_, end, _) = anchor(before, arguments, "")?;
+            let rest = &before[end..];
+            match rest.find('\n') {
+                Some(at) => (end + at + 1, end + at + 1, whole_lines()),
+                None => (before.len(), before.len(), format!("{ending}{text}")),
+            }
+        }
+        Operation::InsertBefore => {
+            let (start, ..) = anchor(before, arguments, "")?;
+            let start = before[..start].rfind('\n').map_or(0, |at| at + 1);
+            (start, start, whole_lines())
+        }
+        Operation::Replace => anchor(before, arguments, &text)?,
+        Operation::InsertLine => {
+            let line = needed(arguments.line, "line")?;
+            let (start, _) = lines(before, line, line, true)?;
+            let gap = if start > 0 && !before[..start].ends_with('\n') { ending } else { "" };
+            (start, start, format!("{gap}{}", whole_lines()))
+        }
+        Operation::ReplaceLine => {
+            let line = needed(arguments.line, "line")?;
+            let (start, end) = lines(before, line, line, false)?;
+            (start, end, whole_lines())
+        }
+        Operation::ReplaceRange => {
+            let (first, last) = (needed(arguments.line, "line")?, needed(arguments.last_line, "last_line")?);
+            let (start, end) = lines(before, first, last, false)?;
+            (start, end, whole_lines())
+        }
+    };
+    // A last line without an ending stays without one.
+    let new = match end == before.len() && end > start && !before.ends_with('\n') {
+        true => new.strip_suffix(ending).unwrap_or(&new).to_owned(),
+        false => new,
+    };
+    Ok(format!("{}{new}{}", &before[..start], &before[end..]))
+}
+
+fn needed<T>(value: Option<T>, name: &str) -> Result<T, ToolError> {
+    value.ok_or_else(|| ToolError::Arguments(format!("this operation needs {name}")))
+}
+
+/// Where the one place is that the anchor means, and what `text` becomes there.
+fn anchor(before: &str, arguments: &Arguments, text: &str) -> Result<(usize, usize, String), ToolError> {
+    let wanted = needed(arguments.anchor.as_deref(), "anchor")?;
+    if wanted.is_empty() {
+        return Err(ToolError::Arguments("an empty anchor is everywhere".into()));
+    }
+    let pattern = if arguments.regex { wanted.to_owned() } else { regex::escape(wanted) };
+    let pattern = RegexBuilder::new(&pattern)
+        .multi_line(true)
+        .size_limit(1 << 20)
+        .build()
+        .map_err(|error| ToolError::Arguments(format!("the anchor is no regular expression: {error}")))?;
+    let mut found = pattern.captures_iter(before);
+    let Some(first) = found.next() else {
+        return Err(ToolError::Failed(format!("the anchor does not occur in {}", arguments.path)));
+    };
+    let others = found.count();
+    if others > 0 {
+        return Err(ToolError::Failed(format!(
+            "the anchor occurs {} times in {}; give more of what is around the place that is meant",
+            others + 1,
+            arguments.path
+        )));
+    }
+    let mut new = String::new();
+    if arguments.regex {
+        first.expand(text, &mut new);
+    } else {
+        new.push_str(text);
+    }
+    let whole = first.get(0).map_or(0..0, |whole| whole.range());
+    Ok((whole.start, whole.end, new))
+}
+
+/// Where some lines begin and end. One past the last is a place too, for inserting.
+fn lines(before: &str, first: usize, last: usize, past_the_end: bool) -> Result<(usize, usize), ToolError> {
+    let starts: Vec<usize> = before
+        .split_inclusive('\n')
+        .scan(0, |at, line| {
+            let start = *at;
+            *at += line.len();
+            Some(start)
+        })
+        .collect();
+    let count = starts.len();
+    if past_the_end && first == count + 1 {
+        return Ok((before.len(), before.len()));
+    }
+    if first == 0 || last < first || last > count {
+        return Err(ToolError::Failed(format!("there are {count} lines, and not {first} to {last}")));
+    }
+    Ok((starts[first - 1], starts.get(last).copied().unwrap_or(before.len())))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use super::*;
+    use crate::testing::Bench;
+
+    async fn edit(content: &str, mut arguments: Value) -> Result<String, String> {
+        let bench = Bench::new().await;
+        bench.file("f", content);
+        arguments["path"] = json!("f");
+        match bench.run(&FileEdit, arguments).await {
+            Ok(_) => Ok(bench.read("f")),
+            Err(error) => {
+                assert_eq!(bench.read("f"), content, "what fails changes nothing");
+                Err(error.to_string())
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn each_of_the_eight_operations() {
+        let text = "one\ntwo\nthree\n";
+        for (arguments, expected) in [
+            (json!({"operation": "append", "text": "four\n"}), "one\ntwo\nthree\nfour\n"),
+            (json!({"operation": "prepend", "text": "zero"}), "zero\none\ntwo\nthree\n"),
+            (json!({"operation": "insert_after", "anchor": "tw", "text": "2.5"}), "one\ntwo\n2.5\nthree\n"),
+            (json!({"operation": "insert_before", "anchor": "wo", "text": "1.5"}), "one\n1.5\ntwo\nthree\n"),
+            (json!({"operation": "insert_line", "line": 4, "text": "four"}), "one\ntwo\nthree\nfour\n"),
+            (json!({"operation": "insert_line", "line": 1, "text": "zero\n"}), "zero\none\ntwo\nthree\n"),
+            (json!({"operation": "replace", "anchor": "wo\nth", "text": "$1"}), "one\nt$1ree\n"),
+            (
+                json!({"operation": "replace", "anchor": "^t(w)o$", "regex": true, "text": "$1$1"}),
+                "one\nww\nthree\n",
+            ),
+            (json!({"operation": "replace_line", "line": 2, "text": "TWO"}), "one\nTWO\nthree\n"),
+            (json!({"operation": "replace_range", "line": 1, "last_line": 2, "text": ""}), "three\n"),
+        ] {
+            assert_eq!(edit(text, arguments.clone()).await.as_deref(), Ok(expected), "{arguments}");
+        }
+    }
+
+    #[tokio::test]
+    async fn line_endings_and_a_missing_last_one_stay() {
+        let edited =
+            edit("a\r\nb\r\n", json!({"operation": "replace_line", "line": 2, "text": "x\ny"})).await;
+        assert_eq!(edited.as_deref(), Ok("a\r\nx\r\ny\r\n"));
+        let edited = edit("a\nb", json!({"operation": "replace_line", "line": 2, "text": "c"})).await;
+        assert_eq!(edited.as_deref(), Ok("a\nc"));
+        let edited = edit("a\nb", json!({"operation": "append", "text": "c"})).await;
+        assert_eq!(edited.as_deref(), Ok("a\nb\nc"));
+    }
+
+    #[tokio::test]
+    async fn what_is_missing_or_ambiguous_is_an_error() {
+        let text = "one\ntwo\none\n";
+        for (arguments, said) in [
+            (json!({"operation": "replace", "anchor": "four", "text": "x"}), "does not occur"),
+            (json!({"operation": "replace", "anchor": "one", "text": "x"}), "occurs 2 times"),
+            (json!({"operation": "insert_after", "anchor": "o", "text": "x"}), "occurs 3 times"),
+            (json!({"operation": "replace", "text": "x"}), "needs anchor"),
+            (json!({"operation": "replace", "anchor": "", "text": "x"}), "everywhere"),
+            (
+                json!({"operation": "replace", "anchor": "(", "regex": true, "text": "x"}),
+                "no regular expression",
+            ),
+            (json!({"operation": "replace_line", "line": 4, "text": "x"}), "there are 3 lines"),
+            (
+                json!({"operation": "replace_range", "line": 3, "last_line": 2, "text": "x"}),
+                "there are 3 lines",
+            ),
+            (json!({"operation": "explode", "text": "x"}), "the arguments do not fit"),
+        ] {
+            let error = edit(text, arguments.clone()).await.unwrap_err();
+            assert!(error.contains(said), "{arguments}: {error}");
+        }
+    }
+}

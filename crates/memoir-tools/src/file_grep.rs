@@ -1,0 +1,159 @@
+//! `file_grep`: lines of files that match, found by ripgrep's own searcher.
+
+use std::fmt::Write as _;
+
+use async_trait::async_trait;
+use grep_regex::RegexMatcherBuilder;
+use grep_searcher::{BinaryDetection, SearcherBuilder, sinks::Lossy};
+use memoir_core::ToolSpec;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
+    output::{LONGEST_OUTPUT, cap},
+    tool::{object, parse},
+    walk::{shown, walk},
+    workspace::Inside,
+};
+
+/// So many lines at most.
+const MOST: usize = 300;
+
+/// A longer line is cut.
+const LONGEST_LINE: usize = 300;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    pattern: String,
+    #[serde(default = "here")]
+    path: String,
+    glob: Option<String>,
+    #[serde(default)]
+    ignore_case: bool,
+}
+
+fn here() -> String {
+    ".".into()
+}
+
+pub(crate) struct FileGrep;
+
+#[async_trait]
+impl Tool for FileGrep {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec::new(
+            "file_grep",
+            "Search the text files of the workspace for a regular expression, as ripgrep does. What .gitignore leaves out is left out.",
+            object(
+                json!({
+                    "pattern": {"type": "string", "description": "The regular expression."},
+                    "path": {"type": "string", "description": "The file or folder to search; the workspace if left out."},
+                    "glob": {"type": "string", "description": "Only files whose names match, such as *.rs."},
+                    "ignore_case": {"type": "boolean", "description": "Whether upper and lower case are the same."}
+                }),
+                &["pattern"],
+            ),
+        )
+    }
+
+    async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
+        let Arguments { path, .. } = parse(arguments)?;
+        Ok(Plan::of(Access::Read(context.workspace.inside(&path)?.real)))
+    }
+
+    async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let arguments: Arguments = parse(&arguments)?;
+        let start = context.workspace.inside(&arguments.path)?;
+        // Reading many files takes a while.
+        let found = tokio::task::spawn_blocking(move || search(&start, &arguments)).await;
+        found.map_err(|error| ToolError::Failed(error.to_string()))?.map(Into::into)
+    }
+}
+
+fn search(start: &Inside, arguments: &Arguments) -> Result<String, ToolError> {
+    let matcher = RegexMatcherBuilder::new()
+        .case_insensitive(arguments.ignore_case)
+        .size_limit(10 << 20)
+        .build(&arguments.pattern)
+        .map_err(|error| ToolError::Arguments(format!("this is no regular expression: {error}")))?;
+    let failed =
+        |error: std::io::Error| ToolError::Failed(format!("cannot search {}: {error}", arguments.path));
+    let is_file = start.metadata().map_err(failed)?.is_file();
+    let mut searcher = SearcherBuilder::new().binary_detection(BinaryDetection::quit(0)).build();
+    let (mut text, mut count) = (String::new(), 0);
+    let mut look_into = |name: &str, file: std::fs::File| {
+        let sink = Lossy(|number, line: &str| {
+            let line = line.trim_end();
+            let cut = line.char_indices().nth(LONGEST_LINE).map_or(line, |(end, _)| &line[..end]);
+            count += 1;
+            if count <= MOST {
+                let _ = writeln!(text, "{name}:{number}: {cut}");
+            }
+            Ok(count <= MOST)
+        });
+        // What cannot be read is passed by.
+        let _ = searcher.search_file(&matcher, &file, sink);
+        count <= MOST
+    };
+    if is_file {
+        look_into(&arguments.path, start.open().map_err(failed)?);
+    } else {
+        for met in walk(start, arguments.glob.as_deref(), None)?.filter(|met| !met.is_folder) {
+            // Through the open folder: what was put in the way since is not followed.
+            let Ok(file) = start.below(&met.relative).open() else { continue };
+            if !look_into(&shown(&arguments.path, &met.relative), file) {
+                break;
+            }
+        }
+    }
+    if count > MOST {
+        let _ = writeln!(text, "[cut: the first {MOST} lines shown]");
+    }
+    match text.is_empty() {
+        true => Ok(format!("Nothing matches {}.", arguments.pattern)),
+        false => Ok(cap(&text, LONGEST_OUTPUT)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use super::*;
+    use crate::testing::Bench;
+
+    #[tokio::test]
+    async fn finds_lines_and_honours_gitignore() {
+        let bench = Bench::new().await;
+        bench.file("a.txt", "one\nTwo three\n");
+        bench.file("deep/b.rs", "fn two() {}\n");
+        bench.file("ignored/c.txt", "two\n");
+        bench.file("binary", "two\0two\n");
+        bench.file(".gitignore", "ignored\n");
+        let find = async |arguments| bench.run(&FileGrep, arguments).await;
+        let all = find(json!({"pattern": "two", "ignore_case": true})).await.unwrap();
+        assert!(all.contains("a.txt:2: Two three\n") && all.contains("deep/b.rs:1: fn two() {}\n"), "{all}");
+        assert!(!all.contains("ignored"), "{all}");
+        assert_eq!(
+            find(json!({"pattern": "two", "glob": "*.rs"})).await.unwrap(),
+            "deep/b.rs:1: fn two() {}\n"
+        );
+        assert_eq!(find(json!({"pattern": "^one", "path": "a.txt"})).await.unwrap(), "a.txt:1: one\n");
+        assert_eq!(find(json!({"pattern": "four"})).await.unwrap(), "Nothing matches four.");
+        assert!(find(json!({"pattern": "("})).await.is_err());
+        assert!(find(json!({"pattern": "root", "path": "/etc/passwd"})).await.is_err());
+        bench.file("many.txt", &"line\n".repeat(MOST + 10));
+        assert!(
+            find(json!({"pattern": "line"})).await.unwrap().ends_with("[cut: the first 300 lines shown]\n")
+        );
+    }
+
+    #[tokio::test]
+    async fn a_link_out_of_the_workspace_is_not_searched() {
+        let bench = Bench::new().await;
+        std::os::unix::fs::symlink("/etc", bench.path("etc")).unwrap();
+        assert_eq!(bench.run(&FileGrep, json!({"pattern": "root"})).await.unwrap(), "Nothing matches root.");
+    }
+}

@@ -1,0 +1,98 @@
+//! `file_tree`: the folders and files of the workspace, drawn as a tree.
+
+use async_trait::async_trait;
+use memoir_core::ToolSpec;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
+    tool::{object, parse},
+    walk::walk,
+};
+
+/// So many lines at most.
+const MOST: usize = 400;
+
+/// So deep, if nothing is said.
+const USUAL_DEPTH: usize = 4;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    #[serde(default = "here")]
+    path: String,
+    depth: Option<usize>,
+}
+
+fn here() -> String {
+    ".".into()
+}
+
+pub(crate) struct FileTree;
+
+#[async_trait]
+impl Tool for FileTree {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec::new(
+            "file_tree",
+            "Show folders and files of the workspace as a tree. What .gitignore leaves out is left out.",
+            object(
+                json!({
+                    "path": {"type": "string", "description": "The folder to begin with; the workspace if left out."},
+                    "depth": {"type": "integer", "minimum": 1, "description": "How deep to go; 4 if left out."}
+                }),
+                &[],
+            ),
+        )
+    }
+
+    async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
+        let Arguments { path, .. } = parse(arguments)?;
+        Ok(Plan::of(Access::Read(context.workspace.inside(&path)?.real)))
+    }
+
+    async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let Arguments { path, depth } = parse(&arguments)?;
+        let start = context.workspace.inside(&path)?;
+        let mut lines = vec![format!("{path}/")];
+        for met in walk(&start, None, Some(depth.unwrap_or(USUAL_DEPTH)))? {
+            if lines.len() > MOST {
+                lines.push(format!("[cut: the first {MOST} entries shown]"));
+                break;
+            }
+            let name = met.relative.file_name().unwrap_or_default().to_string_lossy();
+            let slash = if met.is_folder { "/" } else { "" };
+            lines.push(format!("{}{name}{slash}", "  ".repeat(met.depth)));
+        }
+        Ok(lines.join("\n").into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use super::*;
+    use crate::testing::Bench;
+
+    #[tokio::test]
+    async fn draws_what_is_there_to_a_depth() {
+        let bench = Bench::new().await;
+        for name in ["a.rs", "deep/b.rs", "deep/er/c.rs", "target/d"] {
+            bench.file(name, "");
+        }
+        bench.file(".gitignore", "target\n");
+        let draw = async |arguments| bench.run(&FileTree, arguments).await;
+        assert_eq!(
+            draw(json!({"depth": 2})).await.unwrap(),
+            "./\n  .gitignore\n  a.rs\n  deep/\n    b.rs\n    er/"
+        );
+        assert!(draw(json!({"path": "deep"})).await.unwrap().contains("    c.rs"));
+        assert!(draw(json!({"path": ".."})).await.is_err());
+        for number in 0..MOST + 5 {
+            bench.file(&format!("many/{number}"), "");
+        }
+        assert!(draw(json!({})).await.unwrap().ends_with("[cut: the first 400 entries shown]"));
+    }
+}

@@ -1,0 +1,307 @@
+//! Running commands: in a process group of their own, without keys in their environment, ended whole, and confined by Landlock
+//! where the kernel has it.
+//!
+//! Landlock is put on by a process that becomes the command: ours, started once more with [`CONFINED`]. So no code runs
+//! between fork and exec.
+
+use std::{
+    collections::HashSet,
+    ffi::{OsStr, OsString},
+    io,
+    path::{Path, PathBuf},
+    process::Stdio,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use memoir_redact::redact;
+use rustix::process::{
+    Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, set_child_subreaper, waitpid,
+};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt as _},
+    process::Command,
+};
+
+use crate::{ToolError, Workspace};
+
+/// The first argument that makes our program confine itself and become a command.
+pub const CONFINED: &str = "__confined";
+
+/// How commands are run.
+#[derive(Debug, Clone, Default)]
+pub struct Sandbox {
+    /// Our program, which confines itself and becomes the command; without it commands run unconfined.
+    pub helper: Option<PathBuf>,
+    /// What commands find in their environment.
+    pub variables: Vec<(OsString, OsString)>,
+    /// Where they may write besides the workspace.
+    pub temporary: Option<PathBuf>,
+}
+
+/// Leaves out of an environment what looks like a key, by its name or by its value.
+pub fn without_keys(
+    variables: impl Iterator<Item = (OsString, OsString)>,
+) -> impl Iterator<Item = (OsString, OsString)> {
+    const TELLING: [&str; 10] = [
+        "KEY",
+        "TOKEN",
+        "SECRET",
+        "PASSWORD",
+        "PASSWD",
+        "CREDENTIAL",
+        "AUTH",
+        "COOKIE",
+        "SESSION",
+        "PRIVATE",
+    ];
+    // These tell where something is, and are of use to commands.
+    const HARMLESS: [&str; 4] = ["SSH_AUTH_SOCK", "XDG_SESSION_ID", "XDG_SESSION_TYPE", "DESKTOP_SESSION"];
+    variables.filter(|(name, value)| {
+        let upper = name.to_string_lossy().to_uppercase();
+        let telling = TELLING.iter().any(|word| upper.contains(word)) && !HARMLESS.contains(&upper.as_str());
+        !telling && redact(&value.to_string_lossy()).findings.is_empty()
+    })
+}
+
+/// What came of a command.
+pub(crate) struct Ran {
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    /// How it ended.
+    pub(crate) end: End,
+}
+
+pub(crate) enum End {
+    Code(i32),
+    Signal,
+    TimedOut,
+}
+
+/// More of an output than this is thrown away, so that a command that never stops talking does not fill memory.
+const MOST_READ: usize = 1 << 20;
+
+impl Sandbox {
+    /// Runs a program to its end, or for `patience`.
+    pub(crate) async fn run(
+        &self,
+        workspace: &Workspace,
+        program: &str,
+        arguments: &[&str],
+        patience: Duration,
+    ) -> Result<Ran, ToolError> {
+        let failed = |error: io::Error| ToolError::Failed(format!("cannot run {program}: {error}"));
+        let mut command = self.command(workspace, program, arguments);
+        command
+            .current_dir(workspace.project())
+            .env_clear()
+            .envs(self.variables.iter().cloned())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true);
+        let family = Family::expect().map_err(failed)?;
+        let mut child = command.spawn().map_err(failed)?;
+        let family = family.begin(child.id());
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let outcome = tokio::time::timeout(patience, async {
+            let (stdout, stderr, status) = tokio::join!(read(stdout), read(stderr), async {
+                let status = child.wait().await;
+                // Whoever is left holds the pipes open.
+                family.end();
+                status
+            });
+            (stdout, stderr, status)
+        })
+        .await;
+        family.end();
+        match outcome {
+            Ok((stdout, stderr, status)) => {
+                let end = status.map_err(failed)?.code().map_or(End::Signal, End::Code);
+                Ok(Ran { stdout, stderr, end })
+            }
+            Err(_) => Ok(Ran { stdout: String::new(), stderr: String::new(), end: End::TimedOut }),
+        }
+    }
+
+    fn command(&self, workspace: &Workspace, program: &str, arguments: &[&str]) -> Command {
+        let Some(helper) = &self.helper else {
+            let mut command = Command::new(program);
+            command.args(arguments);
+            return command;
+        };
+        let mut command = Command::new(helper);
+        command.arg(CONFINED);
+        let folders = workspace.folders().map(Path::to_owned).chain(self.temporary.clone());
+        folders.for_each(|folder| {
+            command.arg("--write").arg(folder);
+        });
+        command.arg("--").arg(program).args(arguments);
+        command
+    }
+
+    /// Whether commands are confined here.
+    pub fn confines(&self) -> bool {
+        self.helper.is_some() && crate::landlock::is_there()
+    }
+}
+
+async fn read(pipe: Option<impl AsyncRead + Unpin>) -> String {
+    let Some(mut pipe) = pipe else { return String::new() };
+    let (mut kept, mut buffer) = (Vec::new(), vec![0; 16 * 1024]);
+    // A pipe that breaks is at its end.
+    while let Ok(count @ 1..) = pipe.read(&mut buffer).await {
+        let room = MOST_READ.saturating_sub(kept.len()).min(count);
+        kept.extend_from_slice(&buffer[..room]);
+    }
+    String::from_utf8_lossy(&kept).into_owned()
+}
+
+/// Children of ours that are meant to be there.
+static KNOWN: Mutex<Option<HashSet<u32>>> = Mutex::new(None);
+
+/// Says that a child of this process is one that may stay.
+pub fn keep_child(pid: u32) {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default().insert(pid);
+}
+
+fn forget_child(pid: u32) {
+    if let Some(known) = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+        known.remove(&pid);
+    }
+}
+
+/// A command and all that it starts. When this ends, so do they: the process group, and whoever left it. Orphans come to us
+/// and are told from our own by not having been there before.
+struct Family {
+    leader: Option<u32>,
+    before: HashSet<u32>,
+}
+
+impl Family {
+    fn expect() -> io::Result<Self> {
+        // Orphans of our children become our children.
+        set_child_subreaper(Some(getpid()))?;
+        Ok(Self { leader: None, before: children() })
+    }
+
+    fn begin(mut self, leader: Option<u32>) -> Self {
+        self.leader = leader;
+        if let Some(leader) = leader {
+            keep_child(leader);
+        }
+        self
+    }
+
+    fn end(&self) {
+        let pid = |number: u32| i32::try_from(number).ok().and_then(Pid::from_raw);
+        if let Some(leader) = self.leader.and_then(pid) {
+            // It may be over already.
+            let _ = kill_process_group(leader, Signal::KILL);
+        }
+        // Each generation that is killed gives its children to us; there is an end to that.
+        for _ in 0..20 {
+            let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default();
+            let strays: Vec<u32> = children()
+                .into_iter()
+                .filter(|child| !known.contains(child) && !self.before.contains(child))
+                .collect();
+            if strays.is_empty() {
+                break;
+            }
+            for stray in strays.into_iter().filter_map(pid) {
+                let _ = kill_process(stray, Signal::KILL);
+                let _ = waitpid(Some(stray), WaitOptions::empty());
+            }
+        }
+    }
+}
+
+impl Drop for Family {
+    fn drop(&mut self) {
+        self.end();
+        if let Some(leader) = self.leader {
+            forget_child(leader);
+        }
+    }
+}
+
+/// The children of this process, as far as they can be told.
+fn children() -> HashSet<u32> {
+    let own = getpid().as_raw_nonzero().get().to_string();
+    let Ok(processes) = std::fs::read_dir("/proc") else { return HashSet::new() };
+    let number = |name: &OsStr| name.to_str()?.parse::<u32>().ok();
+    processes
+        .filter_map(|entry| number(&entry.ok()?.file_name()))
+        .filter(|pid| {
+            // The name of a command is in brackets, and may have anything in it.
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            let after = stat.rsplit_once(')').map(|(_, after)| after).unwrap_or_default();
+            after.split_whitespace().nth(1) == Some(own.as_str())
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use super::*;
+    use crate::testing::Bench;
+
+    async fn run(bench: &Bench, script: &str, patience: Duration) -> Ran {
+        let sandbox =
+            Sandbox { variables: vec![("PATH".into(), "/usr/bin:/bin".into())], ..Sandbox::default() };
+        sandbox.run(&bench.context.workspace, "bash", &["-c", script], patience).await.unwrap()
+    }
+
+    fn is_there(pid: &str) -> bool {
+        Path::new(&format!("/proc/{}", pid.trim())).exists()
+    }
+
+    #[tokio::test]
+    async fn who_leaves_the_group_is_ended_too() {
+        let bench = Bench::new().await;
+        let ran =
+            run(&bench, "setsid sleep 300 >/dev/null 2>&1 & echo $!; exit 3", Duration::from_secs(20)).await;
+        assert!(matches!(ran.end, End::Code(3)));
+        assert!(!is_there(&ran.stdout), "{}", ran.stdout);
+        // One that has two generations, and cleans its environment.
+        let ran = run(
+            &bench,
+            "env -i setsid bash -c 'setsid sleep 301 & echo $! > pid; disown; exit' & sleep 0.3; echo done",
+            Duration::from_secs(20),
+        )
+        .await;
+        assert_eq!(ran.stdout, "done\n");
+        assert!(!is_there(&bench.read("pid")));
+    }
+
+    #[tokio::test]
+    async fn a_command_that_takes_too_long_is_ended_whole() {
+        let bench = Bench::new().await;
+        let ran = run(&bench, "sleep 300 & echo $! > pid; wait", Duration::from_millis(300)).await;
+        assert!(matches!(ran.end, End::TimedOut));
+        assert!(!is_there(&bench.read("pid")));
+    }
+
+    #[test]
+    fn keys_do_not_reach_commands() {
+        let variables = [
+            ("PATH", "/bin"),
+            ("OPENAI_API_KEY", "x"),
+            ("MY_TOKEN", "x"),
+            ("DB_PASSWORD", "x"),
+            ("HARMLESS", "sk-ant-api03-aB3dE6gH9jKmN2pQ5rSt"),
+            ("HOME", "/home/me"),
+            ("DATABASE_URL", "postgres://me:pw@db/x"),
+            ("SSH_AUTH_SOCK", "/run/s"),
+        ];
+        let kept: Vec<String> =
+            without_keys(variables.into_iter().map(|(name, value)| (name.into(), value.into())))
+                .map(|(name, _)| name.into_string().unwrap())
+                .collect();
+        assert_eq!(kept, ["PATH", "HOME", "SSH_AUTH_SOCK"]);
+    }
+}

@@ -1,0 +1,318 @@
+//! The folders that tools are confined to.
+//!
+//! A path is resolved first, symbolic links and all, also when its end does not exist yet; then it is touched through an
+//! open folder (cap-std) that lets nothing lead out of it. Whatever is put in the way between the two is refused by the
+//! operating system.
+
+use std::{
+    ffi::OsString,
+    io::{self, Read as _, Write as _},
+    path::{Component, Path, PathBuf},
+    sync::Arc,
+};
+
+use cap_std::{
+    ambient_authority,
+    fs::{Dir, OpenOptions},
+};
+
+use crate::ToolError;
+
+/// A folder, open.
+#[derive(Clone)]
+struct Root {
+    path: PathBuf,
+    dir: Arc<Dir>,
+}
+
+/// The folders that tools are confined to; the first is the project.
+#[derive(Clone)]
+pub struct Workspace {
+    roots: Vec<Root>,
+}
+
+/// Where a path leads.
+#[derive(Clone)]
+pub(crate) enum Place {
+    /// Into the workspace.
+    Inside(Inside),
+    /// Out of it, to this real path.
+    Outside(PathBuf),
+}
+
+/// A place in the workspace.
+#[derive(Clone)]
+pub(crate) struct Inside {
+    dir: Arc<Dir>,
+    /// Below the folder, without links.
+    relative: PathBuf,
+    /// The whole of it.
+    pub(crate) real: PathBuf,
+}
+
+impl Workspace {
+    /// A workspace of `project`, which must exist, and further folders.
+    pub fn new(project: &Path, further: &[PathBuf]) -> io::Result<Self> {
+        let open = |path: &Path| {
+            let path = path.canonicalize()?;
+            let dir = Dir::open_ambient_dir(&path, ambient_authority())?;
+            Ok(Root { path, dir: Arc::new(dir) })
+        };
+        let roots = std::iter::once(project).chain(further.iter().map(PathBuf::as_path));
+        Ok(Self { roots: roots.map(open).collect::<io::Result<_>>()? })
+    }
+
+    /// The project's folder.
+    pub fn project(&self) -> &Path {
+        &self.roots[0].path
+    }
+
+    /// All folders.
+    pub fn folders(&self) -> impl Iterator<Item = &Path> {
+        self.roots.iter().map(|root| root.path.as_path())
+    }
+
+    /// Where a path leads, which may be relative to the project.
+    pub(crate) fn place(&self, path: &str) -> Result<Place, ToolError> {
+        if path.contains('\0') {
+            return Err(ToolError::Failed("a path has no NUL in it".into()));
+        }
+        let real = resolve(&self.project().join(path))
+            .map_err(|error| ToolError::Failed(format!("cannot use {path}: {error}")))?;
+        let root = self.roots.iter().filter(|root| real.starts_with(&root.path)).max_by_key(|root| {
+            // One folder may lie in another.
+            root.path.as_os_str().len()
+        });
+        Ok(match root.and_then(|root| Some((root, real.strip_prefix(&root.path).ok()?.to_owned()))) {
+            Some((root, relative)) => Place::Inside(Inside { dir: Arc::clone(&root.dir), relative, real }),
+            None => Place::Outside(real),
+        })
+    }
+
+    /// A place in the workspace, or a refusal.
+    pub(crate) fn inside(&self, path: &str) -> Result<Inside, ToolError> {
+        match self.place(path)? {
+            Place::Inside(inside) => Ok(inside),
+            Place::Outside(_) => Err(ToolError::OutsideWorkspace(path.into())),
+        }
+    }
+}
+
+/// The real path: what exists of it with its links resolved, and the rest as it is.
+fn resolve(path: &Path) -> io::Result<PathBuf> {
+    let mut rest: Vec<OsString> = Vec::new();
+    let mut existing = path.to_owned();
+    loop {
+        match existing.canonicalize() {
+            Ok(real) => {
+                let mut real = real;
+                real.extend(rest.into_iter().rev());
+                return Ok(real);
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // A link to nothing exists, and where it would lead is not known.
+                if existing.symlink_metadata().is_ok() {
+                    return Err(io::Error::other("it is a link that leads nowhere"));
+                }
+                match existing.components().next_back() {
+                    Some(Component::Normal(name)) => rest.push(name.to_owned()),
+                    _ => return Err(io::Error::other("it goes up from a folder that does not exist")),
+                }
+                if !existing.pop() {
+                    return Err(error);
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+impl Inside {
+    fn name(&self) -> &Path {
+        if self.relative.as_os_str().is_empty() { Path::new(".") } else { &self.relative }
+    }
+
+    pub(crate) fn metadata(&self) -> io::Result<cap_std::fs::Metadata> {
+        self.dir.metadata(self.name())
+    }
+
+    pub(crate) fn exists(&self) -> bool {
+        self.dir.symlink_metadata(self.name()).is_ok()
+    }
+
+    pub(crate) fn is_root(&self) -> bool {
+        self.relative.as_os_str().is_empty()
+    }
+
+    /// Reads a file, of at most so many bytes.
+    pub(crate) fn read(&self, largest: u64) -> io::Result<Vec<u8>> {
+        read_file(self.dir.open(self.name())?.into_std(), largest)
+    }
+
+    pub(crate) fn open(&self) -> io::Result<std::fs::File> {
+        Ok(self.dir.open(self.name())?.into_std())
+    }
+
+    /// Something below, by its path from here.
+    pub(crate) fn below(&self, relative: &Path) -> Self {
+        let joined =
+            |path: &Path| if relative.as_os_str().is_empty() { path.to_owned() } else { path.join(relative) };
+        Self { dir: Arc::clone(&self.dir), relative: joined(&self.relative), real: joined(&self.real) }
+    }
+
+    /// Writes a file: beside it first, then in its place, so that it is never half written. Its mode stays.
+    pub(crate) fn write(&self, contents: &[u8]) -> io::Result<()> {
+        let mode = self.dir.metadata(self.name()).ok().map(|metadata| metadata.permissions());
+        let name = self.relative.file_name().ok_or_else(|| io::Error::other("it is a folder"))?;
+        let beside = self.relative.with_file_name(format!(
+            ".{}.{}-{}.tmp",
+            name.to_string_lossy(),
+            std::process::id(),
+            NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
+        ));
+        let written = (|| {
+            let mut file = self.dir.open_with(&beside, OpenOptions::new().write(true).create_new(true))?;
+            file.write_all(contents)?;
+            if let Some(mode) = mode {
+                file.set_permissions(mode)?;
+            }
+            file.sync_all()?;
+            self.dir.rename(&beside, &self.dir, &self.relative)
+        })();
+        if written.is_err() {
+            // What is left of the attempt.
+            let _ = self.dir.remove_file(&beside);
+        }
+        written
+    }
+
+    pub(crate) fn create_folder(&self) -> io::Result<()> {
+        self.dir.create_dir_all(self.name())
+    }
+
+    pub(crate) fn create_parent(&self) -> io::Result<()> {
+        match self.relative.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => self.dir.create_dir_all(parent),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn remove_file(&self) -> io::Result<()> {
+        self.dir.remove_file(self.name())
+    }
+
+    pub(crate) fn remove_folder(&self, with_contents: bool) -> io::Result<()> {
+        if with_contents { self.dir.remove_dir_all(self.name()) } else { self.dir.remove_dir(self.name()) }
+    }
+
+    pub(crate) fn rename_to(&self, to: &Self) -> io::Result<()> {
+        self.dir.rename(self.name(), &to.dir, to.name())
+    }
+
+    /// What is in a folder: names, and what each is.
+    pub(crate) fn entries(&self) -> io::Result<Vec<(String, cap_std::fs::Metadata)>> {
+        let mut entries = Vec::new();
+        for entry in self.dir.read_dir(self.name())? {
+            let entry = entry?;
+            entries.push((entry.file_name().to_string_lossy().into_owned(), entry.metadata()?));
+        }
+        entries.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(entries)
+    }
+}
+
+static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+
+/// Reads a file that is one, and not larger than `largest`.
+pub(crate) fn read_file(file: std::fs::File, largest: u64) -> io::Result<Vec<u8>> {
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
+    if metadata.len() > largest {
+        return Err(io::Error::other(format!("it is too large ({} bytes)", metadata.len())));
+    }
+    let mut bytes = Vec::new();
+    file.take(largest).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use std::{fs, os::unix::fs::symlink};
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn fixture() -> (TempDir, Workspace) {
+        let directory = TempDir::new().unwrap();
+        fs::create_dir_all(directory.path().join("work/deep")).unwrap();
+        fs::write(directory.path().join("secret"), "secret").unwrap();
+        let workspace = Workspace::new(&directory.path().join("work"), &[]).unwrap();
+        (directory, workspace)
+    }
+
+    #[test]
+    fn nothing_leads_out_whether_it_exists_or_not() {
+        let (directory, workspace) = fixture();
+        let work = directory.path().join("work");
+        symlink(directory.path(), work.join("out")).unwrap();
+        symlink(directory.path().join("nothing"), work.join("dangling")).unwrap();
+        let absolute = directory.path().join("secret");
+        for path in [
+            "../secret",
+            "deep/../../secret",
+            "out/secret",
+            "out/new",
+            "dangling",
+            "/etc/passwd",
+            "/proc/self/root/etc/passwd",
+            "new/../../secret",
+            "deep/../../work2/x",
+            absolute.to_str().unwrap(),
+            "/dev/stdin",
+            "a\0b",
+        ] {
+            assert!(workspace.inside(path).is_err(), "{path}");
+        }
+        for path in ["deep", "deep/new/er", ".", "deep/../x", work.join("deep/y").to_str().unwrap()] {
+            assert!(workspace.inside(path).is_ok(), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_link_that_is_put_in_the_way_afterwards_is_refused() {
+        let (directory, workspace) = fixture();
+        let work = directory.path().join("work");
+        let file = workspace.inside("deep/file").unwrap();
+        fs::remove_dir(work.join("deep")).unwrap();
+        symlink(directory.path(), work.join("deep")).unwrap();
+        assert!(file.write(b"x").is_err() && !directory.path().join("file").exists());
+        let secret = workspace.inside("other").unwrap();
+        symlink(directory.path().join("secret"), work.join("other")).unwrap();
+        assert!(secret.read(100).is_err());
+        assert!(secret.remove_file().is_ok(), "a link itself may be removed");
+        assert_eq!(fs::read_to_string(directory.path().join("secret")).unwrap(), "secret");
+    }
+
+    #[test]
+    fn writing_keeps_the_mode_and_leaves_other_names_of_a_file_alone() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let (directory, workspace) = fixture();
+        let (inside, outside) = (directory.path().join("work/hard"), directory.path().join("secret"));
+        fs::hard_link(&outside, &inside).unwrap();
+        fs::set_permissions(&inside, fs::Permissions::from_mode(0o640)).unwrap();
+        workspace.inside("hard").unwrap().write(b"changed").unwrap();
+        assert_eq!(fs::read_to_string(&outside).unwrap(), "secret");
+        assert_eq!(fs::read_to_string(&inside).unwrap(), "changed");
+        assert_eq!(fs::metadata(&inside).unwrap().permissions().mode() & 0o777, 0o640);
+        assert_eq!(
+            fs::read_dir(directory.path().join("work")).unwrap().count(),
+            2,
+            "nothing is left beside it"
+        );
+    }
+}

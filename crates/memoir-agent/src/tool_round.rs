@@ -1,8 +1,8 @@
 //! Running the tools that one reply asked for.
 
-use std::{panic::AssertUnwindSafe, pin::Pin};
+use std::panic::AssertUnwindSafe;
 
-use futures::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
+use futures::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use memoir_core::ToolCall;
 use memoir_models::ToolResult;
 use memoir_tools::{Plan, ToolError, ToolOutput};
@@ -16,7 +16,7 @@ type Came = (String, ToolOutcome, Option<String>);
 struct Round<'a> {
     calls: &'a [ToolCall],
     running: Vec<(usize, Plan)>,
-    work: FuturesUnordered<Pin<Box<dyn Future<Output = (usize, Came)> + Send + 'a>>>,
+    work: FuturesUnordered<BoxFuture<'a, (usize, Came)>>,
     results: Vec<Option<String>>,
 }
 

@@ -22,7 +22,9 @@ use crate::{
     prompt_source::{self, Talk},
     recall,
     repl::{self, Told},
-    scope, settings, subcommands, tooling,
+    scope,
+    servers::Servers,
+    settings, subcommands, tooling,
     trace::Verbosity,
 };
 
@@ -45,6 +47,8 @@ pub(crate) struct App {
     pub(crate) summarizer: Option<Arc<dyn ChatModel>>,
     /// Who works in the background.
     pub(crate) workers: Runner,
+    /// Servers whose tools are offered, too.
+    pub(crate) servers: Servers,
     /// Where what they do is told.
     pub(crate) told: Told,
     pub(crate) worker_settings: WorkerSettings,
@@ -183,6 +187,8 @@ async fn with_store(
     for fault in &skills.faults {
         anstream::eprintln!("A skill was left out: {fault}.");
     }
+    let (models_servers, variables) =
+        (models.config.mcp.clone(), agent.tool_context.sandbox.variables.clone());
     let shared = office.clone();
     let summaries = tooling::Summaries(Arc::new(move || shared.clone()));
     agent.tools = Arc::new(ToolSet::all().with_summaries(Arc::new(summaries)).with_skills(&skills));
@@ -198,6 +204,7 @@ async fn with_store(
         last_context: None,
         zone,
         workers: Runner::new(office, Some(told.listener())),
+        servers: Servers::reach(&models_servers, &variables),
         told,
         summarizer,
         worker_settings,

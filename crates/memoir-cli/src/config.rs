@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, io, path::Path, time::Duration};
 
+use memoir_mcp::ServerConfig;
 use memoir_models::{CallOptions, EmbeddingInfo, ModelInfo, Provider, Reasoning, RetryPolicy};
 use serde::Deserialize;
 
@@ -19,6 +20,8 @@ pub(crate) struct Config {
     pub(crate) calls: Calls,
     pub(crate) approval: Approval,
     pub(crate) search: SearchConfig,
+    /// Servers whose tools are offered, by name.
+    pub(crate) mcp: BTreeMap<String, ServerConfig>,
     /// How memory is asked, by the names of its settings.
     pub(crate) rag: BTreeMap<String, toml::Value>,
     /// How much is sent, by the names of its settings.

@@ -27,6 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Answers `prompt` and prints the answer as asked.
 pub(crate) async fn answer(mut app: App, prompt: &str, format: OutputFormat) -> Result<(), Failure> {
     app.share_out_work();
+    app.agent.tools = app.servers.join(&app.agent.tools).await;
     let mut printer = Printer::new(format, app.verbosity);
     let cancel = CancellationToken::new();
     let mut observer = |event: TurnEvent| printer.observe(&event);

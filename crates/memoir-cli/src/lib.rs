@@ -26,6 +26,7 @@ mod reference;
 mod repl;
 mod scope;
 mod search_view;
+mod servers;
 mod settings;
 mod subcommands;
 mod tooling;
@@ -55,6 +56,7 @@ pub fn main() -> ExitCode {
         Err(error) => return failure::Failure::from(error).report(),
     };
     let outcome = runtime.block_on(app::run(args));
+    memoir_tools::end_children();
     // A blocking read of the terminal may still be under way; it must not keep the program from ending.
     runtime.shutdown_background();
     match outcome {

@@ -34,8 +34,9 @@ use crate::{
 };
 
 /// The tools that a model is offered.
+#[derive(Clone)]
 pub struct ToolSet {
-    tools: Vec<Box<dyn Tool>>,
+    tools: Vec<Arc<dyn Tool>>,
 }
 
 impl ToolSet {
@@ -43,52 +44,52 @@ impl ToolSet {
     pub fn all() -> Self {
         Self {
             tools: vec![
-                Box::new(FileRead),
-                Box::new(FileWrite),
-                Box::new(FileEdit),
-                Box::new(FileCopy),
-                Box::new(FileMove),
-                Box::new(FileDelete),
-                Box::new(FileStat),
-                Box::new(FileGlob),
-                Box::new(FileGrep),
-                Box::new(FileTree),
-                Box::new(DirList),
-                Box::new(DirCreate),
-                Box::new(DirDelete),
-                Box::new(ExecuteBash),
-                Box::new(ExecutePython),
-                Box::new(DatabaseQuery),
-                Box::new(DatabaseSchema),
-                Box::new(DatabaseTables),
-                Box::new(DatabaseMessage),
-                Box::new(SearchInternet),
-                Box::new(SearchMemory),
-                Box::new(FetchConversationDetails),
-                Box::new(CoreMemory),
+                Arc::new(FileRead),
+                Arc::new(FileWrite),
+                Arc::new(FileEdit),
+                Arc::new(FileCopy),
+                Arc::new(FileMove),
+                Arc::new(FileDelete),
+                Arc::new(FileStat),
+                Arc::new(FileGlob),
+                Arc::new(FileGrep),
+                Arc::new(FileTree),
+                Arc::new(DirList),
+                Arc::new(DirCreate),
+                Arc::new(DirDelete),
+                Arc::new(ExecuteBash),
+                Arc::new(ExecutePython),
+                Arc::new(DatabaseQuery),
+                Arc::new(DatabaseSchema),
+                Arc::new(DatabaseTables),
+                Arc::new(DatabaseMessage),
+                Arc::new(SearchInternet),
+                Arc::new(SearchMemory),
+                Arc::new(FetchConversationDetails),
+                Arc::new(CoreMemory),
             ],
         }
     }
 
     /// A set of one's own.
-    pub fn of(tools: Vec<Box<dyn Tool>>) -> Self {
+    pub fn of(tools: Vec<Arc<dyn Tool>>) -> Self {
         Self { tools }
     }
 
     /// With one more.
-    pub fn with(mut self, tool: Box<dyn Tool>) -> Self {
+    pub fn with(mut self, tool: Arc<dyn Tool>) -> Self {
         self.tools.push(tool);
         self
     }
 
     /// With whoever makes summaries.
     pub fn with_summaries(self, summaries: Arc<dyn Summarizing>) -> Self {
-        self.with(Box::new(AgentSummarizer(summaries)))
+        self.with(Arc::new(AgentSummarizer(summaries)))
     }
 
     /// With skills, if there are any.
     pub fn with_skills(self, skills: &Skills) -> Self {
-        if skills.all.is_empty() { self } else { self.with(Box::new(LoadSkill(skills.clone()))) }
+        if skills.all.is_empty() { self } else { self.with(Arc::new(LoadSkill(skills.clone()))) }
     }
 
     /// How the tools are described, in the order of the list.

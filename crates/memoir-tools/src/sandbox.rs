@@ -10,7 +10,7 @@ use std::{
     io,
     path::{Path, PathBuf},
     process::Stdio,
-    sync::{Mutex, PoisonError},
+    sync::{LazyLock, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -101,9 +101,9 @@ impl Sandbox {
             .stderr(Stdio::piped())
             .process_group(0)
             .kill_on_drop(true);
-        let family = Family::expect().map_err(failed)?;
-        let mut child = command.spawn().map_err(failed)?;
-        let family = family.begin(child.id());
+        let mut family = Family::expect().map_err(failed)?;
+        let mut child = keeping(|| command.spawn(), tokio::process::Child::id).map_err(failed)?;
+        family.leader = child.id();
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let outcome = tokio::time::timeout(patience, async {
             let (stdout, stderr, status) = tokio::join!(read(stdout), read(stderr), async {
@@ -158,12 +158,29 @@ async fn read(pipe: Option<impl AsyncRead + Unpin>) -> String {
     String::from_utf8_lossy(&kept).into_owned()
 }
 
+static NOBODY: LazyLock<HashSet<u32>> = LazyLock::new(HashSet::new);
+
 /// Children of ours that are meant to be there.
 static KNOWN: Mutex<Option<HashSet<u32>>> = Mutex::new(None);
 
-/// Says that a child of this process is one that may stay.
-pub fn keep_child(pid: u32) {
-    KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default().insert(pid);
+/// Starts a child that may stay until it is over. Nobody takes it for a stray meanwhile.
+pub fn keeping<T, E>(
+    start: impl FnOnce() -> Result<T, E>,
+    pid: impl FnOnce(&T) -> Option<u32>,
+) -> Result<T, E> {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let child = start()?;
+    known.get_or_insert_default().extend(pid(&child));
+    Ok(child)
+}
+
+/// Ends all of them: the program ends.
+pub fn end_children() {
+    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
+    for child in known.into_iter().filter_map(|pid| i32::try_from(pid).ok().and_then(Pid::from_raw)) {
+        // One that is over already is not there.
+        let _ = kill_process(child, Signal::KILL);
+    }
 }
 
 fn forget_child(pid: u32) {
@@ -186,14 +203,6 @@ impl Family {
         Ok(Self { leader: None, before: children() })
     }
 
-    fn begin(mut self, leader: Option<u32>) -> Self {
-        self.leader = leader;
-        if let Some(leader) = leader {
-            keep_child(leader);
-        }
-        self
-    }
-
     fn end(&self) {
         let pid = |number: u32| i32::try_from(number).ok().and_then(Pid::from_raw);
         if let Some(leader) = self.leader.and_then(pid) {
@@ -201,8 +210,9 @@ impl Family {
             let _ = kill_process_group(leader, Signal::KILL);
         }
         // Each generation that is killed gives its children to us; there is an end to that.
+        let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = known.as_ref().unwrap_or(&NOBODY);
         for _ in 0..20 {
-            let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default();
             let strays: Vec<u32> = children()
                 .into_iter()
                 .filter(|child| !known.contains(child) && !self.before.contains(child))

@@ -97,6 +97,7 @@ async fn turn(app: &mut App, prompt: &str, cancel: &CancellationToken) {
     let _quiet = Quiet::begin();
     let mut view = TurnView::new(app.verbosity);
     let mut observer = |event| view.show(&event);
+    app.agent.tools = app.servers.join(&app.agent.tools).await;
     // While a turn runs, nobody else calls or writes.
     tokio::select! {
         () = app.workers.pause() => {}

@@ -110,6 +110,54 @@ fn other_tools_work_through_a_turn() {
 }
 
 #[test]
+fn each_tool_keeps_to_its_limit() {
+    let home = home();
+    let work = home.workspace();
+    fs::create_dir(work.join("many")).unwrap();
+    for number in 0..1200 {
+        fs::write(work.join(format!("many/{number:030}.txt")), "line\n").unwrap();
+    }
+    fs::write(work.join("long.txt"), "x".repeat(40_000)).unwrap();
+    fs::write(work.join("huge.bin"), vec![b'x'; 11 * 1024 * 1024]).unwrap();
+    let endless =
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 900) SELECT i FROM n";
+    let tried = [
+        ("file_read", json!({"path": "long.txt"}), "[cut: 30000 of 40000 bytes shown]"),
+        ("file_read", json!({"path": "huge.bin"}), "it is too large"),
+        ("file_edit", json!({"path": "huge.bin", "operation": "append", "text": "x"}), "it is too large"),
+        ("file_glob", json!({"pattern": "*.txt"}), "[cut: the first 500 files shown]"),
+        ("file_grep", json!({"pattern": "line"}), "[cut: the first 300 lines shown]"),
+        ("file_tree", json!({}), "[cut: the first 400 entries shown]"),
+        ("dir_list", json!({"path": "many"}), "[cut: "),
+        ("execute_bash", json!({"command": "yes | head -c 90000"}), "[cut: 30000 of 90000 bytes shown]"),
+        ("execute_bash", json!({"command": "sleep 60", "timeout": 1}), "It took longer than 1 s"),
+        ("execute_python", json!({"code": "while True: pass", "timeout": 1}), "It took longer than 1 s"),
+        ("execute_bash", json!({"command": "true", "timeout": 1000}), "timeout is 1 to 300 seconds"),
+        ("database_query", json!({"sql": endless}), "[cut: the first 200 rows shown]"),
+        ("database_query", json!({"sql": "WITH x AS (SELECT 1) DELETE FROM messages"}), "error: "),
+        ("database_query", json!({"sql": "ATTACH DATABASE 'x' AS y"}), "error: "),
+        ("database_query", json!({"sql": "PRAGMA user_version = 1"}), "error: "),
+        ("database_schema", json!({"table": "nothing"}), "error: there is no table nothing"),
+        ("database_message", json!({"message_id": "x"}), "error: the arguments do not fit"),
+        ("search_memory", json!({"query": "x", "since": "soonish"}), "is not a date"),
+        ("file_copy", json!({"from": "long.txt", "to": "huge.bin"}), "error: huge.bin exists"),
+        ("file_move", json!({"from": "long.txt", "to": "huge.bin"}), "error: huge.bin exists"),
+        ("file_delete", json!({"path": "many"}), "is a folder"),
+        ("dir_delete", json!({"path": "many"}), "error: cannot delete many"),
+        ("dir_create", json!({"path": "many"}), "error: many exists"),
+        ("file_stat", json!({"path": "nothing"}), "error: cannot look at nothing"),
+        ("agent_summarizer", json!({"action": "dance"}), "error: the arguments do not fit"),
+        ("core_memory", json!({"action": "explode"}), "error: "),
+        ("fetch_conversation_details", json!({"conversation_id": 99}), "99"),
+    ];
+    let asked: Vec<(&str, Value)> =
+        tried.iter().map(|(name, arguments, _)| (*name, arguments.clone())).collect();
+    for (said, (name, arguments, expected)) in calls(&home, "full", &asked).iter().zip(&tried) {
+        assert!(said.contains(expected), "{name} {arguments}: {}", &said[..said.len().min(300)]);
+    }
+}
+
+#[test]
 fn without_a_policy_nothing_is_changed_or_run_and_reading_is_free() {
     let home = home();
     fs::write(home.workspace().join("a.txt"), "alpha").unwrap();
@@ -463,4 +511,121 @@ fn skills_are_described_and_loaded_on_demand() {
     assert!(offered.contains("release: How we release") && !offered.contains("Tag it"), "{offered}");
     let messages = provider.requests()[1].body["messages"].to_string();
     assert!(messages.contains("Tag it, then push."), "{messages}");
+}
+
+/// A server of two tools, spoken to line by line, and the same over HTTP.
+const SERVER: &str = r#"
+import json, sys, http.server
+def answer(request):
+    method = request.get("method")
+    if method == "initialize":
+        return {"protocolVersion": request["params"]["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": {"name": "made", "version": "1"}}
+    if method == "tools/list":
+        schema = {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}
+        return {"tools": [{"name": "shout", "description": "Says a word loudly.", "inputSchema": schema}, {"name": "fail", "description": "Fails.", "inputSchema": schema}]}
+    if method == "tools/call":
+        word = request["params"]["arguments"]["word"]
+        if request["params"]["name"] == "fail":
+            return {"content": [{"type": "text", "text": "it failed on purpose"}], "isError": True}
+        return {"content": [{"type": "text", "text": word.upper() + "!"}]}
+    return {}
+def reply(request):
+    return {"jsonrpc": "2.0", "id": request["id"], "result": answer(request)}
+if sys.argv[1] == "stdio":
+    for line in sys.stdin:
+        request = json.loads(line)
+        if "id" in request:
+            print(json.dumps(reply(request)), flush=True)
+else:
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            request = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            body = json.dumps(reply(request)).encode() if "id" in request else b""
+            self.send_response(200 if body else 202)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+        def do_GET(self):
+            self.send_response(405); self.send_header("content-length", "0"); self.end_headers()
+        do_DELETE = do_GET
+        def log_message(self, *_): pass
+    server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+    print(server.server_port, flush=True)
+    server.serve_forever()
+"#;
+
+#[test]
+fn tools_of_other_servers_are_offered_under_the_same_approvals() {
+    let home = home();
+    let script = home.workspace().parent().unwrap().join("server.py");
+    fs::write(&script, SERVER).unwrap();
+    let script = script.to_str().unwrap();
+    let mut over_http = std::process::Command::new("python3")
+        .args([script, "http"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut port = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(over_http.stdout.take().unwrap()), &mut port)
+        .unwrap();
+    home.write_config(&format!(
+        "[approval]\nallow = [\"made__*\"]\n[mcp.made]\ncommand = \"python3\"\nargs = [\"{script}\", \"stdio\"]\n\
+         [mcp.far]\nurl = \"http://127.0.0.1:{}/mcp\"\n[mcp.broken]\ncommand = \"/nowhere/at/all\"\n",
+        port.trim()
+    ));
+    let said = calls(
+        &home,
+        "ask",
+        &[
+            ("made__shout", json!({"word": "hello"})),
+            ("made__fail", json!({"word": "hello"})),
+            ("far__shout", json!({"word": "hello"})),
+        ],
+    );
+    assert_eq!(said[..2], ["HELLO!", "error: it failed on purpose"]);
+    assert!(said[2].contains("nobody is there to allow it"), "{said:?}");
+    let said = calls(
+        &home,
+        "full",
+        &[("far__shout", json!({"word": "far"})), ("made__shout", json!({"word": "near"}))],
+    );
+    assert_eq!(said, ["FAR!", "NEAR!"]);
+    let said = calls(&home, "read-only", &[("made__shout", json!({"word": "x"}))]);
+    assert!(said[0].contains("read-only"), "{said:?}");
+    // One that cannot be reached is said, and harms nothing.
+    let provider = ScriptedProvider::always(Reply::text("Fine."));
+    let output =
+        home.memoir(["-p", "hi"]).provider(&provider).env("PATH", "/usr/local/bin:/usr/bin:/bin").output();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && said.contains("The server broken is left out: "), "{said}");
+    over_http.kill().unwrap();
+    over_http.wait().unwrap();
+}
+
+/// With a server from a registry, which `.ci/run` installs. Where it is not there, the one above stands for it.
+#[test]
+fn a_server_from_a_registry_is_talked_to() {
+    let Some(server) = std::env::var_os("MEMOIR_TEST_TIME_SERVER") else {
+        eprintln!("MEMOIR_TEST_TIME_SERVER is not set: left out");
+        return;
+    };
+    let home = home();
+    home.write_config(&format!("[mcp.time]\ncommand = {:?}\n", server.to_str().unwrap()));
+    let said = calls(
+        &home,
+        "full",
+        &[
+            (
+                "time__convert_time",
+                json!({"source_timezone": "UTC", "time": "12:00", "target_timezone": "Asia/Tokyo"}),
+            ),
+            (
+                "time__convert_time",
+                json!({"source_timezone": "Nowhere", "time": "12:00", "target_timezone": "UTC"}),
+            ),
+        ],
+    );
+    assert!(said[0].contains("21:00:00+09:00"), "{said:?}");
+    assert!(said[1].starts_with("error: "), "{said:?}");
 }

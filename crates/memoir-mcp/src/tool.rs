@@ -1,0 +1,106 @@
+//! A tool of a server.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use memoir_core::ToolSpec;
+use memoir_tools::{Access, LONGEST_OUTPUT, Plan, Tool, ToolContext, ToolError, ToolOutput, cap};
+use rmcp::model::CallToolRequestParams;
+use serde_json::Value;
+
+use crate::server::Service;
+
+/// How long a call may take.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A longer description is cut: it stands in every request.
+const LONGEST_DESCRIPTION: usize = 1000;
+
+/// No provider takes longer names.
+const LONGEST_NAME: usize = 64;
+
+/// The name under which a tool of a server is offered.
+pub fn name_of(server: &str, tool: &str) -> String {
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' };
+    format!("{server}__{tool}").chars().map(plain).take(LONGEST_NAME).collect()
+}
+
+pub(crate) struct ServerTool {
+    server: String,
+    service: Service,
+    /// What the server calls it.
+    own_name: String,
+    spec: ToolSpec,
+}
+
+impl ServerTool {
+    #[expect(clippy::new_ret_no_self, reason = "it is only ever wanted as a tool")]
+    pub(crate) fn new(server: &str, service: &Service, tool: rmcp::model::Tool) -> Arc<dyn Tool> {
+        let description: String =
+            tool.description.unwrap_or_default().chars().take(LONGEST_DESCRIPTION).collect();
+        let spec = ToolSpec {
+            name: name_of(server, &tool.name).into(),
+            description: format!("{description} (a tool of the server {server})").into(),
+            parameters: Value::Object(tool.input_schema.as_ref().clone()),
+        };
+        Arc::new(Self {
+            server: server.to_owned(),
+            service: Arc::clone(service),
+            own_name: tool.name.into_owned(),
+            spec,
+        })
+    }
+}
+
+#[async_trait]
+impl Tool for ServerTool {
+    fn spec(&self) -> ToolSpec {
+        self.spec.clone()
+    }
+
+    async fn plan(&self, arguments: &Value, _context: &ToolContext) -> Result<Plan, ToolError> {
+        let shown = serde_json::to_string_pretty(arguments).unwrap_or_default();
+        Ok(Plan {
+            accesses: vec![Access::Server(self.server.clone())],
+            preview: format!("{} {shown}", self.own_name),
+        })
+    }
+
+    async fn run(&self, arguments: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let Value::Object(arguments) = arguments else {
+            return Err(ToolError::Arguments("an object is expected".into()));
+        };
+        let request = CallToolRequestParams::new(self.own_name.clone()).with_arguments(arguments);
+        let failed =
+            |reason: String| ToolError::Failed(format!("the server {} failed: {reason}", self.server));
+        let result = tokio::time::timeout(PATIENCE, self.service.call_tool(request))
+            .await
+            .map_err(|_| failed(format!("it took longer than {} s", PATIENCE.as_secs())))?
+            .map_err(|error| failed(error.to_string()))?;
+        let said: Vec<String> = result
+            .content
+            .iter()
+            .map(|content| match content.as_text() {
+                Some(text) => text.text.clone(),
+                None => "[something that is not text]".to_owned(),
+            })
+            .collect();
+        let text = cap(&said.join("\n"), LONGEST_OUTPUT);
+        match result.is_error {
+            Some(true) => Err(ToolError::Failed(text)),
+            _ => Ok(text.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_prefixed_and_fit_every_provider() {
+        assert_eq!(name_of("files", "read_file"), "files__read_file");
+        assert_eq!(name_of("my server", "get/time.now"), "my_server__get_time_now");
+        assert_eq!(name_of("s", &"x".repeat(100)).len(), LONGEST_NAME);
+    }
+}

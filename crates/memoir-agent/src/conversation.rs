@@ -1,6 +1,7 @@
 //! The conversation that is being held.
 
 use memoir_core::{ConversationId, ConversationTarget, NewConversation};
+use memoir_redact::without_secrets;
 
 /// The conversation that is being held. It has no id before its first exchange is committed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +34,8 @@ impl CurrentConversation {
     /// Where the exchange that starts with `prompt` is to be committed.
     pub(crate) fn target(&self, prompt: &str) -> ConversationTarget {
         self.id.map_or_else(
-            || ConversationTarget::New(NewConversation::titled_after(prompt, &self.scope)),
+            // A title is cut, and half a secret is not known for one.
+            || ConversationTarget::New(NewConversation::titled_after(&without_secrets(prompt), &self.scope)),
             ConversationTarget::Existing,
         )
     }

@@ -30,8 +30,8 @@ pub enum TurnEvent {
     ToolStarted(ToolCall),
     /// A tool is done.
     ToolFinished {
-        /// Which one.
-        name: String,
+        /// Which call.
+        call: ToolCall,
         /// Whether it worked.
         outcome: ToolOutcome,
     },

@@ -38,7 +38,7 @@ pub(crate) async fn run(agent: &Agent, calls: &[ToolCall], observer: Observer<'_
             }
         };
         let allowed = match plan {
-            Ok(plan) => allowed(agent, call, &plan, observer).await.map(|()| plan),
+            Ok(plan) => round.allowed_meanwhile(agent, call, &plan, observer).await.map(|()| plan),
             Err(error) => Err(format!("error: {error}")),
         };
         observer(TurnEvent::ToolStarted(call.clone()));
@@ -48,7 +48,7 @@ pub(crate) async fn run(agent: &Agent, calls: &[ToolCall], observer: Observer<'_
                 round.work.push(one(agent, call).map(move |came| (index, came)).boxed());
             }
             Err(refusal) => {
-                observer(TurnEvent::ToolFinished { name: call.name.clone(), outcome: ToolOutcome::Failed });
+                observer(TurnEvent::ToolFinished { call: call.clone(), outcome: ToolOutcome::Failed });
                 round.results[index] = Some(refusal);
             }
         }
@@ -63,16 +63,44 @@ pub(crate) async fn run(agent: &Agent, calls: &[ToolCall], observer: Observer<'_
 }
 
 impl Round<'_> {
+    /// Whether a call may be made. While the user is asked, those that run go on.
+    async fn allowed_meanwhile(
+        &mut self,
+        agent: &Agent,
+        call: &ToolCall,
+        plan: &Plan,
+        observer: Observer<'_>,
+    ) -> Result<(), String> {
+        let mut finished = Vec::new();
+        let decided = {
+            let deciding = allowed(agent, call, plan, observer);
+            tokio::pin!(deciding);
+            loop {
+                tokio::select! {
+                    biased;
+                    decided = &mut deciding => break decided,
+                    Some(done) = self.work.next(), if !self.work.is_empty() => finished.push(done),
+                }
+            }
+        };
+        finished.into_iter().for_each(|done| self.note(done, observer));
+        decided
+    }
+
     /// Waits for the next that is done; says whether there was any.
     async fn finish_one(&mut self, observer: Observer<'_>) -> bool {
-        let Some((index, (text, outcome, notice))) = self.work.next().await else { return false };
+        let Some(done) = self.work.next().await else { return false };
+        self.note(done, observer);
+        true
+    }
+
+    fn note(&mut self, (index, (text, outcome, notice)): (usize, Came), observer: Observer<'_>) {
         self.running.retain(|(other, _)| *other != index);
         if let Some(notice) = notice {
             observer(TurnEvent::Notice(notice));
         }
-        observer(TurnEvent::ToolFinished { name: self.calls[index].name.clone(), outcome });
+        observer(TurnEvent::ToolFinished { call: self.calls[index].clone(), outcome });
         self.results[index] = Some(text);
-        true
     }
 }
 
@@ -94,7 +122,11 @@ async fn allowed(agent: &Agent, call: &ToolCall, plan: &Plan, observer: Observer
         // If it cannot be kept, it holds until the program ends.
         let _ = agent.store.add_approval_rule(effect, &rule, &scope, agent.clock.now()).await;
     }
-    Ok(())
+    // What was shown may have changed while the user was thinking.
+    match self::plan(agent, call).await {
+        Ok(now) if now == *plan => Ok(()),
+        _ => Err("error: what it would do has changed since it was allowed; ask again".into()),
+    }
 }
 
 /// Runs one call.

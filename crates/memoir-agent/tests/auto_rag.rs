@@ -106,7 +106,7 @@ fn layer(report: &ContextReport, wanted: Layer) -> u64 {
 async fn the_window_gives_room_to_what_is_quoted_and_gets_back_what_is_not_used() {
     let mut fixture = fixture(Arc::new(LocalEmbedder), usize::MAX).await;
     let mut made_way = 0;
-    for budget in (3000..5200).step_by(50) {
+    for budget in (2300..4500).step_by(50) {
         fixture.agent.context.budget_tokens = budget;
         fixture.agent.context.reply_tokens = 300;
         let look = async |prompt: &str| fixture.agent.preview(&fixture.conversation, prompt).await.unwrap();
@@ -125,7 +125,7 @@ async fn the_window_gives_room_to_what_is_quoted_and_gets_back_what_is_not_used(
 #[tokio::test]
 async fn nothing_is_looked_for_when_recall_is_off() {
     let mut fixture = fixture(Arc::new(LocalEmbedder), usize::MAX).await;
-    fixture.agent.context.budget_tokens = 3000;
+    fixture.agent.context.budget_tokens = 2300;
     fixture.agent.context.reply_tokens = 300;
     let on = fixture.agent.preview(&fixture.conversation, QUESTION).await.unwrap();
     fixture.agent.recall = None;

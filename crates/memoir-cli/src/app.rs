@@ -169,11 +169,11 @@ async fn with_store(
     let scope = project.to_string_lossy().into_owned();
     let recall = recall::recall(Arc::clone(&store), &models, &zone, Some(&directory)).await?;
     let mut tool_context = ToolContext::new(&project, &folders(&args.add_dir)?, recall)?;
-    tool_context.sandbox = tooling::sandbox();
+    tool_context.sandbox = tooling::sandbox(&models.config);
     tool_context.search = tooling::search(&models.config.search)?;
     let mut agent = Agent::new(model, tool_context);
     let policy =
-        permissions::policy(args.approval.as_deref(), &models.config.approval, store.as_ref(), &scope);
+        permissions::policy(args.approval.as_deref(), &models.config.approval, store.as_ref(), &scope, &home);
     agent.approvals = Approvals::new(policy.await?);
     agent.context = settings::read(&models.config.context, "context", store.as_ref()).await?;
     let summarizer = models.connect_summarizer(store.as_ref()).await?;

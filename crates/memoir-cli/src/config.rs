@@ -153,6 +153,12 @@ impl Config {
         self.providers.get(provider.as_str())?.key_variable.as_deref()
     }
 
+    /// Every variable that holds a key by the config's word.
+    pub(crate) fn key_variables(&self) -> Vec<String> {
+        let of_providers = self.providers.values().filter_map(|provider| provider.key_variable.clone());
+        of_providers.chain(self.search.key_variable.clone()).collect()
+    }
+
     pub(crate) fn call_options(&self) -> CallOptions {
         CallOptions {
             idle_timeout: Duration::from_millis(self.calls.idle_timeout_ms),

@@ -91,8 +91,8 @@ pub(crate) fn event_json(event: &TurnEvent) -> Value {
         TurnEvent::ToolStarted(call) => {
             json!({"type": "tool_call", "id": call.id, "name": call.name, "arguments": call.arguments})
         }
-        TurnEvent::ToolFinished { name, outcome } => {
-            json!({"type": "tool_result", "name": name, "ok": *outcome == ToolOutcome::Succeeded})
+        TurnEvent::ToolFinished { call, outcome } => {
+            json!({"type": "tool_result", "id": call.id, "name": call.name, "ok": *outcome == ToolOutcome::Succeeded})
         }
         TurnEvent::Notice(text) | TurnEvent::Detail(text) => json!({"type": "notice", "text": text}),
     }

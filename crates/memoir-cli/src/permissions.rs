@@ -1,11 +1,14 @@
 //! Putting together who may do what: the mode, and the rules of the config and of memory.
 
+use std::path::PathBuf;
+
 use memoir_agent::{Mode, Policy, Rule, RuleEffect};
 use memoir_store::Store;
 
 use crate::{
     config::Approval,
     failure::{Failure, Kind},
+    home::Home,
 };
 
 /// The policy that holds in a project; a mode from the command line goes before the config's.
@@ -14,6 +17,7 @@ pub(crate) async fn policy(
     config: &Approval,
     store: &dyn Store,
     project: &str,
+    home: &Home,
 ) -> Result<Policy, Failure> {
     let mode = match (named, config.mode.as_deref()) {
         (Some(word), _) => mode(word)?,
@@ -35,7 +39,9 @@ pub(crate) async fn policy(
         // What another version wrote may not be understood: then it allows nothing.
         rules.extend(Rule::parse(effect, &kept.rule));
     }
-    Ok(Policy { mode, rules })
+    let own = [home.database(), home.config_file()];
+    let folder = |file: &PathBuf| file.parent().and_then(|folder| folder.canonicalize().ok());
+    Ok(Policy { mode, rules, protected: own.iter().filter_map(folder).collect() })
 }
 
 /// The mode of a word.

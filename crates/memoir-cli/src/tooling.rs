@@ -9,17 +9,17 @@ use memoir_workers::{Office, run_until_idle};
 use secrecy::SecretString;
 
 use crate::{
-    config::{SearchConfig, SearchService},
+    config::{Config, SearchConfig, SearchService},
     failure::{Failure, Kind},
     home::Home,
     worker_view,
 };
 
 /// How commands are run: by this program, which confines itself first.
-pub(crate) fn sandbox() -> Sandbox {
+pub(crate) fn sandbox(config: &Config) -> Sandbox {
     Sandbox {
         helper: std::env::current_exe().ok(),
-        variables: without_keys(std::env::vars_os()).collect(),
+        variables: without_keys(std::env::vars_os(), config.key_variables()).collect(),
         temporary: Some(std::env::temp_dir()),
     }
 }

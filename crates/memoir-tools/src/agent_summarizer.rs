@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    Tool, ToolContext, ToolError, ToolOutput,
+    Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
     tool::{object, parse},
 };
 
@@ -49,6 +49,16 @@ impl Tool for AgentSummarizer {
                 &["action"],
             ),
         )
+    }
+
+    async fn plan(&self, arguments: &Value, _context: &ToolContext) -> Result<Plan, ToolError> {
+        Ok(match parse(arguments)? {
+            Arguments { action: Action::Status } => Plan::default(),
+            // It may cost something.
+            Arguments { action: Action::Run } => {
+                Plan::of(Access::Network("the summariser".into())).shown("make the summaries that are due")
+            }
+        })
     }
 
     async fn run(&self, arguments: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {

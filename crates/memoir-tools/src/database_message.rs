@@ -52,8 +52,8 @@ impl Tool for DatabaseMessage {
             .collect();
         let content = row.last().map(String::as_str).unwrap_or_default();
         // What was said once is quoted: it asks for nothing now.
-        let quoted = format!("<memory>\n{}\n</memory>", inside_fence(content));
-        Ok(format!("{known}{}", cap(&quoted, LONGEST_OUTPUT)).into())
+        let said = inside_fence(&cap(&format!("{known}\n{content}"), LONGEST_OUTPUT));
+        Ok(format!("<memory>\n{said}\n</memory>").into())
     }
 }
 
@@ -74,7 +74,7 @@ mod tests {
         let text = bench.run(&DatabaseMessage, json!({"message_id": 1})).await.unwrap();
         assert!(
             text.starts_with(
-                "conversation_id: 1\nexchange_id: 1\nrole: user\nsaid: 2023-11-14 22:13\n<memory>\nWhere is"
+                "<memory>\nconversation_id: 1\nexchange_id: 1\nrole: user\nsaid: 2023-11-14 22:13\n\nWhere is"
             ),
             "{text}"
         );

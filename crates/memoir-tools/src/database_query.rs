@@ -95,6 +95,8 @@ mod tests {
             "PRAGMA journal_mode = DELETE",
             "PRAGMA table_info(messages)",
             "VACUUM INTO '/tmp/x.db'",
+            "SELECT 1) /*/ ' */ ; VACUUM INTO \"/tmp/x.db\"; SELECT * FROM (SELECT 1 /*/ ' */",
+            "SELECT line FROM command_history) LIMIT 99999999 /*",
             "SELECT load_extension('x')",
             "DROP TABLE messages",
             "BEGIN; SELECT 1",

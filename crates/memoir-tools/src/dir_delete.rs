@@ -34,9 +34,11 @@ impl Tool for DirDelete {
     }
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
-        let Arguments { path, .. } = parse(arguments)?;
+        let Arguments { path, recursive } = parse(arguments)?;
         let inside = context.workspace.inside(&path)?;
-        Ok(Plan::of(Access::Write(inside.real)).shown(format!("dir_delete {path}")))
+        let what = if recursive { "with everything that is in it" } else { "if it is empty" };
+        let preview = format!("delete {} {what}", inside.real.display());
+        Ok(Plan::of(Access::Write(inside.real)).shown(preview))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {

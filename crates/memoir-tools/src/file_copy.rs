@@ -54,7 +54,8 @@ impl Tool for FileCopy {
             return Err(ToolError::Failed(format!("{to} exists; delete it first")));
         }
         let bytes = source.read(LARGEST_COPY).map_err(failed)?;
-        target.create_parent().and_then(|()| target.write(&bytes)).map_err(failed)?;
+        let written = target.create_parent().and_then(|()| target.write(&bytes));
+        written.and_then(|()| target.take_mode_of(&source)).map_err(failed)?;
         Ok(format!("{to} is a copy of {from} ({} bytes)", bytes.len()).into())
     }
 }

@@ -34,7 +34,7 @@ impl Tool for FileDelete {
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
         let Arguments { path } = parse(arguments)?;
         let inside = context.workspace.inside(&path)?;
-        Ok(Plan::of(Access::Write(inside.real)).shown(format!("file_delete {path}")))
+        Ok(Plan::of(Access::Write(inside.real)).shown(format!("delete {path}")))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {

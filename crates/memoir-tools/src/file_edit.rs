@@ -147,7 +147,8 @@ fn apply(before: &str, arguments: &Arguments) -> Result<String, ToolError> {
         }
     };
     // A last line without an ending stays without one.
-    let new = match end == before.len() && end > start && !before.ends_with('\n') {
+    let by_lines = matches!(arguments.operation, Operation::ReplaceLine | Operation::ReplaceRange);
+    let new = match by_lines && end == before.len() && end > start && !before.ends_with('\n') {
         true => new.strip_suffix(ending).unwrap_or(&new).to_owned(),
         false => new,
     };

@@ -83,6 +83,7 @@ mod tests {
         bench.file(".gitignore", "target/\n");
         let find = async |arguments| bench.run(&FileGlob, arguments).await;
         assert_eq!(find(json!({"pattern": "**/*.rs"})).await.unwrap(), "a.rs\ndeep/b.rs");
+        assert!(!find(json!({"pattern": "**/*"})).await.unwrap().contains("target"), "whatever the pattern");
         assert_eq!(find(json!({"pattern": "*.txt", "path": "deep"})).await.unwrap(), "deep/c.txt");
         assert_eq!(find(json!({"pattern": "*.py"})).await.unwrap(), "No file matches *.py.");
         assert!(find(json!({"pattern": "a[", "path": "."})).await.is_err());

@@ -154,6 +154,11 @@ mod tests {
     async fn a_link_out_of_the_workspace_is_not_searched() {
         let bench = Bench::new().await;
         std::os::unix::fs::symlink("/etc", bench.path("etc")).unwrap();
+        // Nor does anything wait for a pipe.
+        let pipe = std::process::Command::new("mkfifo").arg(bench.path("pipe")).status().unwrap();
+        assert!(pipe.success());
         assert_eq!(bench.run(&FileGrep, json!({"pattern": "root"})).await.unwrap(), "Nothing matches root.");
+        assert!(bench.run(&FileGrep, json!({"pattern": "root", "path": "pipe"})).await.is_ok());
+        assert!(bench.run(&crate::file_read::FileRead, json!({"path": "pipe"})).await.is_err());
     }
 }

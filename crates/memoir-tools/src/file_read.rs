@@ -1,5 +1,7 @@
 //! `file_read`: a text file, whole or by lines.
 
+use std::os::unix::fs::OpenOptionsExt as _;
+
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
 use serde::Deserialize;
@@ -9,7 +11,7 @@ use crate::{
     Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
     output::{LONGEST_OUTPUT, cap},
     tool::{object, parse},
-    workspace::{Place, read_file},
+    workspace::{NONBLOCKING, Place, read_file},
 };
 
 /// A file larger than this is not read into memory.
@@ -57,7 +59,10 @@ impl Tool for FileRead {
         let read = match context.workspace.place(&path)? {
             Place::Inside(inside) => inside.read(LARGEST_FILE),
             // Whoever runs this has asked.
-            Place::Outside(real) => std::fs::File::open(real).and_then(|file| read_file(file, LARGEST_FILE)),
+            Place::Outside(real) => {
+                let file = std::fs::OpenOptions::new().read(true).custom_flags(NONBLOCKING).open(real);
+                file.and_then(|file| read_file(file, LARGEST_FILE))
+            }
         };
         let bytes = read.map_err(|error| ToolError::Failed(format!("cannot read {path}: {error}")))?;
         let text = String::from_utf8(bytes).map_err(|_| ToolError::Failed(format!("{path} is not text")))?;

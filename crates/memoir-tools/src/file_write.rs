@@ -45,7 +45,15 @@ impl Tool for FileWrite {
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
         let Arguments { path, content } = parse(arguments)?;
         let inside = context.workspace.inside(&path)?;
-        let preview = change::diff(&path, &before(&inside), &content);
+        let mut preview = change::diff(&path, &before(&inside), &content);
+        if let Some(bytes) =
+            inside.metadata().ok().map(|known| known.len()).filter(|_| before(&inside).is_empty())
+            && bytes > 0
+        {
+            preview = format!(
+                "{path} is replaced, whose {bytes} bytes are not text or too many to show\n{preview}"
+            );
+        }
         Ok(Plan::of(Access::Write(inside.real)).shown(preview))
     }
 

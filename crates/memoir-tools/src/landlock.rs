@@ -6,13 +6,13 @@ use landlock::{
     ABI, AccessFs, CompatLevel, Compatible as _, PathBeneath, PathFd, Ruleset, RulesetAttr as _,
     RulesetCreatedAttr as _, RulesetError,
 };
-use rustix::process::{Signal, set_parent_process_death_signal};
+use rustix::process::{Signal, set_parent_process_death_signal, setsid};
 
 /// The newest rules that are known here; an older kernel keeps those that it knows.
 const NEWEST: ABI = ABI::V5;
 
 /// What commands write to without writing anything.
-const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"];
+const DEVICES: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
 
 /// Whether the kernel has Landlock.
 pub(crate) fn is_there() -> bool {
@@ -34,6 +34,10 @@ pub fn become_confined(arguments: impl Iterator<Item = OsString>) -> io::Error {
         return io::Error::other("no command was given");
     }
     let Some(program) = arguments.next() else { return io::Error::other("no command was given") };
+    // Away from the user's terminal: nothing can be typed or drawn there on his behalf.
+    if let Err(error) = setsid() {
+        return error.into();
+    }
     // Should our parent be killed, the command goes with it.
     if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
         return error.into();
@@ -58,7 +62,7 @@ fn confine(folders: &[PathBuf]) -> Result<(), RulesetError> {
     }
     for device in DEVICES {
         if let Ok(open) = PathFd::new(device) {
-            rules = rules.add_rule(PathBeneath::new(open, AccessFs::WriteFile | AccessFs::IoctlDev))?;
+            rules = rules.add_rule(PathBeneath::new(open, AccessFs::WriteFile))?;
         }
     }
     rules.restrict_self()?;

@@ -11,12 +11,13 @@ use std::{
     path::{Path, PathBuf},
     process::Stdio,
     sync::{LazyLock, Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use memoir_redact::redact;
 use rustix::process::{
-    Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, set_child_subreaper, waitpid,
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process, kill_process_group,
+    set_child_subreaper, waitid, waitpid,
 };
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _},
@@ -39,16 +40,18 @@ pub struct Sandbox {
     pub temporary: Option<PathBuf>,
 }
 
-/// Leaves out of an environment what looks like a key, by its name or by its value.
+/// Leaves out of an environment what looks like a key, by its name or by its value, and `also` what is known to be one.
 pub fn without_keys(
     variables: impl Iterator<Item = (OsString, OsString)>,
+    also: Vec<String>,
 ) -> impl Iterator<Item = (OsString, OsString)> {
-    const TELLING: [&str; 10] = [
+    const TELLING: [&str; 11] = [
         "KEY",
         "TOKEN",
         "SECRET",
-        "PASSWORD",
-        "PASSWD",
+        "PASS",
+        "_PWD",
+        "_PAT",
         "CREDENTIAL",
         "AUTH",
         "COOKIE",
@@ -57,10 +60,13 @@ pub fn without_keys(
     ];
     // These tell where something is, and are of use to commands.
     const HARMLESS: [&str; 4] = ["SSH_AUTH_SOCK", "XDG_SESSION_ID", "XDG_SESSION_TYPE", "DESKTOP_SESSION"];
-    variables.filter(|(name, value)| {
+    variables.filter(move |(name, value)| {
         let upper = name.to_string_lossy().to_uppercase();
         let telling = TELLING.iter().any(|word| upper.contains(word)) && !HARMLESS.contains(&upper.as_str());
-        !telling && redact(&value.to_string_lossy()).findings.is_empty()
+        // Some are told by what they are called together with what they are.
+        let whole = format!("{}={}", name.to_string_lossy(), value.to_string_lossy());
+        let configured = also.iter().any(|other| name == OsStr::new(other));
+        !telling && !configured && redact(&whole).findings.is_empty()
     })
 }
 
@@ -99,8 +105,11 @@ impl Sandbox {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .process_group(0)
             .kill_on_drop(true);
+        if self.helper.is_none() {
+            // The helper makes a session of its own, which is more.
+            command.process_group(0);
+        }
         let mut family = Family::expect().map_err(failed)?;
         let mut child = keeping(|| command.spawn(), tokio::process::Child::id).map_err(failed)?;
         family.leader = child.id();
@@ -189,6 +198,9 @@ fn forget_child(pid: u32) {
     }
 }
 
+/// How long ending a family may take.
+const LONGEST_END: Duration = Duration::from_secs(5);
+
 /// A command and all that it starts. When this ends, so do they: the process group, and whoever left it. Orphans come to us
 /// and are told from our own by not having been there before.
 struct Family {
@@ -206,13 +218,16 @@ impl Family {
     fn end(&self) {
         let pid = |number: u32| i32::try_from(number).ok().and_then(Pid::from_raw);
         if let Some(leader) = self.leader.and_then(pid) {
-            // It may be over already.
+            // It may be over already. Its children come to us when it is really gone.
+            let _ = kill_process(leader, Signal::KILL);
             let _ = kill_process_group(leader, Signal::KILL);
+            let _ = waitid(WaitId::Pid(leader), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
         }
-        // Each generation that is killed gives its children to us; there is an end to that.
+        // Each generation that is killed gives its children to us.
+        let deadline = Instant::now() + LONGEST_END;
         let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         let known = known.as_ref().unwrap_or(&NOBODY);
-        for _ in 0..20 {
+        while Instant::now() < deadline {
             let strays: Vec<u32> = children()
                 .into_iter()
                 .filter(|child| !known.contains(child) && !self.before.contains(child))
@@ -291,9 +306,16 @@ mod tests {
     #[tokio::test]
     async fn a_command_that_takes_too_long_is_ended_whole() {
         let bench = Bench::new().await;
-        let ran = run(&bench, "sleep 300 & echo $! > pid; wait", Duration::from_millis(300)).await;
-        assert!(matches!(ran.end, End::TimedOut));
-        assert!(!is_there(&bench.read("pid")));
+        for script in ["sleep 300 & echo $! > pid; wait", "setsid sleep 300 & echo $! > pid; wait"] {
+            let ran = run(&bench, script, Duration::from_millis(300)).await;
+            assert!(matches!(ran.end, End::TimedOut));
+            assert!(!is_there(&bench.read("pid")), "{script}");
+        }
+        // Forty generations, each in a session of its own.
+        let many = "import os, time\nfor n in range(40):\n    open('pids', 'a').write(f'{os.getpid()}\\n')\n    if os.fork(): time.sleep(300)\n    os.setsid()\ntime.sleep(300)";
+        run(&bench, &format!("python3 -c \"{many}\""), Duration::from_secs(2)).await;
+        let pids = bench.read("pids");
+        assert!(pids.lines().count() >= 40 && pids.lines().all(|pid| !is_there(pid)), "{pids}");
     }
 
     #[test]
@@ -307,9 +329,14 @@ mod tests {
             ("HOME", "/home/me"),
             ("DATABASE_URL", "postgres://me:pw@db/x"),
             ("SSH_AUTH_SOCK", "/run/s"),
+            ("MY_LLM", "x"),
+            ("MYSQL_PWD", "x"),
+            ("SMTP_PASS", "x"),
+            ("GITHUB_PAT", "x"),
         ];
+        let named = vec!["MY_LLM".to_owned()];
         let kept: Vec<String> =
-            without_keys(variables.into_iter().map(|(name, value)| (name.into(), value.into())))
+            without_keys(variables.into_iter().map(|(name, value)| (name.into(), value.into())), named)
                 .map(|(name, _)| name.into_string().unwrap())
                 .collect();
         assert_eq!(kept, ["PATH", "HOME", "SSH_AUTH_SOCK"]);

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use ignore::{WalkBuilder, overrides::OverrideBuilder};
+use globset::GlobBuilder;
+use ignore::WalkBuilder;
 
 use crate::{ToolError, workspace::Inside};
 
@@ -14,12 +15,14 @@ pub(crate) struct Met {
     pub(crate) depth: usize,
 }
 
-/// Everything below `start`, in order of names; only what matches `glob`, if one is given.
+/// Everything below `start`, in order of names: folders, and files whose names match `glob`, if one is given. What is neither, such
+/// as a pipe, is passed by.
 pub(crate) fn walk(
     start: &Inside,
     glob: Option<&str>,
     deepest: Option<usize>,
 ) -> Result<impl Iterator<Item = Met> + use<>, ToolError> {
+    let wanted = glob.map(matcher).transpose()?;
     let root = start.real.clone();
     let mut builder = WalkBuilder::new(&root);
     builder
@@ -29,22 +32,32 @@ pub(crate) fn walk(
         .max_depth(deepest)
         .filter_entry(|entry| entry.file_name() != ".git")
         .sort_by_file_name(Ord::cmp);
-    if let Some(glob) = glob {
-        let wrong = |error: ignore::Error| ToolError::Arguments(format!("\"{glob}\" is no pattern: {error}"));
-        let mut overrides = OverrideBuilder::new(&root);
-        overrides.add(glob).map_err(wrong)?;
-        builder.overrides(overrides.build().map_err(wrong)?);
-    }
     // What cannot be read is passed by.
     Ok(builder.build().filter_map(Result::ok).filter_map(move |entry| {
         let relative = entry.path().strip_prefix(&root).ok()?.to_owned();
-        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-        (!relative.as_os_str().is_empty() && !entry.path_is_symlink()).then(|| Met {
+        let kind = entry.file_type()?;
+        let wanted =
+            kind.is_dir() || (kind.is_file() && wanted.as_ref().is_none_or(|wanted| wanted(&relative)));
+        (wanted && !relative.as_os_str().is_empty()).then(|| Met {
             relative,
-            is_folder,
+            is_folder: kind.is_dir(),
             depth: entry.depth(),
         })
     }))
+}
+
+/// Whether a file matches a pattern: one without a slash is about the name alone.
+fn matcher(pattern: &str) -> Result<impl Fn(&Path) -> bool + use<>, ToolError> {
+    let glob = GlobBuilder::new(pattern)
+        .literal_separator(true)
+        .build()
+        .map_err(|error| ToolError::Arguments(format!("\"{pattern}\" is no pattern: {error}")))?
+        .compile_matcher();
+    let by_name = !pattern.contains('/');
+    Ok(move |path: &Path| match path.file_name().filter(|_| by_name) {
+        Some(name) => glob.is_match(name),
+        None => glob.is_match(path),
+    })
 }
 
 /// A path as it is shown, from the workspace.

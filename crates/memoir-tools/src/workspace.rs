@@ -13,10 +13,14 @@ use std::{
 
 use cap_std::{
     ambient_authority,
-    fs::{Dir, OpenOptions},
+    fs::{Dir, OpenOptions, OpenOptionsExt as _},
 };
+use rustix::fs::OFlags;
 
 use crate::ToolError;
+
+/// Opening something waits for nobody.
+pub(crate) const NONBLOCKING: i32 = OFlags::NONBLOCK.bits().cast_signed();
 
 /// A folder, open.
 #[derive(Clone)]
@@ -146,11 +150,14 @@ impl Inside {
 
     /// Reads a file, of at most so many bytes.
     pub(crate) fn read(&self, largest: u64) -> io::Result<Vec<u8>> {
-        read_file(self.dir.open(self.name())?.into_std(), largest)
+        read_file(self.open()?, largest)
     }
 
+    /// Opens a file without waiting for anyone: a pipe with nobody at its other end would.
     pub(crate) fn open(&self) -> io::Result<std::fs::File> {
-        Ok(self.dir.open(self.name())?.into_std())
+        let mut options = OpenOptions::new();
+        options.read(true).custom_flags(NONBLOCKING);
+        Ok(self.dir.open_with(self.name(), &options)?.into_std())
     }
 
     /// Something below, by its path from here.
@@ -158,6 +165,11 @@ impl Inside {
         let joined =
             |path: &Path| if relative.as_os_str().is_empty() { path.to_owned() } else { path.join(relative) };
         Self { dir: Arc::clone(&self.dir), relative: joined(&self.relative), real: joined(&self.real) }
+    }
+
+    /// Gives it the mode of another.
+    pub(crate) fn take_mode_of(&self, other: &Self) -> io::Result<()> {
+        self.dir.set_permissions(self.name(), other.metadata()?.permissions())
     }
 
     /// Writes a file: beside it first, then in its place, so that it is never half written. Its mode stays.
@@ -172,10 +184,10 @@ impl Inside {
         ));
         let written = (|| {
             let mut file = self.dir.open_with(&beside, OpenOptions::new().write(true).create_new(true))?;
-            file.write_all(contents)?;
             if let Some(mode) = mode {
                 file.set_permissions(mode)?;
             }
+            file.write_all(contents)?;
             file.sync_all()?;
             self.dir.rename(&beside, &self.dir, &self.relative)
         })();

@@ -7,7 +7,7 @@ mod rule;
 mod shell;
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -112,6 +112,8 @@ pub struct Policy {
     pub mode: Mode,
     /// The rules; denying ones count first.
     pub rules: Vec<Rule>,
+    /// Memoir's own folders, which no tool writes to, wherever they lie.
+    pub protected: Vec<PathBuf>,
 }
 
 impl Policy {
@@ -129,6 +131,15 @@ impl Policy {
             if let Some(rule) = self.rules.iter().find(|rule| rule.denies(tool, access, &shown)) {
                 return Verdict::Denied(format!("the rule \"deny {rule}\" forbids it"));
             }
+        }
+        let own = |access: &Access| match access {
+            Access::Write(path) => {
+                self.protected.iter().any(|folder| path.starts_with(folder) || folder.starts_with(path))
+            }
+            _ => false,
+        };
+        if plan.accesses.iter().any(own) {
+            return Verdict::Denied("Memoir's own folders are not changed by tools".into());
         }
         let mut verdict = Verdict::Allowed;
         for access in &plan.accesses {
@@ -207,7 +218,11 @@ mod tests {
 
     fn judge(mode: Mode, rules: &[(RuleEffect, &str)], access: Access) -> Verdict {
         let rules = rules.iter().map(|(effect, text)| Rule::parse(*effect, text).unwrap()).collect();
-        Policy { mode, rules }.judge("execute_bash", &plan(access), Path::new("/w"))
+        Policy { mode, rules, protected: vec!["/w/own".into()] }.judge(
+            "execute_bash",
+            &plan(access),
+            Path::new("/w"),
+        )
     }
 
     #[test]
@@ -243,8 +258,14 @@ mod tests {
         for mode in Mode::ALL {
             assert!(matches!(judge(mode, &[allow, deny], run()), Verdict::Denied(_)), "{mode:?}");
         }
-        let nothing =
-            Policy { mode: Mode::Full, rules: vec![Rule::parse(RuleEffect::Deny, "search_memory").unwrap()] };
+        for path in ["/w/own/config.toml", "/w/own", "/w"] {
+            assert!(
+                matches!(judge(Mode::Full, &[], Access::Write(path.into())), Verdict::Denied(_)),
+                "{path}"
+            );
+        }
+        let rules = vec![Rule::parse(RuleEffect::Deny, "search_memory").unwrap()];
+        let nothing = Policy { mode: Mode::Full, rules, ..Policy::default() };
         assert!(matches!(
             nothing.judge("search_memory", &Plan::default(), Path::new("/w")),
             Verdict::Denied(_)

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use globset::Glob;
+use globset::{Glob, GlobBuilder};
+use memoir_redact::redact;
 use memoir_tools::{Access, Plan};
 
 use super::shell::{all_words, plain_words};
@@ -47,6 +48,9 @@ impl Rule {
                 (tool.trim(), Some(what.trim().to_owned()))
             }
         };
+        if !redact(text).findings.is_empty() {
+            return Err("a rule must not hold a secret".into());
+        }
         let is_name = |letter: char| letter.is_alphanumeric() || "_-*./".contains(letter);
         if tool.is_empty() || !tool.chars().all(is_name) {
             return Err(format!("\"{tool}\" is no tool's name"));
@@ -55,7 +59,7 @@ impl Rule {
             Glob::new(what).map_err(|error| format!("\"{what}\" is no pattern of paths: {error}"))?;
         }
         if let Some(what) = what.as_deref().filter(|_| runs_commands(tool) && effect == RuleEffect::Allow)
-            && plain_words(what).is_none()
+            && plain_words(what.strip_prefix(EXACTLY).unwrap_or(what)).is_none()
         {
             return Err(format!("\"{what}\" is no plain command: one program and its arguments"));
         }
@@ -67,23 +71,19 @@ impl Rule {
         let what = match plan.accesses.as_slice() {
             [Access::Run(command)] if tool == BASH => {
                 plain_words(command)?;
-                Some(command.trim().to_owned())
+                Some(format!("{EXACTLY}{}", command.trim()))
             }
             [Access::Run(_)] => return None,
             [Access::Write(path) | Access::ReadOutside(path)] => Some(globset::escape(path.to_str()?)),
             [Access::Server(_) | Access::Network(_)] => None,
             _ => return None,
         };
-        Some(Self { effect: RuleEffect::Allow, tool: tool.to_owned(), what })
+        let rule = Self { effect: RuleEffect::Allow, tool: tool.to_owned(), what };
+        redact(&rule.to_string()).findings.is_empty().then_some(rule)
     }
 
     fn is_about(&self, tool: &str) -> bool {
-        match self.tool.split_once('*') {
-            Some((before, after)) => {
-                tool.len() >= before.len() + after.len() && tool.starts_with(before) && tool.ends_with(after)
-            }
-            None => self.tool == tool,
-        }
+        self.tool == tool || Glob::new(&self.tool).is_ok_and(|glob| glob.compile_matcher().is_match(tool))
     }
 
     /// Whether it allows an access of a tool.
@@ -93,8 +93,12 @@ impl Rule {
             && match (&self.what, access) {
                 (None, _) => true,
                 (Some(what), Access::Run(command)) => begins_with(command, what),
-                (Some(what), Access::Read(_) | Access::ReadOutside(_) | Access::Write(_)) => {
-                    matches(what, shown, access)
+                (Some(what), Access::Read(path) | Access::Write(path)) => {
+                    fits(what, shown) || fits(what, &path.to_string_lossy())
+                }
+                // Outside the project nothing is allowed but what is named in full.
+                (Some(what), Access::ReadOutside(path)) => {
+                    what.starts_with('/') && fits(what, &path.to_string_lossy())
                 }
                 (Some(_), _) => false,
             }
@@ -107,7 +111,7 @@ impl Rule {
             && match (&self.what, access) {
                 (None, _) => true,
                 (Some(what), Some(Access::Run(command))) => has_words(command, what),
-                (Some(what), Some(access)) => matches(what, shown, access),
+                (Some(what), Some(access)) => touches(what, shown, access),
                 (Some(_), None) => false,
             }
     }
@@ -128,16 +132,30 @@ fn runs_commands(tool: &str) -> bool {
     tool.starts_with("execute_")
 }
 
-/// Whether a plain command begins with these words.
-fn begins_with(command: &str, prefix: &str) -> bool {
-    match (plain_words(command), plain_words(prefix)) {
-        (Some(words), Some(prefix)) => words.starts_with(&prefix),
+/// Before a command that is meant as it is, and not as a beginning.
+const EXACTLY: char = '=';
+
+/// Whether a plain command begins with these words, or is just them.
+fn begins_with(command: &str, wanted: &str) -> bool {
+    let (wanted, whole) = match wanted.strip_prefix(EXACTLY) {
+        Some(wanted) => (wanted, true),
+        None => (wanted, false),
+    };
+    match (plain_words(command), plain_words(wanted)) {
+        (Some(words), Some(wanted)) if whole => words == wanted,
+        (Some(words), Some(wanted)) => words.starts_with(&wanted),
         _ => false,
     }
 }
 
 /// Whether a command has these words in a row, anywhere; a program counts by its name, wherever it lies.
 fn has_words(command: &str, wanted: &str) -> bool {
+    // Quotes and backslashes inside a word mean nothing to the shell.
+    let bare: String = command.chars().filter(|letter| !"'\"\\".contains(*letter)).collect();
+    [command, &bare].into_iter().any(|command| has_words_as_written(command, wanted))
+}
+
+fn has_words_as_written(command: &str, wanted: &str) -> bool {
     let (words, wanted) = (all_words(command), all_words(wanted));
     let same = |word: &&str, wanted: &&str| word == wanted || word.rsplit('/').next() == Some(*wanted);
     !wanted.is_empty()
@@ -146,13 +164,25 @@ fn has_words(command: &str, wanted: &str) -> bool {
             .any(|some| some.iter().zip(&wanted).all(|(word, wanted)| same(word, wanted)))
 }
 
-/// Whether a path, as it is or from the project, matches a pattern.
-fn matches(pattern: &str, shown: &str, access: &Access) -> bool {
+/// Whether a path fits a pattern, in which a star stays within a folder.
+fn fits(pattern: &str, path: &str) -> bool {
+    let glob = GlobBuilder::new(pattern).literal_separator(true).build();
+    glob.is_ok_and(|glob| glob.compile_matcher().is_match(path))
+}
+
+/// Whether a path is, lies in, or holds what a pattern is about: a folder above it is moved and searched with it.
+fn touches(pattern: &str, shown: &str, access: &Access) -> bool {
     let (Access::Read(path) | Access::ReadOutside(path) | Access::Write(path)) = access else { return false };
-    Glob::new(pattern).is_ok_and(|glob| {
-        let matcher = glob.compile_matcher();
-        matcher.is_match(shown) || matcher.is_match(path)
-    })
+    let plain: String = pattern.chars().take_while(|letter| !"*?[{".contains(*letter)).collect();
+    let holds = |path: &str| {
+        path.is_empty()
+            || plain.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let whole = path.to_string_lossy();
+    let matcher = Glob::new(pattern).map(|glob| glob.compile_matcher());
+    matcher.is_ok_and(|matcher| matcher.is_match(shown) || matcher.is_match(path))
+        || holds(shown)
+        || (plain.starts_with('/') && holds(&whole))
 }
 
 #[cfg(test)]
@@ -184,6 +214,11 @@ mod tests {
         }
         assert!(!rule.allows("execute_python", &run("git status"), ""));
         assert!(Rule::parse(RuleEffect::Allow, "execute_bash(git status; ls)").is_err());
+        let exact = Rule::parse(RuleEffect::Allow, "execute_bash(=find . -name x)").unwrap();
+        assert!(
+            exact.allows(BASH, &run("find . -name x"), "")
+                && !exact.allows(BASH, &run("find . -name x -delete"), "")
+        );
     }
 
     #[test]
@@ -216,6 +251,33 @@ mod tests {
             rule.allows("file_edit", &write, "src/a.rs") && !rule.allows("file_edit", &write, "lib/a.rs")
         );
         assert!(!rule.allows("dir_delete", &write, "src/a.rs"));
+        assert!(Rule::parse(RuleEffect::Deny, "*edit*").unwrap().denies(
+            "file_edit",
+            Some(&write),
+            "src/a.rs"
+        ));
+        // A star stays in its folder, and what lies outside is named in full.
+        let notes = Rule::parse(RuleEffect::Allow, "file_write(notes/*)").unwrap();
+        assert!(
+            notes.allows("file_write", &write, "notes/a") && !notes.allows("file_write", &write, "notes/a/b")
+        );
+        let any = Rule::parse(RuleEffect::Allow, "file_read(**/*.md)").unwrap();
+        assert!(!any.allows("file_read", &Access::ReadOutside("/etc/x.md".into()), "/etc/x.md"));
+        // What holds something denied is denied with it.
+        let secret = Rule::parse(RuleEffect::Deny, "file_*(secret/**)").unwrap();
+        for (shown, denied) in
+            [("secret/a", true), ("secret", true), ("", true), ("secrets", false), ("src", false)]
+        {
+            assert_eq!(
+                secret.denies("file_move", Some(&Access::Write(format!("/w/{shown}").into())), shown),
+                denied,
+                "{shown}"
+            );
+        }
+        assert!(
+            Rule::parse(RuleEffect::Allow, "execute_bash(curl -H 'Authorization: Bearer abcdefgh12345678')")
+                .is_err()
+        );
         let everything = Rule::parse(RuleEffect::Deny, "*").unwrap();
         assert!(everything.denies("file_read", None, ""));
         for text in ["", "(x)", "file_edit(src", "a b(c)", "file_edit([)"] {

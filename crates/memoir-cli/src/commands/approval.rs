@@ -99,6 +99,7 @@ async fn revoke(number: &str, app: &App) -> Result<(), Failure> {
         &app.models.config.approval,
         app.agent.store.as_ref(),
         &app.project,
+        &app.home,
     );
     app.agent.approvals.set_policy(policy.await?);
     Ok(())

@@ -21,9 +21,11 @@ pub(super) struct TerminalAsker;
 #[async_trait]
 impl Asker for TerminalAsker {
     async fn ask(&self, question: &Question) -> Answer {
-        println!("\n{} wants to do this:\n{}", question.tool, printable(question.preview.trim_end()));
+        println!("\n{} wants to do this:\n{}", question.tool, plain(question.preview.trim_end()));
         let always =
             question.always.as_ref().map(|rule| format!(", a to always allow {rule} in this project"));
+        // What was typed before the question is no answer to it.
+        let _ = rustix::termios::tcflush(stdin(), rustix::termios::QueueSelector::IFlush);
         loop {
             let _ = write!(stdout(), "Allow it? y or n{}: ", always.as_deref().unwrap_or_default());
             let _ = stdout().flush();
@@ -40,6 +42,12 @@ impl Asker for TerminalAsker {
             }
         }
     }
+}
+
+/// A preview in which nothing is drawn in another order than it stands.
+fn plain(preview: &str) -> String {
+    let turns = |letter: char| matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    printable(preview).chars().map(|letter| if turns(letter) { '\u{fffd}' } else { letter }).collect()
 }
 
 /// Says that nobody waits for the line any more: it belongs to whoever reads next.

@@ -20,13 +20,11 @@ pub(super) struct TurnView {
     spinner: Option<ProgressBar>,
     /// Whether the cursor stands behind the last character of an unfinished line.
     mid_line: bool,
-    /// The tool that runs, as it is shown when it is done.
-    running: String,
 }
 
 impl TurnView {
     pub(super) fn new(verbosity: Verbosity) -> Self {
-        Self { verbosity, spinner: None, mid_line: false, running: String::new() }
+        Self { verbosity, spinner: None, mid_line: false }
     }
 
     pub(super) fn show(&mut self, event: &TurnEvent) {
@@ -51,16 +49,16 @@ impl TurnView {
                 self.mid_line = !text.ends_with('\n');
             }
             TurnEvent::ToolStarted(call) => {
-                self.running = trace::tool_call(call, self.verbosity);
                 self.spin(&format!("running {}", call.name));
             }
-            TurnEvent::ToolFinished { outcome, .. } => {
+            TurnEvent::ToolFinished { call, outcome } => {
                 self.finish();
                 let mark = match outcome {
                     ToolOutcome::Succeeded => "",
                     ToolOutcome::Failed => " (failed)",
                 };
-                println!("{}", dim(&format!("[{}]{mark}", printable(&self.running))));
+                let line = trace::tool_call(call, self.verbosity);
+                println!("{}", dim(&format!("[{}]{mark}", printable(&line))));
             }
             TurnEvent::Notice(text) => {
                 self.finish();

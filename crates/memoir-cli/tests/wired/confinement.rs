@@ -94,7 +94,7 @@ fn other_tools_work_through_a_turn() {
             ("database_message", json!({"message_id": 1})),
             ("search_internet", json!({"query": "lighthouses"})),
             ("search_memory", json!({"query": "lighthouses"})),
-            ("core_memory", json!({"action": "show"})),
+            ("core_memory", json!({"action": "read"})),
             ("agent_summarizer", json!({"action": "status"})),
             ("agent_summarizer", json!({"action": "run"})),
         ],
@@ -105,6 +105,7 @@ fn other_tools_work_through_a_turn() {
     assert_eq!(said[5], "error: there is no message 1");
     assert!(said[6].starts_with("error: no search service is set up"), "{}", said[6]);
     assert_eq!(said[7], "Nothing in memory about this.");
+    assert!(!said[8].starts_with("error"), "{}", said[8]);
     assert!(said[9].contains("exchange_summarizer: 0 to do"), "{}", said[9]);
     assert_eq!(said[10], "Nothing was due.");
 }
@@ -113,9 +114,12 @@ fn other_tools_work_through_a_turn() {
 fn each_tool_keeps_to_its_limit() {
     let home = home();
     let work = home.workspace();
-    fs::create_dir(work.join("many")).unwrap();
-    for number in 0..1200 {
-        fs::write(work.join(format!("many/{number:030}.txt")), "line\n").unwrap();
+    for folder in ["many", "wide"] {
+        fs::create_dir(work.join(folder)).unwrap();
+    }
+    for number in 0..600 {
+        fs::write(work.join(format!("many/{number}.txt")), "line\n").unwrap();
+        fs::write(work.join(format!("wide/{}{number}", "wide-".repeat(12))), "").unwrap();
     }
     fs::write(work.join("long.txt"), "x".repeat(40_000)).unwrap();
     fs::write(work.join("huge.bin"), vec![b'x'; 11 * 1024 * 1024]).unwrap();
@@ -128,8 +132,12 @@ fn each_tool_keeps_to_its_limit() {
         ("file_glob", json!({"pattern": "*.txt"}), "[cut: the first 500 files shown]"),
         ("file_grep", json!({"pattern": "line"}), "[cut: the first 300 lines shown]"),
         ("file_tree", json!({}), "[cut: the first 400 entries shown]"),
-        ("dir_list", json!({"path": "many"}), "[cut: "),
-        ("execute_bash", json!({"command": "yes | head -c 90000"}), "[cut: 30000 of 90000 bytes shown]"),
+        ("dir_list", json!({"path": "wide"}), "[cut: "),
+        (
+            "execute_bash",
+            json!({"command": "head -c 90000 /dev/zero | tr '\\0' x"}),
+            "[cut: 30000 of 90000 bytes shown]",
+        ),
         ("execute_bash", json!({"command": "sleep 60", "timeout": 1}), "It took longer than 1 s"),
         ("execute_python", json!({"code": "while True: pass", "timeout": 1}), "It took longer than 1 s"),
         ("execute_bash", json!({"command": "true", "timeout": 1000}), "timeout is 1 to 300 seconds"),
@@ -150,9 +158,9 @@ fn each_tool_keeps_to_its_limit() {
         ("core_memory", json!({"action": "explode"}), "error: "),
         ("fetch_conversation_details", json!({"conversation_id": 99}), "99"),
     ];
-    let asked: Vec<(&str, Value)> =
-        tried.iter().map(|(name, arguments, _)| (*name, arguments.clone())).collect();
-    for (said, (name, arguments, expected)) in calls(&home, "full", &asked).iter().zip(&tried) {
+    // One at a time: together they would be too much for a request, and be cut again.
+    for (name, arguments, expected) in tried {
+        let said = calls(&home, "full", &[(name, arguments.clone())]).remove(0);
         assert!(said.contains(expected), "{name} {arguments}: {}", &said[..said.len().min(300)]);
     }
 }
@@ -307,7 +315,7 @@ fn commands_write_nowhere_else_and_find_no_keys() {
         format!("truncate -s 0 {place}/precious"),
         format!("python3 -c \"open('{place}/new', 'w')\""),
         format!("setsid sh -c 'echo x > {place}/new'"),
-        "echo x > /proc/self/root/tmp/../usr/of-memoir".to_owned(),
+        format!("echo x > /proc/self/root{place}/new"),
     ] {
         bash(&home, "full", &command);
         let left: Vec<_> = fs::read_dir(&outside).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -408,14 +416,14 @@ fn the_user_is_shown_the_very_command_and_asked() {
         "First.",
     );
     assert!(!home.workspace().join("one.txt").exists());
-    ask("two please", "a to always allow execute_bash(touch two.txt) in this project", "a", "Second.");
+    ask("two please", "a to always allow execute_bash(=touch two.txt) in this project", "a", "Second.");
     fs::remove_file(home.workspace().join("two.txt")).unwrap();
     ask("two again", "", "", "Third.");
     assert!(home.workspace().join("two.txt").exists(), "it is not asked again");
     ask("three please", "+three", "y", "Fourth.");
     assert_eq!(fs::read_to_string(home.workspace().join("three.txt")).unwrap(), "three\n");
     terminal.type_keys("/approval\r");
-    terminal.wait_for("1  allow execute_bash(touch two.txt) in this project");
+    terminal.wait_for("1  allow execute_bash(=touch two.txt) in this project");
     terminal.type_keys("/approval revoke 1\r");
     terminal.wait_for("> /approval revoke 1");
     terminal.wait_for_prompt();
@@ -470,8 +478,12 @@ fn secrets_never_reach_the_database() {
         Reply::text(&format!("I read {} in it.", shown(&secrets[5]))),
     ]);
     let prompt = format!("What is in env.txt? My own key is {}.", shown(&secrets[0]));
+    // While another program has the database open, there is a write-ahead log to look into.
+    let open = Terminal::open(&home, None, (24, 80), &["--model", "memoir/recall"]);
+    open.wait_for_prompt();
     home.memoir(["-p", &prompt, "--approval", "full"]).provider(&provider).succeed();
     home.memoir(["worker", "run", "--until-idle"]).succeed();
+    assert!(fs::metadata(home.memoir_home().join("memoir.db-wal")).unwrap().len() > 0);
     assert!(
         provider.requests()[1].body.to_string().contains(&secrets[1]),
         "the model works with what is there"
@@ -480,7 +492,9 @@ fn secrets_never_reach_the_database() {
         let path = file.unwrap().path();
         let bytes = fs::read(&path).unwrap();
         for secret in &secrets {
-            let found = bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
+            // Not even a good part of one.
+            let part = &secret.as_bytes()[..secret.len().min(20)];
+            let found = bytes.windows(part.len()).any(|window| window == part);
             assert!(!found, "{secret} is in {}", path.display());
         }
     }
@@ -606,10 +620,7 @@ fn tools_of_other_servers_are_offered_under_the_same_approvals() {
 /// With a server from a registry, which `.ci/run` installs. Where it is not there, the one above stands for it.
 #[test]
 fn a_server_from_a_registry_is_talked_to() {
-    let Some(server) = std::env::var_os("MEMOIR_TEST_TIME_SERVER") else {
-        eprintln!("MEMOIR_TEST_TIME_SERVER is not set: left out");
-        return;
-    };
+    let Some(server) = std::env::var_os("MEMOIR_TEST_TIME_SERVER") else { return };
     let home = home();
     home.write_config(&format!("[mcp.time]\ncommand = {:?}\n", server.to_str().unwrap()));
     let said = calls(

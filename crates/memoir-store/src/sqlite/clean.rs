@@ -32,7 +32,17 @@ impl Findings {
         match value {
             Value::String(text) => self.clean_in_place(place, text),
             Value::Array(values) => values.iter_mut().for_each(|value| self.clean_value(place, value)),
-            Value::Object(values) => values.values_mut().for_each(|value| self.clean_value(place, value)),
+            Value::Object(values) => values.iter_mut().for_each(|(name, value)| {
+                // Some are told by the name that they stand under.
+                if let Value::String(text) = value
+                    && redact(text).findings.is_empty()
+                    && let Some(finding) = redact(&format!("{name}: \"{text}\"")).findings.pop()
+                {
+                    *text = format!("[redacted: {}]", finding.kind);
+                    self.0.push((place, finding));
+                }
+                self.clean_value(place, value);
+            }),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }

@@ -39,6 +39,7 @@ impl CoreMemory for SqliteStore {
             return Ok(Change::Overtaken);
         }
         let block = change.seen.block;
+        let mut findings = Findings::default();
         sqlx::query(
             "INSERT INTO core_memory_changes (scope, block, before, after, changed_by, created)
              VALUES (?, ?, ?, ?, ?, ?)",
@@ -46,12 +47,13 @@ impl CoreMemory for SqliteStore {
         .bind(block.scope(project))
         .bind(block.as_str())
         .bind(&change.seen.text)
-        .bind(Findings::default().clean("core memory", &change.text))
+        .bind(findings.clean("core memory", &change.text))
         .bind(change.by.as_str())
         .bind(change.at.as_millis())
         .execute(&mut *transaction)
         .await
         .map_err(store_error)?;
+        findings.note(&mut transaction, None, change.at).await?;
         sqlx::query(
             "DELETE FROM core_memory_changes WHERE id IN (
                  SELECT id FROM core_memory_changes WHERE scope = ? AND block = ?

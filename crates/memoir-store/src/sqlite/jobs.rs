@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use memoir_core::{ConversationId, Subject, SubjectKind, Timestamp, WorkerKind};
 use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
 
-use super::{SqliteStore, error::store_error, sources::sources};
+use super::{SqliteStore, clean::Findings, error::store_error, sources::sources};
 use crate::{Claim, Claimed, Job, JobFailure, Jobs, Result};
 
 /// So often another process may be quicker, before one looks again later.
@@ -153,7 +153,7 @@ impl Jobs for SqliteStore {
             .bind(worker.as_str())
             .bind(subject.kind.as_str())
             .bind(subject.id)
-            .bind(&failure.error)
+            .bind(Findings::default().clean("error", &failure.error))
             .bind(now.as_millis())
             .bind(failure.due.map(Timestamp::as_millis))
             .execute(&mut *transaction)

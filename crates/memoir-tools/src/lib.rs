@@ -17,6 +17,8 @@ mod dir_delete;
 mod dir_list;
 mod error;
 mod execute;
+mod execute_bash;
+mod execute_python;
 mod fetch_conversation_details;
 mod file_copy;
 mod file_delete;

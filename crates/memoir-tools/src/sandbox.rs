@@ -318,6 +318,14 @@ mod tests {
         assert!(pids.lines().count() >= 40 && pids.lines().all(|pid| !is_there(pid)), "{pids}");
     }
 
+    #[tokio::test]
+    async fn one_that_is_cancelled_is_ended_whole() {
+        let bench = Bench::new().await;
+        let running = run(&bench, "setsid sleep 300 & echo $! > pid; sleep 300", Duration::from_secs(60));
+        assert!(tokio::time::timeout(Duration::from_millis(400), running).await.is_err());
+        assert!(!is_there(&bench.read("pid")));
+    }
+
     #[test]
     fn keys_do_not_reach_commands() {
         let variables = [

@@ -37,6 +37,13 @@ impl Bench {
         Self { directory, context }
     }
 
+    /// One in which commands find their programs.
+    pub(crate) async fn with_commands() -> Self {
+        let mut bench = Self::new().await;
+        bench.context.sandbox.variables = vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())];
+        bench
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join("work").join(name)
     }

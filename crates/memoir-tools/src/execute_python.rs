@@ -1,0 +1,67 @@
+//! `execute_python`: a Python program, confined.
+
+use async_trait::async_trait;
+use memoir_core::ToolSpec;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
+    execute::{output, patience, timeout_property},
+    tool::{object, parse},
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    code: String,
+    timeout: Option<u64>,
+}
+
+pub(crate) struct ExecutePython;
+
+#[async_trait]
+impl Tool for ExecutePython {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec::new(
+            "execute_python",
+            "Run a Python program in the workspace, under the same rules as execute_bash.",
+            object(
+                json!({
+                    "code": {"type": "string", "description": "The program."},
+                    "timeout": timeout_property()
+                }),
+                &["code"],
+            ),
+        )
+    }
+
+    async fn plan(&self, arguments: &Value, _context: &ToolContext) -> Result<Plan, ToolError> {
+        let Arguments { code, .. } = parse(arguments)?;
+        Ok(Plan::of(Access::Run(code.clone())).shown(code))
+    }
+
+    async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let Arguments { code, timeout } = parse(&arguments)?;
+        let (seconds, patience) = patience(timeout)?;
+        let ran = context.sandbox.run(&context.workspace, "python3", &["-c", &code], patience).await?;
+        Ok(output(&ran, seconds, context))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use super::*;
+    use crate::testing::Bench;
+
+    #[tokio::test]
+    async fn runs_python() {
+        let bench = Bench::with_commands().await;
+        let said = bench.run(&ExecutePython, json!({"code": "print(6 * 7)"})).await.unwrap();
+        assert_eq!(said, "42\n");
+        let said = bench.run(&ExecutePython, json!({"code": "raise SystemExit(3)"})).await.unwrap();
+        assert_eq!(said, "It ended with code 3.\n");
+    }
+}

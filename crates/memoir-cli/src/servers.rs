@@ -1,11 +1,11 @@
 //! Servers of the config, whose tools are offered beside our own. They are reached in the background, so that nobody waits for
 //! them at the start; a turn waits a while for those that are not ready, and goes on without them.
 
-use std::{collections::BTreeMap, ffi::OsString, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use anstream::eprintln;
 use memoir_mcp::{ServerConfig, connect};
-use memoir_tools::{Tool, ToolSet};
+use memoir_tools::{Tool, ToolSet, Variables};
 use tokio::task::JoinHandle;
 
 use crate::printable::printable;
@@ -27,13 +27,10 @@ pub(crate) struct Servers {
 
 impl Servers {
     /// Begins to reach them.
-    pub(crate) fn reach(
-        servers: &BTreeMap<String, ServerConfig>,
-        variables: &[(OsString, OsString)],
-    ) -> Self {
+    pub(crate) fn reach(servers: &BTreeMap<String, ServerConfig>, variables: &Variables) -> Self {
         let expect = |(name, config): (&String, &ServerConfig)| {
-            let (of, config, variables) = (name.clone(), config.clone(), variables.to_vec());
-            let tools = tokio::spawn(async move { connect(&of, &config, &variables).await });
+            let (of, config, variables) = (name.clone(), config.clone(), variables.clone());
+            let tools = tokio::spawn(async move { connect(&of, &config, variables.get()).await });
             Expected { name: name.clone(), tools }
         };
         Self { expected: servers.iter().map(expect).collect() }

@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use async_trait::async_trait;
 use memoir_core::WorkerKind;
-use memoir_tools::{Sandbox, Search, Skills, Summarizing, without_keys};
+use memoir_tools::{Sandbox, Search, Skills, Summarizing, Variables};
 use memoir_workers::{Office, run_until_idle};
 use secrecy::SecretString;
 
@@ -19,7 +19,7 @@ use crate::{
 pub(crate) fn sandbox(config: &Config) -> Sandbox {
     Sandbox {
         helper: std::env::current_exe().ok(),
-        variables: without_keys(std::env::vars_os(), config.key_variables()).collect(),
+        variables: Variables::without_keys(std::env::vars_os(), config.key_variables()),
         temporary: Some(std::env::temp_dir()),
     }
 }

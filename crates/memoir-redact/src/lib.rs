@@ -6,7 +6,10 @@
 
 mod kinds;
 
-use std::{borrow::Cow, sync::LazyLock};
+use std::{
+    borrow::Cow,
+    sync::{LazyLock, OnceLock},
+};
 
 use regex::{Captures, Regex, RegexSet};
 
@@ -33,14 +36,15 @@ pub struct Redacted<'a> {
 struct Patterns {
     /// Tells which of them a text needs at all.
     any: RegexSet,
-    each: Vec<Regex>,
+    /// Each is made when a text first needs it: few ever are.
+    each: Vec<OnceLock<Option<Regex>>>,
 }
 
 static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
     let sources = || KINDS.iter().map(|kind| kind.pattern);
     Some(Patterns {
         any: RegexSet::new(sources()).ok()?,
-        each: sources().map(Regex::new).collect::<Result<_, _>>().ok()?,
+        each: KINDS.iter().map(|_| OnceLock::new()).collect(),
     })
 });
 
@@ -52,7 +56,10 @@ pub fn redact(text: &str) -> Redacted<'_> {
     for number in patterns.any.matches(text) {
         let kind = &KINDS[number];
         let mut found = 0;
-        let replaced = patterns.each[number].replace_all(&redacted.text, |captures: &Captures<'_>| {
+        let Some(pattern) = patterns.each[number].get_or_init(|| Regex::new(kind.pattern).ok()) else {
+            continue;
+        };
+        let replaced = pattern.replace_all(&redacted.text, |captures: &Captures<'_>| {
             let whole = &captures[0];
             let Some(secret) = captures.name("secret").filter(|secret| kind.accepts(secret.as_str())) else {
                 return whole.to_owned();
@@ -86,6 +93,7 @@ mod tests {
         assert!(PATTERNS.is_some());
         for kind in KINDS {
             assert!(kind.pattern.contains("(?<secret>"), "{}", kind.name);
+            assert!(Regex::new(kind.pattern).is_ok(), "{}", kind.name);
         }
     }
 

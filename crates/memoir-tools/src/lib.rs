@@ -52,7 +52,7 @@ pub use landlock::become_confined;
 pub use list::ToolSet;
 pub use output::{LONGEST_OUTPUT, cap};
 pub use plan::{Access, Plan};
-pub use sandbox::{CONFINED, Sandbox, end_children, keeping, without_keys};
+pub use sandbox::{CONFINED, Sandbox, Variables, end_children, keeping};
 pub use search_internet::Search;
 pub use skill::{Skill, Skills};
 pub use tool::{Tool, ToolOutput};

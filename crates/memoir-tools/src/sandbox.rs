@@ -10,7 +10,7 @@ use std::{
     io,
     path::{Path, PathBuf},
     process::Stdio,
-    sync::{LazyLock, Mutex, PoisonError},
+    sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -35,16 +35,42 @@ pub struct Sandbox {
     /// Our program, which confines itself and becomes the command; without it commands run unconfined.
     pub helper: Option<PathBuf>,
     /// What commands find in their environment.
-    pub variables: Vec<(OsString, OsString)>,
+    pub variables: Variables,
     /// Where they may write besides the workspace.
     pub temporary: Option<PathBuf>,
 }
 
-/// Leaves out of an environment what looks like a key, by its name or by its value, and `also` what is known to be one.
-pub fn without_keys(
-    variables: impl Iterator<Item = (OsString, OsString)>,
-    also: Vec<String>,
-) -> impl Iterator<Item = (OsString, OsString)> {
+/// What commands find in their environment: everything but keys. Looking for them takes a few milliseconds, and is left until
+/// something is run.
+#[derive(Debug, Clone, Default)]
+pub struct Variables(Arc<Unscrubbed>);
+
+#[derive(Debug, Default)]
+struct Unscrubbed {
+    all: Vec<(OsString, OsString)>,
+    known_keys: Vec<String>,
+    without_keys: OnceLock<Vec<(OsString, OsString)>>,
+}
+
+impl Variables {
+    /// Of `all`, those that do not look like a key by name or by value, and are not among `known_keys`.
+    pub fn without_keys(all: impl Iterator<Item = (OsString, OsString)>, known_keys: Vec<String>) -> Self {
+        Self(Arc::new(Unscrubbed { all: all.collect(), known_keys, without_keys: OnceLock::new() }))
+    }
+
+    /// Those that are left.
+    pub fn get(&self) -> &[(OsString, OsString)] {
+        let Unscrubbed { all, known_keys, without_keys } = self.0.as_ref();
+        without_keys.get_or_init(|| {
+            let is_key = |name: &OsStr| known_keys.iter().any(|known| name == OsStr::new(known));
+            let harmless =
+                |(name, value): &&(OsString, OsString)| !is_key(name) && !looks_like_a_key(name, value);
+            all.iter().filter(harmless).cloned().collect()
+        })
+    }
+}
+
+fn looks_like_a_key(name: &OsStr, value: &OsStr) -> bool {
     const TELLING: [&str; 11] = [
         "KEY",
         "TOKEN",
@@ -60,14 +86,11 @@ pub fn without_keys(
     ];
     // These tell where something is, and are of use to commands.
     const HARMLESS: [&str; 4] = ["SSH_AUTH_SOCK", "XDG_SESSION_ID", "XDG_SESSION_TYPE", "DESKTOP_SESSION"];
-    variables.filter(move |(name, value)| {
-        let upper = name.to_string_lossy().to_uppercase();
-        let telling = TELLING.iter().any(|word| upper.contains(word)) && !HARMLESS.contains(&upper.as_str());
-        // Some are told by what they are called together with what they are.
-        let whole = format!("{}={}", name.to_string_lossy(), value.to_string_lossy());
-        let configured = also.iter().any(|other| name == OsStr::new(other));
-        !telling && !configured && redact(&whole).findings.is_empty()
-    })
+    let upper = name.to_string_lossy().to_uppercase();
+    let telling = TELLING.iter().any(|word| upper.contains(word)) && !HARMLESS.contains(&upper.as_str());
+    // Some are told by what they are called together with what they are.
+    let whole = format!("{}={}", name.to_string_lossy(), value.to_string_lossy());
+    telling || !redact(&whole).findings.is_empty()
 }
 
 /// What came of a command.
@@ -101,7 +124,7 @@ impl Sandbox {
         command
             .current_dir(workspace.project())
             .env_clear()
-            .envs(self.variables.iter().cloned())
+            .envs(self.variables.get().iter().cloned())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -276,8 +299,7 @@ mod tests {
     use crate::testing::Bench;
 
     async fn run(bench: &Bench, script: &str, patience: Duration) -> Ran {
-        let sandbox =
-            Sandbox { variables: vec![("PATH".into(), "/usr/bin:/bin".into())], ..Sandbox::default() };
+        let sandbox = Sandbox { variables: crate::testing::path(), ..Sandbox::default() };
         sandbox.run(&bench.context.workspace, "bash", &["-c", script], patience).await.unwrap()
     }
 
@@ -343,10 +365,9 @@ mod tests {
             ("GITHUB_PAT", "x"),
         ];
         let named = vec!["MY_LLM".to_owned()];
-        let kept: Vec<String> =
-            without_keys(variables.into_iter().map(|(name, value)| (name.into(), value.into())), named)
-                .map(|(name, _)| name.into_string().unwrap())
-                .collect();
+        let all = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
+        let variables = Variables::without_keys(all, named);
+        let kept: Vec<&str> = variables.get().iter().map(|(name, _)| name.to_str().unwrap()).collect();
         assert_eq!(kept, ["PATH", "HOME", "SSH_AUTH_SOCK"]);
     }
 }

@@ -14,12 +14,18 @@ use memoir_store::sqlite::SqliteStore;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{Plan, Tool, ToolContext, ToolError};
+use crate::{Plan, Tool, ToolContext, ToolError, Variables};
 
 /// Tools in `workspace`, with this memory.
 pub(crate) fn context(workspace: &Path, store: SqliteStore) -> ToolContext {
     let recall = Recall::new(Arc::new(store), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
     ToolContext::new(workspace, &[], recall).unwrap()
+}
+
+/// An environment in which programs are found.
+pub(crate) fn path() -> Variables {
+    let path = ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into());
+    Variables::without_keys(std::iter::once(path), Vec::new())
 }
 
 /// A workspace to try tools in, and a folder around it that they must not touch.
@@ -40,7 +46,7 @@ impl Bench {
     /// One in which commands find their programs.
     pub(crate) async fn with_commands() -> Self {
         let mut bench = Self::new().await;
-        bench.context.sandbox.variables = vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())];
+        bench.context.sandbox.variables = path();
         bench
     }
 

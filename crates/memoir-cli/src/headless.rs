@@ -8,6 +8,7 @@ use std::{
 use anstream::eprintln;
 use memoir_agent::{TurnEvent, TurnReport};
 use memoir_core::{ExchangeStatus, WorkerKind};
+use memoir_redact::without_secrets;
 use memoir_workers::{embed_for_a_while, prepare_digests};
 use tokio_util::sync::CancellationToken;
 
@@ -135,7 +136,7 @@ impl Printer {
 
     fn say(&mut self, text: &str) {
         self.end_line();
-        eprintln!("{}", printable(text));
+        eprintln!("{}", printable(&without_secrets(text)));
     }
 
     fn end_line(&mut self) {

@@ -1,8 +1,11 @@
 //! The result of an answer, for scripts and for people.
 
+use std::borrow::Cow;
+
 use memoir_agent::{ToolOutcome, TurnEvent, TurnReport};
 use memoir_core::{ExchangeStatus, Passage, Usage, Usd};
 use memoir_models::StopReason;
+use memoir_redact::without_secrets;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -89,12 +92,21 @@ pub(crate) fn event_json(event: &TurnEvent) -> Value {
         TurnEvent::Text(text) => json!({"type": "text", "text": text}),
         TurnEvent::Thinking(text) => json!({"type": "thinking", "text": text}),
         TurnEvent::ToolStarted(call) => {
-            json!({"type": "tool_call", "id": call.id, "name": call.name, "arguments": call.arguments})
+            json!({"type": "tool_call", "id": call.id, "name": call.name, "arguments": shown(&call.arguments)})
         }
         TurnEvent::ToolFinished { call, outcome } => {
             json!({"type": "tool_result", "id": call.id, "name": call.name, "ok": *outcome == ToolOutcome::Succeeded})
         }
         TurnEvent::Notice(text) | TurnEvent::Detail(text) => json!({"type": "notice", "text": text}),
+    }
+}
+
+/// Arguments as they are shown: without secrets.
+fn shown(arguments: &Value) -> Value {
+    let text = arguments.to_string();
+    match without_secrets(&text) {
+        Cow::Borrowed(_) => arguments.clone(),
+        Cow::Owned(clean) => serde_json::from_str(&clean).unwrap_or(Value::String(clean)),
     }
 }
 

@@ -21,11 +21,11 @@ pub(super) struct TerminalAsker;
 #[async_trait]
 impl Asker for TerminalAsker {
     async fn ask(&self, question: &Question) -> Answer {
+        // What was typed before the question is no answer to it.
+        let _ = rustix::termios::tcflush(stdin(), rustix::termios::QueueSelector::IFlush);
         println!("\n{} wants to do this:\n{}", question.tool, plain(question.preview.trim_end()));
         let always =
             question.always.as_ref().map(|rule| format!(", a to always allow {rule} in this project"));
-        // What was typed before the question is no answer to it.
-        let _ = rustix::termios::tcflush(stdin(), rustix::termios::QueueSelector::IFlush);
         loop {
             let _ = write!(stdout(), "Allow it? y or n{}: ", always.as_deref().unwrap_or_default());
             let _ = stdout().flush();

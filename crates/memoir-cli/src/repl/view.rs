@@ -8,6 +8,7 @@ use std::{
 use anstream::{eprintln, println};
 use indicatif::{ProgressBar, ProgressStyle};
 use memoir_agent::{ToolOutcome, TurnEvent};
+use memoir_redact::without_secrets;
 
 use crate::{
     printable::printable,
@@ -62,7 +63,7 @@ impl TurnView {
             }
             TurnEvent::Notice(text) => {
                 self.finish();
-                eprintln!("{}", printable(text));
+                eprintln!("{}", printable(&without_secrets(text)));
             }
             TurnEvent::Detail(text) => {
                 if self.verbosity.level() >= 1 {

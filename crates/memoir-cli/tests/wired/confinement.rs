@@ -498,12 +498,24 @@ fn secrets_never_reach_the_database() {
             assert!(!found, "{secret} is in {}", path.display());
         }
     }
+    // Nor is one shown when calls are.
+    let provider = ScriptedProvider::start([
+        Reply::tool_call("c1", "execute_bash", &json!({"command": format!("echo {}", secrets[4])})),
+        Reply::text("Done."),
+    ]);
+    let output = home
+        .memoir(["-p", "again", "--approval", "full", "-vv", "--output-format", "stream-json"])
+        .provider(&provider)
+        .output();
+    let said =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("[redacted: GitHub token]") && !said.contains(&secrets[4]), "{said}");
     let redactions = home.rows("redactions");
     assert!(redactions.len() >= secrets.len(), "{redactions:?}");
     let terminal = Terminal::open(&home, None, (60, 140), &["--model", "memoir/recall"]);
     terminal.wait_for_prompt();
     terminal.type_keys("/redaction\r");
-    terminal.wait_for("GitHub token in exchange 1, tool result: it looks as its issuer makes them");
+    terminal.wait_for("GitHub token in exchange 2, tool result: it looks as its issuer makes them");
 }
 
 #[test]

@@ -136,8 +136,6 @@ async fn two_processes_summarise_no_exchange_twice() {
     );
     let done = |index: usize| first.as_ref().unwrap()[index].done + second.as_ref().unwrap()[index].done;
     assert_eq!((done(0), done(1)), (200, 200), "exchanges and conversations");
-    let both_took_part = [&first, &second].iter().all(|reports| reports.as_ref().unwrap()[0].done > 20);
-    assert!(both_took_part, "who is slower by a moment goes on with the next");
     let mut prompts = model.prompts.lock().unwrap().clone();
     assert_eq!(prompts.len(), 400);
     prompts.sort();

@@ -24,7 +24,8 @@ use crate::{
     repl::{self, Told},
     scope,
     servers::Servers,
-    settings, subcommands, tooling,
+    settings, subcommands,
+    tooling::{self, Summaries},
     trace::Verbosity,
 };
 
@@ -49,6 +50,8 @@ pub(crate) struct App {
     pub(crate) workers: Runner,
     /// Servers whose tools are offered, too.
     pub(crate) servers: Servers,
+    /// What the model is told of them.
+    pub(crate) summaries: Summaries,
     /// Where what they do is told.
     pub(crate) told: Told,
     pub(crate) worker_settings: WorkerSettings,
@@ -62,19 +65,16 @@ impl App {
         &self.agent.tool_context.recall
     }
 
-    /// What workers share, as things are set now.
-    pub(crate) fn office(&self) -> Office {
-        let recall = self.agent.tool_context.recall.clone();
-        Office::new(recall, self.summarizer.clone(), self.worker_settings.daily_budget())
-    }
-
     /// Has the workers begin anew, with what is set now.
     pub(crate) async fn restart_workers(&mut self) {
         self.workers.stop_all().await;
         // The same process still: what it holds stays its own.
         let before = self.workers.office();
-        let mut office = self.office().owned_by(&before.owner);
+        let recall = self.agent.tool_context.recall.clone();
+        let budget = self.worker_settings.daily_budget();
+        let mut office = Office::new(recall, self.summarizer.clone(), budget).owned_by(&before.owner);
         office.current = Arc::clone(&before.current);
+        self.summaries.set(office.clone());
         self.workers = Runner::new(office, Some(self.told.listener()));
         repl::start_workers(self).await;
     }
@@ -187,11 +187,9 @@ async fn with_store(
     for fault in &skills.faults {
         anstream::eprintln!("A skill was left out: {fault}.");
     }
-    let (models_servers, variables) =
-        (models.config.mcp.clone(), agent.tool_context.sandbox.variables.clone());
-    let shared = office.clone();
-    let summaries = tooling::Summaries(Arc::new(move || shared.clone()));
-    agent.tools = Arc::new(ToolSet::all().with_summaries(Arc::new(summaries)).with_skills(&skills));
+    let servers = Servers::reach(&models.config.mcp, &agent.tool_context.sandbox.variables);
+    let summaries = Summaries::of(office.clone());
+    agent.tools = Arc::new(ToolSet::all().with_summaries(Arc::new(summaries.clone())).with_skills(&skills));
     let app = App {
         conversation: conversation(wanted, &scope, store.as_ref(), &zone).await?,
         agent,
@@ -204,7 +202,8 @@ async fn with_store(
         last_context: None,
         zone,
         workers: Runner::new(office, Some(told.listener())),
-        servers: Servers::reach(&models_servers, &variables),
+        servers,
+        summaries,
         told,
         summarizer,
         worker_settings,

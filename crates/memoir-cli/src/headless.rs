@@ -28,6 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Answers `prompt` and prints the answer as asked.
 pub(crate) async fn answer(mut app: App, prompt: &str, format: OutputFormat) -> Result<(), Failure> {
     app.share_out_work();
+    app.workers.office().set_current(app.conversation.id());
     app.agent.tools = app.servers.join(&app.agent.tools).await;
     let mut printer = Printer::new(format, app.verbosity);
     let cancel = CancellationToken::new();
@@ -60,15 +61,15 @@ pub(crate) async fn answer(mut app: App, prompt: &str, format: OutputFormat) -> 
 
 /// Does what the next program would miss: nobody else is there to do it.
 async fn leave_in_order(app: &App) {
-    let office = app.office();
+    let office = app.workers.office();
     // What fails here is made up for later, or said then.
     if app.should_run(WorkerKind::ConversationSummarizer) {
-        let _ = prepare_digests(&office, PATIENCE).await;
+        let _ = prepare_digests(office, PATIENCE).await;
     }
     if app.should_run(WorkerKind::EmbeddingGenerator) {
         let _ = match app.recall().embedder.is_local() {
             true => app.recall().catch_up().await.map(drop).map_err(drop),
-            false => embed_for_a_while(&office, PATIENCE / 2).await.map_err(drop),
+            false => embed_for_a_while(office, PATIENCE / 2).await.map_err(drop),
         };
     }
 }

@@ -17,12 +17,16 @@ const PATIENCE: Duration = Duration::from_secs(10);
 struct Expected {
     name: String,
     tools: JoinHandle<Result<Vec<Arc<dyn Tool>>, String>>,
+    said_late: bool,
 }
 
 /// The servers of the config.
-#[derive(Default)]
 pub(crate) struct Servers {
     expected: Vec<Expected>,
+    /// Tools that have come and are not offered yet.
+    arrived: Vec<Arc<dyn Tool>>,
+    /// How long they are waited for: the first time, and then no more.
+    patience: Duration,
 }
 
 impl Servers {
@@ -31,36 +35,41 @@ impl Servers {
         let expect = |(name, config): (&String, &ServerConfig)| {
             let (of, config, variables) = (name.clone(), config.clone(), variables.clone());
             let tools = tokio::spawn(async move { connect(&of, &config, variables.get()).await });
-            Expected { name: name.clone(), tools }
+            Expected { name: name.clone(), tools, said_late: false }
         };
-        Self { expected: servers.iter().map(expect).collect() }
+        Self { expected: servers.iter().map(expect).collect(), arrived: Vec::new(), patience: PATIENCE }
     }
 
     /// The tools with those of servers that are ready now, or soon. What fails is said.
     pub(crate) async fn join(&mut self, tools: &Arc<ToolSet>) -> Arc<ToolSet> {
-        if self.expected.is_empty() {
+        if self.expected.is_empty() && self.arrived.is_empty() {
             return Arc::clone(tools);
         }
-        let deadline = tokio::time::Instant::now() + PATIENCE;
-        let mut joined = ToolSet::clone(tools);
+        let deadline = tokio::time::Instant::now() + std::mem::take(&mut self.patience);
         let mut late = Vec::new();
-        for mut server in std::mem::take(&mut self.expected) {
-            match tokio::time::timeout_at(deadline, &mut server.tools).await {
-                Ok(Ok(Ok(tools))) => joined = tools.into_iter().fold(joined, ToolSet::with),
+        // One at a time stays among them until it is known what came of it: a turn may be cancelled meanwhile.
+        while let Some(server) = self.expected.last_mut() {
+            let came = tokio::time::timeout_at(deadline, &mut server.tools).await;
+            let Some(server) = self.expected.pop() else { break };
+            match came {
+                Ok(Ok(Ok(tools))) => self.arrived.extend(tools),
                 Ok(Ok(Err(reason))) => {
                     eprintln!("The server {} is left out: {}.", server.name, printable(&reason));
                 }
                 Ok(Err(_)) => eprintln!("The server {} is left out: it crashed.", server.name),
                 Err(_) => {
-                    eprintln!(
-                        "The server {} is not ready yet; its tools are offered when it is.",
-                        server.name
-                    );
-                    late.push(server);
+                    if !server.said_late {
+                        eprintln!(
+                            "The server {} is not ready yet; its tools are offered when it is.",
+                            server.name
+                        );
+                    }
+                    late.push(Expected { said_late: true, ..server });
                 }
             }
         }
         self.expected = late;
-        Arc::new(joined)
+        let arrived = std::mem::take(&mut self.arrived);
+        Arc::new(arrived.into_iter().fold(ToolSet::clone(tools), ToolSet::with))
     }
 }

@@ -1,6 +1,9 @@
 //! Putting together what tools work with.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use async_trait::async_trait;
 use memoir_core::WorkerKind;
@@ -53,15 +56,31 @@ pub(crate) fn skills(project: &std::path::Path, home: &Home) -> Skills {
     Skills::find(&[project.join(".memoir/skills"), user])
 }
 
-/// The summaries of an office, for the model.
-pub(crate) struct Summaries(pub(crate) Arc<dyn Fn() -> Office + Send + Sync>);
+/// The summaries of the office that there is now, for the model.
+#[derive(Clone)]
+pub(crate) struct Summaries(Arc<Mutex<Office>>);
+
+impl Summaries {
+    pub(crate) fn of(office: Office) -> Self {
+        Self(Arc::new(Mutex::new(office)))
+    }
+
+    /// Has another office make them from now on.
+    pub(crate) fn set(&self, office: Office) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = office;
+    }
+
+    fn office(&self) -> Office {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
 
 const SUMMARIZERS: [WorkerKind; 2] = [WorkerKind::ExchangeSummarizer, WorkerKind::ConversationSummarizer];
 
 #[async_trait]
 impl Summarizing for Summaries {
     async fn report(&self) -> Result<String, String> {
-        let office = (self.0)();
+        let office = self.office();
         let mut text = String::new();
         for kind in SUMMARIZERS {
             let pending =
@@ -75,7 +94,7 @@ impl Summarizing for Summaries {
     }
 
     async fn run(&self) -> Result<String, String> {
-        let office = (self.0)();
+        let office = self.office();
         let mut told = Vec::new();
         let mut tell =
             |kind, progress: &memoir_workers::Progress| told.extend(worker_view::progress(kind, progress));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use memoir_core::{Clock, Purpose, Recollection, TimeZone};
 use memoir_models::{EmbedTask, Embedder, ModelError};
-use memoir_store::{Filter, Store, StoreError};
+use memoir_store::{Filter, Store, StoreError, VectorSearch};
 use tokio::sync::Mutex;
 
 use crate::{Asking, Inquiry, Ranked, ScopeRule, Settings, chain};
@@ -97,6 +97,16 @@ impl Recall {
         let vector = embedded.vectors.into_iter().next();
         *last = vector.clone().map(|vector| LastQuery { model: model.to_owned(), text, vector });
         Ok(vector)
+    }
+
+    /// A search for what is near to `vector`, as memory is asked.
+    pub(crate) fn search<'a>(
+        &'a self,
+        vector: &'a [f32],
+        filter: &'a Filter,
+        limit: usize,
+    ) -> VectorSearch<'a> {
+        VectorSearch { model: self.embedder.name(), vector, filter, mode: self.settings.mode, limit }
     }
 
     /// The messages that best answer `text`, best first, whether they are relevant or not.

@@ -2,44 +2,27 @@
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
-    Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
-    tool::{object, parse},
+    Plan, Tool, ToolContext, ToolError, ToolOutput,
+    paths::{changes, one_path, place},
 };
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Arguments {
-    path: String,
-}
 
 pub(crate) struct DirCreate;
 
 #[async_trait]
 impl Tool for DirCreate {
     fn spec(&self) -> ToolSpec {
-        ToolSpec::new(
-            "dir_create",
-            "Create a folder in the workspace, and those above it as needed.",
-            object(
-                json!({"path": {"type": "string", "description": "Path, relative to the workspace."}}),
-                &["path"],
-            ),
-        )
+        one_path("dir_create", "Create a folder in the workspace, and those above it as needed.")
     }
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
-        let Arguments { path } = parse(arguments)?;
-        let inside = context.workspace.inside(&path)?;
-        Ok(Plan::of(Access::Write(inside.real)).shown(format!("dir_create {path}")))
+        changes("create", arguments, context)
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { path } = parse(&arguments)?;
-        let inside = context.workspace.inside(&path)?;
+        let (path, inside) = place(&arguments, context)?;
         let failed = |error: std::io::Error| ToolError::Failed(format!("cannot create {path}: {error}"));
         if inside.exists() {
             return Err(ToolError::Failed(format!("{path} exists")));
@@ -52,6 +35,8 @@ impl Tool for DirCreate {
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use serde_json::json;
 
     use super::*;
     use crate::testing::Bench;

@@ -4,45 +4,31 @@ use std::fmt::Write as _;
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
-    Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
+    Plan, Tool, ToolContext, ToolError, ToolOutput,
     output::{LONGEST_OUTPUT, cap},
-    tool::{object, parse},
+    paths::{one_path, place, reads},
 };
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Arguments {
-    path: String,
-}
 
 pub(crate) struct DirList;
 
 #[async_trait]
 impl Tool for DirList {
     fn spec(&self) -> ToolSpec {
-        ToolSpec::new(
+        one_path(
             "dir_list",
             "List what is in a folder of the workspace, with sizes; folders end with a slash.",
-            object(
-                json!({"path": {"type": "string", "description": "Path, relative to the workspace."}}),
-                &["path"],
-            ),
         )
     }
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
-        let Arguments { path } = parse(arguments)?;
-        let inside = context.workspace.inside(&path)?;
-        Ok(Plan::of(Access::Read(inside.real)).shown(format!("dir_list {path}")))
+        reads(arguments, context)
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { path } = parse(&arguments)?;
-        let inside = context.workspace.inside(&path)?;
+        let (path, inside) = place(&arguments, context)?;
         let failed = |error: std::io::Error| ToolError::Failed(format!("cannot list {path}: {error}"));
         let mut text = String::new();
         for (name, metadata) in inside.entries().map_err(failed)? {
@@ -62,6 +48,8 @@ impl Tool for DirList {
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use serde_json::json;
 
     use super::*;
     use crate::testing::Bench;

@@ -8,7 +8,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
-    ToolContext, ToolError, ToolOutput,
+    Access, Plan, ToolContext, ToolError, ToolOutput,
     output::{LONGEST_OUTPUT, cap},
     sandbox::{End, Ran},
 };
@@ -23,7 +23,7 @@ pub(crate) fn timeout_property() -> Value {
 }
 
 /// How long a command is waited for: as asked, or as usual.
-pub(crate) fn patience(seconds: Option<u64>) -> Result<(u64, Duration), ToolError> {
+fn patience(seconds: Option<u64>) -> Result<(u64, Duration), ToolError> {
     let seconds = seconds.unwrap_or(USUAL);
     match seconds {
         1..=LONGEST => Ok((seconds, Duration::from_secs(seconds))),
@@ -34,8 +34,25 @@ pub(crate) fn patience(seconds: Option<u64>) -> Result<(u64, Duration), ToolErro
 /// Whether the user was told that commands are not confined here.
 static TOLD: AtomicBool = AtomicBool::new(false);
 
+/// What running a program means, before it is run.
+pub(crate) fn plan(program: String) -> Plan {
+    Plan::of(Access::Run(program.clone())).shown(program)
+}
+
+/// Has an interpreter run a program, and tells what came of it.
+pub(crate) async fn interpret(
+    interpreter: &str,
+    program: &str,
+    timeout: Option<u64>,
+    context: &ToolContext,
+) -> Result<ToolOutput, ToolError> {
+    let (seconds, patience) = patience(timeout)?;
+    let ran = context.sandbox.run(&context.workspace, interpreter, &["-c", program], patience).await?;
+    Ok(output(&ran, seconds, context))
+}
+
 /// What the model is told of a command.
-pub(crate) fn output(ran: &Ran, seconds: u64, context: &ToolContext) -> ToolOutput {
+fn output(ran: &Ran, seconds: u64, context: &ToolContext) -> ToolOutput {
     let mut text = match ran.end {
         End::TimedOut => {
             format!("It took longer than {seconds} s and was ended, with all that it had started.\n")

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
-    execute::{output, patience, timeout_property},
+    Plan, Tool, ToolContext, ToolError, ToolOutput,
+    execute::{interpret, plan, timeout_property},
     tool::{object, parse},
 };
 
@@ -39,14 +39,12 @@ impl Tool for ExecuteBash {
 
     async fn plan(&self, arguments: &Value, _context: &ToolContext) -> Result<Plan, ToolError> {
         let Arguments { command, .. } = parse(arguments)?;
-        Ok(Plan::of(Access::Run(command.clone())).shown(command))
+        Ok(plan(command))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Arguments { command, timeout } = parse(&arguments)?;
-        let (seconds, patience) = patience(timeout)?;
-        let ran = context.sandbox.run(&context.workspace, "bash", &["-c", &command], patience).await?;
-        Ok(output(&ran, seconds, context))
+        interpret("bash", &command, timeout, context).await
     }
 }
 

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
-    execute::{output, patience, timeout_property},
+    Plan, Tool, ToolContext, ToolError, ToolOutput,
+    execute::{interpret, plan, timeout_property},
     tool::{object, parse},
 };
 
@@ -38,14 +38,12 @@ impl Tool for ExecutePython {
 
     async fn plan(&self, arguments: &Value, _context: &ToolContext) -> Result<Plan, ToolError> {
         let Arguments { code, .. } = parse(arguments)?;
-        Ok(Plan::of(Access::Run(code.clone())).shown(code))
+        Ok(plan(code))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Arguments { code, timeout } = parse(&arguments)?;
-        let (seconds, patience) = patience(timeout)?;
-        let ran = context.sandbox.run(&context.workspace, "python3", &["-c", &code], patience).await?;
-        Ok(output(&ran, seconds, context))
+        interpret("python3", &code, timeout, context).await
     }
 }
 

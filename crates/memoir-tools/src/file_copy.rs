@@ -2,57 +2,34 @@
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
-    tool::{object, parse},
+    paths::{Both, two_paths},
 };
 
 /// A file larger than this is copied by other means.
 const LARGEST_COPY: u64 = 100 * 1024 * 1024;
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Arguments {
-    from: String,
-    to: String,
-}
 
 pub(crate) struct FileCopy;
 
 #[async_trait]
 impl Tool for FileCopy {
     fn spec(&self) -> ToolSpec {
-        ToolSpec::new(
-            "file_copy",
-            "Copy a file within the workspace. What exists is not overwritten.",
-            object(
-                json!({
-                    "from": {"type": "string", "description": "Path of the file."},
-                    "to": {"type": "string", "description": "Path that it is to have."}
-                }),
-                &["from", "to"],
-            ),
-        )
+        two_paths("file_copy", "Copy a file within the workspace. What exists is not overwritten.")
     }
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
-        let Arguments { from, to } = parse(arguments)?;
-        let (source, target) = (context.workspace.inside(&from)?, context.workspace.inside(&to)?);
-        let accesses = vec![Access::Read(source.real), Access::Write(target.real)];
-        Ok(Plan { accesses, preview: format!("file_copy {from} -> {to}") })
+        Ok(Both::of(arguments, context)?.plan("copy", Access::Read))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { from, to } = parse(&arguments)?;
-        let (source, target) = (context.workspace.inside(&from)?, context.workspace.inside(&to)?);
+        let both = Both::of(&arguments, context)?;
+        both.target_is_free()?;
+        let Both { from, source, to, target } = both;
         let failed =
             |error: std::io::Error| ToolError::Failed(format!("cannot copy {from} to {to}: {error}"));
-        if target.exists() {
-            return Err(ToolError::Failed(format!("{to} exists; delete it first")));
-        }
         let bytes = source.read(LARGEST_COPY).map_err(failed)?;
         let written = target.create_parent().and_then(|()| target.write(&bytes));
         written.and_then(|()| target.take_mode_of(&source)).map_err(failed)?;
@@ -63,6 +40,8 @@ impl Tool for FileCopy {
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use serde_json::json;
 
     use super::*;
     use crate::testing::Bench;

@@ -2,54 +2,34 @@
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
-    tool::{object, parse},
+    paths::{Both, two_paths},
 };
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Arguments {
-    from: String,
-    to: String,
-}
 
 pub(crate) struct FileMove;
 
 #[async_trait]
 impl Tool for FileMove {
     fn spec(&self) -> ToolSpec {
-        ToolSpec::new(
+        two_paths(
             "file_move",
             "Move or rename a file or a folder within the workspace. What exists is not overwritten.",
-            object(
-                json!({
-                    "from": {"type": "string", "description": "Path of the file or folder."},
-                    "to": {"type": "string", "description": "Path that it is to have."}
-                }),
-                &["from", "to"],
-            ),
         )
     }
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
-        let Arguments { from, to } = parse(arguments)?;
-        let (source, target) = (context.workspace.inside(&from)?, context.workspace.inside(&to)?);
-        let accesses = vec![Access::Write(source.real), Access::Write(target.real)];
-        Ok(Plan { accesses, preview: format!("file_move {from} -> {to}") })
+        Ok(Both::of(arguments, context)?.plan("move", Access::Write))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { from, to } = parse(&arguments)?;
-        let (source, target) = (context.workspace.inside(&from)?, context.workspace.inside(&to)?);
+        let both = Both::of(&arguments, context)?;
+        both.target_is_free()?;
+        let Both { from, source, to, target } = both;
         let failed =
             |error: std::io::Error| ToolError::Failed(format!("cannot move {from} to {to}: {error}"));
-        if target.exists() {
-            return Err(ToolError::Failed(format!("{to} exists; delete it first")));
-        }
         target.create_parent().and_then(|()| source.rename_to(&target)).map_err(failed)?;
         Ok(format!("{from} is {to} now").into())
     }
@@ -58,6 +38,8 @@ impl Tool for FileMove {
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use serde_json::json;
 
     use super::*;
     use crate::testing::Bench;

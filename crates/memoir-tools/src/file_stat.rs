@@ -3,44 +3,30 @@
 use async_trait::async_trait;
 use cap_std::fs::PermissionsExt as _;
 use memoir_core::{Timestamp, ToolSpec};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
-    Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
-    tool::{object, parse},
+    Plan, Tool, ToolContext, ToolError, ToolOutput,
+    paths::{one_path, place, reads},
 };
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Arguments {
-    path: String,
-}
 
 pub(crate) struct FileStat;
 
 #[async_trait]
 impl Tool for FileStat {
     fn spec(&self) -> ToolSpec {
-        ToolSpec::new(
+        one_path(
             "file_stat",
             "Tell what a path in the workspace is: kind, size, permissions, when it was changed.",
-            object(
-                json!({"path": {"type": "string", "description": "Path, relative to the workspace."}}),
-                &["path"],
-            ),
         )
     }
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
-        let Arguments { path } = parse(arguments)?;
-        let inside = context.workspace.inside(&path)?;
-        Ok(Plan::of(Access::Read(inside.real)).shown(format!("file_stat {path}")))
+        reads(arguments, context)
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { path } = parse(&arguments)?;
-        let inside = context.workspace.inside(&path)?;
+        let (path, inside) = place(&arguments, context)?;
         let failed = |error: std::io::Error| ToolError::Failed(format!("cannot look at {path}: {error}"));
         let metadata = inside.metadata().map_err(failed)?;
         let kind = if metadata.is_dir() {
@@ -68,6 +54,8 @@ impl Tool for FileStat {
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use serde_json::json;
 
     use super::*;
     use crate::testing::Bench;

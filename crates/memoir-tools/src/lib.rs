@@ -33,6 +33,7 @@ mod file_write;
 mod landlock;
 mod list;
 mod output;
+mod paths;
 mod plan;
 mod sandbox;
 mod search_internet;

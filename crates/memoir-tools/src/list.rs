@@ -59,9 +59,12 @@ impl ToolSet {
         Self { tools }
     }
 
-    /// With one more.
+    /// With one more. Of two with one name the first counts: no provider takes both.
     pub fn with(mut self, tool: Arc<dyn Tool>) -> Self {
-        self.tools.push(tool);
+        let name = tool.spec().name;
+        if self.tools.iter().all(|known| known.spec().name != name) {
+            self.tools.push(tool);
+        }
         self
     }
 

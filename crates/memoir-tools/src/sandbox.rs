@@ -10,7 +10,7 @@ use std::{
     io,
     path::{Path, PathBuf},
     process::Stdio,
-    sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -141,19 +141,21 @@ impl Sandbox {
             let (stdout, stderr, status) = tokio::join!(read(stdout), read(stderr), async {
                 let status = child.wait().await;
                 // Whoever is left holds the pipes open.
-                family.end();
+                family.end(Leader::Gone);
                 status
             });
             (stdout, stderr, status)
         })
         .await;
-        family.end();
         match outcome {
             Ok((stdout, stderr, status)) => {
                 let end = status.map_err(failed)?.code().map_or(End::Signal, End::Code);
                 Ok(Ran { stdout, stderr, end })
             }
-            Err(_) => Ok(Ran { stdout: String::new(), stderr: String::new(), end: End::TimedOut }),
+            Err(_) => {
+                family.end(Leader::There);
+                Ok(Ran { stdout: String::new(), stderr: String::new(), end: End::TimedOut })
+            }
         }
     }
 
@@ -190,8 +192,6 @@ async fn read(pipe: Option<impl AsyncRead + Unpin>) -> String {
     String::from_utf8_lossy(&kept).into_owned()
 }
 
-static NOBODY: LazyLock<HashSet<u32>> = LazyLock::new(HashSet::new);
-
 /// Children of ours that are meant to be there.
 static KNOWN: Mutex<Option<HashSet<u32>>> = Mutex::new(None);
 
@@ -215,10 +215,12 @@ pub fn end_children() {
     }
 }
 
-fn forget_child(pid: u32) {
-    if let Some(known) = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
-        known.remove(&pid);
-    }
+/// Whether the one who began is still there to be ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Leader {
+    There,
+    /// It is over, and was waited for.
+    Gone,
 }
 
 /// How long ending a family may take.
@@ -238,18 +240,28 @@ impl Family {
         Ok(Self { leader: None, before: children() })
     }
 
-    fn end(&self) {
+    /// Ends them, once: afterwards the leader's number may be anybody's.
+    fn end(&mut self, state: Leader) {
         let pid = |number: u32| i32::try_from(number).ok().and_then(Pid::from_raw);
-        if let Some(leader) = self.leader.and_then(pid) {
-            // It may be over already. Its children come to us when it is really gone.
-            let _ = kill_process(leader, Signal::KILL);
+        let Some(number) = self.leader.take() else { return };
+        if let Some(leader) = pid(number) {
+            // A group that is empty is not there.
             let _ = kill_process_group(leader, Signal::KILL);
-            let _ = waitid(WaitId::Pid(leader), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+            if state == Leader::There {
+                // Its children come to us when it is really gone.
+                let _ = kill_process(leader, Signal::KILL);
+                let _ = waitid(WaitId::Pid(leader), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+            }
         }
         // Each generation that is killed gives its children to us.
         let deadline = Instant::now() + LONGEST_END;
-        let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = known.as_ref().unwrap_or(&NOBODY);
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = known.get_or_insert_default();
+        known.remove(&number);
+        if state == Leader::There {
+            // It is still ours to wait for.
+            self.before.insert(number);
+        }
         while Instant::now() < deadline {
             let strays: Vec<u32> = children()
                 .into_iter()
@@ -268,10 +280,7 @@ impl Family {
 
 impl Drop for Family {
     fn drop(&mut self) {
-        self.end();
-        if let Some(leader) = self.leader {
-            forget_child(leader);
-        }
+        self.end(Leader::There);
     }
 }
 

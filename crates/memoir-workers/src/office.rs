@@ -61,6 +61,11 @@ impl Office {
         self
     }
 
+    /// Another conversation is going on from now on, or none. Says which it was before.
+    pub fn set_current(&self, conversation: Option<ConversationId>) -> Option<ConversationId> {
+        std::mem::replace(&mut *self.current.lock().unwrap_or_else(PoisonError::into_inner), conversation)
+    }
+
     /// The claim of a worker, now.
     pub fn claim(&self, worker: WorkerKind) -> Claim<'_> {
         let now = self.clock.now();

@@ -385,6 +385,8 @@ impl Desk {
         let until = Instant::now() + backoff::rest(self.troubles);
         self.troubles += 1;
         self.rests_until = Some(until);
+        // Whoever was told to hurry before has.
+        self.hurries.mark_unchanged();
         self.shared.note(self.kind, |known| {
             (known.state, known.rests_until, known.last_error) = (State::Idle, Some(until), Some(error));
         });

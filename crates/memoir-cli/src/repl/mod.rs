@@ -8,7 +8,7 @@ mod quiet;
 mod told;
 mod view;
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use anstream::{eprintln, println};
 use memoir_core::{ExchangeStatus, Timestamp, WorkerKind};
@@ -97,10 +97,13 @@ async fn turn(app: &mut App, prompt: &str, cancel: &CancellationToken) {
     let _quiet = Quiet::begin();
     let mut view = TurnView::new(app.verbosity);
     let mut observer = |event| view.show(&event);
-    app.agent.tools = app.servers.join(&app.agent.tools).await;
     // While a turn runs, nobody else calls or writes.
+    let ready = async {
+        app.agent.tools = app.servers.join(&app.agent.tools).await;
+        app.workers.pause().await;
+    };
     tokio::select! {
-        () = app.workers.pause() => {}
+        () = ready => {}
         () = cancel.cancelled() => {}
     }
     let result = app.agent.run_turn(&mut app.conversation, prompt, &mut observer, cancel).await;
@@ -142,11 +145,7 @@ const HELD_MS: i64 = 12 * 60 * 60 * 1000;
 /// The conversation that is going on is left alone, by other programs too; there may be something else to do.
 pub(crate) async fn let_workers_go_on(app: &App) {
     let office = app.workers.office();
-    let before = {
-        let mut current = office.current.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut *current, app.conversation.id())
-    };
-    if before != app.conversation.id() {
+    if office.set_current(app.conversation.id()) != app.conversation.id() {
         let until = Timestamp::from_millis(app.agent.clock.now().as_millis() + HELD_MS);
         // If it cannot be noted, others summarise it too soon; that is all.
         let _ = office.store.hold_conversation(&office.owner, app.conversation.id(), until).await;

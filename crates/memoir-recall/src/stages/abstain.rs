@@ -1,9 +1,9 @@
 //! Nothing when nothing is relevant.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use async_trait::async_trait;
-use memoir_core::MessageId;
+use memoir_core::{MessageId, SubjectKind};
 
 use crate::{Asking, Inquiry, Ranked, Recall, RecallError, Stage, calibration::Calibration};
 
@@ -14,12 +14,6 @@ pub(crate) struct Abstain;
 struct Threshold {
     similarity: f64,
     coverage: f64,
-}
-
-impl Threshold {
-    fn is_met_by(self, found: &Ranked) -> bool {
-        found.similarity >= self.similarity || found.coverage >= self.coverage
-    }
 }
 
 #[async_trait]
@@ -51,11 +45,27 @@ fn abstain(inquiry: &mut Inquiry, near: Calibration) {
     let near: HashSet<MessageId> = inquiry.near.iter().map(|found| found.message_id).collect();
     let is_exact =
         |found: &Ranked| inquiry.vectors.contains_key(&found.outline.id) || near.contains(&found.outline.id);
+    // What was said may say little by itself ("it happened again"); the summary of its exchange tells what it was about.
+    let told: HashMap<i64, f64> = inquiry
+        .summaries
+        .iter()
+        .filter(|found| found.subject.kind == SubjectKind::Exchange)
+        .map(|found| (found.subject.id, found.score))
+        .collect();
+    let told_as_near = |found: &Ranked, similarity: f64| {
+        told.get(&found.outline.exchange_id.get()).is_some_and(|told| *told >= similarity)
+    };
     let answers = |found: &Ranked| {
-        found.coverage >= to_answer.coverage || (found.similarity >= to_answer.similarity && is_exact(found))
+        found.coverage >= to_answer.coverage
+            || (found.similarity >= to_answer.similarity && is_exact(found))
+            || told_as_near(found, to_answer.similarity)
     };
     if !inquiry.ranked.iter().any(answers) {
         inquiry.ranked.clear();
     }
-    inquiry.ranked.retain(|found| to_be_among.is_met_by(found));
+    inquiry.ranked.retain(|found| {
+        found.similarity >= to_be_among.similarity
+            || found.coverage >= to_be_among.coverage
+            || told_as_near(found, to_be_among.similarity)
+    });
 }

@@ -25,13 +25,7 @@ impl Stage for SearchMeaning {
 
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
         let Some(vector) = &inquiry.vector else { return Ok(()) };
-        let search = VectorSearch {
-            model: recall.embedder.name(),
-            vector,
-            filter: &inquiry.filter,
-            mode: recall.settings.mode,
-            limit: MOST,
-        };
+        let search = recall.search(vector, &inquiry.filter, MOST);
         inquiry.near = recall.store.nearest(&search).await?;
         // What was said at the time that is asked about is looked at in any case: elsewhere there may be much that is
         // nearer.

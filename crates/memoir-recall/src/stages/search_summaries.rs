@@ -1,7 +1,6 @@
 //! Looking exchanges and conversations up by what their summaries mean.
 
 use async_trait::async_trait;
-use memoir_store::VectorSearch;
 
 use crate::{Inquiry, Recall, RecallError, Stage};
 
@@ -18,13 +17,7 @@ impl Stage for SearchSummaries {
 
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
         let Some(vector) = &inquiry.vector else { return Ok(()) };
-        let search = VectorSearch {
-            model: recall.embedder.name(),
-            vector,
-            filter: &inquiry.filter,
-            mode: recall.settings.mode,
-            limit: MOST,
-        };
+        let search = recall.search(vector, &inquiry.filter, MOST);
         inquiry.summaries = recall.store.nearest_summaries(&search).await?;
         // Where a summary leads is looked at in any case, whatever its messages say.
         for found in inquiry.summaries.iter().rev() {

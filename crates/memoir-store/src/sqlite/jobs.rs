@@ -11,7 +11,7 @@ use crate::{Claim, Claimed, Job, JobFailure, Jobs, Result};
 const MOST_RACES: usize = 50;
 
 /// Under which a conversation that is going on stands among the leases.
-const TALK: &str = "talk";
+pub(super) const TALK: &str = "talk";
 
 #[async_trait]
 impl Jobs for SqliteStore {

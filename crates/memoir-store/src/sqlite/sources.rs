@@ -8,7 +8,12 @@ use std::collections::HashSet;
 use memoir_core::{ConversationId, SubjectKind, WorkerKind};
 use sqlx::AssertSqlSafe;
 
-use super::{SqliteStore, error::store_error, jobs::claimed, rows::list_of};
+use super::{
+    SqliteStore,
+    error::store_error,
+    jobs::{TALK, claimed},
+    rows::list_of,
+};
 use crate::{Claim, Claimed, Embeddings as _, Result};
 
 /// Rows that have something to be done about them.
@@ -16,7 +21,7 @@ use crate::{Claim, Claimed, Embeddings as _, Result};
 pub(super) struct Source {
     pub(super) kind: SubjectKind,
     /// The rows. `?1` is the conversation that is left alone, `?2` the embedding model, `?3` the fewest tokens, `?5` the present
-    /// moment. Conversations that are going on anywhere are left alone too.
+    /// moment.
     rows: &'static str,
     /// The column that is the subject's id.
     id: &'static str,
@@ -24,22 +29,34 @@ pub(super) struct Source {
     order: &'static str,
     /// Whether it is done only when a model summarises.
     by_model: bool,
+    /// The column of its conversation, where one that is going on anywhere is left alone.
+    talk: Option<&'static str>,
+}
+
+impl Source {
+    /// The rows, without what belongs to a conversation that is going on.
+    fn rows(&self) -> String {
+        let Some(conversation) = self.talk else { return self.rows.to_owned() };
+        format!(
+            "{} AND NOT EXISTS (SELECT 1 FROM jobs AS open
+                                WHERE open.subject_kind = 'conversation' AND open.subject_id = {conversation}
+                                  AND open.worker = '{TALK}' AND open.leased_till > ?5)",
+            self.rows
+        )
+    }
 }
 
 const EXCHANGES: Source = Source {
     kind: SubjectKind::Exchange,
-    rows: "exchanges WHERE summary IS NULL AND status = 'completed' AND conversation_id IS NOT ?1
-           AND NOT EXISTS (SELECT 1 FROM jobs AS open WHERE open.subject_kind = 'conversation'
-                           AND open.subject_id = conversation_id AND open.worker = 'talk' AND open.leased_till > ?5)",
+    rows: "exchanges WHERE summary IS NULL AND status = 'completed' AND conversation_id IS NOT ?1",
     id: "exchanges.id",
     order: "completed DESC, id DESC",
     by_model: false,
+    talk: Some("exchanges.conversation_id"),
 };
 
 const EXTRACTS: Source = Source {
-    rows: "exchanges WHERE summary_by = 'extract' AND status = 'completed' AND conversation_id IS NOT ?1
-           AND NOT EXISTS (SELECT 1 FROM jobs AS open WHERE open.subject_kind = 'conversation'
-                           AND open.subject_id = conversation_id AND open.worker = 'talk' AND open.leased_till > ?5)",
+    rows: "exchanges WHERE summary_by = 'extract' AND status = 'completed' AND conversation_id IS NOT ?1",
     by_model: true,
     ..EXCHANGES
 };
@@ -51,22 +68,20 @@ const DIGESTS: Source = Source {
     id: "digests.conversation_id",
     order: "updated DESC",
     by_model: true,
+    talk: None,
 };
 
 const CONVERSATIONS: Source = Source {
     kind: SubjectKind::Conversation,
-    rows: "conversations WHERE summary_due = 1 AND conversations.id IS NOT ?1
-           AND NOT EXISTS (SELECT 1 FROM jobs AS open WHERE open.subject_kind = 'conversation'
-                           AND open.subject_id = conversations.id AND open.worker = 'talk' AND open.leased_till > ?5)",
+    rows: "conversations WHERE summary_due = 1 AND conversations.id IS NOT ?1",
     id: "conversations.id",
     order: "updated DESC, id DESC",
     by_model: false,
+    talk: Some("conversations.id"),
 };
 
 const CONVERSATION_EXTRACTS: Source = Source {
-    rows: "conversations WHERE summary_by = 'extract' AND summary_due = 0 AND conversations.id IS NOT ?1
-           AND NOT EXISTS (SELECT 1 FROM jobs AS open WHERE open.subject_kind = 'conversation'
-                           AND open.subject_id = conversations.id AND open.worker = 'talk' AND open.leased_till > ?5)",
+    rows: "conversations WHERE summary_by = 'extract' AND summary_due = 0 AND conversations.id IS NOT ?1",
     by_model: true,
     ..CONVERSATIONS
 };
@@ -79,6 +94,7 @@ const MESSAGES_WITHOUT_VECTOR: Source = Source {
     id: "messages.id",
     order: "messages.id DESC",
     by_model: false,
+    talk: None,
 };
 
 const CONVERSATIONS_WITHOUT_VECTOR: Source = Source {
@@ -136,7 +152,8 @@ impl SqliteStore {
             // Counting is quick, looking is not.
             return Ok(Vec::new());
         }
-        let Source { kind, rows, id, order, .. } = source;
+        let Source { kind, id, order, .. } = source;
+        let rows = source.rows();
         let worker = claim.worker.as_str();
         let kind = kind.as_str();
         sqlx::query_scalar(AssertSqlSafe(format!(
@@ -179,7 +196,8 @@ impl SqliteStore {
 
     /// Takes on those of `ids` that are still to be done, and free.
     pub(super) async fn take(&self, source: &Source, claim: &Claim<'_>, ids: &[i64]) -> Result<Vec<Claimed>> {
-        let Source { kind, rows, id, .. } = source;
+        let Source { kind, id, .. } = source;
+        let rows = source.rows();
         let worker = claim.worker.as_str();
         let kind = kind.as_str();
         sqlx::query(AssertSqlSafe(format!(
@@ -212,7 +230,7 @@ impl SqliteStore {
         if claim.worker == WorkerKind::EmbeddingGenerator {
             return self.unembedded_count(source.kind, &claim.embeddable).await;
         }
-        let count: i64 = sqlx::query_scalar(AssertSqlSafe(format!("SELECT count(*) FROM {}", source.rows)))
+        let count: i64 = sqlx::query_scalar(AssertSqlSafe(format!("SELECT count(*) FROM {}", source.rows())))
             .bind(claim.except.map(ConversationId::get))
             .bind(claim.embeddable.model)
             .bind(claim.embeddable.shortest)

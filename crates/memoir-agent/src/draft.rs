@@ -1,7 +1,7 @@
 //! An exchange while it happens, in memory alone.
 
 use memoir_core::{
-    CallCost, DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, Passage, Provenance, Purpose,
+    CallCost, DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, Provenance, Purpose, Recalled,
     Timestamp, Usd, Visibility, count_tokens,
 };
 use memoir_models::{ChatModel, StopReason, ToolResult};
@@ -31,7 +31,7 @@ impl Draft {
             model: model.to_owned(),
             messages: Vec::new(),
             calls: Vec::new(),
-            recalled: Vec::new(),
+            recalled: Recalled::default(),
             tool_call_count: 0,
             error: None,
         };
@@ -52,8 +52,8 @@ impl Draft {
     }
 
     /// Memory has put these into the exchange.
-    pub(crate) fn recalled(&mut self, passages: Vec<Passage>) {
-        self.exchange.recalled = passages;
+    pub(crate) fn recalled(&mut self, recalled: Recalled) {
+        self.exchange.recalled = recalled;
     }
 
     /// A call begins; what comes of it is gathered here.

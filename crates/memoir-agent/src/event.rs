@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use memoir_core::{ConversationId, ExchangeId, ExchangeStatus, Passage, ToolCall, Usage, Usd};
+use memoir_core::{ConversationId, ExchangeId, ExchangeStatus, Recalled, ToolCall, Usage, Usd};
 use memoir_models::{ChatRequest, ModelError, StopReason};
 use memoir_store::CostSummary;
 
@@ -67,7 +67,7 @@ pub struct TurnReport {
     /// The answer.
     pub text: String,
     /// What memory put into it.
-    pub recalled: Vec<Passage>,
+    pub recalled: Recalled,
     /// How large the layers of the last request were.
     pub context: Option<ContextReport>,
     /// Who answered.

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use memoir_agent::{Agent, Approvals, ContextReport, CurrentConversation};
-use memoir_core::{Clock as _, ConversationId, Passage, SystemClock, TimeZone, WorkerKind};
+use memoir_core::{Clock as _, ConversationId, Recalled, SystemClock, TimeZone, WorkerKind};
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
 use memoir_store::{ConversationList, Store, sqlite::SqliteStore};
@@ -40,7 +40,7 @@ pub(crate) struct App {
     pub(crate) choice: Choice,
     pub(crate) verbosity: Verbosity,
     /// What memory put into the last prompt.
-    pub(crate) last_recalled: Vec<Passage>,
+    pub(crate) last_recalled: Recalled,
     /// How large the layers of its request were.
     pub(crate) last_context: Option<ContextReport>,
     pub(crate) zone: TimeZone,
@@ -154,7 +154,7 @@ async fn with_store(
     let config = Config::read(&home.config_file())?;
     let models = Models::new(environment, config, zone.clone())?;
     let talk = match (args.command, talk) {
-        (Some(command), _) => return subcommands::run(command, &models, store, &zone).await,
+        (Some(command), _) => return subcommands::run(command, &models, store, &zone, &home).await,
         (None, Some(talk)) => talk,
         (None, None) => Talk::Terminal,
     };
@@ -198,7 +198,7 @@ async fn with_store(
         models,
         choice,
         verbosity,
-        last_recalled: Vec::new(),
+        last_recalled: Recalled::default(),
         last_context: None,
         zone,
         workers: Runner::new(office, Some(told.listener())),

@@ -89,12 +89,109 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Documents: files that are remembered, and posts
+    #[command(subcommand)]
+    Docs(DocsCommand),
+    /// Write a post from a conversation or a time, and file it as a document
+    Write(WriteArgs),
+    /// Bring in talk from other programs
+    #[command(subcommand)]
+    Import(ImportCommand),
     /// Summarise and index what was said
     #[command(subcommand)]
     Worker(WorkerCommand),
     /// Measure how good memory is
     #[command(subcommand)]
     Eval(EvalCommand),
+}
+
+/// What can be done with documents.
+#[derive(Debug, Subcommand)]
+pub(crate) enum DocsCommand {
+    /// Add files, or the .md and .txt files of folders; what has not changed is not read again
+    Add {
+        /// Files and folders
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
+    },
+    /// List all documents
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show one document
+    Show {
+        /// Its name or number
+        name: String,
+        /// Print JSON, with its chunks
+        #[arg(long)]
+        json: bool,
+    },
+    /// Forget documents with everything derived from them; files are left alone, but for posts
+    Remove {
+        /// Their names or numbers
+        #[arg(required = true)]
+        names: Vec<String>,
+    },
+    /// Read documents anew: cut them as is set now, and make their vectors again
+    Reindex {
+        /// Their names or numbers; all if left out
+        names: Vec<String>,
+    },
+}
+
+/// What a post is written from, and by whom.
+#[derive(Debug, clap::Args)]
+pub(crate) struct WriteArgs {
+    /// The conversation; the last of this project if neither this nor a time is given
+    #[arg(long, value_name = "ID")]
+    pub(crate) conversation: Option<i64>,
+    /// Only what was said from this day on: 2026-05-01, yesterday, "last week", "in May"
+    #[arg(long, value_name = "DATE")]
+    pub(crate) since: Option<String>,
+    /// Only what was said up to the end of this day
+    #[arg(long, value_name = "DATE")]
+    pub(crate) until: Option<String>,
+    /// Say what would be sent, and neither send nor save anything
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Who writes, as provider/model or a bare name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// Tell how related posts are looked for
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+}
+
+/// What can be brought in.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ImportCommand {
+    /// A chat that WhatsApp exported as text: a conversation for each day
+    Whatsapp {
+        /// The file
+        file: PathBuf,
+        /// What the chat is called; what the file is called if left out
+        #[arg(long)]
+        name: Option<String>,
+        /// Which number of a date comes first; told by the dates if left out
+        #[arg(long, value_enum)]
+        dates: Option<Dates>,
+        /// Say what would be added, and add nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+}
+
+/// Which number of a date comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Dates {
+    /// 31/12/2023
+    Day,
+    /// 12/31/2023
+    Month,
+    /// 2023-12-31
+    Year,
 }
 
 /// What workers can be told.

@@ -33,6 +33,11 @@ impl Home {
         self.data.join("memoir.db")
     }
 
+    /// Where posts are kept.
+    pub(crate) fn posts(&self) -> PathBuf {
+        self.data.join("posts")
+    }
+
     /// The user's config.
     pub(crate) fn config_file(&self) -> PathBuf {
         self.config.join("config.toml")

@@ -8,6 +8,7 @@ mod args;
 mod commands;
 mod config;
 mod cost_view;
+mod documents;
 mod embedder;
 mod environment;
 mod eval;
@@ -32,6 +33,7 @@ mod subcommands;
 mod tooling;
 mod trace;
 mod worker_view;
+mod writing;
 
 use std::process::ExitCode;
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use memoir_agent::{ToolOutcome, TurnEvent, TurnReport};
-use memoir_core::{ExchangeStatus, Passage, Usage, Usd};
+use memoir_core::{DocumentPassage, ExchangeStatus, Passage, Usage, Usd};
 use memoir_models::StopReason;
 use memoir_redact::without_secrets;
 use serde::Serialize;
@@ -33,8 +33,15 @@ pub(crate) struct JsonResult<'a> {
 pub(crate) struct JsonPassage<'a> {
     kind: &'static str,
     id: i64,
-    exchange_id: i64,
-    conversation_id: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exchange_id: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversation_id: Option<i64>,
+    /// Of a document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slug: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
     date: String,
     score: f64,
     similarity: f64,
@@ -47,8 +54,10 @@ impl<'a> From<&'a Passage> for JsonPassage<'a> {
         Self {
             kind: "message",
             id: passage.message_id.get(),
-            exchange_id: passage.exchange_id.get(),
-            conversation_id: passage.conversation_id.get(),
+            exchange_id: Some(passage.exchange_id.get()),
+            conversation_id: Some(passage.conversation_id.get()),
+            slug: None,
+            title: None,
             date: passage.created.to_string(),
             score: passage.score,
             similarity: passage.similarity,
@@ -56,6 +65,32 @@ impl<'a> From<&'a Passage> for JsonPassage<'a> {
             text: &passage.text,
         }
     }
+}
+
+impl<'a> From<&'a DocumentPassage> for JsonPassage<'a> {
+    fn from(passage: &'a DocumentPassage) -> Self {
+        Self {
+            kind: "document",
+            id: passage.document.id.get(),
+            exchange_id: None,
+            conversation_id: None,
+            slug: Some(&passage.document.slug),
+            title: Some(&passage.document.title),
+            date: passage.document.date.clone(),
+            score: passage.score,
+            similarity: passage.similarity,
+            tokens: passage.tokens,
+            text: &passage.text,
+        }
+    }
+}
+
+/// All that was found, the talk first.
+pub(crate) fn json_passages<'a>(
+    passages: &'a [Passage],
+    documents: &'a [DocumentPassage],
+) -> Vec<JsonPassage<'a>> {
+    passages.iter().map(JsonPassage::from).chain(documents.iter().map(JsonPassage::from)).collect()
 }
 
 impl<'a> From<&'a TurnReport> for JsonResult<'a> {
@@ -76,7 +111,7 @@ impl<'a> From<&'a TurnReport> for JsonResult<'a> {
             duration_ms: report.duration_ms,
             request_count: report.request_count,
             tool_call_count: report.tool_call_count,
-            recalled: report.recalled.iter().map(JsonPassage::from).collect(),
+            recalled: json_passages(&report.recalled.passages, &report.recalled.documents),
         }
     }
 }
@@ -151,6 +186,8 @@ mod tests {
     use memoir_core::{ConversationId, ExchangeId};
     use memoir_store::CostSummary;
 
+    use memoir_core::Recalled;
+
     use super::*;
 
     fn report() -> TurnReport {
@@ -160,7 +197,7 @@ mod tests {
             status: ExchangeStatus::Completed,
             stop: StopReason::Done,
             text: "hi".into(),
-            recalled: Vec::new(),
+            recalled: Recalled::default(),
             context: None,
             model: "openai/gpt-5-mini".into(),
             usage: Usage { input_tokens: 120, output_tokens: 8, cached_tokens: 64, ..Usage::default() },

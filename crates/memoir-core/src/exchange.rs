@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{ConversationId, DraftMessage, ExchangeId, Passage, Timestamp, Usage, Usd};
+use crate::{ConversationId, DraftMessage, ExchangeId, Recalled, Timestamp, Usage, Usd};
 
 /// How an exchange ended. There is no word for one that is under way: it is drafted in memory and
 /// stored only when it is over.
@@ -37,6 +37,8 @@ pub enum Purpose {
     Embedding,
     /// Giving a question its vector.
     Query,
+    /// Writing a post.
+    Post,
 }
 
 impl Purpose {
@@ -47,6 +49,7 @@ impl Purpose {
             Self::Summary => "summary",
             Self::Embedding => "embedding",
             Self::Query => "query",
+            Self::Post => "post",
         }
     }
 }
@@ -86,7 +89,7 @@ pub struct ExchangeDraft {
     /// One entry per call to a model.
     pub calls: Vec<CallCost>,
     /// What memory put into it.
-    pub recalled: Vec<Passage>,
+    pub recalled: Recalled,
     /// How many tools ran.
     pub tool_call_count: u64,
     /// Why it was stopped, if it was.
@@ -160,7 +163,7 @@ mod tests {
             model: "m".into(),
             messages: Vec::new(),
             calls,
-            recalled: Vec::new(),
+            recalled: Recalled::default(),
             tool_call_count: 0,
             error: None,
         }

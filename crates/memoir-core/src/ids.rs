@@ -43,3 +43,11 @@ id!(
     /// One item of an exchange.
     MessageId
 );
+id!(
+    /// A text that the user gave to remember, or a post.
+    DocumentId
+);
+id!(
+    /// A stretch of a document.
+    ChunkId
+);

@@ -1,6 +1,6 @@
 //! What was recalled.
 
-use crate::{ConversationId, ExchangeId, MessageId, Role, Timestamp};
+use crate::{ConversationId, DocumentPassage, ExchangeId, MessageId, Role, Timestamp};
 
 /// Something that was said before and is relevant now, with its source.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +56,27 @@ pub struct RelatedConversation {
     pub summary: Option<String>,
 }
 
+/// What memory put into a request.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Recalled {
+    /// What was said before.
+    pub passages: Vec<Passage>,
+    /// What documents say.
+    pub documents: Vec<DocumentPassage>,
+}
+
+impl Recalled {
+    /// How much it is.
+    pub fn len(&self) -> usize {
+        self.passages.len() + self.documents.len()
+    }
+
+    /// Whether it is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
 /// What memory says about a prompt.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recollection {
@@ -63,10 +84,19 @@ pub struct Recollection {
     pub conversations: Vec<RelatedConversation>,
     /// What was said, the most relevant first.
     pub passages: Vec<Passage>,
+    /// What documents say, the most relevant first.
+    pub documents: Vec<DocumentPassage>,
     /// How many messages wait to be embedded, when nothing was found: what is asked for may be among them.
     pub behind: u64,
     /// What did not work, in words for the user.
     pub notices: Vec<String>,
+}
+
+impl Recollection {
+    /// Whether there is nothing to quote.
+    pub fn is_empty(&self) -> bool {
+        self.passages.is_empty() && self.documents.is_empty()
+    }
 }
 
 impl Passage {

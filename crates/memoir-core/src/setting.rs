@@ -6,6 +6,14 @@ pub enum SettingError {
     /// There is none of that name.
     #[error("there is no setting \"{0}\"")]
     Unknown(String),
+    /// There is none of that name, and for a reason.
+    #[error("there is no setting \"{name}\": {why}")]
+    Elsewhere {
+        /// What was asked for.
+        name: String,
+        /// Why there is none.
+        why: &'static str,
+    },
     /// The value does not fit.
     #[error("{key} takes {takes}, not \"{value}\"")]
     Value {
@@ -38,6 +46,9 @@ pub struct Setting<S: 'static> {
 pub trait HasSettings: Default + Clone + Sized + 'static {
     /// Every one there is.
     const ALL: &'static [Setting<Self>];
+
+    /// Names, without their area, that people know from programs of another kind, and why there is none here.
+    const ELSEWHERE: &'static [(&'static str, &'static str)] = &[];
 }
 
 impl<S: HasSettings> Setting<S> {
@@ -46,7 +57,12 @@ impl<S: HasSettings> Setting<S> {
         let known = |setting: &&Self| setting.key == name || setting.aliases.contains(&name);
         let short = |setting: &&Self| setting.key.split_once('.').is_some_and(|(_, last)| last == name);
         let found = S::ALL.iter().find(known).or_else(|| S::ALL.iter().find(short));
-        found.ok_or_else(|| SettingError::Unknown(name.to_owned()))
+        let last = name.rsplit(['.', '_']).next().unwrap_or(name);
+        let elsewhere = S::ELSEWHERE.iter().find(|(known, _)| *known == last);
+        found.ok_or_else(|| match elsewhere {
+            Some((_, why)) => SettingError::Elsewhere { name: name.to_owned(), why },
+            None => SettingError::Unknown(name.to_owned()),
+        })
     }
 
     /// Its value.

@@ -12,7 +12,7 @@ pub enum WorkerKind {
     ExchangeSummarizer,
     /// Summarises conversations.
     ConversationSummarizer,
-    /// Gives messages and summaries their vectors.
+    /// Gives messages, summaries and chunks their vectors.
     EmbeddingGenerator,
 }
 
@@ -43,11 +43,13 @@ pub enum SubjectKind {
     Conversation,
     /// What is sent in the place of the earlier part of a conversation; its id is the conversation's.
     Digest,
+    /// A stretch of a document.
+    Chunk,
 }
 
 impl SubjectKind {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Message, Self::Exchange, Self::Conversation, Self::Digest];
+    pub const ALL: [Self; 5] = [Self::Message, Self::Exchange, Self::Conversation, Self::Digest, Self::Chunk];
 
     /// The word the store keeps.
     pub const fn as_str(self) -> &'static str {
@@ -56,6 +58,7 @@ impl SubjectKind {
             Self::Exchange => "exchange",
             Self::Conversation => "conversation",
             Self::Digest => "digest",
+            Self::Chunk => "chunk",
         }
     }
 

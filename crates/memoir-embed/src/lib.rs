@@ -106,6 +106,10 @@ impl Embedder for LocalEmbedder {
         Some(Usd::ZERO)
     }
 
+    fn reads(&self) -> usize {
+        tokens::LONGEST
+    }
+
     fn is_local(&self) -> bool {
         true
     }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
 /// What the model takes; the rest of a longer text is left out.
-const LONGEST: usize = 256;
+pub(crate) const LONGEST: usize = 256;
 
 /// A word longer than this is no word.
 const LONGEST_WORD: usize = 100;

@@ -50,6 +50,11 @@ pub trait Embedder: Send + Sync {
     /// What a call that used this much costs, where the price is known.
     fn cost(&self, usage: &Usage) -> Option<Usd>;
 
+    /// How many tokens of a text it reads; what comes after is as if it were not there.
+    fn reads(&self) -> usize {
+        2048
+    }
+
     /// Whether it runs in this program: nothing leaves it, and nothing is paid.
     fn is_local(&self) -> bool {
         false

@@ -1,11 +1,13 @@
 //! Giving texts their vectors.
 
-use memoir_core::{CallCost, ConversationId, ExchangeId, Purpose, SubjectKind, Usage};
+use std::ops::Range;
+
+use memoir_core::{CallCost, ChunkId, ConversationId, ExchangeId, Purpose, SubjectKind, Usage, count_tokens};
 use memoir_models::EmbedTask;
 use memoir_redact::without_secrets;
-use memoir_store::{Embeddable, NewEmbedding, Unembedded};
+use memoir_store::{ChunkVectors, Embeddable, NewEmbedding, Unembedded};
 
-use crate::{Recall, RecallError};
+use crate::{ChunkSize, Recall, RecallError, chunk};
 
 /// Shorter messages ("ok", "thanks") mean nothing by themselves.
 const SHORTEST: u32 = 10;
@@ -50,31 +52,76 @@ impl Recall {
 
     /// Embeds texts and keeps their vectors, all of them or none; says how many there were.
     pub async fn embed(&self, waiting: &[Unembedded]) -> Result<usize, RecallError> {
-        if waiting.is_empty() {
-            return Ok(0);
-        }
-        let texts: Vec<String> = waiting
-            .iter()
-            .map(|unembedded| match &unembedded.author {
-                Some(author) => format!("{author}: {}", unembedded.text),
-                None => unembedded.text.clone(),
-            })
-            .map(|text| self.fit_to_send(text))
-            .collect();
-        let embedded = self.embedder.embed(&texts, EmbedTask::Document).await?;
-        let one = waiting.iter().all(|other| other.conversation_id == waiting[0].conversation_id);
-        self.note_cost(Purpose::Embedding, embedded.usage, one.then_some(waiting[0].conversation_id)).await?;
+        let (chunks, others): (Vec<&Unembedded>, Vec<&Unembedded>) =
+            waiting.iter().partition(|text| text.subject.kind == SubjectKind::Chunk);
+        self.embed_whole(&others).await?;
+        self.embed_chunks(&chunks).await?;
+        Ok(waiting.len())
+    }
+
+    /// A vector for each text.
+    async fn embed_whole(&self, waiting: &[&Unembedded]) -> Result<(), RecallError> {
+        let texts: Vec<String> =
+            waiting.iter().map(|text| self.fit_to_send(titled(text, &text.text))).collect();
+        let vectors = self.vectors_of(&texts, waiting).await?;
         let embeddings: Vec<NewEmbedding> = waiting
             .iter()
-            .zip(embedded.vectors)
+            .zip(vectors)
             .map(|(unembedded, vector)| NewEmbedding {
                 subject: unembedded.subject,
                 vector,
                 text: unembedded.text.clone(),
             })
             .collect();
-        self.store.put_embeddings(self.embedder.name(), &embeddings).await?;
-        Ok(embeddings.len())
+        if !embeddings.is_empty() {
+            self.store.put_embeddings(self.embedder.name(), &embeddings).await?;
+        }
+        Ok(())
+    }
+
+    /// A vector for each part of each chunk.
+    async fn embed_chunks(&self, waiting: &[&Unembedded]) -> Result<(), RecallError> {
+        let parts: Vec<Vec<Range<usize>>> = waiting.iter().map(|chunk| self.parts(&chunk.text)).collect();
+        let mut texts = Vec::new();
+        for (chunk, parts) in waiting.iter().zip(&parts) {
+            texts.extend(parts.iter().map(|part| self.fit_to_send(titled(chunk, &chunk.text[part.clone()]))));
+        }
+        let mut vectors = self.vectors_of(&texts, waiting).await?.into_iter();
+        let chunks: Vec<ChunkVectors> = waiting
+            .iter()
+            .zip(parts)
+            .map(|(chunk, parts)| ChunkVectors {
+                chunk_id: ChunkId::new(chunk.subject.id),
+                parts: parts.into_iter().zip(vectors.by_ref()).collect(),
+            })
+            .collect();
+        if !chunks.is_empty() {
+            self.store.put_chunk_vectors(self.embedder.name(), &chunks).await?;
+        }
+        Ok(())
+    }
+
+    /// The vectors of texts, paid for.
+    async fn vectors_of(
+        &self,
+        texts: &[String],
+        about: &[&Unembedded],
+    ) -> Result<Vec<Vec<f32>>, RecallError> {
+        if texts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let embedded = self.embedder.embed(texts, EmbedTask::Document).await?;
+        let of = about.first().and_then(|first| first.conversation_id);
+        let one = of.filter(|of| about.iter().all(|other| other.conversation_id == Some(*of)));
+        self.note_cost(Purpose::Embedding, embedded.usage, one).await?;
+        Ok(embedded.vectors)
+    }
+
+    /// The parts of a text that the model reads one by one.
+    pub(crate) fn parts(&self, text: &str) -> Vec<Range<usize>> {
+        // Models count in tokens of their own, of which there may be more.
+        let tokens = self.embedder.reads() * 7 / 8;
+        chunk(text, ChunkSize { tokens, overlap: 0 }).into_iter().map(|span| span.new).collect()
     }
 
     /// A text as it may leave this machine, if it does: without secrets, and not longer than a model takes.
@@ -83,7 +130,9 @@ impl Recall {
             return text;
         }
         let mut text = without_secrets(&text).into_owned();
-        text.truncate(text.floor_char_boundary(MOST_SENT));
+        if text.len() > MOST_SENT && count_tokens(&text) > self.embedder.reads() {
+            text.truncate(text.floor_char_boundary(MOST_SENT));
+        }
         text
     }
 
@@ -101,5 +150,13 @@ impl Recall {
         let cost = self.embedder.cost(&usage);
         let call = CallCost { purpose, model, usage, cost, created: self.clock.now() };
         Ok(self.store.record_calls(conversation, &[call]).await?)
+    }
+}
+
+/// A text with who said it, or what it is part of.
+fn titled(of: &Unembedded, text: &str) -> String {
+    match &of.author {
+        Some(author) => format!("{author}: {text}"),
+        None => text.to_owned(),
     }
 }

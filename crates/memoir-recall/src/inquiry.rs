@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use memoir_core::{ConversationId, MessageId, Passage, RelatedConversation, TimeZone, Timestamp};
+use memoir_core::{
+    ConversationId, DocumentPassage, MessageId, Passage, RelatedConversation, TimeZone, Timestamp,
+};
 use memoir_store::{Filter, Match, MessageOutline, SummaryMatch};
 
 use crate::Question;
@@ -70,6 +72,8 @@ pub struct Inquiry {
     pub vectors: HashMap<MessageId, Vec<f32>>,
     /// The texts of the best.
     pub texts: HashMap<MessageId, String>,
+    /// What documents say.
+    pub documents: Vec<DocumentPassage>,
     /// What is worth a prompt's room.
     pub passages: Vec<Passage>,
     /// Where it comes from.
@@ -115,6 +119,7 @@ impl Inquiry {
             ranked: Vec::new(),
             vectors: HashMap::new(),
             texts: HashMap::new(),
+            documents: Vec::new(),
             passages: Vec::new(),
             related: Vec::new(),
             notices: Vec::new(),

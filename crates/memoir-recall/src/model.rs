@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use async_trait::async_trait;
 use futures::StreamExt as _;
-use memoir_core::{Passage, Provenance, Recollection, TimeZone, Usage, Usd};
+use memoir_core::{Document, DocumentPassage, Passage, Provenance, Recollection, TimeZone, Usage, Usd};
 use memoir_models::{
     ChatEvent, ChatModel, ChatRequest, ChatStream, Finish, ModelError, ModelName, StopReason,
 };
@@ -32,7 +32,7 @@ impl RecallModel {
     fn answer(&self, memory: &Recollection) -> String {
         let passages = &memory.passages;
         let mut answer = String::new();
-        if passages.is_empty() {
+        if memory.is_empty() {
             answer.push_str("Nothing in memory about this.\n");
             if memory.behind > 0 {
                 let _ = writeln!(answer, "{}", behind(memory.behind));
@@ -42,6 +42,7 @@ impl RecallModel {
             for passage in passages.iter().take(MOST_PASSAGES) {
                 quote(&mut answer, passage, &self.zone);
             }
+            memory.documents.iter().for_each(|passage| quote_document(&mut answer, passage));
         }
         answer.push('\n');
         answer.push_str(&self.how_to_connect);
@@ -84,6 +85,17 @@ pub fn behind(messages: u64) -> String {
         many => (format!("{many} messages"), "are"),
     };
     format!("{messages} {are} not indexed by meaning yet; what you look for may be among them.")
+}
+
+/// One passage of a document with its source.
+fn quote_document(answer: &mut String, passage: &DocumentPassage) {
+    let Document { title, slug, date, .. } = &passage.document;
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        answer,
+        "\n{date}, \"{title}\" (document {slug}, score {:.2}):\n> {}",
+        passage.score, passage.text
+    );
 }
 
 /// One passage with date, ids and score.

@@ -70,7 +70,8 @@ impl Recall {
     /// What memory says about `text`, or nothing.
     pub async fn ask(&self, text: &str, asking: Asking, filter: Filter) -> Recollection {
         let inquiry = self.run(Inquiry::new(text, asking, filter), &self.settings.stages).await;
-        let nothing_found = inquiry.passages.is_empty() && !inquiry.asks_nothing();
+        let nothing_found =
+            inquiry.passages.is_empty() && inquiry.documents.is_empty() && !inquiry.asks_nothing();
         let behind = if nothing_found && inquiry.filter.within.is_none() {
             self.waiting().await.unwrap_or(0)
         } else {
@@ -79,6 +80,7 @@ impl Recall {
         Recollection {
             conversations: inquiry.related,
             passages: inquiry.passages,
+            documents: inquiry.documents,
             behind,
             notices: inquiry.notices,
         }
@@ -112,7 +114,7 @@ impl Recall {
     /// The messages that best answer `text`, best first, whether they are relevant or not.
     /// Unlike in a prompt, a stage that fails is an error.
     pub async fn rank(&self, text: &str, filter: Filter, limit: usize) -> Result<Vec<Ranked>, RecallError> {
-        let choosing = ["abstain", "diversify", "budget"];
+        let choosing = ["search_documents", "abstain", "diversify", "budget"];
         let stages: Vec<String> =
             self.settings.stages.iter().filter(|name| !choosing.contains(&name.as_str())).cloned().collect();
         let mut inquiry = self.run(Inquiry::new(text, Asking::Search, filter), &stages).await;

@@ -3,7 +3,7 @@
 use memoir_core::setting::{HasSettings, SWITCH, Setting, number_in, one_of, set, word_for};
 use memoir_store::IndexMode;
 
-use crate::{stage_names, terms::term_names};
+use crate::{ChunkSize, stage_names, terms::term_names};
 
 /// What becomes of other projects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +14,24 @@ pub enum ScopeRule {
     Only,
     /// All are the same.
     Global,
+}
+
+/// What counts as saying the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dedup {
+    /// Being of the same document.
+    Document,
+    /// Meaning the same.
+    Semantic,
+    /// Nothing.
+    None,
+}
+
+impl Dedup {
+    /// Its word.
+    pub fn as_str(self) -> &'static str {
+        DEDUPS.iter().find(|(_, meant)| *meant == self).map_or("", |(word, _)| word)
+    }
 }
 
 /// How memory is asked.
@@ -37,6 +55,28 @@ pub struct Settings {
     pub scope: ScopeRule,
     /// What counts when passages are chosen: 1 is relevance alone, 0 is variety alone.
     pub relevance: f64,
+    /// How many passages of documents are quoted in a prompt.
+    pub document_limit: usize,
+    /// The most tokens of a chunk.
+    pub chunk_tokens: usize,
+    /// The most tokens that a chunk repeats of the one before.
+    pub chunk_overlap: usize,
+    /// From how many messages on a window is asked about chunk by chunk.
+    pub chunk_from_messages: usize,
+    /// Whether the whole window is asked about too, then.
+    pub hybrid: bool,
+    /// How many chunks of documents each query brings.
+    pub chunks_per_query: usize,
+    /// How many documents are related to a window in the end.
+    pub top_k: usize,
+    /// What counts as saying the same.
+    pub dedup_strategy: Dedup,
+    /// How many chunks of one document are kept.
+    pub dedup_max_per_doc: usize,
+    /// What counts when related documents are chosen: 1 is relevance alone, 0 is variety alone.
+    pub mmr_lambda: f64,
+    /// How many candidates are looked at exactly for each that is wanted.
+    pub overfetch: usize,
     /// The stages that run, in order.
     pub stages: Vec<String>,
     /// The terms of the score.
@@ -56,14 +96,37 @@ impl Default for Settings {
             mode: IndexMode::Auto,
             scope: ScopeRule::Prefer,
             relevance: 0.7,
+            document_limit: 3,
+            chunk_tokens: 1800,
+            chunk_overlap: 150,
+            chunk_from_messages: 100,
+            hybrid: true,
+            chunks_per_query: 5,
+            top_k: 5,
+            dedup_strategy: Dedup::Document,
+            dedup_max_per_doc: 1,
+            mmr_lambda: 1.0,
+            overfetch: 4,
             stages: names(stage_names()),
             terms: names(term_names()),
         }
     }
 }
 
+impl Settings {
+    /// How documents and windows are cut.
+    pub fn chunk_size(&self) -> ChunkSize {
+        ChunkSize { tokens: self.chunk_tokens, overlap: self.chunk_overlap.min(self.chunk_tokens / 2) }
+    }
+}
+
 /// Every setting there is. To add one, add a field and its entry here.
 impl HasSettings for Settings {
+    const ELSEWHERE: &'static [(&'static str, &'static str)] = &[(
+        "nprobe",
+        "it belongs to another kind of index, of lists (IVF); here a scan or a graph is searched, see rag.mode and rag.overfetch",
+    )];
+
     const ALL: &'static [Setting<Self>] = &[
         Setting {
             key: "rag.enabled",
@@ -136,11 +199,99 @@ impl HasSettings for Settings {
         },
         Setting {
             key: "rag.relevance",
-            aliases: &["rag_mmr_lambda", "rag.mmr_lambda"],
+            aliases: &["rag_relevance"],
             takes: "a number from 0 to 1",
             summary: "1 chooses passages by relevance alone, 0 by variety alone",
             show: |settings| settings.relevance.to_string(),
             change: |settings, value| set(&mut settings.relevance, share(value)),
+        },
+        Setting {
+            key: "rag.document_limit",
+            aliases: &["rag_document_limit"],
+            takes: "a number from 0 to 50",
+            summary: "how many passages of documents are quoted in a prompt; 0 is none",
+            show: |settings| settings.document_limit.to_string(),
+            change: |settings, value| set(&mut settings.document_limit, count(value, 0, 50)),
+        },
+        Setting {
+            key: "rag.chunk_tokens",
+            aliases: &["rag_chunk_tokens"],
+            takes: "a number from 16 to 8000",
+            summary: "the most tokens of a chunk of a document or of a window",
+            show: |settings| settings.chunk_tokens.to_string(),
+            change: |settings, value| set(&mut settings.chunk_tokens, count(value, 16, 8000)),
+        },
+        Setting {
+            key: "rag.chunk_overlap",
+            aliases: &["rag_chunk_overlap"],
+            takes: "a number from 0 to 4000",
+            summary: "the most tokens that a chunk repeats of the one before",
+            show: |settings| settings.chunk_overlap.to_string(),
+            change: |settings, value| set(&mut settings.chunk_overlap, count(value, 0, 4000)),
+        },
+        Setting {
+            key: "rag.chunk_from_messages",
+            aliases: &["rag_chunk_from_messages"],
+            takes: "a number from 0 to 1000000",
+            summary: "from how many messages on a window is asked about chunk by chunk",
+            show: |settings| settings.chunk_from_messages.to_string(),
+            change: |settings, value| set(&mut settings.chunk_from_messages, count(value, 0, 1000000)),
+        },
+        Setting {
+            key: "rag.hybrid",
+            aliases: &["rag_hybrid"],
+            takes: "on or off",
+            summary: "whether the whole window is asked about beside its chunks",
+            show: |settings| word_for(&settings.hybrid, &SWITCH),
+            change: |settings, value| set(&mut settings.hybrid, one_of(value, &SWITCH)),
+        },
+        Setting {
+            key: "rag.chunks_per_query",
+            aliases: &["rag_chunks_per_query"],
+            takes: "a number from 1 to 100",
+            summary: "how many chunks of documents each query of a window brings",
+            show: |settings| settings.chunks_per_query.to_string(),
+            change: |settings, value| set(&mut settings.chunks_per_query, count(value, 1, 100)),
+        },
+        Setting {
+            key: "rag.top_k",
+            aliases: &["rag_top_k"],
+            takes: "a number from 1 to 100",
+            summary: "how many related documents a post is written with",
+            show: |settings| settings.top_k.to_string(),
+            change: |settings, value| set(&mut settings.top_k, count(value, 1, 100)),
+        },
+        Setting {
+            key: "rag.dedup_strategy",
+            aliases: &["rag_dedup_strategy"],
+            takes: "document, semantic or none",
+            summary: "what counts as saying the same: being of one document, meaning the same, nothing",
+            show: |settings| settings.dedup_strategy.as_str().to_owned(),
+            change: |settings, value| set(&mut settings.dedup_strategy, one_of(value, &DEDUPS)),
+        },
+        Setting {
+            key: "rag.dedup_max_per_doc",
+            aliases: &["rag_dedup_max_per_doc"],
+            takes: "a number from 1 to 100",
+            summary: "how many chunks of one document are kept",
+            show: |settings| settings.dedup_max_per_doc.to_string(),
+            change: |settings, value| set(&mut settings.dedup_max_per_doc, count(value, 1, 100)),
+        },
+        Setting {
+            key: "rag.mmr_lambda",
+            aliases: &["rag_mmr_lambda"],
+            takes: "a number from 0 to 1",
+            summary: "1 chooses related documents by relevance alone, 0 by variety alone",
+            show: |settings| settings.mmr_lambda.to_string(),
+            change: |settings, value| set(&mut settings.mmr_lambda, share(value)),
+        },
+        Setting {
+            key: "rag.overfetch",
+            aliases: &["rag_overfetch"],
+            takes: "a number from 1 to 100",
+            summary: "how many candidates are looked at exactly for each chunk that is wanted",
+            show: |settings| settings.overfetch.to_string(),
+            change: |settings, value| set(&mut settings.overfetch, count(value, 1, 100)),
         },
         Setting {
             key: "rag.stages",
@@ -160,6 +311,9 @@ impl HasSettings for Settings {
         },
     ];
 }
+
+const DEDUPS: [(&str, Dedup); 3] =
+    [("document", Dedup::Document), ("semantic", Dedup::Semantic), ("none", Dedup::None)];
 
 const MODES: [(&str, IndexMode); 3] =
     [("auto", IndexMode::Auto), ("exact", IndexMode::Exact), ("ann", IndexMode::Ann)];
@@ -235,5 +389,9 @@ mod tests {
         }
         assert_eq!(settings, before);
         assert!(matches!(Setting::<Settings>::find("rag.speed"), Err(SettingError::Unknown(_))));
+        let refused = Setting::<Settings>::find("rag.nprobe").err().map(|error| error.to_string());
+        assert!(
+            refused.is_some_and(|said| said.starts_with("there is no setting \"rag.nprobe\": it belongs to"))
+        );
     }
 }

@@ -7,8 +7,8 @@ use crate::{
     stages::{
         abstain::Abstain, budget::Budget, diversify::Diversify, embed_query::EmbedQuery, fuse::Fuse,
         gather::Gather, prefer_scope::PreferScope, read_question::ReadQuestion, refine::Refine,
-        search_meaning::SearchMeaning, search_summaries::SearchSummaries, search_words::SearchWords,
-        supersede::Supersede,
+        search_documents::SearchDocuments, search_meaning::SearchMeaning, search_summaries::SearchSummaries,
+        search_words::SearchWords, supersede::Supersede,
     },
 };
 
@@ -30,6 +30,7 @@ fn all() -> Vec<Box<dyn Stage>> {
         Box::new(SearchMeaning),
         Box::new(SearchSummaries),
         Box::new(SearchWords),
+        Box::new(SearchDocuments),
         Box::new(Gather),
         Box::new(Fuse),
         Box::new(Refine),

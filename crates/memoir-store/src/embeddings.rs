@@ -19,9 +19,9 @@ pub struct Embeddable<'a> {
 pub struct Unembedded {
     /// What it is, or what it summarises.
     pub subject: Subject,
-    /// Its conversation.
-    pub conversation_id: ConversationId,
-    /// Who said it, by name, where the talk was between people.
+    /// Its conversation, if it is of one.
+    pub conversation_id: Option<ConversationId>,
+    /// Who said it, by name, where the talk was between people; the title of a document.
     pub author: Option<String>,
     /// What it says.
     pub text: String,
@@ -65,7 +65,7 @@ pub trait Embeddings: Send + Sync {
     /// is, and of what is gone none is kept.
     async fn put_embeddings(&self, model: &str, embeddings: &[NewEmbedding]) -> Result<()>;
 
-    /// How many messages or summaries wait for a vector.
+    /// How many messages, summaries or chunks wait for a vector.
     async fn unembedded_count(&self, kind: SubjectKind, wanted: &Embeddable<'_>) -> Result<u64>;
 
     /// How many vectors there are, by model and kind.

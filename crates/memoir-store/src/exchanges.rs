@@ -1,7 +1,9 @@
 //! Exchanges and their messages: committed whole, read back in order.
 
 use async_trait::async_trait;
-use memoir_core::{ConversationId, ConversationTarget, Exchange, ExchangeDraft, ExchangeId, Message};
+use memoir_core::{
+    ConversationId, ConversationTarget, Exchange, ExchangeDraft, ExchangeId, Message, Role, Timestamp,
+};
 
 use crate::Result;
 
@@ -12,6 +14,32 @@ pub struct Committed {
     pub conversation_id: ConversationId,
     /// Its id.
     pub exchange_id: ExchangeId,
+}
+
+/// A conversation, a time, or both.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Span {
+    /// Only of this conversation.
+    pub conversation: Option<ConversationId>,
+    /// Nothing from before.
+    pub since: Option<Timestamp>,
+    /// Nothing from this moment on.
+    pub until: Option<Timestamp>,
+}
+
+/// Something that was said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// The conversation.
+    pub conversation_id: ConversationId,
+    /// Who said it.
+    pub role: Role,
+    /// By name, where the talk was between people.
+    pub author: Option<String>,
+    /// When.
+    pub created: Timestamp,
+    /// What.
+    pub text: String,
 }
 
 /// Writing and reading exchanges.
@@ -36,6 +64,9 @@ pub trait Exchanges: Send + Sync {
         conversation: ConversationId,
         after: Option<ExchangeId>,
     ) -> Result<Vec<Message>>;
+
+    /// What was said in a conversation or a time, oldest first, so much at most: what is shown, and no tool's words.
+    async fn said(&self, span: &Span, limit: u32) -> Result<Vec<Said>>;
 
     /// The messages of a conversation's last `exchanges` exchanges, oldest first, redacted ones included.
     async fn messages(&self, conversation: ConversationId, exchanges: u32) -> Result<Vec<Message>>;

@@ -11,9 +11,11 @@ mod conversations;
 mod core_memory;
 mod costs;
 mod digests;
+mod documents;
 mod embeddings;
 mod error;
 mod exchanges;
+mod imports;
 mod inspect;
 mod jobs;
 mod memory;
@@ -30,9 +32,13 @@ pub use conversations::{ConversationList, Conversations};
 pub use core_memory::{Change, CoreMemory};
 pub use costs::{CostFilter, CostLine, CostSummary, Costs};
 pub use digests::Digests;
+pub use documents::{
+    ChunkMatch, ChunkSearch, ChunkSpan, ChunkVectors, Chunker, ChunksWithWord, Documents, Filed, NewDocument,
+};
 pub use embeddings::{Embeddable, EmbeddingCount, Embeddings, NewEmbedding, Unembedded};
 pub use error::{Result, StoreError};
-pub use exchanges::{Committed, Exchanges};
+pub use exchanges::{Committed, Exchanges, Said, Span};
+pub use imports::{Import, Imports, NewImport};
 pub use inspect::{Answer, Inspect, QueryLimits, TableInfo};
 pub use jobs::{Claim, Claimed, Job, JobFailure, Jobs};
 pub use memory::{
@@ -51,6 +57,8 @@ pub trait Store:
     + Embeddings
     + CoreMemory
     + Digests
+    + Documents
+    + Imports
     + Summaries
     + Jobs
     + Permissions
@@ -66,9 +74,11 @@ impl<T> Store for T where
         + Exchanges
         + Memory
         + Embeddings
-        + Embeddings
         + CoreMemory
         + Digests
+        + Documents
+        + Imports
+        + Documents
         + Summaries
         + Jobs
         + Permissions

@@ -20,6 +20,7 @@ mod execute;
 mod execute_bash;
 mod execute_python;
 mod fetch_conversation_details;
+mod fetch_document;
 mod file_copy;
 mod file_delete;
 mod file_edit;

@@ -10,10 +10,10 @@ use crate::{
     core_memory::CoreMemory, database_message::DatabaseMessage, database_query::DatabaseQuery,
     database_schema::DatabaseSchema, database_tables::DatabaseTables, dir_create::DirCreate,
     dir_delete::DirDelete, dir_list::DirList, execute_bash::ExecuteBash, execute_python::ExecutePython,
-    fetch_conversation_details::FetchConversationDetails, file_copy::FileCopy, file_delete::FileDelete,
-    file_edit::FileEdit, file_glob::FileGlob, file_grep::FileGrep, file_move::FileMove, file_read::FileRead,
-    file_stat::FileStat, file_tree::FileTree, file_write::FileWrite, search_internet::SearchInternet,
-    search_memory::SearchMemory, skill::LoadSkill,
+    fetch_conversation_details::FetchConversationDetails, fetch_document::FetchDocument, file_copy::FileCopy,
+    file_delete::FileDelete, file_edit::FileEdit, file_glob::FileGlob, file_grep::FileGrep,
+    file_move::FileMove, file_read::FileRead, file_stat::FileStat, file_tree::FileTree,
+    file_write::FileWrite, search_internet::SearchInternet, search_memory::SearchMemory, skill::LoadSkill,
 };
 
 /// The tools that a model is offered.
@@ -49,6 +49,7 @@ impl ToolSet {
                 Arc::new(SearchInternet),
                 Arc::new(SearchMemory),
                 Arc::new(FetchConversationDetails),
+                Arc::new(FetchDocument),
                 Arc::new(CoreMemory),
             ],
         }

@@ -30,7 +30,7 @@ impl Tool for SearchMemory {
     fn spec(&self) -> ToolSpec {
         ToolSpec::new(
             "search_memory",
-            "Search everything that was said in earlier conversations, by words and by meaning.",
+            "Search everything that was said in earlier conversations and what the user's documents say, by words and by meaning.",
             json!({
                 "type": "object",
                 "properties": {

@@ -1,4 +1,4 @@
-//! A little work at the end of a program that answers once: what the next one would miss.
+//! Some of the work and no more: what the next program would miss, what someone waits for.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use memoir_store::StoreError;
 use crate::{
     Office, Progress,
     conversation_summarizer::summarise_next,
-    embedding_generator::EmbeddingGenerator,
-    worker::{Current, Worker as _},
+    embedding_generator::{EmbeddingGenerator, embed_next},
+    worker::{Current, Report, Tally, Worker as _},
 };
 
 /// Makes the summaries that conversations ask for, and does nothing else. What takes longer than `patience` is left to another.
@@ -30,6 +30,23 @@ pub async fn embed_for_a_while(office: &Office, patience: Duration) -> Result<()
         Ok(())
     };
     within(office, WorkerKind::EmbeddingGenerator, patience, &current, all).await
+}
+
+/// Gives the chunks of documents their vectors, all of them, and tells how that goes.
+pub async fn embed_documents(
+    office: &Office,
+    told: &mut (dyn FnMut(&Progress) + Send),
+) -> Result<Report, StoreError> {
+    office.take_back_from_the_dead().await?;
+    let current = Current::default();
+    let mut tally = Tally::new(WorkerKind::EmbeddingGenerator);
+    loop {
+        let progress = embed_next(office, Some(SubjectKind::Chunk), &current).await?;
+        told(&progress);
+        if !tally.add(progress) {
+            return Ok(tally.report);
+        }
+    }
 }
 
 fn did_something(progress: &Progress) -> bool {

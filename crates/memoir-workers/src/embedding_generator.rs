@@ -1,7 +1,7 @@
-//! Gives messages and summaries their vectors, in batches.
+//! Gives messages, summaries and chunks their vectors, in batches.
 
 use async_trait::async_trait;
-use memoir_core::WorkerKind;
+use memoir_core::{SubjectKind, WorkerKind};
 use memoir_recall::BATCH;
 use memoir_store::{Claimed, StoreError, Unembedded};
 
@@ -19,17 +19,31 @@ impl Worker for EmbeddingGenerator {
     }
 
     async fn step(&self, office: &Office, current: &Current) -> Result<Progress, StoreError> {
-        let claimed = match take_on(office, self.kind(), (None, BATCH), current).await? {
-            Taken::Work(claimed) => claimed,
-            Taken::Nothing(why) => return Ok(why),
-        };
-        let texts = office.store.embeddable_texts(&subjects(&claimed)).await?;
-        // Work on what was deleted meanwhile is gone with it.
-        let is_there = |work: &Claimed| texts.iter().any(|text| text.subject == work.subject);
-        let claimed: Vec<Claimed> = claimed.into_iter().filter(is_there).collect();
-        embed(office, &claimed, &texts).await
+        embed_next(office, None, current).await
     }
 }
+
+/// Embeds the next batch, of one kind or of any.
+pub(crate) async fn embed_next(
+    office: &Office,
+    only: Option<SubjectKind>,
+    current: &Current,
+) -> Result<Progress, StoreError> {
+    let kind = WorkerKind::EmbeddingGenerator;
+    let limit = if only == Some(SubjectKind::Chunk) { CHUNKS } else { BATCH };
+    let claimed = match take_on(office, kind, (only, limit), current).await? {
+        Taken::Work(claimed) => claimed,
+        Taken::Nothing(why) => return Ok(why),
+    };
+    let texts = office.store.embeddable_texts(&subjects(&claimed)).await?;
+    // Work on what was deleted meanwhile is gone with it.
+    let is_there = |work: &Claimed| texts.iter().any(|text| text.subject == work.subject);
+    let claimed: Vec<Claimed> = claimed.into_iter().filter(is_there).collect();
+    embed(office, &claimed, &texts).await
+}
+
+/// So many chunks are embedded at a time: one is as much work as several messages, and what was interrupted is done again.
+const CHUNKS: u32 = 8;
 
 /// When so many texts in a row are refused by themselves, it is not about the texts.
 const MOST_REFUSED: usize = 5;
@@ -37,7 +51,12 @@ const MOST_REFUSED: usize = 5;
 /// Embeds a batch. One text that a server refuses does not keep the others from their vectors: it is found by halving.
 async fn embed(office: &Office, claimed: &[Claimed], texts: &[Unembedded]) -> Result<Progress, StoreError> {
     let (mut done, mut failed, mut said) = (Vec::new(), Vec::new(), None);
-    let mut parts: Vec<Vec<Claimed>> = vec![claimed.to_vec()];
+    let (chunks, others): (Vec<Claimed>, Vec<Claimed>) =
+        claimed.iter().cloned().partition(|work| work.subject.kind == SubjectKind::Chunk);
+    // The last part is done first.
+    let mut parts: Vec<Vec<Claimed>> =
+        chunks.chunks(CHUNKS as usize).rev().map(<[Claimed]>::to_vec).collect();
+    parts.extend((!others.is_empty()).then_some(others));
     while let Some(part) = parts.pop() {
         let of_part = |text: &&Unembedded| part.iter().any(|work| work.subject == text.subject);
         let texts: Vec<Unembedded> = texts.iter().filter(of_part).cloned().collect();

@@ -18,7 +18,7 @@ mod settings;
 mod summarise;
 mod worker;
 
-pub use brief::{embed_for_a_while, prepare_digests};
+pub use brief::{embed_documents, embed_for_a_while, prepare_digests};
 pub use office::Office;
 pub use runner::{Listener, Runner, State, Status};
 pub use settings::WorkerSettings;

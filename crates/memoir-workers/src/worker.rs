@@ -225,25 +225,49 @@ pub async fn run_until_idle(
     office.take_back_from_the_dead().await?;
     let mut reports = Vec::new();
     for worker in all().into_iter().filter(|worker| workers.contains(&worker.kind())) {
-        let mut report =
-            Report { worker: worker.kind(), done: 0, failed: 0, last_error: None, stopped: None };
-        let mut in_a_row = 0;
-        while report.stopped.is_none() {
+        let mut tally = Tally::new(worker.kind());
+        loop {
             let progress = worker.step(office, &Current::default()).await?;
             told(worker.kind(), &progress);
-            match progress {
-                Progress::Worked { done, failed, error } => {
-                    report.done += done.len() as u64;
-                    report.failed += failed.len() as u64;
-                    in_a_row = if done.is_empty() && error.is_some() { in_a_row + 1 } else { 0 };
-                    report.last_error = error.or(report.last_error);
-                    report.stopped = (in_a_row >= PATIENCE).then_some(Stopped::Failing);
-                }
-                Progress::Idle => break,
-                Progress::OverBudget(broke) => report.stopped = Some(Stopped::OverBudget(broke)),
+            if !tally.add(progress) {
+                break;
             }
         }
-        reports.push(report);
+        reports.push(tally.report);
     }
     Ok(reports)
+}
+
+/// What a worker has done so far.
+pub(crate) struct Tally {
+    pub(crate) report: Report,
+    failures_in_a_row: u32,
+}
+
+impl Tally {
+    pub(crate) fn new(worker: WorkerKind) -> Self {
+        let report = Report { worker, done: 0, failed: 0, last_error: None, stopped: None };
+        Self { report, failures_in_a_row: 0 }
+    }
+
+    /// Adds what came of a step; says whether there is any use in another.
+    pub(crate) fn add(&mut self, progress: Progress) -> bool {
+        let report = &mut self.report;
+        match progress {
+            Progress::Worked { done, failed, error } => {
+                report.done += done.len() as u64;
+                report.failed += failed.len() as u64;
+                let fails = done.is_empty() && error.is_some();
+                self.failures_in_a_row = if fails { self.failures_in_a_row + 1 } else { 0 };
+                report.last_error = error.or(report.last_error.take());
+                report.stopped = (self.failures_in_a_row >= PATIENCE).then_some(Stopped::Failing);
+                report.stopped.is_none()
+            }
+            Progress::Idle => false,
+            Progress::OverBudget(broke) => {
+                report.stopped = Some(Stopped::OverBudget(broke));
+                false
+            }
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use memoir_core::{ConversationId, CoreEntry, Passage, Provenance, Recollection, ToolSpec};
+use memoir_core::{ConversationId, CoreEntry, Passage, Provenance, Recalled, Recollection, ToolSpec};
 use memoir_models::{ChatMessage, ChatRequest, ModelLimits};
 use memoir_recall::Asking;
 use memoir_store::Filter;
@@ -128,7 +128,7 @@ impl Agent {
         let message = ChatMessage::User(prompt.to_owned());
         let size = request::size(&message);
         Context {
-            recalled: memory.passages.clone(),
+            recalled: Recalled { passages: memory.passages.clone(), documents: memory.documents.clone() },
             request: ChatRequest { messages: vec![message], memory, ..ChatRequest::default() },
             room: u64::MAX,
             fixed: 0,
@@ -309,7 +309,7 @@ impl Agent {
         // The window may have become larger than it was when it was searched past.
         let outside = |passage: &Passage| kept.first().is_none_or(|first| passage.exchange_id < first.id);
         let passages: Vec<Passage> = earlier.passages.into_iter().filter(outside).collect();
-        let (earlier, mut recalled) = earlier::section(passages, &self.zone, u64::MAX);
+        let (earlier, quoted_passages) = earlier::section(passages, &self.zone, u64::MAX);
         let earlier = Fragment::new(earlier);
 
         let mut messages: Vec<ChatMessage> =
@@ -337,7 +337,10 @@ impl Agent {
             tool_tokens,
             running - quoted_earlier.min(running),
         ];
-        recalled.splice(0..0, quoted.memory.passages.iter().cloned());
+        let recalled = Recalled {
+            passages: quoted.memory.passages.iter().cloned().chain(quoted_passages).collect(),
+            documents: quoted.memory.documents.clone(),
+        };
         let mut context = Context {
             request: ChatRequest {
                 system: system_text,
@@ -387,7 +390,7 @@ fn fit(
 ) -> (Recollection, String) {
     loop {
         let text = write(&memory);
-        if tokens(&text) <= room || memory.passages.pop().is_none() {
+        if tokens(&text) <= room || (memory.passages.pop().is_none() && memory.documents.pop().is_none()) {
             return (memory, text);
         }
     }

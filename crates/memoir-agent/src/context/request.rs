@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use memoir_core::Passage;
+use memoir_core::Recalled;
 use memoir_models::{ChatMessage, ChatRequest, ToolResult};
 
 use super::{
@@ -18,7 +18,7 @@ const LEFT_OUT: &str = "[left out to make room; run the tool again if it is stil
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) request: ChatRequest,
-    pub(crate) recalled: Vec<Passage>,
+    pub(crate) recalled: Recalled,
     /// What the request may take.
     pub(crate) room: u64,
     /// What system prompt and tools take.
@@ -176,7 +176,7 @@ mod tests {
         messages.push(ChatMessage::User("now".into()));
         Context {
             request: ChatRequest { messages, stable_messages, ..ChatRequest::default() },
-            recalled: Vec::new(),
+            recalled: Recalled::default(),
             room: 2000,
             fixed: 100,
             window: (0..window).map(|_| (2, 100)).collect(),

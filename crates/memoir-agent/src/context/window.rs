@@ -75,10 +75,12 @@ fn rebuild(messages: Vec<Message>) -> Vec<ChatMessage> {
     let mut rebuilt: Vec<ChatMessage> = Vec::with_capacity(shown.len());
     // Calls of the last assistant message that still wait for their result.
     let mut open = HashSet::new();
-    for Message { body, .. } in shown {
+    for Message { body, author, .. } in shown {
         match body {
             MessageBody::User { text } => {
                 open.clear();
+                // In talk between people it matters who says it.
+                let text = author.map_or(text.clone(), |author| format!("{author}: {text}"));
                 rebuilt.push(ChatMessage::User(text));
             }
             MessageBody::Assistant { text, mut tool_calls } => {

@@ -70,6 +70,7 @@ async fn show(app: &App) -> Result<(), Failure> {
     for model in models {
         let of = |known: &EmbeddingCount| match known.kind {
             SubjectKind::Message => format!("{} of messages", known.count),
+            SubjectKind::Chunk => format!("{} of documents", known.count),
             kind => format!("{} of {} summaries", known.count, kind.as_str()),
         };
         let vectors: Vec<String> = counts.iter().filter(|known| known.model == model).map(of).collect();

@@ -9,6 +9,9 @@ use crate::{app::App, failure::Failure};
 /// Where the summaries begin.
 const WIDTH: usize = 16;
 
+/// How many commands one page has.
+pub(super) const PAGE: usize = 18;
+
 pub(super) struct Help;
 
 #[async_trait]
@@ -18,7 +21,7 @@ impl Command for Help {
     }
 
     fn arguments(&self) -> &'static str {
-        "[COMMAND]"
+        "[PAGE | COMMAND]"
     }
 
     fn summary(&self) -> &'static str {
@@ -26,16 +29,25 @@ impl Command for Help {
     }
 
     async fn run(&self, arguments: &str, _app: &mut App) -> Result<Next, Failure> {
-        if !arguments.is_empty() {
+        let page = match arguments {
+            "" => Some(1),
+            number => number.parse::<usize>().ok(),
+        };
+        let Some(page) = page else {
             let command = find(arguments.trim_start_matches('/'))?;
             println!("{}\n{}", usage(command), command.summary());
             return Ok(Next::Prompt);
-        }
-        for command in ALL {
+        };
+        let pages = ALL.len().div_ceil(PAGE);
+        let page = page.clamp(1, pages);
+        for command in &ALL[(page - 1) * PAGE..(page * PAGE).min(ALL.len())] {
             let usage = usage(*command);
             // A long usage would take a line of its own; /help COMMAND has it.
             let usage = if usage.len() > WIDTH { format!("/{} …", command.name()) } else { usage };
             println!("{usage:WIDTH$}  {}", command.summary());
+        }
+        if page < pages {
+            println!("/help {:<10}  Show more commands; /help COMMAND shows how one is used.", page + 1);
         }
         println!("\nAlt-Enter: new line. Ctrl-R: search earlier ones. Ctrl-C: cancel. Ctrl-D: quit.");
         Ok(Next::Prompt)

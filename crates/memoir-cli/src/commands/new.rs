@@ -3,6 +3,7 @@
 use anstream::println;
 use async_trait::async_trait;
 use memoir_agent::CurrentConversation;
+use memoir_core::Recalled;
 
 use super::{Command, Next};
 use crate::{app::App, failure::Failure};
@@ -23,7 +24,7 @@ impl Command for New {
         // The conversation may be one of another project; the next belongs to this one.
         app.conversation = CurrentConversation::begin(app.project.clone());
         crate::repl::let_workers_go_on(app).await;
-        (app.last_recalled, app.last_context) = (Vec::new(), None);
+        (app.last_recalled, app.last_context) = (Recalled::default(), None);
         println!(
             "A new conversation. Window, summary and pinned instructions begin empty; core memory stays."
         );

@@ -22,7 +22,7 @@ impl Command for Why {
         if app.last_recalled.is_empty() {
             println!("Memory put nothing into the last prompt.");
         } else {
-            println!("{}", search_view::passages(&app.last_recalled, &app.zone).trim_end());
+            println!("{}", search_view::recalled(&app.last_recalled, &app.zone).trim_end());
         }
         Ok(Next::Prompt)
     }

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use memoir_core::{
-    DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, Provenance, Timestamp, Visibility, count_tokens,
+    DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, Provenance, Recalled, Timestamp, Visibility,
+    count_tokens,
 };
 use serde::Deserialize;
 
@@ -100,7 +101,7 @@ pub(super) fn exchange(turns: &[Turn], start: Timestamp, number: usize, asks: &s
         model: "imported".into(),
         messages: turns.iter().map(message).collect(),
         calls: Vec::new(),
-        recalled: Vec::new(),
+        recalled: Recalled::default(),
         tool_call_count: 0,
         error: None,
     }

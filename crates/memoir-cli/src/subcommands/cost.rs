@@ -26,7 +26,7 @@ pub(super) async fn run(
     Ok(writeln!(stdout(), "{}", text.trim_end())?)
 }
 
-async fn last_of_this_project(store: &dyn Store) -> Result<Option<ConversationId>, Failure> {
+pub(super) async fn last_of_this_project(store: &dyn Store) -> Result<Option<ConversationId>, Failure> {
     let Ok(directory) = std::env::current_dir() else { return Ok(None) };
     let scope = scope::project_of(&directory).to_string_lossy().into_owned();
     let last = store.conversations(&ConversationList { scope: Some(scope), limit: 1 }).await?;

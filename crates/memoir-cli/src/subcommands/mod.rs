@@ -1,10 +1,13 @@
 //! What `memoir` does besides talking: one file per subcommand.
 
 mod cost;
+mod docs;
 mod eval;
+mod import;
 mod models;
 mod search;
 mod worker;
+mod write;
 
 use std::sync::Arc;
 
@@ -14,6 +17,7 @@ use memoir_store::Store;
 use crate::{
     args::{Command, WorkerCommand},
     failure::Failure,
+    home::Home,
     models::Models,
     recall,
 };
@@ -31,6 +35,7 @@ pub(crate) async fn run(
     models: &Models,
     store: Arc<dyn Store>,
     zone: &TimeZone,
+    home: &Home,
 ) -> Result<(), Failure> {
     match command {
         Command::Search { query, since, scope, limit, json } => {
@@ -41,6 +46,9 @@ pub(crate) async fn run(
             search::run(search, recall).await
         }
         Command::Worker(WorkerCommand::Run { .. }) => worker::run(models, store, zone).await,
+        Command::Docs(command) => docs::run(command, models, store, zone).await,
+        Command::Write(wanted) => write::run(wanted, models, store, zone, home).await,
+        Command::Import(command) => import::run(command, store.as_ref(), zone).await,
         Command::Eval(command) => eval::run(command).await,
         Command::Models(command) => models::run(command, models, store.as_ref()).await,
         Command::Cost { conversation, json } => {

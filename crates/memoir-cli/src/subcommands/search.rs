@@ -11,7 +11,7 @@ use memoir_store::Filter;
 use super::Format;
 use crate::{
     failure::{Failure, Kind},
-    output::JsonPassage,
+    output::json_passages,
     scope, search_view,
 };
 
@@ -45,15 +45,14 @@ pub(super) async fn run(search: Search, mut recall: Recall) -> Result<(), Failur
     };
     recall.settings.exchange_capacity = search.limit;
     recall.settings.exchanges_per_conversation = search.limit;
+    recall.settings.document_limit = search.limit.min(recall.settings.document_limit);
     // Whoever searches reads it himself: nothing has to fit into a request.
     recall.settings.token_budget = u64::MAX;
     let found = recall.ask(&search.query, Asking::Search, Filter { since, scope, ..Filter::default() }).await;
     let text = match search.format {
         Format::Text => search_view::text(&found, &recall.zone),
-        Format::Json => {
-            let json: Vec<JsonPassage<'_>> = found.passages.iter().map(JsonPassage::from).collect();
-            serde_json::to_string(&json).map_err(std::io::Error::from)?
-        }
+        Format::Json => serde_json::to_string(&json_passages(&found.passages, &found.documents))
+            .map_err(std::io::Error::from)?,
     };
     Ok(writeln!(stdout(), "{}", text.trim_end())?)
 }

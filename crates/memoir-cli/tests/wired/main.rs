@@ -6,6 +6,7 @@ mod bad_input;
 mod confinement;
 mod context;
 mod costs;
+mod documents;
 mod faults;
 mod formats;
 mod keys;
@@ -17,6 +18,7 @@ mod sharing;
 mod terminal;
 mod tools;
 mod workers;
+mod writing;
 
 use memoir_testkit::Home;
 

@@ -50,8 +50,14 @@ fn commands_answer_and_unknown_ones_say_where_to_look() {
     let home = home();
     let terminal = open(&home, None);
     terminal.type_keys("/help\r");
+    let screen = terminal.wait_for("/help 2           Show more commands;");
+    for command in ["/help", "/new", "/history [N]", "/docs", "/write", "/worker"] {
+        assert!(screen.contains(command), "{command} is missing:\n{screen}");
+    }
+    terminal.wait_for_prompt();
+    terminal.type_keys("/help 2\r");
     let screen = terminal.wait_for("Leave; Ctrl-D does the same.");
-    for command in ["/help", "/new", "/history [N]", "/info", "/tools", "/version", "/exit"] {
+    for command in ["/tools", "/version", "/exit"] {
         assert!(screen.contains(command), "{command} is missing:\n{screen}");
     }
     terminal.wait_for_prompt();

@@ -77,18 +77,24 @@ fn each_summary_is_asked_for_once_and_comes_back_with_the_conversation() {
 
 #[test]
 fn what_says_little_by_itself_is_found_by_its_summary() {
-    let home = Home::new();
+    let home = home();
     let provider = ScriptedProvider::always(Reply::text("I am sorry to hear that."));
-    home.memoir(["-p", "It happened again at the usual place, just like the other time!", "--model", "gpt-5-mini"])
-        .provider(&provider)
-        .succeed();
+    home.memoir([
+        "-p",
+        "It happened again at the usual place, just like the other time!",
+        "--model",
+        "gpt-5-mini",
+    ])
+    .provider(&provider)
+    .succeed();
     let ask = |question: &str| {
         home.memoir(["-p", question, "--model", "gpt-5-mini"]).provider(&provider).succeed();
         provider.requests().pop().unwrap().messages().pop().unwrap().1
     };
     assert!(!ask("Was my bicycle stolen?").contains("usual place"), "by its own words it is not");
     home.write_config(WITH_SUMMARIZER);
-    let summarizer = ScriptedProvider::always(Reply::text("The user's bicycle was stolen at the market square."));
+    let summarizer =
+        ScriptedProvider::always(Reply::text("The user's bicycle was stolen at the market square."));
     work(&home, &summarizer);
     let sent = ask("Has my bike been stolen?");
     assert!(sent.contains("It happened again at the usual place"), "{sent}");

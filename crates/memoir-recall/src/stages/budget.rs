@@ -33,7 +33,8 @@ impl Stage for Budget {
         let conversations = recall.store.conversations_by_id(&conversations).await?;
         let conversations: HashMap<ConversationId, Conversation> =
             conversations.into_iter().map(|conversation| (conversation.id, conversation)).collect();
-        let mut room = recall.settings.token_budget;
+        let for_documents: u64 = inquiry.documents.iter().map(|passage| passage.tokens).sum();
+        let mut room = recall.settings.token_budget.saturating_sub(for_documents);
         for found in std::mem::take(&mut inquiry.ranked) {
             let outline = found.outline;
             // What was deleted meanwhile is not there any more.

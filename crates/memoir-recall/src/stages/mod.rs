@@ -9,6 +9,7 @@ pub(crate) mod gather;
 pub(crate) mod prefer_scope;
 pub(crate) mod read_question;
 pub(crate) mod refine;
+pub(crate) mod search_documents;
 pub(crate) mod search_meaning;
 pub(crate) mod search_summaries;
 pub(crate) mod search_words;

@@ -63,6 +63,6 @@ fn measure(inquiry: &Inquiry, position: usize, query: &[f32]) -> Option<(f64, f6
 }
 
 /// The cosine of two vectors of length one.
-pub(super) fn cosine(a: &[f32], b: &[f32]) -> f64 {
+pub(crate) fn cosine(a: &[f32], b: &[f32]) -> f64 {
     f64::from(a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>())
 }

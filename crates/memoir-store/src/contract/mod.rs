@@ -12,7 +12,8 @@ use std::{future::Future, sync::Arc};
 
 use memoir_core::{
     CallCost, ConversationId, ConversationTarget, DraftMessage, ExchangeDraft, ExchangeId, ExchangeStatus,
-    MessageBody, NewConversation, Provenance, Purpose, Subject, Timestamp, ToolCall, Usage, Usd, Visibility,
+    MessageBody, NewConversation, Provenance, Purpose, Recalled, Subject, Timestamp, ToolCall, Usage, Usd,
+    Visibility,
 };
 use serde_json::json;
 
@@ -80,7 +81,7 @@ pub fn exchange(question: &str, answer: &str, moment: i64) -> ExchangeDraft {
         model: "test/model".into(),
         messages: vec![said(user(question), moment), said(assistant(answer), moment + 10)],
         calls: vec![call(Some(Usd::from_nanos(1500)), moment + 10)],
-        recalled: Vec::new(),
+        recalled: Recalled::default(),
         tool_call_count: 0,
         error: None,
     }

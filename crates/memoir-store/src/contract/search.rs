@@ -164,7 +164,7 @@ pub(super) async fn vectors_find_the_nearest_and_only_once(store: impl Store) {
     let questions = waiting.iter().filter(|message| message.text.starts_with('q'));
     let embeddings: Vec<NewEmbedding> = questions
         .map(|message| {
-            let place = ids.iter().position(|id| *id == message.conversation_id).unwrap();
+            let place = ids.iter().position(|id| Some(*id) == message.conversation_id).unwrap();
             embedding(message.subject, &vectors[place], "")
         })
         .collect();

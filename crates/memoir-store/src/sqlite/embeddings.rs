@@ -89,8 +89,9 @@ impl Embeddings for SqliteStore {
                      SELECT 'conversation', id, id, ?1, ?2, ?3 FROM conversations
                      WHERE id = ?4 AND title || '. ' || summary = ?5 ON CONFLICT DO NOTHING"
                 }
-                SubjectKind::Digest => {
-                    return Err(StoreError::Other("a digest has no vector".into()));
+                SubjectKind::Digest | SubjectKind::Chunk => {
+                    let said = format!("a {} has no vector of this kind", subject.kind.as_str());
+                    return Err(StoreError::Other(said.into()));
                 }
             };
             sqlx::query(statement)
@@ -125,6 +126,7 @@ impl Embeddings for SqliteStore {
                     .map_err(store_error)?;
                 (u64::try_from(all).unwrap_or(0), "summary_embeddings")
             }
+            SubjectKind::Chunk => return self.chunks_without_vector(wanted.model).await,
             SubjectKind::Digest => return Ok(0),
         };
         let embedded: i64 = sqlx::query_scalar(AssertSqlSafe(format!(
@@ -143,6 +145,8 @@ impl Embeddings for SqliteStore {
             "SELECT model, subject_kind, 0 AS subject_id, count(*) AS count FROM embeddings GROUP BY model, subject_kind
              UNION ALL
              SELECT model, subject_kind, 0, count(*) FROM summary_embeddings GROUP BY model, subject_kind
+             UNION ALL
+             SELECT model, 'chunk', 0, count(*) FROM chunk_embeddings GROUP BY model
              ORDER BY model, subject_kind DESC",
         )
         .try_map(|row: SqliteRow| {
@@ -160,7 +164,9 @@ impl Embeddings for SqliteStore {
     async fn delete_embeddings(&self) -> Result<u64> {
         let mut transaction = self.begin_write().await?;
         let mut deleted = 0;
-        for statement in ["DELETE FROM embeddings", "DELETE FROM summary_embeddings"] {
+        for statement in
+            ["DELETE FROM embeddings", "DELETE FROM summary_embeddings", "DELETE FROM chunk_embeddings"]
+        {
             let gone = sqlx::query(statement).execute(&mut *transaction).await.map_err(store_error)?;
             deleted += gone.rows_affected();
         }
@@ -176,6 +182,19 @@ impl Embeddings for SqliteStore {
 }
 
 impl SqliteStore {
+    /// How many chunks have no vectors.
+    async fn chunks_without_vector(&self, model: &str) -> Result<u64> {
+        let (all, embedded): (i64, i64) = sqlx::query_as(
+            "SELECT (SELECT count(*) FROM chunks),
+                    (SELECT count(*) FROM chunk_embeddings WHERE model = ? AND part = 0)",
+        )
+        .bind(model)
+        .fetch_one(&self.readers)
+        .await
+        .map_err(store_error)?;
+        Ok(u64::try_from(all - embedded).unwrap_or(0))
+    }
+
     /// The messages that have no vector, newest first.
     pub(super) async fn messages_without_vector(&self, wanted: &Embeddable<'_>) -> Result<Vec<i64>> {
         let dimensions: Option<i64> = sqlx::query_scalar(
@@ -196,9 +215,13 @@ impl SqliteStore {
 }
 
 /// A server may change the length of a model's vectors under its name. Then the earlier ones are of no use.
-async fn forget_other_lengths(connection: &mut SqliteConnection, model: &str, length: usize) -> Result<()> {
+pub(super) async fn forget_other_lengths(
+    connection: &mut SqliteConnection,
+    model: &str,
+    length: usize,
+) -> Result<()> {
     let length = i64::try_from(length).unwrap_or(i64::MAX);
-    for table in ["embeddings", "summary_embeddings"] {
+    for table in ["embeddings", "summary_embeddings", "chunk_embeddings"] {
         let known: Option<i64> = sqlx::query_scalar(AssertSqlSafe(format!(
             "SELECT dimensions FROM {table} WHERE model = ? LIMIT 1"
         )))
@@ -228,6 +251,10 @@ fn rows_with_texts(kind: SubjectKind) -> Option<&'static str> {
             "id AS conversation_id, NULL AS author, title || '. ' || summary AS text FROM conversations
              WHERE summary IS NOT NULL",
         ),
+        SubjectKind::Chunk => Some(
+            "NULL AS conversation_id, (SELECT title FROM documents WHERE documents.id = document_id) AS author, text
+             FROM chunks WHERE TRUE",
+        ),
         SubjectKind::Digest => None,
     }
 }
@@ -235,7 +262,7 @@ fn rows_with_texts(kind: SubjectKind) -> Option<&'static str> {
 fn unembedded(row: SqliteRow) -> Result<Unembedded, sqlx::Error> {
     Ok(Unembedded {
         subject: subject(&row)?,
-        conversation_id: ConversationId::new(row.try_get("conversation_id")?),
+        conversation_id: row.try_get::<Option<i64>, _>("conversation_id")?.map(ConversationId::new),
         author: row.try_get("author")?,
         text: row.try_get("text")?,
     })

@@ -3,9 +3,9 @@
 use async_trait::async_trait;
 use memoir_core::{
     ConversationId, ConversationTarget, DraftMessage, Exchange, ExchangeDraft, ExchangeId, ExchangeStatus,
-    Message, MessageBody, MessageId, NewConversation, Passage, Provenance, Timestamp, Usd, Visibility,
+    Message, MessageBody, MessageId, NewConversation, Provenance, Role, Timestamp, Usd, Visibility,
 };
-use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
+use sqlx::{AssertSqlSafe, Row as _, SqliteConnection, sqlite::SqliteRow};
 
 use super::{
     SqliteStore, clean,
@@ -13,30 +13,15 @@ use super::{
     error::store_error,
     rows::{signed, usage},
 };
-use crate::{Committed, Exchanges, Result, StoreError};
+use crate::{Committed, Exchanges, Result, Said, Span, StoreError};
 
 #[async_trait]
 impl Exchanges for SqliteStore {
     async fn commit_exchange(&self, target: &ConversationTarget, draft: &ExchangeDraft) -> Result<Committed> {
-        let (target, draft, findings) = clean::exchange(target, draft);
         let mut transaction = self.begin_write().await?;
-        let conversation_id = match &target {
-            ConversationTarget::New(new) => insert_conversation(&mut transaction, new, &draft).await,
-            ConversationTarget::Existing(id) => touch_conversation(&mut transaction, *id, &draft).await,
-        }?;
-        let exchange_id = insert_exchange(&mut transaction, conversation_id, &draft).await?;
-        findings.note(&mut transaction, Some(exchange_id), draft.completed).await?;
-        for message in &draft.messages {
-            insert_message(&mut transaction, conversation_id, exchange_id, message).await?;
-        }
-        for call in &draft.calls {
-            insert_cost(&mut transaction, Some(conversation_id), Some(exchange_id), call).await?;
-        }
-        for passage in &draft.recalled {
-            log_recalled(&mut transaction, exchange_id, passage).await?;
-        }
+        let filed = file_exchange(&mut transaction, target, draft).await?;
         transaction.commit().await.map_err(store_error)?;
-        Ok(Committed { conversation_id, exchange_id })
+        Ok(filed)
     }
 
     async fn exchanges(&self, conversation: ConversationId, limit: u32) -> Result<Vec<Exchange>> {
@@ -89,6 +74,36 @@ impl Exchanges for SqliteStore {
         .map_err(store_error)
     }
 
+    async fn said(&self, span: &Span, limit: u32) -> Result<Vec<Said>> {
+        sqlx::query(
+            "SELECT messages.conversation_id, role, author, created, content FROM exchanges
+             CROSS JOIN messages ON messages.exchange_id = exchanges.id
+             WHERE (?1 IS NULL OR exchanges.conversation_id = ?1)
+               AND redacted = 0 AND derived = 0 AND role <> 'tool'
+               AND created >= coalesce(?2, created) AND created < coalesce(?3, created + 1)
+             ORDER BY created, messages.id LIMIT ?4",
+        )
+        .bind(span.conversation.map(ConversationId::get))
+        .bind(span.since.map(Timestamp::as_millis))
+        .bind(span.until.map(Timestamp::as_millis))
+        .bind(limit)
+        .try_map(|row: SqliteRow| {
+            Ok(Said {
+                conversation_id: ConversationId::new(row.try_get("conversation_id")?),
+                role: match row.try_get("role")? {
+                    "user" => Role::User,
+                    _ => Role::Assistant,
+                },
+                author: row.try_get("author")?,
+                created: Timestamp::from_millis(row.try_get("created")?),
+                text: row.try_get("content")?,
+            })
+        })
+        .fetch_all(&self.readers)
+        .await
+        .map_err(store_error)
+    }
+
     async fn messages(&self, conversation: ConversationId, exchanges: u32) -> Result<Vec<Message>> {
         sqlx::query(
             "SELECT * FROM messages
@@ -102,6 +117,36 @@ impl Exchanges for SqliteStore {
         .await
         .map_err(store_error)
     }
+}
+
+/// Files an exchange with its messages, its costs and, if that is new, its conversation.
+pub(super) async fn file_exchange(
+    connection: &mut SqliteConnection,
+    target: &ConversationTarget,
+    draft: &ExchangeDraft,
+) -> Result<Committed> {
+    let (target, draft, findings) = clean::exchange(target, draft);
+    let conversation_id = match &target {
+        ConversationTarget::New(new) => insert_conversation(connection, new, &draft).await,
+        ConversationTarget::Existing(id) => touch_conversation(connection, *id, &draft).await,
+    }?;
+    let exchange_id = insert_exchange(connection, conversation_id, &draft).await?;
+    findings.note(connection, Some(exchange_id), draft.completed).await?;
+    for message in &draft.messages {
+        insert_message(connection, conversation_id, exchange_id, message).await?;
+    }
+    for call in &draft.calls {
+        insert_cost(connection, Some(conversation_id), Some(exchange_id), call).await?;
+    }
+    for passage in &draft.recalled.passages {
+        let (why, tokens) = ((passage.score, passage.similarity, passage.coverage), passage.tokens);
+        log_recalled(connection, exchange_id, ("message", passage.message_id.get()), why, tokens).await?;
+    }
+    for passage in &draft.recalled.documents {
+        let (why, tokens) = ((passage.score, passage.similarity, passage.coverage), passage.tokens);
+        log_recalled(connection, exchange_id, ("chunk", passage.chunk_id.get()), why, tokens).await?;
+    }
+    Ok(Committed { conversation_id, exchange_id })
 }
 
 async fn insert_conversation(
@@ -220,18 +265,20 @@ async fn insert_message(
 async fn log_recalled(
     connection: &mut SqliteConnection,
     exchange: ExchangeId,
-    passage: &Passage,
+    (kind, id): (&'static str, i64),
+    (score, similarity, coverage): (f64, f64, f64),
+    tokens: u64,
 ) -> Result<()> {
     // What was forgotten in the meantime is not logged either.
-    sqlx::query(
-        "INSERT INTO recall_log (exchange_id, message_id, score, reason, tokens)
-         SELECT ?1, id, ?2, ?3, ?4 FROM messages WHERE id = ?5",
-    )
+    sqlx::query(AssertSqlSafe(format!(
+        "INSERT INTO recall_log (exchange_id, {kind}_id, score, reason, tokens)
+         SELECT ?1, id, ?2, ?3, ?4 FROM {kind}s WHERE id = ?5"
+    )))
     .bind(exchange.get())
-    .bind(passage.score)
-    .bind(format!("similarity {:.2}, words {:.2}", passage.similarity, passage.coverage))
-    .bind(signed(passage.tokens))
-    .bind(passage.message_id.get())
+    .bind(score)
+    .bind(format!("similarity {similarity:.2}, words {coverage:.2}"))
+    .bind(signed(tokens))
+    .bind(id)
     .execute(connection)
     .await
     .map_err(store_error)?;

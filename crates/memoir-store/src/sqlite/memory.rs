@@ -183,7 +183,7 @@ impl SqliteStore {
     }
 
     /// Packs what is worth it, in the background, a segment at a time.
-    fn pack(&self) {
+    pub(super) fn pack(&self) {
         if self.packing.swap(true, Ordering::SeqCst) {
             return;
         }
@@ -191,7 +191,12 @@ impl SqliteStore {
         self.spawn(async move {
             // Closing the store ends this.
             while store.packing.load(Ordering::SeqCst) {
-                let Some(segment) = store.index.write().await.take_segment() else { break };
+                let segment = store.index.write().await.take_segment();
+                let segment = match segment {
+                    Some(segment) => Some(segment),
+                    None => store.chunks.write().await.take_segment(),
+                };
+                let Some(segment) = segment else { break };
                 // Not packed, rows are read one by one the next time.
                 let Ok(transaction) = store.begin_write().await else { break };
                 if index::write(transaction, &segment).await.is_err() {
@@ -204,7 +209,8 @@ impl SqliteStore {
 
     /// Builds a graph in the background, when one is wanted and missing.
     fn build_graph(&self, index: &Index, mode: IndexMode) {
-        if let Some(plan) = self.graphs.plan(index, mode) {
+        let Some((coded, deletions)) = index.coded() else { return };
+        if let Some(plan) = self.graphs.plan(&coded, mode, deletions) {
             let store = self.clone();
             self.spawn(async move { store.graphs.make(plan, &store.readers, &store.graph_file).await });
         }
@@ -243,7 +249,8 @@ impl SqliteStore {
         let store = self.clone();
         self.spawn(async move {
             let (model, ids, stop) = (&wanted.model, &wanted.ids, store.graphs.stopping());
-            let read = index::read_vectors(model, ids, wanted.dimensions, &store.readers, stop).await;
+            let read =
+                index::read_vectors("embeddings", model, ids, wanted.dimensions, &store.readers, stop).await;
             // Not read, candidates are.
             if let Ok(Some(bytes)) = read {
                 store.index.write().await.hold(&wanted, bytes);

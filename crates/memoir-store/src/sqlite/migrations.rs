@@ -16,6 +16,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (5, "summaries", include_str!("../../migrations/0005_summaries.sql")),
     (6, "work", include_str!("../../migrations/0006_work.sql")),
     (7, "tools", include_str!("../../migrations/0007_tools.sql")),
+    (8, "documents", include_str!("../../migrations/0008_documents.sql")),
 ];
 
 /// The schema version that this program writes.

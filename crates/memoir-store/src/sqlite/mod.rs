@@ -8,11 +8,13 @@ mod conversations;
 mod core_memory;
 mod costs;
 mod digests;
+mod documents;
 mod embeddings;
 mod error;
 mod exchanges;
 #[cfg(feature = "contract")]
 pub mod fill;
+mod imports;
 mod index;
 mod inspect;
 mod jobs;
@@ -39,7 +41,7 @@ use tokio::{sync::RwLock, task::JoinHandle};
 
 use crate::Result;
 use error::store_error;
-use index::{Graphs, Index};
+use index::{Chunks, Graphs, Index};
 use stems::Stems;
 
 pub use migrations::SCHEMA_VERSION;
@@ -60,6 +62,10 @@ pub struct SqliteStore {
     tasks: Arc<Mutex<Vec<JoinHandle<()>>>>,
     graphs: Arc<Graphs>,
     graph_file: Arc<PathBuf>,
+    /// The same for documents.
+    chunks: Arc<RwLock<Chunks>>,
+    chunk_graphs: Arc<Graphs>,
+    chunk_graph_file: Arc<PathBuf>,
     stems: Arc<Stems>,
 }
 
@@ -104,12 +110,14 @@ impl SqliteStore {
 
     /// Whether vectors are searched along a graph, when that is wanted.
     pub async fn has_graph(&self) -> bool {
-        self.graphs.is_there(&*self.index.read().await)
+        let index = self.index.read().await;
+        index.coded().is_some_and(|(coded, deletions)| self.graphs.is_there(&coded, deletions))
     }
 
     /// Closes all connections, folding the write-ahead log into the file. What goes on in the background stops.
     pub async fn close(&self) {
         self.graphs.stop();
+        self.chunk_graphs.stop();
         self.packing.store(false, Ordering::SeqCst);
         self.settle().await;
         self.stems.close().await;

@@ -49,6 +49,9 @@ impl SqliteStore {
             tasks: Arc::default(),
             graphs: Arc::default(),
             graph_file: Arc::new(path.with_extension("graph")),
+            chunks: Arc::default(),
+            chunk_graphs: Arc::default(),
+            chunk_graph_file: Arc::new(path.with_extension("documents.graph")),
             stems: Arc::new(Stems::new()),
         })
     }

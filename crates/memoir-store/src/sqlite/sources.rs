@@ -117,14 +117,27 @@ const EXCHANGES_WITHOUT_VECTOR: Source = Source {
     ..MESSAGES_WITHOUT_VECTOR
 };
 
+/// In the order in which they were added, so that it can be told how far it has come.
+const CHUNKS_WITHOUT_VECTOR: Source = Source {
+    kind: SubjectKind::Chunk,
+    rows: "chunks WHERE NOT EXISTS (SELECT 1 FROM chunk_embeddings
+                                    WHERE chunk_id = chunks.id AND model = ?2 AND part = 0)",
+    id: "chunks.id",
+    order: "chunks.id",
+    ..MESSAGES_WITHOUT_VECTOR
+};
+
 /// Where a claim is looked for, in this order.
 pub(super) fn sources(claim: &Claim<'_>) -> impl Iterator<Item = &'static Source> {
     let all: &'static [Source] = match claim.worker {
         WorkerKind::ExchangeSummarizer => &[EXCHANGES, EXTRACTS],
         WorkerKind::ConversationSummarizer => &[DIGESTS, CONVERSATIONS, CONVERSATION_EXTRACTS],
-        WorkerKind::EmbeddingGenerator => {
-            &[MESSAGES_WITHOUT_VECTOR, CONVERSATIONS_WITHOUT_VECTOR, EXCHANGES_WITHOUT_VECTOR]
-        }
+        WorkerKind::EmbeddingGenerator => &[
+            MESSAGES_WITHOUT_VECTOR,
+            CONVERSATIONS_WITHOUT_VECTOR,
+            EXCHANGES_WITHOUT_VECTOR,
+            CHUNKS_WITHOUT_VECTOR,
+        ],
     };
     let (with_model, only) = (claim.with_model, claim.only);
     all.iter()

@@ -11,9 +11,9 @@ use std::{
 };
 
 use memoir_index::{Bytes, Codes, Graph, checksum};
-use sqlx::{Row as _, SqlitePool};
+use sqlx::{AssertSqlSafe, Row as _, SqlitePool};
 
-use super::vectors::{Vectors, numbers};
+use super::vectors::numbers;
 use crate::{IndexMode, Result, sqlite::error::store_error};
 
 /// From how many vectors on a scan takes longer than people notice.
@@ -21,6 +21,20 @@ const SCAN_SERVES: usize = 4_000_000;
 
 /// A graph is built anew when more than one row in this many is not in it.
 const STALE: usize = 5;
+
+/// Vectors as they are in memory, and where they are kept.
+pub(in crate::sqlite) struct Coded<'a> {
+    pub(super) table: &'static str,
+    pub(super) model: &'a str,
+    pub(super) codes: &'a Codes,
+    pub(super) ids: &'a [i64],
+}
+
+impl Coded<'_> {
+    fn key(&self) -> String {
+        format!("{}#{}", self.model, self.codes.dimensions())
+    }
+}
 
 /// The graph of the vectors in use, if there is one, and whoever builds it.
 #[derive(Debug, Default)]
@@ -40,6 +54,7 @@ struct Made {
 
 /// What a graph is built from, apart from the vectors themselves.
 pub(in crate::sqlite) struct Plan {
+    table: &'static str,
     key: String,
     model: String,
     deletions: i64,
@@ -49,7 +64,7 @@ pub(in crate::sqlite) struct Plan {
 
 impl Graphs {
     /// The graph to search along, if there is one for these vectors and it is wanted.
-    pub(super) fn current(&self, vectors: &Vectors, mode: IndexMode, deletions: i64) -> Option<Arc<Graph>> {
+    pub(super) fn current(&self, vectors: &Coded<'_>, mode: IndexMode, deletions: i64) -> Option<Arc<Graph>> {
         if !is_wanted(vectors, mode) {
             return None;
         }
@@ -57,29 +72,33 @@ impl Graphs {
         (made.key == vectors.key() && made.deletions == deletions).then_some(made.graph)
     }
 
-    /// Whether there is a graph for the vectors of an index.
-    pub(in crate::sqlite) fn is_there(&self, index: &super::Index) -> bool {
-        let current = |vectors| self.current(vectors, IndexMode::Ann, index.deletions());
-        index.vectors.as_ref().and_then(current).is_some()
+    /// Whether there is a graph for these vectors.
+    pub(in crate::sqlite) fn is_there(&self, vectors: &Coded<'_>, deletions: i64) -> bool {
+        self.current(vectors, IndexMode::Ann, deletions).is_some()
     }
 
     /// What to build, when a graph is wanted, there is none that will do, and no one is building it.
-    pub(in crate::sqlite) fn plan(&self, index: &super::Index, mode: IndexMode) -> Option<Plan> {
-        let vectors = index.vectors.as_ref()?;
+    pub(in crate::sqlite) fn plan(
+        &self,
+        vectors: &Coded<'_>,
+        mode: IndexMode,
+        deletions: i64,
+    ) -> Option<Plan> {
         if !is_wanted(vectors, mode) || vectors.ids.is_empty() {
             return None;
         }
-        let covered = self.current(vectors, mode, index.deletions()).map_or(0, |graph| graph.len());
+        let covered = self.current(vectors, mode, deletions).map_or(0, |graph| graph.len());
         let fresh = covered > 0 && vectors.ids.len().saturating_sub(covered) * STALE <= vectors.ids.len();
         if fresh || self.building.swap(true, Ordering::SeqCst) {
             return None;
         }
         Some(Plan {
+            table: vectors.table,
             key: vectors.key(),
-            model: vectors.model.clone(),
-            deletions: index.deletions(),
+            model: vectors.model.to_owned(),
+            deletions,
             codes: vectors.codes.clone(),
-            ids: vectors.ids.clone(),
+            ids: vectors.ids.to_vec(),
         })
     }
 
@@ -95,13 +114,14 @@ impl Graphs {
     }
 
     async fn load_or_build(&self, plan: Plan, readers: &SqlitePool, file: &Path) -> Result<Option<Graph>> {
-        let Plan { key, model, codes, ids, .. } = plan;
+        let Plan { table, key, model, codes, ids, .. } = plan;
         let fingerprint = |rows: usize| fingerprint(&key, ids.get(..rows)?);
         let kept = fs::read(file).ok().and_then(|bytes| Graph::from_bytes(&bytes, &codes, fingerprint).ok());
         if let Some(graph) = kept.filter(|graph| ids.len().saturating_sub(graph.len()) * STALE <= ids.len()) {
             return Ok(Some(graph));
         }
-        let Some(bytes) = read_vectors(&model, &ids, codes.dimensions(), readers, &self.stop).await? else {
+        let Some(bytes) = read_vectors(table, &model, &ids, codes.dimensions(), readers, &self.stop).await?
+        else {
             return Ok(None);
         };
         let Some(graph) = Graph::build(&codes, &bytes, &self.stop) else { return Ok(None) };
@@ -125,6 +145,7 @@ impl Graphs {
 
 /// The vectors in 8 bits, in order; nothing when one of them has gone meanwhile.
 pub(in crate::sqlite) async fn read_vectors(
+    table: &'static str,
     model: &str,
     ids: &[i64],
     dimensions: usize,
@@ -134,9 +155,9 @@ pub(in crate::sqlite) async fn read_vectors(
     let mut bytes = Bytes::new(dimensions);
     for part in ids.chunks(10_000) {
         let (Some(first), Some(last)) = (part.first(), part.last()) else { continue };
-        let rows = sqlx::query(
-            "SELECT id, vector FROM embeddings WHERE id BETWEEN ? AND ? AND model = ? AND dimensions = ? ORDER BY id",
-        )
+        let rows = sqlx::query(AssertSqlSafe(format!(
+            "SELECT id, vector FROM {table} WHERE id BETWEEN ? AND ? AND model = ? AND dimensions = ? ORDER BY id"
+        )))
         .bind(first)
         .bind(last)
         .bind(model)
@@ -154,7 +175,7 @@ pub(in crate::sqlite) async fn read_vectors(
     Ok(Some(bytes))
 }
 
-fn is_wanted(vectors: &Vectors, mode: IndexMode) -> bool {
+fn is_wanted(vectors: &Coded<'_>, mode: IndexMode) -> bool {
     match mode {
         IndexMode::Auto => vectors.ids.len() > SCAN_SERVES,
         IndexMode::Exact => false,

@@ -4,6 +4,7 @@
 //! search, so that what another process has committed is found. Most of it comes from segments, in which rows were
 //! packed by whoever read them one by one before; a segment that is missing, stale or damaged costs time, not answers.
 
+mod chunks;
 mod columns;
 mod filter;
 mod graph;
@@ -25,8 +26,9 @@ use segments::{Kind, Progress, Target};
 use summaries::Summaries;
 use vectors::Vectors;
 
+pub(super) use chunks::Chunks;
 pub(super) use filter::Allowed;
-pub(super) use graph::{Graphs, read_vectors};
+pub(super) use graph::{Coded, Graphs, read_vectors};
 pub(super) use segments::{Segment, write};
 pub(super) use vectors::{bytes, cosine, numbers};
 
@@ -126,6 +128,11 @@ impl Index {
     fn has(&self, which: Which<'_>) -> bool {
         let known = self.vectors.as_ref();
         known.is_some_and(|known| known.model == which.model && known.codes.dimensions() == which.dimensions)
+    }
+
+    /// What a graph would be built of, and after how many deletions.
+    pub(super) fn coded(&self) -> Option<(Coded<'_>, i64)> {
+        Some((self.vectors.as_ref()?.coded(), self.deletions()))
     }
 
     fn deletions(&self) -> i64 {
@@ -301,7 +308,7 @@ impl Index {
         let Some(vectors) = &self.vectors else { return Vec::new() };
         let predicate = Predicate::new(allowed, &self.messages);
         let query = vectors.codes.query(vector);
-        let graph = graphs.current(vectors, mode, self.deletions());
+        let graph = graphs.current(&vectors.coded(), mode, self.deletions());
         let index: &dyn VectorIndex = match &graph {
             Some(graph) => graph.as_ref(),
             None => &Scan,

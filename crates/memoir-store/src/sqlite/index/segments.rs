@@ -197,7 +197,8 @@ pub(in crate::sqlite) async fn write(
     sqlx::query(
         "INSERT INTO _index_segments (kind, model, first_id, last_id, count, checksum, data)
          SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
-         WHERE (SELECT iif(?1 = 'summaries', summaries, count) FROM _deletions) = ?8
+         WHERE (SELECT CASE ?1 WHEN 'summaries' THEN summaries WHEN 'chunks' THEN chunks ELSE count END
+                FROM _deletions) = ?8
            AND NOT EXISTS (SELECT 1 FROM _index_segments
                            WHERE kind = ?1 AND model = ?2 AND first_id <= ?4 AND last_id >= ?3)",
     )

@@ -7,6 +7,7 @@ use sqlx::{Row as _, sqlite::SqliteRow};
 use super::{
     columns,
     filter::Stretch,
+    graph::Coded,
     messages::{Messages, NONE},
 };
 
@@ -60,6 +61,10 @@ impl Vectors {
     /// Whose they are and how long: what segments are kept under.
     pub(super) fn key(&self) -> String {
         format!("{}#{}", self.model, self.codes.dimensions())
+    }
+
+    pub(super) fn coded(&self) -> Coded<'_> {
+        Coded { table: "embeddings", model: &self.model, codes: &self.codes, ids: &self.ids }
     }
 
     /// Whether the vectors in 8 bits are missing.

@@ -1,0 +1,255 @@
+//! Documents, for whoever types a command or runs a script: adding, listing, showing, removing.
+
+use std::{fmt::Write as _, path::PathBuf};
+
+use anstream::{eprintln, println};
+use indicatif::{ProgressBar, ProgressStyle};
+use memoir_core::{Document, DocumentKind, SubjectKind};
+use memoir_docs::{Library, LibraryError, Outcome, files};
+use memoir_recall::Recall;
+use memoir_store::Store;
+use memoir_workers::{Office, Progress, Stopped, embed_documents};
+
+use crate::{
+    failure::{Failure, Kind},
+    printable::printable,
+    worker_view,
+};
+
+impl From<LibraryError> for Failure {
+    fn from(error: LibraryError) -> Self {
+        match error {
+            LibraryError::Store(error) => error.into(),
+            LibraryError::Recall(error) => error.into(),
+            LibraryError::File { .. } => Self::new(Kind::Failed, error.to_string()),
+        }
+    }
+}
+
+/// Who makes the vectors of what was added.
+pub(crate) enum Embedding<'a> {
+    /// We do, here and now, and show how far it is.
+    Here(&'a Office),
+    /// The workers, in the background.
+    InBackground,
+    /// Nobody: it is switched off.
+    Off,
+}
+
+/// Adds files and folders; says what became of each. A file that cannot be read does not keep the others out.
+pub(crate) async fn add(paths: &[PathBuf], recall: &Recall, embedding: Embedding<'_>) -> Result<(), Failure> {
+    let found = files(paths)?;
+    let bar = bar(found.len() as u64, "{wide_bar} {pos} of {len} files");
+    let library = Library { recall };
+    let (mut counts, mut chunks, mut faults) = ([0_u64; 5], 0, Vec::new());
+    for path in &found {
+        match library.add(path).await {
+            Ok(added) => {
+                counts[added.outcome as usize] += 1;
+                chunks += added.chunks;
+                let told = match added.outcome {
+                    Outcome::Added => format!("{} added, {}", added.slug, chunks_of(added.chunks)),
+                    Outcome::Changed => {
+                        format!("{} has changed, {} new", added.slug, chunks_of(added.chunks))
+                    }
+                    Outcome::Unchanged => format!("{} has not changed", added.slug),
+                    Outcome::SameAs => format!("{} is the same as {}", path.display(), added.slug),
+                    Outcome::Moved => format!("{} is in {} now", added.slug, path.display()),
+                };
+                if found.len() <= 20 {
+                    bar.suspend(|| println!("{}", printable(&told)));
+                }
+            }
+            Err(LibraryError::File { path, reason }) => {
+                faults.push(format!("{}: {reason}", path.display()));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let [added, changed, unchanged, same, moved] = counts;
+    if found.len() > 20 {
+        println!(
+            "{added} added, {changed} changed, {unchanged} unchanged, {same} the same as others, {moved} moved; {} new.",
+            chunks_of(chunks)
+        );
+    }
+    give_vectors(recall, embedding).await?;
+    for fault in &faults {
+        eprintln!("{}.", printable(fault));
+    }
+    match faults.len() {
+        0 => Ok(()),
+        all if all == found.len() => Err(Failure::new(Kind::Failed, "nothing was added")
+            .hint("Give files of text (UTF-8), or folders that hold .md or .txt files.")),
+        some => Err(Failure::new(Kind::Failed, format!("{some} of {} files were left out", found.len()))
+            .hint("Mend them and add them again: the others are not read twice.")),
+    }
+}
+
+/// Has chunks get the vectors that they lack.
+async fn give_vectors(recall: &Recall, embedding: Embedding<'_>) -> Result<(), Failure> {
+    let waiting = recall.store.unembedded_count(SubjectKind::Chunk, &recall.embeddable()).await?;
+    if waiting == 0 {
+        return Ok(());
+    }
+    let office = match embedding {
+        Embedding::Here(office) if recall.embedder.is_available() => office,
+        Embedding::Here(_) => {
+            println!(
+                "{} cannot be called: until it can, documents are found by their words.",
+                recall.embedder.name()
+            );
+            return Ok(());
+        }
+        Embedding::InBackground => {
+            println!("In the background {} will be read; until then words find them.", chunks_of(waiting));
+            return Ok(());
+        }
+        Embedding::Off => {
+            println!(
+                "Vectors are switched off: documents are found by their words. /embeddings on makes them."
+            );
+            return Ok(());
+        }
+    };
+    let bar = bar(waiting, "{wide_bar} {pos} of {len} chunks read, {eta} left");
+    let mut told = |progress: &Progress| {
+        if let Progress::Worked { done, .. } = progress {
+            bar.inc(done.len() as u64);
+        }
+    };
+    let report = embed_documents(office, &mut told).await?;
+    bar.finish_and_clear();
+    let trouble = match report.stopped {
+        Some(Stopped::OverBudget(broke)) => Some(worker_view::why(broke).to_owned()),
+        _ => report.last_error,
+    };
+    if let Some(trouble) = trouble {
+        eprintln!(
+            "Not everything was read: {}. The rest is read in the background; until then its words find it.",
+            printable(&trouble)
+        );
+    }
+    Ok(())
+}
+
+fn bar(length: u64, template: &str) -> ProgressBar {
+    let bar = ProgressBar::new(length);
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar
+}
+
+fn chunks_of(count: u64) -> String {
+    if count == 1 { "1 chunk".into() } else { format!("{count} chunks") }
+}
+
+/// All documents, a line each.
+pub(crate) async fn list(store: &dyn Store) -> Result<String, Failure> {
+    let documents = store.documents().await?;
+    if documents.is_empty() {
+        return Ok("There are no documents. memoir docs add PATH adds files and folders.".into());
+    }
+    let width = documents.iter().map(|document| document.slug.chars().count()).max().unwrap_or(0).min(40);
+    let mut text = String::new();
+    for document in &documents {
+        let kind = if document.kind == DocumentKind::Post { "  (post)" } else { "" };
+        let tags = if document.tags.is_empty() {
+            String::new()
+        } else {
+            format!("  [{}]", document.tags.join(", "))
+        };
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "{}  {:width$}  {:>10}  {}{tags}{kind}",
+            document.date,
+            document.slug,
+            chunks_of(document.chunks),
+            document.title,
+        );
+    }
+    Ok(printable(text.trim_end()).into_owned())
+}
+
+/// One document with what it says.
+pub(crate) async fn show(name: &str, recall: &Recall) -> Result<String, Failure> {
+    let document = find(name, recall.store.as_ref()).await?;
+    let text = Library { recall }.text(&document).await?;
+    let Document { slug, title, date, tags, source, chunks, tokens, .. } = &document;
+    let tags = if tags.is_empty() { "none".to_owned() } else { tags.join(", ") };
+    let head = format!(
+        "{title}\n{slug}, {date}, tags: {tags}\n{source}\n{}, {tokens} tokens\n\n{}",
+        chunks_of(*chunks),
+        text.trim_end()
+    );
+    Ok(printable(&head).into_owned())
+}
+
+/// Forgets some documents.
+pub(crate) async fn remove(names: &[String], recall: &Recall) -> Result<(), Failure> {
+    // All of them are looked for first: a slip removes nothing.
+    let mut documents = Vec::new();
+    for name in names {
+        documents.push(find(name, recall.store.as_ref()).await?);
+    }
+    for document in documents {
+        Library { recall }.remove(&document).await?;
+        let file = match document.kind {
+            DocumentKind::File => "its file is left alone",
+            DocumentKind::Post => "its file too",
+        };
+        println!("{} is forgotten, with {}; {file}.", printable(&document.slug), chunks_of(document.chunks));
+    }
+    Ok(())
+}
+
+/// Reads some documents anew, or all.
+pub(crate) async fn reindex(
+    names: &[String],
+    recall: &Recall,
+    embedding: Embedding<'_>,
+) -> Result<(), Failure> {
+    let documents = if names.is_empty() {
+        recall.store.documents().await?
+    } else {
+        let mut documents = Vec::new();
+        for name in names {
+            documents.push(find(name, recall.store.as_ref()).await?);
+        }
+        documents
+    };
+    let bar = bar(documents.len() as u64, "{wide_bar} {pos} of {len} documents");
+    let mut gone = Vec::new();
+    for document in &documents {
+        match (Library { recall }).reindex(document).await {
+            Ok(true) => {}
+            Ok(false) => gone.push(format!("{} ({})", document.slug, document.source)),
+            Err(LibraryError::File { path, reason }) => {
+                bar.suspend(|| eprintln!("{}: {}.", path.display(), printable(&reason)));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    println!(
+        "{} read anew.",
+        if documents.len() == 1 { "1 document".into() } else { format!("{} documents", documents.len()) }
+    );
+    for document in gone {
+        println!("{} is not on the disk any more; what was kept of it was read.", printable(&document));
+    }
+    give_vectors(recall, embedding).await
+}
+
+/// The document of a name or a number.
+pub(crate) async fn find(name: &str, store: &dyn Store) -> Result<Document, Failure> {
+    store.document(name).await?.ok_or_else(|| {
+        Failure::new(Kind::Usage, format!("there is no document \"{name}\""))
+            .hint("memoir docs list shows all of them.")
+    })
+}

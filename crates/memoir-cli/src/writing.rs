@@ -1,0 +1,150 @@
+//! Writing posts, for whoever types a command or runs a script.
+
+use std::path::PathBuf;
+
+use anstream::{eprintln, println};
+use memoir_core::{ConversationId, Provenance, TimeZone, count_tokens};
+use memoir_docs::{Material, Writer, WriterError};
+use memoir_models::{ChatMessage, ChatModel};
+use memoir_recall::{Recall, find_dates, to_markdown};
+use memoir_store::Span;
+
+use crate::{
+    failure::{Failure, Kind},
+    printable::printable,
+};
+
+impl From<WriterError> for Failure {
+    fn from(error: WriterError) -> Self {
+        let said = error.to_string();
+        match error {
+            WriterError::Model(error) => error.into(),
+            WriterError::Store(error) => error.into(),
+            WriterError::NothingSaid => Self::new(Kind::Failed, said)
+                .hint("memoir search finds a conversation; memoir write --conversation ID takes it."),
+            WriterError::TooMuch => {
+                Self::new(Kind::Failed, said).hint("Take less of it with --since and --until.")
+            }
+            WriterError::NoPost => Self::new(Kind::Failed, said).hint("Try again, or take another model."),
+            WriterError::NotSaved { .. } => {
+                Self::new(Kind::Failed, said).hint("Nothing was kept; make room and write it again.")
+            }
+            WriterError::NotFiled { path, .. } => {
+                Self::new(Kind::Failed, said).hint(format!("memoir docs add {} files it.", path.display()))
+            }
+        }
+    }
+}
+
+/// What is to be written from, in the user's words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    pub(crate) conversation: Option<ConversationId>,
+    pub(crate) since: Option<String>,
+    pub(crate) until: Option<String>,
+}
+
+impl Wanted {
+    /// What it means now.
+    pub(crate) fn span(&self, recall: &Recall) -> Result<Span, Failure> {
+        let dates = |text: &String| {
+            find_dates(text, recall.clock.now(), &recall.zone).ok_or_else(|| {
+                Failure::new(Kind::Usage, format!("\"{text}\" is not a date"))
+                    .hint("Use 2026-05-01, yesterday, \"3 days ago\", \"last week\" or \"in May\".")
+            })
+        };
+        let since = self.since.as_ref().map(dates).transpose()?.map(|dates| dates.start);
+        let until = self.until.as_ref().map(dates).transpose()?.map(|dates| dates.end);
+        if since.zip(until).is_some_and(|(since, until)| since >= until) {
+            return Err(Failure::new(Kind::Usage, "the end comes before the beginning")
+                .hint("Give an earlier day with --since, or a later one with --until."));
+        }
+        Ok(Span { conversation: self.conversation, since, until })
+    }
+}
+
+/// How a post is written.
+pub(crate) struct Writing<'a> {
+    pub(crate) recall: &'a Recall,
+    pub(crate) model: &'a dyn ChatModel,
+    pub(crate) folder: PathBuf,
+    /// Whether the steps are told.
+    pub(crate) verbose: bool,
+    /// Only say what would be done.
+    pub(crate) dry: bool,
+}
+
+/// Writes a post, prints it, keeps it.
+pub(crate) async fn write(span: &Span, writing: &Writing<'_>) -> Result<(), Failure> {
+    let Writing { recall, model, folder, verbose, dry } = writing;
+    let writer = Writer { recall, model: *model, folder };
+    let material = writer.gather(span).await?;
+    if *verbose {
+        for line in &material.log {
+            eprintln!("{}", printable(line));
+        }
+    }
+    if *dry {
+        println!("{}", printable(&plan(&material, &writer, &recall.zone)));
+        return Ok(());
+    }
+    if model.provenance() != Provenance::Derived {
+        eprintln!("{} writes from {} messages …", model.name(), material.messages.len());
+    }
+    let draft = writer.draft(&material).await?;
+    println!("{}", printable(draft.text().trim_end()));
+    for unsaid in &draft.unsaid {
+        eprintln!("Nobody said \"{}\": look at that before you pass it on.", printable(unsaid));
+    }
+    let post = writer.keep(&draft, &material).await?;
+    eprintln!("Saved as {}, filed as {}.", post.path.display(), printable(&post.slug));
+    if let Some(why) = post.not_embedded {
+        eprintln!("Until it is read in the background its words find it: {}.", printable(&why));
+    }
+    Ok(())
+}
+
+/// What would be done.
+fn plan(material: &Material, writer: &Writer<'_>, zone: &TimeZone) -> String {
+    let talk = to_markdown(&material.messages, zone);
+    let request = writer.request(material, &talk);
+    let mut tokens = count_tokens(&request.system);
+    for message in &request.messages {
+        if let ChatMessage::User(text) = message {
+            tokens += count_tokens(text);
+        }
+    }
+    let when = |message: Option<&memoir_recall::WindowMessage>| {
+        message.map(|message| message.created.minute_in(zone)).unwrap_or_default()
+    };
+    let how = match writer.model.provenance() {
+        Provenance::Derived => "by quotation, without a model".to_owned(),
+        Provenance::Said => {
+            format!("by {}, to which about {tokens} tokens would be sent", writer.model.name())
+        }
+    };
+    let conversations: Vec<String> = material.conversations.iter().map(ToString::to_string).collect();
+    let mut text = format!(
+        "A post would be written {how}.\nFrom {} messages, {} to {}, of conversation {}.\n",
+        material.messages.len(),
+        when(material.messages.first()),
+        when(material.messages.last()),
+        conversations.join(", ")
+    );
+    if !material.people.is_empty() {
+        text.push_str(&format!("People: {}.\n", material.people.join(", ")));
+    }
+    match material.related.is_empty() {
+        true => text.push_str("No previous post is related.\n"),
+        false => text.push_str("Related previous posts:\n"),
+    }
+    for passage in &material.related {
+        let document = &passage.document;
+        text.push_str(&format!(
+            "  {} ({}, {}), similarity {:.2}\n",
+            document.title, document.slug, document.date, passage.similarity
+        ));
+    }
+    text.push_str("Nothing was sent, and nothing was saved.");
+    text
+}

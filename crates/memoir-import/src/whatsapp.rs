@@ -1,0 +1,378 @@
+//! WhatsApp's "Export chat": a text file with a line for each message.
+//!
+//! Android writes `31/12/23, 22:15 - Anna: text`, iOS `[31/12/2023, 22:15:30] Anna: text`. Dates stand as the phone was set:
+//! day or month or year first, with slashes, dots or dashes, with 24 hours or am and pm. What begins without a date goes on
+//! with the message before; what has a date and no name was said by the program.
+
+use std::collections::BTreeMap;
+
+use jiff::{civil, tz::TimeZone};
+use memoir_core::Timestamp;
+use sha2::{Digest as _, Sha256};
+
+use crate::{ImportError, Spoken, Talk, Thread};
+
+/// Which number of a date comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DateOrder {
+    /// 31/12/2023
+    DayFirst,
+    /// 12/31/2023
+    MonthFirst,
+    /// 2023-12-31
+    YearFirst,
+}
+
+impl DateOrder {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::DayFirst => "with the day first",
+            Self::MonthFirst => "with the month first",
+            Self::YearFirst => "with the year first",
+        }
+    }
+
+    fn date(self, [a, b, c]: [i16; 3]) -> Option<civil::Date> {
+        let (year, month, day) = match self {
+            Self::DayFirst => (c, b, a),
+            Self::MonthFirst => (c, a, b),
+            Self::YearFirst => (a, b, c),
+        };
+        let year = if year < 100 { year + 2000 } else { year };
+        civil::Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
+    }
+}
+
+/// A line that begins with a date.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Entry {
+    line: usize,
+    /// The date as it stands there.
+    written: String,
+    numbers: [i16; 3],
+    time: civil::Time,
+    author: Option<String>,
+    text: String,
+}
+
+/// What does not say anything, by the words it consists of or ends with.
+const MEDIA: [&str; 16] = [
+    "<media omitted>",
+    "<medien ausgeschlossen>",
+    "<multimedia omitido>",
+    "<médias omis>",
+    "<mídia oculta>",
+    "<media weggelaten>",
+    "<media omessi>",
+    "image omitted",
+    "video omitted",
+    "audio omitted",
+    "sticker omitted",
+    "gif omitted",
+    "document omitted",
+    "contact card omitted",
+    "video note omitted",
+    "null",
+];
+
+const DELETED: [&str; 6] = [
+    "this message was deleted",
+    "you deleted this message",
+    "diese nachricht wurde gelöscht",
+    "du hast diese nachricht gelöscht",
+    "se eliminó este mensaje",
+    "ce message a été supprimé",
+];
+
+/// Marks of direction, which iOS puts before what its program says.
+const MARKS: [char; 6] = ['\u{200e}', '\u{200f}', '\u{202a}', '\u{202c}', '\u{feff}', '\u{2068}'];
+
+/// Reads an export. `chat` is what the talk is called; `order` is told by the dates themselves where it is not given.
+pub fn whatsapp(
+    text: &str,
+    chat: &str,
+    zone: &TimeZone,
+    order: Option<DateOrder>,
+) -> Result<Talk, ImportError> {
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut before_first = 0;
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.trim_end_matches('\r');
+        match (entry(number, line), entries.last_mut()) {
+            (Some(entry), _) => entries.push(entry),
+            (None, Some(last)) => {
+                last.text.push('\n');
+                last.text.push_str(line.trim_matches(MARKS));
+            }
+            (None, None) if line.trim().is_empty() => {}
+            (None, None) => before_first += 1,
+        }
+    }
+    if entries.is_empty() {
+        return Err(ImportError::NotThis("a chat exported from WhatsApp as text"));
+    }
+    let order = order.unwrap_or_else(|| order_of(&entries));
+    let mut counts: BTreeMap<&'static str, u64> = BTreeMap::new();
+    if before_first > 0 {
+        counts.insert("lines before the first message", before_first);
+    }
+    let mut days: BTreeMap<civil::Date, Vec<Spoken>> = BTreeMap::new();
+    for entry in entries {
+        let Some(date) = order.date(entry.numbers) else {
+            return Err(ImportError::Date { line: entry.line, text: entry.written, how: order.name() });
+        };
+        let (Some(author), Some(text)) = (&entry.author, said(&entry, &mut counts)) else { continue };
+        // An hour that the clock skipped was the one after.
+        let Ok(moment) = date.to_datetime(entry.time).to_zoned(zone.clone()) else { continue };
+        let created = Timestamp::from_millis(moment.timestamp().as_millisecond());
+        days.entry(date).or_default().push(Spoken { author: author.clone(), created, text });
+    }
+    let threads = days.into_iter().map(|(date, messages)| thread(chat, date, messages)).collect();
+    Ok(Talk { threads, skipped: counts.into_iter().collect() })
+}
+
+fn thread(chat: &str, date: civil::Date, messages: Vec<Spoken>) -> Thread {
+    // The file may be called anything; what stands in it is the same.
+    let first = messages.first().map(|first| (&first.author, first.created.as_millis(), &first.text));
+    let sum: String =
+        Sha256::digest(format!("{first:?}")).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    Thread { title: format!("{chat}, {date}"), origin: format!("whatsapp/{date}/{sum}"), messages }
+}
+
+/// What an entry says, if a person says something.
+fn said(entry: &Entry, counts: &mut BTreeMap<&'static str, u64>) -> Option<String> {
+    let mut skip = |what| {
+        *counts.entry(what).or_default() += 1;
+        None
+    };
+    if entry.author.is_none() {
+        return skip("lines of the program itself");
+    }
+    let by_program = entry.text.starts_with(MARKS);
+    let text = entry.text.trim_matches(MARKS).trim();
+    let lower = text.to_lowercase();
+    let lower = lower.trim_end_matches('.');
+    if DELETED.contains(&lower) {
+        return skip("deleted messages");
+    }
+    if MEDIA.contains(&lower) || lower.is_empty() {
+        return skip("pictures, recordings and other files");
+    }
+    // A file may have words of its own beneath its name.
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let first = first.trim_matches(MARKS);
+    let names_file = first.ends_with("(file attached)")
+        || first.ends_with("(Datei angehängt)")
+        || (first.starts_with('<') && first.ends_with('>') && first.contains(": "));
+    if names_file {
+        return match rest.trim() {
+            "" => skip("pictures, recordings and other files"),
+            caption => Some(caption.to_owned()),
+        };
+    }
+    if by_program {
+        return match lower.ends_with(" omitted") {
+            true => skip("pictures, recordings and other files"),
+            false => skip("lines of the program itself"),
+        };
+    }
+    let without_mark = text.strip_suffix("<This message was edited>").unwrap_or(text).trim_end_matches(MARKS);
+    Some(without_mark.trim_end().to_owned())
+}
+
+/// A line that begins with a date and a time.
+fn entry(line: usize, text: &str) -> Option<Entry> {
+    let text = text.trim_start_matches(MARKS);
+    let (when, rest) = match text.strip_prefix('[') {
+        Some(inner) => inner.split_once("] ").or_else(|| Some((inner.strip_suffix(']')?, "")))?,
+        None => text.split_once(" - ")?,
+    };
+    let (written, time) = when.split_once(", ").or_else(|| when.split_once(' '))?;
+    let numbers = numbers(written)?;
+    let time = time_of(time)?;
+    // A name is short, and the program's own sentences quote with marks that no name has.
+    let named = rest
+        .split_once(": ")
+        .or_else(|| Some((rest.strip_suffix(':')?, "")))
+        .filter(|(name, _)| name.chars().count() <= 60 && !name.contains(['"', '“', '„', '«']));
+    let (author, text) = match named {
+        Some((name, said)) => {
+            (Some(name.trim_matches(MARKS).trim_start_matches("~").trim().to_owned()), said)
+        }
+        None => (None, rest),
+    };
+    Some(Entry { line, written: written.to_owned(), numbers, time, author, text: text.to_owned() })
+}
+
+/// The three numbers of a date.
+fn numbers(date: &str) -> Option<[i16; 3]> {
+    let separator = date.chars().find(|character| !character.is_ascii_digit())?;
+    if !['/', '.', '-'].contains(&separator) {
+        return None;
+    }
+    let numbers: Vec<i16> = date
+        .trim_end_matches(separator)
+        .split(separator)
+        .map(|number| number.trim().parse().ok())
+        .collect::<Option<_>>()?;
+    numbers.try_into().ok()
+}
+
+/// 22:15, 22.15, 10:15 PM, 10:15:30 p.m.
+fn time_of(text: &str) -> Option<civil::Time> {
+    let text = text.replace(['\u{202f}', '\u{a0}'], " ").to_lowercase();
+    let (clock, half) = match text.trim().split_once(' ') {
+        Some((clock, half)) => (clock.to_owned(), Some(half.replace(['.', ' '], ""))),
+        None => match text
+            .trim()
+            .strip_suffix("am")
+            .map(|clock| (clock, "am"))
+            .or_else(|| text.trim().strip_suffix("pm").map(|clock| (clock, "pm")))
+        {
+            Some((clock, half)) => (clock.to_owned(), Some(half.to_owned())),
+            None => (text.trim().to_owned(), None),
+        },
+    };
+    let parts: Vec<i8> = clock.split([':', '.']).map(|part| part.parse().ok()).collect::<Option<_>>()?;
+    let (hour, minute, second) = match parts.as_slice() {
+        [hour, minute] => (*hour, *minute, 0),
+        [hour, minute, second] => (*hour, *minute, *second),
+        _ => return None,
+    };
+    let hour = match half.as_deref() {
+        None => hour,
+        Some("am") => hour % 12,
+        Some("pm") => hour % 12 + 12,
+        Some(_) => return None,
+    };
+    civil::Time::new(hour, minute, second, 0).ok()
+}
+
+/// The order in which all dates are dates and follow each other; the day first, where both would do.
+fn order_of(entries: &[Entry]) -> DateOrder {
+    let orders = [DateOrder::DayFirst, DateOrder::MonthFirst, DateOrder::YearFirst];
+    let faults = |order: DateOrder| {
+        let dates: Vec<Option<civil::Date>> = entries.iter().map(|entry| order.date(entry.numbers)).collect();
+        let impossible = dates.iter().filter(|date| date.is_none()).count();
+        let known: Vec<civil::Date> = dates.into_iter().flatten().collect();
+        // Wrongly read, days jump months back and forth.
+        let backwards = known.windows(2).filter(|pair| pair[1] < pair[0]).count();
+        let steps: i64 = known.windows(2).map(|pair| i64::from((pair[1] - pair[0]).get_days().abs())).sum();
+        (impossible, backwards, steps)
+    };
+    orders.into_iter().min_by_key(|order| faults(*order)).unwrap_or(DateOrder::DayFirst)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use super::*;
+
+    fn read(text: &str) -> Talk {
+        whatsapp(text, "Anna", &TimeZone::UTC, None).unwrap()
+    }
+
+    fn said(talk: &Talk) -> Vec<(String, String, String)> {
+        let messages = talk.threads.iter().flat_map(|thread| &thread.messages);
+        messages
+            .map(|message| {
+                (message.created.minute_in(&TimeZone::UTC), message.author.clone(), message.text.clone())
+            })
+            .collect()
+    }
+
+    fn line(when: &str, who: &str, what: &str) -> (String, String, String) {
+        (when.into(), who.into(), what.into())
+    }
+
+    #[test]
+    fn both_phones_are_understood() {
+        let android = "31/12/2023, 22:15 - Messages and calls are end-to-end encrypted. Tap to learn more.\n\
+            31/12/2023, 22:15 - Anna: Happy new year!\nto all of you: \n\n- and yours\n\
+            01/01/2024, 00:01 - Ben B.: <Media omitted>\n\
+            01/01/2024, 00:02 - Ben B.: You too\n";
+        let ios = "\u{feff}[31/12/2023, 22:15:07] Group: \u{200e}Messages and calls are end-to-end encrypted.\r\n\
+            [31/12/2023, 22:15:09] Anna: Happy new year!\r\nto all of you: \r\n\r\n- and yours\r\n\
+            \u{200e}[01/01/2024, 00:01:00] Ben B.: \u{200e}image omitted\r\n\
+            [01/01/2024, 00:02:30] ~ Ben B.: You too\r\n";
+        for export in [android, ios] {
+            let talk = read(export);
+            assert_eq!(
+                said(&talk),
+                [
+                    line("2023-12-31 22:15", "Anna", "Happy new year!\nto all of you: \n\n- and yours"),
+                    line("2024-01-01 00:02", "Ben B.", "You too"),
+                ],
+                "{export}"
+            );
+            let titles: Vec<&str> = talk.threads.iter().map(|thread| thread.title.as_str()).collect();
+            assert_eq!(titles, ["Anna, 2023-12-31", "Anna, 2024-01-01"], "a conversation for each day");
+            assert_eq!(
+                talk.skipped,
+                [("lines of the program itself", 1), ("pictures, recordings and other files", 1)]
+            );
+        }
+    }
+
+    #[test]
+    fn the_order_of_dates_is_told_by_the_dates() {
+        let american =
+            "1/2/24, 10:15\u{202f}PM - Anna: a\n1/13/24, 9:05 AM - Anna: b\n2/1/24, 12:00 PM - Anna: c\n";
+        let days: Vec<String> = said(&read(american)).into_iter().map(|(when, ..)| when).collect();
+        assert_eq!(days, ["2024-01-02 22:15", "2024-01-13 09:05", "2024-02-01 12:00"]);
+        // No number above 12: read with the day first, the days would jump by months.
+        let close = "3/1/24, 08:00 - Anna: a\n3/2/24, 08:00 - Anna: b\n3/3/24, 08:00 - Anna: c\n";
+        assert_eq!(said(&read(close))[1].0, "2024-03-02 08:00");
+        let german = "03.01.24, 08:00 - Anna: a\n05.01.24, 08:00 - Anna: b\n";
+        assert_eq!(said(&read(german))[1].0, "2024-01-05 08:00");
+        let iso = "2024-01-03, 8.30 p.m. - Anna: a\n";
+        assert_eq!(said(&read(iso))[0].0, "2024-01-03 20:30");
+        let given =
+            whatsapp("3/2/24, 08:00 - Anna: a\n", "x", &TimeZone::UTC, Some(DateOrder::MonthFirst)).unwrap();
+        assert_eq!(said(&given)[0].0, "2024-03-02 08:00");
+        let wrong = whatsapp("31/2/24, 08:00 - Anna: a\n", "x", &TimeZone::UTC, Some(DateOrder::DayFirst));
+        assert_eq!(wrong.unwrap_err().to_string(), "line 1: \"31/2/24\" is not a date, with the day first");
+    }
+
+    #[test]
+    fn what_says_nothing_is_left_out_and_counted() {
+        let text = "1/1/24, 08:00 - Anna: This message was deleted\n\
+            1/1/24, 08:01 - Anna: IMG-20240101-WA0001.jpg (file attached)\nOur new kitchen\n\
+            1/1/24, 08:02 - Ben: \u{200e}<attached: 00000012-AUDIO.opus>\n\
+            1/1/24, 08:03 - Anna changed the subject from \"a: b\" to \"c: d\"\n\
+            1/1/24, 08:04 - Ben added Carl\n\
+            1/1/24, 08:05 - Ben: Lovely. <This message was edited>\n";
+        let talk = read(text);
+        assert_eq!(
+            said(&talk),
+            [line("2024-01-01 08:01", "Anna", "Our new kitchen"), line("2024-01-01 08:05", "Ben", "Lovely.")]
+        );
+        assert_eq!(
+            talk.skipped,
+            [
+                ("deleted messages", 1),
+                ("lines of the program itself", 2),
+                ("pictures, recordings and other files", 1)
+            ]
+        );
+    }
+
+    #[test]
+    fn other_files_are_refused() {
+        for other in ["", "Dear diary,\n\ntoday: nothing - really.", "{\"a\": 1}", "[note] Anna: hello"] {
+            let refused = whatsapp(other, "x", &TimeZone::UTC, None);
+            assert!(matches!(refused, Err(ImportError::NotThis(_))), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_talk_is_known_again_under_another_name() {
+        let origin = |chat: &str| {
+            whatsapp("1/1/24, 08:00 - Anna: a\n", chat, &TimeZone::UTC, None).unwrap().threads[0]
+                .origin
+                .clone()
+        };
+        assert_eq!(origin("Anna"), origin("Anna (1)"));
+    }
+}

@@ -1,0 +1,42 @@
+//! What was brought in from elsewhere, and how much of it.
+
+use async_trait::async_trait;
+use memoir_core::{ConversationId, ExchangeDraft, NewConversation};
+
+use crate::Result;
+
+/// A conversation that was brought in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Import {
+    /// What it is here.
+    pub conversation_id: ConversationId,
+    /// How many messages of it are here.
+    pub messages: u64,
+    /// A sum over them.
+    pub checksum: String,
+}
+
+/// More of a conversation from elsewhere.
+#[derive(Debug, Clone, Copy)]
+pub struct NewImport<'a> {
+    /// By what it is known again.
+    pub origin: &'a str,
+    /// What it is to be here, if it is not yet.
+    pub conversation: &'a NewConversation,
+    /// What is new in it.
+    pub exchanges: &'a [ExchangeDraft],
+    /// How many messages of it are here with that.
+    pub messages: u64,
+    /// A sum over all of them.
+    pub checksum: &'a str,
+}
+
+/// Bringing in talk from elsewhere.
+#[async_trait]
+pub trait Imports: Send + Sync {
+    /// What is here of a conversation from elsewhere.
+    async fn import(&self, origin: &str) -> Result<Option<Import>>;
+
+    /// Files more of it, and how much there is now, in one transaction.
+    async fn put_import(&self, new: &NewImport<'_>) -> Result<ConversationId>;
+}

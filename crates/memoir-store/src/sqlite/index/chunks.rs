@@ -1,0 +1,214 @@
+//! The vectors of documents' chunks, in memory: their codes, in order of their ids.
+//!
+//! They are kept apart from what was said: who has no documents reads nothing here, and adding many leaves the rest alone.
+
+use std::ops::Range;
+
+use memoir_index::{Codes, Keep, Scan, VectorIndex};
+use sqlx::{Connection as _, Row as _, SqliteConnection, SqlitePool, sqlite::SqliteRow};
+
+use super::{
+    Which, columns, first_covered,
+    graph::{Coded, Graphs},
+    segments::{self, Kind, Progress, Segment, Target},
+    vectors::numbers,
+};
+use crate::{ChunkSearch, Result, sqlite::error::store_error};
+
+const KIND: &str = "chunks";
+
+/// What the rows that are not packed yet are read with, for ids in between.
+const UNPACKED: &str = "SELECT chunk_embeddings.id, chunk_id, vector, unixepoch(date) * 1000 AS moment
+     FROM chunk_embeddings NOT INDEXED
+     JOIN chunks ON chunks.id = chunk_id JOIN documents ON documents.id = document_id
+     WHERE chunk_embeddings.id > ?1 AND chunk_embeddings.id < ?2 AND model = ?3 AND dimensions = ?4
+     ORDER BY chunk_embeddings.id";
+
+/// So many more parts than are wanted are looked at exactly, at least: estimates are coarse.
+const MORE: usize = 60;
+
+/// A chunk is found by the best of its parts; several of the nearest may be of one chunk.
+const PARTS_OF_ONE: usize = 4;
+
+/// What is known of all chunks.
+#[derive(Debug, Default)]
+pub(in crate::sqlite) struct Chunks {
+    /// What the database was like when this was read.
+    state: Option<State>,
+    vectors: Option<Vectors>,
+    read: Progress,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct State {
+    deletions: i64,
+    last: i64,
+}
+
+impl State {
+    async fn read(connection: &mut SqliteConnection) -> Result<Self> {
+        let (deletions, last) = sqlx::query_as(
+            "SELECT chunks, (SELECT coalesce(max(id), 0) FROM chunk_embeddings) FROM _deletions",
+        )
+        .fetch_one(connection)
+        .await
+        .map_err(store_error)?;
+        Ok(Self { deletions, last })
+    }
+}
+
+impl Chunks {
+    /// Reads what was written since the last time.
+    pub(in crate::sqlite) async fn refresh(&mut self, readers: &SqlitePool, which: Which<'_>) -> Result<()> {
+        let mut connection = readers.acquire().await.map_err(store_error)?;
+        let known = self.vectors.as_ref();
+        let same = known
+            .is_some_and(|known| known.model == which.model && known.codes.dimensions() == which.dimensions);
+        if same && self.state == Some(State::read(&mut connection).await?) {
+            return Ok(());
+        }
+        // One moment for all that is read.
+        let mut moment = connection.begin().await.map_err(store_error)?;
+        let state = State::read(&mut moment).await?;
+        if !same || self.state.is_none_or(|before| before.deletions != state.deletions) {
+            self.vectors = Some(Vectors::new(which));
+            self.read = Progress::default();
+        }
+        // Should reading fail in its middle, the next time goes on from there.
+        self.state = Some(State { last: -1, ..state });
+        if let Some(vectors) = &mut self.vectors {
+            let key = vectors.key();
+            segments::read(&mut moment, Kind { name: KIND, model: &key }, &mut self.read, vectors).await?;
+        }
+        self.state = Some(state);
+        Ok(())
+    }
+
+    fn deletions(&self) -> i64 {
+        self.state.map_or(0, |state| state.deletions)
+    }
+
+    /// The vectors with the highest estimates among what may be found, best first.
+    pub(in crate::sqlite) fn nearest(&self, search: &ChunkSearch<'_>, graphs: &Graphs) -> Vec<i64> {
+        let Some(vectors) = &self.vectors else { return Vec::new() };
+        let since = search.since.map_or(i64::MIN, |since| since.as_millis());
+        let until = search.until.map_or(i64::MAX, |until| until.as_millis());
+        let keeps = |row: u32| (since..until).contains(&vectors.moments[row as usize]);
+        let keep = (search.since.is_some() || search.until.is_some()).then_some(&keeps as &dyn Keep);
+        let graph = graphs.current(&vectors.coded(), search.mode, self.deletions());
+        let index: &dyn VectorIndex = match &graph {
+            Some(graph) => graph.as_ref(),
+            None => &Scan,
+        };
+        let candidates = (search.limit * search.overfetch.max(1)).max(search.limit * PARTS_OF_ONE + MORE);
+        let found = index.nearest(&vectors.codes, &vectors.codes.query(search.vector), keep, candidates);
+        found.into_iter().map(|candidate| vectors.ids[candidate.row as usize]).collect()
+    }
+
+    /// What a graph would be built of, and after how many deletions.
+    pub(in crate::sqlite) fn coded(&self) -> Option<(Coded<'_>, i64)> {
+        Some((self.vectors.as_ref()?.coded(), self.deletions()))
+    }
+
+    /// Whether there is anything worth packing.
+    pub(in crate::sqlite) fn is_worth_packing(&self) -> bool {
+        let rows = self.vectors.as_ref().map_or(0, |vectors| vectors.ids.len());
+        segments::next_to_pack(&self.read, rows).is_some()
+    }
+
+    /// The next segment to be written. It counts as written from now on.
+    pub(in crate::sqlite) fn take_segment(&mut self) -> Option<Segment> {
+        let deletions = self.deletions();
+        let vectors = self.vectors.as_ref()?;
+        let rows = segments::next_to_pack(&self.read, vectors.ids.len())?;
+        segments::packed(&mut self.read, &rows);
+        Some(Segment {
+            kind: KIND,
+            model: vectors.key(),
+            first_id: first_covered(&vectors.ids, rows.start),
+            last_id: vectors.ids[rows.end - 1],
+            count: rows.len(),
+            data: vectors.pack(rows),
+            instead_of: std::mem::take(&mut self.read.damaged),
+            deletions,
+        })
+    }
+}
+
+/// All vectors of one model.
+#[derive(Debug)]
+struct Vectors {
+    model: String,
+    codes: Codes,
+    ids: Vec<i64>,
+    /// The days of their documents.
+    moments: Vec<i64>,
+}
+
+impl Vectors {
+    fn new(which: Which<'_>) -> Self {
+        Self {
+            model: which.model.to_owned(),
+            codes: Codes::new(which.dimensions),
+            ids: Vec::new(),
+            moments: Vec::new(),
+        }
+    }
+
+    fn key(&self) -> String {
+        format!("{}#{}", self.model, self.codes.dimensions())
+    }
+
+    fn coded(&self) -> Coded<'_> {
+        Coded { table: "chunk_embeddings", model: &self.model, codes: &self.codes, ids: &self.ids }
+    }
+
+    fn pack(&self, rows: Range<usize>) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        columns::write(&mut bytes, &self.ids[rows.clone()]);
+        columns::write(&mut bytes, &self.moments[rows.clone()]);
+        self.codes.export(rows, &mut bytes);
+        bytes
+    }
+}
+
+impl Target for Vectors {
+    fn rows(&self) -> usize {
+        self.ids.len()
+    }
+
+    fn push(&mut self, row: &SqliteRow) -> std::result::Result<i64, sqlx::Error> {
+        let id = row.try_get("id")?;
+        let vector = numbers(row.try_get("vector")?);
+        if vector.len() == self.codes.dimensions() {
+            self.codes.push(&vector);
+            self.ids.push(id);
+            self.moments.push(row.try_get::<Option<i64>, _>("moment")?.unwrap_or(0));
+        }
+        Ok(id)
+    }
+
+    fn unpack(&mut self, mut data: &[u8], count: usize) -> bool {
+        let mut read = || {
+            let ids = columns::read::<i64>(&mut data, count)?;
+            let moments = columns::read::<i64>(&mut data, count)?;
+            self.codes.import(data, count).then_some(())?;
+            self.ids.extend(ids);
+            self.moments.extend(moments);
+            Some(())
+        };
+        read().is_some()
+    }
+
+    fn unpacked(&self) -> &'static str {
+        UNPACKED
+    }
+
+    fn model(&self) -> &str {
+        &self.model
+    }
+
+    fn dimensions(&self) -> i64 {
+        i64::try_from(self.codes.dimensions()).unwrap_or(i64::MAX)
+    }
+}

@@ -1,11 +1,14 @@
 //! Documents, for whoever types a command or runs a script: adding, listing, showing, removing.
 
-use std::{fmt::Write as _, path::PathBuf};
+use std::{
+    fmt::Write as _,
+    path::{Path, PathBuf},
+};
 
 use anstream::{eprintln, println};
 use indicatif::{ProgressBar, ProgressStyle};
 use memoir_core::{Document, DocumentKind, SubjectKind};
-use memoir_docs::{Library, LibraryError, Outcome, files};
+use memoir_docs::{Files, Library, LibraryError, Outcome, files};
 use memoir_recall::Recall;
 use memoir_store::Store;
 use memoir_workers::{Office, Progress, Stopped, embed_documents};
@@ -38,10 +41,11 @@ pub(crate) enum Embedding<'a> {
 
 /// Adds files and folders; says what became of each. A file that cannot be read does not keep the others out.
 pub(crate) async fn add(paths: &[PathBuf], recall: &Recall, embedding: Embedding<'_>) -> Result<(), Failure> {
-    let found = files(paths)?;
+    let Files { found, faults } = files(paths);
+    let mut faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
     let bar = bar(found.len() as u64, "{wide_bar} {pos} of {len} files");
     let library = Library { recall };
-    let (mut counts, mut chunks, mut faults) = ([0_u64; 5], 0, Vec::new());
+    let (mut counts, mut chunks) = ([0_u64; 5], 0);
     for path in &found {
         match library.add(path).await {
             Ok(added) => {
@@ -79,11 +83,14 @@ pub(crate) async fn add(paths: &[PathBuf], recall: &Recall, embedding: Embedding
     for fault in &faults {
         eprintln!("{}.", printable(fault));
     }
+    let taken: u64 = counts.iter().sum();
     match faults.len() {
         0 => Ok(()),
-        all if all == found.len() => Err(Failure::new(Kind::Failed, "nothing was added")
+        _ if taken == 0 => Err(Failure::new(Kind::Failed, "nothing was added")
             .hint("Give files of text (UTF-8), or folders that hold .md or .txt files.")),
-        some => Err(Failure::new(Kind::Failed, format!("{some} of {} files were left out", found.len()))
+        1 => Err(Failure::new(Kind::Failed, "one was left out")
+            .hint("Mend it and add it again: the others are not read twice.")),
+        some => Err(Failure::new(Kind::Failed, format!("{some} were left out"))
             .hint("Mend them and add them again: the others are not read twice.")),
     }
 }
@@ -190,17 +197,16 @@ pub(crate) async fn show(name: &str, recall: &Recall) -> Result<String, Failure>
 }
 
 /// Forgets some documents.
-pub(crate) async fn remove(names: &[String], recall: &Recall) -> Result<(), Failure> {
+pub(crate) async fn remove(names: &[String], recall: &Recall, posts: &Path) -> Result<(), Failure> {
     // All of them are looked for first: a slip removes nothing.
     let mut documents = Vec::new();
     for name in names {
         documents.push(find(name, recall.store.as_ref()).await?);
     }
     for document in documents {
-        Library { recall }.remove(&document).await?;
-        let file = match document.kind {
-            DocumentKind::File => "its file is left alone",
-            DocumentKind::Post => "its file too",
+        let file = match (Library { recall }).remove(&document, posts).await? {
+            false => "its file is left alone",
+            true => "its file too",
         };
         println!("{} is forgotten, with {}; {file}.", printable(&document.slug), chunks_of(document.chunks));
     }
@@ -223,27 +229,33 @@ pub(crate) async fn reindex(
         documents
     };
     let bar = bar(documents.len() as u64, "{wide_bar} {pos} of {len} documents");
-    let mut gone = Vec::new();
+    let (mut gone, mut faults, mut read) = (Vec::new(), Vec::new(), 0_usize);
     for document in &documents {
         match (Library { recall }).reindex(document).await {
-            Ok(true) => {}
-            Ok(false) => gone.push(format!("{} ({})", document.slug, document.source)),
-            Err(LibraryError::File { path, reason }) => {
-                bar.suspend(|| eprintln!("{}: {}.", path.display(), printable(&reason)));
+            Ok(true) => read += 1,
+            Ok(false) => {
+                read += 1;
+                gone.push(format!("{} ({})", document.slug, document.source));
             }
+            Err(LibraryError::File { path, reason }) => faults.push(format!("{}: {reason}", path.display())),
             Err(error) => return Err(error.into()),
         }
         bar.inc(1);
     }
     bar.finish_and_clear();
-    println!(
-        "{} read anew.",
-        if documents.len() == 1 { "1 document".into() } else { format!("{} documents", documents.len()) }
-    );
+    println!("{} read anew.", if read == 1 { "1 document".into() } else { format!("{read} documents") });
     for document in gone {
         println!("{} is not on the disk any more; what was kept of it was read.", printable(&document));
     }
-    give_vectors(recall, embedding).await
+    give_vectors(recall, embedding).await?;
+    for fault in &faults {
+        eprintln!("{}.", printable(fault));
+    }
+    match faults.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::new(Kind::Failed, "not everything was read anew")
+            .hint("What could not be read is remembered as it was.")),
+    }
 }
 
 /// The document of a name or a number.

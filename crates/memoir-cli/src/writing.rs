@@ -77,7 +77,7 @@ pub(crate) struct Writing<'a> {
 /// Writes a post, prints it, keeps it.
 pub(crate) async fn write(span: &Span, writing: &Writing<'_>) -> Result<(), Failure> {
     let Writing { recall, model, folder, verbose, dry } = writing;
-    let writer = Writer { recall, model: *model, folder };
+    let writer = Writer { recall, model: *model, folder, is_dry: *dry };
     let material = writer.gather(span).await?;
     if *verbose {
         for line in &material.log {
@@ -93,6 +93,9 @@ pub(crate) async fn write(span: &Span, writing: &Writing<'_>) -> Result<(), Fail
     }
     let draft = writer.draft(&material).await?;
     println!("{}", printable(draft.text().trim_end()));
+    if draft.is_cut {
+        eprintln!("The model stopped in the middle of it: an answer of its may not be longer.");
+    }
     for unsaid in &draft.unsaid {
         eprintln!("Nobody said \"{}\": look at that before you pass it on.", printable(unsaid));
     }
@@ -134,9 +137,12 @@ fn plan(material: &Material, writer: &Writer<'_>, zone: &TimeZone) -> String {
     if !material.people.is_empty() {
         text.push_str(&format!("People: {}.\n", material.people.join(", ")));
     }
-    match material.related.is_empty() {
-        true => text.push_str("No previous post is related.\n"),
-        false => text.push_str("Related previous posts:\n"),
+    match (material.related.is_empty(), writer.recall.embedder.is_local()) {
+        (true, true) => text.push_str("No previous post is related.\n"),
+        (true, false) => text.push_str(
+            "Which previous posts are related is not looked for: the talk would have to be sent for that.\n",
+        ),
+        (false, _) => text.push_str("Related previous posts:\n"),
     }
     for passage in &material.related {
         let document = &passage.document;

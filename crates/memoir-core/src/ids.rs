@@ -51,3 +51,11 @@ id!(
     /// A stretch of a document.
     ChunkId
 );
+id!(
+    /// Work that is done at its time.
+    TaskId
+);
+id!(
+    /// One time that a task was done.
+    RunId
+);

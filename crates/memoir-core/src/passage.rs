@@ -86,7 +86,7 @@ pub struct Recollection {
     pub passages: Vec<Passage>,
     /// What documents say, the most relevant first.
     pub documents: Vec<DocumentPassage>,
-    /// How many messages wait to be embedded, when nothing was found: what is asked for may be among them.
+    /// How many messages and chunks wait to be embedded, when nothing was found: what is asked for may be among them.
     pub behind: u64,
     /// What did not work, in words for the user.
     pub notices: Vec<String>,

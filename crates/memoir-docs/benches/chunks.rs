@@ -42,7 +42,7 @@ async fn main() {
     for what in ["added", "added again"] {
         let start = Instant::now();
         let (mut chunks, mut unchanged) = (0, 0);
-        for file in files(std::slice::from_ref(&notes)).unwrap() {
+        for file in files(std::slice::from_ref(&notes)).found {
             let added = library.add(&file).await.unwrap();
             chunks += added.chunks;
             unchanged += usize::from(added.outcome == Outcome::Unchanged);
@@ -142,8 +142,7 @@ async fn query(recall: &Recall, set: &Set) {
         model: recall.embedder.name(),
         vector: &vector,
         mode: memoir_store::IndexMode::Exact,
-        since: None,
-        until: None,
+        filter: &memoir_store::DocumentFilter::default(),
         limit: 5,
         overfetch: 4,
     };

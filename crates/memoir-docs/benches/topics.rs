@@ -36,14 +36,7 @@ async fn main() {
         ("hybrid, MMR 0.5", Settings { mmr_lambda: 0.5, ..base.clone() }),
         ("hybrid, MMR 0.3", Settings { mmr_lambda: 0.3, ..base.clone() }),
         ("hybrid, semantic", Settings { dedup_strategy: Dedup::Semantic, ..base.clone() }),
-        (
-            "chunked, 600 tokens",
-            Settings { hybrid: false, chunk_tokens: 600, chunk_overlap: 50, ..base.clone() },
-        ),
-        (
-            "chunked, 600, MMR 0.7",
-            Settings { hybrid: false, chunk_tokens: 600, chunk_overlap: 50, mmr_lambda: 0.7, ..base.clone() },
-        ),
+        ("chunked, MMR 0.7", Settings { hybrid: false, mmr_lambda: 0.7, ..base.clone() }),
     ];
     println!(
         "{windows} windows of 500 messages each, {} topics with 2 posts each, five posts found",

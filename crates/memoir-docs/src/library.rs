@@ -9,6 +9,7 @@ use ignore::WalkBuilder;
 use jiff::Zoned;
 use memoir_core::{Chunk, ConversationId, Document, DocumentKind, SubjectKind};
 use memoir_recall::{Recall, RecallError, chunk};
+use memoir_redact::without_secrets;
 use memoir_store::{NewDocument, StoreError};
 use sha2::{Digest as _, Sha256};
 
@@ -65,37 +66,64 @@ pub struct Added {
     pub chunks: u64,
 }
 
-/// The files that some paths mean: files as they are, and the texts in folders.
-pub fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, LibraryError> {
-    let mut files = Vec::new();
+/// The files that some paths mean, and what could not be looked at.
+#[derive(Debug, Default)]
+pub struct Files {
+    /// Files as they are, and the texts in folders.
+    pub found: Vec<PathBuf>,
+    /// What is the matter with the others.
+    pub faults: Vec<LibraryError>,
+}
+
+/// The files that some paths mean.
+pub fn files(paths: &[PathBuf]) -> Files {
+    let mut files = Files::default();
     for path in paths {
-        let failed = |reason: String| LibraryError::File { path: path.clone(), reason };
-        let kind = fs::metadata(path).map_err(|error| failed(said(&error)))?;
-        if !kind.is_dir() {
-            files.push(path.clone());
-            continue;
-        }
-        let before = files.len();
-        let mut walk = WalkBuilder::new(path);
-        // What is hidden is not meant; what a version control ignores may be.
-        walk.standard_filters(false).hidden(true).follow_links(false).sort_by_file_path(Path::cmp);
-        for entry in walk.build() {
-            let entry = entry.map_err(|error| failed(error.to_string()))?;
-            let is_text = entry
-                .path()
-                .extension()
-                .is_some_and(|extension| TEXTS.iter().any(|text| extension.eq_ignore_ascii_case(text)));
-            if is_text && entry.file_type().is_some_and(|kind| kind.is_file()) {
-                files.push(entry.into_path());
+        let fault = |reason: String| LibraryError::File { path: path.clone(), reason };
+        match fs::metadata(path) {
+            Err(error) => files.faults.push(fault(said(&error))),
+            Ok(kind) if kind.is_dir() => {
+                let before = files.found.len();
+                texts_in(path, &mut files);
+                if files.found.len() == before {
+                    files
+                        .faults
+                        .push(fault(format!("there is no .{} file in this folder", TEXTS.join(", ."))));
+                }
             }
-        }
-        if files.len() == before {
-            return Err(failed(format!("there is no .{} file in this folder", TEXTS.join(", ."))));
+            Ok(_) => files.found.push(path.clone()),
         }
     }
     let mut seen = std::collections::HashSet::new();
-    files.retain(|file| seen.insert(file.clone()));
-    Ok(files)
+    files.found.retain(|file| seen.insert(file.clone()));
+    files
+}
+
+/// The texts in a folder and in those below it.
+fn texts_in(folder: &Path, files: &mut Files) {
+    let mut walk = WalkBuilder::new(folder);
+    // What is hidden is not meant; what a version control ignores may be.
+    walk.standard_filters(false).hidden(true).follow_links(false).sort_by_file_path(Path::cmp);
+    for entry in walk.build() {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                let reason = error.io_error().map_or_else(|| error.to_string(), said);
+                files.faults.push(LibraryError::File {
+                    path: folder.to_owned(),
+                    reason: format!("something in it: {reason}"),
+                });
+                continue;
+            }
+        };
+        let is_text = entry
+            .path()
+            .extension()
+            .is_some_and(|extension| TEXTS.iter().any(|text| extension.eq_ignore_ascii_case(text)));
+        if is_text && entry.file_type().is_some_and(|kind| kind.is_file()) {
+            files.found.push(entry.into_path());
+        }
+    }
 }
 
 fn said(error: &std::io::Error) -> String {
@@ -161,6 +189,7 @@ impl Library<'_> {
         let body = &text[body..];
         let stem = path.file_stem().map_or("document".into(), |stem| stem.to_string_lossy().into_owned());
         let title = front.title.or_else(|| heading(body)).unwrap_or_else(|| stem.clone());
+        let title = without_secrets(&title).into_owned();
         let slug = front.slug.unwrap_or_else(|| slug_of(&title));
         let new = NewDocument {
             slug: if slug.is_empty() { "document".into() } else { slug },
@@ -186,12 +215,13 @@ impl Library<'_> {
     pub async fn reindex(&self, document: &Document) -> Result<bool, LibraryError> {
         let store = &self.recall.store;
         let path = Path::new(&document.source);
-        let bytes = read(path);
-        store.delete_chunk_vectors(document.id).await?;
-        if let Ok(bytes) = &bytes {
-            self.file(path, bytes, &hash(bytes), document.kind, Vec::new()).await?;
+        if path.exists() {
+            let bytes = read(path).map_err(|reason| LibraryError::File { path: path.to_owned(), reason })?;
+            store.delete_chunk_vectors(document.id).await?;
+            self.file(path, &bytes, &hash(&bytes), document.kind, Vec::new()).await?;
             return Ok(true);
         }
+        store.delete_chunk_vectors(document.id).await?;
         // What is gone from the disk is still remembered.
         let new = NewDocument {
             slug: document.slug.clone(),
@@ -214,10 +244,14 @@ impl Library<'_> {
         Ok(text_of(&self.recall.store.chunks_of(document.id).await?))
     }
 
-    /// Forgets a document with everything derived from it. A post's file goes too: it was made here.
-    pub async fn remove(&self, document: &Document) -> Result<(), LibraryError> {
+    /// Forgets a document with everything derived from it. The file of a post that lies in `posts` goes too: it was made here.
+    /// Says whether one did.
+    pub async fn remove(&self, document: &Document, posts: &Path) -> Result<bool, LibraryError> {
         self.recall.store.delete_document(document.id).await?;
-        if document.kind == DocumentKind::Post {
+        let lies_there =
+            fs::canonicalize(posts).is_ok_and(|posts| Path::new(&document.source).parent() == Some(&posts));
+        let goes = document.kind == DocumentKind::Post && lies_there;
+        if goes {
             let path = PathBuf::from(&document.source);
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -226,7 +260,7 @@ impl Library<'_> {
                 _ => {}
             }
         }
-        Ok(())
+        Ok(goes)
     }
 
     /// Gives a document its vectors, here and now.

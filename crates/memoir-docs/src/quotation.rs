@@ -51,7 +51,7 @@ pub(crate) fn draft(material: &Material, date: String, zone: &TimeZone) -> Draft
     }
     let slug = Some(slug_of(&title)).filter(|slug| !slug.is_empty()).or_else(|| Some("post".into()));
     let front = FrontMatter { title: Some(title), date: Some(date), tags: Vec::new(), slug };
-    Draft { front, body, unsaid: Vec::new() }
+    Draft { front, body, unsaid: Vec::new(), is_cut: false }
 }
 
 fn overview(material: &Material, zone: &TimeZone) -> String {

@@ -110,6 +110,11 @@ impl Embedder for LocalEmbedder {
         tokens::LONGEST
     }
 
+    fn count(&self, text: &str) -> usize {
+        // Without its tokens it cannot embed either, and says so then.
+        MODEL.as_ref().map_or(0, |model| model.tokens.count(text))
+    }
+
     fn is_local(&self) -> bool {
         true
     }

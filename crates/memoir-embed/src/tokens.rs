@@ -43,6 +43,13 @@ impl Tokens {
         ids
     }
 
+    /// How many tokens a text has, however many are read; its beginning and end are marked by one each.
+    pub(crate) fn count(&self, text: &str) -> usize {
+        let mut ids = Vec::new();
+        words(text).iter().for_each(|word| self.pieces(word, &mut ids));
+        ids.len() + 2
+    }
+
     /// The longest pieces from the left, or the one token for what cannot be pieced together.
     fn pieces(&self, word: &str, ids: &mut Vec<u32>) {
         let before = ids.len();

@@ -4,7 +4,7 @@ use memoir_core::{
     DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, NewConversation, Provenance, Recalled,
     Visibility, count_tokens,
 };
-use memoir_store::{NewImport, Store, StoreError};
+use memoir_store::{Import, NewImport, Store, StoreError};
 use sha2::{Digest as _, Sha256};
 
 use crate::{Spoken, Thread};
@@ -28,6 +28,9 @@ pub enum Imported {
     Different,
 }
 
+/// How often it is tried when someone else brings in the same.
+const TRIES: usize = 5;
+
 /// Files a conversation, as far as it is not here yet. With `dry`, only says what would be done.
 pub async fn bring_in(
     store: &dyn Store,
@@ -36,34 +39,60 @@ pub async fn bring_in(
     dry: bool,
 ) -> Result<Imported, StoreError> {
     let messages = thread.messages.as_slice();
-    let known = store.import(&thread.origin).await?;
-    let had = known.as_ref().map_or(0, |known| usize::try_from(known.messages).unwrap_or(usize::MAX));
-    if let Some(known) = &known {
-        // Of what was brought in, nothing may have changed.
-        match messages.get(..had) {
-            Some(before) if checksum(before) == known.checksum => {}
-            _ => return Ok(Imported::Different),
+    for _ in 0..TRIES {
+        let (known, origin) = match find(store, thread).await? {
+            Found::Here(known) => (Some(known.clone()), known.origin),
+            Found::Different => return Ok(Imported::Different),
+            Found::New => (None, format!("{}{}", thread.origin, thread.name)),
+        };
+        let had = known.as_ref().map_or(0, |known| usize::try_from(known.messages).unwrap_or(usize::MAX));
+        let new = messages.get(had..).unwrap_or_default();
+        let outcome = match (&known, new.len()) {
+            (_, 0) => return Ok(Imported::Known),
+            (None, count) => Imported::New(count),
+            (Some(_), count) => Imported::Grown(count),
+        };
+        if dry {
+            return Ok(outcome);
+        }
+        let drafts: Vec<ExchangeDraft> = exchanges(new).into_iter().map(draft).collect();
+        let import = NewImport {
+            origin: &origin,
+            conversation: &NewConversation { title: thread.title.clone(), scope: scope.to_owned() },
+            seen: known.as_ref().map(|known| (known.messages, known.checksum.as_str())),
+            exchanges: &drafts,
+            messages: messages.len() as u64,
+            checksum: &checksum(messages),
+        };
+        if store.put_import(&import).await?.is_some() {
+            return Ok(outcome);
         }
     }
-    let new = &messages[had..];
-    let outcome = match (&known, new.len()) {
-        (_, 0) => return Ok(Imported::Known),
-        (None, count) => Imported::New(count),
-        (Some(_), count) => Imported::Grown(count),
+    Err(StoreError::Other("someone else brings in the same at this moment".into()))
+}
+
+/// What is here of a conversation from elsewhere.
+enum Found {
+    Here(Import),
+    /// Something else under the same name.
+    Different,
+    New,
+}
+
+/// What begins as this one does is this one, whatever it was called then; a single message may begin several.
+async fn find(store: &dyn Store, thread: &Thread) -> Result<Found, StoreError> {
+    let known = store.imports(&thread.origin).await?;
+    let begins_so = |known: &&Import| {
+        let had = usize::try_from(known.messages).unwrap_or(usize::MAX);
+        thread.messages.get(..had).is_some_and(|before| checksum(before) == known.checksum)
     };
-    if dry {
-        return Ok(outcome);
-    }
-    let drafts: Vec<ExchangeDraft> = exchanges(new).into_iter().map(draft).collect();
-    let import = NewImport {
-        origin: &thread.origin,
-        conversation: &NewConversation { title: thread.title.clone(), scope: scope.to_owned() },
-        exchanges: &drafts,
-        messages: messages.len() as u64,
-        checksum: &checksum(messages),
-    };
-    store.put_import(&import).await?;
-    Ok(outcome)
+    let named = |known: &Import| known.origin.strip_prefix(&thread.origin) == Some(thread.name.as_str());
+    let same = known.iter().filter(begins_so).max_by_key(|known| (named(known), known.messages));
+    Ok(match same {
+        Some(same) if named(same) || same.messages > 1 => Found::Here(same.clone()),
+        _ if known.iter().any(named) => Found::Different,
+        _ => Found::New,
+    })
 }
 
 fn checksum(messages: &[Spoken]) -> String {
@@ -134,7 +163,8 @@ mod tests {
         };
         Thread {
             title: "Anna, day".into(),
-            origin: "x/1".into(),
+            origin: "x/1/".into(),
+            name: "Anna".into(),
             messages: texts.iter().map(spoken).collect(),
         }
     }
@@ -155,6 +185,12 @@ mod tests {
         assert_eq!(
             import(&[("another", 0), ("two", 1), ("x", 2), ("y", 3)], false).await,
             Imported::Different
+        );
+        let renamed = Thread { name: "Anna (2)".into(), ..thread(&talk) };
+        assert_eq!(
+            bring_in(&store, &renamed, "whatsapp", false).await.unwrap(),
+            Imported::Known,
+            "the same talk"
         );
         let said = store.said(&Span::default(), 100).await.unwrap();
         let texts: Vec<&str> = said.iter().map(|said| said.text.as_str()).collect();

@@ -27,8 +27,10 @@ pub struct Spoken {
 pub struct Thread {
     /// What it is called.
     pub title: String,
-    /// By what it is known again.
+    /// Where it comes from, as far as that tells: the program and the day.
     pub origin: String,
+    /// What the talk is called there.
+    pub name: String,
     /// What was said, oldest first.
     pub messages: Vec<Spoken>,
 }

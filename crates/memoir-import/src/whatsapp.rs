@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 
 use jiff::{civil, tz::TimeZone};
 use memoir_core::Timestamp;
-use sha2::{Digest as _, Sha256};
 
 use crate::{ImportError, Spoken, Talk, Thread};
 
@@ -49,6 +48,8 @@ struct Entry {
     line: usize,
     /// The date as it stands there.
     written: String,
+    /// All of the line.
+    raw: String,
     numbers: [i16; 3],
     time: civil::Time,
     author: Option<String>,
@@ -84,7 +85,10 @@ const DELETED: [&str; 6] = [
     "ce message a été supprimé",
 ];
 
-/// Marks of direction, which iOS puts before what its program says.
+/// What iOS puts before what its program says. People's words begin with other marks, where they write from right to left.
+const OWN_MARK: char = '\u{200e}';
+
+/// Marks of direction.
 const MARKS: [char; 6] = ['\u{200e}', '\u{200f}', '\u{202a}', '\u{202c}', '\u{feff}', '\u{2068}'];
 
 /// Reads an export. `chat` is what the talk is called; `order` is told by the dates themselves where it is not given.
@@ -117,10 +121,7 @@ pub fn whatsapp(
         counts.insert("lines before the first message", before_first);
     }
     let mut days: BTreeMap<civil::Date, Vec<Spoken>> = BTreeMap::new();
-    for entry in entries {
-        let Some(date) = order.date(entry.numbers) else {
-            return Err(ImportError::Date { line: entry.line, text: entry.written, how: order.name() });
-        };
+    for (date, entry) in dated(entries, order)? {
         let (Some(author), Some(text)) = (&entry.author, said(&entry, &mut counts)) else { continue };
         // An hour that the clock skipped was the one after.
         let Ok(moment) = date.to_datetime(entry.time).to_zoned(zone.clone()) else { continue };
@@ -131,12 +132,35 @@ pub fn whatsapp(
     Ok(Talk { threads, skipped: counts.into_iter().collect() })
 }
 
+/// Entries with their days. What looks like a date and cannot be one is part of the message before: someone pasted it.
+fn dated(entries: Vec<Entry>, order: DateOrder) -> Result<Vec<(civil::Date, Entry)>, ImportError> {
+    let mut dated: Vec<(civil::Date, Entry)> = Vec::with_capacity(entries.len());
+    for entry in entries {
+        match (order.date(entry.numbers), dated.last_mut()) {
+            (Some(date), _) => dated.push((date, entry)),
+            (None, Some((_, before))) => {
+                before.text.push('\n');
+                before.text.push_str(&entry.raw);
+                if let Some((_, rest)) = entry.text.split_once('\n') {
+                    before.text.push('\n');
+                    before.text.push_str(rest);
+                }
+            }
+            (None, None) => {
+                return Err(ImportError::Date { line: entry.line, text: entry.written, how: order.name() });
+            }
+        }
+    }
+    Ok(dated)
+}
+
 fn thread(chat: &str, date: civil::Date, messages: Vec<Spoken>) -> Thread {
-    // The file may be called anything; what stands in it is the same.
-    let first = messages.first().map(|first| (&first.author, first.created.as_millis(), &first.text));
-    let sum: String =
-        Sha256::digest(format!("{first:?}")).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    Thread { title: format!("{chat}, {date}"), origin: format!("whatsapp/{date}/{sum}"), messages }
+    Thread {
+        title: format!("{chat}, {date}"),
+        origin: format!("whatsapp/{date}/"),
+        name: chat.to_owned(),
+        messages,
+    }
 }
 
 /// What an entry says, if a person says something.
@@ -148,7 +172,7 @@ fn said(entry: &Entry, counts: &mut BTreeMap<&'static str, u64>) -> Option<Strin
     if entry.author.is_none() {
         return skip("lines of the program itself");
     }
-    let by_program = entry.text.starts_with(MARKS);
+    let by_program = entry.text.starts_with(OWN_MARK);
     let text = entry.text.trim_matches(MARKS).trim();
     let lower = text.to_lowercase();
     let lower = lower.trim_end_matches('.');
@@ -181,8 +205,8 @@ fn said(entry: &Entry, counts: &mut BTreeMap<&'static str, u64>) -> Option<Strin
 }
 
 /// A line that begins with a date and a time.
-fn entry(line: usize, text: &str) -> Option<Entry> {
-    let text = text.trim_start_matches(MARKS);
+fn entry(line: usize, text_line: &str) -> Option<Entry> {
+    let text = text_line.trim_start_matches(MARKS);
     let (when, rest) = match text.strip_prefix('[') {
         Some(inner) => inner.split_once("] ").or_else(|| Some((inner.strip_suffix(']')?, "")))?,
         None => text.split_once(" - ")?,
@@ -201,7 +225,15 @@ fn entry(line: usize, text: &str) -> Option<Entry> {
         }
         None => (None, rest),
     };
-    Some(Entry { line, written: written.to_owned(), numbers, time, author, text: text.to_owned() })
+    Some(Entry {
+        line,
+        written: written.to_owned(),
+        raw: text_line.to_owned(),
+        numbers,
+        time,
+        author,
+        text: text.to_owned(),
+    })
 }
 
 /// The three numbers of a date.
@@ -367,12 +399,13 @@ mod tests {
     }
 
     #[test]
-    fn a_talk_is_known_again_under_another_name() {
-        let origin = |chat: &str| {
-            whatsapp("1/1/24, 08:00 - Anna: a\n", chat, &TimeZone::UTC, None).unwrap().threads[0]
-                .origin
-                .clone()
-        };
-        assert_eq!(origin("Anna"), origin("Anna (1)"));
+    fn what_was_pasted_or_is_written_from_right_to_left_is_kept() {
+        let text = "13/1/24, 08:00 - Anna: Look:\n12/31/2023, 10:15 - Bob: hi\nfunny\n\
+            14/1/24, 08:00 - Anna: \u{200f}\u{5e9}\u{5dc}\u{5d5}\u{5dd}\n\
+            14/1/24, 08:01 - Anna: \u{202a}+49 151 2345678\u{202c} call him\n";
+        let said = said(&read(text));
+        assert_eq!(said[0].2, "Look:\n12/31/2023, 10:15 - Bob: hi\nfunny");
+        assert_eq!(said[1].2, "\u{5e9}\u{5dc}\u{5d5}\u{5dd}");
+        assert!(said[2].2.ends_with("call him"), "{:?}", said[2]);
     }
 }

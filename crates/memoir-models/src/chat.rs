@@ -155,13 +155,22 @@ pub fn bill(model: &dyn ChatModel, purpose: Purpose, usage: Usage, created: Time
     CallCost { purpose, model: model.name().to_owned(), usage, cost: model.cost(&usage), created }
 }
 
+/// A whole answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WholeAnswer {
+    /// What it says.
+    pub text: String,
+    /// Why it ended.
+    pub stop: StopReason,
+}
+
 /// The whole answer to a request, and what it used as far as that came. After `most` bytes nothing more is read.
 pub async fn whole_answer(
     model: &dyn ChatModel,
     request: ChatRequest,
     usage: &mut Option<Usage>,
     most: usize,
-) -> Result<String, ModelError> {
+) -> Result<WholeAnswer, ModelError> {
     let mut stream = model.stream(request).await?;
     let (mut answer, mut thoughts) = (String::new(), 0);
     while let Some(event) = stream.next().await {
@@ -169,11 +178,11 @@ pub async fn whole_answer(
             ChatEvent::Text(text) => answer.push_str(&text),
             ChatEvent::Thinking(text) => thoughts += text.len(),
             ChatEvent::Usage(used) => *usage.get_or_insert_default() += used,
-            ChatEvent::End(_) => return Ok(answer),
+            ChatEvent::End(finish) => return Ok(WholeAnswer { text: answer, stop: finish.reason }),
             ChatEvent::ToolCall(_) | ChatEvent::Retrying { .. } => {}
         }
         if answer.len() + thoughts > most {
-            return Ok(answer);
+            return Ok(WholeAnswer { text: answer, stop: StopReason::Length });
         }
     }
     Err(ModelError::Truncated)

@@ -55,6 +55,11 @@ pub trait Embedder: Send + Sync {
         2048
     }
 
+    /// How many of its own tokens a text has, about.
+    fn count(&self, text: &str) -> usize {
+        count_tokens(text)
+    }
+
     /// Whether it runs in this program: nothing leaves it, and nothing is paid.
     fn is_local(&self) -> bool {
         false

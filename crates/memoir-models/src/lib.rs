@@ -21,7 +21,7 @@ mod secret;
 pub use catalogue::{Catalogue, CatalogueError, EmbeddingInfo, LongPrice, ModelInfo, PerMillion, Price};
 pub use chat::{
     ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatStream, Finish, ModelLimits, Replay, StopReason,
-    ToolResult, bill, whole_answer,
+    ToolResult, WholeAnswer, bill, whole_answer,
 };
 pub use embed::{EmbedTask, Embedder, Embeddings, RemoteEmbedder};
 pub use endpoint::{Endpoint, InvalidAddress, default_url};

@@ -41,8 +41,16 @@ struct Atom {
     tokens: usize,
 }
 
+/// Counts the tokens of a text.
+pub(crate) type Count<'a> = &'a dyn Fn(&str) -> usize;
+
 /// Cuts `text`. What is new in the chunks follows each other and is all of the text; an empty text has none.
 pub fn chunk(text: &str, size: ChunkSize) -> Vec<ChunkSpan> {
+    chunk_by(text, size, &count_tokens)
+}
+
+/// The same in tokens of another kind.
+pub(crate) fn chunk_by(text: &str, size: ChunkSize, count: Count<'_>) -> Vec<ChunkSpan> {
     if text.trim().is_empty() {
         return Vec::new();
     }
@@ -53,7 +61,7 @@ pub fn chunk(text: &str, size: ChunkSize) -> Vec<ChunkSpan> {
             Kind::Prose => Level::Sentences,
             Kind::Lines => Level::Lines,
         };
-        cut(text, block.range.clone(), level, size.tokens, &mut |range, tokens| {
+        cut(text, block.range.clone(), level, (size.tokens, count), &mut |range, tokens| {
             atoms.push(Atom { range, tokens });
         });
     }
@@ -61,7 +69,7 @@ pub fn chunk(text: &str, size: ChunkSize) -> Vec<ChunkSpan> {
     let mut rest = atoms.as_slice();
     while !rest.is_empty() {
         let before = spans.last().map_or(0..0, |span| span.new.clone());
-        let (taken, span) = next(text, &blocks, before, rest, size);
+        let (taken, span) = next((text, count), &blocks, before, rest, size);
         rest = &rest[taken..];
         spans.push(span);
     }
@@ -70,7 +78,7 @@ pub fn chunk(text: &str, size: ChunkSize) -> Vec<ChunkSpan> {
 
 /// The next chunk, and how many atoms it takes.
 fn next(
-    text: &str,
+    (text, count): (&str, Count<'_>),
     blocks: &[Block],
     before: Range<usize>,
     rest: &[Atom],
@@ -79,8 +87,8 @@ fn next(
     let first = &rest[0];
     // What is repeated must leave room for what is new.
     let room = size.overlap.min(size.tokens.saturating_sub(first.tokens));
-    let mut overlap = repeated(text, blocks, before.clone(), room);
-    let mut sum = count_tokens(&text[before.end - overlap..before.end]);
+    let mut overlap = repeated((text, count), blocks, before.clone(), room);
+    let mut sum = count(&text[before.end - overlap..before.end]);
     let mut taken = 0;
     while let Some(atom) = rest.get(taken) {
         if taken > 0 && sum + atom.tokens > size.tokens {
@@ -93,16 +101,16 @@ fn next(
     // The sum of the parts is not the whole: words that meet may count otherwise.
     loop {
         let new = first.range.start..rest[taken - 1].range.end;
-        let tokens = count_tokens(&text[new.start - overlap..new.end]);
+        let tokens = count(&text[new.start - overlap..new.end]);
         if tokens <= size.tokens || (overlap == 0 && taken == 1) {
             return (taken, ChunkSpan { new, overlap, tokens: tokens as u64 });
         }
         if overlap > 0 {
             overlap = repeated(
-                text,
+                (text, count),
                 blocks,
                 before.clone(),
-                count_tokens(&text[before.end - overlap..before.end]) / 2,
+                count(&text[before.end - overlap..before.end]) / 2,
             );
         } else {
             taken -= 1;
@@ -124,20 +132,25 @@ fn without_lonely_heading(text: &str, rest: &[Atom], taken: usize) -> usize {
 
 /// How many bytes at the end of what was new before are repeated: whole blocks, or sentences or words of one, of at most so many
 /// tokens.
-fn repeated(text: &str, blocks: &[Block], before: Range<usize>, tokens: usize) -> usize {
+fn repeated(
+    (text, count): (&str, Count<'_>),
+    blocks: &[Block],
+    before: Range<usize>,
+    tokens: usize,
+) -> usize {
     let (mut start, mut left) = (before.end, tokens);
     let first = blocks.partition_point(|block| block.range.end <= before.start);
     let past = blocks.partition_point(|block| block.range.start < before.end);
     for block in blocks[first..past].iter().rev() {
         let range = block.range.start.max(before.start)..block.range.end.min(before.end);
-        let takes = count_tokens(&text[range.clone()]);
+        let takes = count(&text[range.clone()]);
         if takes <= left {
             (start, left) = (range.start, left - takes);
             continue;
         }
         if block.kind == Kind::Prose {
             // What follows is not repeated without the end of what comes before it.
-            start = end_of(text, range, left).unwrap_or(start);
+            start = end_of((text, count), range, left).unwrap_or(start);
         }
         break;
     }
@@ -145,11 +158,11 @@ fn repeated(text: &str, blocks: &[Block], before: Range<usize>, tokens: usize) -
 }
 
 /// Where the last sentences of `range` begin that have at most so many tokens; else the last words.
-fn end_of(text: &str, range: Range<usize>, tokens: usize) -> Option<usize> {
+fn end_of((text, count): (&str, Count<'_>), range: Range<usize>, tokens: usize) -> Option<usize> {
     let begin = |starts: Vec<usize>| {
         let (mut found, mut end, mut left) = (None, range.end, tokens);
         for start in starts.into_iter().rev() {
-            let takes = count_tokens(&text[start..end]);
+            let takes = count(&text[start..end]);
             if takes > left {
                 break;
             }
@@ -186,11 +199,11 @@ fn cut(
     text: &str,
     range: Range<usize>,
     level: Level,
-    most: usize,
+    (most, count): (usize, Count<'_>),
     give: &mut impl FnMut(Range<usize>, usize),
 ) {
     let within = &text[range.clone()];
-    let tokens = count_tokens(within);
+    let tokens = count(within);
     if tokens <= most || within.chars().nth(1).is_none() {
         return give(range, tokens);
     }
@@ -206,7 +219,7 @@ fn cut(
     };
     let mut start = range.start;
     for length in lengths.into_iter().filter(|length| *length > 0) {
-        cut(text, start..start + length, level, most, give);
+        cut(text, start..start + length, level, (most, count), give);
         start += length;
     }
 }

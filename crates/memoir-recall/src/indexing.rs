@@ -7,7 +7,7 @@ use memoir_models::EmbedTask;
 use memoir_redact::without_secrets;
 use memoir_store::{ChunkVectors, Embeddable, NewEmbedding, Unembedded};
 
-use crate::{ChunkSize, Recall, RecallError, chunk};
+use crate::{ChunkSize, Recall, RecallError, chunk::chunk_by};
 
 /// Shorter messages ("ok", "thanks") mean nothing by themselves.
 const SHORTEST: u32 = 10;
@@ -21,6 +21,9 @@ const AFTER_A_TURN: u32 = 8;
 /// More of a text than this is not sent anywhere, in bytes. A token is at least a byte, and models take eight thousand.
 const MOST_SENT: usize = 8000;
 
+/// So much of a title stands before a text, in characters.
+const LONGEST_TITLE: usize = 100;
+
 impl Recall {
     /// Whose vectors texts should have, and which texts.
     pub fn embeddable(&self) -> Embeddable<'_> {
@@ -30,6 +33,12 @@ impl Recall {
     /// How many messages wait for their vectors.
     pub async fn waiting(&self) -> Result<u64, RecallError> {
         Ok(self.store.unembedded_count(SubjectKind::Message, &self.embeddable()).await?)
+    }
+
+    /// How many messages and chunks of documents do.
+    pub(crate) async fn behind(&self) -> Result<u64, RecallError> {
+        let chunks = self.store.unembedded_count(SubjectKind::Chunk, &self.embeddable()).await?;
+        Ok(self.waiting().await? + chunks)
     }
 
     /// Embeds the newest messages that have no vector yet, one batch of them; says how many there were.
@@ -81,7 +90,8 @@ impl Recall {
 
     /// A vector for each part of each chunk.
     async fn embed_chunks(&self, waiting: &[&Unembedded]) -> Result<(), RecallError> {
-        let parts: Vec<Vec<Range<usize>>> = waiting.iter().map(|chunk| self.parts(&chunk.text)).collect();
+        let parts: Vec<Vec<Range<usize>>> =
+            waiting.iter().map(|chunk| self.parts(&chunk.text, &title_of(chunk))).collect();
         let mut texts = Vec::new();
         for (chunk, parts) in waiting.iter().zip(&parts) {
             texts.extend(parts.iter().map(|part| self.fit_to_send(titled(chunk, &chunk.text[part.clone()]))));
@@ -117,11 +127,17 @@ impl Recall {
         Ok(embedded.vectors)
     }
 
-    /// The parts of a text that the model reads one by one.
-    pub(crate) fn parts(&self, text: &str) -> Vec<Range<usize>> {
-        // Models count in tokens of their own, of which there may be more.
-        let tokens = self.embedder.reads() * 7 / 8;
-        chunk(text, ChunkSize { tokens, overlap: 0 }).into_iter().map(|span| span.new).collect()
+    /// The parts of a text that the model reads one by one, each with `title` before it. There is always one.
+    pub(crate) fn parts(&self, text: &str, title: &str) -> Vec<Range<usize>> {
+        let taken = self.embedder.count(title);
+        let tokens = self.embedder.reads().saturating_sub(taken).max(self.embedder.reads() / 2);
+        let count = |text: &str| self.embedder.count(text);
+        let parts = chunk_by(text, ChunkSize { tokens, overlap: 0 }, &count);
+        if parts.is_empty() {
+            std::iter::once(0..text.len()).collect()
+        } else {
+            parts.into_iter().map(|span| span.new).collect()
+        }
     }
 
     /// A text as it may leave this machine, if it does: without secrets, and not longer than a model takes.
@@ -155,8 +171,12 @@ impl Recall {
 
 /// A text with who said it, or what it is part of.
 fn titled(of: &Unembedded, text: &str) -> String {
-    match &of.author {
-        Some(author) => format!("{author}: {text}"),
-        None => text.to_owned(),
-    }
+    format!("{}{text}", title_of(of))
+}
+
+/// What stands before a text. A long title would take the place of what it is the title of.
+fn title_of(of: &Unembedded) -> String {
+    let Some(title) = &of.author else { return String::new() };
+    let short: String = title.chars().take(LONGEST_TITLE).collect();
+    format!("{short}: ")
 }

@@ -79,12 +79,12 @@ impl ChatModel for RecallModel {
 }
 
 /// That the index is behind, in a sentence.
-pub fn behind(messages: u64) -> String {
-    let (messages, are) = match messages {
-        1 => ("1 message".to_owned(), "is"),
-        many => (format!("{many} messages"), "are"),
+pub fn behind(texts: u64) -> String {
+    let (texts, are) = match texts {
+        1 => ("1 text".to_owned(), "is"),
+        many => (format!("{many} texts"), "are"),
     };
-    format!("{messages} {are} not indexed by meaning yet; what you look for may be among them.")
+    format!("{texts} {are} not indexed by meaning yet; what you look for may be among them.")
 }
 
 /// One passage of a document with its source.
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(answer(&[]), "Nothing in memory about this.\n\nConnect a model.");
         let memory = Recollection { behind: 2, ..Recollection::default() };
         let answer = RecallModel::new(TimeZone::UTC, "Connect a model.").answer(&memory);
-        assert!(answer.contains("\n2 messages are not indexed by meaning yet;"), "{answer}");
+        assert!(answer.contains("\n2 texts are not indexed by meaning yet;"), "{answer}");
     }
 
     #[test]

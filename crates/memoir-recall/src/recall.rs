@@ -73,7 +73,7 @@ impl Recall {
         let nothing_found =
             inquiry.passages.is_empty() && inquiry.documents.is_empty() && !inquiry.asks_nothing();
         let behind = if nothing_found && inquiry.filter.within.is_none() {
-            self.waiting().await.unwrap_or(0)
+            self.behind().await.unwrap_or(0)
         } else {
             0
         };

@@ -9,7 +9,7 @@ use std::{cmp::Ordering, collections::HashMap, fmt::Write as _, ops::Range};
 use futures::future::try_join_all;
 use memoir_core::{ChunkId, Document, DocumentId, DocumentPassage, Purpose, TimeZone, Timestamp};
 use memoir_models::EmbedTask;
-use memoir_store::{ChunkMatch, ChunkSearch, Filter};
+use memoir_store::{ChunkMatch, ChunkSearch, DocumentFilter};
 
 use crate::{
     Dedup, Recall, RecallError, Settings, calibration::Calibration, chunk, excerpt::excerpt, format,
@@ -119,12 +119,14 @@ impl Recall {
             each.join(", ")
         ));
         let deduplicated = deduplicate(merge(found), settings);
-        log.push(format!(
-            "Deduplication: {total} results → {} ({}, n={} per doc)",
-            deduplicated.len(),
-            settings.dedup_strategy.as_str(),
-            settings.dedup_max_per_doc
-        ));
+        log.push(match settings.dedup_strategy {
+            Dedup::Document => format!(
+                "Deduplication: {total} results → {} (n={} per doc)",
+                count(deduplicated.len(), "unique chunk"),
+                settings.dedup_max_per_doc
+            ),
+            other => format!("Deduplication: {total} results → {} ({})", deduplicated.len(), other.as_str()),
+        });
         let unique = deduplicated.len();
         let chosen = most_marginally_relevant(deduplicated, settings.mmr_lambda, settings.top_k);
         log.push(format!(
@@ -137,7 +139,8 @@ impl Recall {
 
     /// The vectors of the chunks of a window, in one batch. A chunk that is longer than the model reads has the mean of its parts.
     async fn embed_window(&self, chunks: &[&str]) -> Result<Vec<Vec<f32>>, RecallError> {
-        let parts: Vec<Vec<Range<usize>>> = chunks.iter().map(|text| self.parts(text)).collect();
+        let chunks: Vec<String> = chunks.iter().map(|text| words_alone(text)).collect();
+        let parts: Vec<Vec<Range<usize>>> = chunks.iter().map(|text| self.parts(text, "")).collect();
         let texts: Vec<String> = chunks
             .iter()
             .zip(&parts)
@@ -160,7 +163,9 @@ impl Recall {
             let recall = self.clone();
             // Each on a thread of its own, as far as there are some.
             tokio::spawn(async move {
-                recall.nearest_chunks(&vector, &Filter::default(), recall.settings.chunks_per_query).await
+                recall
+                    .nearest_chunks(&vector, &DocumentFilter::default(), recall.settings.chunks_per_query)
+                    .await
             })
         });
         let found = try_join_all(searches).await;
@@ -176,15 +181,14 @@ impl Recall {
     pub(crate) async fn nearest_chunks(
         &self,
         vector: &[f32],
-        filter: &Filter,
+        filter: &DocumentFilter,
         limit: usize,
     ) -> Result<Vec<ChunkMatch>, RecallError> {
         let search = ChunkSearch {
             model: self.embedder.name(),
             vector,
             mode: self.settings.mode,
-            since: filter.since,
-            until: filter.until,
+            filter,
             limit,
             overfetch: self.settings.overfetch,
         };
@@ -218,6 +222,14 @@ impl Recall {
         });
         Ok(passages.collect())
     }
+}
+
+/// What was said, without who said it and when: that stands in every chunk, and would make all of them mean the same.
+fn words_alone(chunk: &str) -> String {
+    let frames = ["## Message ", "**Author:** ", "**Timestamp:** "];
+    let lines = chunk.lines().filter(|line| !frames.iter().any(|frame| line.starts_with(frame)));
+    let words: Vec<&str> = lines.filter(|line| !line.trim().is_empty()).collect();
+    if words.is_empty() { chunk.to_owned() } else { words.join("\n") }
 }
 
 /// What is searched for: the whole window where it is small; its chunks where it is not, and the whole beside them.

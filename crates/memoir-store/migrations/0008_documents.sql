@@ -17,6 +17,10 @@ CREATE TABLE documents (
     updated INTEGER NOT NULL
 ) STRICT;
 
+-- What was taken out of a document goes with it.
+ALTER TABLE redactions ADD COLUMN document_id INTEGER REFERENCES documents (id) ON DELETE CASCADE;
+CREATE INDEX redactions_by_document ON redactions (document_id) WHERE document_id IS NOT NULL;
+
 CREATE INDEX documents_by_hash ON documents (hash);
 
 -- What a post was written from.

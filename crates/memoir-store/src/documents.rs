@@ -64,6 +64,24 @@ pub struct ChunkVectors {
     pub parts: Vec<(Range<usize>, Vec<f32>)>,
 }
 
+/// Which documents may be found. It is part of a search: what it refuses takes no one's place.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DocumentFilter {
+    /// None from before this day.
+    pub since: Option<String>,
+    /// None from this day on.
+    pub until: Option<String>,
+    /// No posts that were written from the talk of another project.
+    pub scope: Option<String>,
+}
+
+impl DocumentFilter {
+    /// Whether it refuses nothing.
+    pub fn allows_all(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// A search for the chunks nearest in meaning.
 #[derive(Debug, Clone, Copy)]
 pub struct ChunkSearch<'a> {
@@ -73,10 +91,8 @@ pub struct ChunkSearch<'a> {
     pub vector: &'a [f32],
     /// How.
     pub mode: IndexMode,
-    /// Nothing of documents from before.
-    pub since: Option<Timestamp>,
-    /// Nothing of documents from this moment on.
-    pub until: Option<Timestamp>,
+    /// What may be found.
+    pub filter: &'a DocumentFilter,
     /// How many chunks are wanted.
     pub limit: usize,
     /// How many times as many candidates are looked at exactly.
@@ -98,8 +114,8 @@ pub struct ChunkMatch {
     pub score: f64,
 }
 
-/// The chunks that have a word, each with how often.
-pub type ChunksWithWord = Vec<(ChunkId, u32)>;
+/// The chunks that have a word, each with how often; nothing of a word that very many have.
+pub type ChunksWithWord = Option<Vec<(ChunkId, u32)>>;
 
 /// Keeping documents and finding what is in them.
 #[async_trait]
@@ -120,7 +136,7 @@ pub trait Documents: Send + Sync {
     /// Some documents.
     async fn documents_by_id(&self, ids: &[DocumentId]) -> Result<Vec<Document>>;
 
-    /// Notes that a document's file is elsewhere now.
+    /// Notes that a document's file is elsewhere now: a file of the user's, whatever it was before.
     async fn move_document(&self, id: DocumentId, source: &str) -> Result<()>;
 
     /// The chunks of a document, in order.
@@ -142,7 +158,10 @@ pub trait Documents: Send + Sync {
     /// The chunks nearest in meaning, by cosine, each by its best part, best first.
     async fn nearest_chunks(&self, search: &ChunkSearch<'_>) -> Result<Vec<ChunkMatch>>;
 
-    /// For each of some words, in order, the chunks that have it; and how many chunks there are. A word that very many have
-    /// tells nothing, and is given none.
-    async fn chunks_with_words(&self, words: &[String]) -> Result<(Vec<ChunksWithWord>, u64)>;
+    /// For each of some words, in order, the chunks that have it; and about how many chunks there are.
+    async fn chunks_with_words(
+        &self,
+        words: &[String],
+        filter: &DocumentFilter,
+    ) -> Result<(Vec<ChunksWithWord>, u64)>;
 }

@@ -8,6 +8,8 @@ use crate::Result;
 /// A conversation that was brought in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Import {
+    /// By what it is known again.
+    pub origin: String,
     /// What it is here.
     pub conversation_id: ConversationId,
     /// How many messages of it are here.
@@ -23,6 +25,8 @@ pub struct NewImport<'a> {
     pub origin: &'a str,
     /// What it is to be here, if it is not yet.
     pub conversation: &'a NewConversation,
+    /// How much of it was here when it was looked at, and the sum over that.
+    pub seen: Option<(u64, &'a str)>,
     /// What is new in it.
     pub exchanges: &'a [ExchangeDraft],
     /// How many messages of it are here with that.
@@ -34,9 +38,9 @@ pub struct NewImport<'a> {
 /// Bringing in talk from elsewhere.
 #[async_trait]
 pub trait Imports: Send + Sync {
-    /// What is here of a conversation from elsewhere.
-    async fn import(&self, origin: &str) -> Result<Option<Import>>;
+    /// What is here of conversations from elsewhere whose origins begin so.
+    async fn imports(&self, origin: &str) -> Result<Vec<Import>>;
 
-    /// Files more of it, and how much there is now, in one transaction.
-    async fn put_import(&self, new: &NewImport<'_>) -> Result<ConversationId>;
+    /// Files more of one, and how much there is now, in one transaction. Nothing, if someone else has filed some of it meanwhile.
+    async fn put_import(&self, new: &NewImport<'_>) -> Result<Option<ConversationId>>;
 }

@@ -19,7 +19,9 @@ mod imports;
 mod inspect;
 mod jobs;
 mod memory;
+mod owner;
 mod permissions;
+mod schedules;
 mod settings;
 mod summaries;
 
@@ -33,7 +35,8 @@ pub use core_memory::{Change, CoreMemory};
 pub use costs::{CostFilter, CostLine, CostSummary, Costs};
 pub use digests::Digests;
 pub use documents::{
-    ChunkMatch, ChunkSearch, ChunkSpan, ChunkVectors, Chunker, ChunksWithWord, Documents, Filed, NewDocument,
+    ChunkMatch, ChunkSearch, ChunkSpan, ChunkVectors, Chunker, ChunksWithWord, DocumentFilter, Documents,
+    Filed, NewDocument,
 };
 pub use embeddings::{Embeddable, EmbeddingCount, Embeddings, NewEmbedding, Unembedded};
 pub use error::{Result, StoreError};
@@ -45,7 +48,9 @@ pub use memory::{
     ExchangeText, Filter, IndexMode, Match, Memory, MessageOutline, SummaryMatch, VectorSearch, WordSearch,
     WordsFound,
 };
+pub use owner::{is_dead, of_this_process};
 pub use permissions::{KeptRule, Permissions, Redaction};
+pub use schedules::{NewRun, RunningRun, Schedules};
 pub use settings::Settings;
 pub use summaries::{ConversationSummary, Summaries};
 
@@ -62,6 +67,7 @@ pub trait Store:
     + Summaries
     + Jobs
     + Permissions
+    + Schedules
     + Settings
     + CommandHistory
     + Costs
@@ -82,6 +88,7 @@ impl<T> Store for T where
         + Summaries
         + Jobs
         + Permissions
+        + Schedules
         + Settings
         + CommandHistory
         + Costs

@@ -30,7 +30,7 @@ pub(crate) async fn embed_next(
     current: &Current,
 ) -> Result<Progress, StoreError> {
     let kind = WorkerKind::EmbeddingGenerator;
-    let limit = if only == Some(SubjectKind::Chunk) { CHUNKS } else { BATCH };
+    let limit = if only == Some(SubjectKind::Chunk) { 4 * CHUNKS } else { BATCH };
     let claimed = match take_on(office, kind, (only, limit), current).await? {
         Taken::Work(claimed) => claimed,
         Taken::Nothing(why) => return Ok(why),

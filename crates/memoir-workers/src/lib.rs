@@ -12,7 +12,6 @@ mod embedding_generator;
 mod exchange_summarizer;
 mod extract;
 mod office;
-mod owner;
 mod runner;
 mod settings;
 mod summarise;

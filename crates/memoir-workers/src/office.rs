@@ -10,7 +10,7 @@ use memoir_models::ChatModel;
 use memoir_recall::Recall;
 use memoir_store::{Claim, CostFilter, Result, Store};
 
-use crate::{Broke, owner};
+use crate::Broke;
 
 /// How long work is believed to go on once it was begun: longer than it takes. Of one who died on this machine that is
 /// known sooner.
@@ -48,7 +48,7 @@ impl Office {
             zone: recall.zone.clone(),
             summarizer,
             current: Arc::default(),
-            owner: owner::of_this_process(recall.clock.now()),
+            owner: memoir_store::of_this_process(recall.clock.now()),
             daily_budget,
             parts: Arc::default(),
             recall,
@@ -84,7 +84,7 @@ impl Office {
     /// Gives back what processes of this machine were at that are no more.
     pub(crate) async fn take_back_from_the_dead(&self) -> Result<()> {
         for holder in self.store.lease_holders().await? {
-            if owner::is_dead(&holder, &self.owner) {
+            if memoir_store::is_dead(&holder, &self.owner) {
                 self.store.release_all_of(&holder).await?;
             }
         }

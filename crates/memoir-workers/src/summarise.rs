@@ -154,7 +154,7 @@ async fn call(
     if let Some(call) = bill.take() {
         office.store.record_calls(Some(task.conversation), &[call]).await?;
     }
-    Ok(answer?)
+    Ok(answer?.text)
 }
 
 /// What a call has used so far. If it is not taken, it is noted when this is dropped.

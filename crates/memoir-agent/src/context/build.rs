@@ -390,7 +390,7 @@ fn fit(
 ) -> (Recollection, String) {
     loop {
         let text = write(&memory);
-        if tokens(&text) <= room || (memory.passages.pop().is_none() && memory.documents.pop().is_none()) {
+        if tokens(&text) <= room || (memory.documents.pop().is_none() && memory.passages.pop().is_none()) {
             return (memory, text);
         }
     }

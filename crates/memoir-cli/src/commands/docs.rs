@@ -49,7 +49,7 @@ impl Command for Docs {
                 added?;
             }
             ("show", [name]) => println!("{}", documents::show(name, recall).await?),
-            ("remove", [_, ..]) => documents::remove(&names, recall).await?,
+            ("remove", [_, ..]) => documents::remove(&names, recall, &app.home.posts()).await?,
             ("reindex", _) => {
                 documents::reindex(&names, recall, embedding).await?;
                 app.workers.wake();

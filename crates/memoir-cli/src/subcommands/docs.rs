@@ -14,6 +14,7 @@ use crate::{
     args::DocsCommand,
     documents::{self, Embedding},
     failure::Failure,
+    home::Home,
     models::Models,
     recall, settings,
 };
@@ -23,6 +24,7 @@ pub(super) async fn run(
     models: &Models,
     store: Arc<dyn Store>,
     zone: &TimeZone,
+    home: &Home,
 ) -> Result<(), Failure> {
     let settings: WorkerSettings = settings::read(&models.config.workers, "workers", store.as_ref()).await?;
     let recall = recall::recall(Arc::clone(&store), models, zone, None).await?;
@@ -41,7 +43,7 @@ pub(super) async fn run(
             let chunks = store.chunks_of(document.id).await?;
             print(&json!({"document": document, "chunks": chunks}).to_string())
         }
-        DocsCommand::Remove { names } => documents::remove(&names, &recall).await,
+        DocsCommand::Remove { names } => documents::remove(&names, &recall, &home.posts()).await,
         DocsCommand::Reindex { names } => documents::reindex(&names, &recall, embedding).await,
     }
 }

@@ -92,9 +92,12 @@ fn chat_of(file: &Path) -> String {
         }
     }
     // A second download of the same.
-    let name =
-        name.trim_end_matches(|character: char| character.is_ascii_digit() || "() ".contains(character));
-    if name.is_empty() { "WhatsApp".into() } else { name.to_owned() }
+    let numbered = name.strip_suffix(')').and_then(|name| name.rsplit_once(" ("));
+    let name = match numbered {
+        Some((first, number)) if number.parse::<u32>().is_ok() => first.to_owned(),
+        _ => name,
+    };
+    if name.is_empty() { "WhatsApp".into() } else { name }
 }
 
 #[cfg(test)]
@@ -107,7 +110,7 @@ mod tests {
             ("WhatsApp Chat with Anna.txt", "Anna"),
             ("/x/WhatsApp Chat - The family (2).txt", "The family"),
             ("talk.txt", "talk"),
-            ("1.txt", "WhatsApp"),
+            ("WhatsApp Chat with Class of 2024.txt", "Class of 2024"),
         ] {
             assert_eq!(chat_of(Path::new(file)), chat);
         }

@@ -46,7 +46,7 @@ pub(crate) async fn run(
             search::run(search, recall).await
         }
         Command::Worker(WorkerCommand::Run { .. }) => worker::run(models, store, zone).await,
-        Command::Docs(command) => docs::run(command, models, store, zone).await,
+        Command::Docs(command) => docs::run(command, models, store, zone, home).await,
         Command::Write(wanted) => write::run(wanted, models, store, zone, home).await,
         Command::Import(command) => import::run(command, store.as_ref(), zone).await,
         Command::Eval(command) => eval::run(command).await,

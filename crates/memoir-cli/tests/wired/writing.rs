@@ -54,8 +54,8 @@ fn a_post_written_from_one_conversation_is_in_the_request_that_writes_about_anot
     assert!(out.contains("tags: [\"house\", \"heating\"]\n---\n\nThe boiler in the cellar bangs"), "{out}");
     assert!(said.contains("2024-03-12-the-banging-boiler.md, filed as the-banging-boiler."), "{said}");
     assert!(!said.contains("Nobody said"), "{said}");
-    let (system, sent) = asked(&provider, 0);
-    assert!(system.contains("The names in it are Anna, Ben"), "{system}");
+    let (_, sent) = asked(&provider, 0);
+    assert!(sent.contains("<memory>\nThe names in it: Anna, Ben.\n"), "{sent}");
     assert!(
         sent.contains("## Message 1\n**Author:** Anna\n**Timestamp:** 2024-03-12 09:01\n\nThe boiler"),
         "{sent}"

@@ -6,8 +6,8 @@ use std::{
 };
 
 use async_trait::async_trait;
-use memoir_core::{Chunk, ChunkId, Document, DocumentId, DocumentPassage, telling_words};
-use memoir_store::{ChunkMatch, ChunksWithWord};
+use memoir_core::{Chunk, ChunkId, Document, DocumentId, DocumentPassage, Timestamp, telling_words};
+use memoir_store::{ChunkMatch, ChunksWithWord, DocumentFilter};
 
 use crate::{
     Asking, Inquiry, Recall, RecallError, Stage,
@@ -34,6 +34,9 @@ const COVERAGE_SEARCHED: (f64, f64) = (0.4, 0.4);
 /// With fewer chunks all words count nearly the same.
 const FEW: u64 = 1000;
 
+/// In milliseconds.
+const DAY: i64 = 24 * 60 * 60 * 1000;
+
 pub(crate) struct SearchDocuments;
 
 #[async_trait]
@@ -49,12 +52,13 @@ impl Stage for SearchDocuments {
             return Ok(());
         }
         let words = &inquiry.question.words;
-        let (with_words, all) = recall.store.chunks_with_words(words).await?;
+        let filter = filter(inquiry);
+        let (with_words, all) = recall.store.chunks_with_words(words, &filter).await?;
         if all == 0 {
             return Ok(());
         }
         let near = match &inquiry.vector {
-            Some(vector) => recall.nearest_chunks(vector, &inquiry.filter, CLOSELY).await?,
+            Some(vector) => recall.nearest_chunks(vector, &filter, CLOSELY).await?,
             None => Vec::new(),
         };
         let weights = Weights::new(words, &with_words, all);
@@ -73,7 +77,7 @@ impl Stage for SearchDocuments {
             .iter()
             .filter_map(|chunk| {
                 let document = documents.get(&chunk.document_id)?;
-                in_time(document, inquiry).then(|| passage(chunk, document, near.get(&chunk.id), &weights))
+                Some(passage(chunk, document, near.get(&chunk.id), &weights))
             })
             .collect();
         found.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.chunk_id.cmp(&b.chunk_id)));
@@ -99,14 +103,16 @@ impl Stage for SearchDocuments {
     }
 }
 
-/// Whether a document is of the time that is asked for.
-fn in_time(document: &Document, inquiry: &Inquiry) -> bool {
-    let Ok(day) = document.date.parse::<jiff::civil::Date>() else { return true };
-    let Ok(start) = day.to_zoned(inquiry.zone.clone()) else { return true };
-    let start = start.timestamp().as_millisecond();
-    let filter = &inquiry.filter;
-    filter.since.is_none_or(|since| start >= since.as_millis())
-        && filter.until.is_none_or(|until| start < until.as_millis())
+/// Which documents may be found: of the days that are asked for, and no posts of other projects where those are forbidden.
+fn filter(inquiry: &Inquiry) -> DocumentFilter {
+    let day = |moment: Timestamp| moment.minute_in(&inquiry.zone).split(' ').next().map(str::to_owned);
+    // What ends in the middle of a day ends with it.
+    let until = inquiry.filter.until.map(|until| Timestamp::from_millis(until.as_millis() + DAY - 1));
+    DocumentFilter {
+        since: inquiry.filter.since.and_then(day),
+        until: until.and_then(day),
+        scope: inquiry.filter.scope.clone(),
+    }
 }
 
 /// Nothing unless one is clearly relevant; then others may be less.
@@ -162,7 +168,9 @@ impl Weights {
         // Of a few chunks nothing can be told about how rare a word is.
         let all = all.max(FEW) as f64;
         let rarity = words.iter().enumerate().map(|(place, _)| {
-            let having = with_words.get(place).map_or(0, Vec::len) as f64;
+            // A word that very many have tells nothing.
+            let Some(Some(chunks)) = with_words.get(place) else { return 0.0 };
+            let having = chunks.len() as f64;
             (1.0 + (all - having + 0.5).max(0.5) / (having + 0.5)).ln()
         });
         Self { words: words.to_vec(), rarity: rarity.collect() }
@@ -172,7 +180,7 @@ impl Weights {
     fn best(&self, with_words: &[ChunksWithWord]) -> Vec<ChunkId> {
         let mut scores: HashMap<ChunkId, f64> = HashMap::new();
         for (chunks, rarity) in with_words.iter().zip(&self.rarity) {
-            for (chunk, count) in chunks {
+            for (chunk, count) in chunks.iter().flatten() {
                 let count = f64::from(*count);
                 *scores.entry(*chunk).or_default() += rarity * count / (count + 1.0);
             }

@@ -5,6 +5,8 @@
 #![expect(clippy::unwrap_used, reason = "this module is a test suite; a failure is meant to panic")]
 
 mod context;
+mod documents;
+mod permissions;
 mod search;
 mod work;
 
@@ -40,6 +42,15 @@ where
     work::a_conversation_that_grew_is_summarised_again(empty_store().await).await;
     work::vectors_are_made_once_and_follow_their_texts(empty_store().await).await;
     work::a_digest_is_asked_for_and_made(empty_store().await).await;
+    documents::a_document_is_filed_changed_and_forgotten(empty_store().await).await;
+    documents::chunks_are_found_by_meaning_words_and_time(empty_store().await).await;
+    documents::chunks_get_their_vectors_once(empty_store().await).await;
+    documents::what_was_said_is_read_by_conversation_and_time(empty_store().await).await;
+    documents::posts_keep_to_their_project(empty_store().await).await;
+    documents::what_was_brought_in_is_known_again(empty_store().await).await;
+    permissions::rules_are_kept_for_a_project_or_everywhere(empty_store().await).await;
+    permissions::secrets_are_not_kept_and_what_was_found_is_told(empty_store().await).await;
+    permissions::questions_in_sql_read_and_no_more(empty_store().await).await;
     settings_are_kept_changed_and_removed(empty_store().await).await;
     command_history_keeps_order_and_skips_repetition(empty_store().await).await;
     costs_add_up_and_unknown_prices_are_counted(empty_store().await).await;

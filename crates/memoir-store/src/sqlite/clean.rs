@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use memoir_core::{ConversationTarget, ExchangeDraft, ExchangeId, MessageBody, Timestamp};
+use memoir_core::{ConversationTarget, DocumentId, ExchangeDraft, ExchangeId, MessageBody, Timestamp};
 use memoir_redact::{Finding, redact};
 use serde_json::Value;
 use sqlx::SqliteConnection;
@@ -13,6 +13,15 @@ use crate::Result;
 /// What was taken out, and where it stood.
 #[derive(Debug, Default)]
 pub(super) struct Findings(Vec<(&'static str, Finding)>);
+
+/// Where text comes from.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Source {
+    /// A line that was typed.
+    Line,
+    Exchange(ExchangeId),
+    Document(DocumentId),
+}
 
 impl Findings {
     /// A text as it may be kept.
@@ -51,14 +60,21 @@ impl Findings {
     pub(super) async fn note(
         self,
         connection: &mut SqliteConnection,
-        exchange: Option<ExchangeId>,
+        source: Source,
         now: Timestamp,
     ) -> Result<()> {
+        let (exchange, document) = match source {
+            Source::Line => (None, None),
+            Source::Exchange(id) => (Some(id.get()), None),
+            Source::Document(id) => (None, Some(id.get())),
+        };
         for (place, finding) in self.0 {
             sqlx::query(
-                "INSERT INTO redactions (exchange_id, place, kind, reason, created) VALUES (?, ?, ?, ?, ?)",
+                "INSERT INTO redactions (exchange_id, document_id, place, kind, reason, created)
+                 VALUES (?, ?, ?, ?, ?, ?)",
             )
-            .bind(exchange.map(ExchangeId::get))
+            .bind(exchange)
+            .bind(document)
             .bind(place)
             .bind(finding.kind)
             .bind(finding.reason)

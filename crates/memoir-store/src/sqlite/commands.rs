@@ -3,7 +3,11 @@
 use async_trait::async_trait;
 use memoir_core::Timestamp;
 
-use super::{SqliteStore, clean::Findings, error::store_error};
+use super::{
+    SqliteStore,
+    clean::{Findings, Source},
+    error::store_error,
+};
 use crate::{CommandHistory, Result};
 
 #[async_trait]
@@ -21,7 +25,7 @@ impl CommandHistory for SqliteStore {
         .execute(&mut *transaction)
         .await
         .map_err(store_error)?;
-        findings.note(&mut transaction, None, now).await?;
+        findings.note(&mut transaction, Source::Line, now).await?;
         transaction.commit().await.map_err(store_error)
     }
 

@@ -4,7 +4,12 @@ use async_trait::async_trait;
 use memoir_core::{CoreBlock, CoreChange, CoreEntry, Timestamp};
 use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
 
-use super::{SqliteStore, clean::Findings, error::store_error, rows::signed};
+use super::{
+    SqliteStore,
+    clean::{Findings, Source},
+    error::store_error,
+    rows::signed,
+};
 use crate::{Change, CoreMemory, Result};
 
 /// So many changes of each block can be undone.
@@ -53,7 +58,7 @@ impl CoreMemory for SqliteStore {
         .execute(&mut *transaction)
         .await
         .map_err(store_error)?;
-        findings.note(&mut transaction, None, change.at).await?;
+        findings.note(&mut transaction, Source::Line, change.at).await?;
         sqlx::query(
             "DELETE FROM core_memory_changes WHERE id IN (
                  SELECT id FROM core_memory_changes WHERE scope = ? AND block = ?

@@ -1,25 +1,30 @@
 //! SQL of documents and their chunks.
 
-use std::{collections::HashMap, ops::Range};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
 
 use async_trait::async_trait;
+use futures::future::try_join_all;
 use memoir_core::{
     Chunk, ChunkId, Document, DocumentId, DocumentKind, Subject, SubjectKind, Timestamp, WorkerKind,
 };
 use sqlx::{AssertSqlSafe, Row as _, SqliteConnection, sqlite::SqliteRow};
+use tokio::sync::RwLockReadGuard;
 
 use super::{
     SqliteStore,
-    clean::Findings,
+    clean::{Findings, Source},
     embeddings::forget_other_lengths,
     error::store_error,
-    index::{self, Which},
+    index::{self, Chunks, Which},
     jobs::done,
     rows::{list_of, signed},
 };
 use crate::{
-    ChunkMatch, ChunkSearch, ChunkSpan, ChunkVectors, Chunker, ChunksWithWord, Documents, Filed, NewDocument,
-    Result,
+    ChunkMatch, ChunkSearch, ChunkSpan, ChunkVectors, Chunker, ChunksWithWord, DocumentFilter, Documents,
+    Filed, NewDocument, Result,
 };
 
 /// What is told of a document.
@@ -29,7 +34,7 @@ const DOCUMENTS: &str = "SELECT documents.*,
      FROM documents";
 
 /// A word that occurs more often than this tells nothing about any one chunk.
-const COMMON: u32 = 50_000;
+const COMMON: u32 = 10_000;
 
 #[async_trait]
 impl Documents for SqliteStore {
@@ -37,6 +42,9 @@ impl Documents for SqliteStore {
         let mut findings = Findings::default();
         let text = findings.clean("document", &new.text);
         let title = findings.clean("document", &new.title);
+        let slug = findings.clean("document", &new.slug);
+        let tags: Vec<String> =
+            new.tags.iter().map(|tag| findings.clean("document", tag).into_owned()).collect();
         // The transaction is short: everything that takes time comes before it.
         let spans = chunk(&text);
         let mut transaction = self.begin_write().await?;
@@ -45,7 +53,11 @@ impl Documents for SqliteStore {
             .fetch_optional(&mut *transaction)
             .await
             .map_err(store_error)?;
-        let slug = free_slug(&mut transaction, &new.slug, known.as_ref().map(|(id, _)| *id)).await?;
+        let slug = match &known {
+            // It keeps the number that it has.
+            Some((_, own)) if own.strip_prefix(slug.as_ref()).is_some_and(is_number) => own.clone(),
+            _ => free_slug(&mut transaction, &slug, known.as_ref().map(|(id, _)| *id)).await?,
+        };
         let id: i64 = sqlx::query_scalar(
             "INSERT INTO documents (slug, title, date, tags, kind, source, hash, created, updated)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)
@@ -56,7 +68,7 @@ impl Documents for SqliteStore {
         .bind(slug)
         .bind(title.as_ref())
         .bind(&new.date)
-        .bind(serde_json::Value::from(new.tags.clone()).to_string())
+        .bind(serde_json::Value::from(tags).to_string())
         .bind(new.kind.as_str())
         .bind(&new.source)
         .bind(&new.hash)
@@ -76,7 +88,12 @@ impl Documents for SqliteStore {
             .await
             .map_err(store_error)?;
         }
-        findings.note(&mut transaction, None, now).await?;
+        sqlx::query("DELETE FROM redactions WHERE document_id = ?")
+            .bind(id)
+            .execute(&mut *transaction)
+            .await
+            .map_err(store_error)?;
+        findings.note(&mut transaction, Source::Document(DocumentId::new(id)), now).await?;
         transaction.commit().await.map_err(store_error)?;
         Ok(Filed { id: DocumentId::new(id), added, deleted })
     }
@@ -104,7 +121,7 @@ impl Documents for SqliteStore {
     }
 
     async fn move_document(&self, id: DocumentId, source: &str) -> Result<()> {
-        sqlx::query("UPDATE documents SET source = ? WHERE id = ?")
+        sqlx::query("UPDATE documents SET source = ?, kind = 'file' WHERE id = ?")
             .bind(source)
             .bind(id.get())
             .execute(&self.writer)
@@ -138,18 +155,37 @@ impl Documents for SqliteStore {
             .execute(&mut *transaction)
             .await
             .map_err(store_error)?;
+        let left: i64 = sqlx::query_scalar("SELECT count(*) FROM (SELECT 1 FROM chunks LIMIT 1)")
+            .fetch_one(&mut *transaction)
+            .await
+            .map_err(store_error)?;
         transaction.commit().await.map_err(store_error)?;
+        if left == 0 {
+            // It holds links between vectors that are gone; most have none.
+            let _ = std::fs::remove_file(self.chunk_graph_file.as_path());
+        }
         Ok(deleted.rows_affected() > 0)
     }
 
     async fn delete_chunk_vectors(&self, id: DocumentId) -> Result<u64> {
+        let mut transaction = self.begin_write().await?;
         let deleted = sqlx::query(
             "DELETE FROM chunk_embeddings WHERE chunk_id IN (SELECT id FROM chunks WHERE document_id = ?)",
         )
         .bind(id.get())
-        .execute(&self.writer)
+        .execute(&mut *transaction)
         .await
         .map_err(store_error)?;
+        // What failed before is tried again, too.
+        sqlx::query(
+            "DELETE FROM jobs WHERE subject_kind = 'chunk'
+               AND subject_id IN (SELECT id FROM chunks WHERE document_id = ?)",
+        )
+        .bind(id.get())
+        .execute(&mut *transaction)
+        .await
+        .map_err(store_error)?;
+        transaction.commit().await.map_err(store_error)?;
         Ok(deleted.rows_affected())
     }
 
@@ -187,14 +223,10 @@ impl Documents for SqliteStore {
             return Ok(Vec::new());
         }
         let which = Which { model: search.model, dimensions: search.vector.len() };
+        let allowed = self.allowed_documents(search.filter).await?;
         let ids = {
-            let mut chunks = self.chunks.write().await;
-            chunks.refresh(&self.readers, which).await?;
-            if chunks.is_worth_packing() {
-                self.pack();
-            }
-            let chunks = chunks.downgrade();
-            let ids = chunks.nearest(search, &self.chunk_graphs);
+            let chunks = self.chunk_index(which).await?;
+            let ids = chunks.nearest(search, allowed.as_ref(), &self.chunk_graphs);
             if let Some((coded, deletions)) = chunks.coded()
                 && let Some(plan) = self.chunk_graphs.plan(&coded, search.mode, deletions)
             {
@@ -208,38 +240,104 @@ impl Documents for SqliteStore {
         self.measure_parts(&ids, search).await
     }
 
-    async fn chunks_with_words(&self, words: &[String]) -> Result<(Vec<ChunksWithWord>, u64)> {
-        let all: i64 = sqlx::query_scalar("SELECT count(*) FROM chunks")
+    async fn chunks_with_words(
+        &self,
+        words: &[String],
+        filter: &DocumentFilter,
+    ) -> Result<(Vec<ChunksWithWord>, u64)> {
+        // The last that was given out tells about how many there are, without counting.
+        let all: i64 = sqlx::query_scalar("SELECT coalesce(max(id), 0) FROM chunks")
             .fetch_one(&self.readers)
             .await
             .map_err(store_error)?;
-        let mut found = Vec::with_capacity(words.len());
-        for word in words.iter().filter(|_| all > 0) {
-            let mut counts: HashMap<i64, u32> = HashMap::new();
-            for stem in self.stems.of(word).await? {
-                // As one text: a row each would cost ten times as much.
-                let ids: Option<String> = sqlx::query_scalar(
-                    "SELECT group_concat(doc, ' ') FROM (SELECT doc FROM _chunk_words WHERE term = ? LIMIT ?)",
-                )
-                .bind(stem)
-                .bind(COMMON)
-                .fetch_one(&self.readers)
-                .await
-                .map_err(store_error)?;
-                for id in ids.as_deref().unwrap_or_default().split(' ').filter_map(|id| id.parse().ok()) {
-                    *counts.entry(id).or_default() += 1;
-                }
-            }
-            if counts.values().sum::<u32>() >= COMMON {
-                counts.clear();
-            }
-            found.push(counts.into_iter().map(|(id, count)| (ChunkId::new(id), count)).collect());
+        if all == 0 {
+            return Ok((vec![Some(Vec::new()); words.len()], 0));
+        }
+        let allowed = match self.allowed_documents(filter).await? {
+            Some(documents) => Some(self.chunks_in(&documents).await?),
+            None => None,
+        };
+        let mut found = try_join_all(words.iter().map(|word| self.chunks_with(word))).await?;
+        if let Some(allowed) = allowed {
+            found
+                .iter_mut()
+                .flatten()
+                .for_each(|chunks| chunks.retain(|(id, _)| allowed.contains(&id.get())));
         }
         Ok((found, u64::try_from(all).unwrap_or(0)))
     }
 }
 
 impl SqliteStore {
+    /// What is known of all chunks, brought up to date. Searches side by side do not wait for each other.
+    async fn chunk_index(&self, which: Which<'_>) -> Result<RwLockReadGuard<'_, Chunks>> {
+        {
+            let chunks = self.chunks.read().await;
+            if chunks.is_current(&self.readers, which).await? {
+                return Ok(chunks);
+            }
+        }
+        let mut chunks = self.chunks.write().await;
+        chunks.refresh(&self.readers, which).await?;
+        if chunks.is_worth_packing() {
+            self.pack();
+        }
+        Ok(chunks.downgrade())
+    }
+
+    /// The documents that a filter allows, if it refuses any.
+    async fn allowed_documents(&self, filter: &DocumentFilter) -> Result<Option<HashSet<i64>>> {
+        if filter.allows_all() {
+            return Ok(None);
+        }
+        let allowed: Vec<i64> = sqlx::query_scalar(
+            "SELECT id FROM documents
+             WHERE date >= coalesce(?1, date) AND (?2 IS NULL OR date < ?2)
+               AND (?3 IS NULL OR NOT EXISTS (
+                   SELECT 1 FROM post_sources JOIN conversations ON conversations.id = conversation_id
+                   WHERE document_id = documents.id AND scope <> ?3))",
+        )
+        .bind(filter.since.as_deref())
+        .bind(filter.until.as_deref())
+        .bind(filter.scope.as_deref())
+        .fetch_all(&self.readers)
+        .await
+        .map_err(store_error)?;
+        Ok(Some(allowed.into_iter().collect()))
+    }
+
+    /// The chunks of some documents.
+    async fn chunks_in(&self, documents: &HashSet<i64>) -> Result<HashSet<i64>> {
+        let ids: Vec<i64> =
+            sqlx::query_scalar("SELECT id FROM chunks WHERE document_id IN (SELECT value FROM json_each(?))")
+                .bind(list_of(documents.iter().copied()))
+                .fetch_all(&self.readers)
+                .await
+                .map_err(store_error)?;
+        Ok(ids.into_iter().collect())
+    }
+
+    /// The chunks that have a word.
+    async fn chunks_with(&self, word: &str) -> Result<ChunksWithWord> {
+        let mut counts: HashMap<i64, u32> = HashMap::new();
+        for stem in self.stems.of(word).await? {
+            // As one text: a row each would cost ten times as much.
+            let ids: Option<String> = sqlx::query_scalar(
+                "SELECT group_concat(doc, ' ') FROM (SELECT doc FROM _chunk_words WHERE term = ? LIMIT ?)",
+            )
+            .bind(stem)
+            .bind(COMMON)
+            .fetch_one(&self.readers)
+            .await
+            .map_err(store_error)?;
+            for id in ids.as_deref().unwrap_or_default().split(' ').filter_map(|id| id.parse().ok()) {
+                *counts.entry(id).or_default() += 1;
+            }
+        }
+        let is_common = counts.values().sum::<u32>() >= COMMON;
+        Ok((!is_common).then(|| counts.into_iter().map(|(id, count)| (ChunkId::new(id), count)).collect()))
+    }
+
     async fn documents_where(&self, condition: &'static str, values: &[&str]) -> Result<Vec<Document>> {
         let statement = AssertSqlSafe(format!("{DOCUMENTS} WHERE {condition}"));
         let query = values.iter().fold(sqlx::query(statement), |query, value| query.bind(*value));
@@ -285,23 +383,25 @@ impl SqliteStore {
     }
 }
 
+/// Whether this is what makes a slug differ from another: `-2`.
+fn is_number(rest: &str) -> bool {
+    rest.strip_prefix('-').is_some_and(|number| number.parse::<u32>().is_ok())
+}
+
 /// A slug that no other document has.
 async fn free_slug(connection: &mut SqliteConnection, wanted: &str, own: Option<i64>) -> Result<String> {
-    let mut number = 1_u32;
-    loop {
-        let slug = if number == 1 { wanted.to_owned() } else { format!("{wanted}-{number}") };
-        let taken: Option<i64> =
-            sqlx::query_scalar("SELECT id FROM documents WHERE slug = ? AND id IS NOT ?")
-                .bind(&slug)
-                .bind(own)
-                .fetch_optional(&mut *connection)
-                .await
-                .map_err(store_error)?;
-        match taken {
-            Some(_) => number += 1,
-            None => return Ok(slug),
-        }
-    }
+    // Those with a number stand between "name-" and "name.", which is the character after the dash.
+    let (taken, highest): (bool, Option<i64>) = sqlx::query_as(
+        "SELECT EXISTS (SELECT 1 FROM documents WHERE slug = ?1 AND id IS NOT ?2),
+                (SELECT max(CAST(substr(slug, length(?1) + 2) AS INTEGER)) FROM documents
+                 WHERE slug >= ?1 || '-' AND slug < ?1 || '.' AND id IS NOT ?2)",
+    )
+    .bind(wanted)
+    .bind(own)
+    .fetch_one(connection)
+    .await
+    .map_err(store_error)?;
+    Ok(if taken { format!("{wanted}-{}", highest.unwrap_or(0).max(1) + 1) } else { wanted.to_owned() })
 }
 
 /// Brings the chunks of a document up to date: what says the same as before stays, with its vectors. Says how many were added

@@ -221,9 +221,12 @@ pub(super) async fn forget_other_lengths(
     length: usize,
 ) -> Result<()> {
     let length = i64::try_from(length).unwrap_or(i64::MAX);
-    for table in ["embeddings", "summary_embeddings", "chunk_embeddings"] {
+    // Of chunks the first part tells, which is found by an index.
+    for (table, condition) in
+        [("embeddings", ""), ("summary_embeddings", ""), ("chunk_embeddings", "AND part = 0")]
+    {
         let known: Option<i64> = sqlx::query_scalar(AssertSqlSafe(format!(
-            "SELECT dimensions FROM {table} WHERE model = ? LIMIT 1"
+            "SELECT dimensions FROM {table} WHERE model = ? {condition} LIMIT 1"
         )))
         .bind(model)
         .fetch_optional(&mut *connection)

@@ -18,8 +18,10 @@ use crate::{Committed, Exchanges, Result, Said, Span, StoreError};
 #[async_trait]
 impl Exchanges for SqliteStore {
     async fn commit_exchange(&self, target: &ConversationTarget, draft: &ExchangeDraft) -> Result<Committed> {
+        // The lock is held for a moment only: what takes time comes before it.
+        let clean = clean::exchange(target, draft);
         let mut transaction = self.begin_write().await?;
-        let filed = file_exchange(&mut transaction, target, draft).await?;
+        let filed = file_exchange(&mut transaction, clean).await?;
         transaction.commit().await.map_err(store_error)?;
         Ok(filed)
     }
@@ -119,19 +121,17 @@ impl Exchanges for SqliteStore {
     }
 }
 
-/// Files an exchange with its messages, its costs and, if that is new, its conversation.
+/// Files an exchange without its secrets: messages, costs and, if that is new, its conversation.
 pub(super) async fn file_exchange(
     connection: &mut SqliteConnection,
-    target: &ConversationTarget,
-    draft: &ExchangeDraft,
+    (target, draft, findings): (ConversationTarget, ExchangeDraft, clean::Findings),
 ) -> Result<Committed> {
-    let (target, draft, findings) = clean::exchange(target, draft);
     let conversation_id = match &target {
         ConversationTarget::New(new) => insert_conversation(connection, new, &draft).await,
         ConversationTarget::Existing(id) => touch_conversation(connection, *id, &draft).await,
     }?;
     let exchange_id = insert_exchange(connection, conversation_id, &draft).await?;
-    findings.note(connection, Some(exchange_id), draft.completed).await?;
+    findings.note(connection, clean::Source::Exchange(exchange_id), draft.completed).await?;
     for message in &draft.messages {
         insert_message(connection, conversation_id, exchange_id, message).await?;
     }

@@ -17,6 +17,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (6, "work", include_str!("../../migrations/0006_work.sql")),
     (7, "tools", include_str!("../../migrations/0007_tools.sql")),
     (8, "documents", include_str!("../../migrations/0008_documents.sql")),
+    (9, "tasks", include_str!("../../migrations/0009_tasks.sql")),
 ];
 
 /// The schema version that this program writes.

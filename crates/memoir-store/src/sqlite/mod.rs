@@ -23,6 +23,7 @@ mod migrations;
 mod open;
 mod permissions;
 mod rows;
+mod schedules;
 mod settings;
 mod sources;
 mod stems;

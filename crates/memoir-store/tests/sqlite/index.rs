@@ -14,7 +14,7 @@ use crate::{execute, open};
 const DIMENSIONS: usize = 64;
 
 /// A vector of its own for every number.
-fn vector(number: i64) -> Vec<f32> {
+pub(crate) fn vector(number: i64) -> Vec<f32> {
     let mut state = u64::try_from(number).unwrap().wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut random = || {
         state ^= state << 13;
@@ -64,10 +64,7 @@ async fn having(store: &SqliteStore, word: &str) -> usize {
 }
 
 async fn segments(path: &Path) -> i64 {
-    use sqlx::Connection as _;
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
-    let mut connection = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
-    sqlx::query_scalar("SELECT count(*) FROM _index_segments").fetch_one(&mut connection).await.unwrap()
+    crate::count(path, "SELECT count(*) FROM _index_segments").await
 }
 
 async fn finds_all(store: &SqliteStore, numbers: &[i64]) {

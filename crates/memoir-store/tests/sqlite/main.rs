@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
+mod chunks;
 mod index;
 
 use std::{fs, path::Path, sync::Arc};
@@ -24,6 +25,14 @@ async fn execute(path: &Path, sql: &'static str) {
     let mut connection = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
     sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
     connection.close().await.unwrap();
+}
+
+/// A number that the file tells.
+async fn count(path: &Path, sql: &'static str) -> i64 {
+    use sqlx::Connection as _;
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
+    let mut connection = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
+    sqlx::query_scalar(sql).fetch_one(&mut connection).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]

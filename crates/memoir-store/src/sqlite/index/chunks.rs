@@ -2,7 +2,7 @@
 //!
 //! They are kept apart from what was said: who has no documents reads nothing here, and adding many leaves the rest alone.
 
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 use memoir_index::{Codes, Keep, Scan, VectorIndex};
 use sqlx::{Connection as _, Row as _, SqliteConnection, SqlitePool, sqlite::SqliteRow};
@@ -18,14 +18,10 @@ use crate::{ChunkSearch, Result, sqlite::error::store_error};
 const KIND: &str = "chunks";
 
 /// What the rows that are not packed yet are read with, for ids in between.
-const UNPACKED: &str = "SELECT chunk_embeddings.id, chunk_id, vector, unixepoch(date) * 1000 AS moment
-     FROM chunk_embeddings NOT INDEXED
-     JOIN chunks ON chunks.id = chunk_id JOIN documents ON documents.id = document_id
+const UNPACKED: &str = "SELECT chunk_embeddings.id, document_id, vector
+     FROM chunk_embeddings NOT INDEXED JOIN chunks ON chunks.id = chunk_id
      WHERE chunk_embeddings.id > ?1 AND chunk_embeddings.id < ?2 AND model = ?3 AND dimensions = ?4
      ORDER BY chunk_embeddings.id";
-
-/// So many more parts than are wanted are looked at exactly, at least: estimates are coarse.
-const MORE: usize = 60;
 
 /// A chunk is found by the best of its parts; several of the nearest may be of one chunk.
 const PARTS_OF_ONE: usize = 4;
@@ -58,12 +54,25 @@ impl State {
 }
 
 impl Chunks {
+    /// Whether nothing was written since the last time.
+    pub(in crate::sqlite) async fn is_current(&self, readers: &SqlitePool, which: Which<'_>) -> Result<bool> {
+        if !self.is_of(which) {
+            return Ok(false);
+        }
+        let mut connection = readers.acquire().await.map_err(store_error)?;
+        Ok(self.state == Some(State::read(&mut connection).await?))
+    }
+
+    /// Whether the vectors here are those of a model.
+    fn is_of(&self, which: Which<'_>) -> bool {
+        let known = self.vectors.as_ref();
+        known.is_some_and(|known| known.model == which.model && known.codes.dimensions() == which.dimensions)
+    }
+
     /// Reads what was written since the last time.
     pub(in crate::sqlite) async fn refresh(&mut self, readers: &SqlitePool, which: Which<'_>) -> Result<()> {
         let mut connection = readers.acquire().await.map_err(store_error)?;
-        let known = self.vectors.as_ref();
-        let same = known
-            .is_some_and(|known| known.model == which.model && known.codes.dimensions() == which.dimensions);
+        let same = self.is_of(which);
         if same && self.state == Some(State::read(&mut connection).await?) {
             return Ok(());
         }
@@ -89,18 +98,22 @@ impl Chunks {
     }
 
     /// The vectors with the highest estimates among what may be found, best first.
-    pub(in crate::sqlite) fn nearest(&self, search: &ChunkSearch<'_>, graphs: &Graphs) -> Vec<i64> {
+    pub(in crate::sqlite) fn nearest(
+        &self,
+        search: &ChunkSearch<'_>,
+        allowed: Option<&HashSet<i64>>,
+        graphs: &Graphs,
+    ) -> Vec<i64> {
         let Some(vectors) = &self.vectors else { return Vec::new() };
-        let since = search.since.map_or(i64::MIN, |since| since.as_millis());
-        let until = search.until.map_or(i64::MAX, |until| until.as_millis());
-        let keeps = |row: u32| (since..until).contains(&vectors.moments[row as usize]);
-        let keep = (search.since.is_some() || search.until.is_some()).then_some(&keeps as &dyn Keep);
+        let keeps =
+            |row: u32| allowed.is_none_or(|allowed| allowed.contains(&vectors.documents[row as usize]));
+        let keep = allowed.is_some().then_some(&keeps as &dyn Keep);
         let graph = graphs.current(&vectors.coded(), search.mode, self.deletions());
         let index: &dyn VectorIndex = match &graph {
             Some(graph) => graph.as_ref(),
             None => &Scan,
         };
-        let candidates = (search.limit * search.overfetch.max(1)).max(search.limit * PARTS_OF_ONE + MORE);
+        let candidates = search.limit * PARTS_OF_ONE * search.overfetch.max(1);
         let found = index.nearest(&vectors.codes, &vectors.codes.query(search.vector), keep, candidates);
         found.into_iter().map(|candidate| vectors.ids[candidate.row as usize]).collect()
     }
@@ -141,8 +154,8 @@ struct Vectors {
     model: String,
     codes: Codes,
     ids: Vec<i64>,
-    /// The days of their documents.
-    moments: Vec<i64>,
+    /// The documents that they are of.
+    documents: Vec<i64>,
 }
 
 impl Vectors {
@@ -151,7 +164,7 @@ impl Vectors {
             model: which.model.to_owned(),
             codes: Codes::new(which.dimensions),
             ids: Vec::new(),
-            moments: Vec::new(),
+            documents: Vec::new(),
         }
     }
 
@@ -166,7 +179,7 @@ impl Vectors {
     fn pack(&self, rows: Range<usize>) -> Vec<u8> {
         let mut bytes = Vec::new();
         columns::write(&mut bytes, &self.ids[rows.clone()]);
-        columns::write(&mut bytes, &self.moments[rows.clone()]);
+        columns::write(&mut bytes, &self.documents[rows.clone()]);
         self.codes.export(rows, &mut bytes);
         bytes
     }
@@ -183,7 +196,7 @@ impl Target for Vectors {
         if vector.len() == self.codes.dimensions() {
             self.codes.push(&vector);
             self.ids.push(id);
-            self.moments.push(row.try_get::<Option<i64>, _>("moment")?.unwrap_or(0));
+            self.documents.push(row.try_get("document_id")?);
         }
         Ok(id)
     }
@@ -191,10 +204,10 @@ impl Target for Vectors {
     fn unpack(&mut self, mut data: &[u8], count: usize) -> bool {
         let mut read = || {
             let ids = columns::read::<i64>(&mut data, count)?;
-            let moments = columns::read::<i64>(&mut data, count)?;
+            let documents = columns::read::<i64>(&mut data, count)?;
             self.codes.import(data, count).then_some(())?;
             self.ids.extend(ids);
-            self.moments.extend(moments);
+            self.documents.extend(documents);
             Some(())
         };
         read().is_some()

@@ -8,7 +8,7 @@ use rustix::{
 };
 
 /// The name of this process.
-pub(crate) fn of_this_process(now: Timestamp) -> String {
+pub fn of_this_process(now: Timestamp) -> String {
     format!("{}/{}/{}", machine(), getpid().as_raw_nonzero(), now.as_millis())
 }
 
@@ -20,7 +20,7 @@ fn machine() -> String {
 }
 
 /// Whether the holder of a lease is known to be no more. Of other machines nothing is known.
-pub(crate) fn is_dead(holder: &str, own: &str) -> bool {
+pub fn is_dead(holder: &str, own: &str) -> bool {
     let mut parts = holder.split('/');
     let (Some(there), Some(pid), Some(_), None) = (parts.next(), parts.next(), parts.next(), parts.next())
     else {

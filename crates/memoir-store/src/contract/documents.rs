@@ -1,0 +1,272 @@
+//! Documents, and talk that was brought in.
+
+use memoir_core::{DocumentKind, NewConversation, Subject, SubjectKind, WorkerKind};
+
+use super::{at, exchange, new_conversation};
+use crate::{
+    ChunkSearch, ChunkSpan, ChunkVectors, Claim, DocumentFilter, Embeddable, IndexMode, NewDocument,
+    NewImport, Span, Store,
+};
+
+const MODEL: &str = "test/model";
+
+fn document(source: &str, slug: &str, text: &str) -> NewDocument {
+    NewDocument {
+        slug: slug.into(),
+        title: format!("About {slug}"),
+        date: "2025-03-04".into(),
+        tags: vec!["one".into(), "two, three".into()],
+        kind: DocumentKind::File,
+        source: source.into(),
+        hash: format!("sum of {text}"),
+        text: text.into(),
+        written_from: Vec::new(),
+    }
+}
+
+/// A chunk for each line.
+fn lines(text: &str) -> Vec<ChunkSpan> {
+    let mut end = 0;
+    let lines = text.split_inclusive('\n');
+    lines
+        .map(|line| {
+            let start = end;
+            end += line.len();
+            ChunkSpan { new: start..end, overlap: 0, tokens: 3 }
+        })
+        .collect()
+}
+
+/// Everything may be found.
+static ALL: std::sync::LazyLock<DocumentFilter> = std::sync::LazyLock::new(DocumentFilter::default);
+
+fn search(vector: &[f32], limit: usize) -> ChunkSearch<'_> {
+    ChunkSearch { model: MODEL, vector, mode: IndexMode::Auto, filter: &ALL, limit, overfetch: 4 }
+}
+
+async fn texts(store: &impl Store, slug: &str) -> Vec<String> {
+    let document = store.document(slug).await.unwrap().unwrap();
+    store.chunks_of(document.id).await.unwrap().into_iter().map(|chunk| chunk.text).collect()
+}
+
+/// Gives every chunk of a document vectors that point its own way.
+async fn point(store: &impl Store, slug: &str, vectors: &[[f32; 2]]) {
+    let document = store.document(slug).await.unwrap().unwrap();
+    let chunks = store.chunks_of(document.id).await.unwrap();
+    let vectors: Vec<ChunkVectors> = chunks
+        .iter()
+        .zip(vectors)
+        .map(|(chunk, vector)| ChunkVectors {
+            chunk_id: chunk.id,
+            parts: vec![(0..1, vec![0.0, -1.0]), (1..2, vector.to_vec())],
+        })
+        .collect();
+    store.put_chunk_vectors(MODEL, &vectors).await.unwrap();
+}
+
+pub(super) async fn a_document_is_filed_changed_and_forgotten(store: impl Store) {
+    let chunk: &crate::Chunker = &lines;
+    let filed = store.put_document(&document("/a", "rain", "one\ntwo\nthree"), chunk, at(1)).await.unwrap();
+    assert_eq!((filed.added, filed.deleted), (3, 0));
+    let kept = store.document("rain").await.unwrap().unwrap();
+    assert_eq!((kept.id, kept.chunks, kept.tokens), (filed.id, 3, 9));
+    assert_eq!(
+        (kept.date.as_str(), kept.tags.as_slice()),
+        ("2025-03-04", ["one".to_owned(), "two, three".into()].as_slice())
+    );
+    assert_eq!(
+        store.document(&filed.id.to_string()).await.unwrap().map(|known| known.slug),
+        Some("rain".into())
+    );
+    assert!(
+        store.document("nothing").await.unwrap().is_none() && store.document("1x").await.unwrap().is_none()
+    );
+    assert_eq!(texts(&store, "rain").await, ["one\n", "two\n", "three"]);
+
+    // From the same file: what says the same stays, in its new place, with its vectors.
+    point(&store, "rain", &[[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]]).await;
+    let again = store.put_document(&document("/a", "rain", "zero\ntwo\nthree"), chunk, at(2)).await.unwrap();
+    assert_eq!((again.id, again.added, again.deleted), (filed.id, 1, 1));
+    assert_eq!(texts(&store, "rain").await, ["zero\n", "two\n", "three"]);
+    let near = store.nearest_chunks(&search(&[0.0, 1.0], 5)).await.unwrap();
+    assert_eq!(near.len(), 2, "of the new chunk there is no vector yet");
+    assert!((near[0].score - 1.0).abs() < 0.01 && near[0].part == (1..2), "each by its best part: {near:?}");
+
+    // Another with the same name gets a number.
+    store.put_document(&document("/b", "rain", "four"), chunk, at(3)).await.unwrap();
+    assert_eq!(texts(&store, "rain-2").await, ["four"]);
+    let like = store.documents_like("sum of four", "/a").await.unwrap();
+    assert_eq!(like.len(), 2, "by what it says or where it is");
+    store.move_document(like[1].id, "/c").await.unwrap();
+    assert_eq!(store.document("rain-2").await.unwrap().map(|known| known.source), Some("/c".into()));
+
+    assert!(store.delete_document(filed.id).await.unwrap());
+    assert!(!store.delete_document(filed.id).await.unwrap());
+    assert!(store.nearest_chunks(&search(&[0.0, 1.0], 5)).await.unwrap().is_empty());
+    let (found, all) = store.chunks_with_words(&["three".into(), "four".into()], &ALL).await.unwrap();
+    let counts: Vec<usize> = found.into_iter().map(|chunks| chunks.unwrap().len()).collect();
+    assert_eq!(counts, [0, 1]);
+    assert!(all >= 1);
+    assert_eq!(store.documents().await.unwrap().len(), 1);
+}
+
+pub(super) async fn chunks_are_found_by_meaning_words_and_time(store: impl Store) {
+    let chunk: &crate::Chunker = &lines;
+    store.put_document(&document("/a", "old", "boilers boiling\nthe well"), chunk, at(1)).await.unwrap();
+    let newer = NewDocument { date: "2026-01-01".into(), ..document("/b", "new", "a boiler\n") };
+    store.put_document(&newer, chunk, at(1)).await.unwrap();
+    point(&store, "old", &[[1.0, 0.0], [0.0, 1.0]]).await;
+    point(&store, "new", &[[0.6, 0.8]]).await;
+    let slugs = async |search: ChunkSearch<'_>| {
+        let found = store.nearest_chunks(&search).await.unwrap();
+        let ids: Vec<_> = found.iter().map(|found| found.document_id).collect();
+        let known = store.documents_by_id(&ids).await.unwrap();
+        let slug = |id| known.iter().find(|known| known.id == id).map(|known| known.slug.clone()).unwrap();
+        ids.into_iter().map(slug).collect::<Vec<_>>()
+    };
+    assert_eq!(slugs(search(&[1.0, 0.0], 2)).await, ["old", "new"]);
+    for mode in [IndexMode::Exact, IndexMode::Ann] {
+        assert_eq!(slugs(ChunkSearch { mode, ..search(&[0.0, 1.0], 1) }).await, ["old"]);
+    }
+    let since = DocumentFilter { since: Some("2025-06-01".into()), ..DocumentFilter::default() };
+    let until = DocumentFilter { until: Some("2026-01-01".into()), ..DocumentFilter::default() };
+    assert_eq!(
+        slugs(ChunkSearch { filter: &since, ..search(&[1.0, 0.0], 5) }).await,
+        ["new"],
+        "it is part of the search"
+    );
+    assert_eq!(slugs(ChunkSearch { filter: &until, ..search(&[0.6, 0.8], 1) }).await, ["old"]);
+    let (found, _) = store.chunks_with_words(&["boiler".into()], &since).await.unwrap();
+    assert_eq!(found[0].as_ref().map(Vec::len), Some(1));
+    // A date may change while its chunks stay.
+    store
+        .put_document(
+            &NewDocument { date: "2026-02-02".into(), ..document("/a", "old", "boilers boiling\nthe well") },
+            chunk,
+            at(9),
+        )
+        .await
+        .unwrap();
+    assert_eq!(slugs(ChunkSearch { filter: &since, ..search(&[1.0, 0.0], 1) }).await, ["old"]);
+    assert!(
+        store
+            .nearest_chunks(&ChunkSearch { model: "other", ..search(&[1.0, 0.0], 5) })
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    let (found, all) =
+        store.chunks_with_words(&["boiler".into(), "\"*(".into(), "well".into()], &ALL).await.unwrap();
+    let counts: Vec<Vec<u32>> = found
+        .iter()
+        .map(|chunks| {
+            let mut counts: Vec<u32> = chunks.iter().flatten().map(|(_, count)| *count).collect();
+            counts.sort_unstable();
+            counts
+        })
+        .collect();
+    assert_eq!((counts, all), (vec![vec![1, 1], vec![], vec![1]], 3), "by their stems");
+}
+
+pub(super) async fn chunks_get_their_vectors_once(store: impl Store) {
+    store.put_document(&document("/a", "a", "one\ntwo"), &lines, at(1)).await.unwrap();
+    let embeddable = Embeddable { model: MODEL, shortest: 10 };
+    let count = async || store.unembedded_count(SubjectKind::Chunk, &embeddable).await.unwrap();
+    assert_eq!(count().await, 2);
+    let claim = Claim {
+        worker: WorkerKind::EmbeddingGenerator,
+        only: Some(SubjectKind::Chunk),
+        except: None,
+        with_model: false,
+        embeddable,
+        owner: "me",
+        now: at(10),
+        until: at(1000),
+    };
+    let claimed = store.claim(&claim, 10).await.unwrap();
+    assert_eq!(claimed.len(), 2);
+    assert!(store.claim(&Claim { owner: "you", ..claim }, 10).await.unwrap().is_empty(), "someone is at it");
+    let subjects: Vec<Subject> = claimed.iter().map(|claimed| claimed.subject).collect();
+    let waiting = store.embeddable_texts(&subjects).await.unwrap();
+    assert!(
+        waiting
+            .iter()
+            .all(|text| text.author.as_deref() == Some("About a") && text.conversation_id.is_none())
+    );
+    point(&store, "a", &[[1.0, 0.0], [0.0, 1.0]]).await;
+    assert_eq!(count().await, 0);
+    assert!(store.claim(&claim, 10).await.unwrap().is_empty());
+    point(&store, "a", &[[0.0, 1.0], [1.0, 0.0]]).await;
+    let near = store.nearest_chunks(&search(&[1.0, 0.0], 1)).await.unwrap();
+    assert_eq!(
+        near[0].chunk_id.get(),
+        waiting.iter().map(|text| text.subject.id).min().unwrap(),
+        "the first stay"
+    );
+    let document = store.document("a").await.unwrap().unwrap();
+    assert_eq!(store.delete_chunk_vectors(document.id).await.unwrap(), 4);
+    assert_eq!(count().await, 2, "they are made anew");
+    assert_eq!(store.delete_embeddings().await.unwrap(), 0);
+}
+
+pub(super) async fn what_was_said_is_read_by_conversation_and_time(store: impl Store) {
+    let talk = new_conversation("talk", "/p");
+    let first = store.commit_exchange(&talk, &exchange("one", "two", 1_000)).await.unwrap().conversation_id;
+    store.commit_exchange(&talk, &exchange("three", "four", 5_000)).await.unwrap();
+    let said = async |span: Span| -> Vec<String> {
+        store.said(&span, 100).await.unwrap().into_iter().map(|said| said.text).collect()
+    };
+    assert_eq!(said(Span::default()).await, ["one", "two", "three", "four"]);
+    let of = Span { conversation: Some(first), ..Span::default() };
+    assert_eq!(said(of).await, ["one", "two"]);
+    assert_eq!(said(Span { since: Some(at(4_000)), ..Span::default() }).await, ["three", "four"]);
+    assert!(said(Span { until: Some(at(1_000)), ..of }).await.is_empty());
+    assert_eq!(store.said(&Span::default(), 1).await.unwrap().len(), 1);
+}
+
+pub(super) async fn posts_keep_to_their_project(store: impl Store) {
+    let here = store.commit_exchange(&new_conversation("here", "/p"), &exchange("a", "b", 1)).await.unwrap();
+    let there =
+        store.commit_exchange(&new_conversation("there", "/q"), &exchange("a", "b", 1)).await.unwrap();
+    for (slug, from) in
+        [("here", vec![here.conversation_id]), ("there", vec![there.conversation_id]), ("file", vec![])]
+    {
+        let new = NewDocument { written_from: from, ..document(slug, slug, "the same words") };
+        store.put_document(&new, &lines, at(1)).await.unwrap();
+        point(&store, slug, &[[1.0, 0.0]]).await;
+    }
+    let filter = DocumentFilter { scope: Some("/p".into()), ..DocumentFilter::default() };
+    let found =
+        store.nearest_chunks(&ChunkSearch { filter: &filter, ..search(&[1.0, 0.0], 5) }).await.unwrap();
+    assert_eq!(found.len(), 2, "what was written from another project's talk is not found");
+    let (words, _) = store.chunks_with_words(&["same".into()], &filter).await.unwrap();
+    assert_eq!(words[0].as_ref().map(Vec::len), Some(2));
+}
+
+pub(super) async fn what_was_brought_in_is_known_again(store: impl Store) {
+    let conversation = NewConversation { title: "Anna".into(), scope: "whatsapp".into() };
+    let drafts = [exchange("hello", "hi", 1_000), exchange("well?", "well", 2_000)];
+    let new = NewImport {
+        origin: "x/1",
+        conversation: &conversation,
+        seen: None,
+        exchanges: &drafts[..1],
+        messages: 2,
+        checksum: "a",
+    };
+    assert!(store.imports("x/").await.unwrap().is_empty());
+    let id = store.put_import(&new).await.unwrap().unwrap();
+    assert_eq!(store.put_import(&new).await.unwrap(), None, "someone was quicker");
+    let more = NewImport { seen: Some((2, "a")), exchanges: &drafts[1..], messages: 4, checksum: "b", ..new };
+    assert_eq!(store.put_import(&more).await.unwrap(), Some(id), "the same conversation");
+    let known = store.imports("x/").await.unwrap();
+    assert_eq!(
+        (known.len(), known[0].conversation_id, known[0].messages, known[0].checksum.as_str()),
+        (1, id, 4, "b")
+    );
+    assert!(store.imports("x/12").await.unwrap().is_empty() && store.imports("y").await.unwrap().is_empty());
+    assert_eq!(store.exchanges(id, 10).await.unwrap().len(), 2);
+    assert!(store.put_import(&NewImport { exchanges: &[], origin: "x/2", ..new }).await.is_err());
+    assert!(store.imports("x/2").await.unwrap().is_empty(), "nothing is half done");
+    assert_eq!(store.conversation(id).await.unwrap().map(|known| known.title), Some("Anna".into()));
+}

@@ -1,0 +1,141 @@
+//! When a task is due.
+
+use croner::{
+    Cron,
+    parser::{CronParser, Seconds, Year},
+};
+use jiff::{Zoned, tz::TimeZone};
+use memoir_core::{Schedule, Timestamp};
+
+/// Why a schedule will not do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CronError {
+    /// It is no cron line.
+    #[error("\"{line}\" is not a cron line: {reason}")]
+    Line {
+        /// What was given.
+        line: String,
+        /// What is the matter.
+        reason: String,
+    },
+    /// There is no such zone.
+    #[error("there is no time zone \"{0}\"")]
+    Zone(String),
+    /// It never comes.
+    #[error("\"{0}\" never comes")]
+    Never(String),
+    /// It was before now.
+    #[error("that moment is over")]
+    Over,
+}
+
+/// Checks a schedule, and says when it is due first.
+pub fn check(schedule: &Schedule, now: Timestamp) -> Result<Timestamp, CronError> {
+    next_due(schedule, now)?.ok_or_else(|| match schedule {
+        Schedule::Cron { line, .. } => CronError::Never(line.clone()),
+        Schedule::Once(_) => CronError::Over,
+    })
+}
+
+/// The next moment after `after`; nothing if there is none.
+pub fn next_due(schedule: &Schedule, after: Timestamp) -> Result<Option<Timestamp>, CronError> {
+    let (line, zone) = match schedule {
+        Schedule::Once(moment) => return Ok((*moment > after).then_some(*moment)),
+        Schedule::Cron { line, zone } => (line, zone),
+    };
+    let cron = parse(line)?;
+    let zone = TimeZone::get(zone).map_err(|_| CronError::Zone(zone.clone()))?;
+    let Ok(after) = jiff::Timestamp::from_millisecond(after.as_millis()) else { return Ok(None) };
+    let after: Zoned = after.to_zoned(zone);
+    // What is not found within the years that are looked at never comes.
+    let next = cron.find_next_occurrence(&after, false).ok();
+    Ok(next.map(|next| Timestamp::from_millis(next.timestamp().as_millisecond())))
+}
+
+fn parse(line: &str) -> Result<Cron, CronError> {
+    let parser = CronParser::builder().seconds(Seconds::Optional).year(Year::Disallowed).build();
+    parser
+        .parse(line.trim())
+        .map_err(|error| CronError::Line { line: line.to_owned(), reason: error.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use super::*;
+
+    fn cron(line: &str, zone: &str) -> Schedule {
+        Schedule::Cron { line: line.into(), zone: zone.into() }
+    }
+
+    fn at(text: &str) -> Timestamp {
+        Timestamp::from_millis(text.parse::<jiff::Timestamp>().unwrap().as_millisecond())
+    }
+
+    fn after(line: &str, zone: &str, moment: &str) -> String {
+        let next = next_due(&cron(line, zone), at(moment)).unwrap().unwrap();
+        jiff::Timestamp::from_millisecond(next.as_millis()).unwrap().to_string()
+    }
+
+    #[test]
+    fn five_fields_six_fields_and_zones() {
+        assert_eq!(after("*/15 * * * *", "UTC", "2026-05-01T10:07:00Z"), "2026-05-01T10:15:00Z");
+        assert_eq!(
+            after("*/15 * * * *", "UTC", "2026-05-01T10:15:00Z"),
+            "2026-05-01T10:30:00Z",
+            "after, not at"
+        );
+        assert_eq!(after("30 0 9 * * *", "Europe/Berlin", "2026-05-01T10:00:00Z"), "2026-05-02T07:00:30Z");
+        assert_eq!(
+            after("0 9 * * MON-FRI", "America/New_York", "2026-05-01T14:00:00Z"),
+            "2026-05-04T13:00:00Z"
+        );
+    }
+
+    #[test]
+    fn what_never_comes_or_is_no_line_is_said() {
+        let now = at("2026-05-01T10:00:00Z");
+        let said = |schedule: Schedule| check(&schedule, now).unwrap_err().to_string();
+        assert_eq!(said(cron("0 0 30 2 *", "UTC")), "\"0 0 30 2 *\" never comes");
+        assert_eq!(said(cron("0 0 * * *", "Mars/Olympus")), "there is no time zone \"Mars/Olympus\"");
+        for wrong in ["", "every day", "61 * * * *", "* * * *", "* * * * * * *"] {
+            assert!(
+                said(cron(wrong, "UTC")).starts_with(&format!("\"{wrong}\" is not a cron line: ")),
+                "{wrong}"
+            );
+        }
+        assert_eq!(said(Schedule::Once(at("2026-04-01T10:00:00Z"))), "that moment is over");
+        assert_eq!(check(&Schedule::Once(at("2026-06-01T10:00:00Z")), now), Ok(at("2026-06-01T10:00:00Z")));
+    }
+
+    #[test]
+    fn the_night_of_the_change_has_no_hole_and_nothing_twice() {
+        // Clocks go back at three on October 25th, and forward at two on March 29th.
+        for (from, till, quarters) in [
+            ("2026-10-22T00:00:00+02:00", "2026-10-29T00:00:00+01:00", 7 * 96 + 4),
+            ("2026-03-26T00:00:00+01:00", "2026-04-02T00:00:00+02:00", 7 * 96 - 4),
+        ] {
+            let (mut moment, till) = (at(from), at(till));
+            let mut count = 0;
+            loop {
+                let next = next_due(&cron("*/15 * * * *", "Europe/Berlin"), moment).unwrap().unwrap();
+                assert!(next > moment);
+                assert!(next.as_millis() - moment.as_millis() <= 15 * 60 * 1000, "{next:?}");
+                if next > till {
+                    break;
+                }
+                (moment, count) = (next, count + 1);
+            }
+            assert_eq!(count, quarters);
+        }
+        // A fixed time comes once a day, in either night.
+        let mut moment = at("2026-10-24T00:00:00+02:00");
+        let mut days = Vec::new();
+        for _ in 0..3 {
+            moment = next_due(&cron("30 2 * * *", "Europe/Berlin"), moment).unwrap().unwrap();
+            days.push(jiff::Timestamp::from_millisecond(moment.as_millis()).unwrap().to_string());
+        }
+        assert_eq!(days, ["2026-10-24T00:30:00Z", "2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z"]);
+    }
+}

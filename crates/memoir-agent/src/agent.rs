@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use memoir_core::{Clock, TimeZone};
+use memoir_core::{Clock, Message, TimeZone, Usd};
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
 use memoir_store::Store;
@@ -18,11 +18,13 @@ use crate::{Approvals, ContextSettings};
 pub struct Limits {
     /// How many rounds of tool calls one exchange may take.
     pub max_turns: u32,
+    /// What it may cost, as far as prices are known; then it ends.
+    pub budget: Option<Usd>,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_turns: 25 }
+        Self { max_turns: 25, budget: None }
     }
 }
 
@@ -53,6 +55,8 @@ pub struct Agent {
     pub asks_for_digests: bool,
     /// Whether what was said gets its vectors at once; if not, somebody else gives them.
     pub embeds_at_once: bool,
+    /// Of a sub-agent: what it remembers of its own last runs, in the place of a conversation.
+    pub(crate) runs: Option<Arc<Vec<Vec<Message>>>>,
     /// What was said once already.
     pub(crate) said: Arc<Mutex<HashSet<String>>>,
     /// What models were found to take, by refusing more.
@@ -76,6 +80,7 @@ impl Agent {
             context: ContextSettings::default(),
             asks_for_digests: false,
             embeds_at_once: true,
+            runs: None,
             said: Arc::default(),
             learned: Arc::default(),
         }

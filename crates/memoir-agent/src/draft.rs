@@ -46,6 +46,11 @@ impl Draft {
         &self.exchange.calls
     }
 
+    /// What they cost, as far as that is known.
+    pub(crate) fn spent(&self) -> Usd {
+        self.exchange.calls.iter().filter_map(|call| call.cost).sum()
+    }
+
     /// The exchange, when it is over.
     pub(crate) fn finished(self) -> (ExchangeDraft, StopReason) {
         (self.exchange, self.stop)

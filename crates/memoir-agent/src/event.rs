@@ -48,6 +48,8 @@ pub enum ToolOutcome {
     Succeeded,
     /// With an error, which the model was told.
     Failed,
+    /// It was not allowed to begin, which the model was told.
+    Refused,
 }
 
 /// Whoever wants to know.

@@ -11,6 +11,7 @@ mod draft;
 mod error;
 mod event;
 mod reply;
+mod subagent;
 mod tool_round;
 mod turn;
 
@@ -20,3 +21,4 @@ pub use context::{ContextReport, ContextSettings, Layer, Placement};
 pub use conversation::CurrentConversation;
 pub use error::TurnError;
 pub use event::{Observer, ToolOutcome, TurnEvent, TurnReport};
+pub use subagent::{Subagent, SubagentReport};

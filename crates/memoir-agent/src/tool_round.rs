@@ -1,6 +1,6 @@
 //! Running the tools that one reply asked for.
 
-use std::panic::AssertUnwindSafe;
+use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use futures::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use memoir_core::ToolCall;
@@ -38,8 +38,11 @@ pub(crate) async fn run(agent: &Agent, calls: &[ToolCall], observer: Observer<'_
             }
         };
         let allowed = match plan {
-            Ok(plan) => round.allowed_meanwhile(agent, call, &plan, observer).await.map(|()| plan),
-            Err(error) => Err(format!("error: {error}")),
+            Ok(plan) => {
+                let allowed = round.allowed_meanwhile(agent, call, &plan, observer).await;
+                allowed.map(|()| plan).map_err(|refusal| (refusal, ToolOutcome::Refused))
+            }
+            Err(error) => Err((format!("error: {error}"), ToolOutcome::Failed)),
         };
         observer(TurnEvent::ToolStarted(call.clone()));
         match allowed {
@@ -47,9 +50,9 @@ pub(crate) async fn run(agent: &Agent, calls: &[ToolCall], observer: Observer<'_
                 round.running.push((index, plan));
                 round.work.push(one(agent, call).map(move |came| (index, came)).boxed());
             }
-            Err(refusal) => {
-                observer(TurnEvent::ToolFinished { call: call.clone(), outcome: ToolOutcome::Failed });
-                round.results[index] = Some(refusal);
+            Err((said, outcome)) => {
+                observer(TurnEvent::ToolFinished { call: call.clone(), outcome });
+                round.results[index] = Some(said);
             }
         }
     }
@@ -131,7 +134,9 @@ async fn allowed(agent: &Agent, call: &ToolCall, plan: &Plan, observer: Observer
 
 /// Runs one call.
 async fn one(agent: &Agent, call: &ToolCall) -> Came {
-    let running = agent.tools.run(&call.name, call.arguments.clone(), &agent.tool_context);
+    // Who delegates gives away what he has himself at this moment.
+    let context = agent.tool_context.clone().delegating(Arc::new(agent.clone()));
+    let running = agent.tools.run(&call.name, call.arguments.clone(), &context);
     match AssertUnwindSafe(running).catch_unwind().await {
         Ok(Ok(ToolOutput { text, notice })) => (text, ToolOutcome::Succeeded, notice),
         Ok(Err(error)) => (format!("error: {error}"), ToolOutcome::Failed, None),

@@ -92,7 +92,7 @@ impl Agent {
     }
 
     /// Talks to the model until it has answered.
-    async fn answer(
+    pub(crate) async fn answer(
         &self,
         conversation: &CurrentConversation,
         prompt: &str,
@@ -110,6 +110,10 @@ impl Agent {
             draft.context = Some(context.report.clone());
             if reply.tool_calls.is_empty() {
                 draft.complete(reply.text, self.model.provenance(), self.clock.now());
+                return Ok(());
+            }
+            if let Some(budget) = self.limits.budget.filter(|budget| draft.spent() >= *budget) {
+                draft.stop(format!("Stopped: what it may cost ({budget}) is spent."), self.clock.now());
                 return Ok(());
             }
             let results = tool_round::run(self, &reply.tool_calls, observer).await;

@@ -25,6 +25,7 @@ use crate::{
     scope,
     servers::Servers,
     settings, subcommands,
+    tasks::TaskEngine,
     tooling::{self, Summaries},
     trace::Verbosity,
 };
@@ -36,7 +37,7 @@ pub(crate) struct App {
     /// The project that the program was started in.
     pub(crate) project: String,
     pub(crate) home: Home,
-    pub(crate) models: Models,
+    pub(crate) models: Arc<Models>,
     pub(crate) choice: Choice,
     pub(crate) verbosity: Verbosity,
     /// What memory put into the last prompt.
@@ -55,6 +56,10 @@ pub(crate) struct App {
     /// Where what they do is told.
     pub(crate) told: Told,
     pub(crate) worker_settings: WorkerSettings,
+    /// Who runs tasks.
+    pub(crate) tasks: Arc<TaskEngine>,
+    /// How many reports the user was told of.
+    pub(crate) announced: u64,
     /// Whether the user told them to wait.
     pub(crate) workers_paused: bool,
 }
@@ -152,7 +157,7 @@ async fn with_store(
 ) -> Result<(), Failure> {
     let zone = TimeZone::system();
     let config = Config::read(&home.config_file())?;
-    let models = Models::new(environment, config, zone.clone())?;
+    let models = Arc::new(Models::new(environment, config, zone.clone())?);
     let talk = match (args.command, talk) {
         (Some(command), _) => return subcommands::run(command, &models, store, &zone, &home).await,
         (None, Some(talk)) => talk,
@@ -190,7 +195,15 @@ async fn with_store(
     let servers = Servers::reach(&models.config.mcp, &agent.tool_context.sandbox.variables);
     let summaries = Summaries::of(office.clone());
     agent.tools = Arc::new(ToolSet::all().with_summaries(Arc::new(summaries.clone())).with_skills(&skills));
+    let tasks = Arc::new(TaskEngine {
+        models: Arc::clone(&models),
+        store: Arc::clone(&store),
+        home: home.clone(),
+        zone: zone.clone(),
+    });
     let app = App {
+        tasks,
+        announced: 0,
         conversation: conversation(wanted, &scope, store.as_ref(), &zone).await?,
         agent,
         project: scope,

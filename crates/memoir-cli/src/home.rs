@@ -33,6 +33,11 @@ impl Home {
         self.data.join("memoir.db")
     }
 
+    /// Where everything is kept.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.data.clone()
+    }
+
     /// Where posts are kept.
     pub(crate) fn posts(&self) -> PathBuf {
         self.data.join("posts")

@@ -39,6 +39,8 @@ pub enum Purpose {
     Query,
     /// Writing a post.
     Post,
+    /// A sub-agent's work.
+    Task,
 }
 
 impl Purpose {
@@ -50,6 +52,7 @@ impl Purpose {
             Self::Embedding => "embedding",
             Self::Query => "query",
             Self::Post => "post",
+            Self::Task => "task",
         }
     }
 }

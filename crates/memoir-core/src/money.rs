@@ -22,6 +22,15 @@ impl Usd {
         self.0
     }
 
+    /// An amount from dollars, as people write it.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "no amount here comes near the limit, and it saturates"
+    )]
+    pub fn from_dollars(dollars: f64) -> Self {
+        Self((dollars * 1e9).round() as i64)
+    }
+
     /// The amount in dollars, for JSON.
     #[expect(clippy::cast_precision_loss, reason = "exact below nine million dollars")]
     pub fn as_dollars(self) -> f64 {

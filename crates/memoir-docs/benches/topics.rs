@@ -27,7 +27,7 @@ async fn main() {
     let set = Set::load();
     let folder = tempfile::tempdir().unwrap();
     let recall = set.library(folder.path(), Remembering::real()).await;
-    let base = Settings::default();
+    let base = Settings { mmr_lambda: 1.0, ..Settings::default() };
     let ways: Vec<(&str, Settings)> = vec![
         ("single", Settings { chunk_from_messages: 1_000_000, ..base.clone() }),
         ("chunked", Settings { hybrid: false, ..base.clone() }),

@@ -105,7 +105,7 @@ impl Default for Settings {
             top_k: 5,
             dedup_strategy: Dedup::Document,
             dedup_max_per_doc: 1,
-            mmr_lambda: 1.0,
+            mmr_lambda: 0.5,
             overfetch: 4,
             stages: names(stage_names()),
             terms: names(term_names()),

@@ -1,13 +1,20 @@
 //! Beginning what is due, once, whoever looks.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use memoir_core::{Clock, Run, RunId, RunOutcome, RunState, Task, Timestamp};
 use memoir_store::{NewRun, Store, StoreError, is_dead};
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::next_due;
+
+/// So often it is looked whether anything has changed: someone else may have added a task.
+const LOOK: Duration = Duration::from_secs(15);
+
+/// So long is rested at least.
+const REST: Duration = Duration::from_millis(200);
 
 /// After its time a run is believed to be over; so much longer it may take to say so.
 const GRACE: i64 = 5 * 60 * 1000;
@@ -29,6 +36,19 @@ pub struct Begun {
     pub task: Task,
     /// The run.
     pub run: RunId,
+}
+
+/// What happens while tasks are looked after.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// A run has begun.
+    Began(Begun),
+    /// It is over.
+    Ended(Begun, RunOutcome),
+    /// It was cut off by a crash, earlier.
+    WasCutOff(Run),
+    /// Something could not be done; it is tried again.
+    Trouble(String),
 }
 
 /// Looks after tasks.
@@ -118,13 +138,76 @@ impl Scheduler {
             let Some(due) = task.next_due.filter(|_| !task.paused) else { continue };
             let Some(would_be) = next_due(&task.what.schedule, now).unwrap_or(None) else { continue };
             let last = self.store.runs(Some(task.id), 1).await?.into_iter().next();
-            let ran_ahead = last
-                .and_then(|run| run.scheduled_for)
-                .is_some_and(|moment| moment.as_millis() > now.as_millis().saturating_add(DAY));
+            let ran_ahead =
+                last.is_some_and(|run| run.started.as_millis() > now.as_millis().saturating_add(DAY));
             if ran_ahead && due > would_be {
                 self.store.set_task(task.id, false, Some(would_be)).await?;
             }
         }
         Ok(())
+    }
+
+    /// Looks after tasks until it is cancelled: what is due is begun, each in its own time, and what goes on then is stopped.
+    pub async fn look_after(
+        &self,
+        engine: Arc<dyn Engine>,
+        cancel: &CancellationToken,
+        told: &mut (dyn FnMut(Event) + Send),
+    ) {
+        let mut running: JoinSet<(Begun, Result<RunOutcome, StoreError>)> = JoinSet::new();
+        while !cancel.is_cancelled() {
+            match self.recover().await {
+                Ok(cut_off) => cut_off.into_iter().for_each(|run| told(Event::WasCutOff(run))),
+                Err(error) => told(Event::Trouble(error.to_string())),
+            }
+            match self.begin_due().await {
+                Ok(begun) => {
+                    for begun in begun {
+                        told(Event::Began(begun.clone()));
+                        let (this, engine, cancel) = (self.clone(), Arc::clone(&engine), cancel.clone());
+                        running.spawn(async move {
+                            let outcome = this.perform(&begun, engine.as_ref(), &cancel).await;
+                            (begun, outcome)
+                        });
+                    }
+                }
+                Err(error) => told(Event::Trouble(error.to_string())),
+            }
+            let rest = self.rest().await;
+            tokio::select! {
+                () = cancel.cancelled() => {}
+                Some(ended) = running.join_next(), if !running.is_empty() => tell(ended, told),
+                () = tokio::time::sleep(rest) => {}
+            }
+        }
+        // They notice it themselves, and say what came of them.
+        while let Some(ended) = running.join_next().await {
+            tell(ended, told);
+        }
+    }
+
+    /// How long nothing is due.
+    async fn rest(&self) -> Duration {
+        let now = self.clock.now();
+        let due = self.store.next_task_due().await.ok().flatten();
+        let left = due.map_or(u64::MAX, |due| u64::try_from(due.as_millis() - now.as_millis()).unwrap_or(0));
+        Duration::from_millis(left).clamp(REST, LOOK)
+    }
+}
+
+/// Tells how a run ended.
+fn tell(
+    ended: Result<(Begun, Result<RunOutcome, StoreError>), tokio::task::JoinError>,
+    told: &mut (dyn FnMut(Event) + Send),
+) {
+    match ended {
+        Ok((begun, Ok(outcome))) => told(Event::Ended(begun, outcome)),
+        Ok((begun, Err(error))) => {
+            told(Event::Trouble(format!(
+                "what came of {} could not be noted: {error}",
+                begun.task.what.name
+            )));
+        }
+        Err(error) => told(Event::Trouble(format!("a run crashed: {error}"))),
     }
 }

@@ -9,7 +9,7 @@ use std::{
 use memoir_recall::Recall;
 use memoir_store::Store;
 
-use crate::{Sandbox, Search, Workspace};
+use crate::{Delegating, Sandbox, Search, Workspace};
 
 /// What tools work with: the workspace they are confined to, memory, and what is set up for them.
 #[derive(Clone)]
@@ -24,9 +24,17 @@ pub struct ToolContext {
     pub sandbox: Sandbox,
     /// Who searches the internet, if anyone.
     pub search: Option<Search>,
+    /// Who has sub-agents, while one may be asked for.
+    pub delegate: Option<Arc<dyn Delegating>>,
 }
 
 impl ToolContext {
+    /// The same with someone who has sub-agents.
+    pub fn delegating(mut self, delegate: Arc<dyn Delegating>) -> Self {
+        self.delegate = Some(delegate);
+        self
+    }
+
     /// A context confined to `project`, which must exist, and to `further` folders.
     pub fn new(project: &Path, further: &[PathBuf], recall: Recall) -> io::Result<Self> {
         Ok(Self {
@@ -35,6 +43,7 @@ impl ToolContext {
             recall,
             sandbox: Sandbox::default(),
             search: None,
+            delegate: None,
         })
     }
 }

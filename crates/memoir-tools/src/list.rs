@@ -13,7 +13,8 @@ use crate::{
     fetch_conversation_details::FetchConversationDetails, fetch_document::FetchDocument, file_copy::FileCopy,
     file_delete::FileDelete, file_edit::FileEdit, file_glob::FileGlob, file_grep::FileGrep,
     file_move::FileMove, file_read::FileRead, file_stat::FileStat, file_tree::FileTree,
-    file_write::FileWrite, search_internet::SearchInternet, search_memory::SearchMemory, skill::LoadSkill,
+    file_write::FileWrite, run_subagent::RunSubagent, search_internet::SearchInternet,
+    search_memory::SearchMemory, skill::LoadSkill,
 };
 
 /// The tools that a model is offered.
@@ -51,6 +52,7 @@ impl ToolSet {
                 Arc::new(FetchConversationDetails),
                 Arc::new(FetchDocument),
                 Arc::new(CoreMemory),
+                Arc::new(RunSubagent),
             ],
         }
     }
@@ -67,6 +69,21 @@ impl ToolSet {
             self.tools.push(tool);
         }
         self
+    }
+
+    /// Without one.
+    pub fn without(&self, name: &str) -> Self {
+        let others = self.tools.iter().filter(|tool| tool.spec().name != name);
+        Self { tools: others.cloned().collect() }
+    }
+
+    /// These alone; the name of one that there is not is an error.
+    pub fn only(&self, names: &[String]) -> Result<Self, String> {
+        let find = |name: &String| {
+            let known = self.tools.iter().find(|tool| tool.spec().name == name.as_str());
+            known.cloned().ok_or_else(|| format!("there is no tool {name}"))
+        };
+        Ok(Self { tools: names.iter().map(find).collect::<Result<_, _>>()? })
     }
 
     /// With whoever makes summaries.

@@ -19,6 +19,8 @@ pub enum Access {
     Server(String),
     /// Changes Memoir's own notes.
     Memory,
+    /// Has a sub-agent work, which may touch whatever it is allowed to; each of its own calls is judged by itself.
+    Subagent,
 }
 
 impl Access {
@@ -31,6 +33,8 @@ impl Access {
             | (Self::Network(_) | Self::Memory, Self::Run(_) | Self::Server(_)) => false,
             (Self::Run(_) | Self::Server(_), _) | (_, Self::Run(_) | Self::Server(_)) => true,
             (Self::Memory, Self::Memory) => true,
+            (Self::Subagent, Self::Write(_) | Self::Memory | Self::Subagent)
+            | (Self::Write(_) | Self::Memory, Self::Subagent) => true,
             _ => false,
         }
     }

@@ -47,7 +47,7 @@ impl Mode {
     /// What it says about an access.
     fn says(self, access: &Access) -> Verdict {
         match (access, self) {
-            (Access::Read(_) | Access::Memory, _) | (_, Self::Full) => Verdict::Allowed,
+            (Access::Read(_) | Access::Memory | Access::Subagent, _) | (_, Self::Full) => Verdict::Allowed,
             (Access::Write(_), Self::AutoEdit) => Verdict::Allowed,
             (Access::Write(_) | Access::Run(_) | Access::Server(_), Self::ReadOnly) => {
                 Verdict::Denied("the approval mode is read-only".into())

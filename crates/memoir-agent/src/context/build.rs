@@ -20,7 +20,7 @@ use super::{
     system::{self, AgentsFile, SYSTEM_PROMPT},
     window,
 };
-use crate::{Agent, CurrentConversation, TurnError};
+use crate::{Agent, CurrentConversation, TurnError, subagent::ALONE};
 
 /// What comes later is left out.
 const DEADLINE: Duration = Duration::from_secs(2);
@@ -191,7 +191,8 @@ impl Agent {
         });
 
         // Who comes first gets his part first; what is left is the window's.
-        budget.grant(tokens(SYSTEM_PROMPT));
+        let system = self.system_prompt();
+        budget.grant(tokens(&system));
         let prompt = self.cut_prompt(prompt, &mut budget, notices);
         let agents = self.agents(&files, &mut budget, notices);
         let core = core_section(&core.unwrap_or_default(), &mut budget, notices);
@@ -206,7 +207,7 @@ impl Agent {
             .await?;
         let everything_fits = past.first_kept(budget.left(), for_digest) == 0 && !past.has_left();
         let mut basis = Basis {
-            system: Fragment::new(join(SYSTEM_PROMPT, &agents)),
+            system: Fragment::new(join(&system, &agents)),
             core,
             tools,
             tool_tokens,
@@ -233,6 +234,11 @@ impl Agent {
             }
         }
         Ok(basis)
+    }
+
+    /// Who the model is here. A sub-agent is told that it is one.
+    fn system_prompt(&self) -> String {
+        if self.runs.is_some() { join(SYSTEM_PROMPT, ALONE) } else { SYSTEM_PROMPT.to_owned() }
     }
 
     async fn agents_files(&self) -> Vec<AgentsFile> {

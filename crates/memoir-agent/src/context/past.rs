@@ -56,6 +56,10 @@ impl Agent {
         conversation: Option<ConversationId>,
         longest: u64,
     ) -> Result<Past, TurnError> {
+        if let Some(runs) = &self.runs {
+            let exchanges = runs.iter().flat_map(|run| window::exchanges(run.clone(), longest)).collect();
+            return Ok(Past { exchanges, ..Past::default() });
+        }
         let Some(id) = conversation else { return Ok(Past::default()) };
         let digest = self.store.digest(id).await?;
         let seen = digest.as_ref().map(|digest| digest.through);

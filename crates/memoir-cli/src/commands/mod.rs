@@ -8,6 +8,7 @@ mod embeddings;
 mod exit;
 mod help;
 mod history;
+mod inbox;
 mod info;
 mod memory;
 mod model;
@@ -15,6 +16,7 @@ mod models;
 mod new;
 mod rag;
 mod redaction;
+mod schedule;
 mod summarizer;
 mod tools;
 mod verbosity;
@@ -70,6 +72,8 @@ pub(crate) const ALL: &[&dyn Command] = &[
     &embeddings::Embeddings,
     &docs::Docs,
     &write::Write,
+    &schedule::Schedule,
+    &inbox::Inbox,
     &cost::Cost,
     &worker::Worker,
     &info::Info,

@@ -20,6 +20,7 @@ use crate::{
     failure::Failure,
     interrupts::Interrupts,
     output::metrics_line,
+    subcommands::daemon,
 };
 use editor::{Editor, Line};
 use quiet::Quiet;
@@ -36,7 +37,9 @@ pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
     let mut interrupts = Interrupts::listen();
     let earlier = app.agent.store.recent_commands(editor::REMEMBERED_LINES).await?;
     let mut editor = Editor::new(&earlier, app.told.take_printer());
+    let tasks = Tasks::look_after(&app);
     loop {
+        announce(&mut app).await;
         let line;
         (editor, line) = editor.read().await?;
         let line = match line {
@@ -50,10 +53,47 @@ pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
             break;
         }
     }
+    tasks.stop().await;
     app.workers.stop_all().await;
     let office = app.workers.office();
     let _ = office.store.hold_conversation(&office.owner, None, app.agent.clock.now()).await;
     Ok(())
+}
+
+/// Says that reports wait, once.
+async fn announce(app: &mut App) {
+    // What cannot be counted now is announced the next time.
+    let Ok(count) = app.agent.store.unseen_count().await else { return };
+    if count > app.announced {
+        let reports = if count == 1 { "1 report waits".to_owned() } else { format!("{count} reports wait") };
+        println!("{}", view::dim(&format!("{reports}: /inbox shows what tasks have done.")));
+    }
+    app.announced = count;
+}
+
+/// Tasks are run while the REPL is open.
+struct Tasks {
+    cancel: CancellationToken,
+    looking: tokio::task::JoinHandle<()>,
+}
+
+impl Tasks {
+    fn look_after(app: &App) -> Self {
+        let cancel = CancellationToken::new();
+        let (engine, stop, told) = (Arc::clone(&app.tasks), cancel.clone(), app.told.clone());
+        let looking = tokio::spawn(async move {
+            let scheduler = engine.scheduler();
+            scheduler.look_after(engine, &stop, &mut |event| told.say(&daemon::words(&event))).await;
+        });
+        Self { cancel, looking }
+    }
+
+    /// Stops what goes on, and waits until that is noted.
+    async fn stop(self) {
+        self.cancel.cancel();
+        // One that crashed is over as well.
+        let _ = self.looking.await;
+    }
 }
 
 /// Does what a line asks for, unless it is cancelled.

@@ -42,16 +42,20 @@ impl Told {
         self.printer.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
+    /// Tells something, to whoever wants to know.
+    pub(super) fn say(&self, line: &str) {
+        if self.verbosity.load(Ordering::Relaxed) > 0 {
+            // Nobody waits for this to be read.
+            let _ = self.lines.try_send(line.to_owned());
+        }
+    }
+
     /// What workers tell.
     pub(crate) fn listener(&self) -> memoir_workers::Listener {
         let told = self.clone();
         Arc::new(move |worker, progress| {
-            if told.verbosity.load(Ordering::Relaxed) == 0 {
-                return;
-            }
             if let Some(line) = worker_view::progress(worker, progress) {
-                // Nobody waits for this to be read.
-                let _ = told.lines.try_send(line);
+                told.say(&line);
             }
         })
     }

@@ -57,6 +57,7 @@ impl TurnView {
                 let mark = match outcome {
                     ToolOutcome::Succeeded => "",
                     ToolOutcome::Failed => " (failed)",
+                    ToolOutcome::Refused => " (not allowed)",
                 };
                 let line = trace::tool_call(call, self.verbosity);
                 println!("{}", dim(&format!("[{}]{mark}", printable(&line))));

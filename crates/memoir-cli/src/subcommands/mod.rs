@@ -1,6 +1,7 @@
 //! What `memoir` does besides talking: one file per subcommand.
 
 mod cost;
+pub(crate) mod daemon;
 mod docs;
 mod eval;
 mod import;
@@ -19,7 +20,8 @@ use crate::{
     failure::Failure,
     home::Home,
     models::Models,
-    recall,
+    recall, scheduling,
+    tasks::TaskEngine,
 };
 
 /// How data is printed.
@@ -32,7 +34,7 @@ enum Format {
 /// Runs a subcommand.
 pub(crate) async fn run(
     command: Command,
-    models: &Models,
+    models: &Arc<Models>,
     store: Arc<dyn Store>,
     zone: &TimeZone,
     home: &Home,
@@ -48,6 +50,12 @@ pub(crate) async fn run(
         Command::Worker(WorkerCommand::Run { .. }) => worker::run(models, store, zone).await,
         Command::Docs(command) => docs::run(command, models, store, zone, home).await,
         Command::Write(wanted) => write::run(wanted, models, store, zone, home).await,
+        Command::Schedule(command) => {
+            let directory = std::env::current_dir()?;
+            scheduling::run(command, &engine(models, store, zone, home), &directory).await
+        }
+        Command::Daemon { print_unit: true } => daemon::print_unit(),
+        Command::Daemon { print_unit: false } => daemon::run(engine(models, store, zone, home)).await,
         Command::Import(command) => import::run(command, store.as_ref(), zone).await,
         Command::Eval(command) => eval::run(command).await,
         Command::Models(command) => models::run(command, models, store.as_ref()).await,
@@ -56,4 +64,8 @@ pub(crate) async fn run(
             cost::run(conversation.map(ConversationId::new), format, store.as_ref(), zone).await
         }
     }
+}
+
+fn engine(models: &Arc<Models>, store: Arc<dyn Store>, zone: &TimeZone, home: &Home) -> Arc<TaskEngine> {
+    Arc::new(TaskEngine { models: Arc::clone(models), store, home: home.clone(), zone: zone.clone() })
 }

@@ -14,6 +14,7 @@ mod long_talk;
 mod memory;
 mod providers;
 mod recall;
+mod schedules;
 mod sharing;
 mod terminal;
 mod tools;

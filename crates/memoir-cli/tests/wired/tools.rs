@@ -19,7 +19,7 @@ fn a_tool_runs_and_its_result_goes_back() {
 
     let offered = &provider.requests()[0].body["tools"];
     let names: Vec<_> = offered.as_array().unwrap().iter().map(|tool| &tool["function"]["name"]).collect();
-    assert_eq!(names.len(), 25, "{names:?}");
+    assert_eq!(names.len(), 26, "{names:?}");
     let second = provider.requests()[1].body["messages"].clone();
     let [.., call, result] = second.as_array().unwrap().as_slice() else { panic!("{second}") };
     assert_eq!((&call["role"], &call["tool_calls"][0]["id"]), (&json!("assistant"), &json!("call_1")));

@@ -1,0 +1,83 @@
+//! `memoir daemon`: tasks at their time, in the foreground.
+
+use std::{fs::TryLockError, sync::Arc};
+
+use anstream::{eprintln, println};
+use memoir_core::{Clock as _, RunState, SystemClock};
+use memoir_schedule::Event;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    failure::{Failure, Kind},
+    printable::printable,
+    tasks::TaskEngine,
+};
+
+/// A unit for the user's systemd.
+pub(super) fn print_unit() -> Result<(), Failure> {
+    let program = std::env::current_exe()?;
+    let home = std::env::var("MEMOIR_HOME")
+        .map(|home| format!("Environment=\"MEMOIR_HOME={home}\"\n"))
+        .unwrap_or_default();
+    println!(
+        "# Save as ~/.config/systemd/user/memoir.service, then: systemctl --user enable --now memoir\n\
+         [Unit]\nDescription=Memoir: tasks at their time\n\n\
+         [Service]\nExecStart=\"{}\" daemon\n{home}\
+         # Keys, a line each: ANTHROPIC_API_KEY=...\nEnvironmentFile=-%h/.config/memoir/environment\n\
+         Restart=on-failure\n\n\
+         [Install]\nWantedBy=default.target",
+        program.display()
+    );
+    Ok(())
+}
+
+/// Looks after tasks until it is told to stop.
+pub(super) async fn run(engine: Arc<TaskEngine>) -> Result<(), Failure> {
+    let path = engine.home.data().join("daemon.lock");
+    let lock = std::fs::OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            return Err(Failure::new(Kind::Failed, "a daemon runs already")
+                .hint("It does what is due; this one was not needed."));
+        }
+        Err(TryLockError::Error(error)) => return Err(error.into()),
+    }
+    let scheduler = engine.scheduler();
+    let cancel = CancellationToken::new();
+    let stopping = cancel.clone();
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = tokio::signal::ctrl_c() => {}
+        }
+        stopping.cancel();
+    });
+    log("looks after tasks");
+    scheduler.look_after(engine, &cancel, &mut |event| log(&words(&event))).await;
+    log("has stopped");
+    drop(lock);
+    Ok(())
+}
+
+fn log(text: &str) {
+    eprintln!("{} memoir daemon: {}", SystemClock.now(), printable(text));
+}
+
+/// What happened, in a line.
+pub(crate) fn words(event: &Event) -> String {
+    match event {
+        Event::Began(begun) => format!("{} begins (run {})", begun.task.what.name, begun.run),
+        Event::Ended(begun, outcome) => {
+            let why = match (&outcome.error, outcome.state) {
+                (Some(error), _) => format!(": {error}"),
+                (None, RunState::Done) | (None, _) => String::new(),
+            };
+            format!("{} {} (run {}){why}", begun.task.what.name, outcome.state.words(), begun.run)
+        }
+        Event::WasCutOff(run) => format!("{} was cut off earlier (run {})", run.task, run.id),
+        Event::Trouble(trouble) => trouble.clone(),
+    }
+}

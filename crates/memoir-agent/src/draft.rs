@@ -1,5 +1,7 @@
 //! An exchange while it happens, in memory alone.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use memoir_core::{
     CallCost, DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, Provenance, Purpose, Recalled,
     Timestamp, Usd, Visibility, count_tokens,
@@ -18,6 +20,8 @@ pub(crate) struct Draft {
     /// How large the layers of the last request were, and the window's room.
     pub(crate) context: Option<ContextReport>,
     pub(crate) window_room: u64,
+    /// What sub-agents called; of one that is cut off too.
+    paid: Arc<Mutex<Vec<CallCost>>>,
 }
 
 impl Draft {
@@ -35,8 +39,14 @@ impl Draft {
             tool_call_count: 0,
             error: None,
         };
-        let mut draft =
-            Self { exchange, call: Reply::default(), stop: StopReason::Done, context: None, window_room: 0 };
+        let mut draft = Self {
+            exchange,
+            call: Reply::default(),
+            stop: StopReason::Done,
+            context: None,
+            window_room: 0,
+            paid: Arc::default(),
+        };
         draft.add(MessageBody::User { text: prompt.to_owned() }, Visibility::Shown, Provenance::Said, now);
         draft
     }
@@ -44,6 +54,17 @@ impl Draft {
     /// What was called so far.
     pub(crate) fn calls(&self) -> &[CallCost] {
         &self.exchange.calls
+    }
+
+    /// Where sub-agents put what they called.
+    pub(crate) fn paid(&self) -> Arc<Mutex<Vec<CallCost>>> {
+        Arc::clone(&self.paid)
+    }
+
+    /// Files what sub-agents called.
+    fn take_paid(&mut self) {
+        let paid = std::mem::take(&mut *self.paid.lock().unwrap_or_else(PoisonError::into_inner));
+        self.exchange.calls.extend(paid);
     }
 
     /// What they cost, as far as that is known.
@@ -70,6 +91,7 @@ impl Draft {
     /// The call is over, one way or another. If anything of it has come, it was paid for, at a price that is
     /// unknown where the provider did not say what it used.
     pub(crate) fn end_call(&mut self, model: &dyn ChatModel, now: Timestamp) -> Reply {
+        self.take_paid();
         let reply = std::mem::take(&mut self.call);
         self.stop = reply.stop.unwrap_or(self.stop);
         if reply.has_begun() {
@@ -87,6 +109,7 @@ impl Draft {
 
     /// Files a reply that asked for tools, and what they gave: kept, but not sent again later.
     pub(crate) fn tool_round(&mut self, reply: &Reply, results: &[ToolResult], now: Timestamp) {
+        self.take_paid();
         let asked = MessageBody::Assistant { text: reply.text.clone(), tool_calls: reply.tool_calls.clone() };
         self.add(asked, Visibility::Redacted, Provenance::Said, now);
         for ToolResult { call_id, tool_name, text } in results.iter().cloned() {

@@ -3,10 +3,10 @@
 //! Its context is the system prompt, core memory, its own last runs and the request: no window of a conversation, nothing from
 //! memory unless it looks itself. Nobody is asked anything: what its policy does not allow is refused, and said in its report.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use memoir_core::{CallCost, DraftMessage, ExchangeDraft, ExchangeStatus, Message, Purpose, Usd};
+use memoir_core::{CallCost, DraftMessage, ExchangeDraft, ExchangeStatus, Message, Provenance, Purpose, Usd};
 use memoir_tools::{Delegating, Delegation};
 use tokio_util::sync::CancellationToken;
 
@@ -20,15 +20,17 @@ pub(crate) const ALONE: &str = "\
 You work alone on the task below: nobody reads along, and nobody answers questions. Do what can be done with the tools that are \
 allowed, and end with a report of what you found or did, and of what you could not do. What came of your earlier runs stands before it.";
 
-/// What came of a sub-agent's work.
-#[derive(Debug, Clone, PartialEq)]
+/// What came of a sub-agent's work, however it ended.
+#[derive(Debug)]
 pub struct SubagentReport {
     /// What it reports, with what was refused.
     pub text: String,
-    /// Whether it came to its end by itself.
-    pub status: ExchangeStatus,
-    /// Everything that was said, in order.
+    /// Whether it came to its end: it may have been stopped by its limits, or have failed.
+    pub ended: Result<ExchangeStatus, TurnError>,
+    /// Everything that was said, in order; the report last, if it came to its end by itself.
     pub messages: Vec<DraftMessage>,
+    /// What was called, to be put on the bill by whoever had it work.
+    pub calls: Vec<CallCost>,
     /// What it cost, where all prices are known.
     pub cost: Option<Usd>,
 }
@@ -46,7 +48,10 @@ impl Agent {
         agent.approvals.asker = None;
         // One level: a sub-agent has none of its own.
         agent.tools = Arc::new(self.tools.without("run_subagent"));
-        agent.recall = None;
+        // The one model that answers with memory has nothing else.
+        if self.model.provenance() != Provenance::Derived {
+            agent.recall = None;
+        }
         agent.context.spelling = false;
         agent.asks_for_digests = false;
         agent.said = Arc::default();
@@ -65,13 +70,13 @@ impl Subagent {
         self
     }
 
-    /// Works on `prompt`. What it costs goes on the bill, whatever comes of it.
+    /// Works on `prompt`.
     pub async fn run(
         &self,
         prompt: &str,
         observer: Observer<'_>,
         cancel: &CancellationToken,
-    ) -> Result<SubagentReport, TurnError> {
+    ) -> SubagentReport {
         let agent = &self.agent;
         let mut bill = Bill::begin(agent, prompt);
         let conversation = CurrentConversation::begin(agent.scope().unwrap_or_default());
@@ -87,20 +92,19 @@ impl Subagent {
             () = cancel.cancelled() => Err(TurnError::Cancelled),
             answered = agent.answer(&conversation, prompt, &mut bill.draft, &mut watching) => answered,
         };
-        let (exchange, calls) = bill.close();
-        let noted = agent.store.record_calls(None, &calls).await;
-        answered?;
-        noted?;
+        let (mut exchange, calls) = bill.close();
+        let ended = answered.map(|()| exchange.status);
         let mut text = exchange.assistant_message.clone();
         if !refused.is_empty() {
-            text.push_str(&format!("\n\nNot allowed, and not done: {}.", counted(&refused)));
+            text = format!("{text}\n\nNot allowed, and not done: {}.", counted(&refused))
+                .trim_start()
+                .to_owned();
         }
-        Ok(SubagentReport {
-            text,
-            status: exchange.status,
-            cost: exchange.cost(),
-            messages: exchange.messages,
-        })
+        if matches!(ended, Ok(ExchangeStatus::Stopped)) {
+            // Why it was stopped is not something that it said.
+            exchange.messages.pop();
+        }
+        SubagentReport { text, ended, cost: exchange.cost(), messages: exchange.messages, calls }
     }
 }
 
@@ -147,20 +151,38 @@ impl Drop for Bill<'_> {
     }
 }
 
-/// In a conversation a piece of work may be handed to a sub-agent, with what the agent has itself.
+/// In a conversation a piece of work may be handed to a sub-agent, with what the agent has itself at that moment.
+pub(crate) struct Delegate {
+    agent: Agent,
+    /// What sub-agents called, to be filed with the exchange.
+    calls: Arc<Mutex<Vec<CallCost>>>,
+}
+
+impl Delegate {
+    pub(crate) fn new(agent: &Agent, calls: &Arc<Mutex<Vec<CallCost>>>) -> Self {
+        Self { agent: agent.clone(), calls: Arc::clone(calls) }
+    }
+}
+
 #[async_trait]
-impl Delegating for Agent {
+impl Delegating for Delegate {
     async fn delegate(&self, work: Delegation) -> Result<String, String> {
-        let mut agent = self.clone();
+        let mut agent = self.agent.clone();
         if let Some(names) = &work.tools {
-            agent.tools = Arc::new(self.tools.only(names)?);
+            agent.tools = Arc::new(agent.tools.only(names)?);
         }
-        let budget = work.budget_usd.map(Usd::from_dollars).or(self.limits.budget);
+        let limits = agent.limits;
+        let budget = work.budget_usd.map(Usd::from_dollars).or(limits.budget);
+        let approvals = Approvals::new(agent.approvals.policy());
         let subagent = agent
-            .subagent(Vec::new(), Approvals::new(self.approvals.policy()))
-            .limited(work.max_turns.map(|most| most.min(self.limits.max_turns)), budget);
+            .subagent(Vec::new(), approvals)
+            .limited(work.max_turns.map(|most| most.min(limits.max_turns)), budget);
         let report = subagent.run(&work.task, &mut |_| {}, &CancellationToken::new()).await;
-        report.map(|report| report.text).map_err(|error| error.to_string())
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).extend(report.calls);
+        match report.ended {
+            Ok(_) => Ok(report.text),
+            Err(error) => Err(error.to_string()),
+        }
     }
 }
 

@@ -1,13 +1,16 @@
 //! Running the tools that one reply asked for.
 
-use std::{panic::AssertUnwindSafe, sync::Arc};
+use std::{
+    panic::AssertUnwindSafe,
+    sync::{Arc, Mutex},
+};
 
 use futures::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
-use memoir_core::ToolCall;
+use memoir_core::{CallCost, ToolCall};
 use memoir_models::ToolResult;
 use memoir_tools::{Plan, ToolError, ToolOutput};
 
-use crate::{Agent, Observer, ToolOutcome, TurnEvent};
+use crate::{Agent, Observer, ToolOutcome, TurnEvent, subagent::Delegate};
 
 /// What came of a call: what the model is told, how it ended, and what the user is told.
 type Came = (String, ToolOutcome, Option<String>);
@@ -22,7 +25,12 @@ struct Round<'a> {
 
 /// Runs the calls, side by side where they cannot conflict, and gives their results in the order of the calls. A call that fails,
 /// is not allowed or panics gives its error to the model and harms no other.
-pub(crate) async fn run(agent: &Agent, calls: &[ToolCall], observer: Observer<'_>) -> Vec<ToolResult> {
+pub(crate) async fn run(
+    agent: &Agent,
+    calls: &[ToolCall],
+    paid: &Arc<Mutex<Vec<CallCost>>>,
+    observer: Observer<'_>,
+) -> Vec<ToolResult> {
     let mut round =
         Round { calls, running: Vec::new(), work: FuturesUnordered::new(), results: vec![None; calls.len()] };
     for (index, call) in calls.iter().enumerate() {
@@ -48,7 +56,7 @@ pub(crate) async fn run(agent: &Agent, calls: &[ToolCall], observer: Observer<'_
         match allowed {
             Ok(plan) => {
                 round.running.push((index, plan));
-                round.work.push(one(agent, call).map(move |came| (index, came)).boxed());
+                round.work.push(one(agent, call, Arc::clone(paid)).map(move |came| (index, came)).boxed());
             }
             Err((said, outcome)) => {
                 observer(TurnEvent::ToolFinished { call: call.clone(), outcome });
@@ -133,9 +141,9 @@ async fn allowed(agent: &Agent, call: &ToolCall, plan: &Plan, observer: Observer
 }
 
 /// Runs one call.
-async fn one(agent: &Agent, call: &ToolCall) -> Came {
+async fn one(agent: &Agent, call: &ToolCall, paid: Arc<Mutex<Vec<CallCost>>>) -> Came {
     // Who delegates gives away what he has himself at this moment.
-    let context = agent.tool_context.clone().delegating(Arc::new(agent.clone()));
+    let context = agent.tool_context.clone().delegating(Arc::new(Delegate::new(agent, &paid)));
     let running = agent.tools.run(&call.name, call.arguments.clone(), &context);
     match AssertUnwindSafe(running).catch_unwind().await {
         Ok(Ok(ToolOutput { text, notice })) => (text, ToolOutcome::Succeeded, notice),

@@ -116,7 +116,8 @@ impl Agent {
                 draft.stop(format!("Stopped: what it may cost ({budget}) is spent."), self.clock.now());
                 return Ok(());
             }
-            let results = tool_round::run(self, &reply.tool_calls, observer).await;
+            let paid = draft.paid();
+            let results = tool_round::run(self, &reply.tool_calls, &paid, observer).await;
             draft.tool_round(&reply, &results, self.clock.now());
             let Reply { text, tool_calls, replay, .. } = reply;
             let asked = ChatMessage::Assistant { text, tool_calls, replay };

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use memoir_agent::{Agent, Approvals, ContextReport, CurrentConversation};
-use memoir_core::{Clock as _, ConversationId, Recalled, SystemClock, TimeZone, WorkerKind};
+use memoir_core::{Clock as _, ConversationId, Recalled, RunId, SystemClock, TimeZone, WorkerKind};
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
 use memoir_store::{ConversationList, Store, sqlite::SqliteStore};
@@ -58,8 +58,8 @@ pub(crate) struct App {
     pub(crate) worker_settings: WorkerSettings,
     /// Who runs tasks.
     pub(crate) tasks: Arc<TaskEngine>,
-    /// How many reports the user was told of.
-    pub(crate) announced: u64,
+    /// The last report that the user was told of.
+    pub(crate) announced: Option<RunId>,
     /// Whether the user told them to wait.
     pub(crate) workers_paused: bool,
 }
@@ -195,15 +195,10 @@ async fn with_store(
     let servers = Servers::reach(&models.config.mcp, &agent.tool_context.sandbox.variables);
     let summaries = Summaries::of(office.clone());
     agent.tools = Arc::new(ToolSet::all().with_summaries(Arc::new(summaries.clone())).with_skills(&skills));
-    let tasks = Arc::new(TaskEngine {
-        models: Arc::clone(&models),
-        store: Arc::clone(&store),
-        home: home.clone(),
-        zone: zone.clone(),
-    });
+    let tasks = TaskEngine::new(Arc::clone(&models), Arc::clone(&store), home.clone(), zone.clone());
     let app = App {
         tasks,
-        announced: 0,
+        announced: None,
         conversation: conversation(wanted, &scope, store.as_ref(), &zone).await?,
         agent,
         project: scope,

@@ -245,10 +245,10 @@ pub(crate) struct TaskArgs {
     /// Who does it; whoever answers if left out
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// What it may do, since nobody can be asked: read-only, ask (the same here), auto-edit or full
+    /// What it may do, since nobody can be asked: read-only, ask (what rules allow), auto-edit or full
     #[arg(long, value_name = "MODE", default_value = "read-only")]
     pub(crate) approval: String,
-    /// What it may do besides: execute_bash(git status), file_edit(notes/**); may be given several times. The mode must not be read-only
+    /// What it may do besides: execute_bash(git status), file_edit(notes/**); may be given several times, and needs another mode than read-only
     #[arg(long, value_name = "RULE")]
     pub(crate) allow: Vec<String>,
     /// How long a run may take, in seconds

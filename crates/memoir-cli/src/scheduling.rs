@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, path::Path, sync::Arc};
 
 use anstream::println;
-use memoir_agent::{Rule, RuleEffect};
+use memoir_agent::{Mode, Rule, RuleEffect};
 use memoir_core::{
     Clock as _, NewTask, Run, RunState, Schedule, SystemClock, Task, TimeZone, Timestamp, Usd,
 };
@@ -53,13 +53,24 @@ pub(crate) async fn run(
         }
         ScheduleCommand::Resume { name } => {
             let task = find(&name, store).await?;
-            let due = check(&task.what.schedule, SystemClock.now()).map_err(refused)?;
+            let now = SystemClock.now();
+            let due = match check(&task.what.schedule, now) {
+                // It was paused over its moment, and is done now; one that had its run is not done again.
+                Err(CronError::Over) => now,
+                due => due.map_err(refused)?,
+            };
             store.set_task(task.id, false, Some(due)).await?;
             println!("{name} is due on {}.", due.minute_in(zone));
             Ok(())
         }
         ScheduleCommand::Remove { name } => {
             let task = find(&name, store).await?;
+            engine.scheduler().recover().await?;
+            let last = store.runs(Some(task.id), 1).await?;
+            if last.first().is_some_and(|run| run.outcome.state == RunState::Running) {
+                return Err(Failure::new(Kind::Failed, format!("{name} is running"))
+                    .hint("Wait for its report, or stop whoever runs it."));
+            }
             store.remove_task(task.id).await?;
             engine.history().forget(&name)?;
             println!("{name} is removed, with its runs and what it remembered of them.");
@@ -91,11 +102,10 @@ async fn add(task: TaskArgs, engine: &TaskEngine, directory: &Path) -> Result<()
             Failure::new(Kind::Usage, "a task needs to be told what to do").hint("Say it after the name.")
         );
     }
-    let zone = task
-        .zone
-        .clone()
-        .or_else(|| engine.zone.iana_name().map(str::to_owned))
-        .unwrap_or_else(|| "UTC".into());
+    let zone = task.zone.clone().or_else(|| engine.zone.iana_name().map(str::to_owned)).ok_or_else(|| {
+        Failure::new(Kind::Usage, "the time zone of this machine has no name")
+            .hint("Give one: --zone Europe/Berlin.")
+    })?;
     let schedule = match (task.cron, task.once) {
         (Some(line), _) => Schedule::Cron { line, zone },
         (None, Some(moment)) => Schedule::Once(moment_of(&moment, &zone)?),
@@ -105,7 +115,20 @@ async fn add(task: TaskArgs, engine: &TaskEngine, directory: &Path) -> Result<()
         }
     };
     let due = check(&schedule, now).map_err(refused)?;
-    permissions::mode(&task.approval)?;
+    let mode = permissions::mode(&task.approval)?;
+    if mode == Mode::ReadOnly && !task.allow.is_empty() {
+        return Err(Failure::new(Kind::Usage, "in the mode read-only no rule allows anything")
+            .hint("Add --approval ask: what no rule allows is refused then."));
+    }
+    if task.budget.is_some_and(|budget| !budget.is_finite() || budget <= 0.0) {
+        return Err(Failure::new(Kind::Usage, "--budget takes an amount of dollars above zero")
+            .hint("--budget 0.05 is five cents for a run."));
+    }
+    let folder = task.dir.clone().unwrap_or_else(|| directory.to_owned());
+    let folder = folder.canonicalize().ok().filter(|folder| folder.is_dir()).ok_or_else(|| {
+        Failure::new(Kind::Usage, format!("{} is no folder", folder.display()))
+            .hint("--dir names one that exists.")
+    })?;
     for rule in &task.allow {
         Rule::parse(RuleEffect::Allow, rule).map_err(|reason| Failure::new(Kind::Usage, reason))?;
     }
@@ -117,9 +140,7 @@ async fn add(task: TaskArgs, engine: &TaskEngine, directory: &Path) -> Result<()
         prompt,
         schedule,
         model: task.model,
-        scope: scope::project_of(&task.dir.unwrap_or_else(|| directory.to_owned()))
-            .to_string_lossy()
-            .into_owned(),
+        scope: scope::project_of(&folder).to_string_lossy().into_owned(),
         approval: task.approval,
         allow: task.allow,
         timeout_seconds: task.timeout,
@@ -147,10 +168,19 @@ async fn run_now(task: &Task, engine: &Arc<TaskEngine>) -> Result<(), Failure> {
             .hint("Its report will be in the inbox."));
     };
     let cancel = CancellationToken::new();
-    let working = scheduler.perform(&begun, engine.as_ref(), &cancel);
-    let outcome = Interrupts::listen().cancelling(&cancel, working).await?;
-    engine.store.mark_seen(&[begun.run]).await?;
-    println!("{}", printable(outcome.report.trim_end()));
+    // Whoever does not want to wait stops it; what came of it is noted all the same.
+    let _stop = cancel.clone().drop_guard();
+    let working = {
+        let (begun, engine, cancel) = (begun.clone(), Arc::clone(engine), cancel.clone());
+        tokio::spawn(async move { scheduler.perform(&begun, engine.as_ref(), &cancel).await })
+    };
+    let outcome = Interrupts::listen().cancelling(&cancel, working).await;
+    let outcome = outcome.map_err(|error| Failure::new(Kind::Failed, error.to_string()))??;
+    if !outcome.report.trim().is_empty() {
+        println!("{}", printable(outcome.report.trim_end()));
+    }
+    // Not noted, it is in the inbox once more.
+    let _ = engine.store.mark_seen(&[begun.run]).await;
     match (outcome.state, outcome.error) {
         (RunState::Done, None) => Ok(()),
         (RunState::Done, Some(note)) => {

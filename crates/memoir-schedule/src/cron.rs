@@ -43,13 +43,38 @@ pub fn next_due(schedule: &Schedule, after: Timestamp) -> Result<Option<Timestam
         Schedule::Once(moment) => return Ok((*moment > after).then_some(*moment)),
         Schedule::Cron { line, zone } => (line, zone),
     };
-    let cron = parse(line)?;
+    let crons = fixed_times(line).iter().map(|line| parse(line)).collect::<Result<Vec<_>, _>>()?;
     let zone = TimeZone::get(zone).map_err(|_| CronError::Zone(zone.clone()))?;
     let Ok(after) = jiff::Timestamp::from_millisecond(after.as_millis()) else { return Ok(None) };
     let after: Zoned = after.to_zoned(zone);
     // What is not found within the years that are looked at never comes.
-    let next = cron.find_next_occurrence(&after, false).ok();
+    let next = crons.iter().filter_map(|cron| cron.find_next_occurrence(&after, false).ok()).min();
     Ok(next.map(|next| Timestamp::from_millis(next.timestamp().as_millisecond())))
+}
+
+/// A line for each fixed time that a line lists, so that each comes once in the night when the clocks change; others as they are.
+fn fixed_times(line: &str) -> Vec<String> {
+    let fields: Vec<&str> = line.split_whitespace().collect();
+    let is_number = |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let (seconds, minutes, hours, rest) = match fields.as_slice() {
+        [minutes, hours, rest @ ..] if rest.len() == 3 => (None, minutes, hours, rest),
+        [seconds, minutes, hours, rest @ ..] if rest.len() == 3 && is_number(seconds) => {
+            (Some(seconds), minutes, hours, rest)
+        }
+        _ => return vec![line.to_owned()],
+    };
+    let (minutes, hours): (Vec<&str>, Vec<&str>) = (minutes.split(',').collect(), hours.split(',').collect());
+    if !minutes.iter().chain(&hours).all(is_number) {
+        return vec![line.to_owned()];
+    }
+    let mut lines = Vec::new();
+    for hour in &hours {
+        for minute in &minutes {
+            let time = [seconds.copied(), Some(*minute), Some(*hour)];
+            lines.push(time.into_iter().flatten().chain(rest.iter().copied()).collect::<Vec<_>>().join(" "));
+        }
+    }
+    lines
 }
 
 fn parse(line: &str) -> Result<Cron, CronError> {
@@ -129,7 +154,28 @@ mod tests {
             }
             assert_eq!(count, quarters);
         }
-        // A fixed time comes once a day, in either night.
+        // Of several fixed times each comes once, in either night.
+        for (line, from, moments) in [
+            (
+                "30 2,14 * * *",
+                "2026-10-25T00:00:00+02:00",
+                ["2026-10-25T00:30:00Z", "2026-10-25T13:30:00Z", "2026-10-26T01:30:00Z"],
+            ),
+            (
+                "30 2,14 * * *",
+                "2026-03-29T00:00:00+01:00",
+                ["2026-03-29T01:00:00Z", "2026-03-29T12:30:00Z", "2026-03-30T00:30:00Z"],
+            ),
+        ] {
+            let mut moment = at(from);
+            for expected in moments {
+                moment = next_due(&cron(line, "Europe/Berlin"), moment).unwrap().unwrap();
+                assert_eq!(
+                    jiff::Timestamp::from_millisecond(moment.as_millis()).unwrap().to_string(),
+                    expected
+                );
+            }
+        }
         let mut moment = at("2026-10-24T00:00:00+02:00");
         let mut days = Vec::new();
         for _ in 0..3 {

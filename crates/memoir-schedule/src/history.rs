@@ -85,28 +85,23 @@ impl History {
             Err(error) => return Err(error),
         };
         files.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl") && path.is_file());
-        // They are named after days.
+        // They are named after days; the newest are read first, and no more than is needed.
         files.sort();
         let mut loaded = Loaded::default();
+        let mut lines: Vec<Line> = Vec::new();
         let mut complete: Vec<Vec<Line>> = Vec::new();
-        let mut open: Vec<Line> = Vec::new();
-        for path in files {
-            let bytes = fs::read(&path)?;
-            for (number, text) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
-                if text.iter().all(u8::is_ascii_whitespace) {
-                    continue;
-                }
-                match serde_json::from_slice::<Line>(text) {
-                    Ok(line) if is_known(&line) => add(line, &mut open, &mut complete),
-                    _ => {
-                        let name = path.file_name().unwrap_or_default().to_string_lossy();
-                        loaded
-                            .warnings
-                            .push(format!("line {number} of {name} is not a message and was skipped"));
-                    }
-                }
+        for path in files.iter().rev() {
+            let mut earlier = read(path, &mut loaded.warnings)?;
+            earlier.append(&mut lines);
+            lines = earlier;
+            complete = runs(&lines);
+            // The first may have begun in a file before.
+            if complete.len() > most {
+                break;
             }
         }
+        // A clock that was wrong for a day names a file wrongly; numbers are given in order.
+        complete.sort_by_key(|run| run.first().and_then(|line| line.run));
         let first = complete.len().saturating_sub(most);
         loaded.runs = (1..).zip(complete.drain(first..)).map(|(number, run)| messages(number, run)).collect();
         Ok(loaded)
@@ -181,18 +176,39 @@ fn is_end(line: &Line) -> bool {
     line.role == "assistant" && line.kind.as_deref() != Some(TOOL_CALL) && line.tool_calls.is_empty()
 }
 
-/// A run begins after the end of the one before, and where another is named.
-fn add(line: Line, open: &mut Vec<Line>, complete: &mut Vec<Vec<Line>>) {
-    let of_another =
-        open.last().is_some_and(|last| last.run.is_some() && line.run.is_some() && last.run != line.run);
-    if of_another {
-        open.clear();
+/// The messages of a file. What is none is skipped, and said.
+fn read(path: &Path, warnings: &mut Vec<String>) -> io::Result<Vec<Line>> {
+    let bytes = fs::read(path)?;
+    let mut lines = Vec::new();
+    for (number, text) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
+        if text.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        match serde_json::from_slice::<Line>(text) {
+            Ok(line) if is_known(&line) => lines.push(line),
+            _ => {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                warnings.push(format!("line {number} of {name} is not a message and was skipped"));
+            }
+        }
     }
-    let ends = is_end(&line);
-    open.push(line);
-    if ends {
-        complete.push(std::mem::take(open));
+    Ok(lines)
+}
+
+/// The complete runs among lines. A run begins after the end of the one before, and where another is named.
+fn runs(lines: &[Line]) -> Vec<Vec<Line>> {
+    let (mut open, mut complete): (Vec<Line>, Vec<Vec<Line>>) = (Vec::new(), Vec::new());
+    for line in lines {
+        let is_of_another = |last: &Line| last.run.is_some() && line.run.is_some() && last.run != line.run;
+        if open.last().is_some_and(is_of_another) {
+            open.clear();
+        }
+        open.push(line.clone());
+        if is_end(line) {
+            complete.push(std::mem::take(&mut open));
+        }
     }
+    complete
 }
 
 /// Lines as messages of the `number`th run.
@@ -400,6 +416,32 @@ mod tests {
             created: Timestamp::from_millis(0),
         };
         texts.iter().enumerate().map(draft).collect()
+    }
+
+    #[test]
+    fn a_day_that_never_was_does_not_stay_the_last() {
+        let (_folder, history) = history(&[]);
+        for (number, day) in [(1, 1_767_261_600_000), (2, 1_925_000_000_000), (3, 1_767_348_000_000)] {
+            let texts = [format!("ask {number}"), format!("report {number}")];
+            let drafts = drafts(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+            history
+                .append("news", RunId::new(number), &drafts, &TimeZone::UTC, Timestamp::from_millis(day))
+                .unwrap();
+        }
+        assert_eq!(texts(&history.load("news", 1).unwrap()), ["ask 3", "report 3"]);
+        assert_eq!(texts(&history.load("news", 2).unwrap())[0], "ask 2");
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_an_error_and_changes_nothing() {
+        let (_folder, history) = history(&[("2025-12-31.jsonl", &run(1))]);
+        // A device that is always full, in the place of the file.
+        std::os::unix::fs::symlink("/dev/full", history.folder_of("news").join("2026-01-01.jsonl")).unwrap();
+        let now = Timestamp::from_millis(1_767_261_600_000);
+        let error = history.append("news", RunId::new(2), &drafts(&["ask", "report"]), &TimeZone::UTC, now);
+        assert_eq!(error.unwrap_err().kind(), io::ErrorKind::StorageFull);
+        fs::remove_file(history.folder_of("news").join("2026-01-01.jsonl")).unwrap();
+        assert_eq!(texts(&history.load("news", 5).unwrap()), ["ask 1", "report 1"]);
     }
 
     #[test]

@@ -11,4 +11,4 @@ mod scheduler;
 pub use cron::{CronError, check, next_due};
 pub use history::{History, Loaded};
 pub use name::{NameError, check_name};
-pub use scheduler::{Begun, Engine, Event, Scheduler};
+pub use scheduler::{Begun, Due, Engine, Event, Scheduler};

@@ -1,10 +1,18 @@
 //! Beginning what is due, once, whoever looks.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    panic::AssertUnwindSafe,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
 
 use async_trait::async_trait;
+use futures::FutureExt as _;
 use memoir_core::{Clock, Run, RunId, RunOutcome, RunState, Task, Timestamp};
-use memoir_store::{NewRun, Store, StoreError, is_dead};
+use memoir_store::{NewRun, Store, StoreError, is_alive};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -16,10 +24,19 @@ const LOOK: Duration = Duration::from_secs(15);
 /// So long is rested at least.
 const REST: Duration = Duration::from_millis(200);
 
-/// After its time a run is believed to be over; so much longer it may take to say so.
-const GRACE: i64 = 5 * 60 * 1000;
+/// So long a run of another machine's is believed to go on without a word.
+const LEASE: i64 = 5 * 60 * 1000;
 
-/// A moment further ahead than this was set by a clock that was wrong.
+/// So often a word is given.
+const RENEW: Duration = Duration::from_secs(60);
+
+/// A clock that is so much behind what it was has been set.
+const JUMP: i64 = 60 * 1000;
+
+/// How often it is tried to note what came of a run: it was paid for.
+const TRIES: u32 = 5;
+
+/// A moment further ahead than this comes from a clock that was wrong.
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
 /// Who does the work.
@@ -58,26 +75,52 @@ pub struct Scheduler {
     pub store: Arc<dyn Store>,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
-    /// Who we are.
+    /// Who we are, in all of this process.
     pub owner: String,
+    /// The latest that the clock has shown.
+    latest: Arc<AtomicI64>,
+}
+
+/// What was begun, and what kept others from it.
+#[derive(Debug, Default)]
+pub struct Due {
+    /// What was begun.
+    pub begun: Vec<Begun>,
+    /// What did not work.
+    pub trouble: Vec<String>,
 }
 
 impl Scheduler {
+    /// Someone who looks after the tasks of a store.
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, owner: impl Into<String>) -> Self {
+        Self { store, clock, owner: owner.into(), latest: Arc::new(AtomicI64::new(i64::MAX)) }
+    }
+
     /// Begins everything that is due: what was missed, once. The rest is done by [`Scheduler::perform`].
-    pub async fn begin_due(&self) -> Result<Vec<Begun>, StoreError> {
+    pub async fn begin_due(&self) -> Result<Due, StoreError> {
         let now = self.clock.now();
-        self.set_right(now).await?;
-        let mut begun = Vec::new();
+        let before = self.latest.swap(now.as_millis(), Ordering::SeqCst);
+        if before == i64::MAX || now.as_millis() < before - JUMP {
+            self.set_right(now).await?;
+        }
+        let mut due = Due::default();
         for task in self.store.due_tasks(now).await? {
             let Some(moment) = task.next_due else { continue };
             // Whatever the clock does, a moment does not come twice.
-            let after = now.max(moment);
-            let next = next_due(&task.what.schedule, after).unwrap_or(None);
-            if let Some(run) = self.begin(&task, Some(moment), next, now).await? {
-                begun.push(Begun { task, run });
+            let begun = match next_due(&task.what.schedule, now.max(moment)) {
+                Ok(next) => {
+                    self.begin(&task, Some(moment), next, now).await.map_err(|error| error.to_string())
+                }
+                Err(error) => Err(error.to_string()),
+            };
+            match begun {
+                Ok(Some(run)) => due.begun.push(Begun { task, run }),
+                Ok(None) => {}
+                // What has begun is done all the same.
+                Err(error) => due.trouble.push(format!("{} cannot begin: {error}", task.what.name)),
             }
         }
-        Ok(begun)
+        Ok(due)
     }
 
     /// Begins a run at once, whenever it is due. Nothing, if the task is at it already.
@@ -93,8 +136,7 @@ impl Scheduler {
         next_due: Option<Timestamp>,
         now: Timestamp,
     ) -> Result<Option<RunId>, StoreError> {
-        let timeout = i64::try_from(task.what.timeout_seconds).unwrap_or(i64::MAX / 2000) * 1000;
-        let until = Timestamp::from_millis(now.as_millis().saturating_add(timeout).saturating_add(GRACE));
+        let until = lease_from(now);
         let new = NewRun { task: task.id, scheduled_for, next_due, owner: &self.owner, now, until };
         self.store.begin_run(&new).await
     }
@@ -106,9 +148,33 @@ impl Scheduler {
         engine: &dyn Engine,
         cancel: &CancellationToken,
     ) -> Result<RunOutcome, StoreError> {
-        let outcome = engine.run(&begun.task, begun.run, cancel).await;
-        self.store.end_run(begun.run, &outcome, self.clock.now()).await?;
-        Ok(outcome)
+        let working = AssertUnwindSafe(engine.run(&begun.task, begun.run, cancel)).catch_unwind();
+        tokio::pin!(working);
+        let mut renew = tokio::time::interval_at(tokio::time::Instant::now() + RENEW, RENEW);
+        let outcome = loop {
+            tokio::select! {
+                outcome = &mut working => break outcome,
+                _ = renew.tick() => {
+                    // Not renewed, it is the next time.
+                    let _ = self.store.renew_run(begun.run, lease_from(self.clock.now())).await;
+                }
+            }
+        };
+        let outcome = outcome.unwrap_or_else(|_| RunOutcome {
+            state: RunState::Failed,
+            report: String::new(),
+            error: Some("it crashed".into()),
+            cost: None,
+        });
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.store.end_run(begun.run, &outcome, self.clock.now()).await {
+                Ok(_) => return Ok(outcome),
+                Err(error) if tries >= TRIES => return Err(error),
+                Err(_) => tokio::time::sleep(Duration::from_millis(200 << tries)).await,
+            }
+        }
     }
 
     /// Marks what was cut off by a crash, and says what that was.
@@ -116,7 +182,10 @@ impl Scheduler {
         let now = self.clock.now();
         let mut cut_off = Vec::new();
         for running in self.store.running_runs().await? {
-            if running.until <= now || is_dead(&running.owner, &self.owner) {
+            // Of this machine it is known who lives; a lease may have run out while the machine slept.
+            let is_over = running.owner != self.owner
+                && is_alive(&running.owner).map_or(running.until <= now, |is_alive| !is_alive);
+            if is_over {
                 let outcome = RunOutcome {
                     state: RunState::CutOff,
                     report: String::new(),
@@ -128,20 +197,26 @@ impl Scheduler {
                 }
             }
         }
+        if cut_off.is_empty() {
+            return Ok(Vec::new());
+        }
         let runs = self.store.runs(None, 1000).await?;
         Ok(runs.into_iter().filter(|run| cut_off.contains(&run.id)).collect())
     }
 
-    /// A clock that was years ahead for a while has set tasks for then; they are due when they would be now.
+    /// A clock that was ahead for a while has set tasks for then; they are due when they would be now. What had its run does not come
+    /// again.
     async fn set_right(&self, now: Timestamp) -> Result<(), StoreError> {
         for task in self.store.tasks().await? {
             let Some(due) = task.next_due.filter(|_| !task.paused) else { continue };
-            let Some(would_be) = next_due(&task.what.schedule, now).unwrap_or(None) else { continue };
             let last = self.store.runs(Some(task.id), 1).await?.into_iter().next();
-            let ran_ahead =
-                last.is_some_and(|run| run.started.as_millis() > now.as_millis().saturating_add(DAY));
-            if ran_ahead && due > would_be {
-                self.store.set_task(task.id, false, Some(would_be)).await?;
+            let had = last.and_then(|run| run.scheduled_for);
+            let had = had.filter(|had| had.as_millis() < now.as_millis().saturating_add(DAY));
+            let after = had.map_or(now, |had| had.max(now));
+            match next_due(&task.what.schedule, after) {
+                Ok(Some(would_be)) if would_be < due => self.store.set_due(task.id, due, would_be).await?,
+                // What cannot be told is left as it is.
+                _ => {}
             }
         }
         Ok(())
@@ -160,8 +235,10 @@ impl Scheduler {
                 Ok(cut_off) => cut_off.into_iter().for_each(|run| told(Event::WasCutOff(run))),
                 Err(error) => told(Event::Trouble(error.to_string())),
             }
-            match self.begin_due().await {
-                Ok(begun) => {
+            let is_well = match self.begin_due().await {
+                Ok(Due { begun, trouble }) => {
+                    let is_well = trouble.is_empty();
+                    trouble.into_iter().for_each(|trouble| told(Event::Trouble(trouble)));
                     for begun in begun {
                         told(Event::Began(begun.clone()));
                         let (this, engine, cancel) = (self.clone(), Arc::clone(&engine), cancel.clone());
@@ -170,10 +247,14 @@ impl Scheduler {
                             (begun, outcome)
                         });
                     }
+                    is_well
                 }
-                Err(error) => told(Event::Trouble(error.to_string())),
-            }
-            let rest = self.rest().await;
+                Err(error) => {
+                    told(Event::Trouble(error.to_string()));
+                    false
+                }
+            };
+            let rest = if is_well { self.rest().await } else { LOOK };
             tokio::select! {
                 () = cancel.cancelled() => {}
                 Some(ended) = running.join_next(), if !running.is_empty() => tell(ended, told),
@@ -193,6 +274,11 @@ impl Scheduler {
         let left = due.map_or(u64::MAX, |due| u64::try_from(due.as_millis() - now.as_millis()).unwrap_or(0));
         Duration::from_millis(left).clamp(REST, LOOK)
     }
+}
+
+/// Until when a run is believed to go on.
+fn lease_from(now: Timestamp) -> Timestamp {
+    Timestamp::from_millis(now.as_millis().saturating_add(LEASE))
 }
 
 /// Tells how a run ended.

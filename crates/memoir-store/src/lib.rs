@@ -48,7 +48,7 @@ pub use memory::{
     ExchangeText, Filter, IndexMode, Match, Memory, MessageOutline, SummaryMatch, VectorSearch, WordSearch,
     WordsFound,
 };
-pub use owner::{is_dead, of_this_process};
+pub use owner::{is_alive, is_dead, of_this_process};
 pub use permissions::{KeptRule, Permissions, Redaction};
 pub use schedules::{NewRun, RunningRun, Schedules};
 pub use settings::Settings;

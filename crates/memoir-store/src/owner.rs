@@ -3,6 +3,7 @@
 use memoir_core::Timestamp;
 use rustix::{
     io::Errno,
+    param::clock_ticks_per_second,
     process::{Pid, getpid, test_kill_process},
     system::uname,
 };
@@ -21,17 +22,35 @@ fn machine() -> String {
 
 /// Whether the holder of a lease is known to be no more. Of other machines nothing is known.
 pub fn is_dead(holder: &str, own: &str) -> bool {
+    holder != own && is_alive(holder) == Some(false)
+}
+
+/// Whether the holder of a lease lives, as far as that is known: it must be of this machine.
+pub fn is_alive(holder: &str) -> Option<bool> {
     let mut parts = holder.split('/');
-    let (Some(there), Some(pid), Some(_), None) = (parts.next(), parts.next(), parts.next(), parts.next())
+    let (Some(there), Some(pid), Some(since), None) =
+        (parts.next(), parts.next(), parts.next(), parts.next())
     else {
-        return false;
+        return None;
     };
-    let Some(pid) = pid.parse().ok().and_then(Pid::from_raw) else { return false };
-    if there != machine() || holder == own {
-        return false;
+    let (pid, since) = (pid.parse().ok().and_then(Pid::from_raw)?, since.parse().ok()?);
+    if there != machine() {
+        return None;
     }
-    // One that had our number before us.
-    pid == getpid() || test_kill_process(pid) == Err(Errno::SRCH)
+    let is_there = test_kill_process(pid) != Err(Errno::SRCH);
+    // A number is given again: who began after the lease was named is someone else.
+    Some(is_there && began(pid).is_none_or(|began| began <= since))
+}
+
+/// About when a process began, in milliseconds; a second early, since the two clocks do not agree to the last.
+fn began(pid: Pid) -> Option<i64> {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    // The name may have anything in it; what follows its parenthesis has not.
+    let ticks: i64 = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()?;
+    let boot = std::fs::read_to_string("/proc/stat").ok()?;
+    let boot: i64 = boot.lines().find_map(|line| line.strip_prefix("btime "))?.trim().parse().ok()?;
+    let per_second = i64::try_from(clock_ticks_per_second()).ok().filter(|ticks| *ticks > 0)?;
+    Some(boot * 1000 + ticks * 1000 / per_second - 1000)
 }
 
 #[cfg(test)]
@@ -40,14 +59,16 @@ mod tests {
 
     #[test]
     fn only_the_dead_of_this_machine_are_known() {
-        let own = of_this_process(Timestamp::from_millis(5));
-        assert!(!is_dead(&own, &own));
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let now = i64::try_from(now.as_millis()).unwrap_or(0);
+        let own = of_this_process(Timestamp::from_millis(now));
+        assert!(!is_dead(&own, &own) && is_alive(&own) == Some(true));
         let before = of_this_process(Timestamp::from_millis(4));
-        assert!(is_dead(&before, &own), "our number, but not us");
+        assert!(is_dead(&before, &own), "our number, but long before us");
         assert!(!is_dead("elsewhere/999999999/1", &own));
         assert!(!is_dead("nobody", &own));
         // Numbers go up to four million.
         assert!(is_dead(&format!("{}/2000000000/1", machine()), &own));
-        assert!(!is_dead(&format!("{}/1/1", machine()), &own), "the first process is always there");
+        assert!(!is_dead(&format!("{}/1/{now}", machine()), &own), "the first process is always there");
     }
 }

@@ -48,20 +48,27 @@ pub trait Schedules: Send + Sync {
     /// Has a task wait, or go on at `next_due`.
     async fn set_task(&self, id: TaskId, paused: bool, next_due: Option<Timestamp>) -> Result<()>;
 
+    /// Has a task be due at another moment, if it still is at `seen` and does not wait.
+    async fn set_due(&self, id: TaskId, seen: Timestamp, due: Timestamp) -> Result<()>;
+
     /// Deletes a task with its runs.
     async fn remove_task(&self, id: TaskId) -> Result<bool>;
 
     /// The tasks that are due, the longest due first.
     async fn due_tasks(&self, now: Timestamp) -> Result<Vec<Task>>;
 
-    /// When the next task is due.
+    /// When the next task is due that is not at it already.
     async fn next_task_due(&self) -> Result<Option<Timestamp>>;
 
     /// Begins a run, and notes when the task is due next, in one transaction. Nothing, if the task is at it already, waits, or is
     /// not due for that moment any more: someone else has begun it.
     async fn begin_run(&self, new: &NewRun<'_>) -> Result<Option<RunId>>;
 
-    /// Notes what came of a run, if it still goes on. Says whether it did.
+    /// Someone is still at a run. Says whether it goes on.
+    async fn renew_run(&self, id: RunId, until: Timestamp) -> Result<bool>;
+
+    /// Notes what came of a run, if it still goes on. Says whether it did. The moment of one that was stopped is given back: someone
+    /// else may take it up.
     async fn end_run(&self, id: RunId, outcome: &RunOutcome, now: Timestamp) -> Result<bool>;
 
     /// The runs that go on.
@@ -73,8 +80,8 @@ pub trait Schedules: Send + Sync {
     /// The runs that are over and that nobody has read about, oldest first.
     async fn unseen_runs(&self) -> Result<Vec<Run>>;
 
-    /// How many of these there are.
-    async fn unseen_count(&self) -> Result<u64>;
+    /// How many of these there are, and the last of them.
+    async fn unseen(&self) -> Result<(u64, Option<RunId>)>;
 
     /// Someone has read about these.
     async fn mark_seen(&self, runs: &[RunId]) -> Result<()>;

@@ -83,7 +83,13 @@ impl ToolSet {
             let known = self.tools.iter().find(|tool| tool.spec().name == name.as_str());
             known.cloned().ok_or_else(|| format!("there is no tool {name}"))
         };
-        Ok(Self { tools: names.iter().map(find).collect::<Result<_, _>>()? })
+        let mut unique: Vec<&String> = Vec::new();
+        for name in names {
+            if !unique.contains(&name) {
+                unique.push(name);
+            }
+        }
+        Ok(Self { tools: unique.into_iter().map(find).collect::<Result<_, _>>()? })
     }
 
     /// With whoever makes summaries.

@@ -33,8 +33,7 @@ impl Access {
             | (Self::Network(_) | Self::Memory, Self::Run(_) | Self::Server(_)) => false,
             (Self::Run(_) | Self::Server(_), _) | (_, Self::Run(_) | Self::Server(_)) => true,
             (Self::Memory, Self::Memory) => true,
-            (Self::Subagent, Self::Write(_) | Self::Memory | Self::Subagent)
-            | (Self::Write(_) | Self::Memory, Self::Subagent) => true,
+            (Self::Subagent, other) | (other, Self::Subagent) => !matches!(other, Self::Network(_)),
             _ => false,
         }
     }

@@ -62,6 +62,9 @@ impl Tool for RunSubagent {
         if work.budget_usd.is_some_and(|budget| !budget.is_finite() || budget <= 0.0) {
             return Err(ToolError::Arguments("budget_usd must be more than nothing".into()));
         }
+        if work.max_turns == Some(0) {
+            return Err(ToolError::Arguments("max_turns must be at least 1".into()));
+        }
         Ok(Plan::of(Access::Subagent))
     }
 

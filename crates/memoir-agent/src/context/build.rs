@@ -201,7 +201,8 @@ impl Agent {
 
         // The digest's part is its own only when there is one.
         let for_digest = self.context.summary_tokens.min(budget.part(8)) + budget.part(16);
-        let for_digest = for_digest.min(budget.left());
+        // A sub-agent's runs are told whole or not at all.
+        let for_digest = if self.runs.is_some() { 0 } else { for_digest.min(budget.left()) };
         let past = self
             .grown_back(past, conversation, longest_message, budget.left().saturating_sub(for_digest))
             .await?;
@@ -307,7 +308,10 @@ impl Agent {
         budget.give_back(reserved.saturating_sub(known));
         let window_room = budget.left().saturating_sub(for_digest);
         let first = past.first_kept(budget.left(), for_digest);
-        let digest = self.digest(conversation, &past, first, built_for, notices).await;
+        let digest = match self.runs {
+            Some(_) => None,
+            None => self.digest(conversation, &past, first, built_for, notices).await,
+        };
         let summary = digest
             .filter(|digest| digest.through.get() > 0)
             .map_or_else(Fragment::nothing, |digest| Fragment::new(digest::section(&digest, for_digest)));

@@ -27,9 +27,15 @@ impl Command for Info {
         }
         println!("scope         {}", app.conversation.scope());
         println!("memory        {}", app.home.database().display());
-        for table in store.tables().await? {
+        // Most are empty, and many would fill the screen.
+        let tables = store.tables().await?;
+        for table in tables.iter().filter(|table| table.rows > 0) {
             println!("              {}: {}", table.name, table.rows);
         }
+        println!(
+            "              {} other tables are empty",
+            tables.iter().filter(|table| table.rows == 0).count()
+        );
         Ok(Next::Prompt)
     }
 }

@@ -43,8 +43,10 @@ impl Command for Schedule {
             words.ok_or_else(|| Failure::new(Kind::Usage, "a quotation mark is not closed").hint(hint))?;
         let parsed = Arguments::try_parse_from(words).map_err(|error| {
             let said = error.to_string();
-            let line = said.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            Failure::new(Kind::Usage, line).hint(hint)
+            // What is wrong, without how it is used on the command line.
+            let lines = said.lines().take_while(|line| !line.starts_with("Usage:"));
+            let words: Vec<&str> = lines.map(str::trim).filter(|line| !line.is_empty()).collect();
+            Failure::new(Kind::Usage, words.join(" ").trim_start_matches("error: ").to_owned()).hint(hint)
         })?;
         let directory = std::path::PathBuf::from(&app.project);
         scheduling::run(parsed.command, &app.tasks, &directory).await?;

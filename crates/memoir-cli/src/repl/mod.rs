@@ -63,12 +63,12 @@ pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
 /// Says that reports wait, once.
 async fn announce(app: &mut App) {
     // What cannot be counted now is announced the next time.
-    let Ok(count) = app.agent.store.unseen_count().await else { return };
-    if count > app.announced {
+    let Ok((count, last)) = app.agent.store.unseen().await else { return };
+    if last > app.announced {
         let reports = if count == 1 { "1 report waits".to_owned() } else { format!("{count} reports wait") };
         println!("{}", view::dim(&format!("{reports}: /inbox shows what tasks have done.")));
     }
-    app.announced = count;
+    app.announced = last.max(app.announced);
 }
 
 /// Tasks are run while the REPL is open.

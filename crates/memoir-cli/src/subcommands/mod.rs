@@ -67,5 +67,5 @@ pub(crate) async fn run(
 }
 
 fn engine(models: &Arc<Models>, store: Arc<dyn Store>, zone: &TimeZone, home: &Home) -> Arc<TaskEngine> {
-    Arc::new(TaskEngine { models: Arc::clone(models), store, home: home.clone(), zone: zone.clone() })
+    TaskEngine::new(Arc::clone(models), store, home.clone(), zone.clone())
 }

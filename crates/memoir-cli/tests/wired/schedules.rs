@@ -117,7 +117,7 @@ fn time_and_money_are_bounded_and_failures_are_told() {
     add(&home, "slow", &["--timeout", "1"]);
     let silent = ScriptedProvider::always(Reply::text("…").then_silence());
     let said = schedule(&home, ["run", "slow"]).provider(&silent).fail(1);
-    assert!(said.contains("slow took too long: it took longer than 1 seconds."), "{said}");
+    assert!(said.contains("slow took too long: It took longer than 1 seconds."), "{said}");
     add(&home, "dear", &["--budget", "0.001", "--approval", "full"]);
     let spending = ScriptedProvider::always(
         Reply::tool_call("1", "dir_list", &json!({"path": "."})).usage(1_000_000, 10, 0),

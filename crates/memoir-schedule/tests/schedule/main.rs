@@ -50,7 +50,7 @@ impl Noting {
 }
 
 struct World {
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     store: SqliteStore,
     clock: Arc<SetClock>,
     engine: Noting,
@@ -62,15 +62,11 @@ impl World {
         let store = SqliteStore::open(&folder.path().join("memoir.db")).await.unwrap();
         let clock = Arc::new(SetClock::default());
         clock.set(millis(moment));
-        Self { _folder: folder, store, clock, engine: Noting::default() }
+        Self { folder, store, clock, engine: Noting::default() }
     }
 
     fn scheduler(&self, owner: &str) -> Scheduler {
-        Scheduler {
-            store: Arc::new(self.store.clone()),
-            clock: Arc::clone(&self.clock) as _,
-            owner: owner.into(),
-        }
+        Scheduler::new(Arc::new(self.store.clone()), Arc::clone(&self.clock) as _, owner)
     }
 
     async fn add(&self, name: &str, schedule: Schedule) {
@@ -92,7 +88,7 @@ impl World {
 
     /// Begins what is due and does it.
     async fn tick(&self, scheduler: &Scheduler) -> Vec<Begun> {
-        let begun = scheduler.begin_due().await.unwrap();
+        let begun = scheduler.begin_due().await.unwrap().begun;
         for begun in &begun {
             scheduler.perform(begun, &self.engine, &CancellationToken::new()).await.unwrap();
         }
@@ -129,16 +125,24 @@ async fn a_week_across_the_change_of_the_clocks_with_two_daemons_runs_each_quart
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn two_that_look_at_the_same_moment_begin_it_once() {
     let world = World::at("2026-05-01T09:59:00Z").await;
     for number in 0..20 {
         world.add(&format!("task{number}"), quarters()).await;
     }
     world.clock.set(millis("2026-05-01T10:00:30Z"));
-    let (one, another) = (world.scheduler("one"), world.scheduler("another"));
-    let (first, second) = tokio::join!(one.begin_due(), another.begin_due());
-    assert_eq!(first.unwrap().len() + second.unwrap().len(), 20);
+    // As two processes: each with its own connections.
+    let other = SqliteStore::open(&world.folder.path().join("memoir.db")).await.unwrap();
+    let one = world.scheduler("one");
+    let another = Scheduler::new(Arc::new(other), Arc::clone(&world.clock) as _, "another");
+    let (first, second) = tokio::join!(
+        tokio::spawn(async move { one.begin_due().await.unwrap() }),
+        tokio::spawn(async move { another.begin_due().await.unwrap() }),
+    );
+    let (first, second) = (first.unwrap(), second.unwrap());
+    assert_eq!(first.begun.len() + second.begun.len(), 20);
+    assert!(first.trouble.is_empty() && second.trouble.is_empty());
 }
 
 #[tokio::test]
@@ -183,15 +187,15 @@ async fn what_still_runs_is_not_begun_again_and_what_died_is_marked() {
     world.add("news", quarters()).await;
     let scheduler = world.scheduler("one");
     world.clock.set(millis("2026-05-01T10:15:01Z"));
-    let begun = scheduler.begin_due().await.unwrap();
+    let begun = scheduler.begin_due().await.unwrap().begun;
     assert_eq!(begun.len(), 1);
     world.clock.set(millis("2026-05-01T10:30:00Z"));
-    assert!(scheduler.begin_due().await.unwrap().is_empty(), "it is still at it");
+    assert!(scheduler.begin_due().await.unwrap().begun.is_empty(), "it is still at it");
     assert_eq!(scheduler.begin_now(&begun[0].task).await.unwrap(), None);
-    assert!(scheduler.recover().await.unwrap().is_empty(), "its time is not over");
-    // Ten minutes and some more are.
-    world.clock.set(millis("2026-05-01T10:31:00Z"));
-    let cut_off = scheduler.recover().await.unwrap();
+    // Long after its lease, since the machine slept: who runs it knows better.
+    world.clock.set(millis("2026-05-01T16:31:00Z"));
+    assert!(scheduler.recover().await.unwrap().is_empty());
+    let cut_off = world.scheduler("another").recover().await.unwrap();
     assert_eq!((cut_off.len(), cut_off[0].outcome.state), (1, RunState::CutOff));
     assert_eq!(world.tick(&scheduler).await.len(), 1, "what was due meanwhile, once");
     // What comes back after that is too late.
@@ -218,7 +222,55 @@ async fn once_is_once_and_paused_is_paused() {
     let unseen = world.store.unseen_runs().await.unwrap();
     assert_eq!((unseen.len(), unseen[0].outcome.report.as_str()), (1, "done"));
     world.store.mark_seen(&[unseen[0].id]).await.unwrap();
-    assert_eq!(world.store.unseen_count().await.unwrap(), 0);
+    assert_eq!(world.store.unseen().await.unwrap(), (0, None));
     assert!(world.store.remove_task(unseen[0].task_id).await.unwrap());
     assert!(world.store.runs(None, 10).await.unwrap().is_empty());
+}
+
+/// Waits to be stopped.
+struct Waiting;
+
+#[async_trait]
+impl Engine for Waiting {
+    async fn run(&self, _task: &Task, _run: RunId, cancel: &CancellationToken) -> RunOutcome {
+        cancel.cancelled().await;
+        RunOutcome { state: RunState::Stopped, report: String::new(), error: None, cost: None }
+    }
+}
+
+/// Crashes.
+struct Crashing;
+
+#[async_trait]
+impl Engine for Crashing {
+    async fn run(&self, _task: &Task, _run: RunId, _cancel: &CancellationToken) -> RunOutcome {
+        panic!("out of order")
+    }
+}
+
+#[tokio::test]
+async fn who_is_stopped_gives_his_moment_back_and_who_crashes_is_noted() {
+    let world = World::at("2026-05-01T10:00:00Z").await;
+    world.add("once", Schedule::Once(Timestamp::from_millis(millis("2026-05-01T12:00:00Z")))).await;
+    world.clock.set(millis("2026-05-01T12:00:01Z"));
+    let (one, another) = (world.scheduler("one"), world.scheduler("another"));
+    let cancel = CancellationToken::new();
+    let mut told = Vec::new();
+    let looking = async {
+        one.look_after(Arc::new(Waiting), &cancel, &mut |event| told.push(event)).await;
+    };
+    let stopping = async {
+        while world.store.running_runs().await.unwrap().is_empty() {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        assert!(another.begin_due().await.unwrap().begun.is_empty(), "someone is at it");
+        cancel.cancel();
+    };
+    tokio::join!(looking, stopping);
+    assert_eq!(told.len(), 2, "it began and ended: {told:?}");
+    let begun = another.begin_due().await.unwrap().begun;
+    assert_eq!(begun.len(), 1, "another takes it up");
+    let outcome = another.perform(&begun[0], &Crashing, &CancellationToken::new()).await.unwrap();
+    assert_eq!((outcome.state, outcome.error.as_deref()), (RunState::Failed, Some("it crashed")));
+    assert!(another.begin_due().await.unwrap().begun.is_empty(), "that was its run");
 }

@@ -7,6 +7,7 @@
 mod context;
 mod documents;
 mod permissions;
+mod schedules;
 mod search;
 mod work;
 
@@ -51,6 +52,8 @@ where
     permissions::rules_are_kept_for_a_project_or_everywhere(empty_store().await).await;
     permissions::secrets_are_not_kept_and_what_was_found_is_told(empty_store().await).await;
     permissions::questions_in_sql_read_and_no_more(empty_store().await).await;
+    schedules::a_run_is_begun_once_and_its_outcome_is_kept(empty_store().await).await;
+    schedules::a_task_waits_is_set_and_goes_with_its_runs(empty_store().await).await;
     settings_are_kept_changed_and_removed(empty_store().await).await;
     command_history_keeps_order_and_skips_repetition(empty_store().await).await;
     costs_add_up_and_unknown_prices_are_counted(empty_store().await).await;

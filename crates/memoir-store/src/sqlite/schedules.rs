@@ -74,6 +74,17 @@ impl Schedules for SqliteStore {
             .map_err(store_error)
     }
 
+    async fn set_due(&self, id: TaskId, seen: Timestamp, due: Timestamp) -> Result<()> {
+        sqlx::query("UPDATE tasks SET next_due = ? WHERE id = ? AND next_due = ? AND paused = 0")
+            .bind(due.as_millis())
+            .bind(id.get())
+            .bind(seen.as_millis())
+            .execute(&self.writer)
+            .await
+            .map(drop)
+            .map_err(store_error)
+    }
+
     async fn remove_task(&self, id: TaskId) -> Result<bool> {
         let removed = sqlx::query("DELETE FROM tasks WHERE id = ?")
             .bind(id.get())
@@ -97,11 +108,13 @@ impl Schedules for SqliteStore {
     }
 
     async fn next_task_due(&self) -> Result<Option<Timestamp>> {
-        let due: Option<i64> =
-            sqlx::query_scalar("SELECT min(next_due) FROM tasks WHERE paused = 0 AND next_due IS NOT NULL")
-                .fetch_one(&self.readers)
-                .await
-                .map_err(store_error)?;
+        let due: Option<i64> = sqlx::query_scalar(
+            "SELECT min(next_due) FROM tasks WHERE paused = 0 AND next_due IS NOT NULL
+                   AND NOT EXISTS (SELECT 1 FROM runs WHERE task_id = tasks.id AND state = 'running')",
+        )
+        .fetch_one(&self.readers)
+        .await
+        .map_err(store_error)?;
         Ok(due.map(Timestamp::from_millis))
     }
 
@@ -140,19 +153,46 @@ impl Schedules for SqliteStore {
         Ok(run.map(RunId::new))
     }
 
+    async fn renew_run(&self, id: RunId, until: Timestamp) -> Result<bool> {
+        let renewed = sqlx::query("UPDATE runs SET leased_till = ? WHERE id = ? AND state = 'running'")
+            .bind(until.as_millis())
+            .bind(id.get())
+            .execute(&self.writer)
+            .await
+            .map_err(store_error)?;
+        Ok(renewed.rows_affected() == 1)
+    }
+
     async fn end_run(&self, id: RunId, outcome: &RunOutcome, now: Timestamp) -> Result<bool> {
+        let report = without_secrets(&outcome.report).into_owned();
+        let error = outcome.error.as_deref().map(|error| without_secrets(error).into_owned());
+        let mut transaction = self.begin_write().await?;
+        if outcome.state == RunState::Stopped {
+            sqlx::query(
+                "UPDATE tasks SET next_due = (SELECT scheduled_for FROM runs WHERE id = ?1)
+                 WHERE id = (SELECT task_id FROM runs
+                             WHERE id = ?1 AND state = 'running' AND scheduled_for IS NOT NULL)",
+            )
+            .bind(id.get())
+            .execute(&mut *transaction)
+            .await
+            .map_err(store_error)?;
+        }
         let ended = sqlx::query(
-            "UPDATE runs SET state = ?, report = ?, error = ?, cost = ?, ended = ? WHERE id = ? AND state = 'running'",
+            "UPDATE runs SET state = ?1, report = ?2, error = ?3, cost = ?4, ended = ?5,
+                             scheduled_for = iif(?1 = 'stopped', NULL, scheduled_for)
+             WHERE id = ?6 AND state = 'running'",
         )
         .bind(outcome.state.as_str())
-        .bind(without_secrets(&outcome.report).as_ref())
-        .bind(outcome.error.as_deref().map(|error| without_secrets(error).into_owned()))
+        .bind(report)
+        .bind(error)
         .bind(outcome.cost.map(Usd::as_nanos))
         .bind(now.as_millis())
         .bind(id.get())
-        .execute(&self.writer)
+        .execute(&mut *transaction)
         .await
         .map_err(store_error)?;
+        transaction.commit().await.map_err(store_error)?;
         Ok(ended.rows_affected() == 1)
     }
 
@@ -190,13 +230,13 @@ impl Schedules for SqliteStore {
             .map_err(store_error)
     }
 
-    async fn unseen_count(&self) -> Result<u64> {
-        let count: i64 =
-            sqlx::query_scalar("SELECT count(*) FROM runs WHERE seen = 0 AND state <> 'running'")
+    async fn unseen(&self) -> Result<(u64, Option<RunId>)> {
+        let (count, last): (i64, Option<i64>) =
+            sqlx::query_as("SELECT count(*), max(id) FROM runs WHERE seen = 0 AND state <> 'running'")
                 .fetch_one(&self.readers)
                 .await
                 .map_err(store_error)?;
-        Ok(u64::try_from(count).unwrap_or(0))
+        Ok((u64::try_from(count).unwrap_or(0), last.map(RunId::new)))
     }
 
     async fn mark_seen(&self, runs: &[RunId]) -> Result<()> {

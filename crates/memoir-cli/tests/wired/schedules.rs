@@ -342,3 +342,76 @@ fn a_subagent_has_the_tools_and_the_budget_it_is_given() {
     home.memoir(["-p", "Fly around."]).provider(&provider).succeed();
     assert!(sent(&provider, 4).contains("there is no tool fly"));
 }
+
+#[test]
+fn in_the_repl_a_run_is_stopped_by_ctrl_c_and_noted() {
+    let home = home();
+    add(&home, "news", &[]);
+    let silent = ScriptedProvider::always(Reply::text("…").then_silence());
+    let mut terminal = Terminal::open(&home, Some(&silent), (40, 110), &["--model", "gpt-5-mini"]);
+    terminal.wait_for_prompt();
+    terminal.type_keys("/schedule run news\r");
+    silent.wait_for_requests(1);
+    terminal.type_keys("\u{3}");
+    terminal.wait_for("Cancelled.");
+    until("it is noted", || home.rows("runs").iter().any(|row| row.contains("'stopped'")));
+    terminal.type_keys("/schedule show\r");
+    terminal.wait_for("required arguments were not provided: <NAME>");
+    terminal.wait_for_prompt();
+    terminal.type_keys("/exit\r");
+    assert_eq!(terminal.wait_for_exit(), 0);
+}
+
+#[test]
+fn a_daemon_that_is_stopped_in_the_middle_leaves_the_work_to_the_next() {
+    let home = home();
+    due_now(&home, "news");
+    let silent = ScriptedProvider::always(Reply::text("…").then_silence());
+    let mut daemon = home.memoir(["daemon"]).provider(&silent).spawn();
+    silent.wait_for_requests(1);
+    let pid = rustix::process::Pid::from_child(&daemon);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert!(daemon.wait().unwrap().success());
+    assert!(home.rows("runs")[0].contains("'stopped'"), "{:?}", home.rows("runs"));
+    let provider = ScriptedProvider::always(Reply::text("All quiet."));
+    let mut daemon = home.memoir(["daemon"]).provider(&provider).spawn();
+    until("it runs", || home.rows("runs").iter().any(|row| row.contains("'All quiet.'")));
+    daemon.kill().unwrap();
+    daemon.wait().unwrap();
+    assert_eq!(provider.requests().len(), 1);
+}
+
+#[test]
+fn what_a_run_cost_and_was_refused_is_told_however_it_ends() {
+    let home = home();
+    add(&home, "slow", &["--timeout", "2"]);
+    let provider = ScriptedProvider::start([
+        Reply::tool_call("1", "file_write", &json!({"path": "out.txt", "content": "x"}))
+            .usage(100_000, 10, 0),
+        Reply::text("…").then_silence(),
+    ]);
+    schedule(&home, ["run", "slow"]).provider(&provider).fail(1);
+    let history = schedule(&home, ["history", "slow"]).succeed();
+    assert!(
+        history.contains("slow took too long") && history.contains("Not allowed, and not done: file_write."),
+        "{history}"
+    );
+    assert!(home.rows("costs").iter().any(|row| row.contains("'task'")));
+    // What it said is written down, and is no complete run.
+    let provider = ScriptedProvider::always(Reply::text("Fine."));
+    run(&home, "slow", &provider);
+    assert!(!sent(&provider, 0).contains("[assistant]"), "{}", sent(&provider, 0));
+    let json = home
+        .memoir(["-p", "Hand it on.", "--output-format", "json"])
+        .provider(&ScriptedProvider::start([
+            Reply::tool_call("1", "run_subagent", &json!({"task": "Look."})).usage(100, 10, 0),
+            Reply::text("Looked.").usage(1_000_000, 10, 0),
+            Reply::text("Done.").usage(100, 10, 0),
+        ]))
+        .succeed();
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert!(
+        json["usage"]["input_tokens"].as_u64().unwrap() > 1_000_000,
+        "its sub-agent's part is in it: {json}"
+    );
+}

@@ -30,7 +30,7 @@ pub(super) async fn a_run_is_begun_once_and_its_outcome_is_kept(store: impl Stor
     let kept = store.task("a").await.unwrap().unwrap();
     assert_eq!((&kept.what, kept.paused, kept.next_due), (&task("a"), false, Some(at(1_000))));
     assert!(store.due_tasks(at(999)).await.unwrap().is_empty());
-    assert_eq!(store.due_tasks(at(1_000)).await.unwrap(), [kept.clone()]);
+    assert_eq!(store.due_tasks(at(1_000)).await.unwrap(), std::slice::from_ref(&kept));
     let new = NewRun {
         task: kept.id,
         scheduled_for: Some(at(1_000)),

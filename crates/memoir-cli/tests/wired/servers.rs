@@ -1,0 +1,122 @@
+//! Tools of other programs, by the Model Context Protocol.
+
+use std::fs;
+
+use memoir_testkit::{Reply, ScriptedProvider};
+use serde_json::json;
+
+use crate::{confinement::calls, home};
+
+/// A server of two tools, spoken to line by line, and the same over HTTP.
+const SERVER: &str = r#"
+import json, sys, http.server
+def answer(request):
+    method = request.get("method")
+    if method == "initialize":
+        return {"protocolVersion": request["params"]["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": {"name": "made", "version": "1"}}
+    if method == "tools/list":
+        schema = {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}
+        return {"tools": [{"name": "shout", "description": "Says a word loudly.", "inputSchema": schema}, {"name": "fail", "description": "Fails.", "inputSchema": schema}]}
+    if method == "tools/call":
+        word = request["params"]["arguments"]["word"]
+        if request["params"]["name"] == "fail":
+            return {"content": [{"type": "text", "text": "it failed on purpose"}], "isError": True}
+        return {"content": [{"type": "text", "text": word.upper() + "!"}]}
+    return {}
+def reply(request):
+    return {"jsonrpc": "2.0", "id": request["id"], "result": answer(request)}
+if sys.argv[1] == "stdio":
+    for line in sys.stdin:
+        request = json.loads(line)
+        if "id" in request:
+            print(json.dumps(reply(request)), flush=True)
+else:
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            request = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            body = json.dumps(reply(request)).encode() if "id" in request else b""
+            self.send_response(200 if body else 202)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+        def do_GET(self):
+            self.send_response(405); self.send_header("content-length", "0"); self.end_headers()
+        do_DELETE = do_GET
+        def log_message(self, *_): pass
+    server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+    print(server.server_port, flush=True)
+    server.serve_forever()
+"#;
+
+#[test]
+fn tools_of_other_servers_are_offered_under_the_same_approvals() {
+    let home = home();
+    let script = home.workspace().parent().unwrap().join("server.py");
+    fs::write(&script, SERVER).unwrap();
+    let script = script.to_str().unwrap();
+    let mut over_http = std::process::Command::new("python3")
+        .args([script, "http"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut port = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(over_http.stdout.take().unwrap()), &mut port)
+        .unwrap();
+    home.write_config(&format!(
+        "[approval]\nallow = [\"made__*\"]\n[mcp.made]\ncommand = \"python3\"\nargs = [\"{script}\", \"stdio\"]\n\
+         [mcp.far]\nurl = \"http://127.0.0.1:{}/mcp\"\n[mcp.broken]\ncommand = \"/nowhere/at/all\"\n",
+        port.trim()
+    ));
+    let said = calls(
+        &home,
+        "ask",
+        &[
+            ("made__shout", json!({"word": "hello"})),
+            ("made__fail", json!({"word": "hello"})),
+            ("far__shout", json!({"word": "hello"})),
+        ],
+    );
+    assert_eq!(said[..2], ["HELLO!", "error: it failed on purpose"]);
+    assert!(said[2].contains("nobody is there to allow it"), "{said:?}");
+    let said = calls(
+        &home,
+        "full",
+        &[("far__shout", json!({"word": "far"})), ("made__shout", json!({"word": "near"}))],
+    );
+    assert_eq!(said, ["FAR!", "NEAR!"]);
+    let said = calls(&home, "read-only", &[("made__shout", json!({"word": "x"}))]);
+    assert!(said[0].contains("read-only"), "{said:?}");
+    // One that cannot be reached is said, and harms nothing.
+    let provider = ScriptedProvider::always(Reply::text("Fine."));
+    let output =
+        home.memoir(["-p", "hi"]).provider(&provider).env("PATH", "/usr/local/bin:/usr/bin:/bin").output();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && said.contains("The server broken is left out: "), "{said}");
+    over_http.kill().unwrap();
+    over_http.wait().unwrap();
+}
+
+/// With a server from a registry, which `.ci/run` installs. Where it is not there, the one above stands for it.
+#[test]
+fn a_server_from_a_registry_is_talked_to() {
+    let Some(server) = std::env::var_os("MEMOIR_TEST_TIME_SERVER") else { return };
+    let home = home();
+    home.write_config(&format!("[mcp.time]\ncommand = {:?}\n", server.to_str().unwrap()));
+    let said = calls(
+        &home,
+        "full",
+        &[
+            (
+                "time__convert_time",
+                json!({"source_timezone": "UTC", "time": "12:00", "target_timezone": "Asia/Tokyo"}),
+            ),
+            (
+                "time__convert_time",
+                json!({"source_timezone": "Nowhere", "time": "12:00", "target_timezone": "UTC"}),
+            ),
+        ],
+    );
+    assert!(said[0].contains("21:00:00+09:00"), "{said:?}");
+    assert!(said[1].starts_with("error: "), "{said:?}");
+}

@@ -89,6 +89,9 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// What is remembered: forgetting it
+    #[command(subcommand)]
+    Memory(MemoryCommand),
     /// Documents: files that are remembered, and posts
     #[command(subcommand)]
     Docs(DocsCommand),
@@ -112,6 +115,43 @@ pub(crate) enum Command {
     /// Measure how good memory is
     #[command(subcommand)]
     Eval(EvalCommand),
+}
+
+/// What can be done with memory.
+#[derive(Debug, Subcommand)]
+pub(crate) enum MemoryCommand {
+    /// Forget something with everything derived from it: vectors, words, summaries, posts; says first what that is
+    Forget(ForgetArgs),
+}
+
+/// What is forgotten.
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("what").args(["message", "exchange", "conversation", "document"]).multiple(false))]
+pub(crate) struct ForgetArgs {
+    /// A message
+    #[arg(long, value_name = "ID")]
+    pub(crate) message: Option<i64>,
+    /// An exchange
+    #[arg(long, value_name = "ID")]
+    pub(crate) exchange: Option<i64>,
+    /// A conversation
+    #[arg(long, value_name = "ID")]
+    pub(crate) conversation: Option<i64>,
+    /// A document, by its name or number
+    #[arg(long, value_name = "NAME")]
+    pub(crate) document: Option<String>,
+    /// Everything that was said from this day on
+    #[arg(long, value_name = "DATE", conflicts_with = "what")]
+    pub(crate) since: Option<String>,
+    /// Everything that was said up to the end of this day
+    #[arg(long, value_name = "DATE", conflicts_with = "what")]
+    pub(crate) until: Option<String>,
+    /// Say what would be forgotten, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 /// What can be done with documents.

@@ -15,6 +15,7 @@ mod documents;
 mod embeddings;
 mod error;
 mod exchanges;
+mod forgetting;
 mod imports;
 mod inspect;
 mod jobs;
@@ -41,6 +42,7 @@ pub use documents::{
 pub use embeddings::{Embeddable, EmbeddingCount, Embeddings, NewEmbedding, Unembedded};
 pub use error::{Result, StoreError};
 pub use exchanges::{Committed, Exchanges, Said, Span};
+pub use forgetting::{Forget, Forgetting, Forgotten};
 pub use imports::{Import, Imports, NewImport};
 pub use inspect::{Answer, Inspect, QueryLimits, TableInfo};
 pub use jobs::{Claim, Claimed, Job, JobFailure, Jobs};
@@ -63,6 +65,7 @@ pub trait Store:
     + CoreMemory
     + Digests
     + Documents
+    + Forgetting
     + Imports
     + Summaries
     + Jobs
@@ -83,6 +86,7 @@ impl<T> Store for T where
         + CoreMemory
         + Digests
         + Documents
+        + Forgetting
         + Imports
         + Documents
         + Summaries

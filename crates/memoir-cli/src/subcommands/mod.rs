@@ -5,6 +5,7 @@ pub(crate) mod daemon;
 mod docs;
 mod eval;
 mod import;
+mod memory;
 mod models;
 mod search;
 mod worker;
@@ -16,7 +17,7 @@ use memoir_core::{ConversationId, TimeZone};
 use memoir_store::Store;
 
 use crate::{
-    args::{Command, WorkerCommand},
+    args::{Command, MemoryCommand, WorkerCommand},
     failure::Failure,
     home::Home,
     models::Models,
@@ -48,6 +49,10 @@ pub(crate) async fn run(
             search::run(search, recall).await
         }
         Command::Worker(WorkerCommand::Run { .. }) => worker::run(models, store, zone).await,
+        Command::Memory(MemoryCommand::Forget(wanted)) => {
+            let recall = recall::recall(store, models, zone, None).await?;
+            memory::forget(wanted, &recall, &home.posts()).await
+        }
         Command::Docs(command) => docs::run(command, models, store, zone, home).await,
         Command::Write(wanted) => write::run(wanted, models, store, zone, home).await,
         Command::Schedule(command) => {

@@ -8,6 +8,7 @@ mod context;
 mod costs;
 mod documents;
 mod faults;
+mod forgetting;
 mod formats;
 mod keys;
 mod long_talk;

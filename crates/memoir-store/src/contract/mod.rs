@@ -6,6 +6,7 @@
 
 mod context;
 mod documents;
+mod forgetting;
 mod permissions;
 mod schedules;
 mod search;
@@ -49,6 +50,7 @@ where
     documents::what_was_said_is_read_by_conversation_and_time(empty_store().await).await;
     documents::posts_keep_to_their_project(empty_store().await).await;
     documents::what_was_brought_in_is_known_again(empty_store().await).await;
+    forgetting::what_is_forgotten_is_gone_and_the_rest_is_there(empty_store().await).await;
     permissions::rules_are_kept_for_a_project_or_everywhere(empty_store().await).await;
     permissions::secrets_are_not_kept_and_what_was_found_is_told(empty_store().await).await;
     permissions::questions_in_sql_read_and_no_more(empty_store().await).await;

@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// What is told of a document.
-const DOCUMENTS: &str = "SELECT documents.*,
+pub(super) const DOCUMENTS: &str = "SELECT documents.*,
         (SELECT count(*) FROM chunks WHERE document_id = documents.id) AS chunks,
         (SELECT coalesce(sum(tokens), 0) FROM chunks WHERE document_id = documents.id) AS tokens
      FROM documents";
@@ -453,7 +453,7 @@ async fn replace_chunks(
     Ok((added, gone.len() as u64))
 }
 
-fn document_of(row: SqliteRow) -> Result<Document, sqlx::Error> {
+pub(super) fn document_of(row: SqliteRow) -> Result<Document, sqlx::Error> {
     Ok(Document {
         id: DocumentId::new(row.try_get("id")?),
         slug: row.try_get("slug")?,

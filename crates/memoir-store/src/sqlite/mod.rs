@@ -14,6 +14,7 @@ mod error;
 mod exchanges;
 #[cfg(feature = "contract")]
 pub mod fill;
+mod forgetting;
 mod imports;
 mod index;
 mod inspect;

@@ -1,0 +1,110 @@
+//! Forgetting: nothing of it is left in any file.
+
+use std::fs;
+
+use memoir_testkit::{Home, Reply, ScriptedProvider};
+
+use crate::home;
+
+/// The files of the memory that have a word in them.
+fn files_with(home: &Home, word: &str) -> Vec<String> {
+    let mut folders = vec![home.memoir_home()];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if fs::read(&path)
+                .unwrap()
+                .windows(word.len())
+                .any(|bytes| bytes.eq_ignore_ascii_case(word.as_bytes()))
+            {
+                found.push(path.file_name().unwrap().to_string_lossy().into_owned());
+            }
+        }
+    }
+    found
+}
+
+/// A conversation in which a word was said in its second exchange, and another beside it.
+fn home_with_talk() -> Home {
+    let home = home();
+    let provider = ScriptedProvider::start([
+        Reply::text("Good morning to you too."),
+        Reply::text("I will remember quibblewort for you."),
+        Reply::text("Lisbon is lovely in June."),
+    ]);
+    home.memoir(["-p", "Good morning, what a lovely day it is today."]).provider(&provider).succeed();
+    home.memoir(["-c", "-p", "The password of the shed is quibblewort, tell nobody about it."])
+        .provider(&provider)
+        .succeed();
+    home.memoir(["-p", "We are going to Lisbon in June with the whole family."])
+        .provider(&provider)
+        .succeed();
+    home.memoir(["worker", "run", "--until-idle"]).succeed();
+    home.memoir(["write", "--conversation", "1", "--model", "memoir/recall"]).succeed();
+    assert!(!files_with(&home, "quibblewort").is_empty());
+    home
+}
+
+fn forget(home: &Home, arguments: &[&str]) -> String {
+    home.memoir(["memory", "forget"].iter().chain(arguments).copied().collect::<Vec<_>>()).succeed()
+}
+
+#[test]
+fn an_exchange_is_forgotten_with_everything_made_of_it() {
+    let home = home_with_talk();
+    let before = home.dump();
+    let told = forget(&home, &["--exchange", "2", "--dry-run"]);
+    assert!(
+        told.starts_with(
+            "Forgotten would be: 1 exchange, 2 messages, 2 summaries, 1 line of the command history,"
+        ),
+        "{told}"
+    );
+    assert!(
+        told.contains("The post good-morning-what-a-lovely-day-it-is-today too")
+            && told.ends_with("Nothing was changed.\n"),
+        "{told}"
+    );
+    assert_eq!(home.dump(), before);
+    let refused = home.memoir(["memory", "forget", "--exchange", "2"]).fail(2);
+    assert!(refused.contains("nobody is there to confirm it. Add --yes."), "{refused}");
+    let told = forget(&home, &["--exchange", "2", "--yes"]);
+    assert!(told.contains("It is forgotten."), "{told}");
+    assert_eq!(files_with(&home, "quibblewort"), [""; 0]);
+    assert!(!files_with(&home, "Good morning, what").is_empty(), "the rest is there");
+    assert!(home.rows("costs").len() >= 3, "the bill stays");
+    // What summarised it is made anew of what is left.
+    home.memoir(["worker", "run", "--until-idle"]).succeed();
+    assert!(
+        home.rows("conversations")[0].contains("Good morning") && files_with(&home, "quibblewort").is_empty()
+    );
+    let provider = ScriptedProvider::always(Reply::text("I do not know."));
+    home.memoir(["-p", "What is the password of the shed?"]).provider(&provider).succeed();
+    assert!(!provider.requests()[0].body.to_string().contains("quibblewort"));
+}
+
+#[test]
+fn a_message_a_conversation_and_a_time_are_forgotten() {
+    let home = home_with_talk();
+    let message =
+        home.rows("messages").iter().position(|row| row.contains("The password of the shed")).unwrap() + 1;
+    forget(&home, &["--message", &message.to_string(), "--yes"]);
+    assert_eq!(files_with(&home, "the password of the shed"), [""; 0]);
+    assert!(!files_with(&home, "I will remember quibblewort").is_empty(), "the answer is another message");
+    let told = forget(&home, &["--conversation", "1", "--yes"]);
+    assert!(told.starts_with("Forgotten would be: 1 conversation, 2 exchanges, 3 messages"), "{told}");
+    assert_eq!(files_with(&home, "quibblewort"), [""; 0]);
+    assert_eq!(home.rows("conversations").len(), 1);
+    forget(&home, &["--since", "yesterday", "--yes"]);
+    assert_eq!(files_with(&home, "Lisbon"), [""; 0]);
+    for table in ["conversations", "exchanges", "messages", "embeddings", "summary_embeddings", "documents"] {
+        assert_eq!(home.rows(table), [""; 0], "{table}");
+    }
+    let nothing = home.memoir(["memory", "forget", "--exchange", "99", "--yes"]).fail(2);
+    assert!(nothing.contains("there is nothing like that."), "{nothing}");
+    assert!(home.memoir(["memory", "forget", "--yes"]).fail(2).contains("say what to forget."));
+    home.memoir(["memory", "forget", "--exchange", "1", "--message", "2"]).fail(2);
+}

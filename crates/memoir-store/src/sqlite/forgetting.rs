@@ -1,0 +1,188 @@
+//! SQL of forgetting.
+
+use async_trait::async_trait;
+use memoir_core::{Document, Timestamp};
+use sqlx::{AssertSqlSafe, SqliteConnection};
+
+use super::{
+    SqliteStore,
+    documents::{DOCUMENTS, document_of},
+    error::store_error,
+    rows::list_of,
+};
+use crate::{Forget, Forgetting, Forgotten, Result};
+
+#[async_trait]
+impl Forgetting for SqliteStore {
+    async fn would_forget(&self, what: Forget) -> Result<Forgotten> {
+        // It is done, looked at, and undone: nobody can tell more exactly.
+        let mut transaction = self.begin_write().await?;
+        let forgotten = forget(&mut transaction, what).await?;
+        transaction.rollback().await.map_err(store_error)?;
+        Ok(forgotten)
+    }
+
+    async fn forget(&self, what: Forget) -> Result<Forgotten> {
+        let mut transaction = self.begin_write().await?;
+        let mut forgotten = forget(&mut transaction, what).await?;
+        transaction.commit().await.map_err(store_error)?;
+        // What is gone from the pages is still in the log until that is emptied.
+        let busy: i64 = sqlx::query_scalar("PRAGMA wal_checkpoint(TRUNCATE)")
+            .fetch_one(&self.writer)
+            .await
+            .map_err(store_error)?;
+        forgotten.log_is_in_use = busy != 0;
+        Ok(forgotten)
+    }
+}
+
+async fn ids(connection: &mut SqliteConnection, sql: &'static str, list: &str) -> Result<Vec<i64>> {
+    sqlx::query_scalar(sql).bind(list).fetch_all(connection).await.map_err(store_error)
+}
+
+async fn run(connection: &mut SqliteConnection, sql: &'static str, list: &str) -> Result<u64> {
+    let done = sqlx::query(sql).bind(list).execute(connection).await.map_err(store_error)?;
+    Ok(done.rows_affected())
+}
+
+async fn forget(connection: &mut SqliteConnection, what: Forget) -> Result<Forgotten> {
+    let (exchanges, messages) = meant(connection, what).await?;
+    let (exchanges, messages) = (list_of(exchanges.into_iter()), list_of(messages.into_iter()));
+    let mut talks = ids(
+        connection,
+        "SELECT DISTINCT conversation_id FROM exchanges WHERE id IN (SELECT value FROM json_each(?))",
+        &exchanges,
+    )
+    .await?;
+    talks.extend(
+        ids(
+            connection,
+            "SELECT DISTINCT conversation_id FROM messages WHERE id IN (SELECT value FROM json_each(?))",
+            &messages,
+        )
+        .await?,
+    );
+    let talks = list_of(talks.into_iter());
+    let mut forgotten = Forgotten::default();
+
+    // Before the words are gone: where else they stand.
+    for (sql, list) in [
+        (
+            "DELETE FROM command_history WHERE line IN (SELECT content FROM messages WHERE role = 'user'
+              AND exchange_id IN (SELECT value FROM json_each(?)))",
+            &exchanges,
+        ),
+        (
+            "DELETE FROM command_history WHERE line IN (SELECT content FROM messages WHERE role = 'user'
+              AND id IN (SELECT value FROM json_each(?)))",
+            &messages,
+        ),
+    ] {
+        forgotten.lines += run(connection, sql, list).await?;
+    }
+    forgotten.posts = posts(connection, &talks).await?;
+    let posts = list_of(forgotten.posts.iter().map(|post| post.id.get()));
+    run(connection, "DELETE FROM documents WHERE id IN (SELECT value FROM json_each(?))", &posts).await?;
+    let told =
+        "SELECT id FROM exchanges WHERE summary IS NOT NULL AND id IN (SELECT value FROM json_each(?))";
+    forgotten.summaries += ids(connection, told, &exchanges).await?.len() as u64;
+    let told =
+        "SELECT id FROM conversations WHERE summary IS NOT NULL AND id IN (SELECT value FROM json_each(?))";
+    forgotten.summaries += ids(connection, told, &talks).await?.len() as u64;
+
+    // A message alone: the exchange holds what was asked and answered once more.
+    run(
+        connection,
+        "UPDATE exchanges SET
+             user_message = iif(EXISTS (SELECT 1 FROM messages WHERE exchange_id = exchanges.id AND role = 'user'
+                                        AND id IN (SELECT value FROM json_each(?1))), '', user_message),
+             assistant_message = iif(EXISTS (SELECT 1 FROM messages WHERE exchange_id = exchanges.id
+                                             AND role = 'assistant' AND id IN (SELECT value FROM json_each(?1))),
+                                     '', assistant_message),
+             summary = NULL, summary_by = NULL
+         WHERE id IN (SELECT exchange_id FROM messages WHERE id IN (SELECT value FROM json_each(?1)))",
+        &messages,
+    )
+    .await?;
+    let said = "SELECT id FROM messages WHERE exchange_id IN (SELECT value FROM json_each(?))";
+    forgotten.messages = ids(connection, said, &exchanges).await?.len() as u64;
+    forgotten.messages +=
+        run(connection, "DELETE FROM messages WHERE id IN (SELECT value FROM json_each(?))", &messages)
+            .await?;
+    forgotten.exchanges =
+        run(connection, "DELETE FROM exchanges WHERE id IN (SELECT value FROM json_each(?))", &exchanges)
+            .await?;
+    forgotten.conversations = run(
+        connection,
+        "DELETE FROM conversations WHERE id IN (SELECT value FROM json_each(?))
+           AND NOT EXISTS (SELECT 1 FROM exchanges WHERE conversation_id = conversations.id)",
+        &talks,
+    )
+    .await?;
+    // What is left has a title and a summary that told of it.
+    run(
+        connection,
+        "UPDATE conversations SET title = 'Conversation ' || id, summary = NULL, summary_by = NULL,
+                                  summary_through = NULL, summary_due = 1
+         WHERE id IN (SELECT value FROM json_each(?))",
+        &talks,
+    )
+    .await?;
+    Ok(forgotten)
+}
+
+/// The exchanges that are meant as a whole, and the messages that are meant alone.
+async fn meant(connection: &mut SqliteConnection, what: Forget) -> Result<(Vec<i64>, Vec<i64>)> {
+    let whole = match what {
+        Forget::Message(id) => {
+            let of: Option<(i64, bool)> = sqlx::query_as(
+                "SELECT exchange_id, EXISTS (SELECT 1 FROM messages AS other
+                                             WHERE other.exchange_id = messages.exchange_id AND other.id <> messages.id
+                                               AND other.redacted = 0 AND other.role <> 'tool')
+                 FROM messages WHERE id = ?",
+            )
+            .bind(id.get())
+            .fetch_optional(connection)
+            .await
+            .map_err(store_error)?;
+            return Ok(match of {
+                Some((_, true)) => (Vec::new(), vec![id.get()]),
+                Some((exchange, false)) => (vec![exchange], Vec::new()),
+                None => (Vec::new(), Vec::new()),
+            });
+        }
+        Forget::Exchange(id) => {
+            sqlx::query_scalar("SELECT id FROM exchanges WHERE id = ?")
+                .bind(id.get())
+                .fetch_all(connection)
+                .await
+        }
+        Forget::Conversation(id) => {
+            sqlx::query_scalar("SELECT id FROM exchanges WHERE conversation_id = ?")
+                .bind(id.get())
+                .fetch_all(connection)
+                .await
+        }
+        Forget::Span { since, until } => {
+            sqlx::query_scalar("SELECT id FROM exchanges WHERE started >= ? AND started < ?")
+                .bind(since.map_or(i64::MIN, Timestamp::as_millis))
+                .bind(until.map_or(i64::MAX, Timestamp::as_millis))
+                .fetch_all(connection)
+                .await
+        }
+    };
+    Ok((whole.map_err(store_error)?, Vec::new()))
+}
+
+/// The posts that were written from some conversations.
+async fn posts(connection: &mut SqliteConnection, talks: &str) -> Result<Vec<Document>> {
+    sqlx::query(AssertSqlSafe(format!(
+        "{DOCUMENTS} WHERE id IN (SELECT document_id FROM post_sources
+                                  WHERE conversation_id IN (SELECT value FROM json_each(?)))"
+    )))
+    .bind(talks)
+    .try_map(document_of)
+    .fetch_all(connection)
+    .await
+    .map_err(store_error)
+}

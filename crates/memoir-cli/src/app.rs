@@ -7,7 +7,7 @@ use memoir_core::{Clock as _, ConversationId, Recalled, RunId, SystemClock, Time
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
 use memoir_store::{ConversationList, Store, sqlite::SqliteStore};
-use memoir_tools::{ToolContext, ToolSet};
+use memoir_tools::ToolSet;
 use memoir_workers::{Office, Runner, WorkerSettings};
 
 use crate::{
@@ -173,14 +173,11 @@ async fn with_store(
     let wanted = Wanted::from(args.continue_last, args.resume, &talk)?;
     let scope = project.to_string_lossy().into_owned();
     let recall = recall::recall(Arc::clone(&store), &models, &zone, Some(&directory)).await?;
-    let mut tool_context = ToolContext::new(&project, &folders(&args.add_dir)?, recall)?;
-    tool_context.sandbox = tooling::sandbox(&models.config);
-    tool_context.search = tooling::search(&models.config.search)?;
-    let mut agent = Agent::new(model, tool_context);
+    let further = folders(&args.add_dir)?;
+    let mut agent = tooling::agent(model, recall, (&project, &further), &models.config).await?;
     let policy =
         permissions::policy(args.approval.as_deref(), &models.config.approval, store.as_ref(), &scope, &home);
     agent.approvals = Approvals::new(policy.await?);
-    agent.context = settings::read(&models.config.context, "context", store.as_ref()).await?;
     let summarizer = models.connect_summarizer(store.as_ref()).await?;
     let worker_settings: WorkerSettings =
         settings::read(&models.config.workers, "workers", store.as_ref()).await?;

@@ -199,11 +199,7 @@ pub(crate) async fn show(name: &str, recall: &Recall) -> Result<String, Failure>
 /// Forgets some documents.
 pub(crate) async fn remove(names: &[String], recall: &Recall, posts: &Path) -> Result<(), Failure> {
     // All of them are looked for first: a slip removes nothing.
-    let mut documents = Vec::new();
-    for name in names {
-        documents.push(find(name, recall.store.as_ref()).await?);
-    }
-    for document in documents {
+    for document in find_all(names, recall.store.as_ref()).await? {
         let file = match (Library { recall }).remove(&document, posts).await? {
             false => "its file is left alone",
             true => "its file too",
@@ -219,14 +215,9 @@ pub(crate) async fn reindex(
     recall: &Recall,
     embedding: Embedding<'_>,
 ) -> Result<(), Failure> {
-    let documents = if names.is_empty() {
-        recall.store.documents().await?
-    } else {
-        let mut documents = Vec::new();
-        for name in names {
-            documents.push(find(name, recall.store.as_ref()).await?);
-        }
-        documents
+    let documents = match names {
+        [] => recall.store.documents().await?,
+        names => find_all(names, recall.store.as_ref()).await?,
     };
     let bar = bar(documents.len() as u64, "{wide_bar} {pos} of {len} documents");
     let (mut gone, mut faults, mut read) = (Vec::new(), Vec::new(), 0_usize);
@@ -256,6 +247,14 @@ pub(crate) async fn reindex(
         false => Err(Failure::new(Kind::Failed, "not everything was read anew")
             .hint("What could not be read is remembered as it was.")),
     }
+}
+
+async fn find_all(names: &[String], store: &dyn Store) -> Result<Vec<Document>, Failure> {
+    let mut documents = Vec::new();
+    for name in names {
+        documents.push(find(name, store).await?);
+    }
+    Ok(documents)
 }
 
 /// The document of a name or a number.

@@ -8,6 +8,7 @@ mod args;
 mod commands;
 mod config;
 mod cost_view;
+mod dates;
 mod documents;
 mod embedder;
 mod environment;

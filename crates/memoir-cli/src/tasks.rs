@@ -14,14 +14,14 @@ use memoir_agent::{Agent, Approvals, Rule, RuleEffect, SubagentReport};
 use memoir_core::{Clock as _, ExchangeStatus, RunId, RunOutcome, RunState, SystemClock, Task, TimeZone};
 use memoir_schedule::{Engine, History, Loaded, Scheduler};
 use memoir_store::{Store, of_this_process};
-use memoir_tools::{ToolContext, ToolSet};
+use memoir_tools::ToolSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     failure::{Failure, Kind},
     home::Home,
     models::Models,
-    permissions, recall, settings, tooling,
+    permissions, recall, tooling,
 };
 
 /// Runs tasks as this program is set up.
@@ -56,11 +56,7 @@ impl TaskEngine {
         let model = self.models.connect(&mut choice).await?;
         let recall =
             recall::recall(Arc::clone(&self.store), &self.models, &self.zone, Some(&project)).await?;
-        let mut context = ToolContext::new(&project, &[], recall)?;
-        context.sandbox = tooling::sandbox(&self.models.config);
-        context.search = tooling::search(&self.models.config.search)?;
-        let mut agent = Agent::new(model, context);
-        agent.context = settings::read(&self.models.config.context, "context", self.store.as_ref()).await?;
+        let mut agent = tooling::agent(model, recall, (&project, &[]), &self.models.config).await?;
         agent.tools = Arc::new(ToolSet::all().with_skills(&tooling::skills(&project, &self.home)));
         Ok(agent)
     }

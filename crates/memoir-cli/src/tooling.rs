@@ -1,13 +1,16 @@
 //! Putting together what tools work with.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
 use async_trait::async_trait;
+use memoir_agent::Agent;
 use memoir_core::WorkerKind;
-use memoir_tools::{Sandbox, Search, Skills, Summarizing, Variables};
+use memoir_models::ChatModel;
+use memoir_recall::Recall;
+use memoir_tools::{Sandbox, Search, Skills, Summarizing, ToolContext, Variables};
 use memoir_workers::{Office, run_until_idle};
 use secrecy::SecretString;
 
@@ -15,11 +18,26 @@ use crate::{
     config::{Config, SearchConfig, SearchService},
     failure::{Failure, Kind},
     home::Home,
-    worker_view,
+    settings, worker_view,
 };
 
+/// An agent in a project, with its tools set up as the config says and nobody to ask.
+pub(crate) async fn agent(
+    model: Arc<dyn ChatModel>,
+    recall: Recall,
+    (project, further): (&Path, &[PathBuf]),
+    config: &Config,
+) -> Result<Agent, Failure> {
+    let mut context = ToolContext::new(project, further, recall)?;
+    context.sandbox = sandbox(config);
+    context.search = search(&config.search)?;
+    let mut agent = Agent::new(model, context);
+    agent.context = settings::read(&config.context, "context", agent.store.as_ref()).await?;
+    Ok(agent)
+}
+
 /// How commands are run: by this program, which confines itself first.
-pub(crate) fn sandbox(config: &Config) -> Sandbox {
+fn sandbox(config: &Config) -> Sandbox {
     Sandbox {
         helper: std::env::current_exe().ok(),
         variables: Variables::without_keys(std::env::vars_os(), config.key_variables()),
@@ -28,7 +46,7 @@ pub(crate) fn sandbox(config: &Config) -> Sandbox {
 }
 
 /// Who searches the internet, if the config says so.
-pub(crate) fn search(config: &SearchConfig) -> Result<Option<Search>, Failure> {
+fn search(config: &SearchConfig) -> Result<Option<Search>, Failure> {
     let wrong = |reason: String| {
         Failure::new(Kind::Failed, format!("the config's [search] has a mistake: {reason}"))
             .hint("docs/config.md shows how it is written.")
@@ -51,7 +69,7 @@ pub(crate) fn search(config: &SearchConfig) -> Result<Option<Search>, Failure> {
 }
 
 /// The skills of a project, and the user's own.
-pub(crate) fn skills(project: &std::path::Path, home: &Home) -> Skills {
+pub(crate) fn skills(project: &Path, home: &Home) -> Skills {
     let user: PathBuf = home.config_file().with_file_name("skills");
     Skills::find(&[project.join(".memoir/skills"), user])
 }

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use anstream::{eprintln, println};
-use memoir_core::{ConversationId, Provenance, TimeZone, count_tokens};
-use memoir_docs::{Material, Writer, WriterError};
-use memoir_models::{ChatMessage, ChatModel};
-use memoir_recall::{Recall, find_dates, to_markdown};
+use memoir_core::{ConversationId, Provenance, TimeZone};
+use memoir_docs::{Material, Writer, WriterError, size};
+use memoir_models::ChatModel;
+use memoir_recall::{Recall, to_markdown};
 use memoir_store::Span;
 
 use crate::{
+    dates::{since, until},
     failure::{Failure, Kind},
     printable::printable,
 };
@@ -47,14 +48,7 @@ pub(crate) struct Wanted {
 impl Wanted {
     /// What it means now.
     pub(crate) fn span(&self, recall: &Recall) -> Result<Span, Failure> {
-        let dates = |text: &String| {
-            find_dates(text, recall.clock.now(), &recall.zone).ok_or_else(|| {
-                Failure::new(Kind::Usage, format!("\"{text}\" is not a date"))
-                    .hint("Use 2026-05-01, yesterday, \"3 days ago\", \"last week\" or \"in May\".")
-            })
-        };
-        let since = self.since.as_ref().map(dates).transpose()?.map(|dates| dates.start);
-        let until = self.until.as_ref().map(dates).transpose()?.map(|dates| dates.end);
+        let (since, until) = (since(self.since.as_deref(), recall)?, until(self.until.as_deref(), recall)?);
         if since.zip(until).is_some_and(|(since, until)| since >= until) {
             return Err(Failure::new(Kind::Usage, "the end comes before the beginning")
                 .hint("Give an earlier day with --since, or a later one with --until."));
@@ -110,13 +104,7 @@ pub(crate) async fn write(span: &Span, writing: &Writing<'_>) -> Result<(), Fail
 /// What would be done.
 fn plan(material: &Material, writer: &Writer<'_>, zone: &TimeZone) -> String {
     let talk = to_markdown(&material.messages, zone);
-    let request = writer.request(material, &talk);
-    let mut tokens = count_tokens(&request.system);
-    for message in &request.messages {
-        if let ChatMessage::User(text) = message {
-            tokens += count_tokens(text);
-        }
-    }
+    let tokens = size(&writer.request(material, &talk));
     let when = |message: Option<&memoir_recall::WindowMessage>| {
         message.map(|message| message.created.minute_in(zone)).unwrap_or_default()
     };

@@ -38,6 +38,12 @@ impl Timestamp {
         )
     }
 
+    /// The day, as in `2026-05-01`, in a zone.
+    pub fn day_in(self, zone: &TimeZone) -> String {
+        let minute = self.minute_in(zone);
+        minute.split_once(' ').map_or(minute.clone(), |(day, _)| day.to_owned())
+    }
+
     /// `2026-11-15 14:03` in a time zone: how people are shown dates.
     pub fn minute_in(self, zone: &TimeZone) -> String {
         jiff::Timestamp::from_millisecond(self.0).map_or_else(

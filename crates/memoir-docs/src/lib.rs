@@ -9,5 +9,5 @@ mod quotation;
 mod writer;
 
 pub use front_matter::{FrontMatter, slug_of};
-pub use library::{Added, Files, Library, LibraryError, Outcome, files};
-pub use writer::{Draft, Material, Post, Writer, WriterError};
+pub use library::{Added, Files, Library, LibraryError, Outcome, files, remove_post_file};
+pub use writer::{Draft, Material, Post, Writer, WriterError, size};

@@ -10,7 +10,7 @@ use jiff::Zoned;
 use memoir_core::{Chunk, ConversationId, Document, DocumentKind, SubjectKind};
 use memoir_recall::{Recall, RecallError, chunk};
 use memoir_redact::without_secrets;
-use memoir_store::{NewDocument, StoreError};
+use memoir_store::{Filed, NewDocument, StoreError};
 use sha2::{Digest as _, Sha256};
 
 use crate::front_matter::{FrontMatter, slug_of};
@@ -203,11 +203,16 @@ impl Library<'_> {
             text: if body.trim().is_empty() { text.to_owned() } else { body.to_owned() },
             written_from,
         };
-        let size = self.recall.settings.chunk_size();
-        let store = &self.recall.store;
-        let filed = store.put_document(&new, &move |text| chunk(text, size), self.recall.clock.now()).await?;
-        let documents = store.documents_by_id(&[filed.id]).await?;
+        let filed = self.put(&new).await?;
+        let documents = self.recall.store.documents_by_id(&[filed.id]).await?;
         Ok((documents.into_iter().next().map_or(new.slug, |document| document.slug), filed.added))
+    }
+
+    /// Files a document, cut as is set.
+    async fn put(&self, new: &NewDocument) -> Result<Filed, StoreError> {
+        let size = self.recall.settings.chunk_size();
+        let cut = move |text: &str| chunk(text, size);
+        self.recall.store.put_document(new, &cut, self.recall.clock.now()).await
     }
 
     /// Reads a document's file again, if it is still there, cuts it anew and has all its vectors made anew. Says whether the
@@ -234,8 +239,7 @@ impl Library<'_> {
             text: text_of(&store.chunks_of(document.id).await?),
             written_from: Vec::new(),
         };
-        let size = self.recall.settings.chunk_size();
-        store.put_document(&new, &move |text| chunk(text, size), self.recall.clock.now()).await?;
+        self.put(&new).await?;
         Ok(false)
     }
 
@@ -248,19 +252,7 @@ impl Library<'_> {
     /// Says whether one did.
     pub async fn remove(&self, document: &Document, posts: &Path) -> Result<bool, LibraryError> {
         self.recall.store.delete_document(document.id).await?;
-        let lies_there =
-            fs::canonicalize(posts).is_ok_and(|posts| Path::new(&document.source).parent() == Some(&posts));
-        let goes = document.kind == DocumentKind::Post && lies_there;
-        if goes {
-            let path = PathBuf::from(&document.source);
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(LibraryError::File { path, reason: error.to_string() });
-                }
-                _ => {}
-            }
-        }
-        Ok(goes)
+        remove_post_file(document, posts)
     }
 
     /// Gives a document its vectors, here and now.
@@ -275,6 +267,21 @@ impl Library<'_> {
             .collect();
         self.recall.embed(&store.embeddable_texts(&subjects).await?).await?;
         Ok(())
+    }
+}
+
+/// Deletes the file of a post that lies in `posts`; what lies elsewhere is the user's own. Says whether it did.
+pub fn remove_post_file(document: &Document, posts: &Path) -> Result<bool, LibraryError> {
+    let path = PathBuf::from(&document.source);
+    let lies_there = fs::canonicalize(posts).is_ok_and(|posts| path.parent() == Some(&posts));
+    if document.kind != DocumentKind::Post || !lies_there {
+        return Ok(false);
+    }
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(LibraryError::File { path, reason: error.to_string() })
+        }
+        _ => Ok(true),
     }
 }
 

@@ -325,7 +325,7 @@ impl Writer<'_> {
     fn day(&self, material: &Material) -> String {
         let last =
             material.messages.last().map_or_else(|| self.recall.clock.now(), |message| message.created);
-        last.minute_in(&self.recall.zone).split(' ').next().unwrap_or_default().to_owned()
+        last.day_in(&self.recall.zone)
     }
 }
 
@@ -345,7 +345,7 @@ journal it is: write his part in the first person. \"assistant\" is a program.
 Answer with the post alone.";
 
 /// About how many tokens a request has.
-fn size(request: &ChatRequest) -> u64 {
+pub fn size(request: &ChatRequest) -> u64 {
     let said: usize = request
         .messages
         .iter()

@@ -41,11 +41,6 @@ impl Recall {
         Ok(self.waiting().await? + chunks)
     }
 
-    /// Embeds the newest messages that have no vector yet, one batch of them; says how many there were.
-    pub async fn embed_next(&self) -> Result<usize, RecallError> {
-        self.embed(&self.store.unembedded(&self.embeddable(), BATCH).await?).await
-    }
-
     /// Embeds the messages of one exchange, right after it was committed, so that the next prompt can find them.
     pub async fn embed_exchange(&self, exchange: ExchangeId) -> Result<usize, RecallError> {
         self.embed(&self.store.unembedded_of(exchange, &self.embeddable()).await?).await

@@ -103,7 +103,7 @@ impl Recall {
         log.push(match (queries.len(), chunks.len()) {
             (1, 1) => "Small window: one query".into(),
             (1, _) => {
-                format!("Fewer than {} messages, or chunking is off: one query", settings.chunk_from_messages)
+                format!("Fewer than {} messages: one query", settings.chunk_from_messages)
             }
             (all, chunks) if all > chunks => {
                 format!("{} and the whole window: {all} queries", count(chunks, "chunk"))

@@ -57,7 +57,7 @@ impl Memory {
     }
 
     async fn asked(&self, prompt: &str) -> Vec<Passage> {
-        while self.recall.embed_next().await.unwrap() > 0 {}
+        while self.recall.catch_up().await.unwrap() > 0 {}
         self.recall.ask(prompt, Asking::Prompt, Filter::default()).await.passages
     }
 }

@@ -127,8 +127,7 @@ impl History {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&folder)?;
-        let day = now.minute_in(zone);
-        let day = day.split(' ').next().unwrap_or("history");
+        let day = now.day_in(zone);
         let mut options = fs::OpenOptions::new();
         options.read(true).append(true).create(true);
         #[cfg(unix)]

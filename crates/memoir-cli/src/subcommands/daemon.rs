@@ -3,7 +3,7 @@
 use std::{fs::TryLockError, sync::Arc};
 
 use anstream::{eprintln, println};
-use memoir_core::{Clock as _, RunState, SystemClock};
+use memoir_core::{Clock as _, SystemClock};
 use memoir_schedule::Event;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -81,10 +81,7 @@ pub(crate) fn words(event: &Event) -> String {
     match event {
         Event::Began(begun) => format!("{} begins (run {})", begun.task.what.name, begun.run),
         Event::Ended(begun, outcome) => {
-            let why = match (&outcome.error, outcome.state) {
-                (Some(error), _) => format!(": {error}"),
-                (None, RunState::Done) | (None, _) => String::new(),
-            };
+            let why = outcome.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
             format!("{} {} (run {}){why}", begun.task.what.name, outcome.state.words(), begun.run)
         }
         Event::WasCutOff(run) => format!("{} was cut off earlier (run {})", run.task, run.id),

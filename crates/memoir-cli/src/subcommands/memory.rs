@@ -6,12 +6,13 @@ use std::{
 };
 
 use memoir_core::{ConversationId, ExchangeId, MessageId};
-use memoir_recall::{Recall, find_dates};
+use memoir_docs::remove_post_file;
+use memoir_recall::Recall;
 use memoir_store::{Forget, Forgotten};
 
 use crate::{
     args::ForgetArgs,
-    documents,
+    dates, documents,
     failure::{Failure, Kind},
     printable::printable,
 };
@@ -37,13 +38,8 @@ pub(super) async fn forget(wanted: ForgetArgs, recall: &Recall, posts: &Path) ->
         return Ok(());
     }
     let forgotten = recall.store.forget(what).await?;
-    let lies_there =
-        |source: &Path| std::fs::canonicalize(posts).is_ok_and(|posts| source.parent() == Some(&posts));
     for post in &forgotten.posts {
-        let source = Path::new(&post.source);
-        if lies_there(source) && source.exists() {
-            std::fs::remove_file(source)?;
-        }
+        remove_post_file(post, posts)?;
     }
     writeln!(stdout(), "It is forgotten. What you spent stays on the bill, and core memory as it is.")?;
     if forgotten.log_is_in_use {
@@ -55,19 +51,13 @@ pub(super) async fn forget(wanted: ForgetArgs, recall: &Recall, posts: &Path) ->
 /// What is to be forgotten.
 fn meant(wanted: &ForgetArgs, recall: &Recall) -> Result<Forget, Failure> {
     let ForgetArgs { message, exchange, conversation, since, until, .. } = wanted;
-    let date = |text: &String| {
-        find_dates(text, recall.clock.now(), &recall.zone).ok_or_else(|| {
-            Failure::new(Kind::Usage, format!("\"{text}\" is not a date"))
-                .hint("Use 2026-05-01, yesterday or \"in May\".")
-        })
-    };
     match (message, exchange, conversation) {
         (Some(id), ..) => Ok(Forget::Message(MessageId::new(*id))),
         (_, Some(id), _) => Ok(Forget::Exchange(ExchangeId::new(*id))),
         (.., Some(id)) => Ok(Forget::Conversation(ConversationId::new(*id))),
         (None, None, None) if since.is_some() || until.is_some() => Ok(Forget::Span {
-            since: since.as_ref().map(date).transpose()?.map(|dates| dates.start),
-            until: until.as_ref().map(date).transpose()?.map(|dates| dates.end),
+            since: dates::since(since.as_deref(), recall)?,
+            until: dates::until(until.as_deref(), recall)?,
         }),
         (None, None, None) => Err(Failure::new(Kind::Usage, "say what to forget").hint(
             "--message, --exchange, --conversation or --document with a number, or --since and --until.",

@@ -5,15 +5,11 @@ use std::{
     path::PathBuf,
 };
 
-use memoir_recall::{Asking, Recall, find_dates};
+use memoir_recall::{Asking, Recall};
 use memoir_store::Filter;
 
 use super::Format;
-use crate::{
-    failure::{Failure, Kind},
-    output::json_passages,
-    scope, search_view,
-};
+use crate::{dates, failure::Failure, output::json_passages, scope, search_view};
 
 /// What is looked for, and where.
 pub(super) struct Search {
@@ -25,16 +21,7 @@ pub(super) struct Search {
 }
 
 pub(super) async fn run(search: Search, mut recall: Recall) -> Result<(), Failure> {
-    let since = match &search.since {
-        None => None,
-        Some(text) => {
-            let dates = find_dates(text, recall.clock.now(), &recall.zone).ok_or_else(|| {
-                Failure::new(Kind::Usage, format!("\"{text}\" is not a date"))
-                    .hint("Use 2026-05-01, yesterday, \"3 days ago\", \"last week\" or \"in May\".")
-            })?;
-            Some(dates.start)
-        }
-    };
+    let since = dates::since(search.since.as_deref(), &recall)?;
     let scope = match &search.scope {
         None => None,
         Some(directory) if directory.is_dir() => {

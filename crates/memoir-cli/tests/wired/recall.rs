@@ -220,7 +220,7 @@ fn a_thousand_messages_of_another_chat_do_not_starve_the_search() {
             std::sync::Arc::new(memoir_core::SystemClock),
             memoir_core::TimeZone::UTC,
         );
-        while recall.embed_next().await.unwrap() > 0 {}
+        while recall.catch_up().await.unwrap() > 0 {}
         store.close().await;
     });
     assert!(home.rows("embeddings").len() > 1000);

@@ -105,12 +105,12 @@ impl Stage for SearchDocuments {
 
 /// Which documents may be found: of the days that are asked for, and no posts of other projects where those are forbidden.
 fn filter(inquiry: &Inquiry) -> DocumentFilter {
-    let day = |moment: Timestamp| moment.minute_in(&inquiry.zone).split(' ').next().map(str::to_owned);
+    let day = |moment: Timestamp| moment.day_in(&inquiry.zone);
     // What ends in the middle of a day ends with it.
     let until = inquiry.filter.until.map(|until| Timestamp::from_millis(until.as_millis() + DAY - 1));
     DocumentFilter {
-        since: inquiry.filter.since.and_then(day),
-        until: until.and_then(day),
+        since: inquiry.filter.since.map(day),
+        until: until.map(day),
         scope: inquiry.filter.scope.clone(),
     }
 }

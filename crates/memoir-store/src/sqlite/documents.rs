@@ -160,6 +160,8 @@ impl Documents for SqliteStore {
             .await
             .map_err(store_error)?;
         transaction.commit().await.map_err(store_error)?;
+        // If someone reads at this moment, it is emptied when he has done.
+        self.empty_log().await?;
         if left == 0 {
             // It holds links between vectors that are gone; most have none.
             let _ = std::fs::remove_file(self.chunk_graph_file.as_path());

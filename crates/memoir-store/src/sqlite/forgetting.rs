@@ -26,13 +26,19 @@ impl Forgetting for SqliteStore {
         let mut transaction = self.begin_write().await?;
         let mut forgotten = forget(&mut transaction, what).await?;
         transaction.commit().await.map_err(store_error)?;
-        // What is gone from the pages is still in the log until that is emptied.
+        forgotten.log_is_in_use = !self.empty_log().await?;
+        Ok(forgotten)
+    }
+}
+
+impl SqliteStore {
+    /// Empties the write-ahead log, in which what is gone from the pages still stands. Says whether it could: others may be reading.
+    pub(super) async fn empty_log(&self) -> Result<bool> {
         let busy: i64 = sqlx::query_scalar("PRAGMA wal_checkpoint(TRUNCATE)")
             .fetch_one(&self.writer)
             .await
             .map_err(store_error)?;
-        forgotten.log_is_in_use = busy != 0;
-        Ok(forgotten)
+        Ok(busy == 0)
     }
 }
 

@@ -120,7 +120,7 @@ async fn long_conversation(store: &SqliteStore) -> ConversationId {
         );
     }
     match target {
-        ConversationTarget::Existing(id) => id,
+        ConversationTarget::Existing(id) | ConversationTarget::InPlaceOf(id, _) => id,
         ConversationTarget::New(_) => unreachable!("exchanges were committed"),
     }
 }

@@ -49,6 +49,8 @@ pub struct Agent {
     pub zone: TimeZone,
     /// How far a turn may go.
     pub limits: Limits,
+    /// How the user wants it to be, in his words.
+    pub persona: Option<String>,
     /// How much is sent.
     pub context: ContextSettings,
     /// Whether somebody summarises what will leave the window; if nobody does, it is quoted.
@@ -77,6 +79,7 @@ impl Agent {
             zone: recall.zone.clone(),
             recall: recall.settings.enabled.then_some(recall),
             limits: Limits::default(),
+            persona: None,
             context: ContextSettings::default(),
             asks_for_digests: false,
             embeds_at_once: true,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{ConversationId, Timestamp};
+use crate::{ConversationId, ExchangeId, Timestamp};
 
 /// A stored conversation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -21,6 +21,8 @@ pub struct Conversation {
     pub updated: Timestamp,
     /// How many exchanges it holds.
     pub exchange_count: u64,
+    /// The conversation that it branched off, if that is still there.
+    pub forked_from: Option<ConversationId>,
     /// What it was about, once that was summed up.
     pub summary: Option<String>,
 }
@@ -48,6 +50,8 @@ pub enum ConversationTarget {
     New(NewConversation),
     /// One that does.
     Existing(ConversationId),
+    /// One that does, in place of an exchange of it, which goes.
+    InPlaceOf(ConversationId, ExchangeId),
 }
 
 /// The first line of a prompt, cut to a length that fits one line of a list.

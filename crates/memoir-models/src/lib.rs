@@ -26,7 +26,7 @@ pub use chat::{
 pub use embed::{EmbedTask, Embedder, Embeddings, RemoteEmbedder};
 pub use endpoint::{Endpoint, InvalidAddress, default_url};
 pub use error::ModelError;
-pub use local::{LocalServer, find_local_server};
+pub use local::{LocalServer, find_local_server, listens};
 pub use name::{ModelName, Provider, UnknownModel};
 pub use ollama::OllamaModel;
 pub use remote::RemoteModel;

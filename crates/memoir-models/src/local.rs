@@ -42,7 +42,7 @@ pub async fn find_local_server(
 }
 
 /// Whether anything is there. Knocking is quick; an HTTP client takes milliseconds to make, which a start-up has not.
-async fn listens(provider: Provider, base_url: &str) -> bool {
+pub async fn listens(provider: Provider, base_url: &str) -> bool {
     let url = reqwest::Url::parse(&service_url(provider, base_url)).ok();
     let address = url.and_then(|url| Some((url.host_str()?.to_owned(), url.port_or_known_default()?)));
     let Some((host, port)) = address else { return false };

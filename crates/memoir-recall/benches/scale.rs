@@ -198,7 +198,10 @@ async fn measure(path: &Path) {
     let mixer = Mixer::new();
     let queries: Vec<Vec<f32>> = (1..=QUERIES).map(|number| mixer.vector(-number)).collect();
     // The last conversation was the last to be used, and its last exchange tells how many there are.
-    let last = store.conversations(&ConversationList { scope: None, limit: 1 }).await.unwrap();
+    let last = store
+        .conversations(&ConversationList { scope: None, limit: 1, ..ConversationList::default() })
+        .await
+        .unwrap();
     let end = last[0].updated.as_millis();
     let since = |share: f64| {
         #[expect(clippy::cast_possible_truncation, reason = "a moment")]

@@ -6,7 +6,7 @@ use crate::{
     Inquiry, Recall, RecallError,
     stages::{
         abstain::Abstain, budget::Budget, diversify::Diversify, embed_query::EmbedQuery, fuse::Fuse,
-        gather::Gather, prefer_scope::PreferScope, read_question::ReadQuestion, refine::Refine,
+        gather::Gather, marks::Marks, prefer_scope::PreferScope, read_question::ReadQuestion, refine::Refine,
         search_documents::SearchDocuments, search_meaning::SearchMeaning, search_summaries::SearchSummaries,
         search_words::SearchWords, supersede::Supersede,
     },
@@ -36,6 +36,7 @@ fn all() -> Vec<Box<dyn Stage>> {
         Box::new(Refine),
         Box::new(PreferScope),
         Box::new(Supersede),
+        Box::new(Marks),
         Box::new(Abstain),
         Box::new(Diversify),
         Box::new(Budget),

@@ -1,7 +1,7 @@
 //! Conversations: finding one, listing them.
 
 use async_trait::async_trait;
-use memoir_core::{Conversation, ConversationId};
+use memoir_core::{Conversation, ConversationId, Timestamp};
 
 use crate::Result;
 
@@ -10,6 +10,8 @@ use crate::Result;
 pub struct ConversationList {
     /// Only those of this scope.
     pub scope: Option<String>,
+    /// Only those whose title has these letters.
+    pub matching: Option<String>,
     /// At most so many.
     pub limit: u32,
 }
@@ -25,4 +27,7 @@ pub trait Conversations: Send + Sync {
 
     /// Conversations by last exchange, newest first.
     async fn conversations(&self, list: &ConversationList) -> Result<Vec<Conversation>>;
+
+    /// Branches off a conversation: another one that begins with all that was said in it so far. Nothing, if there is no such.
+    async fn fork(&self, id: ConversationId, at: Timestamp) -> Result<Option<ConversationId>>;
 }

@@ -41,6 +41,9 @@ pub trait Imports: Send + Sync {
     /// What is here of conversations from elsewhere whose origins begin so.
     async fn imports(&self, origin: &str) -> Result<Vec<Import>>;
 
+    /// By what a conversation that was brought in is known again.
+    async fn origin_of(&self, conversation: ConversationId) -> Result<Option<String>>;
+
     /// Files more of one, and how much there is now, in one transaction. Nothing, if someone else has filed some of it meanwhile.
     async fn put_import(&self, new: &NewImport<'_>) -> Result<Option<ConversationId>>;
 }

@@ -19,12 +19,14 @@ mod forgetting;
 mod imports;
 mod inspect;
 mod jobs;
+mod marks;
 mod memory;
 mod owner;
 mod permissions;
 mod schedules;
 mod settings;
 mod summaries;
+mod upkeep;
 
 #[cfg(feature = "contract")]
 pub mod contract;
@@ -46,6 +48,7 @@ pub use forgetting::{Forget, Forgetting, Forgotten};
 pub use imports::{Import, Imports, NewImport};
 pub use inspect::{Answer, Inspect, QueryLimits, TableInfo};
 pub use jobs::{Claim, Claimed, Job, JobFailure, Jobs};
+pub use marks::Marks;
 pub use memory::{
     ExchangeText, Filter, IndexMode, Match, Memory, MessageOutline, SummaryMatch, VectorSearch, WordSearch,
     WordsFound,
@@ -55,6 +58,7 @@ pub use permissions::{KeptRule, Permissions, Redaction};
 pub use schedules::{NewRun, RunningRun, Schedules};
 pub use settings::Settings;
 pub use summaries::{ConversationSummary, Summaries};
+pub use upkeep::Upkeep;
 
 /// Everything a store does.
 pub trait Store:
@@ -67,6 +71,7 @@ pub trait Store:
     + Documents
     + Forgetting
     + Imports
+    + Marks
     + Summaries
     + Jobs
     + Permissions
@@ -75,6 +80,7 @@ pub trait Store:
     + CommandHistory
     + Costs
     + Inspect
+    + Upkeep
 {
 }
 
@@ -88,7 +94,7 @@ impl<T> Store for T where
         + Documents
         + Forgetting
         + Imports
-        + Documents
+        + Marks
         + Summaries
         + Jobs
         + Permissions
@@ -97,5 +103,6 @@ impl<T> Store for T where
         + CommandHistory
         + Costs
         + Inspect
+        + Upkeep
 {
 }

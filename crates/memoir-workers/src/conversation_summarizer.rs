@@ -62,7 +62,9 @@ async fn file(office: &Office, id: ConversationId) -> Result<(), WorkError> {
     let written = written.filter(|known| known.summary.by != Summary::EXTRACT);
     let after = written.as_ref().map_or(ExchangeId::new(0), |known| known.through);
     let before = written.as_ref().map_or("", |known| &known.summary.text);
-    let exchanges = office.store.exchanges(id, u32::MAX).await?;
+    let mut exchanges = office.store.exchanges(id, u32::MAX).await?;
+    // What it branched off has a summary of its own.
+    exchanges.retain(|exchange| exchange.conversation_id == id);
     let Some(through) = exchanges.last().map(|exchange| exchange.id) else { return Err(WorkError::Changed) };
     let new = exchanges.iter().map(|exchange| exchange.id).filter(|exchange| *exchange > after);
     let talk = talk(office, new).await?;

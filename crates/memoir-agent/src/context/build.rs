@@ -98,16 +98,19 @@ impl Agent {
             .map_or(0, |recall| (recall.settings.token_budget + MEMORY_FRAME).min(budget.part(8)));
         let mut told = Notices::default();
         let (basis, elsewhere, hints) = tokio::join!(
-            self.basis(conversation.id(), prompt, &limits, budget, for_memory, deadline, &mut told),
+            self.basis(conversation, prompt, &limits, budget, for_memory, deadline, &mut told),
             self.elsewhere(conversation.id(), prompt, for_memory, deadline),
             self.hints(prompt, deadline),
         );
         notices.append(told);
         let basis = basis?;
-        let (memory, memory_text) =
-            fit(notices.recollection(elsewhere), for_memory.min(basis.for_quotes), |memory| {
-                memoir_recall::context(memory, self.scope(), &self.zone).unwrap_or_default()
-            });
+        let mut elsewhere = notices.recollection(elsewhere);
+        // Of a conversation that this one branched off, what stands in the window is not quoted again.
+        let stands = |id| basis.past.exchanges.iter().any(|exchange| exchange.id == id);
+        elsewhere.passages.retain(|passage| !stands(passage.exchange_id));
+        let (memory, memory_text) = fit(elsewhere, for_memory.min(basis.for_quotes), |memory| {
+            memoir_recall::context(memory, self.scope(), &self.zone).unwrap_or_default()
+        });
         let hints = spelling::section(&notices.take(hints).unwrap_or_default());
         let for_hints = SPELLING.min(basis.for_quotes.saturating_sub(tokens(&memory_text)));
         let hints = if tokens(&hints) <= for_hints { hints } else { String::new() };
@@ -169,7 +172,7 @@ impl Agent {
     #[expect(clippy::too_many_arguments, reason = "what it stands on")]
     async fn basis(
         &self,
-        conversation: Option<ConversationId>,
+        conversation: &CurrentConversation,
         prompt: &str,
         limits: &ModelLimits,
         mut budget: Budget,
@@ -219,7 +222,7 @@ impl Agent {
             past,
             budget,
         };
-        if let (false, Some(id), Some(recall)) = (everything_fits, conversation, &self.recall) {
+        if let (false, Some(id), Some(recall)) = (everything_fits, conversation.id(), &self.recall) {
             let room = self.context.recall_tokens.min(basis.budget.part(8));
             let reserved = basis.budget.grant(room);
             if reserved > 0 {
@@ -237,9 +240,13 @@ impl Agent {
         Ok(basis)
     }
 
-    /// Who the model is here. A sub-agent is told that it is one.
+    /// Who the model is here: as the user wants it. A sub-agent is told that it is one.
     fn system_prompt(&self) -> String {
-        if self.runs.is_some() { join(SYSTEM_PROMPT, ALONE) } else { SYSTEM_PROMPT.to_owned() }
+        match (&self.runs, &self.persona) {
+            (Some(_), _) => join(SYSTEM_PROMPT, ALONE),
+            (None, Some(persona)) => join(SYSTEM_PROMPT, persona),
+            (None, None) => SYSTEM_PROMPT.to_owned(),
+        }
     }
 
     async fn agents_files(&self) -> Vec<AgentsFile> {

@@ -8,7 +8,7 @@ use super::{
     notices::Notices,
     window::{self, PastExchange},
 };
-use crate::{Agent, TurnError};
+use crate::{Agent, CurrentConversation, TurnError};
 
 /// So many exchanges are looked at when a window grows back.
 const MOST_GROWN_BACK: u32 = 200;
@@ -53,17 +53,18 @@ impl Agent {
     /// The conversation as it is kept.
     pub(crate) async fn past(
         &self,
-        conversation: Option<ConversationId>,
+        conversation: &CurrentConversation,
         longest: u64,
     ) -> Result<Past, TurnError> {
         if let Some(runs) = &self.runs {
             let exchanges = runs.iter().flat_map(|run| window::exchanges(run.clone(), longest)).collect();
             return Ok(Past { exchanges, ..Past::default() });
         }
-        let Some(id) = conversation else { return Ok(Past::default()) };
+        let Some(id) = conversation.id() else { return Ok(Past::default()) };
         let digest = self.store.digest(id).await?;
         let seen = digest.as_ref().map(|digest| digest.through);
-        let messages = self.store.shown_messages(id, seen).await?;
+        let mut messages = self.store.shown_messages(id, seen).await?;
+        messages.retain(|message| Some(message.exchange_id) != conversation.replacing());
         Ok(Past { digest, seen, exchanges: window::exchanges(messages, longest) })
     }
 
@@ -72,18 +73,19 @@ impl Agent {
     pub(crate) async fn grown_back(
         &self,
         mut past: Past,
-        conversation: Option<ConversationId>,
+        conversation: &CurrentConversation,
         longest: u64,
         room: u64,
     ) -> Result<Past, TurnError> {
-        let (Some(id), Some(digest)) = (conversation, past.digest.as_mut()) else { return Ok(past) };
+        let (Some(id), Some(digest)) = (conversation.id(), past.digest.as_mut()) else { return Ok(past) };
         let held: u64 = past.exchanges.iter().map(|exchange| exchange.tokens).sum();
         if digest.through.get() == 0 || held.saturating_mul(2) >= room {
             return Ok(past);
         }
-        let exchanges = window::exchanges(self.store.messages(id, MOST_GROWN_BACK).await?, longest);
-        let sizes: Vec<u64> = exchanges.iter().map(|exchange| exchange.tokens).collect();
+        let mut exchanges = window::exchanges(self.store.messages(id, MOST_GROWN_BACK).await?, longest);
         let all_read = exchanges.len() < MOST_GROWN_BACK as usize;
+        exchanges.retain(|exchange| Some(exchange.id) != conversation.replacing());
+        let sizes: Vec<u64> = exchanges.iter().map(|exchange| exchange.tokens).collect();
         let first = window::first_kept(&sizes, room - room / 4, None);
         if exchanges.len() - first > past.exchanges.len() {
             digest.through = match first.checked_sub(1) {
@@ -113,8 +115,9 @@ impl Agent {
         if let (true, BuiltFor::Sending, Some(id)) = (moved, built_for, conversation) {
             let known = before.map_or(&[][..], |digest| &digest.pinned);
             for pinned in digest.pinned.iter().filter(|pinned| !known.contains(pinned)) {
-                let notice =
-                    format!("Pinned, since it leaves the window: \"{pinned}\" (/memory unpin lets go of it)");
+                let notice = format!(
+                    "Pinned, since it leaves the window: \"{pinned}\" (/memory release lets go of it)"
+                );
                 notices.important.push(notice);
             }
             // Another process may have been first: then its digest is the one that is kept, and this request goes with ours.

@@ -6,6 +6,7 @@ pub(crate) mod diversify;
 pub(crate) mod embed_query;
 pub(crate) mod fuse;
 pub(crate) mod gather;
+pub(crate) mod marks;
 pub(crate) mod prefer_scope;
 pub(crate) mod read_question;
 pub(crate) mod refine;

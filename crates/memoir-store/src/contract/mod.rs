@@ -7,6 +7,7 @@
 mod context;
 mod documents;
 mod forgetting;
+mod owning;
 mod permissions;
 mod schedules;
 mod search;
@@ -51,6 +52,9 @@ where
     documents::posts_keep_to_their_project(empty_store().await).await;
     documents::what_was_brought_in_is_known_again(empty_store().await).await;
     forgetting::what_is_forgotten_is_gone_and_the_rest_is_there(empty_store().await).await;
+    owning::marks_stand_until_they_are_taken_away_or_forgotten(empty_store().await).await;
+    owning::a_fork_goes_on_from_what_was_said(empty_store().await).await;
+    owning::an_answer_takes_the_place_of_another(empty_store().await).await;
     permissions::rules_are_kept_for_a_project_or_everywhere(empty_store().await).await;
     permissions::secrets_are_not_kept_and_what_was_found_is_told(empty_store().await).await;
     permissions::questions_in_sql_read_and_no_more(empty_store().await).await;
@@ -176,7 +180,7 @@ async fn an_exchange_comes_back_as_it_was_committed(store: impl Store) {
 }
 
 async fn a_conversation_comes_with_its_first_exchange(store: impl Store) {
-    let all = ConversationList { scope: None, limit: 10 };
+    let all = ConversationList { scope: None, limit: 10, ..ConversationList::default() };
     assert!(store.conversations(&all).await.unwrap().is_empty());
 
     let first =
@@ -189,7 +193,7 @@ async fn a_conversation_comes_with_its_first_exchange(store: impl Store) {
 
     let listed: Vec<_> = store.conversations(&all).await.unwrap().into_iter().map(|c| c.title).collect();
     assert_eq!(listed, ["one", "two"], "the one that was used last comes first");
-    let in_b = ConversationList { scope: Some("/b".into()), limit: 10 };
+    let in_b = ConversationList { scope: Some("/b".into()), limit: 10, ..ConversationList::default() };
     assert_eq!(store.conversations(&in_b).await.unwrap()[0].id, second.conversation_id);
     let one = store.conversation(first.conversation_id).await.unwrap().unwrap();
     assert_eq!((one.exchange_count, one.created, one.updated), (2, at(1000), at(3010)));
@@ -301,7 +305,7 @@ async fn writers_side_by_side_lose_nothing<S: Store + 'static>(store: Arc<S>) {
     for task in tasks {
         task.await.unwrap();
     }
-    let all = ConversationList { scope: None, limit: 100 };
+    let all = ConversationList { scope: None, limit: 100, ..ConversationList::default() };
     assert_eq!(store.conversations(&all).await.unwrap().len(), 20);
     assert_eq!(store.recent_commands(100).await.unwrap().len(), 20);
 }

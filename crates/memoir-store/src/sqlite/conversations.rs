@@ -36,14 +36,41 @@ impl Conversations for SqliteStore {
     async fn conversations(&self, list: &ConversationList) -> Result<Vec<Conversation>> {
         sqlx::query(
             "SELECT *, (SELECT count(*) FROM exchanges WHERE conversation_id = conversations.id) AS exchange_count
-             FROM conversations WHERE ?1 IS NULL OR scope = ?1
+             FROM conversations WHERE (?1 IS NULL OR scope = ?1) AND (?3 IS NULL OR instr(lower(title), lower(?3)))
              ORDER BY updated DESC, id DESC LIMIT ?2",
         )
         .bind(&list.scope)
         .bind(list.limit)
+        .bind(&list.matching)
         .try_map(conversation)
         .fetch_all(&self.readers)
         .await
+        .map_err(store_error)
+    }
+
+    async fn fork(&self, id: ConversationId, at: Timestamp) -> Result<Option<ConversationId>> {
+        let line = self.lineage(id).await?;
+        let mut last = None;
+        for part in &line {
+            let through: Option<i64> =
+                sqlx::query_scalar("SELECT max(id) FROM exchanges WHERE conversation_id = ? AND id <= ?")
+                    .bind(part.conversation.get())
+                    .bind(part.through)
+                    .fetch_one(&self.readers)
+                    .await
+                    .map_err(store_error)?;
+            last = last.or(through);
+        }
+        sqlx::query_scalar(
+            "INSERT INTO conversations (title, scope, model, created, updated, forked_from, forked_through)
+             SELECT title, scope, model, ?2, ?2, id, ?3 FROM conversations WHERE id = ?1 RETURNING id",
+        )
+        .bind(id.get())
+        .bind(at.as_millis())
+        .bind(last.unwrap_or(0))
+        .fetch_optional(&self.writer)
+        .await
+        .map(|id| id.map(ConversationId::new))
         .map_err(store_error)
     }
 }
@@ -57,6 +84,7 @@ fn conversation(row: SqliteRow) -> Result<Conversation, sqlx::Error> {
         created: Timestamp::from_millis(row.try_get("created")?),
         updated: Timestamp::from_millis(row.try_get("updated")?),
         exchange_count: row.try_get("exchange_count")?,
+        forked_from: row.try_get::<Option<i64>, _>("forked_from")?.map(ConversationId::new),
         summary: row.try_get("summary")?,
     })
 }

@@ -67,7 +67,7 @@ impl Digests for SqliteStore {
     ) -> Result<()> {
         sqlx::query(
             "INSERT INTO digests (conversation_id, through_exchange, summary, pinned, wanted_through, updated)
-             SELECT ?1, 0, '', '[]', ?2, ?3 FROM exchanges WHERE id = ?2 AND conversation_id = ?1
+             SELECT ?1, 0, '', '[]', ?2, ?3 FROM conversations WHERE id = ?1 AND EXISTS (SELECT 1 FROM exchanges WHERE id = ?2)
                  AND (?4 IS NULL OR EXISTS (SELECT 1 FROM digests WHERE conversation_id = ?1))
              ON CONFLICT DO UPDATE SET wanted_through = excluded.wanted_through, updated = excluded.updated
              WHERE through_exchange = coalesce(?4, 0)",

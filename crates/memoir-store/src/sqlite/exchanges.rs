@@ -11,7 +11,7 @@ use super::{
     SqliteStore, clean,
     costs::insert_cost,
     error::store_error,
-    rows::{signed, usage},
+    rows::{list_of, signed, usage},
 };
 use crate::{Committed, Exchanges, Result, Said, Span, StoreError};
 
@@ -27,14 +27,21 @@ impl Exchanges for SqliteStore {
     }
 
     async fn exchanges(&self, conversation: ConversationId, limit: u32) -> Result<Vec<Exchange>> {
-        let mut exchanges =
-            sqlx::query("SELECT * FROM exchanges WHERE conversation_id = ? ORDER BY id DESC LIMIT ?")
-                .bind(conversation.get())
-                .bind(limit)
-                .try_map(exchange)
-                .fetch_all(&self.readers)
-                .await
-                .map_err(store_error)?;
+        let mut exchanges: Vec<Exchange> = Vec::new();
+        for part in self.lineage(conversation).await? {
+            let wanted = u64::from(limit).saturating_sub(exchanges.len() as u64);
+            let older = sqlx::query(
+                "SELECT * FROM exchanges WHERE conversation_id = ? AND id <= ? ORDER BY id DESC LIMIT ?",
+            )
+            .bind(part.conversation.get())
+            .bind(part.through)
+            .bind(signed(wanted))
+            .try_map(exchange)
+            .fetch_all(&self.readers)
+            .await
+            .map_err(store_error)?;
+            exchanges.extend(older);
+        }
         exchanges.reverse();
         Ok(exchanges)
     }
@@ -63,17 +70,23 @@ impl Exchanges for SqliteStore {
         after: Option<ExchangeId>,
     ) -> Result<Vec<Message>> {
         // By exchange, of which the newest are read: a conversation's own index would have every message looked at.
-        sqlx::query(
-            "SELECT messages.* FROM exchanges CROSS JOIN messages ON messages.exchange_id = exchanges.id
-             WHERE exchanges.conversation_id = ? AND exchanges.id > ? AND redacted = 0
-             ORDER BY messages.id",
-        )
-        .bind(conversation.get())
-        .bind(after.map_or(0, ExchangeId::get))
-        .try_map(message)
-        .fetch_all(&self.readers)
-        .await
-        .map_err(store_error)
+        let mut messages = Vec::new();
+        for part in self.lineage(conversation).await?.into_iter().rev() {
+            let further = sqlx::query(
+                "SELECT messages.* FROM exchanges CROSS JOIN messages ON messages.exchange_id = exchanges.id
+                 WHERE exchanges.conversation_id = ? AND exchanges.id > ? AND exchanges.id <= ? AND redacted = 0
+                 ORDER BY messages.id",
+            )
+            .bind(part.conversation.get())
+            .bind(after.map_or(0, ExchangeId::get))
+            .bind(part.through)
+            .try_map(message)
+            .fetch_all(&self.readers)
+            .await
+            .map_err(store_error)?;
+            messages.extend(further);
+        }
+        Ok(messages)
     }
 
     async fn said(&self, span: &Span, limit: u32) -> Result<Vec<Said>> {
@@ -107,13 +120,23 @@ impl Exchanges for SqliteStore {
     }
 
     async fn messages(&self, conversation: ConversationId, exchanges: u32) -> Result<Vec<Message>> {
+        let mut ids: Vec<i64> = Vec::new();
+        for part in self.lineage(conversation).await? {
+            let older: Vec<i64> = sqlx::query_scalar(
+                "SELECT id FROM exchanges WHERE conversation_id = ? AND id <= ? ORDER BY id DESC LIMIT ?",
+            )
+            .bind(part.conversation.get())
+            .bind(part.through)
+            .bind(signed(u64::from(exchanges).saturating_sub(ids.len() as u64)))
+            .fetch_all(&self.readers)
+            .await
+            .map_err(store_error)?;
+            ids.extend(older);
+        }
         sqlx::query(
-            "SELECT * FROM messages
-             WHERE exchange_id IN (SELECT id FROM exchanges WHERE conversation_id = ? ORDER BY id DESC LIMIT ?)
-             ORDER BY id",
+            "SELECT * FROM messages WHERE exchange_id IN (SELECT value FROM json_each(?)) ORDER BY id",
         )
-        .bind(conversation.get())
-        .bind(exchanges)
+        .bind(list_of(ids.into_iter()))
         .try_map(message)
         .fetch_all(&self.readers)
         .await
@@ -129,6 +152,10 @@ pub(super) async fn file_exchange(
     let conversation_id = match &target {
         ConversationTarget::New(new) => insert_conversation(connection, new, &draft).await,
         ConversationTarget::Existing(id) => touch_conversation(connection, *id, &draft).await,
+        ConversationTarget::InPlaceOf(id, replaced) => {
+            remove_exchange(connection, *id, *replaced).await?;
+            touch_conversation(connection, *id, &draft).await
+        }
     }?;
     let exchange_id = insert_exchange(connection, conversation_id, &draft).await?;
     findings.note(connection, clean::Source::Exchange(exchange_id), draft.completed).await?;
@@ -166,6 +193,31 @@ async fn insert_conversation(
     .await
     .map(ConversationId::new)
     .map_err(store_error)
+}
+
+/// Takes out an exchange that another replaces; what was paid for it stays on the bill.
+async fn remove_exchange(
+    connection: &mut SqliteConnection,
+    conversation: ConversationId,
+    exchange: ExchangeId,
+) -> Result<()> {
+    sqlx::query("DELETE FROM exchanges WHERE id = ? AND conversation_id = ?")
+        .bind(exchange.get())
+        .bind(conversation.get())
+        .execute(&mut *connection)
+        .await
+        .map_err(store_error)?;
+    // A summary that told of it does not hold any more.
+    sqlx::query(
+        "UPDATE conversations SET summary = NULL, summary_by = NULL, summary_through = NULL, summary_due = 1
+         WHERE id = ? AND summary_through >= ?",
+    )
+    .bind(conversation.get())
+    .bind(exchange.get())
+    .execute(connection)
+    .await
+    .map_err(store_error)?;
+    Ok(())
 }
 
 async fn touch_conversation(

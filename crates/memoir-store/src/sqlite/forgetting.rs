@@ -87,6 +87,8 @@ async fn forget(connection: &mut SqliteConnection, what: Forget) -> Result<Forgo
         forgotten.lines += run(connection, sql, list).await?;
     }
     forgotten.posts = posts(connection, &talks).await?;
+    let forks = forks(connection, &talks).await?;
+    let forks = list_of(forks.into_iter());
     let posts = list_of(forgotten.posts.iter().map(|post| post.id.get()));
     run(connection, "DELETE FROM documents WHERE id IN (SELECT value FROM json_each(?))", &posts).await?;
     let told =
@@ -125,6 +127,7 @@ async fn forget(connection: &mut SqliteConnection, what: Forget) -> Result<Forgo
         &talks,
     )
     .await?;
+    forgotten.conversations += rename_forks(connection, &forks).await?;
     // What is left has a title and a summary that told of it.
     run(
         connection,
@@ -178,6 +181,38 @@ async fn meant(connection: &mut SqliteConnection, what: Forget) -> Result<(Vec<i
         }
     };
     Ok((whole.map_err(store_error)?, Vec::new()))
+}
+
+/// The conversations that branched off some, and off those.
+async fn forks(connection: &mut SqliteConnection, talks: &str) -> Result<Vec<i64>> {
+    ids(
+        connection,
+        "WITH RECURSIVE forks (id) AS (
+             SELECT id FROM conversations WHERE forked_from IN (SELECT value FROM json_each(?))
+             UNION SELECT conversations.id FROM conversations JOIN forks ON conversations.forked_from = forks.id)
+         SELECT id FROM forks",
+        talks,
+    )
+    .await
+}
+
+/// Takes away the title that a fork has from its parent, and the fork itself if nothing is left of it. Tells how many went.
+async fn rename_forks(connection: &mut SqliteConnection, forks: &str) -> Result<u64> {
+    let gone = run(
+        connection,
+        "DELETE FROM conversations WHERE id IN (SELECT value FROM json_each(?))
+           AND NOT EXISTS (SELECT 1 FROM exchanges WHERE conversation_id = conversations.id)
+           AND NOT EXISTS (SELECT 1 FROM exchanges WHERE conversation_id = conversations.forked_from)",
+        forks,
+    )
+    .await?;
+    run(
+        connection,
+        "UPDATE conversations SET title = 'Conversation ' || id WHERE id IN (SELECT value FROM json_each(?))",
+        forks,
+    )
+    .await?;
+    Ok(gone)
 }
 
 /// The posts that were written from some conversations.

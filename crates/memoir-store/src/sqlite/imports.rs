@@ -28,6 +28,14 @@ impl Imports for SqliteStore {
         .map_err(store_error)
     }
 
+    async fn origin_of(&self, conversation: ConversationId) -> Result<Option<String>> {
+        sqlx::query_scalar("SELECT origin FROM imports WHERE conversation_id = ? ORDER BY origin LIMIT 1")
+            .bind(conversation.get())
+            .fetch_optional(&self.readers)
+            .await
+            .map_err(store_error)
+    }
+
     async fn put_import(&self, new: &NewImport<'_>) -> Result<Option<ConversationId>> {
         if new.exchanges.is_empty() {
             return Err(StoreError::Other("there is nothing to bring in".into()));

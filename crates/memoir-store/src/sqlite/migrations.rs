@@ -18,6 +18,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (7, "tools", include_str!("../../migrations/0007_tools.sql")),
     (8, "documents", include_str!("../../migrations/0008_documents.sql")),
     (9, "tasks", include_str!("../../migrations/0009_tasks.sql")),
+    (10, "ownership", include_str!("../../migrations/0010_ownership.sql")),
 ];
 
 /// The schema version that this program writes.

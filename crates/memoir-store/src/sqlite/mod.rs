@@ -19,6 +19,8 @@ mod imports;
 mod index;
 mod inspect;
 mod jobs;
+mod lineage;
+mod marks;
 mod memory;
 mod migrations;
 mod open;
@@ -29,6 +31,7 @@ mod settings;
 mod sources;
 mod stems;
 mod summaries;
+mod upkeep;
 
 use std::{
     path::PathBuf,
@@ -47,6 +50,7 @@ use index::{Chunks, Graphs, Index};
 use stems::Stems;
 
 pub use migrations::SCHEMA_VERSION;
+pub use upkeep::{restore, verify};
 
 /// A memory in one SQLite file.
 #[derive(Debug, Clone)]

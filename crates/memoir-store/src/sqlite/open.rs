@@ -4,12 +4,15 @@ use std::{
     fs::{self, File, OpenOptions},
     io,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
     time::Duration,
 };
 
 use sqlx::{
-    Connection as _, SqliteConnection,
+    Connection as _, SqliteConnection, SqlitePool,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
@@ -22,7 +25,7 @@ use super::{
 use crate::{Result, StoreError};
 
 /// "Memo" in the file's header: whose file it is.
-const APPLICATION_ID: i64 = 0x4d65_6d6f;
+pub(super) const APPLICATION_ID: i64 = 0x4d65_6d6f;
 
 /// How long a statement waits for another process. Transactions here take milliseconds, so this is reached
 /// only when something is badly wrong, and a person has long noticed.
@@ -39,7 +42,26 @@ impl SqliteStore {
         let options = connect_options(path);
         let writer = pool(1).connect_lazy_with(options.clone());
         let readers = pool(MOST_READERS).connect_lazy_with(options.read_only(true));
-        Ok(Self {
+        Ok(Self::over(writer, readers, path))
+    }
+
+    /// A memory that is nowhere but in this process, and gone when it is closed.
+    pub async fn in_memory() -> Result<Self> {
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        // SQLite shares what has a name like this among the connections of one process.
+        let name = PathBuf::from(format!("/memoir-{}", MADE.fetch_add(1, Ordering::Relaxed)));
+        let options = connect_options(&name).vfs("memdb").create_if_missing(true);
+        // It lives as long as the connection that writes.
+        let writer = pool(1).connect_with(options.clone()).await.map_err(|error| open_error(&name, error))?;
+        let mut connection = writer.acquire().await.map_err(|error| open_error(&name, error))?;
+        migrate(&mut connection).await.map_err(|error| open_error(&name, error))?;
+        drop(connection);
+        let readers = pool(MOST_READERS).connect_lazy_with(options.read_only(true));
+        Ok(Self::over(writer, readers, &name))
+    }
+
+    fn over(writer: SqlitePool, readers: SqlitePool, path: &Path) -> Self {
+        Self {
             writer,
             readers,
             index: Arc::default(),
@@ -53,7 +75,7 @@ impl SqliteStore {
             chunk_graphs: Arc::default(),
             chunk_graph_file: Arc::new(path.with_extension("documents.graph")),
             stems: Arc::new(Stems::new()),
-        })
+        }
     }
 }
 
@@ -81,7 +103,7 @@ fn connect_options(path: &Path) -> SqliteConnectOptions {
 
 /// Makes the directory and the empty file, readable by their owner alone, and holds a lock beside the file
 /// until it is dropped, so that no two processes create or migrate one memory at once.
-async fn lock_for_opening(path: &Path) -> Result<File> {
+pub(super) async fn lock_for_opening(path: &Path) -> Result<File> {
     let path = path.to_owned();
     // Waiting for the lock blocks a thread; the one who holds it may need this runtime to get on.
     tokio::task::spawn_blocking(move || lock_blocking(&path))
@@ -113,7 +135,7 @@ fn create_private_directory(directory: &Path) -> io::Result<()> {
 
 /// Opens a file for writing, making it if need be. SQLite gives its log and shared memory the mode of the
 /// database, so that they are private too.
-fn private_file(path: &Path) -> io::Result<File> {
+pub(super) fn private_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]

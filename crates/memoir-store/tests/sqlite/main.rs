@@ -4,6 +4,7 @@
 
 mod chunks;
 mod index;
+mod upkeep;
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -45,6 +46,11 @@ async fn keeps_the_contract() {
         async move { open(&path).await }
     })
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_memory_that_is_nowhere_keeps_the_contract_too() {
+    contract::run(|| async { SqliteStore::in_memory().await.unwrap() }).await;
 }
 
 #[tokio::test]
@@ -189,7 +195,13 @@ async fn deleting_a_conversation_takes_its_words_and_keeps_its_bill() {
     let bytes = fs::read(&path).unwrap();
     assert!(!bytes.windows(10).any(|window| window == b"xyzzyplugh"));
     let store = open(&path).await;
-    assert!(store.conversations(&ConversationList { scope: None, limit: 5 }).await.unwrap().is_empty());
+    assert!(
+        store
+            .conversations(&ConversationList { scope: None, limit: 5, ..ConversationList::default() })
+            .await
+            .unwrap()
+            .is_empty()
+    );
     let rows = |name: &str, tables: &[memoir_store::TableInfo]| {
         tables.iter().find(|table| table.name == name).unwrap().rows
     };

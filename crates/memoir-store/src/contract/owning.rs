@@ -1,0 +1,94 @@
+//! What the user makes of his memory: marks, forks, answers that replace others.
+
+use memoir_core::{ConversationTarget, Digest, ExchangeId, Mark};
+
+use super::{at, exchange, new_conversation};
+use crate::{Forget, Store};
+
+pub(super) async fn marks_stand_until_they_are_taken_away_or_forgotten(store: impl Store) {
+    let talk = new_conversation("t", "/p");
+    let first = store.commit_exchange(&talk, &exchange("one", "two", 1_000)).await.unwrap().exchange_id;
+    let second = store.commit_exchange(&talk, &exchange("three", "four", 2_000)).await.unwrap().exchange_id;
+    assert!(store.mark(first, Some(Mark::Pinned), at(5)).await.unwrap());
+    assert!(store.mark(second, Some(Mark::Wrong), at(6)).await.unwrap());
+    assert!(!store.mark(ExchangeId::new(99), Some(Mark::Wrong), at(6)).await.unwrap(), "there is no such");
+    assert!(store.mark(first, Some(Mark::Wrong), at(7)).await.unwrap(), "another in its place");
+    let marks: Vec<_> =
+        store.marks().await.unwrap().iter().map(|marked| (marked.exchange_id, marked.mark)).collect();
+    assert_eq!(marks, [(first, Mark::Wrong), (second, Mark::Wrong)]);
+    assert!(store.mark(first, None, at(8)).await.unwrap());
+    assert!(store.marks_of(&[first]).await.unwrap().is_empty());
+    store.forget(Forget::Exchange(second)).await.unwrap();
+    assert!(store.marks().await.unwrap().is_empty());
+}
+
+pub(super) async fn a_fork_goes_on_from_what_was_said(store: impl Store) {
+    let first = store
+        .commit_exchange(&new_conversation("the plan", "/p"), &exchange("one", "two", 1_000))
+        .await
+        .unwrap();
+    let trunk = ConversationTarget::Existing(first.conversation_id);
+    let fork = store.fork(first.conversation_id, at(1_500)).await.unwrap().unwrap();
+    let later = store.commit_exchange(&trunk, &exchange("only in the trunk", "b", 2_000)).await.unwrap();
+    store
+        .commit_exchange(&ConversationTarget::Existing(fork), &exchange("only in the fork", "d", 3_000))
+        .await
+        .unwrap();
+    let again = store.fork(fork, at(3_500)).await.unwrap().unwrap();
+    let asked = async |id| {
+        let exchanges = store.exchanges(id, 10).await.unwrap();
+        exchanges.into_iter().map(|exchange| exchange.user_message).collect::<Vec<_>>()
+    };
+    assert_eq!(asked(first.conversation_id).await, ["one", "only in the trunk"]);
+    assert_eq!(asked(fork).await, ["one", "only in the fork"]);
+    assert_eq!(asked(again).await, ["one", "only in the fork"], "a fork of a fork");
+    assert_eq!(store.exchanges(again, 1).await.unwrap()[0].user_message, "only in the fork");
+    let shown = store.shown_messages(fork, None).await.unwrap();
+    assert_eq!(shown.len(), 4);
+    assert_eq!(store.shown_messages(fork, Some(first.exchange_id)).await.unwrap().len(), 2);
+    assert_eq!(store.messages(fork, 10).await.unwrap(), shown);
+    assert!(store.fork(memoir_core::ConversationId::new(99), at(1)).await.unwrap().is_none());
+
+    // What is forgotten in the trunk is forgotten in its forks, with what was noted of it there.
+    let digest = Digest {
+        through: first.exchange_id,
+        summary: "one, two".into(),
+        pinned: Vec::new(),
+        prepared: None,
+        wanted: None,
+    };
+    assert!(store.put_digest(fork, None, &digest, at(4_000)).await.unwrap());
+    store.forget(Forget::Exchange(later.exchange_id)).await.unwrap();
+    assert!(store.digest(fork).await.unwrap().is_some(), "it told of something else");
+    store.forget(Forget::Exchange(first.exchange_id)).await.unwrap();
+    assert_eq!(asked(fork).await, ["only in the fork"]);
+    assert!(store.digest(fork).await.unwrap().is_none());
+    let left = store.conversation(fork).await.unwrap().unwrap();
+    assert_eq!((left.forked_from, left.title != "the plan"), (None, true));
+    let forgotten = store.forget(Forget::Conversation(fork)).await.unwrap();
+    assert_eq!(forgotten.conversations, 2, "nothing was said in the second fork");
+}
+
+pub(super) async fn an_answer_takes_the_place_of_another(store: impl Store) {
+    let first = store
+        .commit_exchange(&new_conversation("t", "/p"), &exchange("one", "a poor answer", 1_000))
+        .await
+        .unwrap();
+    let id = first.conversation_id;
+    let second = store
+        .commit_exchange(
+            &ConversationTarget::InPlaceOf(id, first.exchange_id),
+            &exchange("one", "a better one", 2_000),
+        )
+        .await
+        .unwrap();
+    let left = store.exchanges(id, 10).await.unwrap();
+    assert_eq!(left.iter().map(|exchange| exchange.id).collect::<Vec<_>>(), [second.exchange_id]);
+    assert_eq!(left[0].assistant_message, "a better one");
+    let cost = store.conversation_cost(id).await.unwrap();
+    assert_eq!(
+        cost.cost,
+        exchange("", "", 0).cost().unwrap() + exchange("", "", 0).cost().unwrap(),
+        "both were paid for"
+    );
+}

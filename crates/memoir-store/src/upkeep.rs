@@ -1,0 +1,23 @@
+//! Looking after the store itself: whether it is sound, copies of it, what came apart.
+
+use std::path::Path;
+
+use async_trait::async_trait;
+
+use crate::Result;
+
+/// Looking after the store itself.
+#[async_trait]
+pub trait Upkeep: Send + Sync {
+    /// What is wrong with it; nothing if it is sound.
+    async fn check(&self) -> Result<Vec<String>>;
+
+    /// Makes a copy at `to`, which must not be there yet, as of one moment, while others read and write. It is checked before this ends.
+    async fn back_up(&self, to: &Path) -> Result<()>;
+
+    /// How large a copy will be at most, in bytes.
+    async fn size(&self) -> Result<u64>;
+
+    /// Gives messages whose exchange is missing an exchange again, and tells how many exchanges that made.
+    async fn group_messages(&self) -> Result<u64>;
+}

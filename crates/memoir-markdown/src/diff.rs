@@ -1,0 +1,108 @@
+//! Unified diffs: every line in the colour of what it says.
+
+use anstyle::{AnsiColor, Style};
+
+use crate::{
+    Look, clean,
+    span::{DIM, Line, Span, colored, paint},
+};
+
+/// A unified diff with coloured lines, for a preview. Lines are neither cut nor wrapped.
+pub fn diff(text: &str, look: Look) -> String {
+    let mut diff = Diff::default();
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        paint(&diff.line(&clean::line(line)), look, &mut out);
+    }
+    out
+}
+
+/// A place in a diff. In a hunk a line with `---` is a removed one, outside it names a file; so the lines of a hunk are
+/// counted, as its first line says how many they are.
+#[derive(Default)]
+pub(crate) struct Diff {
+    /// Lines of the old file that are left in the hunk.
+    old: usize,
+    /// Lines of the new file that are left in the hunk.
+    new: usize,
+}
+
+impl Diff {
+    /// Takes the next line.
+    pub(crate) fn line(&mut self, text: &str) -> Line {
+        let style = self.style(text);
+        if text.is_empty() { Line::new() } else { vec![Span::new(text, style)] }
+    }
+
+    fn style(&mut self, text: &str) -> Style {
+        let within = self.old > 0 || self.new > 0;
+        match text.as_bytes().first() {
+            Some(b'+') if within || !text.starts_with("+++ ") => {
+                self.new = self.new.saturating_sub(1);
+                colored(AnsiColor::Green)
+            }
+            Some(b'-') if within || !text.starts_with("--- ") => {
+                self.old = self.old.saturating_sub(1);
+                colored(AnsiColor::Red)
+            }
+            Some(b'+' | b'-') => Style::new().bold(),
+            Some(b'@') if text.starts_with("@@") => {
+                (self.old, self.new) = counts(text);
+                colored(AnsiColor::Cyan)
+            }
+            Some(b'\\') => DIM,
+            _ if within => {
+                self.old = self.old.saturating_sub(1);
+                self.new = self.new.saturating_sub(1);
+                Style::new()
+            }
+            _ if text.starts_with("diff ") => Style::new().bold(),
+            _ if text.starts_with("index ") => DIM,
+            _ => Style::new(),
+        }
+    }
+}
+
+/// How many lines a hunk has of the old file and of the new: `@@ -1,2 +1,3 @@`.
+fn counts(text: &str) -> (usize, usize) {
+    let count = |sign: char| {
+        let range = text.split(' ').find_map(|word| word.strip_prefix(sign))?;
+        match range.split_once(',') {
+            Some((_, count)) => count.parse().ok(),
+            None => range.parse().ok().map(|_: usize| 1),
+        }
+    };
+    (count('-').unwrap_or(0), count('+').unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOOK: Look = Look { width: 10, color: true, links: false };
+
+    #[test]
+    fn lines_have_their_colours() {
+        let text = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@ fn main()\n same\n--- was\n+++ is\n--- c/y\n";
+        assert_eq!(
+            diff(text, LOOK),
+            "\x1b[1m--- a/x\x1b[0m\n\x1b[1m+++ b/x\x1b[0m\n\x1b[36m@@ -1,2 +1,2 @@ fn main()\x1b[0m\n same\n\
+             \x1b[31m--- was\x1b[0m\n\x1b[32m+++ is\x1b[0m\n\x1b[1m--- c/y\x1b[0m\n"
+        );
+    }
+
+    #[test]
+    fn without_colour_and_controls_it_is_as_it_was() {
+        let text = "@@ -1 +1 @@\n-a\u{1b}[2J \r\n+b\n\n\\ No newline at end of file";
+        let look = Look { color: false, ..LOOK };
+        assert_eq!(diff(text, look), "@@ -1 +1 @@\n-a�[2J \n+b\n\n\\ No newline at end of file\n");
+        assert_eq!(diff("", look), "");
+    }
+
+    #[test]
+    fn hunks_say_how_long_they_are() {
+        assert_eq!(counts("@@ -1,2 +3,4 @@"), (2, 4));
+        assert_eq!(counts("@@ -1 +1 @@"), (1, 1));
+        assert_eq!(counts("@@ ... @@"), (0, 0));
+    }
+}

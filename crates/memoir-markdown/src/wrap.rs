@@ -1,0 +1,218 @@
+//! Text, broken into lines of a width. Lines end between words, between the characters of Chinese and Japanese, and within
+//! a word only where it is longer than a line.
+
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+use crate::span::{Line, Span, append};
+
+/// A tab within text that is kept as it is.
+const TAB: &str = "    ";
+/// What a line must not begin with.
+const NO_START: &str = "、。，．・：；？！ー々〉》」』】〕）］｝〟’”…‥,.;:!?)]}%";
+/// What a line must not end with.
+const NO_END: &str = "〈《「『【〔（［｛〝‘“([{$";
+
+/// Breaks text into lines of at most so many columns. The first and the last are not empty.
+pub(crate) fn wrap(text: &Line, width: usize) -> Vec<Line> {
+    let mut wrapping = Wrapping::new(width);
+    wrapping.take(text);
+    let mut lines = wrapping.lines;
+    lines.truncate(lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1));
+    lines.drain(..lines.iter().take_while(|line| line.is_empty()).count());
+    lines
+}
+
+/// How wide text is when nothing forces it to be narrower, and its widest word.
+pub(crate) fn measure(text: &Line) -> (usize, usize) {
+    let mut wrapping = Wrapping::new(usize::MAX);
+    wrapping.take(text);
+    (wrapping.widest_line, wrapping.widest_word)
+}
+
+/// Spans and their width.
+#[derive(Default)]
+struct Run {
+    spans: Line,
+    width: usize,
+}
+
+impl Run {
+    fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    fn add(&mut self, text: &str, like: &Span) {
+        self.width = self.width.saturating_add(text.width());
+        append(&mut self.spans, text, like);
+    }
+
+    fn take_from(&mut self, other: &mut Self) {
+        self.width = self.width.saturating_add(other.width);
+        for span in other.spans.drain(..) {
+            append(&mut self.spans, &span.text, &span);
+        }
+        other.width = 0;
+    }
+
+    fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+struct Wrapping {
+    width: usize,
+    lines: Vec<Line>,
+    line: Run,
+    /// White space between the line and the word.
+    space: Run,
+    word: Run,
+    /// The last character, when a word could end behind it.
+    last: Option<char>,
+    widest_line: usize,
+    widest_word: usize,
+}
+
+impl Wrapping {
+    fn new(width: usize) -> Self {
+        Self {
+            width: width.max(1),
+            lines: Vec::new(),
+            line: Run::default(),
+            space: Run::default(),
+            word: Run::default(),
+            last: None,
+            widest_line: 0,
+            widest_word: 0,
+        }
+    }
+
+    fn take(&mut self, text: &Line) {
+        for span in text {
+            for cluster in span.text.graphemes(true) {
+                match cluster {
+                    "\n" | "\r\n" => self.end_line(),
+                    " " | "\t" => self.add_space(cluster, span),
+                    _ => self.add(cluster, span),
+                }
+            }
+        }
+        self.end_word();
+        if !self.line.is_empty() {
+            self.end_line();
+        }
+    }
+
+    fn add_space(&mut self, cluster: &str, span: &Span) {
+        self.end_word();
+        self.last = None;
+        if span.verbatim {
+            self.space.add(if cluster == "\t" { TAB } else { cluster }, span);
+        } else if self.space.is_empty() && !self.line.is_empty() {
+            self.space.add(" ", span);
+        }
+    }
+
+    fn add(&mut self, cluster: &str, span: &Span) {
+        let first = cluster.chars().next();
+        let breaks = matches!((self.last, first), (Some(last), Some(next)) if breaks_between(last, next));
+        if breaks || self.word.width + cluster.width() > self.width {
+            self.end_word();
+        }
+        self.word.add(cluster, span);
+        self.last = first;
+    }
+
+    fn end_word(&mut self) {
+        if self.word.is_empty() {
+            return;
+        }
+        self.widest_word = self.widest_word.max(self.word.width);
+        let together = self.line.width.saturating_add(self.space.width).saturating_add(self.word.width);
+        if together <= self.width {
+            self.line.take_from(&mut self.space);
+        } else {
+            if !self.line.is_empty() {
+                self.put_line();
+            }
+            self.space.clear();
+        }
+        self.line.take_from(&mut self.word);
+    }
+
+    fn end_line(&mut self) {
+        self.end_word();
+        self.put_line();
+        self.space.clear();
+        self.last = None;
+    }
+
+    fn put_line(&mut self) {
+        self.widest_line = self.widest_line.max(self.line.width);
+        self.lines.push(std::mem::take(&mut self.line).spans);
+    }
+}
+
+fn breaks_between(last: char, next: char) -> bool {
+    (is_ideographic(last) || is_ideographic(next)) && !NO_END.contains(last) && !NO_START.contains(next)
+}
+
+/// Whether text of such characters is written without spaces.
+fn is_ideographic(letter: char) -> bool {
+    matches!(letter,
+        '\u{2E80}'..='\u{312F}' | '\u{31A0}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}'
+        | '\u{FE30}'..='\u{FE4F}' | '\u{FF00}'..='\u{FFEF}' | '\u{20000}'..='\u{3FFFF}')
+}
+
+#[cfg(test)]
+mod tests {
+    use anstyle::Style;
+
+    use super::*;
+
+    fn wrapped(text: &str, width: usize) -> Vec<String> {
+        let lines = wrap(&vec![Span::plain(text)], width);
+        lines.iter().map(|line| line.iter().map(|span| span.text.as_str()).collect()).collect()
+    }
+
+    #[test]
+    fn lines_end_between_words() {
+        assert_eq!(wrapped("the quick  brown fox", 10), ["the quick", "brown fox"]);
+        assert_eq!(wrapped(" a b ", 80), ["a b"]);
+        assert_eq!(wrapped("\none\n\ntwo\n\n", 80), ["one", "", "two"]);
+        assert_eq!(wrapped("", 80), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_word_longer_than_a_line_is_broken() {
+        assert_eq!(wrapped("a abcdefgh b", 5), ["a", "abcde", "fgh b"]);
+        assert_eq!(wrapped("👩‍👩‍👧👩‍👩‍👧", 3), ["👩‍👩‍👧", "👩‍👩‍👧"]);
+        assert_eq!(wrapped("漢字", 1), ["漢", "字"]);
+    }
+
+    #[test]
+    fn chinese_and_japanese_break_between_characters() {
+        assert_eq!(wrapped("日本語のテキストです。", 10), ["日本語のテ", "キストで", "す。"]);
+        assert_eq!(wrapped("see「漢字」", 6), ["see", "「漢", "字」"]);
+        assert_eq!(wrapped("한국어 문장", 8), ["한국어", "문장"]);
+    }
+
+    #[test]
+    fn white_space_stays_where_it_was_meant() {
+        let verbatim = |text: &str| Span { verbatim: true, ..Span::plain(text) };
+        let lines = wrap(&vec![verbatim("  a  b\n\tc")], 80);
+        assert_eq!(lines, [[verbatim("  a  b")], [verbatim("    c")]]);
+    }
+
+    #[test]
+    fn a_style_goes_on_in_the_next_line() {
+        let bold = |text: &str| Span::new(text, Style::new().bold());
+        let lines = wrap(&vec![Span::plain("a "), bold("b c")], 3);
+        assert_eq!(lines, [vec![Span::plain("a "), bold("b")], vec![bold("c")]]);
+    }
+
+    #[test]
+    fn widths_without_a_limit() {
+        assert_eq!(measure(&vec![Span::plain("ab cde\n日本 f")]), (6, 3));
+    }
+}

@@ -1,19 +1,10 @@
 //! Filing talk from elsewhere, once.
 
-use memoir_core::{
-    DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, NewConversation, Provenance, Recalled,
-    Visibility, count_tokens,
-};
+use memoir_core::{ConversationId, DraftMessage, Message, NewConversation, Timestamp};
 use memoir_store::{Import, NewImport, Store, StoreError};
 use sha2::{Digest as _, Sha256};
 
-use crate::{Spoken, Thread};
-
-/// After so long a silence something else begins, in milliseconds.
-const SILENCE: i64 = 30 * 60 * 1000;
-
-/// So many messages are one exchange at most.
-const MOST: usize = 10;
+use crate::{Thread, exchanges::exchanges};
 
 /// What became of a conversation from elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,21 +23,21 @@ pub enum Imported {
 const TRIES: usize = 5;
 
 /// Files a conversation, as far as it is not here yet. With `dry`, only says what would be done.
-pub async fn bring_in(
-    store: &dyn Store,
-    thread: &Thread,
-    scope: &str,
-    dry: bool,
-) -> Result<Imported, StoreError> {
+pub async fn bring_in(store: &dyn Store, thread: &Thread, dry: bool) -> Result<Imported, StoreError> {
+    if is_at_home(store, &thread.origin).await? {
+        return Ok(Imported::Known);
+    }
     let messages = thread.messages.as_slice();
     for _ in 0..TRIES {
         let (known, origin) = match find(store, thread).await? {
-            Found::Here(known) => (Some(known.clone()), known.origin),
-            Found::Different => return Ok(Imported::Different),
-            Found::New => (None, format!("{}{}", thread.origin, thread.name)),
+            Standing::Here(known) => (Some(known.clone()), known.origin),
+            Standing::Different => return Ok(Imported::Different),
+            Standing::New => (None, format!("{}{}", thread.origin, thread.name)),
         };
-        let had = known.as_ref().map_or(0, |known| usize::try_from(known.messages).unwrap_or(usize::MAX));
-        let new = messages.get(had..).unwrap_or_default();
+        let new = match &known {
+            Some(known) => unsaid_here(store, known, messages).await?,
+            None => messages,
+        };
         let outcome = match (&known, new.len()) {
             (_, 0) => return Ok(Imported::Known),
             (None, count) => Imported::New(count),
@@ -55,12 +46,11 @@ pub async fn bring_in(
         if dry {
             return Ok(outcome);
         }
-        let drafts: Vec<ExchangeDraft> = exchanges(new).into_iter().map(draft).collect();
         let import = NewImport {
             origin: &origin,
-            conversation: &NewConversation { title: thread.title.clone(), scope: scope.to_owned() },
+            conversation: &NewConversation { title: thread.title.clone(), scope: thread.scope.clone() },
             seen: known.as_ref().map(|known| (known.messages, known.checksum.as_str())),
-            exchanges: &drafts,
+            exchanges: &exchanges(new, &thread.model),
             messages: messages.len() as u64,
             checksum: &checksum(messages),
         };
@@ -71,8 +61,43 @@ pub async fn bring_in(
     Err(StoreError::Other("someone else brings in the same at this moment".into()))
 }
 
-/// What is here of a conversation from elsewhere.
-enum Found {
+/// Whether it is one of this store's own conversations that comes back.
+async fn is_at_home(store: &dyn Store, origin: &str) -> Result<bool, StoreError> {
+    let Some((created, id)) = home(origin) else { return Ok(false) };
+    let own = store.conversation(id).await?;
+    Ok(own.is_some_and(|own| own.created == created))
+}
+
+/// When a conversation of a Memoir was begun, and its id there.
+fn home(origin: &str) -> Option<(Timestamp, ConversationId)> {
+    let (created, id) = origin.strip_prefix("memoir/")?.split_once('/')?;
+    Some((Timestamp::from_millis(created.parse().ok()?), ConversationId::new(id.parse().ok()?)))
+}
+
+/// What of a conversation's messages is neither brought in nor said here: one that went on here after it was brought in
+/// comes back with what was said here.
+async fn unsaid_here<'a>(
+    store: &dyn Store,
+    known: &Import,
+    messages: &'a [DraftMessage],
+) -> Result<&'a [DraftMessage], StoreError> {
+    let had = usize::try_from(known.messages).unwrap_or(usize::MAX);
+    let new = messages.get(had..).unwrap_or_default();
+    if new.is_empty() {
+        return Ok(new);
+    }
+    let here = store.messages(known.conversation_id, u32::MAX).await?;
+    let went_on = here.get(had..).unwrap_or_default();
+    let same = |(said, here): &(&DraftMessage, &Message)| {
+        (&said.author, said.created, said.body.role(), said.body.text())
+            == (&here.author, here.created, here.body.role(), here.body.text())
+    };
+    let said_here = new.iter().zip(went_on).take_while(same).count();
+    Ok(new.get(said_here..).unwrap_or_default())
+}
+
+/// How a conversation from elsewhere stands to what is here.
+enum Standing {
     Here(Import),
     /// Something else under the same name.
     Different,
@@ -80,103 +105,70 @@ enum Found {
 }
 
 /// What begins as this one does is this one, whatever it was called then; a single message may begin several.
-async fn find(store: &dyn Store, thread: &Thread) -> Result<Found, StoreError> {
-    let known = store.imports(&thread.origin).await?;
+async fn find(store: &dyn Store, thread: &Thread) -> Result<Standing, StoreError> {
+    let mut known = store.imports(&thread.origin).await?;
+    let named = |known: &Import| known.origin.strip_prefix(&thread.origin) == Some(thread.name.as_str());
+    if thread.name.is_empty() {
+        // The origin tells all, and another one may only begin with it.
+        known.retain(named);
+    }
     let begins_so = |known: &&Import| {
         let had = usize::try_from(known.messages).unwrap_or(usize::MAX);
         thread.messages.get(..had).is_some_and(|before| checksum(before) == known.checksum)
     };
-    let named = |known: &Import| known.origin.strip_prefix(&thread.origin) == Some(thread.name.as_str());
     let same = known.iter().filter(begins_so).max_by_key(|known| (named(known), known.messages));
     Ok(match same {
-        Some(same) if named(same) || same.messages > 1 => Found::Here(same.clone()),
-        _ if known.iter().any(named) => Found::Different,
-        _ => Found::New,
+        Some(same) if named(same) || same.messages > 1 => Standing::Here(same.clone()),
+        _ if known.iter().any(named) => Standing::Different,
+        _ => Standing::New,
     })
 }
 
-fn checksum(messages: &[Spoken]) -> String {
+/// A sum over who said what, and when. What has no author was said by the user, a model or a tool.
+fn checksum(messages: &[DraftMessage]) -> String {
     let mut sum = Sha256::new();
     for message in messages {
-        sum.update(format!("{}\0{}\0{}\0", message.author, message.created.as_millis(), message.text));
+        let who = message.author.as_deref().unwrap_or(message.body.role().as_str());
+        sum.update(format!("{who}\0{}\0{}\0", message.created.as_millis(), message.body.text()));
     }
     sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Stretches of talk that belong together.
-fn exchanges(messages: &[Spoken]) -> Vec<&[Spoken]> {
-    let mut stretches = Vec::new();
-    let mut start = 0;
-    for end in 1..=messages.len() {
-        let goes_on = messages.get(end).is_some_and(|next| {
-            next.created.as_millis() - messages[end - 1].created.as_millis() < SILENCE && end - start < MOST
-        });
-        if !goes_on {
-            stretches.push(&messages[start..end]);
-            start = end;
-        }
-    }
-    stretches
-}
-
-fn draft(messages: &[Spoken]) -> ExchangeDraft {
-    let all: Vec<String> =
-        messages.iter().map(|message| format!("{}: {}", message.author, message.text)).collect();
-    let draft = |message: &Spoken| DraftMessage {
-        author: Some(message.author.clone()),
-        tokens: count_tokens(&message.text) as u64,
-        body: MessageBody::User { text: message.text.clone() },
-        visibility: Visibility::Shown,
-        provenance: Provenance::Said,
-        created: message.created,
-    };
-    let (first, last) = (&messages[0], &messages[messages.len() - 1]);
-    ExchangeDraft {
-        status: ExchangeStatus::Completed,
-        started: first.created,
-        completed: last.created,
-        user_message: all.join("\n"),
-        assistant_message: String::new(),
-        model: "imported".into(),
-        messages: messages.iter().map(draft).collect(),
-        calls: Vec::new(),
-        recalled: Recalled::default(),
-        tool_call_count: 0,
-        error: None,
-    }
 }
 
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
-    use memoir_core::Timestamp;
-    use memoir_store::{Exchanges as _, Span, sqlite::SqliteStore};
+    use memoir_core::{ConversationTarget, ExchangeDraft};
+    use memoir_store::{Conversations as _, Exchanges as _, Imports as _, Span, sqlite::SqliteStore};
 
     use super::*;
+    use crate::said;
 
     fn thread(texts: &[(&str, i64)]) -> Thread {
-        let spoken = |(text, minute): &(&str, i64)| Spoken {
-            author: "Anna".into(),
-            created: Timestamp::from_millis(minute * 60_000),
-            text: (*text).into(),
+        let spoken = |(text, minute): &(&str, i64)| {
+            said::person("Anna", Timestamp::from_millis(minute * 60_000), *text)
         };
         Thread {
             title: "Anna, day".into(),
             origin: "x/1/".into(),
             name: "Anna".into(),
+            scope: "whatsapp".into(),
+            model: "imported".into(),
             messages: texts.iter().map(spoken).collect(),
         }
     }
 
-    #[tokio::test]
-    async fn nothing_is_brought_in_twice() {
+    async fn store() -> (tempfile::TempDir, SqliteStore) {
         let folder = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(&folder.path().join("m.db")).await.unwrap();
+        (folder, store)
+    }
+
+    #[tokio::test]
+    async fn nothing_is_brought_in_twice() {
+        let (_folder, store) = store().await;
         let talk = [("one", 0), ("two", 1), ("after a long silence", 100), ("four", 101)];
-        let import = async |texts: &[(&str, i64)], dry| {
-            bring_in(&store, &thread(texts), "whatsapp", dry).await.unwrap()
-        };
+        let import = async |texts: &[(&str, i64)], dry| bring_in(&store, &thread(texts), dry).await.unwrap();
         assert_eq!(import(&talk[..3], true).await, Imported::New(3));
         assert_eq!(import(&talk[..3], false).await, Imported::New(3));
         assert_eq!(import(&talk[..3], false).await, Imported::Known);
@@ -187,23 +179,87 @@ mod tests {
             Imported::Different
         );
         let renamed = Thread { name: "Anna (2)".into(), ..thread(&talk) };
-        assert_eq!(
-            bring_in(&store, &renamed, "whatsapp", false).await.unwrap(),
-            Imported::Known,
-            "the same talk"
-        );
+        assert_eq!(bring_in(&store, &renamed, false).await.unwrap(), Imported::Known, "the same talk");
         let said = store.said(&Span::default(), 100).await.unwrap();
         let texts: Vec<&str> = said.iter().map(|said| said.text.as_str()).collect();
         assert_eq!(texts, ["one", "two", "after a long silence", "four"]);
         assert!(said.iter().all(|said| said.author.as_deref() == Some("Anna")));
     }
 
-    #[test]
-    fn a_long_silence_or_much_talk_begins_another_exchange() {
-        let talk: Vec<(&str, i64)> =
-            (0..25).map(|minute| ("talk", minute)).chain([("later", 90), ("still", 91)]).collect();
-        let thread = thread(&talk);
-        let lengths: Vec<usize> = exchanges(&thread.messages).iter().map(|stretch| stretch.len()).collect();
-        assert_eq!(lengths, [10, 10, 5, 2]);
+    #[tokio::test]
+    async fn what_is_said_again_within_a_minute_is_new() {
+        let (_folder, store) = store().await;
+        let talk = [("ok", 0), ("ok", 0), ("ok", 0)];
+        assert_eq!(bring_in(&store, &thread(&talk[..2]), false).await.unwrap(), Imported::New(2));
+        assert_eq!(bring_in(&store, &thread(&talk), false).await.unwrap(), Imported::Grown(1));
+        assert_eq!(bring_in(&store, &thread(&talk), false).await.unwrap(), Imported::Known);
+    }
+
+    #[tokio::test]
+    async fn what_was_brought_in_before_models_could_talk_is_known_still() {
+        let (_folder, store) = store().await;
+        bring_in(&store, &thread(&[("one", 0), ("two", 1)]), false).await.unwrap();
+        let sum = Sha256::digest("Anna\u{0}0\u{0}one\u{0}Anna\u{0}60000\u{0}two\u{0}");
+        let sum: String = sum.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(store.imports("x/1/").await.unwrap()[0].checksum, sum);
+    }
+
+    #[tokio::test]
+    async fn an_origin_that_tells_all_is_not_the_beginning_of_another() {
+        let (_folder, store) = store().await;
+        let talk = |origin: &str| Thread {
+            origin: origin.into(),
+            name: String::new(),
+            ..thread(&[("one", 0), ("two", 1)])
+        };
+        assert_eq!(bring_in(&store, &talk("codex/ab"), false).await.unwrap(), Imported::New(2));
+        assert_eq!(bring_in(&store, &talk("codex/a"), false).await.unwrap(), Imported::New(2));
+        assert_eq!(bring_in(&store, &talk("codex/a"), false).await.unwrap(), Imported::Known);
+    }
+
+    #[tokio::test]
+    async fn what_was_brought_in_and_went_on_here_may_come_back() {
+        let (_folder, store) = store().await;
+        let at = Timestamp::from_millis;
+        let talk = |messages: &[DraftMessage]| Thread {
+            origin: "chatgpt/1".into(),
+            name: String::new(),
+            messages: messages.to_vec(),
+            ..thread(&[])
+        };
+        let all = [
+            said::user(at(0), "hi"),
+            said::assistant(at(1), "hello"),
+            said::user(at(2), "still there?"),
+            said::assistant(at(3), "yes"),
+            said::user(at(4), "good"),
+        ];
+        assert_eq!(bring_in(&store, &talk(&all[..2]), false).await.unwrap(), Imported::New(2));
+        let id = store.imports("chatgpt/1").await.unwrap()[0].conversation_id;
+        let draft = exchanges(&all[2..4], "m").remove(0);
+        store.commit_exchange(&ConversationTarget::Existing(id), &draft).await.unwrap();
+        assert_eq!(bring_in(&store, &talk(&all[..4]), false).await.unwrap(), Imported::Known);
+        assert_eq!(bring_in(&store, &talk(&all), false).await.unwrap(), Imported::Grown(1));
+        assert_eq!(store.said(&Span::default(), 100).await.unwrap().len(), 5);
+    }
+
+    #[tokio::test]
+    async fn a_conversation_that_is_at_home_here_is_known() {
+        let (_folder, store) = store().await;
+        let draft: ExchangeDraft = exchanges(&[said::user(Timestamp::from_millis(5), "hi")], "m").remove(0);
+        let target = ConversationTarget::New(NewConversation { title: "hi".into(), scope: "/x".into() });
+        let id = store.commit_exchange(&target, &draft).await.unwrap().conversation_id;
+        let own = store.conversation(id).await.unwrap().unwrap();
+        let back = |created: i64| Thread {
+            origin: format!("memoir/{created}/{id}"),
+            name: String::new(),
+            ..thread(&[("one", 0)])
+        };
+        assert_eq!(bring_in(&store, &back(own.created.as_millis()), false).await.unwrap(), Imported::Known);
+        assert_eq!(
+            bring_in(&store, &back(own.created.as_millis() + 1), false).await.unwrap(),
+            Imported::New(1),
+            "another Memoir's conversation with the same id"
+        );
     }
 }

@@ -7,9 +7,13 @@
 use std::collections::BTreeMap;
 
 use jiff::{civil, tz::TimeZone};
-use memoir_core::Timestamp;
+use memoir_core::{DraftMessage, Timestamp};
 
-use crate::{ImportError, Spoken, Talk, Thread};
+use crate::{
+    ImportError, Talk, Thread, UNTOLD_MODEL,
+    gathering::{FILES, PROGRAM},
+    said,
+};
 
 /// Which number of a date comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,13 +124,13 @@ pub fn whatsapp(
     if before_first > 0 {
         counts.insert("lines before the first message", before_first);
     }
-    let mut days: BTreeMap<civil::Date, Vec<Spoken>> = BTreeMap::new();
+    let mut days: BTreeMap<civil::Date, Vec<DraftMessage>> = BTreeMap::new();
     for (date, entry) in dated(entries, order)? {
-        let (Some(author), Some(text)) = (&entry.author, said(&entry, &mut counts)) else { continue };
+        let (Some(author), Some(text)) = (&entry.author, words(&entry, &mut counts)) else { continue };
         // An hour that the clock skipped was the one after.
         let Ok(moment) = date.to_datetime(entry.time).to_zoned(zone.clone()) else { continue };
         let created = Timestamp::from_millis(moment.timestamp().as_millisecond());
-        days.entry(date).or_default().push(Spoken { author: author.clone(), created, text });
+        days.entry(date).or_default().push(said::person(author, created, text));
     }
     let threads = days.into_iter().map(|(date, messages)| thread(chat, date, messages)).collect();
     Ok(Talk { threads, skipped: counts.into_iter().collect() })
@@ -154,23 +158,25 @@ fn dated(entries: Vec<Entry>, order: DateOrder) -> Result<Vec<(civil::Date, Entr
     Ok(dated)
 }
 
-fn thread(chat: &str, date: civil::Date, messages: Vec<Spoken>) -> Thread {
+fn thread(chat: &str, date: civil::Date, messages: Vec<DraftMessage>) -> Thread {
     Thread {
         title: format!("{chat}, {date}"),
         origin: format!("whatsapp/{date}/"),
         name: chat.to_owned(),
+        scope: "whatsapp".into(),
+        model: UNTOLD_MODEL.into(),
         messages,
     }
 }
 
 /// What an entry says, if a person says something.
-fn said(entry: &Entry, counts: &mut BTreeMap<&'static str, u64>) -> Option<String> {
+fn words(entry: &Entry, counts: &mut BTreeMap<&'static str, u64>) -> Option<String> {
     let mut skip = |what| {
         *counts.entry(what).or_default() += 1;
         None
     };
     if entry.author.is_none() {
-        return skip("lines of the program itself");
+        return skip(PROGRAM);
     }
     let by_program = entry.text.starts_with(OWN_MARK);
     let text = entry.text.trim_matches(MARKS).trim();
@@ -180,7 +186,7 @@ fn said(entry: &Entry, counts: &mut BTreeMap<&'static str, u64>) -> Option<Strin
         return skip("deleted messages");
     }
     if MEDIA.contains(&lower) || lower.is_empty() {
-        return skip("pictures, recordings and other files");
+        return skip(FILES);
     }
     // A file may have words of its own beneath its name.
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
@@ -190,18 +196,23 @@ fn said(entry: &Entry, counts: &mut BTreeMap<&'static str, u64>) -> Option<Strin
         || (first.starts_with('<') && first.ends_with('>') && first.contains(": "));
     if names_file {
         return match rest.trim() {
-            "" => skip("pictures, recordings and other files"),
+            "" => skip(FILES),
             caption => Some(caption.to_owned()),
         };
     }
     if by_program {
         return match lower.ends_with(" omitted") {
-            true => skip("pictures, recordings and other files"),
-            false => skip("lines of the program itself"),
+            true => skip(FILES),
+            false => skip(PROGRAM),
         };
     }
     let without_mark = text.strip_suffix("<This message was edited>").unwrap_or(text).trim_end_matches(MARKS);
     Some(without_mark.trim_end().to_owned())
+}
+
+/// Whether a line begins a message.
+pub(crate) fn begins_message(line: &str) -> bool {
+    entry(0, line).is_some()
 }
 
 /// A line that begins with a date and a time.
@@ -309,7 +320,8 @@ mod tests {
         let messages = talk.threads.iter().flat_map(|thread| &thread.messages);
         messages
             .map(|message| {
-                (message.created.minute_in(&TimeZone::UTC), message.author.clone(), message.text.clone())
+                let author = message.author.clone().unwrap_or_default();
+                (message.created.minute_in(&TimeZone::UTC), author, message.body.text().to_owned())
             })
             .collect()
     }

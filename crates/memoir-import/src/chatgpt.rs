@@ -1,0 +1,282 @@
+//! ChatGPT's data export: `conversations.json`, an array of conversations.
+//!
+//! A conversation is a tree of nodes, as asking again and editing fork it; `current_node` is the leaf that was shown last. A
+//! node's message says more than people see: system messages, tool calls, thoughts and context are left out and counted.
+
+use std::collections::{BTreeMap, HashSet};
+
+use memoir_core::{DraftMessage, Timestamp};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{
+    ImportError, Talk, Thread, UNTOLD_MODEL, branch,
+    gathering::{
+        BAD_CONVERSATIONS, BAD_MESSAGES, CONTEXT, Clock, EMPTY, FILES, Gathering, HIDDEN, LEFT, OTHER,
+        SYSTEM, THOUGHTS, TOOLS, title,
+    },
+    json::{self, Lenient, seconds},
+    said,
+};
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Conversation {
+    id: Lenient<String>,
+    conversation_id: Lenient<String>,
+    title: Lenient<String>,
+    create_time: Lenient<f64>,
+    update_time: Lenient<f64>,
+    current_node: Lenient<String>,
+    default_model_slug: Lenient<String>,
+    mapping: Lenient<Nodes>,
+}
+
+type Nodes = BTreeMap<String, Lenient<Node>>;
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Node {
+    parent: Lenient<String>,
+    /// The root has none.
+    message: Option<Lenient<Message>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Message {
+    author: Lenient<Author>,
+    create_time: Lenient<f64>,
+    content: Lenient<Content>,
+    metadata: Lenient<Metadata>,
+    recipient: Lenient<String>,
+    channel: Lenient<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Author {
+    role: Lenient<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Content {
+    content_type: Lenient<String>,
+    parts: Lenient<Vec<Value>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Metadata {
+    model_slug: Lenient<String>,
+    is_visually_hidden_from_conversation: Lenient<bool>,
+    is_visually_hidden_from_user: Lenient<bool>,
+}
+
+/// Reads an export.
+pub fn chatgpt(text: &str) -> Result<Talk, ImportError> {
+    const NOT_THIS: ImportError = ImportError::NotThis("the conversations.json of a ChatGPT data export");
+    let elements = json::elements(text).ok_or(NOT_THIS)?;
+    let mut gathering = Gathering::default();
+    gathering.skip_many(BAD_CONVERSATIONS, usize::from(elements.broken));
+    let mut any = false;
+    for element in elements.read {
+        let conversation: Conversation = serde_json::from_str(element.get()).unwrap_or_default();
+        match (conversation.conversation_id.text().or(conversation.id.text()), &conversation.mapping.0) {
+            (Some(id), Some(nodes)) => {
+                any = true;
+                let thread = thread(&conversation, id, nodes, &mut gathering);
+                gathering.keep(thread);
+            }
+            _ => gathering.skip(BAD_CONVERSATIONS),
+        }
+    }
+    if any { Ok(gathering.into_talk()) } else { Err(NOT_THIS) }
+}
+
+fn thread(conversation: &Conversation, id: &str, nodes: &Nodes, gathering: &mut Gathering) -> Thread {
+    let way = current_way(conversation, nodes);
+    let on_way: HashSet<&str> = way.iter().copied().collect();
+    let left = nodes.iter().filter(|(id, _)| !on_way.contains(id.as_str()));
+    let left = left.filter_map(|(_, node)| node.0.as_ref()?.message.as_ref()?.0.as_ref());
+    gathering.skip_many(LEFT, left.filter(|message| why_left_out(message).is_none()).count());
+
+    let along = way.iter().filter_map(|id| nodes.get(*id)?.0.as_ref()?.message.as_ref());
+    let (mut messages, mut model): (Vec<DraftMessage>, _) = (Vec::new(), None);
+    let times = along.clone().map(|message| time(message.0.as_ref()?));
+    let told = |time: &Lenient<f64>| time.0.and_then(seconds);
+    let mut clock = Clock::starting(
+        [told(&conversation.create_time)].into_iter().chain(times).chain([told(&conversation.update_time)]),
+    );
+    for message in along {
+        let Some(message) = &message.0 else {
+            gathering.skip(BAD_MESSAGES);
+            continue;
+        };
+        let created = clock.at(time(message));
+        let Some(text) = words(message, gathering) else { continue };
+        if message.role() == "user" {
+            messages.push(said::user(created, text));
+        } else {
+            messages.push(said::assistant(created, text));
+            model = message.metadata.0.as_ref().and_then(|metadata| metadata.model_slug.text()).or(model);
+        }
+    }
+    Thread {
+        title: title(conversation.title.text(), &messages),
+        origin: format!("chatgpt/{id}"),
+        name: String::new(),
+        scope: "chatgpt".into(),
+        model: model.or(conversation.default_model_slug.text()).unwrap_or(UNTOLD_MODEL).into(),
+        messages,
+    }
+}
+
+/// The nodes of the branch that was current, from the root.
+fn current_way<'a>(conversation: &'a Conversation, nodes: &'a Nodes) -> Vec<&'a str> {
+    let parent_of =
+        |id: &str| nodes.get(id)?.0.as_ref()?.parent.text().filter(|parent| nodes.contains_key(*parent));
+    let current = conversation.current_node.text().filter(|id| nodes.contains_key(*id));
+    match current.or_else(|| newest_leaf(nodes)) {
+        Some(leaf) => branch::to_leaf(leaf, parent_of),
+        None => Vec::new(),
+    }
+}
+
+/// The node that was said last, of those that nothing follows; of all, where they go in circles.
+fn newest_leaf(nodes: &Nodes) -> Option<&str> {
+    let parents: HashSet<&str> = nodes.values().filter_map(|node| node.0.as_ref()?.parent.text()).collect();
+    let newest = |leaves: &dyn Fn(&str) -> bool| {
+        let times = nodes.iter().filter(|(id, _)| leaves(id)).map(|(id, node)| {
+            let message = node.0.as_ref().and_then(|node| node.message.as_ref()?.0.as_ref());
+            (message.and_then(time), id.as_str())
+        });
+        times.max().map(|(_, id)| id)
+    };
+    newest(&|id| !parents.contains(id)).or_else(|| newest(&|_| true))
+}
+
+impl Message {
+    fn role(&self) -> &str {
+        self.author.0.as_ref().and_then(|author| author.role.text()).unwrap_or_default()
+    }
+}
+
+fn time(message: &Message) -> Option<Timestamp> {
+    message.create_time.0.and_then(seconds)
+}
+
+/// What kind of thing a message is, if it is nothing that people see as said.
+fn why_left_out(message: &Message) -> Option<&'static str> {
+    match message.role() {
+        "user" | "assistant" => {}
+        "system" => return Some(SYSTEM),
+        "tool" => return Some(TOOLS),
+        _ => return Some(OTHER),
+    }
+    let hidden = message.metadata.0.as_ref().is_some_and(|metadata| {
+        metadata.is_visually_hidden_from_conversation.is_true()
+            || metadata.is_visually_hidden_from_user.is_true()
+    });
+    let Some(content) = &message.content.0 else { return Some(BAD_MESSAGES) };
+    match content.content_type.text().unwrap_or("text") {
+        "user_editable_context" | "model_editable_context" => Some(CONTEXT),
+        _ if hidden => Some(HIDDEN),
+        "thoughts" | "reasoning_recap" => Some(THOUGHTS),
+        _ if message.channel.text() == Some("analysis") => Some(THOUGHTS),
+        _ if message.role() == "assistant" && message.recipient.text().unwrap_or("all") != "all" => {
+            Some(TOOLS)
+        }
+        "text" | "multimodal_text" => None,
+        "code"
+        | "execution_output"
+        | "computer_output"
+        | "system_error"
+        | "tether_quote"
+        | "tether_browsing_code"
+        | "tether_browsing_display" => Some(TOOLS),
+        _ => Some(OTHER),
+    }
+}
+
+/// What a message says, if it says something.
+fn words(message: &Message, gathering: &mut Gathering) -> Option<String> {
+    if let Some(kind) = why_left_out(message) {
+        gathering.skip(kind);
+        return None;
+    }
+    let parts = message.content.0.as_ref()?.parts.0.as_deref().unwrap_or_default();
+    let (mut texts, mut files) = (Vec::new(), 0);
+    for part in parts {
+        match part_text(part) {
+            Some(text) => texts.push(text.trim()),
+            None => files += 1,
+        }
+    }
+    texts.retain(|text| !text.is_empty());
+    gathering.skip_many(FILES, files);
+    gathering.skip_many(EMPTY, usize::from(texts.is_empty() && files == 0));
+    (!texts.is_empty()).then(|| texts.join("\n\n"))
+}
+
+/// The words of a part: written, or spoken and transcribed. Pictures and recordings have none.
+fn part_text(part: &Value) -> Option<&str> {
+    let transcribed = || {
+        let is_transcription = part.get("content_type")?.as_str()? == "audio_transcription";
+        part.get("text").filter(|_| is_transcription)?.as_str()
+    };
+    part.as_str().or_else(transcribed)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use super::*;
+
+    fn node(id: &str, parent: &str, role: &str, text: &str, time: f64) -> String {
+        format!(
+            r#""{id}": {{"parent": {parent:?}, "message": {{"author": {{"role": {role:?}}}, "create_time": {time},
+            "content": {{"content_type": "text", "parts": [{text:?}]}}}}}}"#
+        )
+    }
+
+    fn texts(talk: &Talk) -> Vec<&str> {
+        talk.threads[0].messages.iter().map(|message| message.body.text()).collect()
+    }
+
+    #[test]
+    fn without_a_current_node_the_newest_leaf_is_taken() {
+        let nodes = [
+            node("a", "gone", "user", "q", 1.0),
+            node("b", "a", "assistant", "new", 9.0),
+            node("c", "a", "assistant", "old", 2.0),
+        ];
+        let export = format!("[{{\"id\": \"1\", \"mapping\": {{{}}}}}]", nodes.join(","));
+        let talk = chatgpt(&export).unwrap();
+        assert_eq!(texts(&talk), ["q", "new"]);
+        assert_eq!(talk.skipped, [(LEFT, 1)]);
+    }
+
+    #[test]
+    fn circles_end() {
+        let nodes = [node("a", "b", "user", "q", 1.0), node("b", "a", "assistant", "r", 2.0)];
+        for current in ["a", "b", "nowhere"] {
+            let export = format!(
+                "[{{\"id\": \"1\", \"current_node\": {current:?}, \"mapping\": {{{}}}}}]",
+                nodes.join(",")
+            );
+            assert_eq!(texts(&chatgpt(&export).unwrap()).len(), 2);
+        }
+    }
+
+    #[test]
+    fn other_files_are_refused() {
+        for other in
+            ["", "[]", "[1]", "{}", "[{\"uuid\": \"1\", \"chat_messages\": []}]", "[31/12/2023, 22:15] A: b"]
+        {
+            assert!(matches!(chatgpt(other), Err(ImportError::NotThis(_))), "{other:?}");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! A line of a session, as far as it is of use.
+
+use memoir_core::Role;
+use serde::Deserialize;
+
+use crate::{
+    blocks::{Body, Piece},
+    json::Lenient,
+};
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Line {
+    #[serde(rename = "type")]
+    kind: Lenient<String>,
+    message: Lenient<Message>,
+    attachment: Lenient<Attachment>,
+    origin: Lenient<Origin>,
+    pub(super) timestamp: Lenient<String>,
+    pub(super) session_id: Lenient<String>,
+    pub(super) cwd: Lenient<String>,
+    pub(super) uuid: Lenient<String>,
+    pub(super) parent_uuid: Lenient<String>,
+    /// What came before a summary that stands in its place.
+    pub(super) logical_parent_uuid: Lenient<String>,
+    pub(super) is_sidechain: Lenient<bool>,
+    is_meta: Lenient<bool>,
+    is_compact_summary: Lenient<bool>,
+    pub(super) summary: Lenient<String>,
+    /// The last line of what a summary is about.
+    pub(super) leaf_uuid: Lenient<String>,
+    pub(super) custom_title: Lenient<String>,
+    pub(super) ai_title: Lenient<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Message {
+    id: Lenient<String>,
+    model: Lenient<String>,
+    content: Lenient<Body>,
+}
+
+/// Something beside the talk. What the user types while the model works stands here, and nowhere else.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Attachment {
+    #[serde(rename = "type")]
+    kind: Lenient<String>,
+    prompt: Lenient<Body>,
+    command_mode: Lenient<String>,
+    origin: Lenient<Origin>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Origin {
+    kind: Lenient<String>,
+}
+
+/// Whom the program names as the model of what it says itself.
+const NO_MODEL: &str = "<synthetic>";
+
+impl Line {
+    fn kind(&self) -> &str {
+        self.kind.text().unwrap_or_default()
+    }
+
+    /// Whether only Claude Code writes such a line.
+    pub(super) fn is_of_claude_code(&self) -> bool {
+        let has_id = self.uuid.text().is_some() || self.session_id.text().is_some();
+        match self.kind() {
+            "summary" => self.summary.0.is_some(),
+            "file-history-snapshot" => true,
+            "user" | "assistant" => has_id && self.message.0.is_some(),
+            kind => has_id && !kind.is_empty(),
+        }
+    }
+
+    /// Whether it only names a session.
+    pub(super) fn is_title(&self) -> bool {
+        matches!(self.kind(), "summary" | "custom-title" | "ai-title")
+    }
+
+    /// Who speaks, if anyone does. Tools answer in the user's name.
+    pub(super) fn speaker(&self) -> Option<Role> {
+        match self.kind() {
+            "user" => Some(Role::User),
+            "assistant" => Some(Role::Assistant),
+            "attachment" => {
+                self.attachment.0.as_ref().filter(|attachment| attachment.is_typed()).map(|_| Role::User)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the program speaks in someone's name.
+    pub(super) fn is_by_program(&self) -> bool {
+        let message = self.message.0.as_ref();
+        self.is_meta.is_true()
+            || self.is_compact_summary.is_true()
+            || is_foreign(&self.origin)
+            || message.is_some_and(|message| message.model.text() == Some(NO_MODEL))
+    }
+
+    /// What is said.
+    pub(super) fn body(&self) -> Option<&Body> {
+        let queued = || self.attachment.0.as_ref()?.prompt.0.as_ref();
+        self.message.0.as_ref().and_then(|message| message.content.0.as_ref()).or_else(queued)
+    }
+
+    /// Whether a tool answers.
+    pub(super) fn is_tool_result(&self) -> bool {
+        let pieces = self.body().map(|body| body.pieces(|kind| kind == "text")).unwrap_or_default();
+        pieces.iter().any(|piece| matches!(piece, Piece::Other("tool_result")))
+    }
+
+    /// Who answers here.
+    pub(super) fn model(&self) -> Option<&str> {
+        self.message.0.as_ref()?.model.text().filter(|model| *model != NO_MODEL)
+    }
+
+    /// What the lines of one answer share.
+    pub(super) fn answer_id(&self) -> Option<&str> {
+        self.message.0.as_ref()?.id.text().filter(|_| self.speaker() == Some(Role::Assistant))
+    }
+}
+
+impl Attachment {
+    fn is_typed(&self) -> bool {
+        self.kind.text() == Some("queued_command")
+            && self.command_mode.text().is_none_or(|mode| mode == "prompt")
+            && !is_foreign(&self.origin)
+    }
+}
+
+/// Whether something else than the user speaks in his name.
+fn is_foreign(origin: &Lenient<Origin>) -> bool {
+    origin.0.as_ref().and_then(|origin| origin.kind.text()).is_some_and(|kind| kind != "human")
+}

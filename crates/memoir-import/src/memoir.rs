@@ -1,0 +1,429 @@
+//! Memoir's own format, read and written: a line of JSON for each thing.
+//!
+//! The first line says which format it is; then come conversations, each followed by its exchanges with all their messages.
+//! [`Line`] is the one definition of both directions. A kind of line that this version does not know is left out, so that newer
+//! versions can add some; a format that it does not know is refused.
+
+use std::collections::HashMap;
+
+use memoir_core::{
+    Conversation, ConversationId, DraftMessage, Exchange, Message, MessageBody, Provenance, Role, Timestamp,
+    ToolCall, Visibility,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    ImportError, Talk, Thread, UNTOLD_MODEL,
+    gathering::{BAD_LINES, BAD_MESSAGES, Gathering, title},
+    json,
+};
+
+/// The format that is written, and the newest that is read.
+pub const FORMAT: u32 = 1;
+
+const UNKNOWN: &str = "lines of kinds that this version does not know";
+
+const HOMELESS: &str = "exchanges without their conversation";
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Line {
+    /// The first: what this is.
+    Memoir {
+        /// Which format the rest is in.
+        format: u32,
+    },
+    /// A conversation; what was said in it follows.
+    Conversation(ConversationLine),
+    /// What was said in one exchange of a conversation.
+    Exchange(ExchangeLine),
+    /// Something that this version does not know. It is never written.
+    #[serde(other, skip_serializing)]
+    Unknown,
+}
+
+/// A conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConversationLine {
+    /// Its id where it was written.
+    pub id: ConversationId,
+    /// By what it is known again.
+    #[serde(default)]
+    pub origin: String,
+    /// What it is called.
+    #[serde(default)]
+    pub title: String,
+    /// The project it belongs to.
+    #[serde(default)]
+    pub scope: String,
+    /// When it was begun.
+    #[serde(with = "rfc3339")]
+    pub created: Timestamp,
+}
+
+/// An exchange.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ExchangeLine {
+    /// The conversation it belongs to.
+    pub conversation: ConversationId,
+    /// Who answered.
+    #[serde(default)]
+    pub model: String,
+    /// Everything said in it, in order.
+    pub messages: Vec<MessageLine>,
+}
+
+/// A message.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MessageLine {
+    /// Who it is from.
+    pub role: Role,
+    /// What it says.
+    pub text: String,
+    /// When it was said.
+    #[serde(with = "rfc3339")]
+    pub created: Timestamp,
+    /// Who said it by name, where the talk was between people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+    /// Whether it is not sent again in later exchanges.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub redacted: bool,
+    /// Whether the program made it, of what memory held already.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub derived: bool,
+    /// What a model asked to run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
+    /// The call that a tool answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
+    /// The tool that ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_name: Option<String>,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// Moments in RFC 3339, with milliseconds, in UTC.
+mod rfc3339 {
+    use memoir_core::Timestamp;
+    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
+
+    pub(super) fn serialize<S: Serializer>(moment: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(moment)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        crate::json::moment(&text).ok_or_else(|| D::Error::custom("not a moment in RFC 3339"))
+    }
+}
+
+impl Line {
+    /// The line that every file begins with.
+    pub const fn header() -> Self {
+        Self::Memoir { format: FORMAT }
+    }
+
+    /// A conversation, by what it is known again if it was brought in; it is at home here otherwise.
+    pub fn conversation(conversation: &Conversation, origin: Option<String>) -> Self {
+        let &Conversation { id, created, .. } = conversation;
+        Self::Conversation(ConversationLine {
+            id,
+            origin: origin.unwrap_or_else(|| home(created, id)),
+            title: conversation.title.clone(),
+            scope: conversation.scope.clone(),
+            created,
+        })
+    }
+
+    /// An exchange with its messages.
+    pub fn exchange(exchange: &Exchange, messages: &[Message]) -> Self {
+        Self::Exchange(ExchangeLine {
+            conversation: exchange.conversation_id,
+            model: exchange.model.clone(),
+            messages: messages.iter().map(MessageLine::from).collect(),
+        })
+    }
+
+    /// The line as it is written, with its end.
+    pub fn to_line(&self) -> String {
+        // Nothing in it can fail to be written: all keys are texts, and nothing is read meanwhile.
+        let mut line = serde_json::to_string(self).unwrap_or_default();
+        line.push('\n');
+        line
+    }
+}
+
+/// By what a conversation of a Memoir is known again.
+fn home(created: Timestamp, id: ConversationId) -> String {
+    format!("memoir/{}/{id}", created.as_millis())
+}
+
+impl From<&Message> for MessageLine {
+    fn from(message: &Message) -> Self {
+        let mut line = Self {
+            role: message.body.role(),
+            text: message.body.text().to_owned(),
+            created: message.created,
+            author: message.author.clone(),
+            redacted: message.visibility == Visibility::Redacted,
+            derived: message.provenance == Provenance::Derived,
+            tool_calls: Vec::new(),
+            call_id: None,
+            tool_name: None,
+        };
+        match &message.body {
+            MessageBody::User { .. } => {}
+            MessageBody::Assistant { tool_calls, .. } => line.tool_calls.clone_from(tool_calls),
+            MessageBody::Tool { call_id, tool_name, .. } => {
+                (line.call_id, line.tool_name) = (Some(call_id.clone()), Some(tool_name.clone()));
+            }
+        }
+        line
+    }
+}
+
+impl MessageLine {
+    /// The message; nothing, if a tool answers no call.
+    fn into_message(self) -> Option<DraftMessage> {
+        let body = match self.role {
+            Role::User => MessageBody::User { text: self.text },
+            Role::Assistant => MessageBody::Assistant { text: self.text, tool_calls: self.tool_calls },
+            Role::Tool => {
+                MessageBody::Tool { call_id: self.call_id?, tool_name: self.tool_name?, text: self.text }
+            }
+        };
+        Some(DraftMessage {
+            author: self.author,
+            body,
+            visibility: if self.redacted { Visibility::Redacted } else { Visibility::Shown },
+            provenance: if self.derived { Provenance::Derived } else { Provenance::Said },
+            tokens: 0,
+            created: self.created,
+        })
+    }
+}
+
+/// Reads what `memoir export` wrote.
+pub fn memoir(text: &str) -> Result<Talk, ImportError> {
+    let mut lines = json::lines(text).map(serde_json::from_str);
+    match lines.next() {
+        Some(Ok(Line::Memoir { format: ..=FORMAT })) => {}
+        Some(Ok(Line::Memoir { format })) => return Err(ImportError::Newer { format, known: FORMAT }),
+        _ => return Err(ImportError::NotThis("what memoir export wrote")),
+    }
+    let mut gathering = Gathering::default();
+    let mut threads: Vec<Thread> = Vec::new();
+    let mut places: HashMap<ConversationId, usize> = HashMap::new();
+    for line in lines {
+        match line {
+            Ok(Line::Conversation(line)) if !places.contains_key(&line.id) => {
+                places.insert(line.id, threads.len());
+                threads.push(thread(line));
+            }
+            Ok(Line::Exchange(line)) => match places.get(&line.conversation) {
+                Some(place) => add(&mut threads[*place], line, &mut gathering),
+                None => gathering.skip(HOMELESS),
+            },
+            Ok(Line::Unknown) => gathering.skip(UNKNOWN),
+            Ok(Line::Memoir { .. } | Line::Conversation(_)) | Err(_) => gathering.skip(BAD_LINES),
+        }
+    }
+    for thread in threads {
+        let title = title(Some(&thread.title), &thread.messages);
+        gathering.keep(Thread { title, ..thread });
+    }
+    Ok(gathering.into_talk())
+}
+
+fn thread(line: ConversationLine) -> Thread {
+    let origin = if line.origin.is_empty() { home(line.created, line.id) } else { line.origin };
+    let scope = if line.scope.is_empty() { "memoir".into() } else { line.scope };
+    Thread {
+        title: line.title,
+        origin,
+        name: String::new(),
+        scope,
+        model: UNTOLD_MODEL.into(),
+        messages: Vec::new(),
+    }
+}
+
+/// Adds what was said. The model is the one that answered last.
+fn add(thread: &mut Thread, line: ExchangeLine, gathering: &mut Gathering) {
+    let said = line.messages.len();
+    let before = thread.messages.len();
+    thread.messages.extend(line.messages.into_iter().filter_map(MessageLine::into_message));
+    gathering.skip_many(BAD_MESSAGES, said + before - thread.messages.len());
+    if !line.model.is_empty() {
+        thread.model = line.model;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use memoir_core::{ExchangeId, ExchangeStatus, MessageId, Usage};
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn conversation() -> Conversation {
+        Conversation {
+            id: ConversationId::new(7),
+            title: "Knots".into(),
+            scope: "/home/anna".into(),
+            model: "m".into(),
+            created: Timestamp::from_millis(1_700_000_000_123),
+            updated: Timestamp::from_millis(1_700_000_100_000),
+            exchange_count: 1,
+            forked_from: None,
+            summary: None,
+        }
+    }
+
+    fn exchange() -> Exchange {
+        Exchange {
+            id: ExchangeId::new(3),
+            conversation_id: ConversationId::new(7),
+            status: ExchangeStatus::Completed,
+            started: Timestamp::from_millis(0),
+            completed: Timestamp::from_millis(0),
+            user_message: String::new(),
+            assistant_message: String::new(),
+            model: "gpt-4".into(),
+            usage: Usage::default(),
+            cost: None,
+            tool_call_count: 0,
+            request_count: 1,
+            error: None,
+        }
+    }
+
+    fn message(author: Option<String>, body: MessageBody, bits: [bool; 2], millis: i64) -> Message {
+        Message {
+            id: MessageId::new(1),
+            exchange_id: ExchangeId::new(3),
+            conversation_id: ConversationId::new(7),
+            author,
+            body,
+            visibility: if bits[0] { Visibility::Redacted } else { Visibility::Shown },
+            provenance: if bits[1] { Provenance::Derived } else { Provenance::Said },
+            tokens: 9,
+            created: Timestamp::from_millis(millis),
+        }
+    }
+
+    fn written(messages: &[Message]) -> String {
+        [Line::header(), Line::conversation(&conversation(), None), Line::exchange(&exchange(), messages)]
+            .iter()
+            .map(Line::to_line)
+            .collect()
+    }
+
+    #[test]
+    fn lines_look_as_they_are_described() {
+        let call = ToolCall { id: "c1".into(), name: "read".into(), arguments: json!({"path": "a"}) };
+        let messages = [
+            message(None, MessageBody::User { text: "Hi".into() }, [false, false], 1_700_000_000_000),
+            message(
+                None,
+                MessageBody::Assistant { text: String::new(), tool_calls: vec![call] },
+                [true, false],
+                1_700_000_000_001,
+            ),
+            message(
+                None,
+                MessageBody::Tool { call_id: "c1".into(), tool_name: "read".into(), text: "x".into() },
+                [true, true],
+                1_700_000_000_002,
+            ),
+        ];
+        assert_eq!(
+            written(&messages),
+            concat!(
+                r#"{"kind":"memoir","format":1}"#,
+                "\n",
+                r#"{"kind":"conversation","id":7,"origin":"memoir/1700000000123/7","title":"Knots","scope":"/home/anna","#,
+                r#""created":"2023-11-14T22:13:20.123Z"}"#,
+                "\n",
+                r#"{"kind":"exchange","conversation":7,"model":"gpt-4","messages":["#,
+                r#"{"role":"user","text":"Hi","created":"2023-11-14T22:13:20.000Z"},"#,
+                r#"{"role":"assistant","text":"","created":"2023-11-14T22:13:20.001Z","redacted":true,"#,
+                r#""tool_calls":[{"id":"c1","name":"read","arguments":{"path":"a"}}]},"#,
+                r#"{"role":"tool","text":"x","created":"2023-11-14T22:13:20.002Z","redacted":true,"derived":true,"#,
+                r#""call_id":"c1","tool_name":"read"}]}"#,
+                "\n",
+            )
+        );
+    }
+
+    #[test]
+    fn a_newer_format_and_other_files_are_refused() {
+        let newer = memoir("{\"kind\":\"memoir\",\"format\":2}\n").unwrap_err();
+        assert_eq!(
+            newer.to_string(),
+            "a newer Memoir wrote this, in format 2; this one reads formats up to 1"
+        );
+        for other in ["", "{}", "[]", "{\"kind\":\"conversation\"}", "{\"kind\":\"memoir\"}", "Hello"] {
+            assert!(matches!(memoir(other), Err(ImportError::NotThis(_))), "{other:?}");
+        }
+    }
+
+    fn body() -> impl Strategy<Value = MessageBody> {
+        let arguments = prop_oneof![
+            any::<String>().prop_map(Value::from),
+            any::<i64>().prop_map(|number| json!({"number": number, "list": [null, true]})),
+        ];
+        let call = (any::<String>(), any::<String>(), arguments).prop_map(|(id, name, arguments)| ToolCall {
+            id,
+            name,
+            arguments,
+        });
+        prop_oneof![
+            any::<String>().prop_map(|text| MessageBody::User { text }),
+            (any::<String>(), proptest::collection::vec(call, 0..3))
+                .prop_map(|(text, tool_calls)| MessageBody::Assistant { text, tool_calls }),
+            (any::<String>(), any::<String>(), any::<String>())
+                .prop_map(|(call_id, tool_name, text)| MessageBody::Tool { call_id, tool_name, text }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn messages_come_back_as_they_were(
+            messages in proptest::collection::vec(
+                (any::<Option<String>>(), body(), any::<[bool; 2]>(), -60_000_000_000_000..200_000_000_000_000_i64)
+                    .prop_map(|(author, body, bits, millis)| message(author, body, bits, millis)),
+                1..6,
+            )
+        ) {
+            let talk = memoir(&written(&messages)).unwrap();
+            prop_assert!(talk.skipped.is_empty());
+            let thread = &talk.threads[0];
+            prop_assert_eq!(
+                (&thread.origin[..], &thread.scope[..], &thread.model[..]),
+                ("memoir/1700000000123/7", "/home/anna", "gpt-4")
+            );
+            let expected: Vec<DraftMessage> = messages
+                .into_iter()
+                .map(|message| DraftMessage {
+                    author: message.author,
+                    body: message.body,
+                    visibility: message.visibility,
+                    provenance: message.provenance,
+                    tokens: 0,
+                    created: message.created,
+                })
+                .collect();
+            prop_assert_eq!(&thread.messages, &expected);
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! What is read of each file, and what is left out, exactly.
+
+use memoir_core::Role;
+use memoir_import::{ImportError, Talk, Thread, detect};
+
+use crate::FILES;
+
+fn read(place: usize) -> Talk {
+    let (_, text, read) = FILES[place];
+    read(text).unwrap()
+}
+
+/// Where a conversation comes from, what it is called, what it belongs to and who answered.
+fn about(thread: &Thread) -> [&str; 4] {
+    [&thread.origin, &thread.title, &thread.scope, &thread.model]
+}
+
+/// Who said what, and when.
+fn said(thread: &Thread) -> Vec<String> {
+    let who = |role| match role {
+        Role::User => "?",
+        Role::Assistant => "!",
+        Role::Tool => "=",
+    };
+    let messages = thread.messages.iter();
+    messages
+        .map(|message| {
+            let time = message.created.to_string();
+            let (_, time) = time.split_once('T').unwrap();
+            format!("{time} {} {}", who(message.body.role()), message.body.text())
+        })
+        .collect()
+}
+
+#[test]
+fn every_file_is_told_by_its_beginning() {
+    for (format, text, _) in FILES {
+        assert_eq!(detect(text), Some(format), "{}", format.name());
+    }
+}
+
+#[test]
+fn every_reader_refuses_the_files_of_the_others() {
+    for (format, text, _) in FILES {
+        for (other, _, read) in FILES {
+            let refused = matches!(read(text), Err(ImportError::NotThis(_)));
+            assert_eq!(refused, format != other, "{} as {}", format.name(), other.name());
+        }
+    }
+}
+
+#[test]
+fn chatgpt() {
+    let talk = read(0);
+    assert_eq!(
+        talk.threads.iter().map(about).collect::<Vec<_>>(),
+        [
+            ["chatgpt/c-knots", "Name three knots", "chatgpt", "imported"],
+            ["chatgpt/c-bread", "Bread without kneading", "chatgpt", "gpt-4o"],
+        ]
+    );
+    assert_eq!(
+        said(&talk.threads[0]),
+        [
+            "00:00:00.000Z ? Name three knots\nfor a boat, please.",
+            "00:00:05.000Z ! Bowline, cleat hitch, clove hitch."
+        ]
+    );
+    assert_eq!(
+        said(&talk.threads[1]),
+        [
+            "10:00:00.250Z ? How long does dough rest without kneading?",
+            "10:00:30.500Z ! Twelve to eighteen hours at room temperature.",
+            "10:01:40.000Z ? Is this one ready?\n\nIt smells sour.",
+            "10:01:45.000Z ! Yes, bake it now.",
+        ]
+    );
+    assert_eq!(
+        talk.skipped,
+        [
+            ("conversations in which nothing was said", 1),
+            ("conversations that could not be read", 1),
+            ("empty messages", 1),
+            ("hidden messages", 1),
+            ("instructions and context that the program sent", 1),
+            ("messages of branches that were left", 2),
+            ("messages that could not be read", 1),
+            ("pictures, recordings and other files", 2),
+            ("system messages", 1),
+            ("thoughts", 1),
+            ("tool calls and their results", 2),
+        ]
+    );
+}
+
+#[test]
+fn claude() {
+    let talk = read(1);
+    assert_eq!(
+        talk.threads.iter().map(about).collect::<Vec<_>>(),
+        [
+            [
+                "claude/22222222-bbbb-4bbb-8bbb-222222222222",
+                "Write a haiku about rain on a tin roof in the middle of a ve…",
+                "claude",
+                "claude-3-opus"
+            ],
+            ["claude/11111111-aaaa-4aaa-8aaa-111111111111", "Watering tomatoes", "claude", "imported"],
+        ]
+    );
+    assert_eq!(said(&talk.threads[0])[1..], ["06:00:09.000Z ! Night rain on the roof."]);
+    assert_eq!(
+        said(&talk.threads[1]),
+        [
+            "09:00:00.200Z ? How often should I water tomatoes?",
+            "09:00:10.000Z ! Let me look.\n\nDeeply, twice a week.",
+            "09:01:05.000Z ? And in a pot?",
+        ]
+    );
+    assert_eq!(
+        talk.skipped,
+        [
+            ("conversations in which nothing was said", 1),
+            ("conversations that could not be read", 1),
+            ("empty messages", 1),
+            ("messages of branches that were left", 1),
+            ("messages of other kinds", 1),
+            ("messages that could not be read", 1),
+            ("pictures, recordings and other files", 3),
+            ("thoughts", 1),
+            ("tool calls and their results", 3),
+        ]
+    );
+}
+
+#[test]
+fn claude_code() {
+    let talk = read(2);
+    assert_eq!(
+        talk.threads.iter().map(about).collect::<Vec<_>>(),
+        [["claude-code/5e55-1", "A mill without a fixture", "/home/anna/mill", "claude-sonnet-4-5"]]
+    );
+    assert_eq!(
+        said(&talk.threads[0]),
+        [
+            "08:00:05.000Z ? Why does the mill's test fail?",
+            "08:00:07.000Z ! I will look at the test.",
+            "08:00:08.500Z ! And at its fixture.",
+            "08:00:12.000Z ! The fixture is missing.",
+            "08:00:13.000Z ? Also run clippy.",
+            "08:00:14.000Z ! Clippy is content.",
+            "08:01:05.000Z ? Write the fixture instead.",
+            "08:02:10.000Z ! The fixture is written.",
+            "08:03:00.000Z ? Thanks.",
+        ]
+    );
+    assert_eq!(
+        talk.skipped,
+        [
+            ("commands and what they printed", 2),
+            ("instructions and context that the program sent", 1),
+            ("lines of the program itself", 8),
+            ("lines that could not be read", 1),
+            ("lines that stand there twice", 1),
+            ("messages of branches that were left", 2),
+            ("messages of sub-agents", 2),
+            ("pictures, recordings and other files", 1),
+            ("thoughts", 1),
+            ("tool calls and their results", 4),
+        ]
+    );
+}
+
+#[test]
+fn codex() {
+    let talk = read(3);
+    assert_eq!(
+        about(&talk.threads[0]),
+        ["codex/0199-c0de", "The clock is slow. Why?", "/home/anna/clock", "gpt-5.1-codex"]
+    );
+    assert_eq!(
+        said(&talk.threads[0]),
+        [
+            "10:00:01.100Z ? The clock is slow. Why?",
+            "10:00:03.000Z ! I will read the gears.",
+            "10:00:06.000Z ! A gear has 59 teeth; now it has 60.",
+            "10:02:00.100Z ? Does it run on time?",
+            "10:02:02.000Z ! To the second.",
+        ]
+    );
+    assert_eq!(
+        talk.skipped,
+        [
+            ("instructions and context that the program sent", 3),
+            ("lines of the program itself", 4),
+            ("lines that could not be read", 1),
+            ("messages of branches that were left", 2),
+            ("messages that could not be read", 1),
+            ("pictures, recordings and other files", 1),
+            ("system messages", 1),
+            ("thoughts", 1),
+            ("tool calls and their results", 4),
+        ]
+    );
+}
+
+#[test]
+fn codex_of_old() {
+    let talk = read(4);
+    assert_eq!(
+        about(&talk.threads[0]),
+        ["codex/01ab-old", "How long is the tail of a kite?", "/home/anna/kite", "imported"]
+    );
+    assert_eq!(
+        said(&talk.threads[0]),
+        [
+            "17:24:21.123Z ? How long is the tail of a kite?",
+            "17:24:21.123Z ! Three times as long as the kite."
+        ]
+    );
+    assert_eq!(
+        talk.skipped,
+        [
+            ("instructions and context that the program sent", 1),
+            ("lines of the program itself", 1),
+            ("thoughts", 1),
+            ("tool calls and their results", 2),
+        ]
+    );
+}
+
+#[test]
+fn memoir() {
+    let talk = read(5);
+    assert_eq!(
+        talk.threads.iter().map(about).collect::<Vec<_>>(),
+        [
+            ["whatsapp/2023-12-31/Anna", "Anna, 2023-12-31", "whatsapp", "imported"],
+            ["memoir/1760000000000/12", "Where the boat lies", "/home/anna", "claude-sonnet-4-5"],
+        ]
+    );
+    let authors: Vec<_> = talk.threads[0].messages.iter().map(|message| message.author.as_deref()).collect();
+    assert_eq!(authors, [Some("Anna"), Some("Ben")]);
+    assert_eq!(
+        said(&talk.threads[1]),
+        [
+            "08:53:20.000Z ? Where does the boat lie?",
+            "08:53:21.000Z ! I will look.",
+            "08:53:22.000Z = Pier 4",
+            "08:53:23.000Z ! At pier 4.",
+            "09:00:00.000Z ? And the oars?",
+            "09:00:05.000Z ! You stopped me.",
+        ]
+    );
+    assert_eq!(
+        talk.skipped,
+        [
+            ("conversations in which nothing was said", 1),
+            ("exchanges without their conversation", 1),
+            ("lines of kinds that this version does not know", 1),
+            ("lines that could not be read", 1),
+            ("messages that could not be read", 1),
+        ]
+    );
+}
+
+#[test]
+fn a_file_that_was_cut_off_gives_what_is_whole() {
+    let (_, text, read) = FILES[0];
+    let cut = text.find("\"c-knots\"").unwrap();
+    let talk = read(&text[..cut]).unwrap();
+    assert_eq!(
+        talk.threads.iter().map(|thread| thread.origin.as_str()).collect::<Vec<_>>(),
+        ["chatgpt/c-bread"]
+    );
+    assert!(talk.skipped.contains(&("conversations that could not be read", 1)));
+}

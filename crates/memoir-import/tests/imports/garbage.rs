@@ -1,0 +1,196 @@
+//! No file makes a reader fail otherwise than by saying so.
+
+use memoir_core::TimeZone;
+use memoir_import::{Talk, detect, whatsapp};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+use crate::FILES;
+
+/// Lets everyone read a text. What is read must hold together.
+fn read_by_all(text: &str) {
+    let _ = detect(text);
+    let mut talks: Vec<Talk> = FILES.iter().filter_map(|(_, _, read)| read(text).ok()).collect();
+    talks.extend(whatsapp(text, "chat", &TimeZone::UTC, None).ok());
+    for talk in talks {
+        for thread in &talk.threads {
+            assert!(!thread.messages.is_empty());
+            assert!(!thread.origin.is_empty() && !thread.scope.is_empty() && !thread.model.is_empty());
+        }
+        assert!(talk.skipped.iter().all(|(_, count)| *count > 0));
+    }
+}
+
+/// Keys that mean something to someone.
+const KEYS: [&str; 40] = [
+    "id",
+    "conversation_id",
+    "title",
+    "create_time",
+    "current_node",
+    "mapping",
+    "parent",
+    "message",
+    "author",
+    "role",
+    "content",
+    "content_type",
+    "parts",
+    "metadata",
+    "recipient",
+    "uuid",
+    "name",
+    "created_at",
+    "chat_messages",
+    "text",
+    "sender",
+    "attachments",
+    "type",
+    "timestamp",
+    "sessionId",
+    "cwd",
+    "parentUuid",
+    "isSidechain",
+    "summary",
+    "leafUuid",
+    "payload",
+    "kind",
+    "format",
+    "conversation",
+    "messages",
+    "created",
+    "origin",
+    "tool_calls",
+    "num_turns",
+    "attachment",
+];
+
+/// Words that mean something to someone.
+const WORDS: [&str; 30] = [
+    "user",
+    "assistant",
+    "system",
+    "tool",
+    "human",
+    "text",
+    "multimodal_text",
+    "thinking",
+    "tool_use",
+    "tool_result",
+    "summary",
+    "attachment",
+    "queued_command",
+    "session_meta",
+    "response_item",
+    "event_msg",
+    "turn_context",
+    "message",
+    "input_text",
+    "thread_rolled_back",
+    "memoir",
+    "conversation",
+    "exchange",
+    "a",
+    "b",
+    "2024-05-01T10:00:00Z",
+    "all",
+    "",
+    "<environment_context>",
+    "\u{feff}",
+];
+
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(|number| json!(number)),
+        proptest::sample::select(&WORDS[..]).prop_map(Value::from),
+    ];
+    leaf.prop_recursive(5, 48, 6, |inner| {
+        let key = prop_oneof![proptest::sample::select(&KEYS[..]), proptest::sample::select(&WORDS[..])];
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            proptest::collection::vec((key, inner), 0..8).prop_map(|pairs| {
+                Value::from(
+                    pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>(),
+                )
+            }),
+        ]
+    })
+}
+
+/// A value of the file with another one in its place.
+fn spoil(whole: &mut Value, way: &[usize], other: Value) {
+    let children: Vec<&mut Value> = match whole {
+        Value::Array(values) => values.iter_mut().collect(),
+        Value::Object(values) => values.iter_mut().map(|(_, value)| value).collect(),
+        _ => Vec::new(),
+    };
+    match way.split_first() {
+        Some((step, way)) if !children.is_empty() => {
+            let place = step % children.len();
+            if let Some(child) = children.into_iter().nth(place) {
+                spoil(child, way, other);
+            }
+        }
+        _ => *whole = other,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn cut_off(file in 0..FILES.len(), part in 0.0..1.0_f64) {
+        let (_, text, _) = FILES[file];
+        let end = text.floor_char_boundary((text.len() as f64 * part) as usize);
+        read_by_all(&text[..end]);
+        read_by_all(&text[end..]);
+    }
+
+    #[test]
+    fn spoiled(file in 0..FILES.len(), way in proptest::collection::vec(any::<usize>(), 1..7), other in value(), line in any::<usize>()) {
+        let (_, text, read) = FILES[file];
+        if let Ok(mut whole) = serde_json::from_str::<Value>(text) {
+            let conversations = whole.as_array().map_or(0, Vec::len);
+            spoil(&mut whole, &way, other);
+            read_by_all(&whole.to_string());
+            if whole.as_array().is_some_and(|all| all.len() == conversations) {
+                // One that is spoiled takes no other with it.
+                prop_assert!(!read(&whole.to_string()).unwrap().threads.is_empty());
+            }
+        } else {
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            let place = line % lines.len();
+            if let Ok(mut value) = serde_json::from_str(&lines[place]) {
+                spoil(&mut value, &way, other);
+                lines[place] = value.to_string();
+                read_by_all(&lines.join("\n"));
+            }
+        }
+    }
+
+    #[test]
+    fn made_up(values in proptest::collection::vec(value(), 0..6)) {
+        let lines: Vec<String> = values.iter().map(Value::to_string).collect();
+        read_by_all(&lines.join("\n"));
+        read_by_all(&Value::from(values).to_string());
+    }
+
+    #[test]
+    fn no_json_at_all(text in any::<String>(), brackets in "[\\[\\]{}\":,0-9a-z \n\\\\]{0,80}") {
+        read_by_all(&text);
+        read_by_all(&brackets);
+        read_by_all(&format!("{{\"kind\":\"memoir\",\"format\":1}}\n{brackets}\n{text}"));
+    }
+}
+
+#[test]
+fn deep_nesting_ends_in_an_error() {
+    for (open, close) in [("[", "]"), ("{\"mapping\":", "}"), ("{\"payload\":", "}")] {
+        let deep = format!("{}1{}", open.repeat(50_000), close.repeat(50_000));
+        read_by_all(&deep);
+        read_by_all(&format!("[{{\"id\":\"1\",\"mapping\":{{\"a\":{deep}}}}}]"));
+    }
+}

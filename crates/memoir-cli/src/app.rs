@@ -1,34 +1,34 @@
-//! Putting the program together: store, model, tools, conversation; then the REPL, one answer or a subcommand.
+//! A program that is ready to talk. `opening.rs` puts it together.
 
-use std::{path::PathBuf, sync::Arc};
+use std::sync::Arc;
 
-use memoir_agent::{Agent, Approvals, ContextReport, CurrentConversation};
-use memoir_core::{Clock as _, ConversationId, Recalled, RunId, SystemClock, TimeZone, WorkerKind};
+use memoir_agent::{Agent, ContextReport, CurrentConversation};
+use memoir_core::{Recalled, RunId, TimeZone, WorkerKind};
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
-use memoir_store::{ConversationList, Store, sqlite::SqliteStore};
-use memoir_tools::ToolSet;
 use memoir_workers::{Office, Runner, WorkerSettings};
 
 use crate::{
-    args::Args,
-    config::Config,
-    environment::Environment,
-    failure::{Failure, Kind},
-    headless,
+    failure::Failure,
     home::Home,
     models::{Choice, Models},
-    permissions,
-    prompt_source::{self, Talk},
-    recall,
     repl::{self, Told},
-    scope,
     servers::Servers,
-    settings, subcommands,
     tasks::TaskEngine,
-    tooling::{self, Summaries},
+    tooling::Summaries,
     trace::Verbosity,
 };
+
+/// Whose memory it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// The user's.
+    Always,
+    /// None: nothing of this is kept, and nothing from before is read.
+    Never,
+    /// A throw-away one with a made-up history.
+    Demo,
+}
 
 /// A program that is ready to talk.
 pub(crate) struct App {
@@ -37,6 +37,12 @@ pub(crate) struct App {
     /// The project that the program was started in.
     pub(crate) project: String,
     pub(crate) home: Home,
+    /// Whose memory it is.
+    pub(crate) kept: Kept,
+    /// A prompt that got no answer.
+    pub(crate) unanswered: Option<String>,
+    /// The last answer, as it was written.
+    pub(crate) last_answer: Option<String>,
     pub(crate) models: Arc<Models>,
     pub(crate) choice: Choice,
     pub(crate) verbosity: Verbosity,
@@ -108,6 +114,14 @@ impl App {
         Ok(())
     }
 
+    /// Goes on with another conversation, or begins one.
+    pub(crate) async fn enter(&mut self, conversation: CurrentConversation) {
+        self.conversation = conversation;
+        repl::let_workers_go_on(self).await;
+        (self.last_recalled, self.last_context) = (Recalled::default(), None);
+        (self.last_answer, self.unanswered) = (None, None);
+    }
+
     /// Talks to another model from now on.
     pub(crate) async fn switch_model(&mut self, mut choice: Choice) -> Result<(), Failure> {
         self.agent.model = self.models.connect(&mut choice).await?;
@@ -115,172 +129,5 @@ impl App {
         // It was another's request, at another price.
         self.last_context = None;
         Ok(())
-    }
-}
-
-/// Runs what the command line asks for.
-pub(crate) async fn run(args: Args) -> Result<(), Failure> {
-    let format = args.output_format;
-    let outcome = open_and_run(args).await;
-    if let Err(failure) = &outcome
-        && failure.kind != Kind::Stopped
-    {
-        headless::print_failure(failure, format);
-    }
-    outcome
-}
-
-async fn open_and_run(args: Args) -> Result<(), Failure> {
-    let talk = match &args.command {
-        Some(_) => None,
-        None => Some(prompt_source::talk(&args)?),
-    };
-    let environment = Environment::read();
-    let home = Home::find(&environment)?;
-    let sqlite = SqliteStore::open(&home.database()).await?;
-    let store: Arc<dyn Store> = Arc::new(sqlite.clone());
-    // Before anything can fail: a prompt is never lost.
-    if let Some(Talk::Once(prompt)) = &talk {
-        store.append_command(prompt, SystemClock.now()).await?;
-    }
-    let outcome = with_store(args, talk, environment, home, store).await;
-    sqlite.close().await;
-    outcome
-}
-
-async fn with_store(
-    args: Args,
-    talk: Option<Talk>,
-    environment: Environment,
-    home: Home,
-    store: Arc<dyn Store>,
-) -> Result<(), Failure> {
-    let zone = TimeZone::system();
-    let config = Config::read(&home.config_file())?;
-    let models = Arc::new(Models::new(environment, config, zone.clone())?);
-    let talk = match (args.command, talk) {
-        (Some(command), _) => return subcommands::run(command, &models, store, &zone, &home).await,
-        (None, Some(talk)) => talk,
-        (None, None) => Talk::Terminal,
-    };
-    let directory = std::env::current_dir().map_err(|error| {
-        Failure::new(Kind::Failed, format!("the current directory cannot be entered: {error}"))
-            .hint("Go to one that exists.")
-    })?;
-    let project = scope::project_of(&directory);
-    let mut choice = models.choose(args.model.as_deref(), store.as_ref()).await?;
-    let model = models.connect(&mut choice).await?;
-    let wanted = Wanted::from(args.continue_last, args.resume, &talk)?;
-    let scope = project.to_string_lossy().into_owned();
-    let recall = recall::recall(Arc::clone(&store), &models, &zone, Some(&directory)).await?;
-    let further = folders(&args.add_dir)?;
-    let mut agent = tooling::agent(model, recall, (&project, &further), &models.config).await?;
-    let policy =
-        permissions::policy(args.approval.as_deref(), &models.config.approval, store.as_ref(), &scope, &home);
-    agent.approvals = Approvals::new(policy.await?);
-    let summarizer = models.connect_summarizer(store.as_ref()).await?;
-    let worker_settings: WorkerSettings =
-        settings::read(&models.config.workers, "workers", store.as_ref()).await?;
-    let verbosity = Verbosity::new(args.verbose);
-    let told = Told::new(verbosity);
-    let office =
-        Office::new(agent.tool_context.recall.clone(), summarizer.clone(), worker_settings.daily_budget());
-    let skills = tooling::skills(&project, &home);
-    for fault in &skills.faults {
-        anstream::eprintln!("A skill was left out: {fault}.");
-    }
-    let servers = Servers::reach(&models.config.mcp, &agent.tool_context.sandbox.variables);
-    let summaries = Summaries::of(office.clone());
-    agent.tools = Arc::new(ToolSet::all().with_summaries(Arc::new(summaries.clone())).with_skills(&skills));
-    let tasks = TaskEngine::new(Arc::clone(&models), Arc::clone(&store), home.clone(), zone.clone());
-    let app = App {
-        tasks,
-        announced: None,
-        conversation: conversation(wanted, &scope, store.as_ref(), &zone).await?,
-        agent,
-        project: scope,
-        home,
-        models,
-        choice,
-        verbosity,
-        last_recalled: Recalled::default(),
-        last_context: None,
-        zone,
-        workers: Runner::new(office, Some(told.listener())),
-        servers,
-        summaries,
-        told,
-        summarizer,
-        worker_settings,
-        workers_paused: false,
-    };
-    match talk {
-        Talk::Once(prompt) => headless::answer(app, &prompt, args.output_format).await,
-        Talk::Terminal => repl::run(app).await,
-    }
-}
-
-/// Further folders, which must exist.
-fn folders(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
-    for folder in named {
-        if !folder.is_dir() {
-            return Err(Failure::new(Kind::Usage, format!("{} is no folder", folder.display()))
-                .hint("--add-dir names a folder that exists."));
-        }
-    }
-    Ok(named.to_vec())
-}
-
-/// Which conversation the command line asks for.
-enum Wanted {
-    New,
-    LastHere,
-    ById(ConversationId),
-    Picked,
-}
-
-impl Wanted {
-    fn from(continue_last: bool, resume: Option<Option<i64>>, talk: &Talk) -> Result<Self, Failure> {
-        match (continue_last, resume, talk) {
-            (true, ..) => Ok(Self::LastHere),
-            (_, None, _) => Ok(Self::New),
-            (_, Some(Some(id)), _) => Ok(Self::ById(ConversationId::new(id))),
-            (_, Some(None), Talk::Terminal) => Ok(Self::Picked),
-            (_, Some(None), Talk::Once(_)) => {
-                Err(Failure::new(Kind::Usage, "-r needs the id of a conversation here")
-                    .hint("Use -r ID, or -c."))
-            }
-        }
-    }
-}
-
-async fn conversation(
-    wanted: Wanted,
-    scope: &str,
-    store: &dyn Store,
-    zone: &TimeZone,
-) -> Result<CurrentConversation, Failure> {
-    let id = match wanted {
-        Wanted::New => return Ok(CurrentConversation::begin(scope)),
-        Wanted::LastHere => {
-            let here = ConversationList { scope: Some(scope.to_owned()), limit: 1 };
-            let Some(last) = store.conversations(&here).await?.into_iter().next() else {
-                anstream::eprintln!(
-                    "There is no earlier conversation in this project; this one is new. -r ID goes on with any other."
-                );
-                return Ok(CurrentConversation::begin(scope));
-            };
-            last.id
-        }
-        Wanted::ById(id) => id,
-        Wanted::Picked => match repl::pick_conversation(store, zone).await? {
-            Some(id) => id,
-            None => return Ok(CurrentConversation::begin(scope)),
-        },
-    };
-    match store.conversation(id).await? {
-        Some(found) => Ok(CurrentConversation::resume(found.id, found.scope)),
-        None => Err(Failure::new(Kind::Failed, format!("there is no conversation {id}"))
-            .hint("Use -r without an id to choose one, or -c for the last.")),
     }
 }

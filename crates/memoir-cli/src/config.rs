@@ -1,12 +1,20 @@
-//! The user's config file.
+//! The config: the user's file, and over it the project's.
 
-use std::{collections::BTreeMap, io, path::Path, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+    path::Path,
+    time::Duration,
+};
 
 use memoir_mcp::ServerConfig;
 use memoir_models::{CallOptions, EmbeddingInfo, ModelInfo, Provider, Reasoning, RetryPolicy};
 use serde::Deserialize;
 
 use crate::failure::{Failure, Kind};
+
+/// Where a project has its file.
+pub(crate) const IN_PROJECT: &str = ".memoir/config.toml";
 
 /// The file, as it is written.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -31,6 +39,9 @@ pub(crate) struct Config {
     pub(crate) models: Vec<ModelInfo>,
     #[serde(rename = "embedding")]
     pub(crate) embeddings: Vec<EmbeddingInfo>,
+    /// What the project's file says, by name: it goes before what was set in the program.
+    #[serde(skip)]
+    pub(crate) by_project: BTreeSet<String>,
 }
 
 /// Who answers, and how.
@@ -106,25 +117,79 @@ struct ProviderConfig {
 }
 
 impl Config {
-    /// Reads the file at `path`; no file is an empty one.
-    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        let wrong = |reason: String| {
-            Failure::new(Kind::Failed, format!("{} has a mistake: {reason}", path.display()))
-                .hint("Mend the file, or move it away.")
-        };
-        match std::fs::read_to_string(path) {
-            Ok(text) => Self::parse(&text).map_err(wrong),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(error) => Err(wrong(error.to_string())),
+    /// Reads the user's file, and the project's if there is one; no file is an empty one.
+    pub(crate) fn read(user: &Path, project: &Path) -> Result<Self, Failure> {
+        let text = read_file(user)?;
+        let mut config = Self::parse(&text).map_err(|reason| wrong(user, &reason))?;
+        let theirs = read_file(project)?;
+        if !theirs.is_empty() {
+            config.overlay(&theirs).map_err(|reason| wrong(project, &reason))?;
+        }
+        Ok(config)
+    }
+
+    /// Puts what a project's file says over the rest. It comes with the project, from whoever wrote that: it may neither lead calls or
+    /// keys elsewhere, nor start anything, nor allow what the user did not.
+    fn overlay(&mut self, text: &str) -> Result<(), String> {
+        let said: toml::Table = parse_toml(text)?;
+        let theirs = Self::parse(text)?;
+        for (table, entries) in &said {
+            let entries = entries.as_table().ok_or_else(|| format!("\"{table}\" is no table"))?;
+            for name in entries.keys() {
+                let key = format!("{table}.{name}");
+                let stricter = theirs.approval.mode.as_deref() == Some("read-only");
+                let may = match key.as_str() {
+                    "chat.model" | "chat.reasoning" | "approval.deny" => true,
+                    "approval.mode" => stricter,
+                    _ => matches!(table.as_str(), "rag" | "context"),
+                };
+                if !may {
+                    return Err(format!(
+                        "a project may not set {key}; it may set rag.*, context.*, chat.model, chat.reasoning, \
+                         approval.deny, and approval.mode to read-only. The rest belongs in your own file"
+                    ));
+                }
+                self.by_project.insert(key);
+            }
+        }
+        self.rag.extend(theirs.rag);
+        self.context.extend(theirs.context);
+        self.chat.model = theirs.chat.model.or(self.chat.model.take());
+        self.chat.reasoning = theirs.chat.reasoning.or(self.chat.reasoning);
+        self.approval.mode = theirs.approval.mode.or(self.approval.mode.take());
+        self.approval.deny.extend(theirs.approval.deny);
+        Ok(())
+    }
+
+    /// What a project's file says, if it may say that.
+    pub(crate) fn parse_project(text: &str) -> Result<Self, String> {
+        let mut config = Self::default();
+        config.overlay(text)?;
+        Ok(config)
+    }
+
+    /// What is set where no file says anything, of what has no list of its own.
+    pub(crate) fn shown(&self, key: &str) -> String {
+        match key {
+            "calls.idle_timeout_ms" => self.calls.idle_timeout_ms.to_string(),
+            "calls.retry_attempts" => self.calls.retry_attempts.to_string(),
+            "calls.retry_first_wait_ms" => self.calls.retry_first_wait_ms.to_string(),
+            "approval.mode" => memoir_agent::Mode::default().as_str().to_owned(),
+            _ => String::new(),
         }
     }
 
-    fn parse(text: &str) -> Result<Self, String> {
-        let config: Self = toml::from_str(text).map_err(|error| {
-            let line = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
-            let place = line.map(|line| format!("line {line}: ")).unwrap_or_default();
-            format!("{place}{}", error.message().replace('\n', " "))
-        })?;
+    /// The settings of an area, by their names.
+    pub(crate) fn table(&self, area: &str) -> &BTreeMap<String, toml::Value> {
+        match area {
+            "rag" => &self.rag,
+            "context" => &self.context,
+            _ => &self.workers,
+        }
+    }
+
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let config: Self = parse_toml(text)?;
         let known = |name: &String| Provider::ALL.iter().any(|provider| provider.as_str() == name);
         if let Some(unknown) = config.providers.keys().find(|name| !known(name)) {
             let names = Provider::ALL.map(Provider::as_str).join(", ");
@@ -175,6 +240,33 @@ impl Config {
     }
 }
 
+/// The file's text; no file is an empty one.
+pub(crate) fn read_file(path: &Path) -> Result<String, Failure> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(text),
+        Err(error)
+            if error.kind() == io::ErrorKind::NotFound || error.kind() == io::ErrorKind::NotADirectory =>
+        {
+            Ok(String::new())
+        }
+        Err(error) => Err(wrong(path, &error.to_string())),
+    }
+}
+
+fn wrong(path: &Path, reason: &str) -> Failure {
+    Failure::new(Kind::Failed, format!("{} has a mistake: {reason}", path.display()))
+        .hint("Mend the file, or move it away.")
+}
+
+/// What a file says, or what is wrong with it and where.
+fn parse_toml<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, String> {
+    toml::from_str(text).map_err(|error| {
+        let line = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
+        let place = line.map(|line| format!("line {line}: ")).unwrap_or_default();
+        format!("{place}{}", error.message().replace('\n', " "))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -206,6 +298,30 @@ mod tests {
         assert_eq!(config.retry_policy().first_wait, Duration::from_millis(10));
         assert_eq!(config.retry_policy().attempts, RetryPolicy::default().attempts);
         assert_eq!(config.models[0].context, Some(32768));
+    }
+
+    #[test]
+    fn a_project_may_set_little() {
+        let mut config =
+            Config::parse("[rag]\nlimit = 1\nmode = \"ann\"\n[approval]\ndeny = [\"a\"]").unwrap_or_default();
+        let said = config.overlay("[rag]\nmode = \"exact\"\n[chat]\nmodel = \"m\"\n[approval]\ndeny = [\"b\"]\nmode = \"read-only\"");
+        assert_eq!(said, Ok(()));
+        assert_eq!(config.rag["mode"].as_str(), Some("exact"));
+        assert_eq!(config.rag["limit"].as_integer(), Some(1));
+        assert_eq!(config.approval.deny, ["a", "b"], "what is denied stays denied");
+        assert!(config.by_project.contains("rag.mode") && !config.by_project.contains("rag.limit"));
+        for bad in [
+            "[approval]\nallow = [\"execute_bash\"]",
+            "[approval]\nmode = \"full\"",
+            "[providers.openai]\nbase_url = \"http://evil\"",
+            "[mcp.x]\ncommand = \"evil\"",
+            "[search]\nurl = \"http://evil\"",
+            "[[model]]\nname = \"m\"\nprovider = \"openai\"",
+            "[embedder]\nmodel = \"openai/text-embedding-3-small\"",
+            "[workers]\ndaily_budget_usd = 100",
+        ] {
+            assert!(Config::default().overlay(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

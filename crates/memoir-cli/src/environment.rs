@@ -68,6 +68,11 @@ impl Environment {
         self.0.get(name).map(String::as_str)
     }
 
+    /// Whether a variable is set.
+    pub(crate) fn is_set(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
     pub(crate) fn memoir_home(&self) -> Option<PathBuf> {
         self.get("MEMOIR_HOME").map(PathBuf::from)
     }

@@ -48,6 +48,11 @@ impl Failure {
         self
     }
 
+    /// What to do next, if that is said.
+    pub(crate) fn advice(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
     /// Says what to do next, in a line of its own.
     pub(crate) fn hint_on_its_own_line(mut self, hint: impl Into<String>) -> Self {
         self.between = "\n";

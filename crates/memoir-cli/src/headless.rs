@@ -13,6 +13,7 @@ use memoir_workers::{embed_for_a_while, prepare_digests};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    answer_view::AnswerView,
     app::App,
     args::OutputFormat,
     failure::{Failure, Kind},
@@ -93,15 +94,14 @@ struct Printer {
     format: OutputFormat,
     verbosity: Verbosity,
     watching: Watching,
-    /// Whether the cursor stands behind the last character of an unfinished line.
-    mid_line: bool,
+    answer: AnswerView,
 }
 
 impl Printer {
     fn new(format: OutputFormat, verbosity: Verbosity) -> Self {
         let watched = format == OutputFormat::Text && stdout().is_terminal();
         let watching = if watched { Watching::Yes } else { Watching::No };
-        Self { format, verbosity, watching, mid_line: false }
+        Self { format, verbosity, watching, answer: AnswerView::new() }
     }
 
     /// Shows an event. A reader that went away is noticed when the result is printed.
@@ -111,8 +111,7 @@ impl Printer {
         }
         match event {
             TurnEvent::Text(text) if self.watching == Watching::Yes => {
-                let _ = write!(stdout(), "{}", printable(text)).and_then(|()| stdout().flush());
-                self.mid_line = !text.ends_with('\n');
+                self.answer.push(text, || {});
             }
             TurnEvent::RequestSent(request) => {
                 if let Some(sent) = trace::request(request, self.verbosity) {
@@ -141,10 +140,7 @@ impl Printer {
     }
 
     fn end_line(&mut self) {
-        if self.mid_line {
-            let _ = writeln!(stdout());
-            self.mid_line = false;
-        }
+        self.answer.finish(|| {});
     }
 
     fn print(&mut self, report: &TurnReport) -> Result<(), Failure> {

@@ -43,6 +43,17 @@ impl Home {
         self.data.join("posts")
     }
 
+    /// The same with its data where nothing stays.
+    pub(crate) fn thrown_away(&self) -> Self {
+        let data = std::env::temp_dir().join(format!("memoir-demo-{}", std::process::id()));
+        Self { data, config: self.config.clone() }
+    }
+
+    /// Where the user describes how he wants the model to be.
+    pub(crate) fn personas(&self) -> PathBuf {
+        self.config.join("personas")
+    }
+
     /// The user's config.
     pub(crate) fn config_file(&self) -> PathBuf {
         self.config.join("config.toml")

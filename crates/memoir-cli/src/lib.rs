@@ -3,26 +3,39 @@
 //! This is the edge. It alone reads the environment, writes to the terminal and decides exit codes; what
 //! happens in a turn is the agent's business.
 
+mod answer_view;
 mod app;
 mod args;
+mod backup;
 mod commands;
 mod config;
+mod config_view;
+mod core_memory;
 mod cost_view;
 mod dates;
+mod demo;
+mod doctor;
 mod documents;
 mod embedder;
 mod environment;
 mod eval;
+mod exporting;
 mod failure;
 mod headless;
 mod home;
+mod importing;
 mod interrupts;
+mod memory_view;
 mod model_view;
 mod models;
+mod opening;
 mod output;
 mod permissions;
+mod personas;
 mod printable;
+mod progress;
 mod prompt_source;
+mod question;
 mod recall;
 mod reference;
 mod repl;
@@ -32,6 +45,7 @@ mod search_view;
 mod servers;
 mod settings;
 mod subcommands;
+mod talks;
 mod tasks;
 mod tooling;
 mod trace;
@@ -43,7 +57,8 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 pub use reference::{
-    commands_reference, environment_reference, models_reference, settings_reference, tools_reference,
+    commands_reference, environment_reference, man_page, models_reference, settings_reference,
+    tools_reference,
 };
 
 /// Runs the program.
@@ -60,7 +75,7 @@ pub fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return failure::Failure::from(error).report(),
     };
-    let outcome = runtime.block_on(app::run(args));
+    let outcome = runtime.block_on(opening::run(args));
     memoir_tools::end_children();
     // A blocking read of the terminal may still be under way; it must not keep the program from ending.
     runtime.shutdown_background();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use memoir_core::TimeZone;
 use memoir_models::{
     Catalogue, ChatModel, Endpoint, LocalServer, ModelName, OllamaModel, Provider, RemoteModel, RetryPolicy,
-    Retrying, default_url, find_local_server,
+    Retrying, default_url, find_local_server, listens,
 };
 use memoir_recall::RecallModel;
 use memoir_store::Store;
@@ -46,7 +46,7 @@ impl Choice {
 
 /// What is known of models, providers and keys.
 pub(crate) struct Models {
-    environment: Environment,
+    pub(crate) environment: Environment,
     pub(crate) config: Config,
     pub(crate) catalogue: Catalogue,
     zone: TimeZone,
@@ -60,7 +60,7 @@ impl Models {
         Ok(Self { environment, config, catalogue, zone })
     }
 
-    /// The chat model named on the command line, else in the environment, else set before, else in the config,
+    /// The chat model named on the command line, else in the environment, else by the project, else set before, else in the config,
     /// else the one there is a key or a server for, else memory alone.
     pub(crate) async fn choose(&self, named: Option<&str>, store: &dyn Store) -> Result<Choice, Failure> {
         if let Some(name) = named {
@@ -68,6 +68,10 @@ impl Models {
         }
         if let Some(name) = self.environment.model() {
             return Ok(Choice::new(parse(name, "MEMOIR_MODEL names an ")?, "named by MEMOIR_MODEL"));
+        }
+        if let (Some(name), true) = (&self.config.chat.model, self.config.by_project.contains("chat.model")) {
+            let said = "the config of this project names an ";
+            return Ok(Choice::new(parse(name, said)?, "named by the config of this project"));
         }
         if let Some(name) = store.setting(Task::Chat.key()).await? {
             return Ok(Choice::new(parse(&name, "")?, "set with /models set"));
@@ -138,6 +142,33 @@ impl Models {
             None => ollama.into_iter().chain(USUAL_SERVERS.map(compatible)).collect(),
         };
         given.into_iter().chain(usual).collect()
+    }
+
+    /// Servers of models on this machine that listen, by their addresses.
+    pub(crate) async fn listening(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        for (provider, url) in self.local_candidates() {
+            let shown =
+                Endpoint::new(provider, url.clone(), None).map(|endpoint| endpoint.shown_url().to_owned());
+            if let (Ok(shown), true) = (shown, listens(provider, &url).await) {
+                found.push(shown);
+            }
+        }
+        found.dedup();
+        found
+    }
+
+    /// Where a model is called, if that is not its provider's own address, and whether anyone listens there.
+    pub(crate) async fn reached(&self, choice: &mut Choice) -> Option<(String, bool)> {
+        let provider = choice.name.provider;
+        let endpoint = self.locate_endpoint(choice).await.ok()?;
+        let url = choice.base_url.clone().or_else(|| self.address(provider))?;
+        if provider == Provider::Memoir
+            || default_url(provider) == Some(url.as_str()) && provider != Provider::Ollama
+        {
+            return None;
+        }
+        Some((endpoint.shown_url().to_owned(), listens(provider, &url).await))
     }
 
     /// Whether there is a key for a provider.

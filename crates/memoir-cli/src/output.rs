@@ -145,9 +145,31 @@ fn shown(arguments: &Value) -> Value {
     }
 }
 
-/// The line under an answer: tokens, cost, tools, time.
-pub(crate) fn metrics_line(report: &TurnReport) -> String {
-    let mut parts = Vec::new();
+/// The line under an answer: who, tokens, cost, tools, time. Where it does not fit the width, it goes on in the next line.
+pub(crate) fn metrics_line(report: &TurnReport, width: usize) -> String {
+    let mut text = String::new();
+    let mut taken = 0;
+    for part in metrics(report) {
+        let length = part.chars().count();
+        match taken {
+            0 => {}
+            taken_now if taken_now + 3 + length < width => {
+                text.push_str(" · ");
+                taken += 3;
+            }
+            _ => {
+                text.push('\n');
+                taken = 0;
+            }
+        }
+        text.push_str(&part);
+        taken += length;
+    }
+    text
+}
+
+fn metrics(report: &TurnReport) -> Vec<String> {
+    let mut parts = vec![report.model.clone()];
     let usage = report.usage;
     if usage.input_tokens + usage.output_tokens > 0 {
         parts.push(format!("{} in", usage.input_tokens));
@@ -178,7 +200,7 @@ pub(crate) fn metrics_line(report: &TurnReport) -> String {
     #[expect(clippy::cast_precision_loss, reason = "a duration for reading")]
     let seconds = report.duration_ms as f64 / 1000.0;
     parts.push(format!("{seconds:.1} s"));
-    parts.join(" · ")
+    parts
 }
 
 #[cfg(test)]
@@ -212,11 +234,11 @@ mod tests {
     #[test]
     fn the_metrics_line_says_what_it_took() {
         insta::assert_snapshot!(
-            metrics_line(&report()),
-            @"120 in · 8 out · 64 cached (53 %) · $0.0012 (conversation $0.0034) · 1 tool call · 1.2 s"
+            metrics_line(&report(), 200),
+            @"openai/gpt-5-mini · 120 in · 8 out · 64 cached (53 %) · $0.0012 (conversation $0.0034) · 1 tool call · 1.2 s"
         );
         let unpriced = TurnReport { cost: None, tool_call_count: 0, ..report() };
-        insta::assert_snapshot!(metrics_line(&unpriced), @"120 in · 8 out · 64 cached (53 %) · price unknown · 1.2 s");
+        insta::assert_snapshot!(metrics_line(&unpriced, 200), @"openai/gpt-5-mini · 120 in · 8 out · 64 cached (53 %) · price unknown · 1.2 s");
     }
 
     #[test]

@@ -40,6 +40,16 @@ pub(crate) fn talk(args: &Args) -> Result<Talk, Failure> {
     Ok(Talk::Once(prompt))
 }
 
+/// What the demo is asked.
+pub(crate) fn demo(question: Option<&str>) -> Result<Talk, Failure> {
+    match question {
+        Some(question) => Ok(Talk::Once(question.to_owned())),
+        None if stdin().is_terminal() => on_a_screen().map(|()| Talk::Terminal),
+        None => Err(Failure::new(Kind::Usage, "there is no terminal")
+            .hint("Ask the demo one question: memoir demo \"your question\".")),
+    }
+}
+
 /// The REPL needs a screen, and has no format to choose.
 fn in_terminal(args: &Args) -> Result<(), Failure> {
     if args.output_format != OutputFormat::Text {
@@ -47,6 +57,10 @@ fn in_terminal(args: &Args) -> Result<(), Failure> {
             Failure::new(Kind::Usage, "--output-format is for one answer").hint("Add -p \"your question\".")
         );
     }
+    on_a_screen()
+}
+
+fn on_a_screen() -> Result<(), Failure> {
     if !io::stdout().is_terminal() {
         return Err(
             Failure::new(Kind::Usage, "there is no screen to talk on").hint("Ask with -p \"your question\".")

@@ -15,7 +15,7 @@ pub(crate) async fn recall(
     zone: &TimeZone,
     directory: Option<&Path>,
 ) -> Result<Recall, Failure> {
-    let settings = settings::read(&models.config.rag, "rag", store.as_ref()).await?;
+    let settings = settings::read(&models.config, "rag", store.as_ref()).await?;
     let embedder = models.connect_embedder(store.as_ref()).await?;
     let mut recall = Recall::new(store, embedder, Arc::new(SystemClock), zone.clone());
     recall.settings = settings;

@@ -35,6 +35,14 @@ fn help(page: &mut String, command: &mut clap::Command) {
     }
 }
 
+/// `docs/memoir.1`.
+pub fn man_page() -> String {
+    let mut page = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = clap_mangen::Man::new(Args::command()).render(&mut page);
+    String::from_utf8_lossy(&page).into_owned()
+}
+
 /// `docs/models.md`. An empty page when the catalogue cannot be read, which its own tests would have told.
 pub fn models_reference() -> String {
     Catalogue::built_in().map(|catalogue| model_view::reference(&catalogue)).unwrap_or_default()

@@ -1,14 +1,15 @@
 //! Settings that the program itself changes, by their keys in the store.
 
-use std::collections::BTreeMap;
-
 use memoir_core::{
     Clock as _, SystemClock,
     setting::{HasSettings, Setting, SettingError},
 };
 use memoir_store::Store;
 
-use crate::failure::{Failure, Kind};
+use crate::{
+    config::Config,
+    failure::{Failure, Kind},
+};
 
 /// What a model is set for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -41,14 +42,14 @@ impl Task {
     }
 }
 
-/// The settings of an area: what was set goes before the config's table, and that before the defaults.
+/// The settings of an area: the project's file goes before what was set, that before the user's file, and that before the defaults.
 pub(crate) async fn read<S: HasSettings>(
-    table: &BTreeMap<String, toml::Value>,
+    config: &Config,
     area: &str,
     store: &dyn Store,
 ) -> Result<S, Failure> {
     let mut settings = S::default();
-    for (name, value) in table {
+    for (name, value) in config.table(area) {
         let changed =
             Setting::<S>::find(name).and_then(|setting| setting.change(&mut settings, &plain(value)));
         changed.map_err(|error| {
@@ -56,7 +57,7 @@ pub(crate) async fn read<S: HasSettings>(
                 .hint("Mend the file; docs/settings.md lists what there is.")
         })?;
     }
-    for setting in S::ALL {
+    for setting in S::ALL.iter().filter(|setting| !is_by_project(setting, config)) {
         if let Some(value) = store.setting(setting.key).await? {
             // Written by another version, it may not fit; then the default holds, and is shown.
             let _ = setting.change(&mut settings, &value);
@@ -69,22 +70,49 @@ pub(crate) async fn read<S: HasSettings>(
 pub(crate) async fn change<S: HasSettings>(
     (key, value): (&str, &str),
     current: &S,
-    table: &BTreeMap<String, toml::Value>,
+    config: &Config,
     store: &dyn Store,
     hint: &str,
 ) -> Result<(&'static Setting<S>, S), Failure> {
     let wrong = |error: SettingError| Failure::new(Kind::Usage, error.to_string()).hint(hint);
     let setting = Setting::<S>::find(key).map_err(wrong)?;
     let area = setting.key.split_once('.').map_or("", |(area, _)| area);
+    if is_by_project(setting, config) {
+        return Err(Failure::new(Kind::Usage, format!("the config of this project sets {}", setting.key))
+            .hint("Change .memoir/config.toml, or use memoir config set --project."));
+    }
     let now = SystemClock.now();
     if value.trim() == "default" {
         store.set_setting(setting.key, None, now).await?;
-        return Ok((setting, read(table, area, store).await?));
+        return Ok((setting, read(config, area, store).await?));
     }
     let mut settings = current.clone();
     setting.change(&mut settings, value).map_err(wrong)?;
     store.set_setting(setting.key, Some(value.trim()), now).await?;
     Ok((setting, settings))
+}
+
+/// Whether the project's file says what it is, by whichever of its names.
+pub(crate) fn is_by_project<S: HasSettings>(setting: &Setting<S>, config: &Config) -> bool {
+    let is_meant = |key: &String| {
+        let (area, name) = key.split_once('.').unwrap_or_default();
+        setting.key.starts_with(area) && Setting::<S>::find(name).is_ok_and(|found| found.key == setting.key)
+    };
+    config.by_project.iter().any(is_meant)
+}
+
+/// Copies everything that was set from one memory to another.
+pub(crate) async fn copy_all(from: &dyn Store, to: &dyn Store) -> Result<(), Failure> {
+    let listed = memoir_recall::Settings::ALL.iter().map(|setting| setting.key);
+    let listed = listed.chain(memoir_agent::ContextSettings::ALL.iter().map(|setting| setting.key));
+    let listed = listed.chain(memoir_workers::WorkerSettings::ALL.iter().map(|setting| setting.key));
+    let named = [Task::Chat, Task::Summarizer, Task::Embedder].map(Task::key);
+    for key in listed.chain(named).chain([crate::personas::KEY]) {
+        if let Some(value) = from.setting(key).await? {
+            to.set_setting(key, Some(&value), SystemClock.now()).await?;
+        }
+    }
+    Ok(())
 }
 
 /// Every setting of an area with its value.
@@ -96,7 +124,7 @@ pub(crate) fn list<S: HasSettings>(settings: &S) -> String {
 }
 
 /// A value of the config as it would be typed.
-fn plain(value: &toml::Value) -> String {
+pub(crate) fn plain(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),
         toml::Value::Array(values) => values.iter().map(plain).collect::<Vec<_>>().join(","),

@@ -32,7 +32,7 @@ pub(crate) async fn agent(
     context.sandbox = sandbox(config);
     context.search = search(&config.search)?;
     let mut agent = Agent::new(model, context);
-    agent.context = settings::read(&config.context, "context", agent.store.as_ref()).await?;
+    agent.context = settings::read(config, "context", agent.store.as_ref()).await?;
     Ok(agent)
 }
 

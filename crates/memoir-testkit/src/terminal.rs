@@ -24,7 +24,7 @@ pub struct Terminal {
     keyboard: Arc<Mutex<Box<dyn Write + Send>>>,
     child: Box<dyn Child + Send + Sync>,
     // Kept open: closing it hangs up on the program.
-    _master: Box<dyn MasterPty + Send>,
+    master: Box<dyn MasterPty + Send>,
 }
 
 impl Terminal {
@@ -72,7 +72,7 @@ impl Terminal {
         let reader = pair.master.try_clone_reader().unwrap();
         let (shown, answers) = (Arc::clone(&screen), Arc::clone(&keyboard));
         thread::spawn(move || watch(reader, &shown, &answers));
-        Self { screen, keyboard, child, _master: pair.master }
+        Self { screen, keyboard, child, master: pair.master }
     }
 
     /// Types `keys`; `\r` is Enter, `\x03` Ctrl-C, `\x04` Ctrl-D.
@@ -80,6 +80,35 @@ impl Terminal {
         let mut keyboard = self.keyboard.lock().unwrap();
         keyboard.write_all(keys.as_bytes()).unwrap();
         keyboard.flush().unwrap();
+    }
+
+    /// Gives the terminal another size, as dragging its corner does.
+    pub fn resize(&self, rows: u16, columns: u16) {
+        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+        let (screen, _) = &*self.screen;
+        let mut screen = screen.lock().unwrap();
+        screen.parser.screen_mut().set_size(rows.try_into().unwrap(), columns.try_into().unwrap());
+        drop(screen);
+        self.master.resize(size).unwrap();
+    }
+
+    /// The screen line by line, as wide as it is.
+    pub fn rows(&self) -> Vec<String> {
+        let (screen, _) = &*self.screen;
+        let screen = screen.lock().unwrap();
+        let (_, columns) = screen.parser.screen().size();
+        screen.parser.screen().rows(0, columns.get()).map(|row| row.trim_end().to_owned()).collect()
+    }
+
+    /// The screen as it is, with what differs from run to run made the same: how long something took.
+    pub fn picture(&self) -> String {
+        let (screen, _) = &*self.screen;
+        let contents = screen.lock().unwrap().parser.screen().contents();
+        let line = |line: &str| match line.trim_end().rsplit_once(" · ") {
+            Some((before, last)) if last.ends_with(" s") => format!("{before} · N s"),
+            _ => line.trim_end().to_owned(),
+        };
+        contents.trim_end().lines().map(line).collect::<Vec<_>>().join("\n")
     }
 
     /// Waits until the screen satisfies `condition`, and gives its text.

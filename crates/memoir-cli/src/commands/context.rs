@@ -43,9 +43,9 @@ impl Command for Context {
                 );
             }
             ("set", Some((key, value))) => {
-                let (table, store) = (&app.models.config.context, app.agent.store.as_ref());
+                let (config, store) = (&app.models.config, app.agent.store.as_ref());
                 let (setting, changed) =
-                    settings::change((key, value.trim()), &app.agent.context, table, store, HINT).await?;
+                    settings::change((key, value.trim()), &app.agent.context, config, store, HINT).await?;
                 app.agent.context = changed;
                 println!("{} is {} from now on.", setting.key, setting.show(&app.agent.context));
             }

@@ -22,7 +22,11 @@ impl Command for Docs {
     }
 
     fn arguments(&self) -> &'static str {
-        "[list | add PATH… | show NAME | remove NAME… | reindex [NAME…]]"
+        "[list | add FILE… | show DOCUMENT | remove DOCUMENT… | reindex [DOCUMENT…]]"
+    }
+
+    fn needs_memory(&self) -> bool {
+        true
     }
 
     fn summary(&self) -> &'static str {

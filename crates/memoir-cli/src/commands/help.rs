@@ -7,7 +7,7 @@ use super::{ALL, Command, Next, find, usage};
 use crate::{app::App, failure::Failure};
 
 /// Where the summaries begin.
-const WIDTH: usize = 16;
+const WIDTH: usize = 19;
 
 /// How many commands one page has.
 pub(super) const PAGE: usize = 18;
@@ -47,9 +47,9 @@ impl Command for Help {
             println!("{usage:WIDTH$}  {}", command.summary());
         }
         if page < pages {
-            println!("/help {:<10}  Show more commands; /help COMMAND shows how one is used.", page + 1);
+            println!("/help {:<13}  Show more commands; /help COMMAND shows how one is used.", page + 1);
         }
-        println!("\nAlt-Enter: new line. Ctrl-R: search earlier ones. Ctrl-C: cancel. Ctrl-D: quit.");
+        println!("\nTab: complete. @file: attach. !command: run. Alt-Enter: new line. Ctrl-R: search.");
         Ok(Next::Prompt)
     }
 }

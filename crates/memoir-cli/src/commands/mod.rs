@@ -1,21 +1,32 @@
 //! Slash commands: one file each, one list.
 
 mod approval;
+mod backup;
+mod clear;
 mod context;
+mod copy;
 mod cost;
 mod docs;
 mod embeddings;
 mod exit;
+mod export;
+mod fork;
 mod help;
 mod history;
+mod import;
 mod inbox;
 mod info;
 mod memory;
+mod migrate_exchanges;
 mod model;
 mod models;
 mod new;
+mod parsing;
+mod persona;
 mod rag;
 mod redaction;
+mod resume;
+mod retry;
 mod schedule;
 mod summarizer;
 mod tools;
@@ -28,14 +39,16 @@ mod write;
 use async_trait::async_trait;
 
 use crate::{
-    app::App,
+    app::{App, Kept},
     failure::{Failure, Kind},
 };
 
 /// What the REPL does after a command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Next {
     Prompt,
+    /// Asks this, as if it had been typed.
+    Ask(String),
     Quit,
 }
 
@@ -53,6 +66,11 @@ pub(crate) trait Command: Send + Sync {
     /// What it does, in one line.
     fn summary(&self) -> &'static str;
 
+    /// Whether it would read or write a memory that outlives the program.
+    fn needs_memory(&self) -> bool {
+        false
+    }
+
     /// Does it. What it has to say goes to stdout.
     async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure>;
 }
@@ -61,6 +79,11 @@ pub(crate) trait Command: Send + Sync {
 pub(crate) const ALL: &[&dyn Command] = &[
     &help::Help,
     &new::New,
+    &resume::Resume,
+    &fork::Fork,
+    &retry::Retry,
+    &copy::Copy,
+    &clear::Clear,
     &history::History,
     &model::Model,
     &models::Models,
@@ -68,18 +91,23 @@ pub(crate) const ALL: &[&dyn Command] = &[
     &why::Why,
     &context::Context,
     &memory::Memory,
+    &persona::Persona,
     &summarizer::Summarizer,
     &embeddings::Embeddings,
     &docs::Docs,
     &write::Write,
     &schedule::Schedule,
     &inbox::Inbox,
+    &import::Import,
+    &export::Export,
+    &backup::Backup,
     &cost::Cost,
     &worker::Worker,
     &info::Info,
     &tools::Tools,
     &approval::Approval,
     &redaction::Redaction,
+    &migrate_exchanges::MigrateExchanges,
     &verbosity::SetVerbosity,
     &version::Version,
     &exit::Exit,
@@ -94,11 +122,19 @@ pub(crate) fn usage(command: &dyn Command) -> String {
 pub(crate) async fn run(line: &str, app: &mut App) -> Result<Next, Failure> {
     let line = line.trim().trim_start_matches('/');
     let (name, arguments) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    find(name)?.run(arguments.trim(), app).await
+    let command = find(name)?;
+    if command.needs_memory() && app.kept == Kept::Never {
+        return Err(Failure::new(
+            Kind::Usage,
+            format!("/{} needs a memory, and this conversation has none", command.name()),
+        )
+        .hint("Start memoir without --incognito."));
+    }
+    command.run(arguments.trim(), app).await
 }
 
 /// The command of this name, or the only one whose name begins so.
-fn find(name: &str) -> Result<&'static dyn Command, Failure> {
+pub(crate) fn find(name: &str) -> Result<&'static dyn Command, Failure> {
     if let Some(exact) = ALL.iter().find(|command| command.name() == name) {
         return Ok(*exact);
     }
@@ -130,6 +166,7 @@ mod tests {
     fn a_unique_beginning_is_enough() {
         assert_eq!(found("help"), Ok("help"));
         assert_eq!(found("n"), Ok("new"));
+        assert_eq!(found("mi"), Ok("migrate-exchanges"));
         assert_eq!(
             found("model"),
             Ok("model"),

@@ -23,7 +23,7 @@ impl Command for Model {
     }
 
     fn arguments(&self) -> &'static str {
-        "[NAME]"
+        "[MODEL]"
     }
 
     fn summary(&self) -> &'static str {

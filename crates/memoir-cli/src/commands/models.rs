@@ -20,7 +20,7 @@ impl Command for Models {
     }
 
     fn arguments(&self) -> &'static str {
-        "[list | show NAME | set NAME [summarizer | embedder]]"
+        "[list | show MODEL | set MODEL [summarizer | embedder]]"
     }
 
     fn summary(&self) -> &'static str {

@@ -3,7 +3,6 @@
 use anstream::println;
 use async_trait::async_trait;
 use memoir_agent::CurrentConversation;
-use memoir_core::Recalled;
 
 use super::{Command, Next};
 use crate::{app::App, failure::Failure};
@@ -22,9 +21,7 @@ impl Command for New {
 
     async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {
         // The conversation may be one of another project; the next belongs to this one.
-        app.conversation = CurrentConversation::begin(app.project.clone());
-        crate::repl::let_workers_go_on(app).await;
-        (app.last_recalled, app.last_context) = (Recalled::default(), None);
+        app.enter(CurrentConversation::begin(app.project.clone())).await;
         println!(
             "A new conversation. Window, summary and pinned instructions begin empty; core memory stays."
         );

@@ -83,9 +83,9 @@ const HINT: &str = "See /rag config for what there is.";
 
 /// Changes a setting for good.
 async fn change(key: &str, value: &str, app: &mut App) -> Result<&'static Setting<Settings>, Failure> {
-    let (table, store) = (&app.models.config.rag, app.agent.store.as_ref());
+    let (config, store) = (&app.models.config, app.agent.store.as_ref());
     let (setting, changed) =
-        settings::change((key, value), &app.recall().settings, table, store, HINT).await?;
+        settings::change((key, value), &app.recall().settings, config, store, HINT).await?;
     app.agent.tool_context.recall.settings = changed;
     app.agent.recall = app.recall().settings.enabled.then(|| app.recall().clone());
     Ok(setting)

@@ -75,9 +75,9 @@ pub(super) async fn show(kind: WorkerKind, app: &App) -> Result<(), Failure> {
 pub(super) async fn turn(kinds: &[WorkerKind], switch: &str, app: &mut App) -> Result<(), Failure> {
     for kind in kinds {
         let key = format!("workers.{}", kind.as_str());
-        let (table, store) = (&app.models.config.workers, app.agent.store.as_ref());
+        let (config, store) = (&app.models.config, app.agent.store.as_ref());
         let (_, changed) =
-            settings::change((&key, switch), &app.worker_settings, table, store, USAGE).await?;
+            settings::change((&key, switch), &app.worker_settings, config, store, USAGE).await?;
         app.worker_settings = changed;
         if app.should_run(*kind) {
             app.workers.start(*kind);

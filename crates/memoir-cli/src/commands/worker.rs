@@ -24,7 +24,7 @@ impl Command for Worker {
     }
 
     fn arguments(&self) -> &'static str {
-        "[status | start NAME | stop NAME | pause | resume | failures [N] | retry [N] | purge [N]]"
+        "[status | start WORKER | stop WORKER | pause | resume | failures [N] | retry [N] | purge [N]]"
     }
 
     fn summary(&self) -> &'static str {

@@ -19,7 +19,11 @@ impl Command for Write {
     }
 
     fn arguments(&self) -> &'static str {
-        "[ID] [since DATE] [until DATE] [dry-run]"
+        "[CONVERSATION] [since DATE] [until DATE] [dry-run]"
+    }
+
+    fn needs_memory(&self) -> bool {
+        true
     }
 
     fn summary(&self) -> &'static str {

@@ -2,8 +2,9 @@
 
 use anstream::println;
 use reedline::{
-    EditCommand, Emacs, ExternalPrinter, FileBackedHistory, History as _, HistoryItem, KeyCode, KeyModifiers,
-    Reedline, ReedlineEvent, Signal, default_emacs_keybindings,
+    ColumnarMenu, Completer, EditCommand, Emacs, ExternalPrinter, FileBackedHistory, History as _,
+    HistoryItem, KeyCode, KeyModifiers, MenuBuilder as _, Reedline, ReedlineEvent, ReedlineMenu, Signal,
+    default_emacs_keybindings,
 };
 
 use super::prompt::MemoirPrompt;
@@ -11,6 +12,9 @@ use crate::failure::{Failure, Kind};
 
 /// How many earlier lines the arrow keys and Ctrl-R reach. All of them stay in the store.
 pub(super) const REMEMBERED_LINES: u32 = 1000;
+
+/// What Tab opens.
+const MENU: &str = "proposals";
 
 /// What the user did.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,7 +33,11 @@ pub(super) struct Editor {
 impl Editor {
     /// An editor that remembers `earlier` lines. Reedline keeps them in memory; the REPL writes new ones to
     /// the store, where a failure can be told.
-    pub(super) fn new(earlier: &[String], told: Option<ExternalPrinter<String>>) -> Self {
+    pub(super) fn new(
+        earlier: &[String],
+        completer: Box<dyn Completer + Send>,
+        told: Option<ExternalPrinter<String>>,
+    ) -> Self {
         let mut history = FileBackedHistory::new(REMEMBERED_LINES as usize).unwrap_or_default();
         for line in earlier {
             // An in-memory history takes every line.
@@ -38,7 +46,16 @@ impl Editor {
         let mut keys = default_emacs_keybindings();
         let new_line = ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
         keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, new_line);
+        let propose = vec![ReedlineEvent::Menu(MENU.into()), ReedlineEvent::MenuNext];
+        keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, ReedlineEvent::UntilFound(propose));
+        keys.add_binding(KeyModifiers::SHIFT, KeyCode::BackTab, ReedlineEvent::MenuPrevious);
+        let menu = ColumnarMenu::default().with_name(MENU).with_columns(1).with_marker("> ");
         let mut reedline = Reedline::create()
+            .with_completer(completer)
+            .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
+            .with_quick_completions(true)
+            .with_partial_completions(true)
+            .with_ansi_colors(std::env::var_os("NO_COLOR").is_none())
             .with_history(Box::new(history))
             .with_edit_mode(Box::new(Emacs::new(keys)))
             .use_bracketed_paste(true);

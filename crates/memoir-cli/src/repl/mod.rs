@@ -1,12 +1,18 @@
 //! The REPL: read a line, run a command or a turn, again.
 
 mod ask;
+mod attachments;
+mod completion;
 mod editor;
+mod grammar;
 mod picker;
 mod prompt;
 mod quiet;
+mod shell;
+mod sources;
 mod told;
 mod view;
+mod welcome;
 
 use std::sync::Arc;
 
@@ -24,6 +30,7 @@ use crate::{
 };
 use editor::{Editor, Line};
 use quiet::Quiet;
+use sources::LookedUp;
 use view::TurnView;
 
 pub(crate) use picker::pick_conversation;
@@ -31,12 +38,19 @@ pub(crate) use told::Told;
 
 /// Talks until the user leaves.
 pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
-    banner(&app);
+    welcome::banner(&app).await;
     app.agent.approvals.asker = Some(Arc::new(ask::TerminalAsker));
     start_workers(&mut app).await;
     let mut interrupts = Interrupts::listen();
     let earlier = app.agent.store.recent_commands(editor::REMEMBERED_LINES).await?;
-    let mut editor = Editor::new(&earlier, app.told.take_printer());
+    let looked_up = LookedUp {
+        store: Arc::clone(&app.agent.store),
+        runtime: tokio::runtime::Handle::current(),
+        models: Arc::clone(&app.models),
+        home: app.home.clone(),
+        directory: std::env::current_dir().unwrap_or_default(),
+    };
+    let mut editor = Editor::new(&earlier, Box::new(looked_up), app.told.take_printer());
     let tasks = Tasks::look_after(&app);
     loop {
         announce(&mut app).await;
@@ -108,8 +122,15 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
         eprintln!("{}", Failure::from(error).sentence());
     }
     let command = line.trim_start();
+    if let Some(command) = command.strip_prefix('!') {
+        shell::run(command, cancel).await;
+        return Next::Prompt;
+    }
     if !command.starts_with('/') {
-        turn(app, line, cancel).await;
+        match attachments::attach(line, &std::env::current_dir().unwrap_or_default()) {
+            Ok(prompt) => turn(app, &prompt, cancel).await,
+            Err(failure) => eprintln!("{}", failure.sentence()),
+        }
         return Next::Prompt;
     }
     let ran = tokio::select! {
@@ -121,10 +142,17 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
         }
         ran = commands::run(command, app) => ran,
     };
-    ran.unwrap_or_else(|failure| {
-        eprintln!("{}", failure.sentence());
-        Next::Prompt
-    })
+    match ran {
+        Ok(Next::Ask(prompt)) => {
+            turn(app, &prompt, cancel).await;
+            Next::Prompt
+        }
+        Ok(next) => next,
+        Err(failure) => {
+            eprintln!("{}", failure.sentence());
+            Next::Prompt
+        }
+    }
 }
 
 fn cancelled() -> Next {
@@ -154,13 +182,20 @@ async fn turn(app: &mut App, prompt: &str, cancel: &CancellationToken) {
             if report.status == ExchangeStatus::Stopped {
                 eprintln!("{} Say \"go on\" to let it continue.", report.text);
             }
-            println!("{}\n", view::dim(&metrics_line(&report)));
+            println!("{}\n", view::dim(&metrics_line(&report, screen_width())));
             app.last_recalled = report.recalled;
             app.last_context = report.context;
+            (app.last_answer, app.unanswered) = (Some(report.text), None);
         }
         Err(error) => {
             let failure = Failure::from(error);
-            eprintln!("{}\n{}\n", failure.sentence(), view::dim("The up arrow brings the prompt back."));
+            eprintln!(
+                "{}\n{}\n",
+                failure.sentence(),
+                view::dim("/retry asks again; the up arrow brings the prompt back.")
+            );
+            app.conversation.replace(None);
+            app.unanswered = Some(prompt.to_owned());
         }
     }
 }
@@ -196,10 +231,7 @@ pub(crate) async fn let_workers_go_on(app: &App) {
     }
 }
 
-fn banner(app: &App) {
-    println!("Memoir {} · {} ({})", env!("CARGO_PKG_VERSION"), app.choice.name, app.choice.reason);
-    match app.conversation.id() {
-        Some(id) => println!("Going on with conversation {id}. /help shows the commands."),
-        None => println!("/help shows the commands."),
-    }
+/// How many columns the terminal has.
+pub(crate) fn screen_width() -> usize {
+    rustix::termios::tcgetwinsize(std::io::stdout()).map_or(80, |size| usize::from(size.ws_col)).max(1)
 }

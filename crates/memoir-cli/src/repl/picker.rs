@@ -1,50 +1,62 @@
-//! `-r` without an id: choosing a conversation from a list.
+//! Choosing a conversation from all there are, by typing some of its title.
 
-use std::io::{BufRead as _, Write as _, stdin};
+use std::io::{IsTerminal as _, stdin};
 
-use anstream::{eprintln, println, stdout};
+use anstream::println;
+use inquire::{InquireError, Select};
 use memoir_core::{ConversationId, TimeZone};
 use memoir_store::{ConversationList, Store};
 
-use crate::{failure::Failure, printable::printable};
+use crate::{
+    failure::{Failure, Kind},
+    talks,
+};
 
-/// How many conversations are offered.
-const OFFERED: u32 = 20;
+/// How many are seen at once.
+const PAGE: usize = 12;
+
+/// A line to choose.
+struct Choice {
+    id: ConversationId,
+    line: String,
+}
+
+impl std::fmt::Display for Choice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.line)
+    }
+}
 
 /// The conversation that the user picks, or none.
 pub(crate) async fn pick_conversation(
     store: &dyn Store,
     zone: &TimeZone,
 ) -> Result<Option<ConversationId>, Failure> {
-    let offered = store.conversations(&ConversationList { scope: None, limit: OFFERED }).await?;
+    let offered =
+        store.conversations(&ConversationList { limit: u32::MAX, ..ConversationList::default() }).await?;
     if offered.is_empty() {
-        println!("There is no conversation to go on with yet; this is the first.");
+        println!("There is no conversation to go on with yet.");
         return Ok(None);
     }
-    for conversation in offered.iter().rev() {
-        let project = conversation.scope.rsplit('/').next().unwrap_or_default();
-        println!(
-            "{:>6}  {}  {project}: {}",
-            conversation.id,
-            conversation.updated.minute_in(zone),
-            printable(&conversation.title),
-        );
+    if !stdin().is_terminal() {
+        return Err(Failure::new(Kind::Usage, "there is no terminal to choose on").hint("Name it: -r ID."));
     }
-    loop {
-        print_question()?;
-        let mut line = String::new();
-        if stdin().lock().read_line(&mut line)? == 0 || line.trim().is_empty() {
-            return Ok(None);
-        }
-        match line.trim().parse().map(ConversationId::new) {
-            Ok(id) if store.conversation(id).await?.is_some() => return Ok(Some(id)),
-            _ => eprintln!("There is no conversation {}. Type a number from the list.", line.trim()),
+    let choices: Vec<Choice> =
+        offered.iter().map(|found| Choice { id: found.id, line: talks::line(found, zone) }).collect();
+    let asked = tokio::task::spawn_blocking(move || {
+        Select::new("Which one?", choices)
+            .with_page_size(PAGE)
+            .with_help_message("type some of its title, arrows to move, Enter to take it, Esc for none")
+            .prompt()
+    });
+    let picked =
+        asked.await.map_err(|error| Failure::new(Kind::Failed, format!("the picker failed: {error}")))?;
+    match picked {
+        Ok(choice) => Ok(Some(choice.id)),
+        Err(InquireError::OperationCanceled | InquireError::OperationInterrupted) => Ok(None),
+        Err(error) => {
+            Err(Failure::new(Kind::Failed, format!("the picker failed: {error}"))
+                .hint("Name it: /resume ID."))
         }
     }
-}
-
-fn print_question() -> Result<(), Failure> {
-    let mut out = stdout();
-    write!(out, "Which one? (Enter begins a new one) ")?;
-    Ok(out.flush()?)
 }

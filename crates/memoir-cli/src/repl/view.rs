@@ -1,9 +1,6 @@
 //! A turn on the screen: a spinner with what is happening, the answer as it comes.
 
-use std::{
-    io::{Write as _, stdout},
-    time::Duration,
-};
+use std::time::Duration;
 
 use anstream::{eprintln, println};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -11,6 +8,7 @@ use memoir_agent::{ToolOutcome, TurnEvent};
 use memoir_redact::without_secrets;
 
 use crate::{
+    answer_view::AnswerView,
     printable::printable,
     trace::{self, Verbosity},
 };
@@ -19,18 +17,18 @@ pub(super) struct TurnView {
     verbosity: Verbosity,
     /// Shown while nothing is being written: both would use the same line.
     spinner: Option<ProgressBar>,
-    /// Whether the cursor stands behind the last character of an unfinished line.
-    mid_line: bool,
+    answer: AnswerView,
 }
 
 impl TurnView {
     pub(super) fn new(verbosity: Verbosity) -> Self {
-        Self { verbosity, spinner: None, mid_line: false }
+        Self { verbosity, spinner: None, answer: AnswerView::new() }
     }
 
     pub(super) fn show(&mut self, event: &TurnEvent) {
         match event {
             TurnEvent::RequestSent(request) => {
+                self.finish();
                 if let Some(sent) = trace::request(request, self.verbosity) {
                     self.finish();
                     println!("{}", dim(&printable(&sent)));
@@ -45,11 +43,15 @@ impl TurnView {
             TurnEvent::Thinking(_) => self.spin("reasoning"),
             TurnEvent::Asking => self.finish(),
             TurnEvent::Text(text) => {
-                self.stop_spinning();
-                let _ = write!(stdout(), "{}", printable(text)).and_then(|()| stdout().flush());
-                self.mid_line = !text.ends_with('\n');
+                let spinner = &mut self.spinner;
+                self.answer.push(text, || stop(spinner));
+                // A block is shown when it is whole; until then it is seen that one comes.
+                if self.answer.is_waiting() {
+                    self.spin("writing");
+                }
             }
             TurnEvent::ToolStarted(call) => {
+                self.finish();
                 self.spin(&format!("running {}", call.name));
             }
             TurnEvent::ToolFinished { call, outcome } => {
@@ -77,11 +79,8 @@ impl TurnView {
 
     /// Leaves the cursor at the start of a line of its own.
     pub(super) fn finish(&mut self) {
-        self.stop_spinning();
-        if self.mid_line {
-            println!();
-            self.mid_line = false;
-        }
+        stop(&mut self.spinner);
+        self.answer.finish(|| {});
     }
 
     /// Says what is happening, and for how long.
@@ -90,7 +89,6 @@ impl TurnView {
             spinner.set_message(what.to_owned());
             return;
         }
-        self.finish();
         let spinner = ProgressBar::new_spinner().with_message(what.to_owned());
         if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
             spinner.set_style(style);
@@ -98,11 +96,11 @@ impl TurnView {
         spinner.enable_steady_tick(Duration::from_millis(100));
         self.spinner = Some(spinner);
     }
+}
 
-    fn stop_spinning(&mut self) {
-        if let Some(spinner) = self.spinner.take() {
-            spinner.finish_and_clear();
-        }
+fn stop(spinner: &mut Option<ProgressBar>) {
+    if let Some(spinner) = spinner.take() {
+        spinner.finish_and_clear();
     }
 }
 

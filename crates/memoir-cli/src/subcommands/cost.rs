@@ -29,6 +29,8 @@ pub(super) async fn run(
 pub(super) async fn last_of_this_project(store: &dyn Store) -> Result<Option<ConversationId>, Failure> {
     let Ok(directory) = std::env::current_dir() else { return Ok(None) };
     let scope = scope::project_of(&directory).to_string_lossy().into_owned();
-    let last = store.conversations(&ConversationList { scope: Some(scope), limit: 1 }).await?;
+    let last = store
+        .conversations(&ConversationList { scope: Some(scope), limit: 1, ..ConversationList::default() })
+        .await?;
     Ok(last.first().map(|conversation| conversation.id))
 }

@@ -26,7 +26,7 @@ pub(super) async fn run(
     zone: &TimeZone,
     home: &Home,
 ) -> Result<(), Failure> {
-    let settings: WorkerSettings = settings::read(&models.config.workers, "workers", store.as_ref()).await?;
+    let settings: WorkerSettings = settings::read(&models.config, "workers", store.as_ref()).await?;
     let recall = recall::recall(Arc::clone(&store), models, zone, None).await?;
     let office = Office::new(recall.clone(), None, settings.daily_budget());
     let embedding = match settings.is_on(WorkerKind::EmbeddingGenerator) {

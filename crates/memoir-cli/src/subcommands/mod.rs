@@ -1,29 +1,41 @@
-//! What `memoir` does besides talking: one file per subcommand.
+//! What `memoir` does besides talking: one file per subcommand, or the file that a slash command has in common with it.
 
+mod completions;
 mod cost;
 pub(crate) mod daemon;
 mod docs;
 mod eval;
-mod import;
-mod memory;
 mod models;
 mod search;
 mod worker;
 mod write;
 
-use std::sync::Arc;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use memoir_core::{ConversationId, TimeZone};
+use memoir_recall::Recall;
 use memoir_store::Store;
 
 use crate::{
-    args::{Command, MemoryCommand, WorkerCommand},
-    failure::Failure,
+    args::{Args, Command, WorkerCommand},
+    backup,
+    config::IN_PROJECT,
+    config_view, doctor,
+    environment::Environment,
+    exporting,
+    failure::{Failure, Kind},
     home::Home,
+    importing,
+    memory_view::{self, Keeper},
     models::Models,
-    recall, scheduling,
+    recall, scheduling, talks,
     tasks::TaskEngine,
 };
+
+pub(crate) use search::run as search;
 
 /// How data is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,45 +44,97 @@ enum Format {
     Json,
 }
 
-/// Runs a subcommand.
-pub(crate) async fn run(
-    command: Command,
-    models: &Arc<Models>,
-    store: Arc<dyn Store>,
-    zone: &TimeZone,
-    home: &Home,
-) -> Result<(), Failure> {
-    match command {
-        Command::Search { query, since, scope, limit, json } => {
-            let format = if json { Format::Json } else { Format::Text };
-            let here = std::env::current_dir().ok();
-            let recall = recall::recall(store, models, zone, here.as_deref()).await?;
-            let search = search::Search { query, since, scope, limit: limit.into(), format };
-            search::run(search, recall).await
-        }
-        Command::Worker(WorkerCommand::Run { .. }) => worker::run(models, store, zone).await,
-        Command::Memory(MemoryCommand::Forget(wanted)) => {
-            let recall = recall::recall(store, models, zone, None).await?;
-            memory::forget(wanted, &recall, &home.posts()).await
-        }
-        Command::Docs(command) => docs::run(command, models, store, zone, home).await,
-        Command::Write(wanted) => write::run(wanted, models, store, zone, home).await,
-        Command::Schedule(command) => {
-            let directory = std::env::current_dir()?;
-            scheduling::run(command, &engine(models, store, zone, home), &directory).await
-        }
-        Command::Daemon { print_unit: true } => daemon::print_unit(),
-        Command::Daemon { print_unit: false } => daemon::run(engine(models, store, zone, home)).await,
-        Command::Import(command) => import::run(command, store.as_ref(), zone).await,
-        Command::Eval(command) => eval::run(command).await,
-        Command::Models(command) => models::run(command, models, store.as_ref()).await,
-        Command::Cost { conversation, json } => {
-            let format = if json { Format::Json } else { Format::Text };
-            cost::run(conversation.map(ConversationId::new), format, store.as_ref(), zone).await
-        }
+impl Format {
+    fn of(json: bool) -> Self {
+        if json { Self::Json } else { Self::Text }
     }
 }
 
-fn engine(models: &Arc<Models>, store: Arc<dyn Store>, zone: &TimeZone, home: &Home) -> Arc<TaskEngine> {
-    TaskEngine::new(Arc::clone(models), store, home.clone(), zone.clone())
+/// What subcommands work with.
+pub(crate) struct Desk {
+    pub(crate) models: Arc<Models>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) zone: TimeZone,
+    pub(crate) home: Home,
+    pub(crate) project: PathBuf,
+}
+
+impl Desk {
+    async fn recall(&self) -> Result<Recall, Failure> {
+        recall::recall(Arc::clone(&self.store), &self.models, &self.zone, Some(&self.project)).await
+    }
+
+    fn engine(&self) -> Arc<TaskEngine> {
+        TaskEngine::new(
+            Arc::clone(&self.models),
+            Arc::clone(&self.store),
+            self.home.clone(),
+            self.zone.clone(),
+        )
+    }
+}
+
+/// Runs what needs no memory, or must not open it. Gives back what is left to do.
+pub(crate) async fn without_memory(
+    args: Args,
+    home: &Home,
+    project: &Path,
+    environment: &Environment,
+) -> Result<Option<Args>, Failure> {
+    match &args.command {
+        Some(Command::Completions { script }) => completions::run(*script)?,
+        Some(Command::Daemon { print_unit: true }) => daemon::print_unit()?,
+        Some(Command::Restore(wanted)) => backup::restore(wanted, home, &TimeZone::system()).await?,
+        Some(Command::Doctor { json }) => {
+            let file = project.join(IN_PROJECT);
+            if !doctor::run(home, &file, environment.clone(), *json).await? {
+                return Err(Failure::new(Kind::Failed, "not everything is as it should be")
+                    .hint("What to do stands below each line marked BAD."));
+            }
+        }
+        _ => return Ok(Some(args)),
+    }
+    Ok(None)
+}
+
+/// Runs a subcommand.
+pub(crate) async fn run(command: Command, desk: &Desk) -> Result<(), Failure> {
+    let Desk { models, store, zone, home, project } = desk;
+    match command {
+        Command::Search(wanted) => search(wanted, desk.recall().await?).await,
+        Command::Conversations(command) => talks::run(command, store.as_ref(), zone).await,
+        Command::Memory(command) => {
+            let recall = desk.recall().await?;
+            memory_view::run(
+                command,
+                &Keeper { recall: &recall, home, conversation: None, command: "memoir memory" },
+            )
+            .await
+        }
+        Command::Export(wanted) => exporting::run(&wanted, store.as_ref(), zone).await,
+        Command::Backup { folder } => backup::back_up(folder.as_deref(), store.as_ref(), home, zone).await,
+        Command::Config(command) => {
+            let file = project.join(IN_PROJECT);
+            let files = config_view::Files { home, project: &file, environment: &models.environment };
+            config_view::run(command, &files, store.as_ref()).await
+        }
+        Command::Worker(WorkerCommand::Run { .. }) => worker::run(models, Arc::clone(store), zone).await,
+        Command::Docs(command) => docs::run(command, models, Arc::clone(store), zone, home).await,
+        Command::Write(wanted) => write::run(wanted, models, Arc::clone(store), zone, home).await,
+        Command::Schedule(command) => {
+            let directory = std::env::current_dir()?;
+            scheduling::run(command, &desk.engine(), &directory).await
+        }
+        Command::Daemon { .. } => daemon::run(desk.engine()).await,
+        Command::Import(command) => importing::run(command, store.as_ref(), zone).await,
+        Command::Eval(command) => eval::run(command).await,
+        Command::Models(command) => models::run(command, models, store.as_ref()).await,
+        Command::Cost { conversation, json } => {
+            cost::run(conversation.map(ConversationId::new), Format::of(json), store.as_ref(), zone).await
+        }
+        // These are done without opening the memory, or are talk.
+        Command::Completions { .. } | Command::Restore(_) | Command::Doctor { .. } | Command::Demo { .. } => {
+            Ok(())
+        }
+    }
 }

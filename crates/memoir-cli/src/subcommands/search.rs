@@ -1,42 +1,25 @@
 //! `memoir search`.
 
-use std::{
-    io::{Write as _, stdout},
-    path::PathBuf,
-};
+use std::io::{Write as _, stdout};
 
 use memoir_recall::{Asking, Recall};
 use memoir_store::Filter;
 
 use super::Format;
-use crate::{dates, failure::Failure, output::json_passages, scope, search_view};
+use crate::{args::SearchArgs, dates, failure::Failure, output::json_passages, search_view, talks};
 
-/// What is looked for, and where.
-pub(super) struct Search {
-    pub(super) query: String,
-    pub(super) since: Option<String>,
-    pub(super) scope: Option<PathBuf>,
-    pub(super) limit: usize,
-    pub(super) format: Format,
-}
-
-pub(super) async fn run(search: Search, mut recall: Recall) -> Result<(), Failure> {
-    let since = dates::since(search.since.as_deref(), &recall)?;
-    let scope = match &search.scope {
-        None => None,
-        Some(directory) if directory.is_dir() => {
-            Some(scope::project_of(directory).to_string_lossy().into_owned())
-        }
-        // A project that is gone is still remembered.
-        Some(directory) => Some(directory.to_string_lossy().into_owned()),
-    };
-    recall.settings.exchange_capacity = search.limit;
-    recall.settings.exchanges_per_conversation = search.limit;
-    recall.settings.document_limit = search.limit.min(recall.settings.document_limit);
+pub(crate) async fn run(wanted: SearchArgs, mut recall: Recall) -> Result<(), Failure> {
+    let since = dates::since(wanted.since.as_deref(), &recall)?;
+    let scope = wanted.scope.as_deref().map(talks::project);
+    let limit = usize::from(wanted.limit);
+    recall.settings.exchange_capacity = limit;
+    recall.settings.exchanges_per_conversation = limit;
+    recall.settings.document_limit = limit.min(recall.settings.document_limit);
     // Whoever searches reads it himself: nothing has to fit into a request.
     recall.settings.token_budget = u64::MAX;
-    let found = recall.ask(&search.query, Asking::Search, Filter { since, scope, ..Filter::default() }).await;
-    let text = match search.format {
+    let query = wanted.query.join(" ");
+    let found = recall.ask(&query, Asking::Search, Filter { since, scope, ..Filter::default() }).await;
+    let text = match Format::of(wanted.json) {
         Format::Text => search_view::text(&found, &recall.zone),
         Format::Json => serde_json::to_string(&json_passages(&found.passages, &found.documents))
             .map_err(std::io::Error::from)?,

@@ -18,7 +18,7 @@ use crate::{
 
 /// Does everything that is due, and tells what that was.
 pub(super) async fn run(models: &Models, store: Arc<dyn Store>, zone: &TimeZone) -> Result<(), Failure> {
-    let settings: WorkerSettings = settings::read(&models.config.workers, "workers", store.as_ref()).await?;
+    let settings: WorkerSettings = settings::read(&models.config, "workers", store.as_ref()).await?;
     let recall = recall::recall(Arc::clone(&store), models, zone, None).await?;
     let can_embed = recall.embedder.is_available();
     let summarizer = models.connect_summarizer(store.as_ref()).await?;

@@ -79,10 +79,10 @@ fn what_left_the_window_comes_back_when_it_matters() {
     terminal.wait_for_prompt();
     terminal.type_keys("/memory show\r");
     terminal.wait_for("1 The spare key is under the blue flower pot, please never tell the neighbours.");
-    terminal.type_keys("/memory unpin 7\r");
-    terminal.wait_for("there is no pinned instruction 7");
-    terminal.type_keys("/memory unpin 1\r");
-    terminal.wait_for("No longer pinned: The spare key");
+    terminal.type_keys("/memory release 7\r");
+    terminal.wait_for("there is no instruction 7");
+    terminal.type_keys("/memory release 1\r");
+    terminal.wait_for("No longer kept: The spare key");
     drop(terminal);
     say(&home, &provider, "What a fine day it is.");
     assert!(!system(&provider).contains("word by word"));
@@ -335,7 +335,7 @@ fn core_memory_is_written_by_the_model_shown_and_undone() {
     terminal.type_keys("/context set budget_tokens 9000\r");
     terminal.wait_for("context.budget_tokens is 9000 from now on.");
     terminal.type_keys("/help memory\r");
-    terminal.wait_for("/memory [show | edit BLOCK [TEXT] | undo | unpin N]");
+    terminal.wait_for("/memory [show [ID] | edit BLOCK [TEXT] | undo |");
 }
 
 #[test]

@@ -436,7 +436,7 @@ fn what_the_background_does_is_told_on_request_and_trouble_does_not_reach_the_tu
     terminal.type_keys("And yet another?\r");
     provider.wait_for_requests(3);
     terminal.type_keys("\x03");
-    terminal.wait_for("The up arrow brings the prompt back.");
+    terminal.wait_for("the up arrow brings the prompt back.");
     let asked = summarizer.requests().len();
     summarizer.wait_for_requests(asked + 1);
     terminal.type_keys("/verbosity 0\r");

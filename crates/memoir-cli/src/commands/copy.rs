@@ -1,0 +1,102 @@
+//! `/copy`: the last answer, into the clipboard of whoever sits at the terminal.
+
+use std::io::{Write as _, stdout};
+
+use anstream::println;
+use async_trait::async_trait;
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+
+use super::{Command, Next};
+use crate::{
+    app::App,
+    failure::{Failure, Kind},
+};
+
+pub(super) struct Copy;
+
+#[async_trait]
+impl Command for Copy {
+    fn name(&self) -> &'static str {
+        "copy"
+    }
+
+    fn arguments(&self) -> &'static str {
+        "[code]"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Copy the last answer, or the last code in it."
+    }
+
+    async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {
+        let nothing =
+            || Failure::new(Kind::Usage, "there is no answer to copy yet").hint("Ask something first.");
+        let answer = match (&app.last_answer, app.conversation.id()) {
+            (Some(answer), _) => answer.clone(),
+            (None, Some(id)) => {
+                let last = app.agent.store.exchanges(id, 1).await?.pop().ok_or_else(nothing)?;
+                last.assistant_message
+            }
+            (None, None) => return Err(nothing()),
+        };
+        let text = match arguments {
+            "" => answer,
+            "code" => last_code(&answer).ok_or_else(|| {
+                Failure::new(Kind::Usage, "there is no code in the last answer")
+                    .hint("/copy takes all of it.")
+            })?,
+            other => {
+                return Err(Failure::new(Kind::Usage, format!("/copy {other} is not understood"))
+                    .hint("Use /copy or /copy code."));
+            }
+        };
+        // The terminal does it, here or at the other end of ssh (OSC 52).
+        write!(stdout(), "\x1b]52;c;{}\x07", STANDARD.encode(&text))?;
+        stdout().flush()?;
+        let count = text.chars().count();
+        println!("{count} characters were handed to your terminal's clipboard.");
+        Ok(Next::Prompt)
+    }
+}
+
+/// What stands in the last fence.
+fn last_code(answer: &str) -> Option<String> {
+    let (mut last, mut open): (Option<String>, Option<(String, String)>) = (None, None);
+    for line in answer.lines() {
+        let trimmed = line.trim_start();
+        let fence: String = trimmed.chars().take_while(|letter| *letter == '`' || *letter == '~').collect();
+        match &mut open {
+            Some((opened, text)) => {
+                if fence.len() >= opened.len()
+                    && trimmed.trim_end() == fence
+                    && fence.starts_with(&opened[..1])
+                {
+                    last = Some(std::mem::take(text));
+                    open = None;
+                } else {
+                    text.push_str(line);
+                    text.push('\n');
+                }
+            }
+            None if fence.len() >= 3 => open = Some((fence, String::new())),
+            None => {}
+        }
+    }
+    open.map(|(_, text)| text).or(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::last_code;
+
+    #[test]
+    fn the_last_fence_is_taken_whole() {
+        assert_eq!(
+            last_code("a\n```rust\nfn a() {}\n```\nb\n~~~\nlast\n```\n~~~\n"),
+            Some("last\n```\n".into())
+        );
+        assert_eq!(last_code("````\n```\nx\n```\n````"), Some("```\nx\n```\n".into()));
+        assert_eq!(last_code("```\ncut off"), Some("cut off\n".into()));
+        assert_eq!(last_code("no code"), None);
+    }
+}

@@ -1,0 +1,39 @@
+//! `/retry`: the last prompt once more.
+
+use async_trait::async_trait;
+
+use super::{Command, Next};
+use crate::{
+    app::App,
+    failure::{Failure, Kind},
+};
+
+pub(super) struct Retry;
+
+#[async_trait]
+impl Command for Retry {
+    fn name(&self) -> &'static str {
+        "retry"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Ask the last prompt again; the new answer replaces the old."
+    }
+
+    async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {
+        // What failed or was cancelled was not kept: there is nothing to replace.
+        if let Some(prompt) = app.unanswered.take() {
+            return Ok(Next::Ask(prompt));
+        }
+        let nothing =
+            || Failure::new(Kind::Usage, "nothing has been asked here yet").hint("Ask something first.");
+        let id = app.conversation.id().ok_or_else(nothing)?;
+        let last = app.agent.store.exchanges(id, 1).await?.pop().ok_or_else(nothing)?;
+        if last.conversation_id != id {
+            return Err(Failure::new(Kind::Usage, "nothing has been asked in this fork yet")
+                .hint("What it began with stays as it is; ask again in your words."));
+        }
+        app.conversation.replace(Some(last.id));
+        Ok(Next::Ask(last.user_message))
+    }
+}

@@ -1,0 +1,55 @@
+//! What is said when the REPL opens.
+
+use anstream::println;
+use memoir_store::ConversationList;
+
+use crate::{
+    app::{App, Kept},
+    demo, importing,
+    printable::printable,
+};
+
+/// Who answers and why; and, at the first start, what can be done at once.
+pub(super) async fn banner(app: &App) {
+    println!("Memoir {} · {} ({})", env!("CARGO_PKG_VERSION"), app.choice.name, app.choice.reason);
+    match (app.kept, app.conversation.id()) {
+        (Kept::Never, _) => println!("Incognito: nothing is read from memory, and nothing of this is kept."),
+        (Kept::Demo, _) => {
+            println!(
+                "A throw-away memory: three months of a made-up project, gone when you leave. Ask, for example:"
+            );
+            demo::QUESTIONS.iter().for_each(|question| println!("  {question}"));
+        }
+        (Kept::Always, Some(id)) => {
+            println!("Going on with conversation {id}. /help shows the commands.");
+            return;
+        }
+        (Kept::Always, None) => first_steps(app).await,
+    }
+    println!("/help shows the commands.");
+}
+
+/// Said as long as nothing is remembered.
+async fn first_steps(app: &App) {
+    let any = ConversationList { limit: 1, ..ConversationList::default() };
+    // What cannot be read now is told by what is asked next.
+    if app.agent.store.conversations(&any).await.map_or(true, |found| !found.is_empty()) {
+        return;
+    }
+    println!("Nothing is remembered yet: whatever you say here will be.");
+    let found = importing::found();
+    let words: Vec<String> = found.iter().map(importing::words).collect();
+    match words.as_slice() {
+        [] => println!("/import brings in what you said to other agents, from their exports."),
+        words => {
+            let commands: Vec<String> =
+                found.iter().map(|found| format!("/import {}", importing::command(found.format))).collect();
+            println!(
+                "Found on this machine: {}. {} brings that in.",
+                printable(&words.join(", ")),
+                commands.join(", ")
+            );
+        }
+    }
+    println!("memoir demo opens a sample memory to ask things of.");
+}

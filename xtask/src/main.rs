@@ -4,6 +4,7 @@
 
 mod docs;
 mod ladder;
+mod recording;
 
 use std::{
     path::{Path, PathBuf},
@@ -23,6 +24,14 @@ enum Chore {
     #[command(subcommand)]
     /// The reference pages that are made from the program's own lists
     Docs(Docs),
+    /// Read the sample of the demo, so that the demo opens at once
+    Demo,
+    /// Record a session with the demo for the README
+    Recording {
+        /// The program
+        #[arg(default_value = "target/release/memoir")]
+        binary: PathBuf,
+    },
 }
 
 #[derive(Subcommand)]
@@ -38,6 +47,8 @@ fn main() -> ExitCode {
         Chore::Ladder => ladder::check(&root()),
         Chore::Docs(Docs::Write) => docs::write(&root()),
         Chore::Docs(Docs::Check) => docs::check(&root()),
+        Chore::Demo => demo(&root()),
+        Chore::Recording { binary } => recording::record(&root(), &root().join(binary)),
     };
     match outcome {
         Ok(said) => {
@@ -49,6 +60,15 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Writes the vectors of the sample.
+fn demo(root: &Path) -> Outcome {
+    let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
+    let vectors = runtime.block_on(memoir_cli::demo_vectors())?;
+    let path = root.join("crates/memoir-cli/demo/vectors.bin");
+    std::fs::write(&path, &vectors).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(format!("{} kB of vectors are written.", vectors.len() / 1024))
 }
 
 /// The workspace.

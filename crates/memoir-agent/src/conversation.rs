@@ -38,7 +38,8 @@ impl CurrentConversation {
         self.replacing = exchange;
     }
 
-    pub(crate) fn replacing(&self) -> Option<ExchangeId> {
+    /// The exchange in whose place the next one comes.
+    pub fn replacing(&self) -> Option<ExchangeId> {
         self.replacing
     }
 

@@ -1,5 +1,5 @@
-//! From starting the program to a drawn prompt, with nothing and with 100,000 messages in the file; and how
-//! much memory it holds then.
+//! How long a person waits: from starting the program to a drawn prompt, for the list of `/resume`, for `/history` and for
+//! `memoir search`, with nothing and with 100,000 messages in 5,000 conversations; and how much memory it holds then.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark that cannot run should say so")]
 
@@ -9,6 +9,8 @@ use memoir_store::sqlite::{SqliteStore, fill::talk};
 use memoir_testkit::{Home, Terminal};
 
 const MESSAGES: i64 = 100_000;
+/// Exchanges to a conversation: 5,000 conversations.
+const EACH: i64 = 10;
 const RUNS: usize = 30;
 
 fn main() {
@@ -16,27 +18,68 @@ fn main() {
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
-    println!("start to prompt, {RUNS} runs each     median       worst    resident");
+    println!("{RUNS} runs each                          median       worst");
     for messages in [0, MESSAGES] {
         let home = Home::new(env!("CARGO_BIN_EXE_memoir"));
         fill(&home, messages);
-        let mut times: Vec<Duration> = Vec::with_capacity(RUNS);
+        // As it is when nothing is left to do in the background.
+        home.write_config("[workers]\nembedding_generator = \"off\"\nexchange_summarizer = \"off\"\nconversation_summarizer = \"off\"\n");
         let mut resident = 0;
-        for _ in 0..RUNS {
-            let started = Instant::now();
+        let open = || {
             let terminal = Terminal::open(&home, None, (24, 80), &[]);
             terminal.wait_for_prompt();
-            times.push(started.elapsed());
+            terminal
+        };
+        report(messages, "start to prompt", || {
+            let started = Instant::now();
+            let terminal = open();
             resident = resident.max(terminal.resident_kilobytes());
+            started.elapsed()
+        });
+        println!("{messages:>8} messages  resident         {:>8.1} MB", resident as f64 / 1024.0);
+        if messages == 0 {
+            continue;
         }
-        times.sort();
-        println!(
-            "{messages:>8} messages           {:>8.1} ms {:>8.1} ms {:>8.1} MB",
-            millis(times[RUNS / 2]),
-            millis(times[RUNS - 1]),
-            resident as f64 / 1024.0
-        );
+        report(messages, "/resume, list", || {
+            let terminal = open();
+            let started = Instant::now();
+            terminal.type_keys("/resume\r");
+            terminal.wait_for("Conversation 4999");
+            started.elapsed()
+        });
+        report(messages, "/resume, typing", || {
+            let terminal = open();
+            terminal.type_keys("/resume\r");
+            terminal.wait_for("Conversation 4999");
+            let started = Instant::now();
+            terminal.type_keys("1234");
+            terminal.wait_until("one of them", |screen| {
+                screen.contains("Conversation 1234") && !screen.contains("Conversation 4999")
+            });
+            started.elapsed()
+        });
+        report(messages, "/resume ID, /history", || {
+            let terminal = open();
+            let started = Instant::now();
+            terminal.type_keys("/resume 2500\r");
+            terminal.wait_for("Going on with conversation 2500");
+            terminal.type_keys("/history 1\r");
+            terminal.wait_for("answer 24999");
+            started.elapsed()
+        });
+        report(messages, "memoir search", || {
+            let started = Instant::now();
+            home.memoir(["search", "the lighthouse keeper"]).succeed();
+            started.elapsed()
+        });
     }
+}
+
+fn report(messages: i64, what: &str, mut once: impl FnMut() -> Duration) {
+    let mut times: Vec<Duration> = (0..RUNS).map(|_| once()).collect();
+    times.sort();
+    let (median, worst) = (millis(times[RUNS / 2]), millis(times[RUNS - 1]));
+    println!("{messages:>8} messages  {what:<22} {median:>8.1} ms {worst:>8.1} ms");
 }
 
 fn millis(time: Duration) -> f64 {
@@ -47,7 +90,7 @@ fn fill(home: &Home, messages: i64) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let store = SqliteStore::open(&home.database()).await.unwrap();
-        store.fill_for_benchmark(messages / 2, talk).await.unwrap();
+        store.fill_conversations_for_benchmark(messages / 2, EACH, talk).await.unwrap();
         store.close().await;
     });
 }

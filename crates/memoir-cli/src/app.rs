@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memoir_agent::{Agent, ContextReport, CurrentConversation};
-use memoir_core::{Recalled, RunId, TimeZone, WorkerKind};
+use memoir_core::{ExchangeId, Recalled, RunId, TimeZone, WorkerKind};
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
 use memoir_workers::{Office, Runner, WorkerSettings};
@@ -39,8 +39,8 @@ pub(crate) struct App {
     pub(crate) home: Home,
     /// Whose memory it is.
     pub(crate) kept: Kept,
-    /// A prompt that got no answer.
-    pub(crate) unanswered: Option<String>,
+    /// A prompt that got no answer, and the exchange that its answer was to replace.
+    pub(crate) unanswered: Option<(String, Option<ExchangeId>)>,
     /// The last answer, as it was written.
     pub(crate) last_answer: Option<String>,
     pub(crate) models: Arc<Models>,
@@ -92,13 +92,17 @@ impl App {
 
     /// Whether a worker should run: it is switched on, and can do its work.
     pub(crate) fn should_run(&self, kind: WorkerKind) -> bool {
-        let can = kind != WorkerKind::EmbeddingGenerator || self.recall().embedder.is_available();
+        let can = match kind {
+            WorkerKind::EmbeddingGenerator => self.recall().embedder.is_available(),
+            // Of what is not kept no summary is wanted.
+            _ => self.kept != Kept::Never,
+        };
         can && self.worker_settings.is_on(kind)
     }
 
     /// Leaves to the workers what takes a server: nobody who talks waits for that.
     pub(crate) fn share_out_work(&mut self) {
-        self.agent.asks_for_digests = self.summarizer.is_some();
+        self.agent.asks_for_digests = self.summarizer.is_some() && self.kept != Kept::Never;
         let at_once = self.recall().embedder.is_local();
         self.agent.embeds_at_once = at_once && self.should_run(WorkerKind::EmbeddingGenerator);
     }

@@ -14,6 +14,7 @@ use crate::{
     args::RestoreArgs,
     failure::{Failure, Kind},
     home::Home,
+    partial::{Partial, private_folder},
     progress, question,
 };
 
@@ -39,19 +40,13 @@ pub(crate) async fn back_up(
             .hint("Name a folder that is not."));
     }
     // It has its name only when it is whole: what is cut off is not taken for a backup.
-    let arriving = folder.with_extension("part");
     let failed = |error: io::Error| {
         Failure::new(Kind::Failed, format!("{} cannot be written: {error}", folder.display()))
             .hint("Name another place.")
     };
-    let _ = std::fs::remove_dir_all(&arriving);
-    private_folder(&arriving).map_err(failed)?;
-    let made = fill(&arriving, store, home).await;
-    let made = made.and_then(|()| std::fs::rename(&arriving, &folder).map_err(failed));
-    if made.is_err() {
-        let _ = std::fs::remove_dir_all(&arriving);
-    }
-    made?;
+    let partial = Partial::folder(&folder).map_err(failed)?;
+    fill(partial.path(), store, home).await?;
+    partial.finish(&folder).map_err(failed)?;
     let size = std::fs::metadata(folder.join(DATABASE)).map_or(0, |file| file.len());
     println!(
         "The memory is in {} ({}), and was checked. memoir restore puts it back.",
@@ -96,13 +91,12 @@ pub(crate) async fn restore(wanted: &RestoreArgs, home: &Home, zone: &TimeZone) 
         return Err(Failure::new(Kind::Failed, format!("the backup is damaged: {fault}"))
             .hint("Nothing was changed. Try an older one."));
     }
-    let name = named("before-restore", zone);
-    println!("The memory at {} would be replaced, and kept as {name}.", home.database().display());
+    println!("The memory at {} would be replaced, and kept beside it.", home.database().display());
     if !question::confirm("Restore it?", wanted.yes).await? {
         return Ok(());
     }
-    let aside = home.data().join(&name);
-    private_folder(&aside)?;
+    private_folder(&home.data())?;
+    let aside = fresh_folder(&home.data().join(named("before-restore", zone)))?;
     let restored = sqlite::restore(&backup, &home.database(), &aside.join(DATABASE)).await;
     if restored.is_err() {
         let _ = std::fs::remove_dir(&aside);
@@ -129,11 +123,20 @@ fn named(what: &str, zone: &TimeZone) -> String {
     format!("{what}-{moment}")
 }
 
-fn private_folder(folder: &Path) -> io::Result<()> {
+/// Makes a folder that was not there: under this name, or with a number behind it.
+fn fresh_folder(wanted: &Path) -> io::Result<PathBuf> {
     let mut builder = std::fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(folder)
+    let mut number = 1;
+    loop {
+        let name = if number == 1 { String::new() } else { format!("-{number}") };
+        let folder = PathBuf::from(format!("{}{name}", wanted.display()));
+        match builder.create(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            made => return made.map(|()| folder),
+        }
+    }
 }
 
 /// Copies a folder with what is in it; one that is not there is nothing to copy.

@@ -122,7 +122,9 @@ impl Config {
         let text = read_file(user)?;
         let mut config = Self::parse(&text).map_err(|reason| wrong(user, &reason))?;
         let theirs = read_file(project)?;
-        if !theirs.is_empty() {
+        // Started in the folder that holds it, the user's own file may lie where a project's would.
+        let same = matches!((user.canonicalize(), project.canonicalize()), (Ok(user), Ok(project)) if user == project);
+        if !theirs.is_empty() && !same {
             config.overlay(&theirs).map_err(|reason| wrong(project, &reason))?;
         }
         Ok(config)

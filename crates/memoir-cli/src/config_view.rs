@@ -2,7 +2,7 @@
 
 use std::{
     io::{Write as _, stdout},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use memoir_agent::ContextSettings;
@@ -14,15 +14,17 @@ use memoir_models::Provider;
 use memoir_store::Store;
 use memoir_workers::WorkerSettings;
 use serde::Serialize;
-use toml_edit::{DocumentMut, Item, Table};
+use toml_edit::{DocumentMut, Item, Table, TableLike};
 
 use crate::{
     args::ConfigCommand,
     config::{Config, read_file},
-    core_memory::write_private,
     environment::Environment,
     failure::{Failure, Kind},
     home::Home,
+    models,
+    partial::Partial,
+    permissions,
     printable::printable,
     settings,
 };
@@ -119,11 +121,14 @@ async fn get(key: &str, json: bool, files: &Files<'_>, store: &dyn Store) -> Res
     let name = canonical(key)?;
     let entries = entries(files, store).await?;
     let Some(entry) = entries.into_iter().find(|entry| entry.key == name) else { return Err(unknown(key)) };
-    let text = if json { serde_json::to_string(&entry).map_err(std::io::Error::from)? } else { entry.value };
+    let text = match json {
+        true => serde_json::to_string(&entry).map_err(std::io::Error::from)?,
+        false => printable(&entry.value).into_owned(),
+    };
     Ok(writeln!(stdout(), "{text}")?)
 }
 
-fn path(json: bool, files: &Files<'_>) -> Result<(), Failure> {
+pub(crate) fn path(json: bool, files: &Files<'_>) -> Result<(), Failure> {
     let (user, memory) = (files.home.config_file(), files.home.database());
     if json {
         let value = serde_json::json!({"user": user, "project": files.project, "memory": memory});
@@ -218,7 +223,14 @@ async fn other(
         (store.setting(&key).await?, Origin::Program),
         (written(&files.home.config_file())?, Origin::User),
     ];
-    let found = found.into_iter().find_map(|(value, origin)| Some((value?, origin)));
+    let mut found: Vec<(String, Origin)> =
+        found.into_iter().filter_map(|(value, origin)| Some((value?, origin))).collect();
+    if key == "approval.deny" && found.len() > 1 {
+        // What is denied anywhere is denied.
+        let all: Vec<String> = found.iter().map(|(value, _)| value.clone()).collect();
+        found[0].0 = all.join(",");
+    }
+    let found = found.into_iter().next();
     let (value, origin) = found.unwrap_or_else(|| (Config::default().shown(&key), Origin::Default));
     Ok(Entry { key, value, origin, takes, summary })
 }
@@ -233,7 +245,15 @@ fn canonical(key: &str) -> Result<String, Failure> {
         "rag" => Setting::<memoir_recall::Settings>::find(name).map(|setting| setting.key),
         "context" => Setting::<ContextSettings>::find(name).map(|setting| setting.key),
         "workers" => Setting::<WorkerSettings>::find(name).map(|setting| setting.key),
-        _ => return Err(unknown(key)),
+        // Names that people know from elsewhere have no area, or another.
+        _ => {
+            let known = Setting::<memoir_recall::Settings>::find(key).map(|setting| setting.key).ok();
+            let known =
+                known.or_else(|| Setting::<ContextSettings>::find(key).map(|setting| setting.key).ok());
+            let known =
+                known.or_else(|| Setting::<WorkerSettings>::find(key).map(|setting| setting.key).ok());
+            return known.map(str::to_owned).ok_or_else(|| unknown(key));
+        }
     };
     found.map(str::to_owned).map_err(|error| match error {
         memoir_core::setting::SettingError::Unknown(_) => unknown(key),
@@ -272,7 +292,13 @@ async fn set(
         Failure::new(Kind::Failed, format!("{} has a mistake: {}", path.display(), error.message()))
             .hint("Mend the file first.")
     })?;
-    change(&mut document, &name, value);
+    if !change(&mut document, &name, value) {
+        return Err(Failure::new(
+            Kind::Failed,
+            format!("{} has something else in the place of {name}", path.display()),
+        )
+        .hint("Mend the file; nothing was changed."));
+    }
     let mut changed = document.to_string();
     if !changed.is_empty() && !changed.ends_with('\n') {
         changed.push('\n');
@@ -294,35 +320,41 @@ async fn set(
     Ok(())
 }
 
-fn change(document: &mut DocumentMut, name: &str, value: Option<&str>) {
+/// Puts a value in its place, or takes it out. Says whether there is such a place.
+fn change(document: &mut DocumentMut, name: &str, value: Option<&str>) -> bool {
     let parts: Vec<&str> = name.split('.').collect();
     let (last, tables) = parts.split_last().map_or(("", &[][..]), |(last, tables)| (*last, tables));
-    let mut table: &mut Table = document.as_table_mut();
+    let mut table: &mut dyn TableLike = document.as_table_mut();
     for part in tables {
         let item = table.entry(part).or_insert_with(|| Item::Table(Table::new()));
-        let Some(next) = item.as_table_mut() else { return };
+        let Some(next) = item.as_table_like_mut() else { return false };
         table = next;
     }
     match value {
         Some(value) => {
             // A number, a switch or a list as such; anything else is text.
             let value = value.parse().unwrap_or_else(|_| toml_edit::Value::from(value));
-            table[last] = toml_edit::value(value);
+            table.insert(last, toml_edit::value(value));
         }
         None => {
             table.remove(last);
         }
     }
+    true
+}
+
+/// What is wrong with a config, though it can be read.
+pub(crate) fn fits(config: &Config) -> Result<(), String> {
+    areas_fit::<memoir_recall::Settings>(config, "rag")?;
+    areas_fit::<ContextSettings>(config, "context")?;
+    areas_fit::<WorkerSettings>(config, "workers")?;
+    others_fit(config).map_err(|failure| failure.message)
 }
 
 /// Whether a file would be right.
 fn check(text: &str, in_project: bool, path: &Path) -> Result<(), Failure> {
     let config = if in_project { Config::parse_project(text) } else { Config::parse(text) };
-    let said = config.and_then(|config| {
-        areas_fit::<memoir_recall::Settings>(&config, "rag")?;
-        areas_fit::<ContextSettings>(&config, "context")?;
-        areas_fit::<WorkerSettings>(&config, "workers")
-    });
+    let said = config.and_then(|config| fits(&config));
     said.map_err(|reason| {
         Failure::new(Kind::Usage, format!("{} would not be right: {reason}", path.display()))
             .hint("Nothing was changed.")
@@ -338,15 +370,32 @@ fn areas_fit<S: HasSettings>(config: &Config, area: &str) -> Result<(), String> 
     Ok(())
 }
 
+/// What would stop the next start.
+fn others_fit(config: &Config) -> Result<(), Failure> {
+    if let Some(mode) = &config.approval.mode {
+        permissions::mode(mode)?;
+    }
+    permissions::rules(&config.approval)?;
+    for model in [&config.chat.model, &config.summarizer.model] {
+        model.as_deref().map(|name| models::parse(name, "")).transpose()?;
+    }
+    Ok(())
+}
+
 /// Writes a file whole or not at all.
 fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
-    let arriving: PathBuf = path.with_extension("toml.part");
-    let written = path
-        .parent()
-        .map_or(Ok(()), std::fs::create_dir_all)
-        .and_then(|()| write_private(&arriving, text))
-        .and_then(|()| std::fs::rename(&arriving, path));
-    written.map_err(|error| {
+    let written = || {
+        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        // Where a link leads, the file is; and it stays open to whom it was open.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let (partial, mut file) = Partial::file(&path)?;
+        file.write_all(text.as_bytes())?;
+        if let Ok(before) = std::fs::metadata(&path) {
+            file.set_permissions(before.permissions())?;
+        }
+        partial.finish(&path)
+    };
+    written().map_err(|error| {
         Failure::new(Kind::Failed, format!("{} cannot be written: {error}", path.display()))
             .hint("Nothing was changed.")
     })

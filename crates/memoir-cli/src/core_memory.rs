@@ -40,9 +40,9 @@ pub(crate) async fn edit(wanted: &BlockArgs, place: Place<'_>) -> Result<(), Fai
     })?;
     let entries = place.store.core_memory(place.project).await?;
     let Some(seen) = entries.into_iter().find(|entry| entry.block == block) else { return Ok(()) };
-    let text = match wanted.text.join(" ").trim() {
-        "" => in_editor(&seen, place.folder).await?,
-        text => text.to_owned(),
+    let text = match wanted.text.as_slice() {
+        [] => in_editor(&seen, place.folder).await?,
+        words => words.join(" ").trim().to_owned(),
     };
     if text == seen.text {
         println!("Nothing was changed.");

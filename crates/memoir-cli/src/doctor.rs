@@ -12,7 +12,7 @@ use memoir_store::{Inspect as _, Store, Upkeep as _, sqlite::SqliteStore};
 use serde::Serialize;
 
 use crate::{
-    config::Config, environment::Environment, failure::Failure, home::Home, models::Models,
+    config::Config, config_view, environment::Environment, failure::Failure, home::Home, models::Models,
     printable::printable, recall,
 };
 
@@ -74,7 +74,12 @@ pub(crate) async fn run(
     let store = memory(home, &mut findings).await;
     let config = match Config::read(&home.config_file(), project) {
         Ok(config) => {
-            findings.good("config", "no mistakes");
+            match config_view::fits(&config) {
+                Ok(()) => findings.good("config", "no mistakes"),
+                Err(reason) => {
+                    findings.bad("config", reason, format!("Mend {}.", home.config_file().display()));
+                }
+            }
             config
         }
         Err(failure) => {

@@ -48,6 +48,10 @@ pub(crate) const ALL: &[Variable] = &[
     ),
     variable("TZ", "The time zone in which dates are shown."),
     variable("NO_COLOR", "When set, nothing is coloured."),
+    variable("EDITOR", "Your editor, for core memory and personas; `VISUAL` goes before it."),
+    variable("SHELL", "The shell that runs what you type behind `!`."),
+    variable("CLAUDE_CONFIG_DIR", "Where Claude Code keeps its sessions, if not in `~/.claude`."),
+    variable("CODEX_HOME", "Where Codex keeps its sessions, if not in `~/.codex`."),
 ];
 
 /// What the environment says, read once. It holds keys, so that it cannot be printed.

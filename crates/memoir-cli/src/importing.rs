@@ -59,6 +59,10 @@ pub(crate) fn words(found: &Found) -> String {
     format!("{count} {} of {}", if count == 1 { "session" } else { "sessions" }, found.format.name())
 }
 
+fn count(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
 /// The word for it behind `import`.
 pub(crate) const fn command(format: Format) -> &'static str {
     match format {
@@ -82,7 +86,10 @@ async fn show_found(store: &dyn Store) -> Result<(), Failure> {
     }
     for found in found {
         let here = store.imports(&format!("{}/", command(found.format))).await?.len();
-        let here = if here == 0 { String::new() } else { format!(" ({here} are here already)") };
+        let here = match here {
+            0 => String::new(),
+            here => format!(" ({} here already)", count(here as u64, "is", "are")),
+        };
         writeln!(stdout(), "{}{here}: import {} brings them in.", words(&found), command(found.format))?;
     }
     Ok(())
@@ -135,8 +142,10 @@ impl Tally {
         let mut out = stdout();
         writeln!(
             out,
-            "{} messages in {} conversations {would}added; {} conversations were here already.",
-            self.messages, self.conversations, self.known
+            "{} in {} {would}added; {} here already.",
+            count(self.messages as u64, "message", "messages"),
+            count(self.conversations, "conversation", "conversations"),
+            count(self.known, "conversation was", "conversations were"),
         )?;
         for (what, count) in &self.skipped {
             writeln!(out, "Left out: {count} {what}.")?;
@@ -162,7 +171,12 @@ async fn files(format: Format, paths: &[PathBuf], store: &dyn Store, dry: bool) 
     let mut read = 0;
     let mut last = None;
     for file in &files {
-        match talk_of(format, file) {
+        let path = file.clone();
+        // A long one is read while Ctrl-C still works.
+        let read_in = tokio::task::spawn_blocking(move || talk_of(format, &path));
+        let talk =
+            read_in.await.map_err(|error| Failure::new(Kind::Failed, format!("reading failed: {error}")))?;
+        match talk {
             Ok(talk) => {
                 read += 1;
                 tally.bring_in(talk, store, dry).await?;

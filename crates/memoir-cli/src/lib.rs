@@ -30,6 +30,8 @@ mod model_view;
 mod models;
 mod opening;
 mod output;
+mod partial;
+mod paths;
 mod permissions;
 mod personas;
 mod printable;
@@ -56,6 +58,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
+pub use demo::vectors as demo_vectors;
 pub use reference::{
     commands_reference, environment_reference, man_page, models_reference, settings_reference,
     tools_reference,

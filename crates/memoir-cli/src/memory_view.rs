@@ -238,12 +238,20 @@ fn tell(plan: &Forgotten) -> String {
         (plan.messages, "message", "messages"),
         (plan.summaries, "summary", "summaries"),
         (plan.lines, "line of the command history", "lines of the command history"),
+        (plan.quotations, "answer that quotes it", "answers that quote it"),
     ] {
         if count > 0 {
             parts.push(format!("{count} {}", if count == 1 { one } else { many }));
         }
     }
     let mut text = format!("Forgotten would be: {}, with their vectors and words.", parts.join(", "));
+    if !plan.told.is_empty() {
+        let told: Vec<String> = plan.told.iter().map(ToString::to_string).collect();
+        text.push_str(&format!(
+            "\nIt stood in the prompts of exchanges {}, which stay: what was answered there may repeat it.",
+            told.join(", ")
+        ));
+    }
     for post in &plan.posts {
         text.push_str(&format!("\nThe post {} too, which was written from it.", printable(&post.slug)));
     }

@@ -1,6 +1,9 @@
 //! Putting the program together: store, model, tools, conversation; then the REPL, one answer or a subcommand.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use memoir_agent::{Approvals, CurrentConversation};
 use memoir_core::{Clock as _, ConversationId, Recalled, SystemClock, TimeZone};
@@ -66,10 +69,8 @@ async fn open_and_run(args: Args) -> Result<(), Failure> {
     };
     let sqlite = match kept {
         Kept::Always => SqliteStore::open(&home.database()).await?,
-        Kept::Never => incognito(&home).await?,
-        Kept::Demo => SqliteStore::in_memory().await?,
+        Kept::Never | Kept::Demo => nowhere(&home, &project).await?,
     };
-    let home = if kept == Kept::Demo { home.thrown_away() } else { home };
     let store: Arc<dyn Store> = Arc::new(sqlite.clone());
     // Before anything can fail: a prompt is never lost.
     if let Some(Talk::Once(prompt)) = &talk {
@@ -79,7 +80,7 @@ async fn open_and_run(args: Args) -> Result<(), Failure> {
     let outcome = with_store(args, talk, place, store).await;
     sqlite.close().await;
     if kept == Kept::Demo {
-        let _ = std::fs::remove_dir_all(home.data());
+        let _ = std::fs::remove_dir_all(home.thrown_away().data());
     }
     outcome
 }
@@ -93,14 +94,15 @@ struct Place {
     kept: Kept,
 }
 
-/// A memory that is nowhere. What is set counts there too; what was said does not.
-async fn incognito(home: &Home) -> Result<SqliteStore, Failure> {
+/// A memory that is nowhere. What is set and what is denied counts there too; what was said does not.
+async fn nowhere(home: &Home, project: &Path) -> Result<SqliteStore, Failure> {
     let nowhere = SqliteStore::in_memory().await?;
     if home.database().exists() {
         let memory = SqliteStore::open(&home.database()).await?;
         let copied = settings::copy_all(&memory, &nowhere).await;
+        let denied = permissions::copy_denied(&memory, &nowhere, &project.to_string_lossy()).await;
         memory.close().await;
-        copied?;
+        copied.and(denied)?;
     }
     Ok(nowhere)
 }
@@ -134,13 +136,19 @@ async fn with_store(
     recall.scope = Some(scope.clone());
     if kept == Kept::Demo {
         // Nothing of it goes anywhere, whatever is set.
-        recall.embedder = Arc::new(memoir_embed::LocalEmbedder);
+        recall.embedder = Arc::new(demo::Prepared::sample());
         demo::fill(&recall).await?;
     }
+    let rules_of = project.to_string_lossy().into_owned();
     let further = folders(&args.add_dir)?;
     let mut agent = tooling::agent(model, recall, (&project, &further), &models.config).await?;
-    let policy =
-        permissions::policy(args.approval.as_deref(), &models.config.approval, store.as_ref(), &scope, &home);
+    let policy = permissions::policy(
+        args.approval.as_deref(),
+        &models.config.approval,
+        store.as_ref(),
+        &rules_of,
+        &home,
+    );
     agent.approvals = Approvals::new(policy.await?);
     agent.persona = personas::in_use(store.as_ref(), &home).await?.map(|(_, text)| text);
     let summarizer = models.connect_summarizer(store.as_ref()).await?;
@@ -156,6 +164,8 @@ async fn with_store(
     let servers = Servers::reach(&models.config.mcp, &agent.tool_context.sandbox.variables);
     let summaries = Summaries::of(office.clone());
     agent.tools = Arc::new(ToolSet::all().with_summaries(Arc::new(summaries.clone())).with_skills(&skills));
+    // What the demo writes goes with it; what it must not touch is where it always is.
+    let home = if kept == Kept::Demo { home.thrown_away() } else { home };
     let tasks = TaskEngine::new(Arc::clone(&models), Arc::clone(&store), home.clone(), zone.clone());
     let app = App {
         tasks,

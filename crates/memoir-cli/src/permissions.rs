@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use memoir_agent::{Mode, Policy, Rule, RuleEffect};
+use memoir_core::{Clock as _, SystemClock};
 use memoir_store::Store;
 
 use crate::{
@@ -24,15 +25,7 @@ pub(crate) async fn policy(
         (None, Some(word)) => mode(word)?,
         (None, None) => Mode::default(),
     };
-    let mut rules = Vec::new();
-    for (effect, texts) in [(RuleEffect::Allow, &config.allow), (RuleEffect::Deny, &config.deny)] {
-        for text in texts {
-            rules.push(Rule::parse(effect, text).map_err(|reason| {
-                Failure::new(Kind::Failed, format!("the config's [approval] has a mistake: {reason}"))
-                    .hint("A rule is a tool, or a tool and what of it: execute_bash(git status), file_edit(src/**).")
-            })?);
-        }
-    }
+    let mut rules = rules(config)?;
     for kept in store.approval_rules(project).await? {
         let effect =
             if kept.effect == RuleEffect::Deny.as_str() { RuleEffect::Deny } else { RuleEffect::Allow };
@@ -42,6 +35,30 @@ pub(crate) async fn policy(
     let own = [home.database(), home.config_file()];
     let folder = |file: &PathBuf| file.parent().and_then(|folder| folder.canonicalize().ok());
     Ok(Policy { mode, rules, protected: own.iter().filter_map(folder).collect() })
+}
+
+/// The rules of the config.
+pub(crate) fn rules(config: &Approval) -> Result<Vec<Rule>, Failure> {
+    let mut rules = Vec::new();
+    for (effect, texts) in [(RuleEffect::Allow, &config.allow), (RuleEffect::Deny, &config.deny)] {
+        for text in texts {
+            rules.push(Rule::parse(effect, text).map_err(|reason| {
+                Failure::new(Kind::Failed, format!("the config's [approval] has a mistake: {reason}"))
+                    .hint("A rule is a tool, or a tool and what of it: execute_bash(git status), file_edit(src/**).")
+            })?);
+        }
+    }
+    Ok(rules)
+}
+
+/// Copies what is denied in a project from one memory to another: that holds wherever the talk is kept.
+pub(crate) async fn copy_denied(from: &dyn Store, to: &dyn Store, project: &str) -> Result<(), Failure> {
+    for kept in from.approval_rules(project).await? {
+        if kept.effect == RuleEffect::Deny.as_str() {
+            to.add_approval_rule(&kept.effect, &kept.rule, &kept.scope, SystemClock.now()).await?;
+        }
+    }
+    Ok(())
 }
 
 /// The mode of a word.

@@ -126,7 +126,10 @@ impl FromStr for ModelName {
             }
             None => (Provider::of_bare_name(name).ok_or_else(unknown)?, name),
         };
-        if model.is_empty() || (provider == Provider::Memoir && model != "recall") {
+        if model.is_empty()
+            || model.chars().any(char::is_control)
+            || (provider == Provider::Memoir && model != "recall")
+        {
             return Err(unknown());
         }
         Ok(Self::new(provider, model))

@@ -1,7 +1,7 @@
 //! Conversations: finding one, listing them.
 
 use async_trait::async_trait;
-use memoir_core::{Conversation, ConversationId, Timestamp};
+use memoir_core::{Conversation, ConversationId, ExchangeId, Timestamp};
 
 use crate::Result;
 
@@ -27,6 +27,9 @@ pub trait Conversations: Send + Sync {
 
     /// Conversations by last exchange, newest first.
     async fn conversations(&self, list: &ConversationList) -> Result<Vec<Conversation>>;
+
+    /// Whether another conversation goes on from an exchange of this one, or from a later one.
+    async fn is_forked_after(&self, id: ConversationId, exchange: ExchangeId) -> Result<bool>;
 
     /// Branches off a conversation: another one that begins with all that was said in it so far. Nothing, if there is no such.
     async fn fork(&self, id: ConversationId, at: Timestamp) -> Result<Option<ConversationId>>;

@@ -36,6 +36,10 @@ pub struct Forgotten {
     pub summaries: u64,
     /// Lines of the command history.
     pub lines: u64,
+    /// Answers that quoted them from memory, word by word.
+    pub quotations: u64,
+    /// Exchanges in whose prompts they stood: what was answered there may repeat them in other words.
+    pub told: Vec<ExchangeId>,
     /// Posts that were written from the talk.
     pub posts: Vec<Document>,
     /// Whether someone else reads at this moment, so that the write-ahead log could not be emptied.

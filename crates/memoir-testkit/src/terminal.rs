@@ -92,6 +92,11 @@ impl Terminal {
         self.master.resize(size).unwrap();
     }
 
+    /// The screen with its colours.
+    pub fn screen(&self) -> vt100::Screen {
+        self.screen.0.lock().unwrap().parser.screen().clone()
+    }
+
     /// The screen line by line, as wide as it is.
     pub fn rows(&self) -> Vec<String> {
         let (screen, _) = &*self.screen;

@@ -361,7 +361,8 @@ impl Desk {
                     // There is a summary without a vector now.
                     self.shared.wake(WorkerKind::EmbeddingGenerator);
                 }
-                None
+                // What nothing came of is not taken up again at once.
+                if done.is_empty() && failed.is_empty() { Some(self.until_due().await) } else { None }
             }
             Ok(Progress::Idle) => {
                 self.shared.note(kind, |known| known.state = State::Idle);

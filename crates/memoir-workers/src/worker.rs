@@ -257,7 +257,8 @@ impl Tally {
             Progress::Worked { done, failed, error } => {
                 report.done += done.len() as u64;
                 report.failed += failed.len() as u64;
-                let fails = done.is_empty() && error.is_some();
+                // Of what was deleted meanwhile nothing comes; if that goes on, something is wrong.
+                let fails = done.is_empty();
                 self.failures_in_a_row = if fails { self.failures_in_a_row + 1 } else { 0 };
                 report.last_error = error.or(report.last_error.take());
                 report.stopped = (self.failures_in_a_row >= PATIENCE).then_some(Stopped::Failing);

@@ -107,7 +107,14 @@ impl Agent {
         let mut elsewhere = notices.recollection(elsewhere);
         // Of a conversation that this one branched off, what stands in the window is not quoted again.
         let stands = |id| basis.past.exchanges.iter().any(|exchange| exchange.id == id);
-        elsewhere.passages.retain(|passage| !stands(passage.exchange_id));
+        let (again, others): (Vec<_>, Vec<_>) = std::mem::take(&mut elsewhere.passages)
+            .into_iter()
+            .partition(|passage| stands(passage.exchange_id));
+        let said_here = |id| again.iter().any(|passage| passage.conversation_id == id);
+        elsewhere.conversations.retain(|related| {
+            !said_here(related.id) || others.iter().any(|passage| passage.conversation_id == related.id)
+        });
+        elsewhere.passages = others;
         let (memory, memory_text) = fit(elsewhere, for_memory.min(basis.for_quotes), |memory| {
             memoir_recall::context(memory, self.scope(), &self.zone).unwrap_or_default()
         });

@@ -115,6 +115,12 @@ pub(crate) enum ConversationsCommand {
     },
 }
 
+impl Default for ConversationsCommand {
+    fn default() -> Self {
+        Self::List { matching: None, scope: None, limit: 20, json: false }
+    }
+}
+
 /// What is written down, and where.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportArgs {

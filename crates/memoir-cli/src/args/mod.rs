@@ -101,11 +101,15 @@ pub(crate) enum Command {
         question: Option<String>,
     },
     /// The conversations: listing them, showing one
-    #[command(subcommand)]
-    Conversations(ConversationsCommand),
+    Conversations {
+        #[command(subcommand)]
+        command: Option<ConversationsCommand>,
+    },
     /// What is remembered: showing, searching, editing, pinning and forgetting it
-    #[command(subcommand)]
-    Memory(MemoryCommand),
+    Memory {
+        #[command(subcommand)]
+        command: Option<MemoryCommand>,
+    },
     /// Documents: files that are remembered, and posts
     #[command(subcommand)]
     Docs(DocsCommand),
@@ -121,8 +125,10 @@ pub(crate) enum Command {
         print_unit: bool,
     },
     /// Bring in talk from other programs
-    #[command(subcommand)]
-    Import(ImportCommand),
+    Import {
+        #[command(subcommand)]
+        command: Option<ImportCommand>,
+    },
     /// Write down what was said, to read it elsewhere or to bring it in again
     Export(ExportArgs),
     /// Copy the whole memory into a folder, while it may be in use, and check the copy
@@ -136,8 +142,10 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Worker(WorkerCommand),
     /// What is set, and where
-    #[command(subcommand)]
-    Config(ConfigCommand),
+    Config {
+        #[command(subcommand)]
+        command: Option<ConfigCommand>,
+    },
     /// Check that everything is as it should be, and say what to do where it is not
     Doctor {
         /// Print JSON

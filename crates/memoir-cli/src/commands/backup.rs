@@ -3,7 +3,12 @@
 use async_trait::async_trait;
 
 use super::{Command, Next};
-use crate::{app::App, backup, failure::Failure};
+use crate::{
+    app::{App, Kept},
+    backup,
+    failure::{Failure, Kind},
+    paths::expand_home,
+};
 
 pub(super) struct Backup;
 
@@ -26,8 +31,12 @@ impl Command for Backup {
     }
 
     async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {
-        let folder = Some(arguments).filter(|folder| !folder.is_empty()).map(std::path::Path::new);
-        backup::back_up(folder, app.agent.store.as_ref(), &app.home, &app.zone).await?;
+        if app.kept == Kept::Demo {
+            return Err(Failure::new(Kind::Usage, "the memory of the demo is thrown away")
+                .hint("/export writes down what was said."));
+        }
+        let folder = Some(arguments).filter(|folder| !folder.is_empty()).map(expand_home);
+        backup::back_up(folder.as_deref(), app.agent.store.as_ref(), &app.home, &app.zone).await?;
         Ok(Next::Prompt)
     }
 }

@@ -8,6 +8,7 @@ use crate::{
     args::{ExportArgs, ExportFormat},
     exporting,
     failure::{Failure, Kind},
+    paths::expand_home,
 };
 
 pub(super) struct Export;
@@ -42,7 +43,7 @@ impl Command for Export {
             format: format.unwrap_or(by_name),
             conversation: Some(id.get()),
             scope: None,
-            output: Some(file.trim()).filter(|file| !file.is_empty()).map(Into::into),
+            output: Some(file.trim()).filter(|file| !file.is_empty()).map(expand_home),
         };
         exporting::run(&wanted, app.agent.store.as_ref(), &app.zone).await?;
         Ok(Next::Prompt)

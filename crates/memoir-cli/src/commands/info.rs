@@ -4,7 +4,11 @@ use anstream::println;
 use async_trait::async_trait;
 
 use super::{Command, Next};
-use crate::{app::App, cost_view::amount, failure::Failure};
+use crate::{
+    app::{App, Kept},
+    cost_view::amount,
+    failure::Failure,
+};
 
 pub(super) struct Info;
 
@@ -26,7 +30,11 @@ impl Command for Info {
             None => println!("conversation  new"),
         }
         println!("scope         {}", app.conversation.scope());
-        println!("memory        {}", app.home.database().display());
+        match app.kept {
+            Kept::Always => println!("memory        {}", app.home.database().display()),
+            Kept::Never => println!("memory        none (incognito)"),
+            Kept::Demo => println!("memory        thrown away when you leave (demo)"),
+        }
         // Most are empty, and many would fill the screen.
         let tables = store.tables().await?;
         for table in tables.iter().filter(|table| table.rows > 0) {

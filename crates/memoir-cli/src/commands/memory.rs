@@ -1,7 +1,9 @@
 //! `/memory`: what is remembered, in the user's hands.
 
+use anstream::println;
 use async_trait::async_trait;
 use clap::Parser;
+use memoir_agent::CurrentConversation;
 
 use super::{Command, Next, parsing::parse};
 use crate::{
@@ -37,9 +39,7 @@ impl Command for Memory {
 
     async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {
         // A text is taken as it stands, quotation marks and all.
-        let quoted = arguments.strip_prefix("edit ").and_then(|rest| rest.trim_start().split_once(' '));
-        let quoted = quoted
-            .and_then(|(block, text)| Some(format!("edit {block} -- {}", shlex::try_quote(text).ok()?)));
+        let quoted = as_it_stands(arguments);
         let parsed: Arguments = parse("memory", quoted.as_deref().unwrap_or(arguments), "show")?;
         let keeper = Keeper {
             recall: app.recall(),
@@ -48,6 +48,24 @@ impl Command for Memory {
             command: "/memory",
         };
         memory_view::run(parsed.command, &keeper).await?;
+        // The one that goes on may have been forgotten.
+        if let Some(id) = app.conversation.id()
+            && app.agent.store.conversation(id).await?.is_none()
+        {
+            app.enter(CurrentConversation::begin(app.project.clone())).await;
+            println!("This conversation is forgotten; a new one begins.");
+        }
         Ok(Next::Prompt)
     }
+}
+
+/// The words of `edit BLOCK TEXT` and `search QUERY` with the text as one.
+fn as_it_stands(arguments: &str) -> Option<String> {
+    let (word, rest) = arguments.split_once(' ')?;
+    let (before, text) = match word {
+        "edit" => rest.trim_start().split_once(' ')?,
+        "search" if !rest.contains("--") => ("", rest),
+        _ => return None,
+    };
+    Some(format!("{word} {before} -- {}", shlex::try_quote(text.trim()).ok()?))
 }

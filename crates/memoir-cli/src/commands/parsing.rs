@@ -2,7 +2,10 @@
 
 use clap::Parser;
 
-use crate::failure::{Failure, Kind};
+use crate::{
+    failure::{Failure, Kind},
+    paths::expand_home,
+};
 
 /// What was typed behind a command; `by_default` when that is nothing.
 pub(super) fn parse<P: Parser>(name: &str, arguments: &str, by_default: &str) -> Result<P, Failure> {
@@ -10,6 +13,11 @@ pub(super) fn parse<P: Parser>(name: &str, arguments: &str, by_default: &str) ->
     let arguments = if arguments.is_empty() { by_default } else { arguments };
     let words = shlex::split(arguments)
         .ok_or_else(|| Failure::new(Kind::Usage, "a quotation mark is not closed").hint(&hint))?;
+    // Shells do this before a program sees it.
+    let words = words.into_iter().map(|word| match word.starts_with("~/") {
+        true => expand_home(&word).to_string_lossy().into_owned(),
+        false => word,
+    });
     P::try_parse_from(words).map_err(|error| {
         let said = error.to_string();
         // What is wrong, without how it is used on the command line.

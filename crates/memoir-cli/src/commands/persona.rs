@@ -92,8 +92,10 @@ async fn edit(name: &str, app: &mut App) -> Result<(), Failure> {
     let after = match personas::read(name, &app.home) {
         Ok(after) => after,
         Err(failure) => {
+            let draft = path.with_extension("draft.txt");
+            std::fs::rename(&path, &draft)?;
             personas::write(name, &before, &app.home)?;
-            return Err(failure);
+            return Err(failure.hint(format!("Your text is in {}; {name} is as it was.", draft.display())));
         }
     };
     if in_use(app).await?.as_deref() == Some(name) {
@@ -103,8 +105,12 @@ async fn edit(name: &str, app: &mut App) -> Result<(), Failure> {
 }
 
 async fn delete(name: &str, app: &mut App) -> Result<(), Failure> {
-    personas::read(name, &app.home)?;
-    std::fs::remove_file(personas::file(name, &app.home)?)?;
+    let path = personas::file(name, &app.home)?;
+    if !path.exists() {
+        // Says that there is none.
+        personas::read(name, &app.home)?;
+    }
+    std::fs::remove_file(path)?;
     if in_use(app).await?.as_deref() == Some(name) {
         off(app).await?;
     }

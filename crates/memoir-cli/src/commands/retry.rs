@@ -21,8 +21,9 @@ impl Command for Retry {
     }
 
     async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {
-        // What failed or was cancelled was not kept: there is nothing to replace.
-        if let Some(prompt) = app.unanswered.take() {
+        // What failed or was cancelled was not kept: there is nothing of it to replace.
+        if let Some((prompt, replacing)) = app.unanswered.take() {
+            app.conversation.replace(replacing);
             return Ok(Next::Ask(prompt));
         }
         let nothing =
@@ -32,6 +33,10 @@ impl Command for Retry {
         if last.conversation_id != id {
             return Err(Failure::new(Kind::Usage, "nothing has been asked in this fork yet")
                 .hint("What it began with stays as it is; ask again in your words."));
+        }
+        if app.agent.store.is_forked_after(id, last.id).await? {
+            return Err(Failure::new(Kind::Usage, "another conversation branched off this answer")
+                .hint("/fork first, or ask again in your words."));
         }
         app.conversation.replace(Some(last.id));
         Ok(Next::Ask(last.user_message))

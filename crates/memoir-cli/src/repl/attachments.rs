@@ -2,58 +2,65 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::failure::{Failure, Kind};
+use crate::paths::expand_home;
 
 /// What is taken of a file, in bytes; a longer one is left to the tools.
 const LONGEST: u64 = 200_000;
 
-/// The prompt with the text of the files that it names. A word that names no file is left as it is.
-pub(super) fn attach(prompt: &str, directory: &Path) -> Result<String, Failure> {
-    let mut whole = prompt.to_owned();
-    let mut seen: Vec<&str> = Vec::new();
+/// A file that a prompt names.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Attachment {
+    /// As it was typed.
+    pub(super) name: String,
+    /// What it says, or why it cannot go along.
+    pub(super) text: Result<String, String>,
+    /// Whether it lies in the project.
+    pub(super) is_inside: bool,
+}
+
+/// The files that a prompt names, each once. A word that names no file is none.
+pub(super) fn named(prompt: &str, directory: &Path, project: &Path) -> Vec<Attachment> {
+    let mut found: Vec<Attachment> = Vec::new();
     for name in prompt.split_whitespace().filter_map(|word| word.strip_prefix('@')) {
         // A sign behind it belongs to the sentence.
         let name = match located(name, directory) {
             Some(_) => name,
             None => name.trim_end_matches([',', '.', ';', ':', '?', '!', ')']),
         };
-        let Some(path) = located(name, directory).filter(|_| !seen.contains(&name)) else { continue };
-        seen.push(name);
-        let text = read(name, &path)?;
+        let Some(path) = located(name, directory) else { continue };
+        if found.iter().all(|known| known.name != name) {
+            let is_inside = path.canonicalize().is_ok_and(|path| path.starts_with(project));
+            found.push(Attachment { name: name.to_owned(), text: read(&path), is_inside });
+        }
+    }
+    found
+}
+
+/// The prompt with what goes along behind it.
+pub(super) fn attached(prompt: &str, attachments: &[Attachment]) -> String {
+    let mut whole = prompt.to_owned();
+    for Attachment { name, text, .. } in attachments {
+        let Ok(text) = text else { continue };
         // Nothing in a file ends it.
         let text = text.replace("</file", "<\\/file");
         whole.push_str(&format!("\n\n<file path=\"{name}\">\n{}\n</file>", text.trim_end()));
     }
-    Ok(whole)
+    whole
 }
 
 fn located(name: &str, directory: &Path) -> Option<PathBuf> {
-    let path = match name.strip_prefix("~/") {
-        Some(rest) => etcetera::home_dir().ok()?.join(rest),
-        None => directory.join(name),
-    };
+    let path = directory.join(expand_home(name));
     path.is_file().then_some(path)
 }
 
-fn read(name: &str, path: &Path) -> Result<String, Failure> {
-    let failed = |reason: String, hint: &str| {
-        Err(Failure::new(Kind::Usage, format!("@{name} {reason}")).hint(format!("{hint} Nothing was sent.")))
-    };
+fn read(path: &Path) -> Result<String, String> {
     match std::fs::metadata(path) {
-        Ok(file) if file.len() > LONGEST => {
-            return failed(
-                format!("is larger than {LONGEST} bytes"),
-                "Leave the @ away and have the model read it, or docs add it.",
-            );
-        }
+        Ok(file) if file.len() > LONGEST => return Err(format!("it is larger than {LONGEST} bytes")),
         Ok(_) => {}
-        Err(error) => return failed(format!("cannot be read: {error}"), "Look at its permissions."),
+        Err(error) => return Err(error.to_string()),
     }
-    match std::fs::read(path).map(String::from_utf8) {
-        Ok(Ok(text)) => Ok(text),
-        Ok(Err(_)) => failed("is not text (UTF-8)".into(), "Name a text file."),
-        Err(error) => failed(format!("cannot be read: {error}"), "Look at its permissions."),
-    }
+    let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
+    String::from_utf8(bytes).map_err(|_| "it is not text (UTF-8)".into())
 }
 
 #[cfg(test)]
@@ -65,16 +72,22 @@ mod tests {
     #[test]
     fn files_that_are_there_go_along_once_and_nothing_else_changes() {
         let folder = tempfile::TempDir::new().unwrap();
-        std::fs::write(folder.path().join("a.txt"), "first </file> line\n").unwrap();
-        std::fs::write(folder.path().join("b.bin"), [0xff, 0xfe]).unwrap();
-        let attach = |prompt: &str| attach(prompt, folder.path());
-        assert_eq!(attach("mail me@home or @nobody").unwrap(), "mail me@home or @nobody");
+        let project = folder.path().canonicalize().unwrap().join("project");
+        std::fs::create_dir(&project).unwrap();
+        std::fs::write(project.join("a.txt"), "first </file> line\n").unwrap();
+        std::fs::write(project.join("b.bin"), [0xff, 0xfe]).unwrap();
+        std::fs::write(project.join("c.txt"), "x".repeat(300_000)).unwrap();
+        std::fs::write(folder.path().join("secret.txt"), "s").unwrap();
+        let named = |prompt: &str| named(prompt, &project, &project);
+        assert_eq!(named("mail me@home or @nobody"), []);
+        let prompt = "What is in @a.txt, and @a.txt?";
         assert_eq!(
-            attach("What is in @a.txt, and @a.txt?").unwrap(),
+            attached(prompt, &named(prompt)),
             "What is in @a.txt, and @a.txt?\n\n<file path=\"a.txt\">\nfirst <\\/file> line\n</file>"
         );
-        assert!(attach("see @b.bin").unwrap_err().sentence().contains("is not text"));
-        std::fs::write(folder.path().join("c.txt"), "x".repeat(300_000)).unwrap();
-        assert!(attach("see @c.txt").unwrap_err().sentence().contains("Nothing was sent."));
+        let others = named("see @b.bin and @c.txt and @../secret.txt");
+        assert!(others[0].text.as_ref().unwrap_err().contains("is not text"));
+        assert!(others[1].text.as_ref().unwrap_err().contains("larger than"));
+        assert!(!others[2].is_inside && others[0].is_inside);
     }
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, path::Path};
 
 use super::grammar::{Token, alternatives};
-use crate::commands;
+use crate::{commands, paths::expand_home};
 
 /// Something that can be put in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,11 +129,7 @@ fn of_token(token: &Token, word: &str, command: &str, sources: &dyn Sources) -> 
 fn files(typed: &str, directory: &Path) -> Vec<String> {
     let (folder, beginning) =
         typed.rsplit_once('/').map_or(("", typed), |(folder, name)| (&typed[..=folder.len()], name));
-    let home = etcetera::home_dir().unwrap_or_default();
-    let listed = match folder.strip_prefix("~/") {
-        Some(rest) => home.join(rest),
-        None => directory.join(folder),
-    };
+    let listed = directory.join(expand_home(folder));
     let mut found: Vec<String> = std::fs::read_dir(listed)
         .into_iter()
         .flatten()

@@ -26,6 +26,8 @@ use crate::{
     failure::Failure,
     interrupts::Interrupts,
     output::metrics_line,
+    printable::printable,
+    question,
     subcommands::daemon,
 };
 use editor::{Editor, Line};
@@ -127,10 +129,8 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
         return Next::Prompt;
     }
     if !command.starts_with('/') {
-        match attachments::attach(line, &std::env::current_dir().unwrap_or_default()) {
-            Ok(prompt) => turn(app, &prompt, cancel).await,
-            Err(failure) => eprintln!("{}", failure.sentence()),
-        }
+        let prompt = with_files(app, line).await;
+        turn(app, &prompt, cancel).await;
         return Next::Prompt;
     }
     let ran = tokio::select! {
@@ -153,6 +153,34 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
             Next::Prompt
         }
     }
+}
+
+/// The prompt with the files that it names. What goes along is said; what lies outside the project is asked about.
+async fn with_files(app: &App, line: &str) -> String {
+    let directory = std::env::current_dir().unwrap_or_default();
+    let project = app.agent.tool_context.workspace.project();
+    let mut going = Vec::new();
+    for file in attachments::named(line, &directory, project) {
+        let name = printable(&file.name).into_owned();
+        match &file.text {
+            Err(why) => eprintln!("@{name} does not go along: {why}."),
+            Ok(_) if !file.is_inside => {
+                let answer =
+                    question::ask(&format!("@{name} lies outside the project. Send it? [y/N] ")).await;
+                if matches!(answer.as_deref().map(str::trim), Some("y" | "yes")) {
+                    going.push(file);
+                }
+            }
+            Ok(text) => {
+                println!(
+                    "{}",
+                    view::dim(&format!("@{name} goes along ({} characters).", text.chars().count()))
+                );
+                going.push(file);
+            }
+        }
+    }
+    attachments::attached(line, &going)
 }
 
 fn cancelled() -> Next {
@@ -194,8 +222,8 @@ async fn turn(app: &mut App, prompt: &str, cancel: &CancellationToken) {
                 failure.sentence(),
                 view::dim("/retry asks again; the up arrow brings the prompt back.")
             );
+            app.unanswered = Some((prompt.to_owned(), app.conversation.replacing()));
             app.conversation.replace(None);
-            app.unanswered = Some(prompt.to_owned());
         }
     }
 }
@@ -233,5 +261,7 @@ pub(crate) async fn let_workers_go_on(app: &App) {
 
 /// How many columns the terminal has.
 pub(crate) fn screen_width() -> usize {
-    rustix::termios::tcgetwinsize(std::io::stdout()).map_or(80, |size| usize::from(size.ws_col)).max(1)
+    let width = rustix::termios::tcgetwinsize(std::io::stdout()).map_or(0, |size| usize::from(size.ws_col));
+    // One that does not say is as wide as most.
+    if width == 0 { 80 } else { width }
 }

@@ -53,7 +53,8 @@ pub(crate) async fn pick_conversation(
         asked.await.map_err(|error| Failure::new(Kind::Failed, format!("the picker failed: {error}")))?;
     match picked {
         Ok(choice) => Ok(Some(choice.id)),
-        Err(InquireError::OperationCanceled | InquireError::OperationInterrupted) => Ok(None),
+        Err(InquireError::OperationCanceled) => Ok(None),
+        Err(InquireError::OperationInterrupted) => Err(Failure::new(Kind::Interrupted, "Cancelled")),
         Err(error) => {
             Err(Failure::new(Kind::Failed, format!("the picker failed: {error}"))
                 .hint("Name it: /resume ID."))

@@ -17,13 +17,17 @@ pub(super) async fn run(command: &str, cancel: &CancellationToken) {
             return eprintln!("The shell cannot be started: {error}. Set SHELL to one that is there.");
         }
     };
-    tokio::select! {
-        ended = child.wait() => match ended {
-            Ok(status) if !status.success() => eprintln!("[{status}]"),
-            Ok(_) => {}
-            Err(error) => eprintln!("The command was lost: {error}."),
+    let ended = tokio::select! {
+        ended = child.wait() => ended,
+        // It was told, too: Ctrl-C goes to everyone at the terminal, and what it makes of that is its own business. The second ends it.
+        () = cancel.cancelled() => tokio::select! {
+            ended = child.wait() => ended,
+            _ = tokio::signal::ctrl_c() => return eprintln!("Cancelled."),
         },
-        // It was told, too: Ctrl-C goes to everyone at the terminal.
-        () = cancel.cancelled() => eprintln!("Cancelled."),
+    };
+    match ended {
+        Ok(status) if !status.success() => eprintln!("[{status}]"),
+        Ok(_) => {}
+        Err(error) => eprintln!("The command was lost: {error}."),
     }
 }

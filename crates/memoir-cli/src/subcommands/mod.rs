@@ -20,7 +20,7 @@ use memoir_recall::Recall;
 use memoir_store::Store;
 
 use crate::{
-    args::{Args, Command, WorkerCommand},
+    args::{Args, Command, ConfigCommand, ImportCommand, MemoryCommand, WorkerCommand},
     backup,
     config::IN_PROJECT,
     config_view, doctor,
@@ -85,6 +85,11 @@ pub(crate) async fn without_memory(
         Some(Command::Completions { script }) => completions::run(*script)?,
         Some(Command::Daemon { print_unit: true }) => daemon::print_unit()?,
         Some(Command::Restore(wanted)) => backup::restore(wanted, home, &TimeZone::system()).await?,
+        // A file with a mistake has to be found before it can be mended.
+        Some(Command::Config { command: Some(ConfigCommand::Path { json }) }) => {
+            let file = project.join(IN_PROJECT);
+            config_view::path(*json, &config_view::Files { home, project: &file, environment })?;
+        }
         Some(Command::Doctor { json }) => {
             let file = project.join(IN_PROJECT);
             if !doctor::run(home, &file, environment.clone(), *json).await? {
@@ -102,8 +107,11 @@ pub(crate) async fn run(command: Command, desk: &Desk) -> Result<(), Failure> {
     let Desk { models, store, zone, home, project } = desk;
     match command {
         Command::Search(wanted) => search(wanted, desk.recall().await?).await,
-        Command::Conversations(command) => talks::run(command, store.as_ref(), zone).await,
-        Command::Memory(command) => {
+        Command::Conversations { command } => {
+            talks::run(command.unwrap_or_default(), store.as_ref(), zone).await
+        }
+        Command::Memory { command } => {
+            let command = command.unwrap_or(MemoryCommand::List { json: false });
             let recall = desk.recall().await?;
             memory_view::run(
                 command,
@@ -113,7 +121,8 @@ pub(crate) async fn run(command: Command, desk: &Desk) -> Result<(), Failure> {
         }
         Command::Export(wanted) => exporting::run(&wanted, store.as_ref(), zone).await,
         Command::Backup { folder } => backup::back_up(folder.as_deref(), store.as_ref(), home, zone).await,
-        Command::Config(command) => {
+        Command::Config { command } => {
+            let command = command.unwrap_or(ConfigCommand::List { json: false });
             let file = project.join(IN_PROJECT);
             let files = config_view::Files { home, project: &file, environment: &models.environment };
             config_view::run(command, &files, store.as_ref()).await
@@ -126,7 +135,9 @@ pub(crate) async fn run(command: Command, desk: &Desk) -> Result<(), Failure> {
             scheduling::run(command, &desk.engine(), &directory).await
         }
         Command::Daemon { .. } => daemon::run(desk.engine()).await,
-        Command::Import(command) => importing::run(command, store.as_ref(), zone).await,
+        Command::Import { command } => {
+            importing::run(command.unwrap_or(ImportCommand::Found), store.as_ref(), zone).await
+        }
         Command::Eval(command) => eval::run(command).await,
         Command::Models(command) => models::run(command, models, store.as_ref()).await,
         Command::Cost { conversation, json } => {

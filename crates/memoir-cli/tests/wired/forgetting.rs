@@ -75,6 +75,15 @@ fn an_exchange_is_forgotten_with_everything_made_of_it() {
     assert!(told.contains("It is forgotten."), "{told}");
     assert_eq!(files_with(&home, "quibblewort"), [""; 0]);
     assert!(!files_with(&home, "Good morning, what").is_empty(), "the rest is there");
+    // What is made of it from now on has no trace of it either.
+    let copy = home.memoir_home().join("copy");
+    home.memoir(["backup", copy.to_str().unwrap()]).succeed();
+    for (format, name) in [("markdown", "all.md"), ("jsonl", "all.jsonl")] {
+        let file = home.memoir_home().join(name);
+        home.memoir(["export", "--format", format, "-o", file.to_str().unwrap()]).succeed();
+        assert!(fs::read_to_string(file).unwrap().contains("Good morning, what"));
+    }
+    assert_eq!(files_with(&home, "quibblewort"), [""; 0]);
     assert!(home.rows("costs").len() >= 3, "the bill stays");
     // What summarised it is made anew of what is left.
     home.memoir(["worker", "run", "--until-idle"]).succeed();
@@ -107,4 +116,28 @@ fn a_message_a_conversation_and_a_time_are_forgotten() {
     assert!(nothing.contains("there is nothing like that."), "{nothing}");
     assert!(home.memoir(["memory", "forget", "--yes"]).fail(2).contains("say what to forget."));
     home.memoir(["memory", "forget", "--exchange", "1", "--message", "2"]).fail(2);
+}
+
+#[test]
+fn answers_that_quote_it_are_forgotten_too() {
+    let home = home();
+    let provider = ScriptedProvider::always(Reply::text("Under some pot or other."));
+    home.memoir(["-p", "The spare key is under the third flowerpot, beside the quibblewort."]).succeed();
+    let answer = home.memoir(["-p", "Where is the spare key?"]).succeed();
+    assert!(answer.contains("quibblewort"), "{answer}");
+    home.memoir(["-p", "Where is the spare key, please?"]).provider(&provider).succeed();
+    fs::write(home.workspace().join("note.md"), "The cellar is full of snargleweed and old bottles.\n")
+        .unwrap();
+    home.memoir(["docs", "add", "note.md"]).succeed();
+    let answer = home.memoir(["-p", "What is the cellar full of?"]).succeed();
+    assert!(answer.contains("snargleweed"), "{answer}");
+
+    let told = forget(&home, &["--exchange", "1", "--yes"]);
+    assert!(told.contains("1 answer that quotes it"), "{told}");
+    assert!(told.contains("It stood in the prompts of exchanges 3, which stay"), "{told}");
+    assert_eq!(files_with(&home, "quibblewort"), [""; 0]);
+    let left = home.memoir(["memory", "show", "2"]).succeed();
+    assert!(left.contains("Where is the spare key?"), "the question stays: {left}");
+    forget(&home, &["--document", "note", "--yes"]);
+    assert_eq!(files_with(&home, "snargleweed"), [""; 0]);
 }

@@ -111,18 +111,35 @@ fn a_fork_goes_on_from_here_and_leaves_the_rest_alone() {
     terminal.wait_for_prompt();
     let sent = provider.requests()[2].messages();
     assert!(sent.iter().all(|(role, text)| role == "system" || text != "By night train."), "{sent:?}");
+    terminal.type_keys("/resume 2\r");
+    terminal.wait_for("Going on with conversation 2");
+    terminal.wait_for_prompt();
+    terminal.type_keys("/fork\r");
+    terminal.wait_for("This is conversation 3 now");
+    terminal.wait_for_prompt();
+    terminal.type_keys("/resume 2\r");
+    terminal
+        .wait_until("the second again", |screen| screen.matches("Going on with conversation 2").count() == 2);
+    terminal.wait_for_prompt();
+    terminal.type_keys("/retry\r");
+    terminal.wait_for("another conversation branched off this answer.");
+    terminal.wait_for_prompt();
+    terminal.type_keys("/memory forget --conversation 2 --yes\r");
+    terminal.wait_for("This conversation is forgotten; a new one begins.");
+    terminal.wait_for_prompt();
     terminal.type_keys("/exit\r");
     assert_eq!(terminal.wait_for_exit(), 0);
-    home.memoir(["-c", "--fork", "-p", "Sure?"]).provider(&provider).succeed();
-    assert_eq!(home.rows("conversations").len(), 3);
+    let left = home.memoir(["conversations", "show", "3"]).succeed();
+    assert!(left.contains("About trains.") && !left.contains("night train"), "{left}");
+    home.memoir(["-r", "1", "--fork", "-p", "Sure?"]).provider(&provider).succeed();
     let list = home.memoir(["conversations", "list"]).succeed();
     assert!(list.contains("(fork of 1)"), "{list}");
     let said = home.memoir(["--fork", "-p", "x"]).fail(2);
     assert!(said.contains("--fork needs a conversation to branch off. Add -c"), "{said}");
     // What is forgotten in the trunk is forgotten in its forks.
     home.memoir(["memory", "forget", "--exchange", "1", "--yes"]).succeed();
-    let shown = home.memoir(["conversations", "show", "2"]).succeed();
-    assert!(!shown.contains("Ljubljana") && shown.contains("By night train."), "{shown}");
+    let shown = home.memoir(["conversations", "show", "4"]).succeed();
+    assert!(!shown.contains("Ljubljana") && shown.contains("Still by bicycle."), "{shown}");
 }
 
 #[test]
@@ -130,6 +147,7 @@ fn a_new_answer_takes_the_place_of_the_old() {
     let home = home();
     let provider = ScriptedProvider::start([
         Reply::text("A first thought."),
+        Reply::status(400, "no"),
         Reply::text("A better thought."),
         Reply::status(400, "no"),
         Reply::text("The best thought."),
@@ -142,15 +160,20 @@ fn a_new_answer_takes_the_place_of_the_old() {
     terminal.type_keys("What do you think?\r");
     terminal.wait_for("A first thought.");
     terminal.wait_for_prompt();
+    // One that fails leaves the old answer, and the next still replaces it.
+    terminal.type_keys("/retry\r");
+    terminal.wait_for("/retry asks again");
+    terminal.wait_for_prompt();
+    assert_eq!(home.rows("exchanges").len(), 1);
     terminal.type_keys("/retry\r");
     terminal.wait_for("A better thought.");
     terminal.wait_for_prompt();
-    let sent = provider.requests()[1].body.to_string();
+    let sent = provider.requests()[2].body.to_string();
     assert!(!sent.contains("A first thought."), "as if it had not been: {sent}");
     assert_eq!(home.rows("exchanges").len(), 1);
-    // One that fails replaces nothing, and can be tried again.
+    // One that fails replaces nothing, and can be tried again; then it replaces.
     terminal.type_keys("Really?\r");
-    terminal.wait_for("/retry asks again");
+    terminal.wait_until("the second failure", |screen| screen.matches("/retry asks again").count() == 2);
     terminal.wait_for_prompt();
     terminal.type_keys("/retry\r");
     terminal.wait_for("The best thought.");
@@ -164,7 +187,7 @@ fn a_new_answer_takes_the_place_of_the_old() {
     terminal.wait_for_prompt();
     terminal.type_keys("And?\r");
     terminal.wait_for("After all that.");
-    let sent = provider.requests()[4].messages();
+    let sent = provider.requests()[5].messages();
     assert!(sent.iter().any(|(_, text)| text == "A better thought."), "{sent:?}");
     terminal.wait_for_prompt();
     terminal.type_keys("/exit\r");
@@ -244,8 +267,17 @@ fn a_backup_is_made_while_the_memory_is_in_use_and_put_back() {
     terminal.wait_for_exit();
     let asked = home.memoir(["restore", "copy"]).fail(2);
     assert!(asked.contains("nobody is there to confirm it. Add --yes."), "{asked}");
-    let told = home.memoir(["restore", "copy", "--yes"]).succeed();
-    assert!(told.contains("The memory is as it was then. What was here is in"), "{told}");
+    // Twice in a minute: what was there before stays, each time.
+    for _ in 0..2 {
+        let told = home.memoir(["restore", "copy", "--yes"]).succeed();
+        assert!(told.contains("The memory is as it was then. What was here is in"), "{told}");
+    }
+    let kept = fs::read_dir(home.memoir_home()).unwrap().filter(|entry| {
+        let name = entry.as_ref().unwrap().file_name();
+        name.to_string_lossy().starts_with("before-restore")
+            && entry.as_ref().unwrap().path().join("memoir.db").is_file()
+    });
+    assert_eq!(kept.count(), 2);
     let all = home.memoir(["export"]).succeed();
     assert!(all.contains("quokka") && !all.contains("numbat"), "{all}");
     let no_backup = home.memoir(["restore", "nothing", "--yes"]).fail(2);
@@ -254,6 +286,9 @@ fn a_backup_is_made_while_the_memory_is_in_use_and_put_back() {
     fs::write(copy.join("memoir.db"), &bytes[..bytes.len() / 2]).unwrap();
     let damaged = home.memoir(["restore", "copy", "--yes"]).fail(1);
     assert!(damaged.contains("damaged"), "{damaged}");
+    fs::write(copy.join("memoir.db"), &bytes).unwrap();
+    fs::write(home.database(), "the disk ate it").unwrap();
+    home.memoir(["restore", "copy", "--yes"]).succeed();
     assert!(home.memoir(["export"]).succeed().contains("quokka"));
 }
 
@@ -291,6 +326,19 @@ fn incognito_leaves_no_trace_and_reads_none() {
         assert!(!bytes.windows(8).any(|part| part == b"zanzarra"));
     }
     home.memoir(["--incognito", "-c", "-p", "x"]).fail(2);
+    // What is denied is denied here, too.
+    home.memoir(["config", "set", "approval.mode", "full"]).succeed();
+    let denying = open(&home, &provider, &[]);
+    denying.type_keys("/approval deny file_write\r");
+    denying.wait_for("file_write");
+    denying.wait_for_prompt();
+    drop(denying);
+    let writes = ScriptedProvider::start([
+        Reply::tool_call("c1", "file_write", &serde_json::json!({"path": "x.txt", "content": "x"})),
+        Reply::text("I may not."),
+    ]);
+    home.memoir(["--incognito", "-p", "write it"]).provider(&writes).succeed();
+    assert!(!home.workspace().join("x.txt").exists());
     // A machine that never had a memory has none afterwards.
     let fresh = crate::home();
     fresh.memoir(["--incognito", "-p", "hello there"]).provider(&provider).succeed();

@@ -83,7 +83,9 @@ fn an_approval() {
 #[test]
 fn a_cancelled_turn() {
     let home = home();
-    let provider = ScriptedProvider::start([Reply::text("First this.\n\nThen half of th").then_silence()]);
+    let provider = ScriptedProvider::start([Reply::text("First this.\n\nThen half of th")
+        .in_chunks_of(1000)
+        .then_silence()]);
     let terminal = open(&home, &provider, (16, 80), &[]);
     terminal.type_keys("Tell me everything\r");
     terminal.wait_for("First this.");
@@ -200,6 +202,10 @@ fn tab_proposes_and_completes() {
         sent.iter().any(|(_, text)| text.contains("<file path=\"README.md\">\nThe answer is 42.")),
         "{sent:?}"
     );
+    assert!(terminal.picture().contains("@README.md goes along (18 characters)."));
+    // What was attached is forgotten with its line.
+    home.memoir(["memory", "forget", "--exchange", "2", "--yes"]).succeed();
+    assert!(home.rows("command_history").iter().all(|row| !row.contains("README")));
     terminal.type_keys("!echo $((6 * 7)) answers\r");
     terminal.wait_for("42 answers");
     terminal.wait_for_prompt();

@@ -58,6 +58,8 @@ fn a_slip_in_the_config_changes_nothing() {
         said.contains("rag.token_budget takes a number") && said.contains("Nothing was changed."),
         "{said}"
     );
+    let said = home.memoir(["config", "set", "approval.mode", "ful"]).fail(2);
+    assert!(said.contains("there is no approval mode \"ful\""), "{said}");
     let said = home.memoir(["config", "get", "frobnicate"]).fail(2);
     assert!(said.contains("memoir config list shows what there is."), "{said}");
     home.memoir(["config", "set", "rag.mode", "exact"]).succeed();
@@ -177,7 +179,7 @@ fn the_first_start_shows_what_was_found_and_brings_it_in() {
     terminal.wait_for("1 session of Claude Code: import claude-code brings them in.");
     terminal.wait_for_prompt();
     terminal.type_keys("/import claude-code\r");
-    terminal.wait_for("conversations added; 0 conversations were here already.");
+    terminal.wait_for("added; 0 conversations were here already.");
     terminal.wait_for_prompt();
     drop(terminal);
     let terminal = Terminal::open(&home, Some(&provider), (24, 100), &[]);

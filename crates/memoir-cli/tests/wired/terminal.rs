@@ -172,7 +172,8 @@ fn a_conversation_is_picked_from_a_list() {
     home.memoir(["-p", "about tea"]).provider(&provider).succeed();
     home.memoir(["-p", "about coffee"]).provider(&provider).succeed();
     let terminal = Terminal::open(&home, Some(&provider), SIZE, &["-r"]);
-    let screen = terminal.wait_for("Which one?");
+    terminal.wait_for("Which one?");
+    let screen = terminal.wait_for("work: about tea");
     assert!(screen.contains("work: about tea") && screen.contains("work: about coffee"), "{screen}");
     terminal.type_keys("tea");
     terminal.wait_until("one line", |screen| !screen.contains("about coffee"));

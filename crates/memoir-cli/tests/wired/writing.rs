@@ -196,10 +196,9 @@ fn a_chat_is_brought_in_once_and_found() {
     let longer = format!("{CHAT}13/03/2024, 18:40 - Anna: See you on Friday then.\n");
     fs::write(home.workspace().join("again (1).txt"), longer).unwrap();
     assert!(
-        import(&["again (1).txt", "--dry-run"])
-            .starts_with("1 messages in 1 conversations would be added; 1 ")
+        import(&["again (1).txt", "--dry-run"]).starts_with("1 message in 1 conversation would be added; 1 ")
     );
-    assert!(import(&["again (1).txt"]).starts_with("1 messages in 1 conversations added; 1 "));
+    assert!(import(&["again (1).txt"]).starts_with("1 message in 1 conversation added; 1 "));
     assert_eq!(home.rows("messages").len(), 6);
     home.memoir(["worker", "run", "--until-idle"]).succeed();
     let provider = ScriptedProvider::always(Reply::text("240 euros."));

@@ -54,6 +54,7 @@ where
     forgetting::what_is_forgotten_is_gone_and_the_rest_is_there(empty_store().await).await;
     owning::marks_stand_until_they_are_taken_away_or_forgotten(empty_store().await).await;
     owning::a_fork_goes_on_from_what_was_said(empty_store().await).await;
+    owning::a_line_of_forks_holds_when_its_middle_goes(empty_store().await).await;
     owning::an_answer_takes_the_place_of_another(empty_store().await).await;
     permissions::rules_are_kept_for_a_project_or_everywhere(empty_store().await).await;
     permissions::secrets_are_not_kept_and_what_was_found_is_told(empty_store().await).await;

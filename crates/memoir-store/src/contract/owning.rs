@@ -1,6 +1,6 @@
 //! What the user makes of his memory: marks, forks, answers that replace others.
 
-use memoir_core::{ConversationTarget, Digest, ExchangeId, Mark};
+use memoir_core::{ConversationTarget, Digest, ExchangeId, Mark, Prepared};
 
 use super::{at, exchange, new_conversation};
 use crate::{Forget, Store};
@@ -49,6 +49,19 @@ pub(super) async fn a_fork_goes_on_from_what_was_said(store: impl Store) {
     assert_eq!(store.messages(fork, 10).await.unwrap(), shown);
     assert!(store.fork(memoir_core::ConversationId::new(99), at(1)).await.unwrap().is_none());
 
+    assert!(store.is_forked_after(first.conversation_id, first.exchange_id).await.unwrap());
+    assert!(!store.is_forked_after(first.conversation_id, later.exchange_id).await.unwrap());
+    // A summary of what a fork has from its trunk is asked for and kept.
+    store.want_digest(fork, None, first.exchange_id, at(3_600)).await.unwrap();
+    let prepared = Prepared { through: first.exchange_id, summary: "prepared".into() };
+    assert!(store.prepare_digest(fork, Some(ExchangeId::new(0)), &prepared, at(3_700)).await.unwrap());
+    assert_eq!(store.digest(fork).await.unwrap().unwrap().wanted, None);
+    store
+        .forget(Forget::Message(store.exchange_messages(later.exchange_id).await.unwrap()[1].id))
+        .await
+        .unwrap();
+    assert!(store.digest(fork).await.unwrap().is_none(), "what is noted of a line goes with anything in it");
+
     // What is forgotten in the trunk is forgotten in its forks, with what was noted of it there.
     let digest = Digest {
         through: first.exchange_id,
@@ -59,7 +72,6 @@ pub(super) async fn a_fork_goes_on_from_what_was_said(store: impl Store) {
     };
     assert!(store.put_digest(fork, None, &digest, at(4_000)).await.unwrap());
     store.forget(Forget::Exchange(later.exchange_id)).await.unwrap();
-    assert!(store.digest(fork).await.unwrap().is_some(), "it told of something else");
     store.forget(Forget::Exchange(first.exchange_id)).await.unwrap();
     assert_eq!(asked(fork).await, ["only in the fork"]);
     assert!(store.digest(fork).await.unwrap().is_none());
@@ -67,6 +79,30 @@ pub(super) async fn a_fork_goes_on_from_what_was_said(store: impl Store) {
     assert_eq!((left.forked_from, left.title != "the plan"), (None, true));
     let forgotten = store.forget(Forget::Conversation(fork)).await.unwrap();
     assert_eq!(forgotten.conversations, 2, "nothing was said in the second fork");
+}
+
+pub(super) async fn a_line_of_forks_holds_when_its_middle_goes(store: impl Store) {
+    let first =
+        store.commit_exchange(&new_conversation("a", "/p"), &exchange("in a", "1", 1_000)).await.unwrap();
+    let (a, mut asked) = (first.conversation_id, Vec::new());
+    let b = store.fork(a, at(2_000)).await.unwrap().unwrap();
+    store.commit_exchange(&ConversationTarget::Existing(b), &exchange("in b", "2", 2_100)).await.unwrap();
+    let c = store.fork(b, at(3_000)).await.unwrap().unwrap();
+    store.commit_exchange(&ConversationTarget::Existing(c), &exchange("in c", "3", 3_100)).await.unwrap();
+    store
+        .commit_exchange(&ConversationTarget::Existing(a), &exchange("later in a", "4", 4_000))
+        .await
+        .unwrap();
+    store.forget(Forget::Conversation(b)).await.unwrap();
+    asked.extend(store.exchanges(c, 10).await.unwrap().into_iter().map(|exchange| exchange.user_message));
+    assert_eq!(
+        asked,
+        ["in a", "in c"],
+        "what was said in the first is still there, up to where it branched off"
+    );
+    let empty = store.fork(c, at(5_000)).await.unwrap().unwrap();
+    let forgotten = store.forget(Forget::Conversation(empty)).await.unwrap();
+    assert_eq!((forgotten.conversations, forgotten.is_nothing()), (1, false));
 }
 
 pub(super) async fn an_answer_takes_the_place_of_another(store: impl Store) {

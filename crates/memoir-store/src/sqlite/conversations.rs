@@ -1,7 +1,7 @@
 //! SQL of conversations.
 
 use async_trait::async_trait;
-use memoir_core::{Conversation, ConversationId, Timestamp};
+use memoir_core::{Conversation, ConversationId, ExchangeId, Timestamp};
 use sqlx::{Row as _, sqlite::SqliteRow};
 
 use super::{SqliteStore, error::store_error, rows::list_of};
@@ -44,6 +44,17 @@ impl Conversations for SqliteStore {
         .bind(&list.matching)
         .try_map(conversation)
         .fetch_all(&self.readers)
+        .await
+        .map_err(store_error)
+    }
+
+    async fn is_forked_after(&self, id: ConversationId, exchange: ExchangeId) -> Result<bool> {
+        sqlx::query_scalar(
+            "SELECT EXISTS (SELECT 1 FROM conversations WHERE forked_from = ? AND forked_through >= ?)",
+        )
+        .bind(id.get())
+        .bind(exchange.get())
+        .fetch_one(&self.readers)
         .await
         .map_err(store_error)
     }

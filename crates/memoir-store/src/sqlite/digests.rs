@@ -93,7 +93,7 @@ impl Digests for SqliteStore {
         // What was deleted meanwhile is not summarised any more.
         let written = sqlx::query(
             "INSERT INTO digests (conversation_id, through_exchange, summary, pinned, next_through, next_summary, updated)
-             SELECT ?1, 0, '', '[]', ?2, ?3, ?4 FROM exchanges WHERE id = ?2 AND conversation_id = ?1
+             SELECT ?1, 0, '', '[]', ?2, ?3, ?4 FROM conversations WHERE id = ?1 AND EXISTS (SELECT 1 FROM exchanges WHERE id = ?2)
                  AND (?5 IS NULL OR EXISTS (SELECT 1 FROM digests WHERE conversation_id = ?1))
              ON CONFLICT DO UPDATE SET next_through = excluded.next_through, next_summary = excluded.next_summary,
                  wanted_through = NULL, updated = excluded.updated

@@ -18,6 +18,7 @@ use super::{
     clean::{Findings, Source},
     embeddings::forget_other_lengths,
     error::store_error,
+    forgetting::delete_quotations_of,
     index::{self, Chunks, Which},
     jobs::done,
     rows::{list_of, signed},
@@ -150,6 +151,7 @@ impl Documents for SqliteStore {
 
     async fn delete_document(&self, id: DocumentId) -> Result<bool> {
         let mut transaction = self.begin_write().await?;
+        delete_quotations_of(&mut transaction, id).await?;
         let deleted = sqlx::query("DELETE FROM documents WHERE id = ?")
             .bind(id.get())
             .execute(&mut *transaction)

@@ -9,20 +9,30 @@ impl SqliteStore {
     /// Adds `exchanges` exchanges of two messages each, twenty to a conversation, in one transaction. `text` gives what
     /// a message says, by its number.
     pub async fn fill_for_benchmark(&self, exchanges: i64, text: impl Fn(i64) -> String) -> Result<()> {
+        self.fill_conversations_for_benchmark(exchanges, 20, text).await
+    }
+
+    /// The same with so many exchanges to a conversation.
+    pub async fn fill_conversations_for_benchmark(
+        &self,
+        exchanges: i64,
+        each: i64,
+        text: impl Fn(i64) -> String,
+    ) -> Result<()> {
         let mut transaction = self.begin_write().await?;
         for statement in [
             "INSERT INTO conversations (id, title, scope, model, created, updated)
-             WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n LIMIT (?1 + 19) / 20)
-             SELECT i + 1, 'Conversation ' || i, '/made/up', 'made/up', i * 20000, i * 20000 + 19000 FROM n WHERE ?1 > 0",
+             WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n LIMIT (?1 + ?2 - 1) / ?2)
+             SELECT i + 1, 'Conversation ' || i, '/made/up', 'made/up', i * ?2 * 1000, (i + 1) * ?2 * 1000 - 1000 FROM n WHERE ?1 > 0",
             "INSERT INTO exchanges
                  (id, conversation_id, status, started, completed, user_message, assistant_message, model,
                   input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens,
                   cost, tool_call_count, request_count)
              WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n LIMIT ?1)
-             SELECT i + 1, i / 20 + 1, 'completed', i * 1000, i * 1000 + 900,
+             SELECT i + 1, i / ?2 + 1, 'completed', i * 1000, i * 1000 + 900,
                     'question ' || i, 'answer ' || i, 'made/up', 10, 5, 0, 0, 0, 100, 0, 1 FROM n WHERE ?1 > 0",
         ] {
-            sqlx::query(statement).bind(exchanges).execute(&mut *transaction).await.map_err(store_error)?;
+            sqlx::query(statement).bind(exchanges).bind(each).execute(&mut *transaction).await.map_err(store_error)?;
         }
         for number in 0..2 * exchanges {
             let exchange = number / 2;
@@ -33,7 +43,7 @@ impl SqliteStore {
                  VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?6)",
             )
             .bind(exchange + 1)
-            .bind(exchange / 20 + 1)
+            .bind(exchange / each + 1)
             .bind(if number % 2 == 0 { "user" } else { "assistant" })
             .bind(&said)
             .bind(i64::try_from(said.len() / 4).unwrap_or(i64::MAX))

@@ -1,7 +1,9 @@
 //! SQL of forgetting.
 
+use std::collections::HashSet;
+
 use async_trait::async_trait;
-use memoir_core::{Document, Timestamp};
+use memoir_core::{Document, DocumentId, ExchangeId, Timestamp};
 use sqlx::{AssertSqlSafe, SqliteConnection};
 
 use super::{
@@ -68,25 +70,18 @@ async fn forget(connection: &mut SqliteConnection, what: Forget) -> Result<Forgo
         )
         .await?,
     );
-    let talks = list_of(talks.into_iter());
-    let mut forgotten = Forgotten::default();
-
-    // Before the words are gone: where else they stand.
-    for (sql, list) in [
-        (
-            "DELETE FROM command_history WHERE line IN (SELECT content FROM messages WHERE role = 'user'
-              AND exchange_id IN (SELECT value FROM json_each(?)))",
-            &exchanges,
-        ),
-        (
-            "DELETE FROM command_history WHERE line IN (SELECT content FROM messages WHERE role = 'user'
-              AND id IN (SELECT value FROM json_each(?)))",
-            &messages,
-        ),
-    ] {
-        forgotten.lines += run(connection, sql, list).await?;
+    if let Forget::Conversation(id) = what {
+        // A fork in which nothing was said yet is one, too.
+        talks.push(id.get());
     }
-    forgotten.posts = posts(connection, &talks).await?;
+    let talks = list_of(talks.into_iter());
+    let mut forgotten = Forgotten {
+        // Before the words are gone: where else they stand.
+        lines: forget_lines(connection, &exchanges, &messages).await?,
+        posts: posts(connection, &talks).await?,
+        ..Forgotten::default()
+    };
+
     let forks = forks(connection, &talks).await?;
     let forks = list_of(forks.into_iter());
     let posts = list_of(forgotten.posts.iter().map(|post| post.id.get()));
@@ -97,6 +92,8 @@ async fn forget(connection: &mut SqliteConnection, what: Forget) -> Result<Forgo
     let told =
         "SELECT id FROM conversations WHERE summary IS NOT NULL AND id IN (SELECT value FROM json_each(?))";
     forgotten.summaries += ids(connection, told, &talks).await?.len() as u64;
+
+    (forgotten.quotations, forgotten.told) = forget_quotations(connection, &exchanges, &messages).await?;
 
     // A message alone: the exchange holds what was asked and answered once more.
     run(
@@ -120,6 +117,16 @@ async fn forget(connection: &mut SqliteConnection, what: Forget) -> Result<Forgo
     forgotten.exchanges =
         run(connection, "DELETE FROM exchanges WHERE id IN (SELECT value FROM json_each(?))", &exchanges)
             .await?;
+    // A digest may tell of more than it says: it can have gone back in time.
+    for list in [&talks, &forks] {
+        run(
+            connection,
+            "DELETE FROM digests WHERE conversation_id IN (SELECT value FROM json_each(?))",
+            list,
+        )
+        .await?;
+    }
+    hang_on_grandparents(connection, &talks).await?;
     forgotten.conversations = run(
         connection,
         "DELETE FROM conversations WHERE id IN (SELECT value FROM json_each(?))
@@ -196,13 +203,114 @@ async fn forks(connection: &mut SqliteConnection, talks: &str) -> Result<Vec<i64
     .await
 }
 
+/// Deletes the lines that were typed for some exchanges and messages. A line that named files was said with these behind it.
+async fn forget_lines(connection: &mut SqliteConnection, exchanges: &str, messages: &str) -> Result<u64> {
+    let mut lines = 0;
+    for (of, list) in [("exchange_id", exchanges), ("id", messages)] {
+        let said = format!("FROM messages WHERE role = 'user' AND {of} IN (SELECT value FROM json_each(?1))");
+        let files = "instr(content, char(10, 10) || '<file ')";
+        let sql = format!(
+            "DELETE FROM command_history WHERE line IN (SELECT content {said})
+               OR line IN (SELECT substr(content, 1, {files} - 1) {said} AND {files} > 0)"
+        );
+        let done = sqlx::query(AssertSqlSafe(sql)).bind(list).execute(&mut *connection).await;
+        lines += done.map_err(store_error)?.rows_affected();
+    }
+    Ok(lines)
+}
+
+/// Deletes answers of memory itself that quote some exchanges and messages: how many, and which others had them in their prompts.
+async fn forget_quotations(
+    connection: &mut SqliteConnection,
+    exchanges: &str,
+    messages: &str,
+) -> Result<(u64, Vec<ExchangeId>)> {
+    // Both sides of an exchange are quoted together.
+    let mut touched = ids(
+        connection,
+        "SELECT DISTINCT exchange_id FROM messages WHERE id IN (SELECT value FROM json_each(?))",
+        messages,
+    )
+    .await?;
+    touched.extend(ids(connection, "SELECT value FROM json_each(?)", exchanges).await?);
+    let recalled = ids(
+        connection,
+        "SELECT DISTINCT recall_log.exchange_id FROM messages JOIN recall_log ON recall_log.message_id = messages.id
+         WHERE messages.exchange_id IN (SELECT value FROM json_each(?))",
+        &list_of(touched.iter().copied()),
+    )
+    .await?;
+    let touched: HashSet<i64> = touched.into_iter().collect();
+    let elsewhere = list_of(recalled.into_iter().filter(|exchange| !touched.contains(exchange)));
+    let quoted = delete_quotations(connection, &elsewhere).await?;
+    let told = ids(
+        connection,
+        "SELECT id FROM exchanges WHERE id IN (SELECT value FROM json_each(?)) AND assistant_message <> ''",
+        &elsewhere,
+    )
+    .await?;
+    Ok((quoted, told.into_iter().map(ExchangeId::new).collect()))
+}
+
+/// Deletes answers of memory itself that quote a document.
+pub(super) async fn delete_quotations_of(
+    connection: &mut SqliteConnection,
+    document: DocumentId,
+) -> Result<()> {
+    let quoting = ids(
+        connection,
+        "SELECT DISTINCT recall_log.exchange_id FROM chunks JOIN recall_log ON recall_log.chunk_id = chunks.id
+         WHERE chunks.document_id IN (SELECT value FROM json_each(?))",
+        &list_of(std::iter::once(document.get())),
+    )
+    .await?;
+    delete_quotations(connection, &list_of(quoting.into_iter())).await.map(drop)
+}
+
+/// Deletes what memory itself answered in some exchanges; the questions stay.
+async fn delete_quotations(connection: &mut SqliteConnection, exchanges: &str) -> Result<u64> {
+    run(
+        connection,
+        "UPDATE exchanges SET assistant_message = '', summary = NULL, summary_by = NULL
+         WHERE id IN (SELECT value FROM json_each(?))
+           AND EXISTS (SELECT 1 FROM messages WHERE exchange_id = exchanges.id AND role = 'assistant' AND derived = 1)",
+        exchanges,
+    )
+    .await?;
+    run(
+        connection,
+        "DELETE FROM messages WHERE role = 'assistant' AND derived = 1
+           AND exchange_id IN (SELECT value FROM json_each(?))",
+        exchanges,
+    )
+    .await
+}
+
+/// What branched off conversations that go, branches off what those had branched off.
+async fn hang_on_grandparents(connection: &mut SqliteConnection, talks: &str) -> Result<()> {
+    // Once for each generation.
+    while run(
+        connection,
+        "UPDATE conversations SET
+             forked_through = min(conversations.forked_through, parent.forked_through), forked_from = parent.forked_from
+         FROM conversations AS parent
+         WHERE parent.id = conversations.forked_from AND parent.forked_from IS NOT NULL
+           AND parent.id IN (SELECT value FROM json_each(?))
+           AND NOT EXISTS (SELECT 1 FROM exchanges WHERE conversation_id = parent.id)",
+        talks,
+    )
+    .await?
+        > 0
+    {}
+    Ok(())
+}
+
 /// Takes away the title that a fork has from its parent, and the fork itself if nothing is left of it. Tells how many went.
 async fn rename_forks(connection: &mut SqliteConnection, forks: &str) -> Result<u64> {
     let gone = run(
         connection,
-        "DELETE FROM conversations WHERE id IN (SELECT value FROM json_each(?))
-           AND NOT EXISTS (SELECT 1 FROM exchanges WHERE conversation_id = conversations.id)
-           AND NOT EXISTS (SELECT 1 FROM exchanges WHERE conversation_id = conversations.forked_from)",
+        "DELETE FROM conversations WHERE id IN (SELECT value FROM json_each(?)) AND forked_from IS NULL
+           AND NOT EXISTS (SELECT 1 FROM exchanges WHERE conversation_id = conversations.id)",
         forks,
     )
     .await?;

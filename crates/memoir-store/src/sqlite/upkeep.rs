@@ -114,9 +114,13 @@ pub async fn restore(backup: &Path, path: &Path, aside: &Path) -> Result<()> {
     }
     // Nobody opens it meanwhile.
     let _alone = lock_for_opening(path).await?;
-    close_for_all(path).await?;
+    match close_for_all(path).await {
+        // Of what is no memory any more nobody has one open.
+        Ok(()) | Err(StoreError::Damaged { .. } | StoreError::Foreign { .. }) => {}
+        Err(error) => return Err(error),
+    }
     let arriving = path.with_extension("restoring");
-    let copied = copy_private(backup, &arriving).and_then(|()| std::fs::rename(path, aside));
+    let copied = copy_private(backup, &arriving).and_then(|()| put_aside(path, aside));
     let placed = copied.and_then(|()| std::fs::rename(&arriving, path));
     if placed.is_err() && !path.exists() {
         // What was there comes back.
@@ -143,6 +147,20 @@ async fn close_for_all(path: &Path) -> Result<()> {
         Ok(_) => Err(StoreError::Busy),
         Err(error) => Err(store_error(error)),
     }
+}
+
+/// Moves a memory away, with what may lie beside it.
+fn put_aside(path: &Path, aside: &Path) -> std::io::Result<()> {
+    for beside in ["-wal", "-shm"] {
+        let named = |path: &Path| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(beside);
+            std::path::PathBuf::from(name)
+        };
+        // It is there only if the memory was not closed in order.
+        let _ = std::fs::rename(named(path), named(aside));
+    }
+    std::fs::rename(path, aside)
 }
 
 fn copy_private(from: &Path, to: &Path) -> std::io::Result<()> {

@@ -79,6 +79,23 @@ async fn what_is_no_copy_is_not_put_back() {
 }
 
 #[tokio::test]
+async fn a_damaged_memory_is_replaced_by_its_copy() {
+    for damage in [&b"no database"[..], &[][..]] {
+        let folder = TempDir::new().unwrap();
+        let (path, copy, aside) =
+            (folder.path().join("memoir.db"), folder.path().join("copy.db"), folder.path().join("aside.db"));
+        let store = open(&path).await;
+        said(&store, "kept").await;
+        store.back_up(&copy).await.unwrap();
+        store.close().await;
+        fs::write(&path, damage).unwrap();
+        restore(&copy, &path, &aside).await.unwrap();
+        assert_eq!(conversations(&open(&path).await).await, 1);
+        assert_eq!(fs::read(&aside).unwrap(), damage, "it is kept as it was");
+    }
+}
+
+#[tokio::test]
 async fn messages_without_an_exchange_get_theirs_back_once() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("memoir.db");

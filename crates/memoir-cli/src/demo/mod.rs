@@ -1,16 +1,25 @@
 //! A throw-away memory with the history of a made-up project: `memoir demo`.
 
-use memoir_core::{Clock as _, SystemClock, Timestamp};
+mod prepared;
+
+use std::sync::Arc;
+
+use memoir_core::{Clock as _, SystemClock, TimeZone, Timestamp, WorkerKind};
 use memoir_import::{Thread, bring_in, memoir};
+use memoir_models::Embedder;
 use memoir_recall::Recall;
+use memoir_store::sqlite::SqliteStore;
+use memoir_workers::{Office, Progress, run_until_idle};
 
 use crate::{
     failure::{Failure, Kind},
     progress,
 };
 
+pub(crate) use prepared::Prepared;
+
 /// Three months of talk, made up for this.
-const HISTORY: &str = include_str!("../demo/history.jsonl");
+const HISTORY: &str = include_str!("../../demo/history.jsonl");
 
 /// The project that it is about.
 pub(crate) const SCOPE: &str = "lantern";
@@ -22,25 +31,36 @@ const WEEK: i64 = 7 * DAY;
 pub(crate) const QUESTIONS: [&str; 3] = [
     "Why did we give up the slow long-range radio mode?",
     "Why did two boards reboot on the day we presented to the council?",
-    "What did the mayor demand for bigger bills?",
+    "Which two colours suit somebody who mixes up red and green?",
 ];
 
-/// Fills a memory, and has everything in it found.
+/// Fills a memory, and has everything in it summarised and found.
 pub(crate) async fn fill(recall: &Recall) -> Result<(), Failure> {
     let mut talk = memoir(HISTORY).map_err(|error| Failure::new(Kind::Failed, error.to_string()))?;
     shift(&mut talk.threads, SystemClock.now());
     for thread in &talk.threads {
         bring_in(recall.store.as_ref(), thread, false).await?;
     }
+    let office = Office::new(recall.clone(), None, None);
     let bar = progress::bar(recall.waiting().await?, "texts read");
-    loop {
-        match recall.catch_up().await? {
-            0 => break,
-            read => bar.inc(read as u64),
+    let mut told = |kind, progress: &Progress| {
+        if let (WorkerKind::EmbeddingGenerator, Progress::Worked { done, .. }) = (kind, progress) {
+            bar.inc(done.len() as u64);
         }
-    }
+    };
+    run_until_idle(&office, &WorkerKind::ALL, &mut told).await?;
     bar.finish_and_clear();
     Ok(())
+}
+
+/// The vectors of the sample, made anew.
+pub async fn vectors() -> Result<Vec<u8>, String> {
+    let store = SqliteStore::in_memory().await.map_err(|error| error.to_string())?;
+    let reading = Arc::new(Prepared::nothing());
+    let embedder: Arc<dyn Embedder> = Arc::<Prepared>::clone(&reading);
+    let recall = Recall::new(Arc::new(store), embedder, Arc::new(SystemClock), TimeZone::system());
+    fill(&recall).await.map_err(|failure| failure.sentence())?;
+    Ok(reading.bytes())
 }
 
 /// Moves everything by whole weeks, so that weekdays stay what they are, and the last of it lies in the last week.
@@ -58,6 +78,17 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
     use super::*;
+
+    #[tokio::test]
+    async fn everything_in_the_sample_was_read_beforehand() {
+        let store = SqliteStore::in_memory().await.unwrap();
+        let prepared = Arc::new(Prepared::sample());
+        let embedder: Arc<dyn Embedder> = Arc::<Prepared>::clone(&prepared);
+        let recall = Recall::new(Arc::new(store), embedder, Arc::new(SystemClock), TimeZone::UTC);
+        fill(&recall).await.unwrap();
+        assert!(prepared.bytes().is_empty(), "run cargo xtask demo");
+        assert_eq!(recall.waiting().await.unwrap(), 0);
+    }
 
     #[test]
     fn the_history_ends_in_the_last_week_on_the_weekday_it_was_written_for() {

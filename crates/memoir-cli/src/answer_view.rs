@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Write as _, stdout};
 
 use memoir_markdown::{Look, Renderer};
 
-use crate::repl::screen_width;
+use crate::{printable::printable, repl::screen_width};
 
 /// A column is left free: some terminals wrap in the last one.
 const MARGIN: usize = 1;
@@ -46,6 +46,25 @@ impl AnswerView {
         let _ = write!(stdout(), "{text}").and_then(|()| stdout().flush());
         true
     }
+}
+
+/// Text as it is shown: on a screen, its lines are broken between words.
+pub(crate) fn folded(text: &str) -> String {
+    match stdout().is_terminal() {
+        true => memoir_markdown::fold(text, width()),
+        false => format!("{}\n", printable(text.trim_end_matches('\n'))),
+    }
+}
+
+/// Markdown as it is shown on a screen; as it is written otherwise.
+pub(crate) fn rendered(text: &str) -> String {
+    if !stdout().is_terminal() {
+        return format!("{}\n", printable(text.trim_end()));
+    }
+    let mut renderer = Renderer::new(look());
+    let mut shown = renderer.push(text);
+    shown.push_str(&renderer.finish());
+    shown
 }
 
 fn width() -> usize {

@@ -11,6 +11,7 @@ use memoir_store::{ConversationList, Store};
 use serde_json::json;
 
 use crate::{
+    answer_view::rendered,
     args::ConversationsCommand,
     failure::{Failure, Kind},
     printable::printable,
@@ -44,7 +45,7 @@ pub(crate) async fn run(
             if json {
                 return show_json(&conversation, store).await;
             }
-            write!(stdout(), "{}", printable(&markdown(&conversation, store, zone).await?))?;
+            write!(stdout(), "{}", rendered(&markdown(&conversation, store, zone).await?))?;
             Ok(())
         }
     }
@@ -97,13 +98,8 @@ pub(crate) async fn show_exchange(
         printable(&exchange.model),
     )?;
     for message in &messages {
-        writeln!(
-            stdout(),
-            "\n[{}] {}\n{}",
-            message.id,
-            who(message),
-            printable(message.body.text().trim_end())
-        )?;
+        writeln!(stdout(), "\n[{}] {}", message.id, who(message))?;
+        write!(stdout(), "{}", rendered(message.body.text()))?;
     }
     Ok(())
 }

@@ -13,6 +13,7 @@ mod clean;
 mod code;
 mod cursor;
 mod diff;
+mod fold;
 mod highlight;
 mod inline;
 mod link;
@@ -24,6 +25,7 @@ mod wrap;
 
 use blocks::Blocks;
 pub use diff::diff;
+pub use fold::fold;
 
 /// How the terminal is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,13 +1,13 @@
 //! `/history`: what was said in this conversation.
 
-use anstream::println;
+use anstream::{print, println};
 use async_trait::async_trait;
 
 use super::{Command, Next};
 use crate::{
+    answer_view::{folded, rendered},
     app::App,
     failure::{Failure, Kind},
-    printable::printable,
 };
 
 /// How many exchanges are shown unless asked otherwise.
@@ -46,8 +46,8 @@ impl Command for History {
         }
         for exchange in exchanges {
             println!("[{}] {}", exchange.id, exchange.started.minute_in(&app.zone));
-            println!("> {}", printable(exchange.user_message.trim_end()));
-            println!("{}\n", printable(exchange.assistant_message.trim_end()));
+            print!("{}", folded(&format!("> {}", exchange.user_message.trim_end())));
+            println!("{}", rendered(exchange.assistant_message.trim_end()));
         }
         Ok(Next::Prompt)
     }

@@ -1,10 +1,10 @@
 //! `/why`: what memory put into the last prompt, and why.
 
-use anstream::println;
+use anstream::{print, println};
 use async_trait::async_trait;
 
 use super::{Command, Next};
-use crate::{app::App, failure::Failure, search_view};
+use crate::{answer_view::folded, app::App, failure::Failure, search_view};
 
 pub(super) struct Why;
 
@@ -22,7 +22,7 @@ impl Command for Why {
         if app.last_recalled.is_empty() {
             println!("Memory put nothing into the last prompt.");
         } else {
-            println!("{}", search_view::recalled(&app.last_recalled, &app.zone).trim_end());
+            print!("{}", folded(search_view::recalled(&app.last_recalled, &app.zone).trim_end()));
         }
         Ok(Next::Prompt)
     }

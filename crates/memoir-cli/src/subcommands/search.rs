@@ -6,7 +6,9 @@ use memoir_recall::{Asking, Recall};
 use memoir_store::Filter;
 
 use super::Format;
-use crate::{args::SearchArgs, dates, failure::Failure, output::json_passages, search_view, talks};
+use crate::{
+    answer_view::folded, args::SearchArgs, dates, failure::Failure, output::json_passages, search_view, talks,
+};
 
 pub(crate) async fn run(wanted: SearchArgs, mut recall: Recall) -> Result<(), Failure> {
     let since = dates::since(wanted.since.as_deref(), &recall)?;
@@ -24,5 +26,5 @@ pub(crate) async fn run(wanted: SearchArgs, mut recall: Recall) -> Result<(), Fa
         Format::Json => serde_json::to_string(&json_passages(&found.passages, &found.documents))
             .map_err(std::io::Error::from)?,
     };
-    Ok(writeln!(stdout(), "{}", text.trim_end())?)
+    Ok(write!(stdout(), "{}", folded(text.trim_end()))?)
 }

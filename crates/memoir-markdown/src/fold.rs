@@ -1,0 +1,40 @@
+//! Plain text, folded to a width.
+
+use crate::{
+    Look, clean,
+    span::{Span, paint},
+    wrap::wrap,
+};
+
+/// Text with its lines broken between words where they are too long; what goes on is indented as its line is.
+pub fn fold(text: &str, width: usize) -> String {
+    let plain = Look { width, color: false, links: false };
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines() {
+        let line = clean::line(line);
+        let body = line.trim_start_matches(' ');
+        // Deep in a narrow window, the text matters more than where it stands.
+        let indent = (line.len() - body.len()).min(width / 2);
+        if body.is_empty() {
+            out.push('\n');
+        }
+        for part in wrap(&vec![Span::plain(body)], width.saturating_sub(indent).max(1)) {
+            out.push_str(&" ".repeat(indent));
+            paint(&part, plain, &mut out);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fold;
+
+    #[test]
+    fn long_lines_go_on_under_their_beginning() {
+        assert_eq!(fold("  one two three\n\nfour", 9), "  one two\n  three\n\nfour\n");
+        assert_eq!(fold("明天在教堂见面", 6), "明天在\n教堂见\n面\n");
+        assert_eq!(fold("\u{1b}[31mred", 80), "\u{fffd}[31mred\n");
+        assert_eq!(fold("", 10), "");
+    }
+}

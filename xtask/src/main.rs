@@ -5,6 +5,7 @@
 mod docs;
 mod ladder;
 mod recording;
+mod torture;
 
 use std::{
     path::{Path, PathBuf},
@@ -26,6 +27,18 @@ enum Chore {
     Docs(Docs),
     /// Read the sample of the demo, so that the demo opens at once
     Demo,
+    /// Try to break it: kills, a provider that fails, a full disk, many at once
+    Torture {
+        /// For how long; 30 and more also watch a sitting of 10,000 turns
+        #[arg(long, default_value_t = 10)]
+        minutes: u64,
+        /// What chance begins with; a failure names its own
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// The program
+        #[arg(default_value = "target/release/memoir")]
+        binary: PathBuf,
+    },
     /// Record a session with the demo for the README
     Recording {
         /// The program
@@ -48,6 +61,7 @@ fn main() -> ExitCode {
         Chore::Docs(Docs::Write) => docs::write(&root()),
         Chore::Docs(Docs::Check) => docs::check(&root()),
         Chore::Demo => demo(&root()),
+        Chore::Torture { minutes, seed, binary } => torture::torture(&root().join(binary), minutes, seed),
         Chore::Recording { binary } => recording::record(&root(), &root().join(binary)),
     };
     match outcome {

@@ -158,9 +158,14 @@ impl Run {
     }
 
     /// Lets no file grow beyond 32 kB, as if the disk were full: enough to open a database, and not to write to it.
-    pub fn on_a_full_disk(mut self) -> Self {
+    pub fn on_a_full_disk(self) -> Self {
+        self.with_files_up_to(64)
+    }
+
+    /// Lets no file grow beyond so many blocks of 512 bytes, as if the disk were full.
+    pub fn with_files_up_to(mut self, blocks: u64) -> Self {
         let mut limited = Command::new("sh");
-        limited.args(["-c", "trap '' XFSZ; ulimit -f 64; exec \"$0\" \"$@\""]);
+        limited.args(["-c", &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"")]);
         limited.arg(self.command.get_program()).args(self.command.get_args());
         for (name, value) in self.command.get_envs() {
             match value {

@@ -8,6 +8,7 @@
 mod home;
 mod provider;
 mod terminal;
+pub mod torture;
 
 pub use home::{Home, Run};
 pub use provider::{

@@ -113,6 +113,12 @@ impl ScriptedProvider {
         self.stage.script.lock().unwrap().push_back(reply);
     }
 
+    /// Takes back what of the script was not played yet.
+    pub fn clear(&self) {
+        self.stage.script.lock().unwrap().clear();
+        self.stage.requests.lock().unwrap().clear();
+    }
+
     /// Every request that was not for a reply of the script: lists of models, embeddings.
     pub fn other_requests(&self) -> Vec<RecordedRequest> {
         self.stage.other_requests.lock().unwrap().clone()

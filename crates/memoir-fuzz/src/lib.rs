@@ -1,0 +1,55 @@
+//! Hostile input for every parser.
+//!
+//! A target is a function that takes any bytes, hands them to one parser, and panics when something does not hold that must.
+//! There is one file for each, and one list of them, [`ALL`]. `tests/bounded.rs` runs them with proptest on random input and on
+//! spoiled good ones from `seeds/`; the package `fuzz/` at the root gives them to cargo-fuzz.
+
+mod approvals;
+mod chunker;
+mod cron;
+mod front_matter;
+mod history;
+mod importers;
+mod input;
+mod search_words;
+mod server;
+mod stream_anthropic;
+mod stream_gemini;
+mod stream_ollama;
+mod stream_openai;
+mod stream_xai;
+mod time_expressions;
+
+pub use approvals::approvals;
+pub use chunker::chunker;
+pub use cron::cron;
+pub use front_matter::front_matter;
+pub use history::history;
+pub use importers::importers;
+pub use search_words::search_words;
+pub use stream_anthropic::stream_anthropic;
+pub use stream_gemini::stream_gemini;
+pub use stream_ollama::stream_ollama;
+pub use stream_openai::stream_openai;
+pub use stream_xai::stream_xai;
+pub use time_expressions::time_expressions;
+
+/// A target.
+pub type Target = fn(&[u8]);
+
+/// All targets by name. Their seeds lie in `seeds/NAME`.
+pub const ALL: &[(&str, Target)] = &[
+    ("approvals", approvals),
+    ("chunker", chunker),
+    ("cron", cron),
+    ("front_matter", front_matter),
+    ("history", history),
+    ("importers", importers),
+    ("search_words", search_words),
+    ("stream_anthropic", stream_anthropic),
+    ("stream_gemini", stream_gemini),
+    ("stream_ollama", stream_ollama),
+    ("stream_openai", stream_openai),
+    ("stream_xai", stream_xai),
+    ("time_expressions", time_expressions),
+];

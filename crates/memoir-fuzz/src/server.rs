@@ -1,0 +1,153 @@
+//! A server that sends any bytes as an answer, in pieces, and the client of a dialect that has to make something of them.
+
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use memoir_core::{Recollection, Usage};
+use memoir_models::{
+    CallOptions, Catalogue, ChatEvent, ChatMessage, ChatModel, ChatRequest, Endpoint, ModelError, ModelName,
+    OllamaModel, Provider, RemoteModel,
+};
+use secrecy::SecretString;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+    time::timeout,
+};
+
+use crate::input::{Choices, wait};
+
+const KEY: &str = "key-never-to-be-seen";
+
+/// An answer from this machine comes at once; who is not done by then never will be.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Sends `body` to the client of `model`. The call ends, with an end or with an error, and nothing comes after.
+pub(crate) fn answer_with(model: &str, body: &[u8]) {
+    wait(async {
+        #[expect(clippy::expect_used, reason = "without a server nothing can be asked")]
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        #[expect(clippy::expect_used, reason = "it was bound just now")]
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let server = tokio::spawn(serve(listener, body.to_vec()));
+        let client = client(model, url);
+        let called = timeout(PATIENCE, call(&*client)).await;
+        server.abort();
+        assert!(called.is_ok(), "the call never ends");
+    });
+}
+
+fn client(model: &str, url: String) -> Box<dyn ChatModel> {
+    #[expect(clippy::expect_used, reason = "names and addresses here are good ones")]
+    let (name, catalogue) =
+        (model.parse::<ModelName>().expect("a name"), Catalogue::built_in().expect("a catalogue"));
+    let options = CallOptions { idle_timeout: PATIENCE, ..CallOptions::default() };
+    #[expect(clippy::expect_used, reason = "names and addresses here are good ones")]
+    let endpoint =
+        Endpoint::new(name.provider, url, Some(SecretString::from(KEY))).expect("an address");
+    let info = catalogue.model(&name).cloned();
+    #[expect(clippy::expect_used, reason = "names and addresses here are good ones")]
+    match name.provider {
+        Provider::Ollama => Box::new(OllamaModel::new(&name, &endpoint, info, options).expect("a client")),
+        _ => Box::new(RemoteModel::new(&name, &endpoint, info, options).expect("a client")),
+    }
+}
+
+async fn call(model: &dyn ChatModel) {
+    let request = ChatRequest {
+        system: "Be brief.".into(),
+        messages: vec![ChatMessage::User("Hi".into())],
+        stable_messages: 0,
+        tools: Vec::new(),
+        memory: Recollection::default(),
+        longest_reply: None,
+    };
+    let mut stream = match model.stream(request).await {
+        Ok(stream) => stream,
+        Err(error) => return told(&error),
+    };
+    let (mut over, mut sum) = (false, Usage::default());
+    while let Some(event) = stream.next().await {
+        assert!(!over, "something comes after the end: {event:?}");
+        match event {
+            Err(error) => {
+                told(&error);
+                over = true;
+            }
+            Ok(ChatEvent::End(finish)) => {
+                let _ = finish.replay.map(|replay| replay.to_text());
+                over = true;
+            }
+            Ok(ChatEvent::Usage(used)) => {
+                // As a turn of several calls adds it up, and a bill prices it.
+                sum += used;
+                sum += used;
+                let _ = model.cost(&sum);
+            }
+            Ok(_) => {}
+        }
+    }
+    assert!(over, "a stream ends with an end or an error");
+}
+
+/// An error can be said, without the key and without end.
+fn told(error: &ModelError) {
+    let said = error.to_string();
+    assert!(!said.is_empty() && !said.contains(KEY), "{said}");
+    assert!(said.chars().count() < 1000, "{said}");
+}
+
+/// Answers whatever is asked.
+async fn serve(listener: TcpListener, body: Vec<u8>) {
+    while let Ok((connection, _)) = listener.accept().await {
+        // Who hangs up has heard enough.
+        let _ = answer(connection, &body).await;
+    }
+}
+
+async fn answer(mut connection: TcpStream, body: &[u8]) -> std::io::Result<()> {
+    let head = read_request(&mut connection).await?;
+    if head.contains("/api/show") {
+        // Ollama is asked what the model can do before it is asked anything else.
+        let told = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
+        return connection.write_all(told.as_bytes()).await;
+    }
+    let kind = if head.contains("/api/chat") { "application/x-ndjson" } else { "text/event-stream" };
+    let head = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n"
+    );
+    connection.write_all(head.as_bytes()).await?;
+    let (mut choices, mut rest) = (Choices::from(body), body);
+    // A chunk of HTTP is given on as it is, so that these are the pieces that the client sees.
+    let largest = *choices.one_of(&[1, 7, 64, 4096]);
+    let mut chunks = Vec::new();
+    while !rest.is_empty() {
+        let (piece, after) = rest.split_at((1 + choices.below(largest)).min(rest.len()));
+        chunks.extend_from_slice(format!("{:x}\r\n", piece.len()).as_bytes());
+        chunks.extend_from_slice(piece);
+        chunks.extend_from_slice(b"\r\n");
+        rest = after;
+    }
+    // Some connections break before the body is over.
+    if choices.below(4) > 0 {
+        chunks.extend_from_slice(b"0\r\n\r\n");
+    }
+    connection.write_all(&chunks).await?;
+    connection.shutdown().await
+}
+
+/// The head of a request; its body is read and left.
+async fn read_request(connection: &mut TcpStream) -> std::io::Result<String> {
+    let mut read = Vec::new();
+    loop {
+        if connection.read_buf(&mut read).await? == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        let Some(end) = read.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
+        let head = String::from_utf8_lossy(&read[..end]).to_lowercase();
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok());
+        if read.len() >= end + 4 + length.unwrap_or(0) {
+            return Ok(head);
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! What a server of Ollama's dialect may send.
+
+use crate::server::answer_with;
+
+/// A call ends with an end or an error, whatever comes.
+pub fn stream_ollama(data: &[u8]) {
+    answer_with("ollama/test-model", data);
+}

@@ -1,0 +1,66 @@
+//! A provider that fails in every way it can, at every step of a turn.
+
+use std::{collections::BTreeMap, path::Path};
+
+use serde_json::json;
+
+use super::{Chance, faults_of};
+use crate::{Home, Reply, ScriptedProvider};
+
+/// What came of it: how often runs ended with which exit code.
+pub type FaultReport = BTreeMap<i32, usize>;
+
+/// Runs `turns` turns against a provider whose replies fail at random. Whatever happens, the program ends with a code it is allowed to end
+/// with, keeps what it acknowledged and nothing in halves, and says something. Panics with the seed otherwise.
+pub fn faults(binary: &Path, seed: u64, turns: usize) -> FaultReport {
+    let mut chance = Chance::new(seed);
+    let home = Home::new(binary);
+    // A machine gun of retries would only take time.
+    home.write_config("[calls]\nretry_first_wait_ms = 1\nretry_attempts = 2\nidle_timeout_ms = 300\n");
+    let mut report = FaultReport::new();
+    let mut kept = 0;
+    for turn in 0..turns {
+        let script: Vec<Reply> = (0..8).map(|_| reply(&mut chance)).collect();
+        let provider = ScriptedProvider::start(script);
+        let prompt = format!("Question number {turn}, with enough words to be kept in mind.");
+        let arguments = ["-c", "-p", &prompt, "--output-format", "json", "--approval", "full"];
+        let output = home.memoir(arguments).provider(&provider).output();
+        let (said, complained) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let code = output.status.code().unwrap_or(-1);
+        assert!(
+            (code == 0 || code == 1) && !complained.contains("panicked"),
+            "seed {seed}, turn {turn}: exit {code}: {complained}"
+        );
+        assert!(code == 0 || !complained.trim().is_empty(), "seed {seed}, turn {turn}: it says nothing");
+        kept += usize::from(said.contains("\"exchange_id\""));
+        let (faults, there) = faults_of(&home.database());
+        assert!(faults.is_empty(), "seed {seed}, turn {turn}: {faults:?}");
+        assert_eq!(there.len(), kept, "seed {seed}, turn {turn}: what is kept is what was acknowledged");
+        *report.entry(code).or_default() += 1;
+    }
+    report
+}
+
+/// A reply that is well, or not.
+fn reply(chance: &mut Chance) -> Reply {
+    let text = "Some words of an answer, long enough to be cut somewhere.";
+    let tool = || Reply::tool_call("c1", "dir_list", &json!({"path": "."}));
+    let size = usize::try_from(chance.below(40)).unwrap_or(0) + 1;
+    match chance.below(14) {
+        0 => Reply::status(429, "slow down").header("retry-after", "0"),
+        1 => Reply::status(500, "oops"),
+        2 => Reply::status(503, "busy"),
+        3 => Reply::status(400, "I do not understand"),
+        4 => Reply::status_with_body(502, "<html>bad gateway</html>"),
+        5 => Reply::text(text).in_chunks_of(size).cut(),
+        6 => Reply::text(text).in_chunks_of(size).closed(),
+        7 => Reply::text(text).in_chunks_of(size).then_silence(),
+        8 => Reply::text(text).and_garbage("data: {\"choices\":[{\"delta\":{\"content\":\n\n"),
+        9 => tool().in_chunks_of(size).cut(),
+        10 => Reply::text("").and_raw_tool_call("c2", "file_read", "{\"path\": \"x"),
+        11 => Reply::text("").and_raw_tool_call("c3", "no_such_tool", "{}"),
+        12 => tool().in_chunks_of(size),
+        _ => Reply::text(text).in_chunks_of(size),
+    }
+}

@@ -1,0 +1,18 @@
+//! Trying to break it: the real binary is killed at random moments, its provider fails, many work on one memory; and what was promised is
+//! checked after each step. A seed repeats what was done, not when.
+
+mod chance;
+mod check;
+mod crash;
+mod disk;
+mod faults;
+mod flat;
+mod load;
+
+pub use chance::Chance;
+pub use check::faults_of;
+pub use crash::{CrashReport, crash};
+pub use disk::{DiskReport, disk};
+pub use faults::{FaultReport, faults};
+pub use flat::flat;
+pub use load::{LoadReport, load};

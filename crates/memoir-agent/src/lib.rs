@@ -16,7 +16,9 @@ mod tool_round;
 mod turn;
 
 pub use agent::{Agent, Limits};
-pub use approval::{Answer, Approvals, Asker, Mode, Policy, Question, Rule, RuleEffect, Verdict};
+pub use approval::{
+    Answer, Approvals, Asker, Mode, Policy, Question, Rule, RuleEffect, Verdict, plain_words,
+};
 pub use context::{ContextReport, ContextSettings, Layer, Placement};
 pub use conversation::CurrentConversation;
 pub use error::TurnError;

@@ -46,8 +46,8 @@ impl Agent {
         let mut agent = self.clone();
         agent.approvals = approvals;
         agent.approvals.asker = None;
-        // One level: a sub-agent has none of its own.
-        agent.tools = Arc::new(self.tools.without("run_subagent"));
+        // One level: a sub-agent has none of its own. And what is always in context is changed where the user sees it.
+        agent.tools = Arc::new(self.tools.without("run_subagent").without("core_memory"));
         // The one model that answers with memory has nothing else.
         if self.model.provenance() != Provenance::Derived {
             agent.recall = None;

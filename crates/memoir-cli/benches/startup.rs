@@ -1,5 +1,6 @@
 //! How long a person waits: from starting the program to a drawn prompt, for the list of `/resume`, for `/history` and for
-//! `memoir search`, with nothing and with 100,000 messages in 5,000 conversations; and how much memory it holds then.
+//! `memoir search`, with nothing and with 100,000 messages in 5,000 conversations; and how much memory it holds then. Other sizes:
+//! `MEMOIR_BENCH_MESSAGES=1000,10000,100000,1000000`.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark that cannot run should say so")]
 
@@ -8,7 +9,8 @@ use std::time::{Duration, Instant};
 use memoir_store::sqlite::{SqliteStore, fill::talk};
 use memoir_testkit::{Home, Terminal};
 
-const MESSAGES: i64 = 100_000;
+/// How many messages there are, unless MEMOIR_BENCH_MESSAGES says otherwise.
+const MESSAGES: &str = "0,100000";
 /// Exchanges to a conversation: 5,000 conversations.
 const EACH: i64 = 10;
 const RUNS: usize = 30;
@@ -19,7 +21,8 @@ fn main() {
         return;
     }
     println!("{RUNS} runs each                          median       worst");
-    for messages in [0, MESSAGES] {
+    let sizes = std::env::var("MEMOIR_BENCH_MESSAGES").unwrap_or_else(|_| MESSAGES.into());
+    for messages in sizes.split(',').map(|size| size.trim().parse::<i64>().unwrap()) {
         let home = Home::new(env!("CARGO_BIN_EXE_memoir"));
         fill(&home, messages);
         // As it is when nothing is left to do in the background.
@@ -40,31 +43,32 @@ fn main() {
         if messages == 0 {
             continue;
         }
+        let last = format!("Conversation {}", messages / 2 / EACH - 1);
         report(messages, "/resume, list", || {
             let terminal = open();
             let started = Instant::now();
             terminal.type_keys("/resume\r");
-            terminal.wait_for("Conversation 4999");
+            terminal.wait_for(&last);
             started.elapsed()
         });
         report(messages, "/resume, typing", || {
             let terminal = open();
             terminal.type_keys("/resume\r");
-            terminal.wait_for("Conversation 4999");
+            terminal.wait_for(&last);
             let started = Instant::now();
-            terminal.type_keys("1234");
+            terminal.type_keys("tion 24");
             terminal.wait_until("one of them", |screen| {
-                screen.contains("Conversation 1234") && !screen.contains("Conversation 4999")
+                screen.contains("Conversation 24") && !screen.contains(&last)
             });
             started.elapsed()
         });
         report(messages, "/resume ID, /history", || {
             let terminal = open();
             let started = Instant::now();
-            terminal.type_keys("/resume 2500\r");
-            terminal.wait_for("Going on with conversation 2500");
+            terminal.type_keys("/resume 25\r");
+            terminal.wait_for("Going on with conversation 25");
             terminal.type_keys("/history 1\r");
-            terminal.wait_for("answer 24999");
+            terminal.wait_for("answer 249");
             started.elapsed()
         });
         report(messages, "memoir search", || {

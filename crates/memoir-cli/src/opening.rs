@@ -22,6 +22,7 @@ use crate::{
     home::Home,
     models::Models,
     permissions, personas,
+    printable::printable,
     prompt_source::{self, Talk},
     recall,
     repl::{self, Told},
@@ -159,7 +160,7 @@ async fn with_store(
         Office::new(agent.tool_context.recall.clone(), summarizer.clone(), worker_settings.daily_budget());
     let skills = tooling::skills(&project, &home);
     for fault in &skills.faults {
-        anstream::eprintln!("A skill was left out: {fault}.");
+        anstream::eprintln!("A skill was left out: {}.", printable(fault));
     }
     let servers = Servers::reach(&models.config.mcp, &agent.tool_context.sandbox.variables);
     let summaries = Summaries::of(office.clone());

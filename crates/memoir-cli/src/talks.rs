@@ -7,7 +7,7 @@ use std::{
 };
 
 use memoir_core::{Conversation, ConversationId, Exchange, Message, Role, TimeZone, Visibility};
-use memoir_store::{ConversationList, Store};
+use memoir_store::{ConversationList, ConversationTitle, Store};
 use serde_json::json;
 
 use crate::{
@@ -35,8 +35,8 @@ pub(crate) async fn run(
             if found.is_empty() {
                 return Ok(writeln!(stdout(), "There is no such conversation.")?);
             }
-            for conversation in &found {
-                writeln!(stdout(), "{}", line(conversation, zone))?;
+            for conversation in found {
+                writeln!(stdout(), "{}", line(&conversation.into(), zone))?;
             }
             Ok(())
         }
@@ -66,7 +66,7 @@ pub(crate) async fn find(id: ConversationId, store: &dyn Store) -> Result<Conver
 }
 
 /// A conversation in one line.
-pub(crate) fn line(conversation: &Conversation, zone: &TimeZone) -> String {
+pub(crate) fn line(conversation: &ConversationTitle, zone: &TimeZone) -> String {
     let project = conversation.scope.rsplit('/').next().unwrap_or_default();
     let fork = conversation.forked_from.map(|parent| format!(" (fork of {parent})")).unwrap_or_default();
     format!(

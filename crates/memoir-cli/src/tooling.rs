@@ -71,7 +71,7 @@ fn search(config: &SearchConfig) -> Result<Option<Search>, Failure> {
 /// The skills of a project, and the user's own.
 pub(crate) fn skills(project: &Path, home: &Home) -> Skills {
     let user: PathBuf = home.config_file().with_file_name("skills");
-    Skills::find(&[project.join(".memoir/skills"), user])
+    Skills::find(&project.join(".memoir/skills"), &user)
 }
 
 /// The summaries of the office that there is now, for the model.

@@ -7,12 +7,7 @@
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark that cannot run should say so")]
 
-use std::{
-    fs::File,
-    io::{BufReader, Read as _},
-    path::Path,
-    time::Instant,
-};
+use std::{fs::File, io::BufReader, path::Path, time::Instant};
 
 use memoir_store::{Filter, IndexMode, Memory as _, VectorSearch, sqlite::SqliteStore};
 use serde_json::{Value, json};
@@ -112,6 +107,7 @@ async fn search(queries: &Path, database: &Path, mode: IndexMode) -> Value {
         store.settle().await;
     }
     let (mut times, mut found) = (Vec::new(), Vec::new());
+    let used = processor_seconds();
     for query in &queries[WARMING..] {
         let started = Instant::now();
         let nearest = store.nearest(&wanted(query, &filter, mode)).await.unwrap();
@@ -119,6 +115,7 @@ async fn search(queries: &Path, database: &Path, mode: IndexMode) -> Value {
         // Messages are numbered from one.
         found.push(nearest.iter().map(|found| found.message_id.get() - 1).collect::<Vec<_>>());
     }
+    let used = (processor_seconds() - used) * 1000.0 / times.len() as f64;
     let graph = mode == IndexMode::Ann && store.has_graph().await;
     let resident = peak();
     store.close().await;
@@ -126,6 +123,7 @@ async fn search(queries: &Path, database: &Path, mode: IndexMode) -> Value {
         "first_ms": first.as_secs_f64() * 1000.0,
         "graph_s": graph.then(|| (settled - first).as_secs_f64()),
         "times_ms": times,
+        "cpu_ms": used,
         "found": found,
         "search_rss_mb": resident,
     })
@@ -136,4 +134,14 @@ fn peak() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0");
     line.split_whitespace().next().and_then(|kilobytes| kilobytes.parse::<f64>().ok()).unwrap_or(0.0) / 1024.0
+}
+
+/// How long all threads that there are have kept a processor.
+fn processor_seconds() -> f64 {
+    let threads = std::fs::read_dir("/proc/self/task").unwrap();
+    let seconds = threads.map(|thread| {
+        let told = std::fs::read_to_string(thread.unwrap().path().join("schedstat")).unwrap_or_default();
+        told.split_whitespace().next().and_then(|nanos| nanos.parse::<f64>().ok()).unwrap_or(0.0) / 1e9
+    });
+    seconds.sum()
 }

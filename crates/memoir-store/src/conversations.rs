@@ -16,6 +16,27 @@ pub struct ConversationList {
     pub limit: u32,
 }
 
+/// A conversation as far as a list shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConversationTitle {
+    /// Its id.
+    pub id: ConversationId,
+    /// What it is called.
+    pub title: String,
+    /// The project it belongs to.
+    pub scope: String,
+    /// When its last exchange was committed.
+    pub updated: Timestamp,
+    /// The conversation that it branched off.
+    pub forked_from: Option<ConversationId>,
+}
+
+impl From<Conversation> for ConversationTitle {
+    fn from(Conversation { id, title, scope, updated, forked_from, .. }: Conversation) -> Self {
+        Self { id, title, scope, updated, forked_from }
+    }
+}
+
 /// Reading conversations. They come into being with their first exchange (see [`crate::Exchanges`]).
 #[async_trait]
 pub trait Conversations: Send + Sync {
@@ -27,6 +48,9 @@ pub trait Conversations: Send + Sync {
 
     /// Conversations by last exchange, newest first.
     async fn conversations(&self, list: &ConversationList) -> Result<Vec<Conversation>>;
+
+    /// All conversations by last exchange, newest first, as lists show them: there may be very many.
+    async fn titles(&self) -> Result<Vec<ConversationTitle>>;
 
     /// Whether another conversation goes on from an exchange of this one, or from a later one.
     async fn is_forked_after(&self, id: ConversationId, exchange: ExchangeId) -> Result<bool>;

@@ -33,7 +33,7 @@ pub mod contract;
 pub mod sqlite;
 
 pub use commands::CommandHistory;
-pub use conversations::{ConversationList, Conversations};
+pub use conversations::{ConversationList, ConversationTitle, Conversations};
 pub use core_memory::{Change, CoreMemory};
 pub use costs::{CostFilter, CostLine, CostSummary, Costs};
 pub use digests::Digests;

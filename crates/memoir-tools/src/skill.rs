@@ -42,14 +42,24 @@ pub struct Skills {
 }
 
 impl Skills {
-    /// Looks into folders of skills; those that do not exist hold none.
-    pub fn find(folders: &[PathBuf]) -> Self {
+    /// Looks into the project's folder of skills and the user's own; one that does not exist holds none. What comes with a project does
+    /// not lead out of it: a link could name any file of the user's.
+    pub fn find(project: &Path, user: &Path) -> Self {
         let mut skills = Self::default();
-        for folder in folders {
+        for (folder, is_free) in [(project, false), (user, true)] {
+            let Ok(root) = folder.canonicalize() else { continue };
+            let stays =
+                |file: &Path| is_free || file.canonicalize().is_ok_and(|file| file.starts_with(&root));
             let Ok(entries) = std::fs::read_dir(folder) else { continue };
             let mut below: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
             below.sort();
             for folder in below.into_iter().filter(|folder| folder.join("SKILL.md").is_file()) {
+                if !stays(&folder.join("SKILL.md")) {
+                    skills
+                        .faults
+                        .push(format!("{} leads out of the project", folder.join("SKILL.md").display()));
+                    continue;
+                }
                 match read(&folder) {
                     Ok(skill) if skills.all.iter().any(|known| known.name == skill.name) => {}
                     Ok(skill) => skills.all.push(skill),
@@ -162,7 +172,7 @@ mod tests {
         bench.file("skills/broken/SKILL.md", "no front matter");
         bench.file("skills/nameless/SKILL.md", "---\ndescription: x\n---\n");
         bench.file("more/again/SKILL.md", "---\nname: release\ndescription: other\n---\n");
-        let skills = Skills::find(&[bench.path("skills"), bench.path("more"), bench.path("none")]);
+        let skills = Skills::find(&bench.path("skills"), &bench.path("more"));
         assert_eq!((skills.all.len(), skills.faults.len()), (1, 2), "{skills:?}");
         let tool = LoadSkill(skills);
         assert!(tool.spec().description.ends_with("\n- release: How we release"));

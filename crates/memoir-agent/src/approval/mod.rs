@@ -15,6 +15,7 @@ use async_trait::async_trait;
 use memoir_tools::{Access, Plan};
 
 pub use rule::{Rule, RuleEffect};
+pub use shell::plain_words;
 
 /// How much is asked about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

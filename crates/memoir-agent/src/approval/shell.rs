@@ -4,11 +4,12 @@
 //! (operators, expansions, redirections, a second line) is not taken apart but refused, so that an allowed beginning never lets
 //! a forbidden rest through.
 
-/// The words of a plain command.
-pub(super) fn plain_words(command: &str) -> Option<Vec<String>> {
+/// The words of a plain command, as the shell would pass them; nothing, if it is not plain.
+pub fn plain_words(command: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
-    let mut letters = command.trim().chars();
+    // Other spaces than these are letters to the shell.
+    let mut letters = command.trim_matches([' ', '\t', '\n']).chars();
     while let Some(letter) = letters.next() {
         match letter {
             ' ' | '\t' => words.extend(word.take()),
@@ -103,6 +104,8 @@ mod tests {
             "git status <(rm x)",
             "git [status]",
             "git status?",
+            "git status\u{a0}",
+            "git status\r",
         ] {
             assert_eq!(plain_words(command), None, "{command}");
         }

@@ -49,9 +49,20 @@ pub(crate) fn section(digest: &Digest, most: u64) -> String {
 /// What the frames of both parts take.
 const FRAMES: u64 = 48;
 
-/// Text that neither opens nor closes a fence, and is otherwise as it was.
+/// Text that neither opens nor closes a fence, however that is spelled, and is otherwise as it was.
 fn without_fences(text: &str) -> String {
-    text.replace("<memory", "‹memory").replace("</memory", "‹/memory")
+    let unseen = |letter: &char| {
+        letter.is_whitespace() || matches!(letter, '/' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
+    };
+    let fences = |rest: &str| {
+        let word = rest.chars().filter(|letter| !unseen(letter)).take("memory".len());
+        word.flat_map(char::to_lowercase).eq("memory".chars())
+    };
+    let mark = |(at, letter): (usize, char)| match letter {
+        '<' if fences(&text[at + 1..]) => '‹',
+        other => other,
+    };
+    text.char_indices().map(mark).collect()
 }
 
 /// The digest after `left` has left the window too. A summary that was made ahead for just this is taken; otherwise one
@@ -140,16 +151,21 @@ fn quoted(text: &str) -> String {
 
 /// What the user wants always done, or never, word by word.
 fn instructions(exchanges: &[PastExchange]) -> Vec<String> {
-    let prompts = exchanges.iter().flat_map(said_by_user).filter(|text| text.len() <= LONGEST_PROMPT);
+    // What others said in talk that was brought in is not the user's wish.
+    let asked = exchanges.iter().flat_map(|exchange| exchange.asked.iter().map(String::as_str));
+    let prompts = asked.filter(|text| text.len() <= LONGEST_PROMPT);
     prompts.flat_map(sentences).filter(|sentence| is_instruction(sentence)).collect()
 }
 
-/// The sentences of a prompt, without what is quoted or code.
+/// The sentences of a prompt, without what is quoted, code, or a file that went along.
 fn sentences(text: &str) -> Vec<String> {
     let mut in_code = false;
+    let mut in_file = false;
     let mut sentences = Vec::new();
     for line in text.lines() {
-        if line.trim_start().starts_with("```") {
+        if in_file || line.starts_with("<file path=\"") {
+            in_file = line != "</file>";
+        } else if line.trim_start().starts_with("```") {
             in_code = !in_code;
         } else if !in_code && !line.trim_start().starts_with('>') {
             let mut sentence = String::new();
@@ -247,7 +263,7 @@ mod tests {
             ChatMessage::User(asked.into()),
             ChatMessage::Assistant { text: answered.into(), tool_calls: Vec::new(), replay: None },
         ];
-        PastExchange { id: ExchangeId::new(id), messages, tokens: 10 }
+        PastExchange { id: ExchangeId::new(id), messages, asked: vec![asked.into()], tokens: 10 }
     }
 
     #[test]

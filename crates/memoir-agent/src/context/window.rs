@@ -18,6 +18,8 @@ pub(crate) const PER_MESSAGE: u64 = 8;
 pub(crate) struct PastExchange {
     pub(crate) id: ExchangeId,
     pub(crate) messages: Vec<ChatMessage>,
+    /// What the user himself said in it.
+    pub(crate) asked: Vec<String>,
     pub(crate) tokens: u64,
 }
 
@@ -53,10 +55,18 @@ fn exchange(id: ExchangeId, mut messages: Vec<Message>, longest: u64) -> Option<
                 .sum::<u64>();
         }
     }
+    let asked = messages
+        .iter()
+        .filter(|message| message.author.is_none() && message.visibility == Visibility::Shown)
+        .filter_map(|message| match &message.body {
+            MessageBody::User { text } => Some(text.clone()),
+            _ => None,
+        })
+        .collect();
     let messages = in_turns(rebuild(messages));
     // Placeholders are short.
     let tokens = tokens + PER_MESSAGE;
-    (!messages.is_empty()).then_some(PastExchange { id, messages, tokens })
+    (!messages.is_empty()).then_some(PastExchange { id, messages, asked, tokens })
 }
 
 /// The messages as they are sent again. Redacted ones are left out. Tool calls and their results stay together: a

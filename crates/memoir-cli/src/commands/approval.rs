@@ -9,6 +9,7 @@ use crate::{
     app::App,
     failure::{Failure, Kind},
     permissions,
+    printable::printable,
 };
 
 pub(super) struct Approval;
@@ -63,11 +64,11 @@ async fn show(app: &App) -> Result<(), Failure> {
     println!("{confined}");
     for kept in app.agent.store.approval_rules(&app.project).await? {
         let place = if kept.scope.is_empty() { "everywhere" } else { "in this project" };
-        println!("{:>5}  {} {} {place}", kept.id, kept.effect, kept.rule);
+        println!("{:>5}  {} {} {place}", kept.id, kept.effect, printable(&kept.rule));
     }
     let config = &app.models.config.approval;
     for (effect, rules) in [("allow", &config.allow), ("deny", &config.deny)] {
-        rules.iter().for_each(|rule| println!("       {effect} {rule} by the config"));
+        rules.iter().for_each(|rule| println!("       {effect} {} by the config", printable(rule)));
     }
     Ok(())
 }

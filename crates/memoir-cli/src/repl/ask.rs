@@ -22,8 +22,10 @@ impl Asker for TerminalAsker {
         let preview =
             if preview.starts_with("--- ") { memoir_markdown::diff(&preview, look()) } else { preview };
         println!("\n{} wants to do this:\n{}", question.tool, preview.trim_end());
-        let always =
-            question.always.as_ref().map(|rule| format!(", a to always allow {rule} in this project"));
+        let always = question
+            .always
+            .as_ref()
+            .map(|rule| format!(", a to always allow {} in this project", plain(&rule.to_string())));
         loop {
             let _echo = Echo::begin();
             let wanted = format!("Allow it? y or n{}: ", always.as_deref().unwrap_or_default());

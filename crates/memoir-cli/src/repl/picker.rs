@@ -5,7 +5,7 @@ use std::io::{IsTerminal as _, stdin};
 use anstream::println;
 use inquire::{InquireError, Select};
 use memoir_core::{ConversationId, TimeZone};
-use memoir_store::{ConversationList, Store};
+use memoir_store::Store;
 
 use crate::{
     failure::{Failure, Kind},
@@ -32,8 +32,7 @@ pub(crate) async fn pick_conversation(
     store: &dyn Store,
     zone: &TimeZone,
 ) -> Result<Option<ConversationId>, Failure> {
-    let offered =
-        store.conversations(&ConversationList { limit: u32::MAX, ..ConversationList::default() }).await?;
+    let offered = store.titles().await?;
     if offered.is_empty() {
         println!("There is no conversation to go on with yet.");
         return Ok(None);

@@ -14,6 +14,7 @@ mod keys;
 mod long_talk;
 mod memory;
 mod owning;
+mod poisoning;
 mod providers;
 mod recall;
 mod schedules;

@@ -3,7 +3,7 @@
 use memoir_core::{ConversationTarget, Digest, ExchangeId, Mark, Prepared};
 
 use super::{at, exchange, new_conversation};
-use crate::{Forget, Store};
+use crate::{ConversationList, ConversationTitle, Forget, Store};
 
 pub(super) async fn marks_stand_until_they_are_taken_away_or_forgotten(store: impl Store) {
     let talk = new_conversation("t", "/p");
@@ -49,6 +49,10 @@ pub(super) async fn a_fork_goes_on_from_what_was_said(store: impl Store) {
     assert_eq!(store.messages(fork, 10).await.unwrap(), shown);
     assert!(store.fork(memoir_core::ConversationId::new(99), at(1)).await.unwrap().is_none());
 
+    let titles = store.titles().await.unwrap();
+    let all =
+        store.conversations(&ConversationList { limit: 10, ..ConversationList::default() }).await.unwrap();
+    assert_eq!(titles, all.into_iter().map(ConversationTitle::from).collect::<Vec<_>>());
     assert!(store.is_forked_after(first.conversation_id, first.exchange_id).await.unwrap());
     assert!(!store.is_forked_after(first.conversation_id, later.exchange_id).await.unwrap());
     // A summary of what a fork has from its trunk is asked for and kept.

@@ -5,7 +5,7 @@ use memoir_core::{Conversation, ConversationId, ExchangeId, Timestamp};
 use sqlx::{Row as _, sqlite::SqliteRow};
 
 use super::{SqliteStore, error::store_error, rows::list_of};
-use crate::{ConversationList, Conversations, Result};
+use crate::{ConversationList, ConversationTitle, Conversations, Result};
 
 #[async_trait]
 impl Conversations for SqliteStore {
@@ -46,6 +46,24 @@ impl Conversations for SqliteStore {
         .fetch_all(&self.readers)
         .await
         .map_err(store_error)
+    }
+
+    async fn titles(&self) -> Result<Vec<ConversationTitle>> {
+        type Row = (i64, String, String, i64, Option<i64>);
+        let rows: Vec<Row> = sqlx::query_as(
+            "SELECT id, title, scope, updated, forked_from FROM conversations ORDER BY updated DESC, id DESC",
+        )
+        .fetch_all(&self.readers)
+        .await
+        .map_err(store_error)?;
+        let title = |(id, title, scope, updated, forked_from): Row| ConversationTitle {
+            id: ConversationId::new(id),
+            title,
+            scope,
+            updated: Timestamp::from_millis(updated),
+            forked_from: forked_from.map(ConversationId::new),
+        };
+        Ok(rows.into_iter().map(title).collect())
     }
 
     async fn is_forked_after(&self, id: ConversationId, exchange: ExchangeId) -> Result<bool> {

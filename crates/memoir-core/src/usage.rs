@@ -19,16 +19,17 @@ pub struct Usage {
     pub reasoning_tokens: u64,
 }
 
+/// Sums stay at the largest number there is: what a server says it used can be anything.
 impl Add for Usage {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
         Self {
-            input_tokens: self.input_tokens + other.input_tokens,
-            output_tokens: self.output_tokens + other.output_tokens,
-            cached_tokens: self.cached_tokens + other.cached_tokens,
-            cache_write_tokens: self.cache_write_tokens + other.cache_write_tokens,
-            reasoning_tokens: self.reasoning_tokens + other.reasoning_tokens,
+            input_tokens: self.input_tokens.saturating_add(other.input_tokens),
+            output_tokens: self.output_tokens.saturating_add(other.output_tokens),
+            cached_tokens: self.cached_tokens.saturating_add(other.cached_tokens),
+            cache_write_tokens: self.cache_write_tokens.saturating_add(other.cache_write_tokens),
+            reasoning_tokens: self.reasoning_tokens.saturating_add(other.reasoning_tokens),
         }
     }
 }
@@ -36,5 +37,16 @@ impl Add for Usage {
 impl AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_beyond_all_numbers_stays_at_the_largest() {
+        let used = Usage { input_tokens: u64::MAX, output_tokens: 1, ..Usage::default() };
+        assert_eq!(used + used, Usage { output_tokens: 2, ..used });
     }
 }

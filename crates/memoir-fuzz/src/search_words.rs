@@ -1,8 +1,8 @@
 //! Words of a search, as they come from a prompt, against a store that is real.
 
 use memoir_core::{
-    ConversationTarget, DocumentKind, DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, NewConversation,
-    Provenance, Recalled, Timestamp, Visibility, count_tokens, telling_words,
+    ConversationTarget, DocumentKind, DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody,
+    NewConversation, Provenance, Recalled, Timestamp, Visibility, count_tokens, telling_words,
 };
 use memoir_recall::{ChunkSize, chunk};
 use memoir_store::{
@@ -42,8 +42,7 @@ pub fn search_words(data: &[u8]) {
 
 async fn search(store: &SqliteStore, words: &[String]) {
     let filter = Filter::default();
-    let found =
-        store.search_words(&WordSearch { words, filter: &filter, conversations: 8, also: &[] }).await;
+    let found = store.search_words(&WordSearch { words, filter: &filter, conversations: 8, also: &[] }).await;
     let found = found.unwrap_or_else(|error| panic!("{words:?}: {error}"));
     assert_eq!(found.words.len(), words.len(), "each word has its messages");
     assert_eq!(found.words[0].len(), 1, "{words:?}");
@@ -87,7 +86,7 @@ async fn filled() -> memoir_store::Result<SqliteStore> {
         title: "The harbour".into(),
         date: "2026-11-15".into(),
         tags: Vec::new(),
-        kind: DocumentKind::Document,
+        kind: DocumentKind::File,
         source: "/harbour.md".into(),
         hash: "1".into(),
         text: SAID.into(),

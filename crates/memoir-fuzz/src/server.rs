@@ -22,8 +22,9 @@ const KEY: &str = "key-never-to-be-seen";
 /// An answer from this machine comes at once; who is not done by then never will be.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Sends `body` to the client of `model`. The call ends, with an end or with an error, and nothing comes after.
-pub(crate) fn answer_with(model: &str, body: &[u8]) {
+/// Sends `body` to the client of `model`. The call ends, with an end or with an error, and nothing comes after. Gives the text that
+/// came before.
+pub(crate) fn answer_with(model: &str, body: &[u8]) -> String {
     wait(async {
         #[expect(clippy::expect_used, reason = "without a server nothing can be asked")]
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
@@ -33,8 +34,8 @@ pub(crate) fn answer_with(model: &str, body: &[u8]) {
         let client = client(model, url);
         let called = timeout(PATIENCE, call(&*client)).await;
         server.abort();
-        assert!(called.is_ok(), "the call never ends");
-    });
+        called.unwrap_or_else(|_| panic!("the call never ends"))
+    })
 }
 
 fn client(model: &str, url: String) -> Box<dyn ChatModel> {
@@ -43,8 +44,7 @@ fn client(model: &str, url: String) -> Box<dyn ChatModel> {
         (model.parse::<ModelName>().expect("a name"), Catalogue::built_in().expect("a catalogue"));
     let options = CallOptions { idle_timeout: PATIENCE, ..CallOptions::default() };
     #[expect(clippy::expect_used, reason = "names and addresses here are good ones")]
-    let endpoint =
-        Endpoint::new(name.provider, url, Some(SecretString::from(KEY))).expect("an address");
+    let endpoint = Endpoint::new(name.provider, url, Some(SecretString::from(KEY))).expect("an address");
     let info = catalogue.model(&name).cloned();
     #[expect(clippy::expect_used, reason = "names and addresses here are good ones")]
     match name.provider {
@@ -53,7 +53,7 @@ fn client(model: &str, url: String) -> Box<dyn ChatModel> {
     }
 }
 
-async fn call(model: &dyn ChatModel) {
+async fn call(model: &dyn ChatModel) -> String {
     let request = ChatRequest {
         system: "Be brief.".into(),
         messages: vec![ChatMessage::User("Hi".into())],
@@ -64,9 +64,12 @@ async fn call(model: &dyn ChatModel) {
     };
     let mut stream = match model.stream(request).await {
         Ok(stream) => stream,
-        Err(error) => return told(&error),
+        Err(error) => {
+            told(&error);
+            return String::new();
+        }
     };
-    let (mut over, mut sum) = (false, Usage::default());
+    let (mut over, mut sum, mut text) = (false, Usage::default(), String::new());
     while let Some(event) = stream.next().await {
         assert!(!over, "something comes after the end: {event:?}");
         match event {
@@ -84,14 +87,17 @@ async fn call(model: &dyn ChatModel) {
                 sum += used;
                 let _ = model.cost(&sum);
             }
+            Ok(ChatEvent::Text(more)) => text.push_str(&more),
             Ok(_) => {}
         }
     }
     assert!(over, "a stream ends with an end or an error");
+    text
 }
 
-/// An error can be said, without the key and without end.
+/// An error can be said, without the key and without end. The server was there.
 fn told(error: &ModelError) {
+    assert!(!matches!(error, ModelError::Unreachable { .. }), "{error}");
     let said = error.to_string();
     assert!(!said.is_empty() && !said.contains(KEY), "{said}");
     assert!(said.chars().count() < 1000, "{said}");
@@ -148,6 +154,25 @@ async fn read_request(connection: &mut TcpStream) -> std::io::Result<String> {
         let length = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok());
         if read.len() >= end + 4 + length.unwrap_or(0) {
             return Ok(head);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::answer_with;
+
+    /// What is never understood proves nothing when it is spoiled.
+    #[test]
+    fn good_answers_are_understood() {
+        for (model, body) in [
+            ("anthropic/claude-sonnet-4-5", include_bytes!("../seeds/stream_anthropic/tools").as_slice()),
+            ("google/gemini-2.5-pro", include_bytes!("../seeds/stream_gemini/tools")),
+            ("ollama/test-model", include_bytes!("../seeds/stream_ollama/tools")),
+            ("openai/gpt-5", include_bytes!("../seeds/stream_openai/tools")),
+            ("xai/grok-3", include_bytes!("../seeds/stream_xai/tools")),
+        ] {
+            assert_eq!(answer_with(model, body), "Grüße 🌍", "{model}");
         }
     }
 }

@@ -4,5 +4,5 @@ use crate::server::answer_with;
 
 /// A call ends with an end or an error, whatever comes.
 pub fn stream_gemini(data: &[u8]) {
-    answer_with("google/gemini-2.5-pro", data);
+    let _ = answer_with("google/gemini-2.5-pro", data);
 }

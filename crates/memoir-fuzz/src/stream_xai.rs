@@ -4,5 +4,5 @@ use crate::server::answer_with;
 
 /// A call ends with an end or an error, whatever comes.
 pub fn stream_xai(data: &[u8]) {
-    answer_with("xai/grok-3", data);
+    let _ = answer_with("xai/grok-3", data);
 }

@@ -138,7 +138,8 @@ pub struct Price {
 impl Price {
     /// What a call that used this much costs.
     pub fn of(&self, usage: &Usage) -> Usd {
-        let fresh = usage.input_tokens.saturating_sub(usage.cached_tokens + usage.cache_write_tokens);
+        let cached = usage.cached_tokens.saturating_add(usage.cache_write_tokens);
+        let fresh = usage.input_tokens.saturating_sub(cached);
         let total = self.input.times(fresh)
             + self.cache_read.unwrap_or(self.input).times(usage.cached_tokens)
             + self.cache_write.unwrap_or(self.input).times(usage.cache_write_tokens)

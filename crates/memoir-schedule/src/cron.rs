@@ -1,5 +1,7 @@
 //! When a task is due.
 
+use std::collections::BTreeSet;
+
 use croner::{
     Cron,
     parser::{CronParser, Seconds, Year},
@@ -63,18 +65,28 @@ fn fixed_times(line: &str) -> Vec<String> {
         }
         _ => return vec![line.to_owned()],
     };
-    let (minutes, hours): (Vec<&str>, Vec<&str>) = (minutes.split(',').collect(), hours.split(',').collect());
-    if !minutes.iter().chain(&hours).all(is_number) {
+    let (Some(minutes), Some(hours)) = (numbers(minutes), numbers(hours)) else {
         return vec![line.to_owned()];
-    }
+    };
+    let seconds = seconds.map_or_else(String::new, |seconds| format!("{seconds} "));
+    let rest = rest.join(" ");
     let mut lines = Vec::new();
     for hour in &hours {
         for minute in &minutes {
-            let time = [seconds.copied(), Some(*minute), Some(*hour)];
-            lines.push(time.into_iter().flatten().chain(rest.iter().copied()).collect::<Vec<_>>().join(" "));
+            lines.push(format!("{seconds}{minute} {hour} {rest}"));
         }
     }
     lines
+}
+
+/// The numbers of a list of nothing else, each once: a list that repeats itself would be multiplied by another. What no clock
+/// shows is left to the parser to refuse.
+fn numbers(list: &str) -> Option<BTreeSet<u8>> {
+    let number = |text: &str| match text.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => text.parse().ok().filter(|number| *number < 60),
+        false => None,
+    };
+    list.split(',').map(number).collect()
 }
 
 fn parse(line: &str) -> Result<Cron, CronError> {
@@ -132,6 +144,18 @@ mod tests {
         }
         assert_eq!(said(Schedule::Once(at("2026-04-01T10:00:00Z"))), "that moment is over");
         assert_eq!(check(&Schedule::Once(at("2026-06-01T10:00:00Z")), now), Ok(at("2026-06-01T10:00:00Z")));
+    }
+
+    #[test]
+    fn a_list_that_repeats_itself_is_not_multiplied() {
+        let same = ["1"; 1000].join(",");
+        assert_eq!(fixed_times(&format!("{same},01 {same} * * *")), ["1 1 * * *"]);
+        assert_eq!(
+            fixed_times("1,61 2 * * *"),
+            ["1,61 2 * * *"],
+            "and what is wrong is shown as it was written"
+        );
+        assert_eq!(fixed_times("30 5,1 2,14 * * *").len(), 4);
     }
 
     #[test]

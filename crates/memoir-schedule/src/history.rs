@@ -100,8 +100,9 @@ impl History {
                 break;
             }
         }
-        // A clock that was wrong for a day names a file wrongly; numbers are given in order.
-        complete.sort_by_key(|run| run.first().and_then(|line| line.run));
+        // A clock that was wrong for a day names a file wrongly; numbers are given in order. A run may begin with a line of nobody's,
+        // and ends with one of its own.
+        complete.sort_by_key(|run| run.last().and_then(|line| line.run));
         let first = complete.len().saturating_sub(most);
         loaded.runs = (1..).zip(complete.drain(first..)).map(|(number, run)| messages(number, run)).collect();
         Ok(loaded)
@@ -429,6 +430,17 @@ mod tests {
         }
         assert_eq!(texts(&history.load("news", 1).unwrap()), ["ask 3", "report 3"]);
         assert_eq!(texts(&history.load("news", 2).unwrap())[0], "ask 2");
+    }
+
+    #[test]
+    fn a_line_without_a_number_does_not_make_the_last_run_the_first() {
+        let text = "{\"role\":\"user\",\"content\":\"ask 1\",\"run\":1}\n\
+            {\"role\":\"assistant\",\"content\":\"report 1\",\"run\":1}\n\
+            {\"role\":\"user\",\"content\":\"by hand\"}\n";
+        let (_folder, history) = history(&[("2026-01-01.jsonl", text)]);
+        let now = Timestamp::from_millis(1_767_261_600_000);
+        history.append("news", RunId::new(2), &drafts(&["ask 2", "report 2"]), &TimeZone::UTC, now).unwrap();
+        assert_eq!(texts(&history.load("news", 1).unwrap()), ["by hand", "ask 2", "report 2"]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Models on a server, reached through genai.
 
 mod failure;
+mod guard;
 mod request;
 
 use async_trait::async_trait;
@@ -94,7 +95,7 @@ impl ChatModel for RemoteModel {
         if self.info.as_ref().is_some_and(|info| info.tools == Some(false)) {
             request.tools.clear();
         }
-        let options = self.chat_options(request.longest_reply);
+        let options = guard::watched(self.chat_options(request.longest_reply));
         let request = request::from_ours(request, self.provider);
         let response = self
             .client
@@ -150,7 +151,15 @@ fn events(
     async_stream::stream! {
         let mut stream = Box::pin(stream);
         let mut begun = false;
-        while let Some(event) = stream.next().await {
+        loop {
+            let event = match guard::next(&mut stream).await {
+                Ok(Some(event)) => event,
+                Ok(None) => break,
+                Err(error) => {
+                    yield Err(error);
+                    return;
+                }
+            };
             begun |= !matches!(event, Ok(ChatStreamEvent::Start));
             match event {
                 Err(error) => {

@@ -4,7 +4,7 @@
     python startup.py [--runs 20]
 
 Programs are taken from PATH; one that is not there is left out and said. `llm` comes with requirements.txt, `aichat` with
-`cargo install aichat --locked`. All run in a home of their own, with a key that opens nothing, and nothing is asked of any model. The
+`cargo install aichat --locked`, `codex` and `gemini` with `npm install @openai/codex @google/gemini-cli`. All run in a home of their own, with a key that opens nothing, and nothing is asked of any model. The
 prompt is waited for on a pseudo-terminal that answers what line editors ask of one.
 """
 import argparse
@@ -34,6 +34,9 @@ def programs():
     yield "Memoir", common.memoir(), ["--model", "memoir/recall"], rb">\s*$"
     beside = pathlib.Path(sys.executable).parent / "llm"
     yield "llm", str(beside) if beside.exists() else shutil.which("llm"), ["chat"], rb">\s*$"
+    # Of these only what needs no account.
+    yield "codex", shutil.which("codex"), None, None
+    yield "gemini", shutil.which("gemini"), None, None
     yield "aichat", os.environ.get("AICHAT") or shutil.which("aichat"), [], rb">\s*$"
 
 
@@ -46,7 +49,7 @@ def environment(home):
 
 
 def once(command, variables):
-    """Runs a command to its end: milliseconds, and the most that it held in megabytes."""
+    """Runs a command to its end: milliseconds, the most that it held in megabytes, milliseconds of processor."""
     started = time.perf_counter()
     child = subprocess.Popen(command, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                              stdin=subprocess.DEVNULL)
@@ -55,7 +58,7 @@ def once(command, variables):
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
         raise RuntimeError(f"{' '.join(command)} ended with {child.returncode}")
-    return taken, used.ru_maxrss / 1024
+    return taken, used.ru_maxrss / 1024, 1000 * (used.ru_utime + used.ru_stime)
 
 
 def resident(process):
@@ -63,8 +66,14 @@ def resident(process):
     return int(re.search(r"VmRSS:\s*(\d+)", status)[1]) / 1024
 
 
+def processor(process):
+    """What all threads of a process have used, in milliseconds."""
+    told = (path.read_text().split()[0] for path in pathlib.Path(f"/proc/{process}/task").glob("*/schedstat"))
+    return sum(map(int, told)) / 1e6
+
+
 def talk(command, variables, prompt, patience=20):
-    """From start to a drawn prompt: milliseconds, and what is resident then."""
+    """From start to a drawn prompt: milliseconds, what is resident then, milliseconds of processor until then."""
     started = time.perf_counter()
     process, terminal = pty.fork()
     if process == 0:
@@ -84,7 +93,7 @@ def talk(command, variables, prompt, patience=20):
                 os.write(terminal, b"\x1b[1;1R")
                 answered += 1
             if re.search(prompt, ESCAPES.sub(b"", seen)):
-                return 1000 * (time.perf_counter() - started), resident(process)
+                return 1000 * (time.perf_counter() - started), resident(process), processor(process)
         raise RuntimeError(f"no prompt; it showed {ESCAPES.sub(b'', seen)[-300:]!r}")
     finally:
         os.kill(process, signal.SIGKILL)
@@ -97,7 +106,7 @@ def repeated(work, runs):
     work()
     told = [work() for _ in range(runs)]
     return {"median_ms": common.percentile([one[0] for one in told], 0.5), "worst_ms": max(one[0] for one in told),
-            "memory_mb": common.percentile([one[1] for one in told], 0.5)}
+            "memory_mb": common.percentile([one[1] for one in told], 0.5), "cpu_ms": common.percentile([one[2] for one in told], 0.5)}
 
 
 def measure(program, opening, prompt, runs):
@@ -107,6 +116,8 @@ def measure(program, opening, prompt, runs):
         for what in ("--version", "--help"):
             figures[what] = repeated(lambda: once([program, what], variables), runs)
         try:
+            if opening is None:
+                raise RuntimeError("not measured: needs an account")
             figures["prompt"] = repeated(lambda: talk([program, *opening], variables, prompt), runs)
         except RuntimeError as error:
             figures["prompt"] = {"error": str(error)}
@@ -126,17 +137,21 @@ def main():
             figures[name] = measure(program, opening, prompt, runs)
         else:
             figures[name] = {"error": "not installed"}
-    common.save("startup", {"figures": figures, "runs": runs})
+    # Linux counts what a process held before it became the program: less than that cannot be seen.
+    least = once([shutil.which("true")], dict(os.environ))[1]
+    common.save("startup", {"figures": figures, "runs": runs, "least_memory_mb": least})
     ours = figures["Memoir"]
     for what in ("--version", "--help", "prompt"):
-        print(f"\n{what:<12}{'median ms':>12}{'x ours':>10}{'memory MB':>12}{'x ours':>10}")
+        print(f"\n{what:<12}{'median ms':>12}{'x ours':>10}{'cpu ms':>10}{'x ours':>10}{'memory MB':>12}{'x ours':>10}")
         for name, row in figures.items():
             row = row if "error" in row else row[what]
             if "error" in row:
                 print(f"{name:<12}{row['error']}")
                 continue
             print(f"{name:<12}{row['median_ms']:>12.1f}{common.ratio(row['median_ms'], ours[what]['median_ms']):>10}"
+                  f"{row['cpu_ms']:>10.1f}{common.ratio(row['cpu_ms'], ours[what]['cpu_ms']):>10}"
                   f"{row['memory_mb']:>12.1f}{common.ratio(row['memory_mb'], ours[what]['memory_mb']):>10}")
+    print(f"\nmemory of --version and --help cannot be seen below {least:.1f} MB")
 
 
 if __name__ == "__main__":

@@ -8,8 +8,9 @@ other sizes and peers, so that a long run can be done in parts.
 """
 import argparse
 import json
+import os
 import pathlib
-import resource
+import re
 import shutil
 import subprocess
 import sys
@@ -68,8 +69,10 @@ def make(work, size, queries):
     return best_ids[WARMING:]
 
 
-def resident():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def peak():
+    """The most that this process has held, in megabytes. `ru_maxrss` would count what started it too."""
+    status = pathlib.Path("/proc/self/status").read_text()
+    return int(re.search(r"VmHWM:\s*(\d+)", status)[1]) / 1024
 
 
 def step(name, what, work, folder):
@@ -78,22 +81,24 @@ def step(name, what, work, folder):
     if what == "build":
         started = time.perf_counter()
         peer.build(blocks(work / "vectors.f32"), folder)
-        return {"build_s": time.perf_counter() - started, "build_rss_mb": resident()}
+        return {"build_s": time.perf_counter() - started, "build_rss_mb": peak()}
     queries = np.fromfile(work / "queries.f32", np.float32).reshape(-1, DIMENSIONS)
-    before = resident()
+    before = peak()
     started = time.perf_counter()
     peer.open(folder)
     peer.search(queries[0])
     first = time.perf_counter() - started
     for query in queries[1:WARMING]:
         peer.search(query)
-    times, found = [], []
+    times, found, used = [], [], time.process_time()
     for query in queries[WARMING:]:
         started = time.perf_counter()
         ids = peer.search(query)
         times.append(1000 * (time.perf_counter() - started))
         found.append(ids)
-    return {"first_ms": 1000 * first, "times_ms": times, "found": found, "search_rss_mb": resident(), "python_rss_mb": before}
+    used = 1000 * (time.process_time() - used) / len(times)
+    return {"first_ms": 1000 * first, "times_ms": times, "cpu_ms": used, "found": found, "search_rss_mb": peak(),
+            "python_rss_mb": before}
 
 
 def call(command, limit):
@@ -139,14 +144,14 @@ def measure(name, work, truth, program, limit):
 
 def show(size, results):
     ours = results.get("Memoir, scan", {})
-    print(f"\n{size:,} vectors{'p50 ms':>27}{'x ours':>9}{'p99 ms':>9}{'recall':>8}{'build s':>9}{'x ours':>9}"
+    print(f"\n{size:,} vectors{'p50 ms':>27}{'x ours':>9}{'p99 ms':>9}{'cpu ms':>9}{'recall':>8}{'build s':>9}{'x ours':>9}"
           f"{'RSS MB':>8}{'x ours':>9}{'disk MB':>9}{'x ours':>9}")
     for name, row in results.items():
         if "error" in row:
             print(f"{name:<32}  {row['error']}")
             continue
         times = [common.ratio(row[key], ours.get(key)) for key in ("p50_ms", "build_s", "search_rss_mb", "disk_bytes")]
-        print(f"{name:<32}{row['p50_ms']:>8.2f}{times[0]:>9}{row['p99_ms']:>9.2f}{row['recall']:>8.3f}{row['build_s']:>9.1f}"
+        print(f"{name:<32}{row['p50_ms']:>8.2f}{times[0]:>9}{row['p99_ms']:>9.2f}{row['cpu_ms']:>9.2f}{row['recall']:>8.3f}{row['build_s']:>9.1f}"
               f"{times[1]:>9}{row['search_rss_mb']:>8.0f}{times[2]:>9}{row['disk_bytes'] / 1e6:>9.0f}{times[3]:>9}")
 
 
@@ -163,8 +168,9 @@ def main():
         name, what, work, folder = options.step
         print(json.dumps(step(name, what, pathlib.Path(work), pathlib.Path(folder))))
         return
-    common.cargo("build", "--release", "-p", "memoir-store", "--example", "vectors", "--features", "contract")
-    program = common.target() / "release" / "examples" / "vectors"
+    if "VECTORS" not in os.environ:
+        common.cargo("build", "--release", "-p", "memoir-store", "--example", "vectors", "--features", "contract")
+    program = os.environ.get("VECTORS", common.target() / "release" / "examples" / "vectors")
     kept = common.load("vectors").get("sizes", {})
     names = options.peers.split(";") if options.peers else [*OURS, *peers.PEERS]
     for size in map(int, options.sizes.split(",")):
@@ -177,6 +183,7 @@ def main():
                 print(f"{size:,}: {name}", file=sys.stderr, flush=True)
                 results[name] = measure(name, work, truth, program, options.limit)
                 results[name]["version"] = None if name in OURS else peers.version(name)
+                results[name]["load_average"] = round(os.getloadavg()[0], 1)
                 common.save("vectors", {"sizes": kept})
         show(size, results)
 

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Writes the tables of docs/benchmarks.md anew from results/*.json: what stands between `<!-- NAME -->` and `<!-- end -->`."""
+import re
+
+import common
+import peers
+from vectors import OURS
+
+SIZES = ("10000", "100000", "1000000")
+
+
+def table(head, rows):
+    ruler = ["---"] + ["---:"] * (len(head) - 1)
+    return "\n".join("| " + " | ".join(row) + " |" for row in [head, ruler, *rows])
+
+
+def beside(value, ours, form):
+    """A figure and what it is beside ours."""
+    return f"{value:{form}} ({value / ours:.2f})" if value is not None and ours else "-" if value is None else f"{value:{form}}"
+
+
+def vectors():
+    sizes, parts = common.load("vectors").get("sizes", {}), []
+    head = ["", "p50 ms", "p99 ms", "processor ms a query", "recall@10", "first query ms", "build s", "memory MB", "disk MB", "load"]
+    for size in SIZES:
+        found = sizes.get(size, {})
+        ours = {} if "error" in found.get("Memoir, scan", {"error": ""}) else found["Memoir, scan"]
+        rows = []
+        for name in [*OURS, *peers.PEERS]:
+            row = found.get(name, {"error": "not run"})
+            title = f"{name} {row.get('version') or ''}".strip()
+            if "error" in row:
+                rows.append([title, row["error"].replace("|", "/")] + [""] * (len(head) - 2))
+                continue
+            rows.append([title, beside(row["p50_ms"], ours.get("p50_ms"), ".2f"), f"{row['p99_ms']:.1f}",
+                         beside(row["cpu_ms"], ours.get("cpu_ms"), ".2f"), f"{row['recall']:.3f}",
+                         f"{row['first_ms']:.0f}", beside(row["build_s"], ours.get("build_s"), ".1f"),
+                         beside(row["search_rss_mb"], ours.get("search_rss_mb"), ".0f"),
+                         beside(row["disk_bytes"] / 1e6, ours.get("disk_bytes", 0) / 1e6, ".0f"), f"{row['load_average']:.0f}"])
+        body = table(head, rows) if found else "not run"
+        parts.append(f"### {int(size):,} vectors\n\n{body}")
+    return "\n\n".join(parts)
+
+
+def quality():
+    figures = common.load("quality").get("figures")
+    if not figures:
+        return "not run"
+    ours = figures["Memoir, hybrid"]
+    keys = list(ours)
+    rows = [[name, *(f"{row[key]:.1f}" for key in keys), f"{row['R@10'] / ours['R@10']:.2f}"] for name, row in figures.items()]
+    return table(["", *keys, "R@10 beside ours"], rows)
+
+
+def startup():
+    figures = common.load("startup").get("figures")
+    if not figures:
+        return "not run"
+    ours, rows = figures["Memoir"], []
+    for what in ("prompt", "--version", "--help"):
+        for name, row in figures.items():
+            title = f"{what}: {name}"
+            row = row if "error" in row else row[what]
+            if "error" in row:
+                rows.append([title, row["error"], "", "", ""])
+                continue
+            beside_ours = (beside(row[key], ours[what].get(key), ".0f") for key in ("median_ms", "cpu_ms", "memory_mb"))
+            rows.append([title, *beside_ours, f"{row['worst_ms']:.0f}"])
+    return table(["", "median ms", "processor ms", "memory MB", "worst ms"], rows)
+
+
+def commits():
+    told = common.load("commits")
+    if not told:
+        return "not run"
+    figures, rows = told["figures"], []
+    for name, row in figures.items():
+        cells = []
+        for held in ("0", "100000"):
+            ours = figures["Memoir"][held]
+            cells += [beside(row[held]["per_second"], ours["per_second"], ".0f"),
+                      beside(row[held]["fastest_ms"], ours["fastest_ms"], ".2f")]
+        rows.append([name, *cells])
+    sync = told["sync_of_the_disk"]
+    rows.append(["a write of 4 KiB and its sync", f"{sync['per_second']:.0f}", f"{sync['fastest_ms']:.2f}", "", ""])
+    return table(["", "a second, empty", "fastest ms, empty", "a second, 100,000 messages", "fastest ms, 100,000 messages"], rows)
+
+
+def main():
+    path = common.ROOT / "docs" / "benchmarks.md"
+    text = path.read_text()
+    for make in (vectors, quality, startup, commits):
+        text = re.sub(rf"(<!-- {make.__name__} -->\n).*?(<!-- end -->)", lambda found: f"{found[1]}\n{make()}\n\n{found[2]}", text,
+                      flags=re.S)
+    path.write_text(text)
+
+
+if __name__ == "__main__":
+    main()

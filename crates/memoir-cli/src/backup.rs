@@ -13,8 +13,8 @@ use memoir_store::{Store, StoreError, sqlite};
 use crate::{
     args::RestoreArgs,
     failure::{Failure, Kind},
+    files::{Partial, fresh_folder, private_folder},
     home::Home,
-    partial::{Partial, private_folder},
     progress, question,
 };
 
@@ -121,22 +121,6 @@ pub(crate) async fn restore(wanted: &RestoreArgs, home: &Home, zone: &TimeZone) 
 fn named(what: &str, zone: &TimeZone) -> String {
     let moment = SystemClock.now().minute_in(zone).replace(':', "").replace(' ', "-");
     format!("{what}-{moment}")
-}
-
-/// Makes a folder that was not there: under this name, or with a number behind it.
-fn fresh_folder(wanted: &Path) -> io::Result<PathBuf> {
-    let mut builder = std::fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    let mut number = 1;
-    loop {
-        let name = if number == 1 { String::new() } else { format!("-{number}") };
-        let folder = PathBuf::from(format!("{}{name}", wanted.display()));
-        match builder.create(&folder) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-            made => return made.map(|()| folder),
-        }
-    }
 }
 
 /// Copies a folder with what is in it; one that is not there is nothing to copy.

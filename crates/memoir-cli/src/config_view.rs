@@ -8,7 +8,7 @@ use std::{
 use memoir_agent::ContextSettings;
 use memoir_core::{
     Clock as _, SystemClock,
-    setting::{HasSettings, Setting},
+    setting::{HasSettings, Setting, SettingError},
 };
 use memoir_models::Provider;
 use memoir_store::Store;
@@ -21,10 +21,9 @@ use crate::{
     config::{Config, read_file},
     environment::Environment,
     failure::{Failure, Kind},
+    files::Partial,
     home::Home,
-    models,
-    partial::Partial,
-    permissions,
+    models, permissions,
     printable::printable,
     settings,
 };
@@ -240,32 +239,23 @@ fn canonical(key: &str) -> Result<String, Failure> {
     if others().any(|(known, ..)| known == key) {
         return Ok(key.to_owned());
     }
-    let (area, name) = key.split_once('.').unwrap_or(("", key));
-    let found = match area {
-        "rag" => Setting::<memoir_recall::Settings>::find(name).map(|setting| setting.key),
-        "context" => Setting::<ContextSettings>::find(name).map(|setting| setting.key),
-        "workers" => Setting::<WorkerSettings>::find(name).map(|setting| setting.key),
+    let found = match key.split_once('.') {
+        Some((area, name)) if settings::AREAS.contains(&area) => settings::key_in(area, name),
         // Names that people know from elsewhere have no area, or another.
         _ => {
-            let known = Setting::<memoir_recall::Settings>::find(key).map(|setting| setting.key).ok();
-            let known =
-                known.or_else(|| Setting::<ContextSettings>::find(key).map(|setting| setting.key).ok());
-            let known =
-                known.or_else(|| Setting::<WorkerSettings>::find(key).map(|setting| setting.key).ok());
-            return known.map(str::to_owned).ok_or_else(|| unknown(key));
+            let known = settings::AREAS.iter().find_map(|area| settings::key_in(area, key).ok());
+            known.ok_or_else(|| SettingError::Unknown(key.to_owned()))
         }
     };
     found.map(str::to_owned).map_err(|error| match error {
-        memoir_core::setting::SettingError::Unknown(_) => unknown(key),
+        SettingError::Unknown(_) => unknown(key),
         error => Failure::new(Kind::Usage, error.to_string()).hint("memoir config list shows what there is."),
     })
 }
 
 /// There is no such setting; perhaps another was meant.
 fn unknown(key: &str) -> Failure {
-    let listed = memoir_recall::Settings::ALL.iter().map(|setting| setting.key);
-    let listed = listed.chain(ContextSettings::ALL.iter().map(|setting| setting.key));
-    let listed = listed.chain(WorkerSettings::ALL.iter().map(|setting| setting.key)).map(str::to_owned);
+    let listed = settings::keys().map(str::to_owned);
     let nearest = listed
         .chain(others().map(|(known, ..)| known))
         .map(|known| (strsim::jaro_winkler(&known, key), known))
@@ -329,6 +319,16 @@ fn change(document: &mut DocumentMut, name: &str, value: Option<&str>) -> bool {
         let item = table.entry(part).or_insert_with(|| Item::Table(Table::new()));
         let Some(next) = item.as_table_like_mut() else { return false };
         table = next;
+    }
+    // By whichever of its names it stands there.
+    if let [area] = tables {
+        let same = |known: &str| settings::key_in(area, known).is_ok_and(|key| key == name);
+        let others: Vec<String> = table
+            .iter()
+            .map(|(known, _)| known.to_owned())
+            .filter(|known| known != last && same(known))
+            .collect();
+        others.iter().for_each(|known| drop(table.remove(known)));
     }
     match value {
         Some(value) => {

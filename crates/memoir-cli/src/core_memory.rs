@@ -1,6 +1,6 @@
 //! What is always in context: showing it, changing it, taking a change back.
 
-use std::{io::Write as _, path::Path};
+use std::path::Path;
 
 use anstream::println;
 use memoir_core::{ChangedBy, Clock as _, CoreBlock, CoreChange, CoreEntry, SystemClock};
@@ -9,6 +9,7 @@ use memoir_store::{Change, Store};
 use crate::{
     args::BlockArgs,
     failure::{Failure, Kind},
+    files::{edit_file, write_private},
     printable::printable,
 };
 
@@ -100,29 +101,4 @@ async fn in_editor(seen: &CoreEntry, folder: &Path) -> Result<String, Failure> {
         failure.hint("Set EDITOR to a program that is there, or write the text behind the block.")
     })?;
     Ok(text?.trim_end().to_owned())
-}
-
-/// Has the user change a file in his editor.
-pub(crate) async fn edit_file(path: &Path) -> Result<(), Failure> {
-    let set = |name| std::env::var(name).ok().filter(|editor: &String| !editor.trim().is_empty());
-    let Some(editor) = set("VISUAL").or_else(|| set("EDITOR")) else {
-        return Err(Failure::new(Kind::Usage, "no editor is set").hint("Set EDITOR."));
-    };
-    let mut words = editor.split_whitespace();
-    let program = words.next().unwrap_or_default();
-    match tokio::process::Command::new(program).args(words).arg(path).status().await {
-        Ok(status) if status.success() => Ok(()),
-        Ok(_) => Err(Failure::new(Kind::Failed, format!("{editor} did not end well; nothing was changed"))),
-        Err(error) => Err(Failure::new(Kind::Failed, format!("{editor} cannot be started: {error}"))
-            .hint("Set EDITOR to a program that is there.")),
-    }
-}
-
-/// Writes a file that only its owner reads.
-pub(crate) fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)?.write_all(text.as_bytes())
 }

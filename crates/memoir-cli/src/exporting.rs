@@ -9,7 +9,7 @@ use memoir_store::{ConversationList, Store};
 use crate::{
     args::{ExportArgs, ExportFormat},
     failure::{Failure, Kind},
-    partial::Partial,
+    files::Partial,
     printable::printable,
     progress, talks,
 };

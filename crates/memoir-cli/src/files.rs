@@ -1,10 +1,12 @@
-//! Files and folders that are there whole or not at all, however their making ends.
+//! Files of the user's: private, and there whole or not at all, however their making ends.
 
 use std::{
     fs::{self, File},
-    io,
+    io::{self, Write as _},
     path::{Path, PathBuf},
 };
+
+use crate::failure::{Failure, Kind};
 
 /// Something that is being made under another name, and goes when it is dropped unfinished.
 pub(crate) struct Partial {
@@ -66,8 +68,50 @@ impl Drop for Partial {
 
 /// Makes a folder that only its owner reads.
 pub(crate) fn private_folder(folder: &Path) -> io::Result<()> {
+    private().recursive(true).create(folder)
+}
+
+fn private() -> fs::DirBuilder {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(folder)
+    builder
+}
+
+/// Makes a folder that was not there: under this name, or with a number behind it.
+pub(crate) fn fresh_folder(wanted: &Path) -> io::Result<PathBuf> {
+    let mut number = 1;
+    loop {
+        let name = if number == 1 { String::new() } else { format!("-{number}") };
+        let folder = PathBuf::from(format!("{}{name}", wanted.display()));
+        match private().create(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            made => return made.map(|()| folder),
+        }
+    }
+}
+
+/// Has the user change a file in his editor.
+pub(crate) async fn edit_file(path: &Path) -> Result<(), Failure> {
+    let set = |name| std::env::var(name).ok().filter(|editor: &String| !editor.trim().is_empty());
+    let Some(editor) = set("VISUAL").or_else(|| set("EDITOR")) else {
+        return Err(Failure::new(Kind::Usage, "no editor is set").hint("Set EDITOR."));
+    };
+    let mut words = editor.split_whitespace();
+    let program = words.next().unwrap_or_default();
+    match tokio::process::Command::new(program).args(words).arg(path).status().await {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => Err(Failure::new(Kind::Failed, format!("{editor} did not end well; nothing was changed"))),
+        Err(error) => Err(Failure::new(Kind::Failed, format!("{editor} cannot be started: {error}"))
+            .hint("Set EDITOR to a program that is there.")),
+    }
+}
+
+/// Writes a file that only its owner reads.
+pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)?.write_all(text.as_bytes())
 }

@@ -56,7 +56,6 @@ pub(crate) async fn run(command: MemoryCommand, keeper: &Keeper<'_>) -> Result<(
         MemoryCommand::Wrong { exchange } => mark(exchange, Some(Mark::Wrong), keeper).await,
         MemoryCommand::Unpin { exchange } => unmark(exchange, Mark::Pinned, keeper).await,
         MemoryCommand::Right { exchange } => unmark(exchange, Mark::Wrong, keeper).await,
-        MemoryCommand::Release { number } => release(number, keeper).await,
         MemoryCommand::Forget(wanted) => forget(wanted, keeper).await,
     }
 }
@@ -156,8 +155,8 @@ async fn unmark(id: i64, kind: Mark, keeper: &Keeper<'_>) -> Result<(), Failure>
     mark(id, None, keeper).await
 }
 
-/// Lets go of an instruction.
-async fn release(number: usize, keeper: &Keeper<'_>) -> Result<(), Failure> {
+/// Lets go of an instruction of the conversation that is going on.
+pub(crate) async fn release(number: usize, keeper: &Keeper<'_>) -> Result<(), Failure> {
     let none = || {
         Failure::new(Kind::Usage, format!("there is no instruction {number}"))
             .hint("/memory show lists those of this conversation.")

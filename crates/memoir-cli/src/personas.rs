@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use memoir_store::Store;
 
 use crate::{
-    core_memory::write_private,
     failure::{Failure, Kind},
+    files::write_private,
     home::Home,
 };
 

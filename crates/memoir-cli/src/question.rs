@@ -53,6 +53,8 @@ fn read_line(given_up: &AtomicBool) -> Option<String> {
         let mut waiting = [PollFd::new(&input, PollFlags::IN)];
         match poll(&mut waiting, Some(&a_moment)) {
             Ok(0) | Err(rustix::io::Errno::INTR) => {}
+            // What came belongs to whoever reads next: it may be the terminal's answer to the line editor.
+            Ok(_) if given_up.load(Ordering::Relaxed) => return None,
             Ok(_) => {
                 let mut line = String::new();
                 return match input.lock().read_line(&mut line) {

@@ -101,13 +101,30 @@ pub(crate) fn is_by_project<S: HasSettings>(setting: &Setting<S>, config: &Confi
     config.by_project.iter().any(is_meant)
 }
 
-/// Copies everything that was set from one memory to another.
-pub(crate) async fn copy_all(from: &dyn Store, to: &dyn Store) -> Result<(), Failure> {
+/// The names of all settings that stand in lists.
+pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
     let listed = memoir_recall::Settings::ALL.iter().map(|setting| setting.key);
     let listed = listed.chain(memoir_agent::ContextSettings::ALL.iter().map(|setting| setting.key));
-    let listed = listed.chain(memoir_workers::WorkerSettings::ALL.iter().map(|setting| setting.key));
+    listed.chain(memoir_workers::WorkerSettings::ALL.iter().map(|setting| setting.key))
+}
+
+/// The name of a setting of an area, however it is called there.
+pub(crate) fn key_in(area: &str, name: &str) -> Result<&'static str, SettingError> {
+    match area {
+        "rag" => Setting::<memoir_recall::Settings>::find(name).map(|setting| setting.key),
+        "context" => Setting::<memoir_agent::ContextSettings>::find(name).map(|setting| setting.key),
+        "workers" => Setting::<memoir_workers::WorkerSettings>::find(name).map(|setting| setting.key),
+        _ => Err(SettingError::Unknown(name.to_owned())),
+    }
+}
+
+/// The areas that have lists of settings.
+pub(crate) const AREAS: [&str; 3] = ["rag", "context", "workers"];
+
+/// Copies everything that was set from one memory to another.
+pub(crate) async fn copy_all(from: &dyn Store, to: &dyn Store) -> Result<(), Failure> {
     let named = [Task::Chat, Task::Summarizer, Task::Embedder].map(Task::key);
-    for key in listed.chain(named).chain([crate::personas::KEY]) {
+    for key in keys().chain(named).chain([crate::personas::KEY]) {
         if let Some(value) = from.setting(key).await? {
             to.set_setting(key, Some(&value), SystemClock.now()).await?;
         }

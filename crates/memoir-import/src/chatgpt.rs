@@ -12,10 +12,10 @@ use serde_json::Value;
 use crate::{
     ImportError, Talk, Thread, UNTOLD_MODEL, branch,
     gathering::{
-        BAD_CONVERSATIONS, BAD_MESSAGES, CONTEXT, Clock, EMPTY, FILES, Gathering, HIDDEN, LEFT, OTHER,
-        SYSTEM, THOUGHTS, TOOLS, title,
+        BAD_MESSAGES, CONTEXT, Clock, EMPTY, FILES, Gathering, HIDDEN, LEFT, OTHER, SYSTEM, THOUGHTS, TOOLS,
+        of_array, title,
     },
-    json::{self, Lenient, seconds},
+    json::{Lenient, seconds},
     said,
 };
 
@@ -77,22 +77,11 @@ struct Metadata {
 /// Reads an export.
 pub fn chatgpt(text: &str) -> Result<Talk, ImportError> {
     const NOT_THIS: ImportError = ImportError::NotThis("the conversations.json of a ChatGPT data export");
-    let elements = json::elements(text).ok_or(NOT_THIS)?;
-    let mut gathering = Gathering::default();
-    gathering.skip_many(BAD_CONVERSATIONS, usize::from(elements.broken));
-    let mut any = false;
-    for element in elements.read {
-        let conversation: Conversation = serde_json::from_str(element.get()).unwrap_or_default();
-        match (conversation.conversation_id.text().or(conversation.id.text()), &conversation.mapping.0) {
-            (Some(id), Some(nodes)) => {
-                any = true;
-                let thread = thread(&conversation, id, nodes, &mut gathering);
-                gathering.keep(thread);
-            }
-            _ => gathering.skip(BAD_CONVERSATIONS),
-        }
-    }
-    if any { Ok(gathering.into_talk()) } else { Err(NOT_THIS) }
+    of_array(text, &|conversation: &Conversation, gathering| {
+        let id = conversation.conversation_id.text().or(conversation.id.text())?;
+        Some(thread(conversation, id, conversation.mapping.0.as_ref()?, gathering))
+    })
+    .ok_or(NOT_THIS)
 }
 
 fn thread(conversation: &Conversation, id: &str, nodes: &Nodes, gathering: &mut Gathering) -> Thread {

@@ -13,9 +13,9 @@ use crate::{
     blocks::{Body, Piece},
     branch,
     gathering::{
-        BAD_CONVERSATIONS, BAD_MESSAGES, Clock, EMPTY, FILES, Gathering, LEFT, OTHER, THOUGHTS, TOOLS, title,
+        BAD_MESSAGES, Clock, EMPTY, FILES, Gathering, LEFT, OTHER, THOUGHTS, TOOLS, of_array, title,
     },
-    json::{self, Lenient},
+    json::Lenient,
     said,
 };
 
@@ -47,22 +47,15 @@ struct Message {
 /// Reads an export.
 pub fn claude(text: &str) -> Result<Talk, ImportError> {
     const NOT_THIS: ImportError = ImportError::NotThis("the conversations.json of a Claude data export");
-    let elements = json::elements(text).ok_or(NOT_THIS)?;
-    let mut gathering = Gathering::default();
-    gathering.skip_many(BAD_CONVERSATIONS, usize::from(elements.broken));
-    let mut any = false;
-    for element in elements.read {
-        let conversation: Conversation = serde_json::from_str(element.get()).unwrap_or_default();
-        match (conversation.uuid.text(), &conversation.chat_messages.0) {
-            (Some(uuid), Some(messages)) => {
-                any = true;
-                let thread = thread(&conversation, uuid, messages, &mut gathering);
-                gathering.keep(thread);
-            }
-            _ => gathering.skip(BAD_CONVERSATIONS),
-        }
-    }
-    if any { Ok(gathering.into_talk()) } else { Err(NOT_THIS) }
+    of_array(text, &|conversation: &Conversation, gathering| {
+        Some(thread(
+            conversation,
+            conversation.uuid.text()?,
+            conversation.chat_messages.0.as_ref()?,
+            gathering,
+        ))
+    })
+    .ok_or(NOT_THIS)
 }
 
 fn thread(

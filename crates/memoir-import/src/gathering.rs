@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use memoir_core::{DraftMessage, NewConversation, Role, Timestamp};
+use serde::de::DeserializeOwned;
 
-use crate::{Talk, Thread};
+use crate::{Talk, Thread, json};
 
 pub(crate) const BAD_CONVERSATIONS: &str = "conversations that could not be read";
 pub(crate) const BAD_LINES: &str = "lines that could not be read";
@@ -57,6 +58,29 @@ impl Gathering {
         self.threads.sort_by_key(|thread| thread.messages.first().map(|message| message.created));
         Talk { threads: self.threads, skipped: self.skipped.into_iter().collect() }
     }
+}
+
+/// The conversations of an array, each made into a thread by `thread`; one that cannot be does not keep the others. Nothing, if there is
+/// none at all.
+pub(crate) fn of_array<C: DeserializeOwned + Default>(
+    text: &str,
+    thread: &dyn Fn(&C, &mut Gathering) -> Option<Thread>,
+) -> Option<Talk> {
+    let elements = json::elements(text)?;
+    let mut gathering = Gathering::default();
+    gathering.skip_many(BAD_CONVERSATIONS, usize::from(elements.broken));
+    let mut any = false;
+    for element in elements.read {
+        let conversation: C = serde_json::from_str(element.get()).unwrap_or_default();
+        match thread(&conversation, &mut gathering) {
+            Some(thread) => {
+                any = true;
+                gathering.keep(thread);
+            }
+            None => gathering.skip(BAD_CONVERSATIONS),
+        }
+    }
+    any.then(|| gathering.into_talk())
 }
 
 /// A title on one line: the one that was given, or the first line of the first prompt.

@@ -67,12 +67,6 @@ pub(crate) enum MemoryCommand {
         /// The exchange's number
         exchange: i64,
     },
-    /// Let go of an instruction that was pinned when it left the window of this conversation
-    #[command(hide = true)]
-    Release {
-        /// Its number in the list
-        number: usize,
-    },
     /// Forget something with everything derived from it: vectors, words, summaries, posts; says first what that is
     Forget(ForgetArgs),
 }

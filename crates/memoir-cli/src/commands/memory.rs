@@ -9,7 +9,7 @@ use super::{Command, Next, parsing::parse};
 use crate::{
     app::App,
     args::MemoryCommand,
-    failure::Failure,
+    failure::{Failure, Kind},
     memory_view::{self, Keeper},
 };
 
@@ -38,16 +38,21 @@ impl Command for Memory {
     }
 
     async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {
+        if let Some(number) = arguments.strip_prefix("release ") {
+            let number = number.trim().parse().map_err(|_| {
+                Failure::new(
+                    Kind::Usage,
+                    format!("\"{}\" is not the number of an instruction", number.trim()),
+                )
+                .hint("/memory show lists those of this conversation.")
+            })?;
+            memory_view::release(number, &keeper(app)).await?;
+            return Ok(Next::Prompt);
+        }
         // A text is taken as it stands, quotation marks and all.
         let quoted = as_it_stands(arguments);
         let parsed: Arguments = parse("memory", quoted.as_deref().unwrap_or(arguments), "show")?;
-        let keeper = Keeper {
-            recall: app.recall(),
-            home: &app.home,
-            conversation: app.conversation.id(),
-            command: "/memory",
-        };
-        memory_view::run(parsed.command, &keeper).await?;
+        memory_view::run(parsed.command, &keeper(app)).await?;
         // The one that goes on may have been forgotten.
         if let Some(id) = app.conversation.id()
             && app.agent.store.conversation(id).await?.is_none()
@@ -57,6 +62,10 @@ impl Command for Memory {
         }
         Ok(Next::Prompt)
     }
+}
+
+fn keeper(app: &App) -> Keeper<'_> {
+    Keeper { recall: app.recall(), home: &app.home, conversation: app.conversation.id(), command: "/memory" }
 }
 
 /// The words of `edit BLOCK TEXT` and `search QUERY` with the text as one.

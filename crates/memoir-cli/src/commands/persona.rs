@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use super::{Command, Next};
 use crate::{
     app::App,
-    core_memory::edit_file,
     failure::{Failure, Kind},
+    files::edit_file,
     personas,
     printable::printable,
 };

@@ -129,7 +129,11 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
         return Next::Prompt;
     }
     if !command.starts_with('/') {
-        let prompt = with_files(app, line).await;
+        let prompt = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return cancelled(),
+            prompt = with_files(app, line) => prompt,
+        };
         turn(app, &prompt, cancel).await;
         return Next::Prompt;
     }

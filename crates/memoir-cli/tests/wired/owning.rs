@@ -379,6 +379,54 @@ fn a_persona_is_made_used_and_deleted() {
 }
 
 #[test]
+fn memory_is_searched_marked_and_written_down_from_the_prompt() {
+    let home = home();
+    let provider = ScriptedProvider::always(Reply::text("Noted, **all** of it."));
+    let terminal = open(&home, &provider, &[]);
+    for (typed, shown) in [
+        ("Anna's birthday cake has three layers.", "Noted, all of it."),
+        ("/memory search Anna's birthday", "exchange 1"),
+        ("/memory pin 1", "Exchange 1 is pinned"),
+        ("/memory wrong 1", "Exchange 1 is marked as wrong"),
+        ("/memory show 1", "[1] you"),
+        ("/memory release x", "\"x\" is not the number of an instruction."),
+        ("/export", "# Anna's birthday cake"),
+        ("/export talk.md", "1 conversation was written to talk.md."),
+        ("/export jsonl talk.jsonl", "1 conversation was written to talk.jsonl."),
+    ] {
+        terminal.type_keys(&format!("{typed}\r"));
+        terminal.wait_for(shown);
+        terminal.wait_for_prompt();
+    }
+    let written = |name: &str| fs::read_to_string(home.workspace().join(name)).unwrap();
+    assert!(written("talk.md").contains("Noted, **all** of it."));
+    assert!(written("talk.jsonl").starts_with("{\"kind\":\"memoir\",\"format\":1}\n"));
+    // A file outside the project goes along only when that is wanted; Ctrl-C sends nothing.
+    fs::write(home.workspace().parent().unwrap().join("outside.txt"), "xylophone").unwrap();
+    let before = provider.requests().len();
+    terminal.type_keys("What does @../outside.txt say?\r");
+    terminal.wait_for("lies outside the project. Send it?");
+    terminal.type_keys("\x03");
+    terminal.wait_for("Cancelled.");
+    terminal.wait_for_prompt();
+    assert_eq!(provider.requests().len(), before);
+    terminal.type_keys("And what does @../outside.txt say?\r");
+    terminal.wait_until("the second question", |screen| screen.matches("Send it?").count() == 2);
+    terminal.type_keys("n\r");
+    provider.wait_for_requests(before + 1);
+    assert!(!provider.requests()[before].body.to_string().contains("xylophone"));
+
+    let found = home.memoir(["memory", "search", "birthday cake"]).succeed();
+    assert!(found.contains("three layers"), "{found}");
+    let list = |letters: &str| home.memoir(["conversations", "list", "--matching", letters]).succeed();
+    assert!(list("BIRTHDAY").contains("Anna's birthday cake"));
+    assert_eq!(list("nonsense"), "There is no such conversation.\n");
+    let shown: Value =
+        serde_json::from_str(&home.memoir(["conversations", "show", "1", "--json"]).succeed()).unwrap();
+    assert_eq!(shown["exchanges"][0]["exchange"]["id"], 1);
+}
+
+#[test]
 fn messages_that_lost_their_exchange_get_it_back() {
     let home = home();
     said(&home, &["Keep this in mind, please."]);

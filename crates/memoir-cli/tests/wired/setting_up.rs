@@ -65,6 +65,11 @@ fn a_slip_in_the_config_changes_nothing() {
     home.memoir(["config", "set", "rag.mode", "exact"]).succeed();
     let text = fs::read_to_string(&file).unwrap();
     assert!(text.starts_with("# mine\n[rag]\n# how much\ntoken_budget = 1500\n"), "comments stay: {text}");
+    // It is taken out by whichever of its names it stands there.
+    fs::write(&file, "[rag]\nrag_token_budget = 900\n").unwrap();
+    assert_eq!(home.memoir(["config", "get", "rag_token_budget"]).succeed(), "900\n");
+    home.memoir(["config", "unset", "rag.token_budget"]).succeed();
+    assert_eq!(home.memoir(["config", "get", "rag.token_budget"]).succeed(), "2000\n");
     // What comes with a project may not lead keys elsewhere.
     let said =
         home.memoir(["config", "set", "providers.openai.base_url", "http://evil", "--project"]).fail(2);

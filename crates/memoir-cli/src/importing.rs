@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use memoir_core::TimeZone;
+use memoir_core::{Clock as _, SystemClock, TimeZone};
 use memoir_import::{
     DateOrder, Format, Found, ImportError, Imported, Talk, bring_in, chatgpt, claude, claude_code, codex,
     detect, discover, memoir, whatsapp,
@@ -123,7 +123,7 @@ impl Tally {
         }
         let bar = progress::bar(talk.threads.len() as u64, "conversations");
         for thread in &talk.threads {
-            match bring_in(store, thread, dry).await? {
+            match bring_in(store, thread, SystemClock.now(), dry).await? {
                 Imported::New(count) | Imported::Grown(count) => {
                     self.conversations += 1;
                     self.messages += count;

@@ -1,6 +1,6 @@
 //! Talk from other programs, read by all who read any.
 
-use memoir_core::{DraftMessage, MessageBody, TimeZone};
+use memoir_core::{Clock as _, DraftMessage, MessageBody, SystemClock, TimeZone};
 use memoir_import::{
     DateOrder, Format, ImportError, Imported, Talk, bring_in, chatgpt, claude, claude_code, codex, detect,
     memoir, whatsapp,
@@ -61,9 +61,9 @@ fn says_something(message: &DraftMessage) -> bool {
 async fn file(talk: &Talk) {
     let store = SqliteStore::in_memory().await.expect("a store");
     for thread in &talk.threads {
-        let first = bring_in(&store, thread, false).await.expect("filed");
+        let first = bring_in(&store, thread, SystemClock.now(), false).await.expect("filed");
         if matches!(first, Imported::New(_) | Imported::Grown(_)) {
-            let again = bring_in(&store, thread, false).await.expect("looked up");
+            let again = bring_in(&store, thread, SystemClock.now(), false).await.expect("looked up");
             assert_eq!(again, Imported::Known, "{thread:?}");
         }
     }

@@ -23,7 +23,12 @@ pub enum Imported {
 const TRIES: usize = 5;
 
 /// Files a conversation, as far as it is not here yet. With `dry`, only says what would be done.
-pub async fn bring_in(store: &dyn Store, thread: &Thread, dry: bool) -> Result<Imported, StoreError> {
+pub async fn bring_in(
+    store: &dyn Store,
+    thread: &Thread,
+    now: Timestamp,
+    dry: bool,
+) -> Result<Imported, StoreError> {
     if is_at_home(store, &thread.origin).await? {
         return Ok(Imported::Known);
     }
@@ -50,7 +55,7 @@ pub async fn bring_in(store: &dyn Store, thread: &Thread, dry: bool) -> Result<I
             origin: &origin,
             conversation: &NewConversation { title: thread.title.clone(), scope: thread.scope.clone() },
             seen: known.as_ref().map(|known| (known.messages, known.checksum.as_str())),
-            exchanges: &exchanges(new, &thread.model),
+            exchanges: &exchanges(&said_by(now, new), &thread.model),
             messages: messages.len() as u64,
             checksum: &checksum(messages),
         };
@@ -59,6 +64,14 @@ pub async fn bring_in(store: &dyn Store, thread: &Thread, dry: bool) -> Result<I
         }
     }
     Err(StoreError::Other("someone else brings in the same at this moment".into()))
+}
+
+/// Messages none of which was said later than now, whatever their file tells: talk that is always the newest would come before
+/// all other, and be gone on with in its place.
+fn said_by(now: Timestamp, messages: &[DraftMessage]) -> Vec<DraftMessage> {
+    let dated =
+        |message: &DraftMessage| DraftMessage { created: message.created.min(now), ..message.clone() };
+    messages.iter().map(dated).collect()
 }
 
 /// Whether it is one of this store's own conversations that comes back.
@@ -138,11 +151,26 @@ fn checksum(messages: &[DraftMessage]) -> String {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
-    use memoir_core::{ConversationTarget, ExchangeDraft};
-    use memoir_store::{Conversations as _, Exchanges as _, Imports as _, Span, sqlite::SqliteStore};
+    use memoir_core::{Clock as _, ConversationTarget, ExchangeDraft, SystemClock};
+    use memoir_store::{
+        ConversationList, Conversations as _, Exchanges as _, Imports as _, Span, sqlite::SqliteStore,
+    };
 
     use super::*;
     use crate::said;
+
+    #[tokio::test]
+    async fn nothing_is_dated_later_than_now() {
+        let store = SqliteStore::in_memory().await.unwrap();
+        let talk = thread(&[("one", 0), ("two", 1), ("three", i64::MAX / 60_000)]);
+        let now = Timestamp::from_millis(60_000);
+        assert_eq!(bring_in(&store, &talk, now, false).await.unwrap(), Imported::New(3));
+        let listed =
+            store.conversations(&ConversationList { limit: 1, ..ConversationList::default() }).await.unwrap();
+        assert_eq!(listed[0].updated, now);
+        let later = Timestamp::from_millis(120_000);
+        assert_eq!(bring_in(&store, &talk, later, false).await.unwrap(), Imported::Known);
+    }
 
     fn thread(texts: &[(&str, i64)]) -> Thread {
         let spoken = |(text, minute): &(&str, i64)| {
@@ -168,7 +196,9 @@ mod tests {
     async fn nothing_is_brought_in_twice() {
         let (_folder, store) = store().await;
         let talk = [("one", 0), ("two", 1), ("after a long silence", 100), ("four", 101)];
-        let import = async |texts: &[(&str, i64)], dry| bring_in(&store, &thread(texts), dry).await.unwrap();
+        let import = async |texts: &[(&str, i64)], dry| {
+            bring_in(&store, &thread(texts), SystemClock.now(), dry).await.unwrap()
+        };
         assert_eq!(import(&talk[..3], true).await, Imported::New(3));
         assert_eq!(import(&talk[..3], false).await, Imported::New(3));
         assert_eq!(import(&talk[..3], false).await, Imported::Known);
@@ -179,7 +209,11 @@ mod tests {
             Imported::Different
         );
         let renamed = Thread { name: "Anna (2)".into(), ..thread(&talk) };
-        assert_eq!(bring_in(&store, &renamed, false).await.unwrap(), Imported::Known, "the same talk");
+        assert_eq!(
+            bring_in(&store, &renamed, SystemClock.now(), false).await.unwrap(),
+            Imported::Known,
+            "the same talk"
+        );
         let said = store.said(&Span::default(), 100).await.unwrap();
         let texts: Vec<&str> = said.iter().map(|said| said.text.as_str()).collect();
         assert_eq!(texts, ["one", "two", "after a long silence", "four"]);
@@ -190,15 +224,24 @@ mod tests {
     async fn what_is_said_again_within_a_minute_is_new() {
         let (_folder, store) = store().await;
         let talk = [("ok", 0), ("ok", 0), ("ok", 0)];
-        assert_eq!(bring_in(&store, &thread(&talk[..2]), false).await.unwrap(), Imported::New(2));
-        assert_eq!(bring_in(&store, &thread(&talk), false).await.unwrap(), Imported::Grown(1));
-        assert_eq!(bring_in(&store, &thread(&talk), false).await.unwrap(), Imported::Known);
+        assert_eq!(
+            bring_in(&store, &thread(&talk[..2]), SystemClock.now(), false).await.unwrap(),
+            Imported::New(2)
+        );
+        assert_eq!(
+            bring_in(&store, &thread(&talk), SystemClock.now(), false).await.unwrap(),
+            Imported::Grown(1)
+        );
+        assert_eq!(
+            bring_in(&store, &thread(&talk), SystemClock.now(), false).await.unwrap(),
+            Imported::Known
+        );
     }
 
     #[tokio::test]
     async fn what_was_brought_in_before_models_could_talk_is_known_still() {
         let (_folder, store) = store().await;
-        bring_in(&store, &thread(&[("one", 0), ("two", 1)]), false).await.unwrap();
+        bring_in(&store, &thread(&[("one", 0), ("two", 1)]), SystemClock.now(), false).await.unwrap();
         let sum = Sha256::digest("Anna\u{0}0\u{0}one\u{0}Anna\u{0}60000\u{0}two\u{0}");
         let sum: String = sum.iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(store.imports("x/1/").await.unwrap()[0].checksum, sum);
@@ -212,9 +255,18 @@ mod tests {
             name: String::new(),
             ..thread(&[("one", 0), ("two", 1)])
         };
-        assert_eq!(bring_in(&store, &talk("codex/ab"), false).await.unwrap(), Imported::New(2));
-        assert_eq!(bring_in(&store, &talk("codex/a"), false).await.unwrap(), Imported::New(2));
-        assert_eq!(bring_in(&store, &talk("codex/a"), false).await.unwrap(), Imported::Known);
+        assert_eq!(
+            bring_in(&store, &talk("codex/ab"), SystemClock.now(), false).await.unwrap(),
+            Imported::New(2)
+        );
+        assert_eq!(
+            bring_in(&store, &talk("codex/a"), SystemClock.now(), false).await.unwrap(),
+            Imported::New(2)
+        );
+        assert_eq!(
+            bring_in(&store, &talk("codex/a"), SystemClock.now(), false).await.unwrap(),
+            Imported::Known
+        );
     }
 
     #[tokio::test]
@@ -234,12 +286,21 @@ mod tests {
             said::assistant(at(3), "yes"),
             said::user(at(4), "good"),
         ];
-        assert_eq!(bring_in(&store, &talk(&all[..2]), false).await.unwrap(), Imported::New(2));
+        assert_eq!(
+            bring_in(&store, &talk(&all[..2]), SystemClock.now(), false).await.unwrap(),
+            Imported::New(2)
+        );
         let id = store.imports("chatgpt/1").await.unwrap()[0].conversation_id;
         let draft = exchanges(&all[2..4], "m").remove(0);
         store.commit_exchange(&ConversationTarget::Existing(id), &draft).await.unwrap();
-        assert_eq!(bring_in(&store, &talk(&all[..4]), false).await.unwrap(), Imported::Known);
-        assert_eq!(bring_in(&store, &talk(&all), false).await.unwrap(), Imported::Grown(1));
+        assert_eq!(
+            bring_in(&store, &talk(&all[..4]), SystemClock.now(), false).await.unwrap(),
+            Imported::Known
+        );
+        assert_eq!(
+            bring_in(&store, &talk(&all), SystemClock.now(), false).await.unwrap(),
+            Imported::Grown(1)
+        );
         assert_eq!(store.said(&Span::default(), 100).await.unwrap().len(), 5);
     }
 
@@ -255,9 +316,12 @@ mod tests {
             name: String::new(),
             ..thread(&[("one", 0)])
         };
-        assert_eq!(bring_in(&store, &back(own.created.as_millis()), false).await.unwrap(), Imported::Known);
         assert_eq!(
-            bring_in(&store, &back(own.created.as_millis() + 1), false).await.unwrap(),
+            bring_in(&store, &back(own.created.as_millis()), SystemClock.now(), false).await.unwrap(),
+            Imported::Known
+        );
+        assert_eq!(
+            bring_in(&store, &back(own.created.as_millis() + 1), SystemClock.now(), false).await.unwrap(),
             Imported::New(1),
             "another Memoir's conversation with the same id"
         );

@@ -2,14 +2,14 @@
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
-use memoir_recall::inside_fence;
+use memoir_recall::fenced;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
     Tool, ToolContext, ToolError, ToolOutput,
     database_query::LIMITS,
-    output::{LONGEST_OUTPUT, cap},
+    output::LONGEST_OUTPUT,
     tool::{object, parse},
 };
 
@@ -52,8 +52,7 @@ impl Tool for DatabaseMessage {
             .collect();
         let content = row.last().map(String::as_str).unwrap_or_default();
         // What was said once is quoted: it asks for nothing now.
-        let said = inside_fence(&cap(&format!("{known}\n{content}"), LONGEST_OUTPUT));
-        Ok(format!("<memory>\n{said}\n</memory>").into())
+        Ok(fenced(&format!("{known}\n{content}"), LONGEST_OUTPUT).into())
     }
 }
 

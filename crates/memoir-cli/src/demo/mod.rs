@@ -39,7 +39,7 @@ pub(crate) async fn fill(recall: &Recall) -> Result<(), Failure> {
     let mut talk = memoir(HISTORY).map_err(|error| Failure::new(Kind::Failed, error.to_string()))?;
     shift(&mut talk.threads, SystemClock.now());
     for thread in &talk.threads {
-        bring_in(recall.store.as_ref(), thread, false).await?;
+        bring_in(recall.store.as_ref(), thread, SystemClock.now(), false).await?;
     }
     let office = Office::new(recall.clone(), None, None);
     let bar = progress::bar(recall.waiting().await?, "texts read");

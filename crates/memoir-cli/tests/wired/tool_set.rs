@@ -62,7 +62,7 @@ fn other_tools_work_through_a_turn() {
         ],
     );
     assert!(said[0].starts_with("hello from /"), "{}", said[0]);
-    assert_eq!(said[1..3], ["42\n", "n\n0\n"]);
+    assert_eq!(said[1..3], ["42\n", "<memory>\nn\n0\n</memory>"]);
     assert!(said[3].starts_with("CREATE TABLE messages") && said[4].contains("messages: 0 rows"));
     assert_eq!(said[5], "error: there is no message 1");
     assert!(said[6].starts_with("error: no search service is set up"), "{}", said[6]);

@@ -1,6 +1,6 @@
 //! Bringing in, twice and grown.
 
-use memoir_core::Visibility;
+use memoir_core::{Clock as _, SystemClock, Visibility};
 use memoir_import::{Imported, Talk, Thread, bring_in, chatgpt, claude, memoir};
 use memoir_store::{Conversations as _, Exchanges as _, Imports as _, Span, sqlite::SqliteStore};
 use serde_json::Value;
@@ -17,7 +17,7 @@ async fn open() -> (TempDir, SqliteStore) {
 async fn import(store: &SqliteStore, talk: &Talk) -> Vec<Imported> {
     let mut outcomes = Vec::new();
     for thread in &talk.threads {
-        outcomes.push(bring_in(store, thread, false).await.unwrap());
+        outcomes.push(bring_in(store, thread, SystemClock.now(), false).await.unwrap());
     }
     outcomes
 }
@@ -72,15 +72,23 @@ async fn a_longer_version_adds_what_is_new() {
         let (short, long) = (before.threads.last().unwrap(), now.threads.last().unwrap());
         let (had, has) = (short.messages.len(), long.messages.len());
         assert!(0 < had && had < has, "{}: {had} of {has}", format.name());
-        assert_eq!(bring_in(&store, short, false).await.unwrap(), Imported::New(had), "{}", format.name());
-        assert_eq!(bring_in(&store, long, true).await.unwrap(), Imported::Grown(has - had));
         assert_eq!(
-            bring_in(&store, long, false).await.unwrap(),
+            bring_in(&store, short, SystemClock.now(), false).await.unwrap(),
+            Imported::New(had),
+            "{}",
+            format.name()
+        );
+        assert_eq!(
+            bring_in(&store, long, SystemClock.now(), true).await.unwrap(),
+            Imported::Grown(has - had)
+        );
+        assert_eq!(
+            bring_in(&store, long, SystemClock.now(), false).await.unwrap(),
             Imported::Grown(has - had),
             "{}",
             format.name()
         );
-        assert_eq!(bring_in(&store, long, false).await.unwrap(), Imported::Known);
+        assert_eq!(bring_in(&store, long, SystemClock.now(), false).await.unwrap(), Imported::Known);
         let said: Vec<&str> = long.messages.iter().map(|message| message.body.text()).collect();
         assert_eq!(texts(&store, long).await, said, "{}", format.name());
     }

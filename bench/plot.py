@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws docs/bench-*.svg from results/*.json: bars in panels, readable on light and on dark."""
+"""Draws docs/bench-*.svg from results/*.json: bars in panels, and curves, readable on light and on dark."""
 import html
 import math
 
@@ -12,13 +12,28 @@ STYLE = """
   .bar { fill: #8c959f; }
   .ours { fill: #0969da; }
   line { stroke: #8c959f; stroke-opacity: 0.5; }
+  .grid { stroke-opacity: 0.2; }
+  .linear { stroke-opacity: 1; stroke-dasharray: 5 4; }
+  .hue0 { stroke: #0969da; fill: #0969da; }
+  .hue1 { stroke: #1a7f37; fill: #1a7f37; }
+  .hue2 { stroke: #bc4c00; fill: #bc4c00; }
+  .hue3 { stroke: #8250df; fill: #8250df; }
+  .hue4 { stroke: #bf3989; fill: #bf3989; }
+  polyline.curve { fill: none; stroke-width: 2; }
   @media (prefers-color-scheme: dark) {
     text { fill: #e6edf3; }
     .note { fill: #9198a1; }
     .bar { fill: #6e7681; }
     .ours { fill: #4493f8; }
+    .hue0 { stroke: #4493f8; fill: #4493f8; }
+    .hue1 { stroke: #3fb950; fill: #3fb950; }
+    .hue2 { stroke: #f0883e; fill: #f0883e; }
+    .hue3 { stroke: #ab7df8; fill: #ab7df8; }
+    .hue4 { stroke: #db61a2; fill: #db61a2; }
   }"""
 WIDTH, NAMES, ROW, BARS = 800, 220, 24, 380
+# Of a chart: its edges, its height, where the names of curves begin and how far apart they are.
+LEFT, RIGHT, TALL, ENDS, LINE = 90, 520, 300, 544, 18
 
 
 class Picture:
@@ -60,6 +75,51 @@ class Picture:
         self.parts.append(f'<line x1="{NAMES}" y1="{top}" x2="{NAMES}" y2="{self.height}"/>')
         self.height += 6
 
+    def line(self, x1, y1, x2, y2, kind=""):
+        self.parts.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="{kind}"/>')
+
+    def chart(self, curves, across):
+        """A curve in milliseconds for each (name, {x: y}), named at its end, and a dashed one for what is linear. Both axes are logarithmic."""
+        low_x, high_x = decades([x for _, points in curves for x in points])
+        # As many decades up as across, or a small rise would look steep.
+        low_y, high_y = decades([y for _, points in curves for y in points.values()], high_x - low_x)
+        top, bottom = self.height + 16, self.height + 16 + TALL
+
+        def place(x, y):
+            """Where decades are."""
+            return LEFT + (RIGHT - LEFT) * (x - low_x) / (high_x - low_x), bottom - TALL * (y - low_y) / (high_y - low_y)
+
+        for decade in range(low_x, high_x + 1):
+            x, _ = place(decade, low_y)
+            self.line(x, top, x, bottom, "grid")
+            self.text(x, bottom + 18, f"{10**decade:,}", "note", "middle")
+        for decade in range(low_y, high_y + 1):
+            _, y = place(low_x, decade)
+            self.line(LEFT, y, RIGHT, y, "grid")
+            self.text(LEFT - 8, y + 4, f"{10**decade:,} ms" if decade >= 0 else f"{10**decade:g} ms", "note", "end")
+        self.text((LEFT + RIGHT) / 2, bottom + 38, across, "note", "middle")
+        x, y = place(high_x, low_y + high_x - low_x)
+        self.line(LEFT, bottom, x, y, "linear")
+        ends = [(x, y, "linear growth", "linear")]
+        for nth, (name, points) in enumerate(curves):
+            places = [place(math.log10(x), math.log10(y)) for x, y in sorted(points.items())]
+            drawn = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+            self.parts.append(f'<polyline points="{drawn}" class="hue{nth} curve"/>')
+            self.parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" class="hue{nth}"/>' for x, y in places]
+            ends.append((*places[-1], f"{name}: {number(points[max(points)])} ms", f"hue{nth}"))
+        self.names(ends, bottom)
+        self.height = bottom + 44
+
+    def names(self, ends, bottom):
+        """Names beside the ends (x, y, name, kind) of curves, far enough apart to be read, each with a line to its own."""
+        ends = sorted(ends, key=lambda end: end[1])
+        lowest = bottom - (len(ends) - 1) * LINE
+        above = -math.inf
+        for nth, (x, y, name, kind) in enumerate(ends):
+            above = max(above + LINE, min(y, lowest + nth * LINE))
+            self.line(x + 5, y, ENDS - 4, above, kind)
+            self.text(ENDS, round(above + 4), name)
+
     def save(self, name):
         height = self.height + 8
         body = "\n".join(self.parts)
@@ -70,6 +130,13 @@ class Picture:
 
 def number(value):
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def decades(values, least=1):
+    """The powers of ten that all values are between, and more on both sides until they are `least` apart."""
+    low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+    missing = max(0, least - (high - low))
+    return low - missing // 2, high + missing - missing // 2
 
 
 def vectors():
@@ -123,8 +190,22 @@ def commits():
         picture.save("commits")
 
 
+def growth():
+    figures = common.load("growth").get("figures")
+    if not figures:
+        return
+    picture = Picture("What a turn, recall, start-up and resume cost as memory grows",
+                      "Medians; both scales are logarithmic; lower and flatter is better. At the right, the figure of the most messages.")
+    names = ("context with recall", "asking memory, median", "start to prompt", "/resume, list", "/resume ID, /history")
+    # Nothing that took no time can be placed on a logarithmic scale.
+    curves = [(name, {int(size): value for size, value in figures[name].items() if value}) for name in names]
+    picture.chart([(name, points) for name, points in curves if points], "messages in memory")
+    picture.save("growth")
+
+
 if __name__ == "__main__":
     vectors()
     quality()
     startup()
     commits()
+    growth()

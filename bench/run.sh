@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # All comparisons in one go: installs the peers, measures, draws. See README.md.
 #   SIZES=10000,100000,1000000   how many vectors
+#   MESSAGES=1000,10000,100000   how many messages, where growth is measured; up to a million unless told
 #   WORK=FOLDER                  where vectors and databases are kept while it runs
 #   WITH_AICHAT=1                builds aichat too, which takes many minutes
 set -euo pipefail
@@ -23,5 +24,6 @@ fi
 "$venv/bin/python" quality.py
 "$venv/bin/python" startup.py
 "$venv/bin/python" commits.py
+TMPDIR="$(realpath "${WORK:-${TMPDIR:-/tmp}}")" "$venv/bin/python" growth.py ${MESSAGES:+--sizes "$MESSAGES"}
 "$venv/bin/python" plot.py
 "$venv/bin/python" tables.py

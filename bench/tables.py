@@ -4,6 +4,8 @@ import re
 
 import common
 import peers
+from growth import grown, measured
+from plot import number
 from vectors import OURS
 
 SIZES = ("10000", "100000", "1000000")
@@ -86,10 +88,23 @@ def commits():
     return table(["", "a second, empty", "fastest ms, empty", "a second, 100,000 messages", "fastest ms, 100,000 messages"], rows)
 
 
+def growth():
+    figures = common.load("growth").get("figures")
+    if not figures:
+        return "not run"
+    sizes, rows = measured(figures), []
+    least, most = sizes[0], sizes[-1]
+    for name, row in figures.items():
+        cells = ("-" if size not in row else f"{row[size]:.0f}" if name.endswith(" MB") else number(row[size]) for size in sizes)
+        ratio = grown(row, least, most)
+        rows.append([name, *cells, "-" if ratio is None else number(ratio)])
+    return table(["ms", *(f"{int(size):,} messages" for size in sizes), f"x for {int(most) // int(least):,} x"], rows)
+
+
 def main():
     path = common.ROOT / "docs" / "benchmarks.md"
     text = path.read_text()
-    for make in (vectors, quality, startup, commits):
+    for make in (vectors, quality, startup, commits, growth):
         text = re.sub(rf"(<!-- {make.__name__} -->\n).*?(<!-- end -->)", lambda found: f"{found[1]}\n{make()}\n\n{found[2]}", text,
                       flags=re.S)
     path.write_text(text)

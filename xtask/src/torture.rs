@@ -15,6 +15,9 @@ const KILLS: usize = 300;
 /// Turns of the sitting that is watched for what it holds.
 const TURNS: usize = 10_000;
 
+/// Milliseconds that a sync of a slow disk takes at most.
+const SYNC: u64 = 50;
+
 /// So much a long sitting may hold more than a short one, in kB.
 const SLACK: u64 = 40_000;
 
@@ -32,9 +35,11 @@ pub(crate) fn torture(binary: &Path, minutes: u64, seed: u64) -> Outcome {
         kills += KILLS;
         println!("seed {seed}: {crashed}");
         println!("seed {seed}: a provider that fails, by exit code: {:?}", faults(binary, seed, 200));
-        println!("seed {seed}: a full disk: {:?}", disk(binary, seed, 200));
+        println!("seed {seed}: a bad disk, well and ill: {:?}", disk(binary, seed, 200));
         if round == 0 {
-            println!("seed {seed}: {:?}", load(binary, seed, (10, 50), Duration::from_secs(60)));
+            let minute = Duration::from_secs(60);
+            println!("seed {seed}: {:?}", load(binary, seed, (10, 50), minute, 0));
+            println!("seed {seed}: with slow syncs: {:?}", load(binary, seed, (10, 50), minute, SYNC));
         }
         round += 1;
     }

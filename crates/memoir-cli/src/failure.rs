@@ -126,6 +126,9 @@ impl From<StoreError> for Failure {
             StoreError::Newer { .. } => failure
                 .hint("It was left untouched; upgrade Memoir, or set MEMOIR_HOME to another directory."),
             StoreError::DiskFull => failure.hint("Nothing was lost; free some space and try again."),
+            StoreError::DiskFailed { .. } => failure.hint(
+                "What was kept before is safe; see whether the disk is full or cannot be written to, then try again.",
+            ),
             StoreError::Busy => failure.hint("Try again in a moment."),
             StoreError::Damaged { .. } => {
                 failure.hint("Restore a backup, or move the file away to start afresh.")

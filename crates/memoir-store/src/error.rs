@@ -39,6 +39,12 @@ pub enum StoreError {
     /// No space is left. Nothing was written; free some and try again.
     #[error("the disk is full")]
     DiskFull,
+    /// The disk refuses to be read or written. What was committed before is there; look at the disk.
+    #[error("the disk failed: {reason}")]
+    DiskFailed {
+        /// What the database said.
+        reason: String,
+    },
     /// Another process held the database longer than anyone should wait. Try again.
     #[error("the database is busy: another process is holding it")]
     Busy,

@@ -6,17 +6,19 @@ use std::{
     io::Write as _,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
+    sync::OnceLock,
 };
 
 use sqlx::{AssertSqlSafe, Connection as _, Row as _};
 use tempfile::TempDir;
 
-use crate::ScriptedProvider;
+use crate::{ScriptedProvider, torture::compile};
 
 /// A home directory that goes away, with a workspace in it, and the binary to run there.
 pub struct Home {
     directory: TempDir,
     binary: PathBuf,
+    bad_disk: OnceLock<PathBuf>,
 }
 
 impl Home {
@@ -24,7 +26,7 @@ impl Home {
     pub fn new(binary: impl AsRef<Path>) -> Self {
         let directory = TempDir::new().unwrap();
         std::fs::create_dir(directory.path().join("work")).unwrap();
-        Self { directory, binary: binary.as_ref().to_owned() }
+        Self { directory, binary: binary.as_ref().to_owned(), bad_disk: OnceLock::new() }
     }
 
     /// Where Memoir keeps its things.
@@ -56,6 +58,11 @@ impl Home {
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .to_vec()
+    }
+
+    /// What makes a disk go wrong beneath a run.
+    pub(crate) fn bad_disk(&self) -> &Path {
+        self.bad_disk.get_or_init(|| compile(self.directory.path()))
     }
 
     pub(crate) fn binary(&self) -> &Path {

@@ -4,7 +4,10 @@
 
 use std::{path::Path, time::Duration};
 
-use memoir_testkit::torture::{crash, disk, faults, flat, load};
+use memoir_testkit::{
+    Home, Reply, ScriptedProvider,
+    torture::{BadDisk, crash, disk, faults, flat, load},
+};
 
 fn memoir() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_memoir"))
@@ -29,10 +32,29 @@ fn a_provider_that_fails_in_every_way_leaves_nothing_in_halves() {
 }
 
 #[test]
-fn a_disk_that_is_full_at_any_moment_loses_nothing() {
-    let report = disk(memoir(), 11, 120);
+fn a_disk_that_goes_wrong_at_any_moment_loses_nothing() {
+    let report = disk(memoir(), 11, 200);
     println!("{report:?}");
-    assert!(report.well >= 10 && report.full >= 10, "{report:?}");
+    let slow = report["Slow"];
+    assert!(slow.0 >= 10 && slow.1 == 0, "a slow disk is no failure: {report:?}");
+    for trouble in ["Full", "ReadOnly", "Broken", "NoRoom"] {
+        assert!(report[trouble].1 >= 5, "{trouble}: {report:?}");
+    }
+}
+
+#[test]
+fn a_disk_that_cannot_be_written_to_is_said() {
+    let home = Home::new(memoir());
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    home.memoir(["-p", "My boat is called Petrel."]).provider(&provider).succeed();
+    for arguments in
+        [&["-p", "And the cat?"][..], &["search", "boat"], &["memory", "forget", "--exchange", "1", "--yes"]]
+    {
+        let said = BadDisk::read_only().beneath(&home, home.memoir(arguments).provider(&provider)).fail(1);
+        assert!(said.contains("write"), "{arguments:?}: {said}");
+        assert_eq!(said.trim().lines().count(), 1, "{arguments:?}: {said}");
+    }
+    assert!(home.memoir(["search", "boat"]).succeed().contains("Petrel"), "nothing is lost");
 }
 
 #[test]
@@ -44,7 +66,14 @@ fn a_long_sitting_holds_no_more_than_a_short_one() {
 
 #[test]
 fn ten_processes_on_one_memory_lose_nothing() {
-    let report = load(memoir(), 3, (10, 50), Duration::from_secs(10));
+    let report = load(memoir(), 3, (10, 50), Duration::from_secs(10), 0);
     println!("{report:?}");
     assert!(report.turns >= 10 && report.tasks >= 1, "{report:?}");
+}
+
+#[test]
+fn nobody_is_told_of_a_busy_memory_on_a_slow_disk() {
+    let report = load(memoir(), 4, (6, 10), Duration::from_secs(8), 100);
+    println!("{report:?}");
+    assert!(report.turns >= 5, "{report:?}");
 }

@@ -1,5 +1,7 @@
 //! From SQLite's result codes to decisions.
 
+use std::{io, path::Path};
+
 use sqlx::error::DatabaseError;
 
 use crate::StoreError;
@@ -8,6 +10,7 @@ use crate::StoreError;
 const BUSY: i32 = 5;
 const LOCKED: i32 = 6;
 const READ_ONLY: i32 = 8;
+const IO_ERROR: i32 = 10;
 const CORRUPT: i32 = 11;
 const FULL: i32 = 13;
 const CANNOT_OPEN: i32 = 14;
@@ -18,23 +21,37 @@ fn primary_code(error: &dyn DatabaseError) -> Option<i32> {
     error.code()?.parse::<i32>().ok().map(|code| code & 0xff)
 }
 
+/// What SQLite said, without what is said around it.
+fn said(error: &sqlx::Error) -> String {
+    error.as_database_error().map_or_else(|| error.to_string(), |error| error.message().to_owned())
+}
+
+/// What a failure at `path` outside SQLite means.
+pub(super) fn file_error(path: &Path, error: &io::Error) -> StoreError {
+    match error.kind() {
+        io::ErrorKind::StorageFull => StoreError::DiskFull,
+        _ => StoreError::NotWritable { path: path.to_owned(), reason: error.to_string() },
+    }
+}
+
 /// What a failed statement means for the caller.
 pub(super) fn store_error(error: sqlx::Error) -> StoreError {
     let code = error.as_database_error().and_then(primary_code);
     match (code, &error) {
         (Some(BUSY | LOCKED), _) | (None, sqlx::Error::PoolTimedOut) => StoreError::Busy,
         (Some(FULL), _) => StoreError::DiskFull,
-        (Some(CORRUPT | NOT_A_DATABASE), _) => StoreError::Damaged { reason: error.to_string() },
+        (Some(IO_ERROR | READ_ONLY | CANNOT_OPEN), _) => StoreError::DiskFailed { reason: said(&error) },
+        (Some(CORRUPT | NOT_A_DATABASE), _) => StoreError::Damaged { reason: said(&error) },
         _ => StoreError::Other(Box::new(error)),
     }
 }
 
 /// What a failure while opening `path` means.
-pub(super) fn open_error(path: &std::path::Path, error: sqlx::Error) -> StoreError {
+pub(super) fn open_error(path: &Path, error: sqlx::Error) -> StoreError {
     match error.as_database_error().and_then(primary_code) {
         Some(NOT_A_DATABASE) => StoreError::Foreign { path: path.to_owned() },
         Some(READ_ONLY | CANNOT_OPEN) => {
-            StoreError::NotWritable { path: path.to_owned(), reason: error.to_string() }
+            StoreError::NotWritable { path: path.to_owned(), reason: said(&error) }
         }
         _ => store_error(error),
     }

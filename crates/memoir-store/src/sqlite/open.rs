@@ -18,7 +18,7 @@ use sqlx::{
 
 use super::{
     SqliteStore,
-    error::open_error,
+    error::{file_error, open_error},
     migrations::{SCHEMA_VERSION, migrator},
     stems::Stems,
 };
@@ -112,8 +112,7 @@ pub(super) async fn lock_for_opening(path: &Path) -> Result<File> {
 }
 
 fn lock_blocking(path: &Path) -> Result<File> {
-    let denied =
-        |error: io::Error| StoreError::NotWritable { path: path.to_owned(), reason: error.to_string() };
+    let denied = |error| file_error(path, &error);
     if let Some(directory) = path.parent() {
         create_private_directory(directory).map_err(denied)?;
     }

@@ -7,7 +7,7 @@ use sqlx::{Connection as _, SqliteConnection, sqlite::SqliteConnectOptions};
 
 use super::{
     SCHEMA_VERSION, SqliteStore,
-    error::{open_error, store_error},
+    error::{file_error, open_error, store_error},
     open::{APPLICATION_ID, lock_for_opening, private_file},
 };
 use crate::{Result, StoreError, Upkeep};
@@ -21,7 +21,7 @@ impl Upkeep for SqliteStore {
 
     async fn back_up(&self, to: &Path) -> Result<()> {
         // So that nobody else reads it while it grows.
-        private_file(to).map_err(|error| denied(to, &error))?;
+        private_file(to).map_err(|error| file_error(to, &error))?;
         // A connection of its own: whoever writes meanwhile is not kept waiting, and the copy is of one moment.
         let mut connection = self.readers.acquire().await.map_err(store_error)?;
         sqlx::query("VACUUM INTO ?")
@@ -131,7 +131,7 @@ pub async fn restore(backup: &Path, path: &Path, aside: &Path) -> Result<()> {
     for graph in ["graph", "documents.graph"] {
         let _ = std::fs::remove_file(path.with_extension(graph));
     }
-    placed.map_err(|error| denied(path, &error))
+    placed.map_err(|error| file_error(path, &error))
 }
 
 /// Folds the log into the file, which succeeds only when nobody else has it open.
@@ -168,10 +168,6 @@ fn copy_private(from: &Path, to: &Path) -> std::io::Result<()> {
     let mut file = private_file(to)?;
     std::io::copy(&mut std::fs::File::open(from)?, &mut file)?;
     file.sync_all()
-}
-
-fn denied(path: &Path, error: &std::io::Error) -> StoreError {
-    StoreError::NotWritable { path: path.to_owned(), reason: error.to_string() }
 }
 
 async fn faults(connection: &mut SqliteConnection) -> Result<Vec<String>> {

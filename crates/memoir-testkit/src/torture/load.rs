@@ -12,8 +12,8 @@ use std::{
 
 use serde_json::Value;
 
-use super::{Chance, faults_of};
-use crate::{Home, Reply, ScriptedProvider};
+use super::{BadDisk, Chance, faults_of};
+use crate::{Home, Reply, Run, ScriptedProvider};
 
 /// What came of it.
 #[derive(Debug, Default)]
@@ -28,8 +28,14 @@ pub struct LoadReport {
 
 /// Has `processes` of the program at work on one memory, again and again for `time`: turns, searches, background work, exports; and a daemon
 /// beside them that runs `tasks` tasks every few seconds. Nothing that was acknowledged is lost, no moment of a task comes twice, and
-/// nobody is told that the memory is busy. Panics otherwise.
-pub fn load(binary: &Path, seed: u64, (processes, tasks): (usize, usize), time: Duration) -> LoadReport {
+/// nobody is told that the memory is busy, though every sync may take `sync` milliseconds. Panics otherwise.
+pub fn load(
+    binary: &Path,
+    seed: u64,
+    (processes, tasks): (usize, usize),
+    time: Duration,
+    sync: u64,
+) -> LoadReport {
     let home = Arc::new(Home::new(binary));
     let provider = Arc::new(ScriptedProvider::always(Reply::text("Noted, all of it.")));
     let acknowledged: Arc<Mutex<HashSet<i64>>> = Arc::default();
@@ -41,12 +47,16 @@ pub fn load(binary: &Path, seed: u64, (processes, tasks): (usize, usize), time: 
         let when = ["--cron", "*/5 * * * * *", "--model", "memoir/recall"];
         home.memoir(["schedule", "add", &name, "What was said about topics?"].iter().chain(&when)).succeed();
     }
-    let mut daemon = home.memoir(["daemon"]).spawn();
+    let on_its_disk = |run: Run| match sync {
+        0 => run,
+        _ => BadDisk::slow(sync, seed).beneath(&home, run),
+    };
+    let mut daemon = on_its_disk(home.memoir(["daemon"])).spawn();
     let until = Instant::now() + time;
     std::thread::scope(|scope| {
         for number in 0..processes {
             let (home, provider, acknowledged) = (&home, &provider, &acknowledged);
-            let (turns, others) = (&turns, &others);
+            let (turns, others, on_its_disk) = (&turns, &others, &on_its_disk);
             let mut chance = Chance::new(seed + number as u64);
             scope.spawn(move || {
                 while Instant::now() < until {
@@ -58,7 +68,7 @@ pub fn load(binary: &Path, seed: u64, (processes, tasks): (usize, usize), time: 
                         2 => home.memoir(["export", "--format", "jsonl"]),
                         _ => home.memoir(["-p", &prompt, "--output-format", "json"]),
                     };
-                    let output = run.provider(provider).output();
+                    let output = on_its_disk(run.provider(provider)).output();
                     let said = String::from_utf8_lossy(&output.stderr).into_owned();
                     assert!(output.status.success(), "process {number}: {said}");
                     assert!(!said.contains("busy"), "process {number}: {said}");

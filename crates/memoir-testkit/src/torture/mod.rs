@@ -1,6 +1,7 @@
 //! Trying to break it: the real binary is killed at random moments, its provider fails, many work on one memory; and what was promised is
 //! checked after each step. A seed repeats what was done, not when.
 
+mod bad_disk;
 mod chance;
 mod check;
 mod crash;
@@ -9,6 +10,8 @@ mod faults;
 mod flat;
 mod load;
 
+pub(crate) use bad_disk::compile;
+pub use bad_disk::{BadDisk, Trouble};
 pub use chance::Chance;
 pub use check::faults_of;
 pub use crash::{CrashReport, crash};

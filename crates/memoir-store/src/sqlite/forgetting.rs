@@ -1,6 +1,6 @@
 //! SQL of forgetting.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, path::PathBuf};
 
 use async_trait::async_trait;
 use memoir_core::{Document, DocumentId, ExchangeId, Timestamp};
@@ -9,26 +9,28 @@ use sqlx::{AssertSqlSafe, SqliteConnection};
 use super::{
     SqliteStore,
     documents::{DOCUMENTS, document_of},
-    error::store_error,
+    error::{file_error, store_error},
+    remains,
     rows::list_of,
 };
-use crate::{Forget, Forgetting, Forgotten, Result};
+use crate::{Forget, Forgetting, Forgotten, Result, StoreError};
 
 #[async_trait]
 impl Forgetting for SqliteStore {
     async fn would_forget(&self, what: Forget) -> Result<Forgotten> {
         // It is done, looked at, and undone: nobody can tell more exactly.
         let mut transaction = self.begin_write().await?;
-        let forgotten = forget(&mut transaction, what).await?;
+        let (forgotten, _) = forget(&mut transaction, what).await?;
         transaction.rollback().await.map_err(store_error)?;
         Ok(forgotten)
     }
 
     async fn forget(&self, what: Forget) -> Result<Forgotten> {
         let mut transaction = self.begin_write().await?;
-        let mut forgotten = forget(&mut transaction, what).await?;
+        let (mut forgotten, texts) = forget(&mut transaction, what).await?;
+        forget_words(&mut transaction).await?;
         transaction.commit().await.map_err(store_error)?;
-        forgotten.log_is_in_use = !self.empty_log().await?;
+        forgotten.log_is_in_use = !self.empty_log().await? || !self.overwrite(texts).await?;
         Ok(forgotten)
     }
 }
@@ -44,6 +46,32 @@ impl SqliteStore {
     }
 }
 
+impl SqliteStore {
+    /// Writes the file anew if something of texts that were deleted is left in it. Says whether nothing is.
+    async fn overwrite(&self, texts: Vec<String>) -> Result<bool> {
+        let file: String = sqlx::query_scalar("SELECT file FROM pragma_database_list WHERE name = 'main'")
+            .fetch_one(&self.writer)
+            .await
+            .map_err(store_error)?;
+        let path = PathBuf::from(file);
+        // One that is in memory alone goes as a whole.
+        if !path.is_file() {
+            return Ok(true);
+        }
+        let (name, looked) = (path.clone(), move || remains::are_left(&path, &texts));
+        let left =
+            tokio::task::spawn_blocking(looked).await.map_err(|error| StoreError::Other(error.into()))?;
+        if !left.map_err(|error| file_error(&name, &error))? {
+            return Ok(true);
+        }
+        match sqlx::query("VACUUM").execute(&self.writer).await.map_err(store_error) {
+            Ok(_) => self.empty_log().await,
+            Err(StoreError::Busy) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
 async fn ids(connection: &mut SqliteConnection, sql: &'static str, list: &str) -> Result<Vec<i64>> {
     sqlx::query_scalar(sql).bind(list).fetch_all(connection).await.map_err(store_error)
 }
@@ -53,7 +81,32 @@ async fn run(connection: &mut SqliteConnection, sql: &'static str, list: &str) -
     Ok(done.rows_affected())
 }
 
-async fn forget(connection: &mut SqliteConnection, what: Forget) -> Result<Forgotten> {
+/// Takes words that nobody has any more out of the inner pages of the full-text index. Deleting a message takes them out of its leaves alone.
+async fn forget_words(connection: &mut SqliteConnection) -> Result<()> {
+    let left: bool = sqlx::query_scalar(
+        "WITH separators (word) AS (SELECT CAST(substr(term, 2) AS TEXT) FROM messages_text_idx WHERE length(term) > 1)
+         SELECT EXISTS (SELECT 1 FROM separators WHERE NOT EXISTS (
+             SELECT 1 FROM _message_words WHERE term >= word AND term <= word || char(1114111)))",
+    )
+    .fetch_one(&mut *connection)
+    .await
+    .map_err(store_error)?;
+    if left {
+        // An index in one piece would stay as it is: it gets a second, and is then merged.
+        sqlx::raw_sql(
+            "INSERT INTO messages_text (rowid, content) VALUES (0, 'a');
+             INSERT INTO messages_text (messages_text) VALUES ('optimize');
+             INSERT INTO messages_text (messages_text, rowid, content) VALUES ('delete', 0, 'a');",
+        )
+        .execute(connection)
+        .await
+        .map_err(store_error)?;
+    }
+    Ok(())
+}
+
+/// Forgets, and gives the texts that are gone.
+async fn forget(connection: &mut SqliteConnection, what: Forget) -> Result<(Forgotten, Vec<String>)> {
     let (exchanges, messages) = meant(connection, what).await?;
     let (exchanges, messages) = (list_of(exchanges.into_iter()), list_of(messages.into_iter()));
     let mut talks = ids(
@@ -75,6 +128,7 @@ async fn forget(connection: &mut SqliteConnection, what: Forget) -> Result<Forgo
         talks.push(id.get());
     }
     let talks = list_of(talks.into_iter());
+    let texts = texts(connection, &exchanges, &messages, &talks).await?;
     let mut forgotten = Forgotten {
         // Before the words are gone: where else they stand.
         lines: forget_lines(connection, &exchanges, &messages).await?,
@@ -144,7 +198,30 @@ async fn forget(connection: &mut SqliteConnection, what: Forget) -> Result<Forgo
         &talks,
     )
     .await?;
-    Ok(forgotten)
+    Ok((forgotten, texts))
+}
+
+/// What is said in some exchanges and messages, and about them.
+async fn texts(
+    connection: &mut SqliteConnection,
+    exchanges: &str,
+    messages: &str,
+    talks: &str,
+) -> Result<Vec<String>> {
+    sqlx::query_scalar(
+        "SELECT content FROM messages WHERE exchange_id IN (SELECT value FROM json_each(?1))
+                                         OR id IN (SELECT value FROM json_each(?2))
+         UNION SELECT summary FROM exchanges WHERE summary IS NOT NULL AND id IN (SELECT value FROM json_each(?1))
+         UNION SELECT summary FROM conversations
+               WHERE summary IS NOT NULL AND id IN (SELECT value FROM json_each(?3))
+         UNION SELECT title FROM conversations WHERE id IN (SELECT value FROM json_each(?3))",
+    )
+    .bind(exchanges)
+    .bind(messages)
+    .bind(talks)
+    .fetch_all(connection)
+    .await
+    .map_err(store_error)
 }
 
 /// The exchanges that are meant as a whole, and the messages that are meant alone.

@@ -4,6 +4,7 @@
 
 mod chunks;
 mod index;
+mod remains;
 mod upkeep;
 
 use std::{fs, path::Path, sync::Arc};

@@ -1,0 +1,55 @@
+//! What was forgotten stands nowhere in the file, also not where rows once stood.
+
+use memoir_core::{ConversationTarget, ExchangeId, Summary};
+use memoir_store::{Exchanges as _, Forget, Forgetting as _, Summaries as _, contract};
+use tempfile::TempDir;
+
+use crate::open;
+
+/// Numbers below others, as if by chance. With these, SQLite left a few of the words behind: in parts of pages that were not in use, and in inner
+/// pages of the full-text index.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 33).unwrap() % bound
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_left_of_what_was_forgotten() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("memoir.db");
+    let store = open(&path).await;
+    let mut chance = Chance(5_u64.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut target = contract::new_conversation("t", "/p");
+    let mut said: Vec<(ExchangeId, String)> = Vec::new();
+    for number in 0..600 {
+        let word = format!("stock{number:05}");
+        let more = "and whatever else there is, ".repeat(chance.below(20));
+        let asked = format!("Please put {word} on the list, {more}.");
+        let draft = contract::exchange(&asked, &"It is there. ".repeat(chance.below(9)), 1);
+        if chance.below(10) == 0 {
+            target = contract::new_conversation("t", "/p");
+        }
+        let committed = store.commit_exchange(&target, &draft).await.unwrap();
+        target = ConversationTarget::Existing(committed.conversation_id);
+        said.push((committed.exchange_id, word));
+        // Rows that grow have to move.
+        let grown = said[chance.below(said.len())].0;
+        let text = "It was about the list. ".repeat(1 + chance.below(30));
+        store.put_exchange_summaries(&[(grown, Summary { text, by: "m".into() })]).await.unwrap();
+        if chance.below(3) == 0 && said.len() > 1 {
+            let (id, word) = said.swap_remove(chance.below(said.len()));
+            store.forget(Forget::Exchange(id)).await.unwrap();
+            target = contract::new_conversation("t", "/p");
+            let bytes = std::fs::read(&path).unwrap();
+            let left = bytes.windows(word.len()).any(|part| part == word.as_bytes());
+            assert!(!left, "{word} is left in the file");
+        }
+    }
+    store.close().await;
+}

@@ -70,6 +70,7 @@ fn main() {
 async fn measure(directory: &Path, messages: i64) {
     let store = SqliteStore::open(&directory.join("memoir.db")).await.unwrap();
     store.fill_for_benchmark(messages / 2, fill::talk).await.unwrap();
+    let made_up = |number| fill::vector(number, memoir_embed::DIMENSIONS);
     store.fill_vectors_for_benchmark(memoir_embed::NAME, made_up).await.unwrap();
     let conversation = long_conversation(&store).await;
     let recall =
@@ -89,21 +90,6 @@ async fn measure(directory: &Path, messages: i64) {
         millis(with)
     );
     store.close().await;
-}
-
-fn made_up(number: i64) -> Vec<f32> {
-    let mut state = number.unsigned_abs().wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut vector: Vec<f32> = (0..memoir_embed::DIMENSIONS)
-        .map(|_| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state >> 40) as f32 / 16_777_216.0 - 0.5
-        })
-        .collect();
-    let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
-    vector.iter_mut().for_each(|value| *value /= length);
-    vector
 }
 
 async fn long_conversation(store: &SqliteStore) -> ConversationId {

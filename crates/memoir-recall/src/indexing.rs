@@ -30,6 +30,14 @@ impl Recall {
         Embeddable { model: self.embedder.name(), shortest: SHORTEST }
     }
 
+    /// Reads what searching works on, so that the first question need not wait for it.
+    pub async fn get_ready(&self) -> Result<(), RecallError> {
+        let nothing = vec![0.0; self.embedder.dimensions().unwrap_or(0)];
+        self.store.estimated_similarities(self.embedder.name(), &nothing, &[]).await?;
+        self.store.outlines(&[]).await?;
+        Ok(())
+    }
+
     /// How many messages wait for their vectors.
     pub async fn waiting(&self) -> Result<u64, RecallError> {
         Ok(self.store.unembedded_count(SubjectKind::Message, &self.embeddable()).await?)

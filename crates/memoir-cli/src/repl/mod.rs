@@ -35,6 +35,7 @@ use quiet::Quiet;
 use sources::LookedUp;
 use view::TurnView;
 
+pub(crate) use attachments::beside;
 pub(crate) use picker::pick_conversation;
 pub(crate) use told::Told;
 
@@ -54,6 +55,7 @@ pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
     };
     let mut editor = Editor::new(&earlier, Box::new(looked_up), app.told.take_printer());
     let tasks = Tasks::look_after(&app);
+    let getting_ready = get_ready(&app);
     loop {
         announce(&mut app).await;
         let line;
@@ -69,11 +71,23 @@ pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
             break;
         }
     }
+    getting_ready.abort();
     tasks.stop().await;
     app.workers.stop_all().await;
     let office = app.workers.office();
     let _ = office.store.hold_conversation(&office.owner, None, app.agent.clock.now()).await;
     Ok(())
+}
+
+/// Has memory read what it searches, while the user types.
+fn get_ready(app: &App) -> tokio::task::JoinHandle<()> {
+    let recall = app.agent.recall.clone();
+    tokio::spawn(async move {
+        if let Some(recall) = recall {
+            // The first question says what is wrong, if anything is.
+            let _ = recall.get_ready().await;
+        }
+    })
 }
 
 /// Says that reports wait, once.

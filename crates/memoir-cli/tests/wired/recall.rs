@@ -375,3 +375,22 @@ fn recall_is_measured_on_a_file() {
     std::fs::write(&file, "[{]").unwrap();
     home.memoir(["eval", "recall", "data.json", "--out", "out.jsonl"]).fail(1);
 }
+
+#[test]
+fn a_large_memory_is_read_while_the_first_line_is_typed() {
+    let home = home();
+    // So that nothing else reads it.
+    home.write_config(
+        "[workers]\nembedding_generator = \"off\"\nexchange_summarizer = \"off\"\nconversation_summarizer = \"off\"\n",
+    );
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let store = SqliteStore::open(&home.database()).await.unwrap();
+        store.fill_for_benchmark(1500, memoir_store::sqlite::fill::talk).await.unwrap();
+        store.close().await;
+    });
+    let terminal = Terminal::open(&home, None, (24, 80), &[]);
+    terminal.wait_for_prompt();
+    // Who has read much packs it for the next time.
+    terminal.wait_until("the index", |_| !home.rows("_index_segments").is_empty());
+}

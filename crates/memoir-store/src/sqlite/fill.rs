@@ -118,6 +118,21 @@ impl SqliteStore {
     }
 }
 
+/// A vector of length one, another one for every number.
+pub fn vector(number: i64, dimensions: usize) -> Vec<f32> {
+    let mut state = number.unsigned_abs().wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 40) as f32 / 16_777_216.0 - 0.5
+    };
+    let mut vector: Vec<f32> = (0..dimensions).map(|_| random()).collect();
+    let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+    vector.iter_mut().for_each(|value| *value /= length);
+    vector
+}
+
 /// Made-up talk: words as common as words are, so that the full-text index looks like one of talk.
 pub fn talk(number: i64) -> String {
     let mut state = number.unsigned_abs().wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5bf0_3635;

@@ -11,7 +11,7 @@ use tokio::sync::RwLockReadGuard;
 use super::{
     SqliteStore,
     error::store_error,
-    index::{self, Allowed, Index, Which},
+    index::{self, Allowed, Index, Segment, Which},
     jobs::subject,
     rows::list_of,
 };
@@ -22,6 +22,9 @@ use crate::{
 
 /// So many vectors are read by one connection; more than that by several side by side.
 const READ_TOGETHER: usize = 160;
+
+/// So many segments are written in one go: a sync for each would take longer than all of them.
+const SEGMENTS_AT_ONCE: usize = 32;
 
 /// After how many searches it is worth reading few vectors into memory.
 const SEARCHES: u32 = 3;
@@ -182,7 +185,7 @@ impl SqliteStore {
         Ok(index.downgrade())
     }
 
-    /// Packs what is worth it, in the background, a segment at a time.
+    /// Packs what is worth it, in the background, some segments at a time.
     pub(super) fn pack(&self) {
         if self.packing.swap(true, Ordering::SeqCst) {
             return;
@@ -191,20 +194,35 @@ impl SqliteStore {
         self.spawn(async move {
             // Closing the store ends this.
             while store.packing.load(Ordering::SeqCst) {
-                let segment = store.index.write().await.take_segment();
-                let segment = match segment {
-                    Some(segment) => Some(segment),
-                    None => store.chunks.write().await.take_segment(),
-                };
-                let Some(segment) = segment else { break };
+                let segments = store.take_segments().await;
                 // Not packed, rows are read one by one the next time.
-                let Ok(transaction) = store.begin_write().await else { break };
-                if index::write(transaction, &segment).await.is_err() {
+                if segments.is_empty() || store.put_segments(&segments).await.is_err() {
                     break;
                 }
             }
             store.packing.store(false, Ordering::SeqCst);
         });
+    }
+
+    /// The next segments to be written.
+    async fn take_segments(&self) -> Vec<Segment> {
+        let mut index = self.index.write().await;
+        let mut segments: Vec<Segment> =
+            std::iter::from_fn(|| index.take_segment()).take(SEGMENTS_AT_ONCE).collect();
+        drop(index);
+        if segments.is_empty() {
+            let mut chunks = self.chunks.write().await;
+            segments.extend(std::iter::from_fn(|| chunks.take_segment()).take(SEGMENTS_AT_ONCE));
+        }
+        segments
+    }
+
+    async fn put_segments(&self, segments: &[Segment]) -> Result<()> {
+        let mut transaction = self.begin_write().await?;
+        for segment in segments {
+            index::write(&mut transaction, segment).await?;
+        }
+        transaction.commit().await.map_err(store_error)
     }
 
     /// Builds a graph in the background, when one is wanted and missing.

@@ -19,12 +19,14 @@ mod imports;
 mod index;
 mod inspect;
 mod jobs;
+mod kept_log;
 mod lineage;
 mod marks;
 mod memory;
 mod migrations;
 mod open;
 mod permissions;
+mod remains;
 mod rows;
 mod schedules;
 mod settings;
@@ -39,8 +41,10 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU32, Ordering},
     },
+    time::Duration,
 };
 
+use futures::future::join_all;
 use sqlx::{Sqlite, SqlitePool, Transaction};
 use tokio::{sync::RwLock, task::JoinHandle};
 
@@ -51,6 +55,9 @@ use stems::Stems;
 
 pub use migrations::SCHEMA_VERSION;
 pub use upkeep::{restore, verify};
+
+/// So long the store stays open to finish packing.
+const LONGEST_PACKING: Duration = Duration::from_secs(2);
 
 /// A memory in one SQLite file.
 #[derive(Debug, Clone)]
@@ -120,10 +127,17 @@ impl SqliteStore {
         index.coded().is_some_and(|(coded, deletions)| self.graphs.is_there(&coded, deletions))
     }
 
-    /// Closes all connections, folding the write-ahead log into the file. What goes on in the background stops.
+    /// Closes all connections, folding the write-ahead log into the file. What goes on in the background stops; packing only if it
+    /// takes long: what is not packed is read row by row again.
     pub async fn close(&self) {
         self.graphs.stop();
         self.chunk_graphs.stop();
+        let mut tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        if tokio::time::timeout(LONGEST_PACKING, join_all(&mut tasks)).await.is_err() {
+            // What is not committed is undone.
+            tasks.iter().for_each(JoinHandle::abort);
+            join_all(tasks).await;
+        }
         self.packing.store(false, Ordering::SeqCst);
         self.settle().await;
         self.stems.close().await;

@@ -19,6 +19,7 @@ use sqlx::{
 use super::{
     SqliteStore,
     error::{file_error, open_error},
+    kept_log::KeptLog,
     migrations::{SCHEMA_VERSION, migrator},
     stems::Stems,
 };
@@ -38,7 +39,10 @@ impl SqliteStore {
     /// Opens the memory at `path`, making it if there is none and bringing its schema up to date.
     pub async fn open(path: &Path) -> Result<Self> {
         let _alone = lock_for_opening(path).await?;
-        prepare(path).await?;
+        let log = KeptLog::of(path).map_err(|error| file_error(path, &error))?;
+        let prepared = prepare(path).await;
+        let settled = if prepared.is_ok() { log.let_go() } else { log.put_back() };
+        prepared.and(settled.map_err(|error| file_error(path, &error)))?;
         let options = connect_options(path);
         let writer = pool(1).connect_lazy_with(options.clone());
         let readers = pool(MOST_READERS).connect_lazy_with(options.read_only(true));

@@ -5,7 +5,7 @@ use std::path::Path;
 use memoir_core::ConversationTarget;
 use memoir_store::{
     Embeddings as _, Exchanges as _, Filter, IndexMode, Memory as _, VectorSearch, WordSearch, contract,
-    sqlite::SqliteStore,
+    sqlite::{SqliteStore, fill},
 };
 use tempfile::TempDir;
 
@@ -15,21 +15,11 @@ const DIMENSIONS: usize = 64;
 
 /// A vector of its own for every number.
 pub(crate) fn vector(number: i64) -> Vec<f32> {
-    let mut state = u64::try_from(number).unwrap().wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut random = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 40) as f32 / 16_777_216.0 - 0.5
-    };
-    let mut vector: Vec<f32> = (0..DIMENSIONS).map(|_| random()).collect();
-    let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
-    vector.iter_mut().for_each(|value| *value /= length);
-    vector
+    fill::vector(number, DIMENSIONS)
 }
 
 /// `count` exchanges in conversations of ten; the prompt of exchange `n` says `word{n}` and has the vector of `n`.
-async fn fill(store: &SqliteStore, numbers: std::ops::Range<i64>) {
+async fn say(store: &SqliteStore, numbers: std::ops::Range<i64>) {
     let mut target = contract::new_conversation("t", "/p");
     for number in numbers {
         if number % 10 == 0 {
@@ -80,7 +70,7 @@ async fn packed() -> (TempDir, std::path::PathBuf) {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("memoir.db");
     let store = open(&path).await;
-    fill(&store, 0..1300).await;
+    say(&store, 0..1300).await;
     assert_eq!(segments(&path).await, 0);
     finds_all(&store, &[7]).await;
     store.settle().await;
@@ -98,11 +88,23 @@ async fn what_was_packed_is_found_by_the_next_process_and_what_came_after_too() 
     let (_directory, path) = packed().await;
     let (one, other) = (open(&path).await, open(&path).await);
     finds_all(&one, &[0, 1023, 1299]).await;
-    fill(&other, 1300..1303).await;
+    say(&other, 1300..1303).await;
     finds_all(&one, &[0, 1300, 1302]).await;
     let outlines = one.outlines(&[memoir_core::ConversationId::new(1)]).await.unwrap();
     assert_eq!(outlines.len(), 20);
     assert_eq!((outlines[0].words, outlines[0].created.as_millis()), (4, 0));
+}
+
+#[tokio::test]
+async fn what_took_long_to_read_is_packed_before_the_store_is_closed() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("memoir.db");
+    let store = open(&path).await;
+    store.fill_for_benchmark(5_000, fill::talk).await.unwrap();
+    assert_eq!(segments(&path).await, 0);
+    store.outlines(&[]).await.unwrap();
+    store.close().await;
+    assert_eq!(segments(&path).await, 10_000 / 1024);
 }
 
 #[tokio::test]
@@ -164,7 +166,7 @@ async fn a_graph_is_built_beside_the_scan_kept_and_taken_up_again() {
     assert!(file.exists() && store.has_graph().await);
     finds(&store).await;
     // What came later is found without being in it.
-    fill(&store, 1300..1310).await;
+    say(&store, 1300..1310).await;
     assert_eq!(nearest(&store, 1305, IndexMode::Ann).await, "this is word1305 said");
     store.close().await;
 

@@ -32,8 +32,10 @@ pub(super) use graph::{Coded, Graphs, read_vectors};
 pub(super) use segments::{Segment, write};
 pub(super) use vectors::{bytes, cosine, numbers};
 
-/// So many more candidates than are wanted are looked at, at least: estimates are coarse.
+/// So many more candidates than are wanted are looked at, at least: estimates are coarse, and the more there are, the more of
+/// them come in between.
 const MORE: usize = 300;
+const ONE_MORE_FOR_EACH: usize = 3000;
 
 /// The same for summaries, of which few are wanted.
 const MORE_SUMMARIES: usize = 60;
@@ -317,7 +319,8 @@ impl Index {
         let everything = predicate.allows_all() && vectors.all_placed;
         let of_vectors = OfVectors { predicate, vectors };
         let keep: Option<&dyn Keep> = if everything { None } else { Some(&of_vectors) };
-        let found = index.nearest(&vectors.codes, &query, keep, limit + MORE.max(limit / 2));
+        let more = MORE.max(limit / 2) + vectors.ids.len() / ONE_MORE_FOR_EACH;
+        let found = index.nearest(&vectors.codes, &query, keep, limit + more);
         let rows = vectors.closest(vector, found.into_iter().map(|candidate| candidate.row).collect(), limit);
         rows.into_iter().map(|row| vectors.ids[row as usize]).collect()
     }

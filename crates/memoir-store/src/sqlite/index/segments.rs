@@ -183,13 +183,13 @@ pub(in crate::sqlite) struct Segment {
 
 /// Writes a segment, unless something was deleted since its rows were read: it would bring them back.
 pub(in crate::sqlite) async fn write(
-    mut transaction: Transaction<'_, Sqlite>,
+    transaction: &mut Transaction<'_, Sqlite>,
     segment: &Segment,
 ) -> Result<()> {
     for id in &segment.instead_of {
         sqlx::query("DELETE FROM _index_segments WHERE id = ?")
             .bind(id)
-            .execute(&mut *transaction)
+            .execute(&mut **transaction)
             .await
             .map_err(store_error)?;
     }
@@ -210,8 +210,8 @@ pub(in crate::sqlite) async fn write(
     .bind(seal(&segment.data, segment.first_id, segment.last_id, count))
     .bind(&segment.data)
     .bind(segment.deletions)
-    .execute(&mut *transaction)
+    .execute(&mut **transaction)
     .await
     .map_err(store_error)?;
-    transaction.commit().await.map_err(store_error)
+    Ok(())
 }

@@ -82,6 +82,16 @@ impl Draft {
         self.exchange.recalled = recalled;
     }
 
+    /// Whether nothing was put before the model in this exchange but what the user said.
+    pub(crate) fn has_only_the_users_words(&self) -> bool {
+        let said_by_user = |message: &DraftMessage| match &message.body {
+            MessageBody::User { text } => !text.contains("\n<file path=\""),
+            MessageBody::Assistant { .. } => true,
+            MessageBody::Tool { tool_name, .. } => tool_name == "core_memory",
+        };
+        self.exchange.recalled.is_empty() && self.exchange.messages.iter().all(said_by_user)
+    }
+
     /// A call begins; what comes of it is gathered here.
     pub(crate) fn begin_call(&mut self) -> &mut Reply {
         self.call = Reply::default();

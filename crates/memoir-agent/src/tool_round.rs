@@ -17,26 +17,41 @@ type Came = (String, ToolOutcome, Option<String>);
 
 /// The calls that run, and what each does.
 struct Round<'a> {
+    asking: Asking<'a>,
     calls: &'a [ToolCall],
     running: Vec<(usize, Plan)>,
     work: FuturesUnordered<BoxFuture<'a, (usize, Came)>>,
     results: Vec<Option<String>>,
 }
 
+/// Who asks for calls, and whether only the user can have prompted them: what is quoted, what tools gave and files that went along may
+/// have, too.
+#[derive(Clone, Copy)]
+pub(crate) struct Asking<'a> {
+    pub(crate) agent: &'a Agent,
+    pub(crate) by_the_user_alone: bool,
+}
+
 /// Runs the calls, side by side where they cannot conflict, and gives their results in the order of the calls. A call that fails,
 /// is not allowed or panics gives its error to the model and harms no other.
 pub(crate) async fn run(
-    agent: &Agent,
+    asking: Asking<'_>,
     calls: &[ToolCall],
     paid: &Arc<Mutex<Vec<CallCost>>>,
     observer: Observer<'_>,
 ) -> Vec<ToolResult> {
-    let mut round =
-        Round { calls, running: Vec::new(), work: FuturesUnordered::new(), results: vec![None; calls.len()] };
+    let agent = asking.agent;
+    let mut round = Round {
+        asking,
+        calls,
+        running: Vec::new(),
+        work: FuturesUnordered::new(),
+        results: vec![None; calls.len()],
+    };
     for (index, call) in calls.iter().enumerate() {
         // What it would do is looked at again when those before it have done what they would: it may depend on them.
         let plan = loop {
-            let plan = plan(agent, call).await;
+            let plan = asking.plan(call).await;
             let must_wait = match &plan {
                 Ok(plan) => round.running.iter().any(|(_, other)| plan.conflicts_with(other)),
                 Err(_) => !round.running.is_empty(),
@@ -47,7 +62,7 @@ pub(crate) async fn run(
         };
         let allowed = match plan {
             Ok(plan) => {
-                let allowed = round.allowed_meanwhile(agent, call, &plan, observer).await;
+                let allowed = round.allowed_meanwhile(call, &plan, observer).await;
                 allowed.map(|()| plan).map_err(|refusal| (refusal, ToolOutcome::Refused))
             }
             Err(error) => Err((format!("error: {error}"), ToolOutcome::Failed)),
@@ -77,14 +92,13 @@ impl Round<'_> {
     /// Whether a call may be made. While the user is asked, those that run go on.
     async fn allowed_meanwhile(
         &mut self,
-        agent: &Agent,
         call: &ToolCall,
         plan: &Plan,
         observer: Observer<'_>,
     ) -> Result<(), String> {
         let mut finished = Vec::new();
         let decided = {
-            let deciding = allowed(agent, call, plan, observer);
+            let deciding = self.asking.allowed(call, plan, observer);
             tokio::pin!(deciding);
             loop {
                 tokio::select! {
@@ -115,28 +129,32 @@ impl Round<'_> {
     }
 }
 
-/// What a call would do.
-async fn plan(agent: &Agent, call: &ToolCall) -> Result<Plan, ToolError> {
-    let planning = agent.tools.plan(&call.name, &call.arguments, &agent.tool_context);
-    let crashed = |_| Err(ToolError::Failed("the tool crashed".into()));
-    AssertUnwindSafe(planning).catch_unwind().await.unwrap_or_else(crashed)
-}
-
-/// Whether a call may be made; otherwise what the model is told.
-async fn allowed(agent: &Agent, call: &ToolCall, plan: &Plan, observer: Observer<'_>) -> Result<(), String> {
-    let project = agent.tool_context.workspace.project();
-    let mut about_to_ask = || observer(TurnEvent::Asking);
-    let decided = agent.approvals.decide(&call.name, plan, project, &mut about_to_ask).await;
-    let always = decided.map_err(|why| format!("error: not allowed: {why}"))?;
-    if let Some(rule) = always {
-        let (effect, rule, scope) = (rule.effect.as_str(), rule.to_string(), project.to_string_lossy());
-        // If it cannot be kept, it holds until the program ends.
-        let _ = agent.store.add_approval_rule(effect, &rule, &scope, agent.clock.now()).await;
+impl Asking<'_> {
+    /// What a call would do.
+    async fn plan(self, call: &ToolCall) -> Result<Plan, ToolError> {
+        let planning = self.agent.tools.plan(&call.name, &call.arguments, &self.agent.tool_context);
+        let crashed = |_| Err(ToolError::Failed("the tool crashed".into()));
+        let plan = AssertUnwindSafe(planning).catch_unwind().await.unwrap_or_else(crashed)?;
+        Ok(if self.by_the_user_alone { plan.as_the_user_asked() } else { plan })
     }
-    // What was shown may have changed while the user was thinking.
-    match self::plan(agent, call).await {
-        Ok(now) if now == *plan => Ok(()),
-        _ => Err("error: what it would do has changed since it was allowed; ask again".into()),
+
+    /// Whether a call may be made; otherwise what the model is told.
+    async fn allowed(self, call: &ToolCall, plan: &Plan, observer: Observer<'_>) -> Result<(), String> {
+        let agent = self.agent;
+        let project = agent.tool_context.workspace.project();
+        let mut about_to_ask = || observer(TurnEvent::Asking);
+        let decided = agent.approvals.decide(&call.name, plan, project, &mut about_to_ask).await;
+        let always = decided.map_err(|why| format!("error: not allowed: {why}"))?;
+        if let Some(rule) = always {
+            let (effect, rule, scope) = (rule.effect.as_str(), rule.to_string(), project.to_string_lossy());
+            // If it cannot be kept, it holds until the program ends.
+            let _ = agent.store.add_approval_rule(effect, &rule, &scope, agent.clock.now()).await;
+        }
+        // What was shown may have changed while the user was thinking.
+        match self.plan(call).await {
+            Ok(now) if now == *plan => Ok(()),
+            _ => Err("error: what it would do has changed since it was allowed; ask again".into()),
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
     context::{BuiltFor, Context, Notices},
     draft::Draft,
     reply::{self, Reply},
-    tool_round,
+    tool_round::{self, Asking},
 };
 
 /// How long the vectors of an exchange are waited for.
@@ -117,7 +117,8 @@ impl Agent {
                 return Ok(());
             }
             let paid = draft.paid();
-            let results = tool_round::run(self, &reply.tool_calls, &paid, observer).await;
+            let asking = Asking { agent: self, by_the_user_alone: draft.has_only_the_users_words() };
+            let results = tool_round::run(asking, &reply.tool_calls, &paid, observer).await;
             draft.tool_round(&reply, &results, self.clock.now());
             let Reply { text, tool_calls, replay, .. } = reply;
             let asked = ChatMessage::Assistant { text, tool_calls, replay };

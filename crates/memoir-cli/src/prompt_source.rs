@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal as _, Read as _, stdin};
 use crate::{
     args::{Args, OutputFormat},
     failure::{Failure, Kind},
+    repl::beside,
 };
 
 /// Where the talk takes place.
@@ -20,7 +21,7 @@ pub(crate) fn talk(args: &Args) -> Result<Talk, Failure> {
     let piped = !stdin().is_terminal();
     let prompt = match &args.prompt {
         Some(prompt) => match piped_text()? {
-            Some(text) if !text.trim().is_empty() => format!("{prompt}\n\n{text}"),
+            Some(text) if !text.trim().is_empty() => format!("{prompt}{}", beside("stdin", &text)),
             _ => prompt.clone(),
         },
         None if piped => match read_stdin()? {

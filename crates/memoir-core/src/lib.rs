@@ -8,6 +8,7 @@ mod core_memory;
 mod digest;
 mod document;
 mod exchange;
+mod fence;
 mod ids;
 mod mark;
 mod message;
@@ -28,6 +29,7 @@ pub use core_memory::{ChangedBy, CoreBlock, CoreChange, CoreEntry, UnknownBlock}
 pub use digest::{Digest, Prepared};
 pub use document::{Chunk, Document, DocumentKind, DocumentPassage};
 pub use exchange::{CallCost, Exchange, ExchangeDraft, ExchangeStatus, Purpose};
+pub use fence::without_fence;
 pub use ids::{ChunkId, ConversationId, DocumentId, ExchangeId, MessageId, RunId, TaskId};
 pub use jiff::tz::TimeZone;
 pub use mark::{Mark, Marked};

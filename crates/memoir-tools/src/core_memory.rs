@@ -6,7 +6,7 @@ use memoir_store::{Change, Store};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{Access, Plan, Tool, ToolContext, ToolError, ToolOutput};
+use crate::{Access, Plan, Tool, ToolContext, ToolError, ToolOutput, tool::parse};
 
 /// How often a change is made anew on what another process has written meanwhile.
 const ATTEMPTS: usize = 5;
@@ -50,13 +50,21 @@ impl Tool for CoreMemory {
         )
     }
 
-    async fn plan(&self, _arguments: &Value, _context: &ToolContext) -> Result<Plan, ToolError> {
-        Ok(Plan::of(Access::Memory))
+    async fn plan(&self, arguments: &Value, _context: &ToolContext) -> Result<Plan, ToolError> {
+        let Arguments { action, block, text, old_text } = parse(arguments)?;
+        if matches!(action, Action::Read) {
+            return Ok(Plan::of(Access::Memory));
+        }
+        let lines = |sign: char, text: Option<String>| -> String {
+            text.unwrap_or_default().lines().map(|line| format!("\n{sign} {line}")).collect()
+        };
+        let (gone, new) = (lines('-', old_text), lines('+', text));
+        let shown = format!("Keep in core memory ({}):{gone}{new}", block.unwrap_or_default());
+        Ok(Plan::of(Access::Remember).shown(shown))
     }
 
     async fn run(&self, arguments: Value, tools: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { action, block, text, old_text } =
-            serde_json::from_value(arguments).map_err(|error| ToolError::Arguments(error.to_string()))?;
+        let Arguments { action, block, text, old_text } = parse(&arguments)?;
         let project = tools.recall.scope.clone().unwrap_or_default();
         let block = block.map(|name| name.parse::<CoreBlock>());
         let block = block.transpose().map_err(|error| ToolError::Arguments(error.to_string()))?;

@@ -17,8 +17,10 @@ pub enum Access {
     Network(String),
     /// Asks another program's server.
     Server(String),
-    /// Changes Memoir's own notes.
+    /// Looks at Memoir's own notes, or changes them as the user asked.
     Memory,
+    /// Changes them, whoever asked for that.
+    Remember,
     /// Has a sub-agent work, which may touch whatever it is allowed to; each of its own calls is judged by itself.
     Subagent,
 }
@@ -29,10 +31,10 @@ impl Access {
         match (self, other) {
             (Self::Write(one), Self::Write(another) | Self::Read(another))
             | (Self::Read(one), Self::Write(another)) => overlap(one, another),
-            (Self::Run(_) | Self::Server(_), Self::Network(_) | Self::Memory)
-            | (Self::Network(_) | Self::Memory, Self::Run(_) | Self::Server(_)) => false,
+            (Self::Run(_) | Self::Server(_), Self::Network(_) | Self::Memory | Self::Remember)
+            | (Self::Network(_) | Self::Memory | Self::Remember, Self::Run(_) | Self::Server(_)) => false,
             (Self::Run(_) | Self::Server(_), _) | (_, Self::Run(_) | Self::Server(_)) => true,
-            (Self::Memory, Self::Memory) => true,
+            (Self::Memory | Self::Remember, Self::Memory | Self::Remember) => true,
             (Self::Subagent, other) | (other, Self::Subagent) => !matches!(other, Self::Network(_)),
             _ => false,
         }
@@ -61,6 +63,17 @@ impl Plan {
 
     pub(crate) fn shown(mut self, preview: impl Into<String>) -> Self {
         self.preview = preview.into();
+        self
+    }
+
+    /// The same plan, when nobody but the user can have asked for it.
+    #[must_use]
+    pub fn as_the_user_asked(mut self) -> Self {
+        for access in &mut self.accesses {
+            if *access == Access::Remember {
+                *access = Access::Memory;
+            }
+        }
         self
     }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
-use memoir_core::ToolSpec;
+use memoir_core::{ToolSpec, without_fence};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -148,7 +148,7 @@ impl Tool for LoadSkill {
         };
         Ok(format!(
             "<skill name=\"{name}\">\n{}\n</skill>{beside}",
-            cap(&body.replace("</skill", "‹/skill"), LONGEST)
+            cap(&without_fence(body, "skill"), LONGEST)
         )
         .into())
     }

@@ -22,7 +22,8 @@ pub use shell::plain_words;
 pub enum Mode {
     /// Nothing is changed or run.
     ReadOnly,
-    /// Reading in the workspace is free; writing and running are asked about.
+    /// Reading in the workspace is free; writing and running are asked about, and what is to be remembered for good, unless nobody but the
+    /// user can have asked for it.
     #[default]
     Ask,
     /// Writing in the workspace is free, too.
@@ -49,8 +50,8 @@ impl Mode {
     fn says(self, access: &Access) -> Verdict {
         match (access, self) {
             (Access::Read(_) | Access::Memory | Access::Subagent, _) | (_, Self::Full) => Verdict::Allowed,
-            (Access::Write(_), Self::AutoEdit) => Verdict::Allowed,
-            (Access::Write(_) | Access::Run(_) | Access::Server(_), Self::ReadOnly) => {
+            (Access::Write(_) | Access::Remember, Self::AutoEdit) => Verdict::Allowed,
+            (Access::Write(_) | Access::Run(_) | Access::Server(_) | Access::Remember, Self::ReadOnly) => {
                 Verdict::Denied("the approval mode is read-only".into())
             }
             _ => Verdict::Ask,

@@ -75,7 +75,7 @@ impl Rule {
             }
             [Access::Run(_)] => return None,
             [Access::Write(path) | Access::ReadOutside(path)] => Some(globset::escape(path.to_str()?)),
-            [Access::Server(_) | Access::Network(_)] => None,
+            [Access::Server(_) | Access::Network(_) | Access::Remember] => None,
             _ => return None,
         };
         let rule = Self { effect: RuleEffect::Allow, tool: tool.to_owned(), what };

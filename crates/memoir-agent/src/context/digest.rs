@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use memoir_core::{Digest, telling_words};
+use memoir_core::{Digest, telling_words, without_fence};
 use memoir_models::ChatMessage;
 
 use super::{cut, fragment::tokens, window::PastExchange};
@@ -26,7 +26,7 @@ pub(crate) fn section(digest: &Digest, most: u64) -> String {
     let mut kept: Vec<String> = Vec::new();
     let mut for_pinned = left * 2 / 3;
     for instruction in digest.pinned.iter().rev() {
-        let line = format!("\n- {}", without_fences(instruction));
+        let line = format!("\n- {}", without_fence(instruction, "memory"));
         if tokens(&line) <= for_pinned {
             for_pinned -= tokens(&line);
             left -= tokens(&line);
@@ -48,22 +48,6 @@ pub(crate) fn section(digest: &Digest, most: u64) -> String {
 
 /// What the frames of both parts take.
 const FRAMES: u64 = 48;
-
-/// Text that neither opens nor closes a fence, however that is spelled, and is otherwise as it was.
-fn without_fences(text: &str) -> String {
-    let unseen = |letter: &char| {
-        letter.is_whitespace() || matches!(letter, '/' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
-    };
-    let fences = |rest: &str| {
-        let word = rest.chars().filter(|letter| !unseen(letter)).take("memory".len());
-        word.flat_map(char::to_lowercase).eq("memory".chars())
-    };
-    let mark = |(at, letter): (usize, char)| match letter {
-        '<' if fences(&text[at + 1..]) => '‹',
-        other => other,
-    };
-    text.char_indices().map(mark).collect()
-}
 
 /// The digest after `left` has left the window too. A summary that was made ahead for just this is taken; otherwise one
 /// is made of what was said.

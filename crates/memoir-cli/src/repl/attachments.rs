@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use memoir_core::without_fence;
+
 use crate::paths::expand_home;
 
 /// What is taken of a file, in bytes; a longer one is left to the tools.
@@ -41,11 +43,14 @@ pub(super) fn attached(prompt: &str, attachments: &[Attachment]) -> String {
     let mut whole = prompt.to_owned();
     for Attachment { name, text, .. } in attachments {
         let Ok(text) = text else { continue };
-        // Nothing in a file ends it.
-        let text = text.replace("</file", "<\\/file");
-        whole.push_str(&format!("\n\n<file path=\"{name}\">\n{}\n</file>", text.trim_end()));
+        whole.push_str(&beside(name, text));
     }
     whole
+}
+
+/// Text of others, to stand behind a prompt. Nothing in it ends it.
+pub(crate) fn beside(name: &str, text: &str) -> String {
+    format!("\n\n<file path=\"{name}\">\n{}\n</file>", without_fence(text, "file").trim_end())
 }
 
 fn located(name: &str, directory: &Path) -> Option<PathBuf> {
@@ -83,7 +88,7 @@ mod tests {
         let prompt = "What is in @a.txt, and @a.txt?";
         assert_eq!(
             attached(prompt, &named(prompt)),
-            "What is in @a.txt, and @a.txt?\n\n<file path=\"a.txt\">\nfirst <\\/file> line\n</file>"
+            "What is in @a.txt, and @a.txt?\n\n<file path=\"a.txt\">\nfirst ‹/file> line\n</file>"
         );
         let others = named("see @b.bin and @c.txt and @../secret.txt");
         assert!(others[0].text.as_ref().unwrap_err().contains("is not text"));

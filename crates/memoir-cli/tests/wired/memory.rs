@@ -67,7 +67,9 @@ fn what_is_piped_in_beside_a_prompt_is_sent_with_it() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::text("Looks fine.")]);
     home.memoir(["-p", "Review this:"]).provider(&provider).stdin("- old\n+ new\n").succeed();
-    assert!(said(&provider, 0).contains("user: Review this:\n\n- old\n+ new\n"));
+    assert!(
+        said(&provider, 0).contains("user: Review this:\n\n<file path=\"stdin\">\n- old\n+ new\n</file>")
+    );
 }
 
 #[test]

@@ -29,7 +29,7 @@ enum Chore {
     Demo,
     /// Try to break it: kills, a provider that fails, a full disk, many at once
     Torture {
-        /// For how long; 30 and more also watch a sitting of 10,000 turns
+        /// For how long at least: ten rounds are done in any case; 30 and more also watch a sitting of 10,000 turns
         #[arg(long, default_value_t = 10)]
         minutes: u64,
         /// What chance begins with; a failure names its own

@@ -6,19 +6,19 @@ use std::{
     io::Write as _,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
-    sync::OnceLock,
 };
 
 use sqlx::{AssertSqlSafe, Connection as _, Row as _};
 use tempfile::TempDir;
 
-use crate::{ScriptedProvider, torture::compile};
+use crate::ScriptedProvider;
 
 /// A home directory that goes away, with a workspace in it, and the binary to run there.
 pub struct Home {
     directory: TempDir,
     binary: PathBuf,
-    bad_disk: OnceLock<PathBuf>,
+    #[cfg(target_os = "linux")]
+    bad_disk: std::sync::OnceLock<PathBuf>,
 }
 
 impl Home {
@@ -26,7 +26,12 @@ impl Home {
     pub fn new(binary: impl AsRef<Path>) -> Self {
         let directory = TempDir::new().unwrap();
         std::fs::create_dir(directory.path().join("work")).unwrap();
-        Self { directory, binary: binary.as_ref().to_owned(), bad_disk: OnceLock::new() }
+        Self {
+            directory,
+            binary: binary.as_ref().to_owned(),
+            #[cfg(target_os = "linux")]
+            bad_disk: std::sync::OnceLock::new(),
+        }
     }
 
     /// Where Memoir keeps its things.
@@ -42,6 +47,11 @@ impl Home {
     /// The database.
     pub fn database(&self) -> PathBuf {
         self.memoir_home().join("memoir.db")
+    }
+
+    /// A file beside all that, for what a run says that nobody listens to.
+    pub fn log(&self) -> PathBuf {
+        self.directory.path().join("said.log")
     }
 
     /// The environment of a run: nothing of the machine's but the path.
@@ -61,8 +71,9 @@ impl Home {
     }
 
     /// What makes a disk go wrong beneath a run.
+    #[cfg(target_os = "linux")]
     pub(crate) fn bad_disk(&self) -> &Path {
-        self.bad_disk.get_or_init(|| compile(self.directory.path()))
+        self.bad_disk.get_or_init(|| crate::torture::compile(self.directory.path()))
     }
 
     pub(crate) fn binary(&self) -> &Path {
@@ -202,6 +213,12 @@ impl Run {
             let _ = stdin.write_all(&input);
         }
         child
+    }
+
+    /// Starts it and does not wait. What it says goes to a file: a pipe that nobody reads is full some day, and then it waits for ever.
+    pub fn spawn_saying_to(mut self, file: &Path) -> std::process::Child {
+        let said = std::fs::File::create(file).unwrap();
+        self.command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said).spawn().unwrap()
     }
 
     /// Runs it to its end.

@@ -4,9 +4,11 @@
 
 use std::{path::Path, time::Duration};
 
+use memoir_testkit::torture::{crash, faults, flat, load};
+#[cfg(target_os = "linux")]
 use memoir_testkit::{
-    Home, Reply, ScriptedProvider,
-    torture::{BadDisk, crash, disk, faults, flat, load},
+    Home, Reply, ScriptedProvider, Terminal,
+    torture::{BadDisk, disk, faults_of},
 };
 
 fn memoir() -> &'static Path {
@@ -31,6 +33,7 @@ fn a_provider_that_fails_in_every_way_leaves_nothing_in_halves() {
     );
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn a_disk_that_goes_wrong_at_any_moment_loses_nothing() {
     let report = disk(memoir(), 11, 200);
@@ -42,6 +45,7 @@ fn a_disk_that_goes_wrong_at_any_moment_loses_nothing() {
     }
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn a_disk_that_cannot_be_written_to_is_said() {
     let home = Home::new(memoir());
@@ -57,20 +61,46 @@ fn a_disk_that_cannot_be_written_to_is_said() {
     assert!(home.memoir(["search", "boat"]).succeed().contains("Petrel"), "nothing is lost");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_log_that_was_left_behind_outlives_a_disk_that_fails_while_it_is_opened() {
+    let talking = Home::new(memoir());
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    let terminal = Terminal::open(&talking, Some(&provider), (24, 80), &[]);
+    terminal.wait_for_prompt();
+    terminal.type_keys("My boat is called Petrel.\r");
+    terminal.wait_for("Noted.");
+    terminal.wait_for_prompt();
+    for after in 0..20 {
+        // As it is when that one is killed now.
+        let left = Home::new(memoir());
+        std::fs::create_dir_all(left.memoir_home()).unwrap();
+        for name in ["memoir.db", "memoir.db-wal", "memoir.db-shm"] {
+            std::fs::copy(talking.memoir_home().join(name), left.memoir_home().join(name)).unwrap();
+        }
+        BadDisk::broken(after, 3).beneath(&left, left.memoir(["search", "boat"])).output();
+        let (faults, there) = faults_of(&left.database());
+        assert!(faults.is_empty() && there.len() == 1, "after {after}: {faults:?}, {there:?}");
+        assert!(left.memoir(["search", "boat"]).succeed().contains("Petrel"), "after {after}");
+    }
+}
+
 #[test]
 fn a_long_sitting_holds_no_more_than_a_short_one() {
     let (early, late) = flat(memoir(), 150);
-    println!("{early} kB after 30 turns, {late} kB after 150");
-    assert!(late < early + 20_000, "{early} kB, then {late} kB");
+    println!("{early} kB after 50 turns, {late} kB after 150");
+    // Some of what it holds comes with the first hundreds of turns.
+    assert!(late < early + 15_000, "{early} kB, then {late} kB");
 }
 
 #[test]
 fn ten_processes_on_one_memory_lose_nothing() {
     let report = load(memoir(), 3, (10, 50), Duration::from_secs(10), 0);
     println!("{report:?}");
-    assert!(report.turns >= 10 && report.tasks >= 1, "{report:?}");
+    assert!(report.turns >= 10 && report.tasks >= 20, "{report:?}");
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn nobody_is_told_of_a_busy_memory_on_a_slow_disk() {
     let report = load(memoir(), 4, (6, 10), Duration::from_secs(8), 100);

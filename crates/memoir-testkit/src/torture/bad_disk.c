@@ -1,7 +1,8 @@
 /* A disk that goes wrong, for tests. Preloaded, it stands between a program and its files.
 
    BAD_DISK_UNDER  the folder whose files are on it
-   BAD_DISK_ERROR  the number of the error that changes of them end with; none by default
+   BAD_DISK_ERROR  the number of the error that changes of them end with; none by default. A full disk (ENOSPC) fails
+                   only what takes room: existing files are opened, renamed, shortened and removed there
    BAD_DISK_AFTER  so many changes go well before the first that does not
    BAD_DISK_LASTS  so many do not, and then all go well again
    BAD_DISK_SYNC   microseconds that a sync takes at most, by chance
@@ -53,9 +54,12 @@ static int is_open_here(int file) {
     return is_here(path);
 }
 
+/* Whether a change takes room, or may find the disk too full to be kept. */
+enum room { TAKES_ROOM, TAKES_NONE };
+
 /* Whether a change of something here goes wrong. */
-static int fails(int here) {
-    if (!here || !error) return 0;
+static int fails(int here, enum room room) {
+    if (!here || !error || (error == ENOSPC && room == TAKES_NONE)) return 0;
     long change = atomic_fetch_add(&changes, 1);
     if (change < after || change - after >= lasts) return 0;
     errno = (int)error;
@@ -72,13 +76,29 @@ static void wait_for_sync(int file) {
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 #define CHANGES(flags) ((flags) & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC))
 
+/* A file that is not there yet takes room in its folder. */
+static enum room room_of_open(int folder, const char *path, int flags) {
+    int before = errno;
+    int is_there = faccessat(folder, path, F_OK, 0) == 0;
+    errno = before;
+    return (flags & O_CREAT) && !is_there ? TAKES_ROOM : TAKES_NONE;
+}
+
+/* A file that grows does, too. */
+static enum room room_of_length(int file, off64_t length) {
+    struct stat known;
+    return fstat(file, &known) == 0 && length <= known.st_size ? TAKES_NONE : TAKES_ROOM;
+}
+
 #define OPEN(name)                                                                  \
     int name(const char *path, int flags, ...) {                                    \
         va_list rest;                                                               \
         va_start(rest, flags);                                                      \
         mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;     \
         va_end(rest);                                                               \
-        return CHANGES(flags) && fails(is_here(path)) ? -1 : REAL(name)(path, flags, mode); \
+        return CHANGES(flags) && fails(is_here(path), room_of_open(AT_FDCWD, path, flags))  \
+                   ? -1                                                             \
+                   : REAL(name)(path, flags, mode);                                 \
     }
 OPEN(open)
 OPEN(open64)
@@ -89,25 +109,29 @@ OPEN(open64)
         va_start(rest, flags);                                                      \
         mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;     \
         va_end(rest);                                                               \
-        return CHANGES(flags) && fails(is_here(path)) ? -1 : REAL(name)(folder, path, flags, mode); \
+        return CHANGES(flags) && fails(is_here(path), room_of_open(folder, path, flags))    \
+                   ? -1                                                             \
+                   : REAL(name)(folder, path, flags, mode);                         \
     }
 OPEN_AT(openat)
 OPEN_AT(openat64)
 
 ssize_t write(int file, const void *from, size_t length) {
-    return fails(is_open_here(file)) ? -1 : REAL(write)(file, from, length);
+    return fails(is_open_here(file), TAKES_ROOM) ? -1 : REAL(write)(file, from, length);
 }
 
 #define PWRITE(name, offset_type)                                                   \
     ssize_t name(int file, const void *from, size_t length, offset_type at) {       \
-        return fails(is_open_here(file)) ? -1 : REAL(name)(file, from, length, at); \
+        return fails(is_open_here(file), TAKES_ROOM) ? -1 : REAL(name)(file, from, length, at); \
     }
 PWRITE(pwrite, off_t)
 PWRITE(pwrite64, off64_t)
 
 #define TRUNCATE(name, offset_type)                                                 \
     int name(int file, offset_type length) {                                        \
-        return fails(is_open_here(file)) ? -1 : REAL(name)(file, length);           \
+        return fails(is_open_here(file), room_of_length(file, length))              \
+                   ? -1                                                             \
+                   : REAL(name)(file, length);                                      \
     }
 TRUNCATE(ftruncate, off_t)
 TRUNCATE(ftruncate64, off64_t)
@@ -115,19 +139,23 @@ TRUNCATE(ftruncate64, off64_t)
 #define SYNC(name)                                                                  \
     int name(int file) {                                                            \
         wait_for_sync(file);                                                        \
-        return fails(is_open_here(file)) ? -1 : REAL(name)(file);                   \
+        return fails(is_open_here(file), TAKES_ROOM) ? -1 : REAL(name)(file);       \
     }
 SYNC(fsync)
 SYNC(fdatasync)
 
 int rename(const char *from, const char *to) {
-    return fails(is_here(from) || is_here(to)) ? -1 : REAL(rename)(from, to);
+    return fails(is_here(from) || is_here(to), TAKES_NONE) ? -1 : REAL(rename)(from, to);
+}
+
+int link(const char *from, const char *to) {
+    return fails(is_here(from) || is_here(to), TAKES_NONE) ? -1 : REAL(link)(from, to);
 }
 
 int unlink(const char *path) {
-    return fails(is_here(path)) ? -1 : REAL(unlink)(path);
+    return fails(is_here(path), TAKES_NONE) ? -1 : REAL(unlink)(path);
 }
 
 int mkdir(const char *path, mode_t mode) {
-    return fails(is_here(path)) ? -1 : REAL(mkdir)(path, mode);
+    return fails(is_here(path), TAKES_ROOM) ? -1 : REAL(mkdir)(path, mode);
 }

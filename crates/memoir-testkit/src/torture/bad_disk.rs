@@ -67,6 +67,11 @@ impl BadDisk {
         Self { trouble: Trouble::ReadOnly, after: 0, lasts: FOR_GOOD, sync: 0, seed: 0 }
     }
 
+    /// One that fails for a few changes after so many.
+    pub fn broken(after: u64, lasts: u64) -> Self {
+        Self { trouble: Trouble::Broken, after, lasts, sync: 0, seed: 0 }
+    }
+
     /// One whose syncs take up to so many milliseconds.
     pub fn slow(milliseconds: u64, seed: u64) -> Self {
         Self { trouble: Trouble::Slow, after: 0, lasts: FOR_GOOD, sync: milliseconds * 1000, seed }

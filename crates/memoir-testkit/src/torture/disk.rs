@@ -7,8 +7,9 @@ use serde_json::Value;
 use super::{BadDisk, Chance, Trouble, faults_of};
 use crate::{Home, Reply, ScriptedProvider};
 
-/// A run changes files some hundreds of times, most of them while it opens the memory and commits.
-const CHANGES: u64 = 150;
+/// A run changes files some hundreds of times: up to two to the power of this. Each power is as likely, so that much goes wrong early, while
+/// the memory is opened, and some late, while it commits.
+const POWERS: u64 = 9;
 
 /// How many runs went well, and how many did not and said so: by trouble, and for files that may not grow.
 pub type DiskReport = BTreeMap<String, (usize, usize)>;
@@ -27,19 +28,21 @@ pub fn disk(binary: &Path, seed: u64, runs: usize) -> DiskReport {
     for step in 0..runs {
         let prompt = format!("Step {step}: {}", "remember all of this. ".repeat(20));
         let chosen = *chance.one_of(&acknowledged);
+        // On the bad disk too.
+        let all = home.memoir_home().join("all.jsonl").to_string_lossy().into_owned();
         // Something is left to be forgotten next time.
         let doing = chance.below(5).min(if acknowledged.len() > 1 { 4 } else { 0 });
         let run = match doing {
             1 => home.memoir(["worker", "run", "--until-idle"]),
             2 => home.memoir(["memory", "forget", "--exchange", &chosen.to_string(), "--yes"]),
-            3 => home.memoir(["export", "--format", "jsonl", "-o", "all.jsonl"]),
+            3 => home.memoir(["export", "--format", "jsonl", "-o", &all]),
             _ => home.memoir(["-p", &prompt, "--output-format", "json"]),
         };
         let run = run.provider(&provider);
         let (name, what, run) = match chance.below(6) {
             kind if kind < 4 => {
                 let trouble = Trouble::ALL[usize::try_from(kind).unwrap_or(0)];
-                let disk = BadDisk::by_chance(trouble, CHANGES, &mut chance);
+                let disk = BadDisk::by_chance(trouble, 1 << (1 + chance.below(POWERS)), &mut chance);
                 (format!("{trouble:?}"), disk.to_string(), disk.beneath(&home, run))
             }
             _ => {
@@ -73,9 +76,9 @@ pub fn disk(binary: &Path, seed: u64, runs: usize) -> DiskReport {
         acknowledged.extend(result.and_then(|result| result["exchange_id"].as_i64()));
         let (faults, there) = faults_of(&home.database());
         assert!(faults.is_empty(), "seed {seed}, step {step}, {what}: {faults:?}");
-        let lost: Vec<_> = acknowledged.iter().filter(|id| !there.contains(id)).collect();
+        let lost: Vec<_> = acknowledged.iter().filter(|id| !there.contains_key(id)).collect();
         assert!(lost.is_empty(), "seed {seed}, step {step}, {what}: exchanges {lost:?} are lost");
-        let left: Vec<_> = forgotten.iter().filter(|id| there.contains(id)).collect();
+        let left: Vec<_> = forgotten.iter().filter(|id| there.contains_key(id)).collect();
         assert!(left.is_empty(), "seed {seed}, step {step}, {what}: exchanges {left:?} were to be forgotten");
     }
     report

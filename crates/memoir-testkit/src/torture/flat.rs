@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::{Home, Reply, ScriptedProvider, Terminal};
 
-/// How much the program holds after a fifth of `turns` turns in one sitting, and after all of them, in kB. A new conversation begins now and
+/// How much the program holds after a third of `turns` turns in one sitting, and after all of them, in kB. A new conversation begins now and
 /// then, as people begin them.
 pub fn flat(binary: &Path, turns: usize) -> (u64, u64) {
     let home = Home::new(binary);
@@ -28,7 +28,7 @@ pub fn flat(binary: &Path, turns: usize) -> (u64, u64) {
         });
         // What was recorded is of no use here, and would be all that grows.
         provider.clear();
-        if turn == turns / 5 {
+        if turn == turns / 3 {
             early = terminal.resident_kilobytes();
         }
     }

@@ -62,6 +62,7 @@ fn a_disk_that_cannot_be_written_to_is_said() {
 }
 
 #[cfg(target_os = "linux")]
+#[expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 #[test]
 fn a_log_that_was_left_behind_outlives_a_disk_that_fails_while_it_is_opened() {
     let talking = Home::new(memoir());

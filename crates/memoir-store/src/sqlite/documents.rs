@@ -18,7 +18,7 @@ use super::{
     clean::{Findings, Source},
     embeddings::forget_other_lengths,
     error::store_error,
-    forgetting::delete_quotations_of,
+    forgetting::{delete_quotations_of, texts_of_documents},
     index::{self, Chunks, Which},
     jobs::done,
     rows::{list_of, signed},
@@ -151,7 +151,9 @@ impl Documents for SqliteStore {
 
     async fn delete_document(&self, id: DocumentId) -> Result<bool> {
         let mut transaction = self.begin_write().await?;
-        delete_quotations_of(&mut transaction, id).await?;
+        let gone = list_of(std::iter::once(id.get()));
+        let texts = texts_of_documents(&mut transaction, &gone).await?;
+        delete_quotations_of(&mut transaction, &gone).await?;
         let deleted = sqlx::query("DELETE FROM documents WHERE id = ?")
             .bind(id.get())
             .execute(&mut *transaction)
@@ -161,9 +163,8 @@ impl Documents for SqliteStore {
             .fetch_one(&mut *transaction)
             .await
             .map_err(store_error)?;
-        transaction.commit().await.map_err(store_error)?;
-        // If someone reads at this moment, it is emptied when he has done.
-        self.empty_log().await?;
+        // If someone reads at this moment, the log is emptied when he has done.
+        self.commit_without_trace(transaction, texts).await?;
         if left == 0 {
             // It holds links between vectors that are gone; most have none.
             let _ = std::fs::remove_file(self.chunk_graph_file.as_path());

@@ -3,8 +3,8 @@
 use std::{collections::HashSet, path::PathBuf};
 
 use async_trait::async_trait;
-use memoir_core::{Document, DocumentId, ExchangeId, Timestamp};
-use sqlx::{AssertSqlSafe, SqliteConnection};
+use memoir_core::{Document, ExchangeId, Timestamp};
+use sqlx::{AssertSqlSafe, Sqlite, SqliteConnection, Transaction};
 
 use super::{
     SqliteStore,
@@ -28,25 +28,34 @@ impl Forgetting for SqliteStore {
     async fn forget(&self, what: Forget) -> Result<Forgotten> {
         let mut transaction = self.begin_write().await?;
         let (mut forgotten, texts) = forget(&mut transaction, what).await?;
-        forget_words(&mut transaction).await?;
-        transaction.commit().await.map_err(store_error)?;
-        forgotten.log_is_in_use = !self.empty_log().await? || !self.overwrite(texts).await?;
+        forgotten.log_is_in_use = !self.commit_without_trace(transaction, texts).await?;
         Ok(forgotten)
     }
 }
 
 impl SqliteStore {
+    /// Commits what deletes some texts, and leaves nothing of them in the file or in its log. Says whether it could: others may be reading.
+    pub(super) async fn commit_without_trace(
+        &self,
+        mut transaction: Transaction<'_, Sqlite>,
+        texts: Vec<String>,
+    ) -> Result<bool> {
+        for index in INDICES {
+            forget_words(&mut transaction, index).await?;
+        }
+        transaction.commit().await.map_err(store_error)?;
+        Ok(self.empty_log().await? && self.overwrite(texts).await?)
+    }
+
     /// Empties the write-ahead log, in which what is gone from the pages still stands. Says whether it could: others may be reading.
-    pub(super) async fn empty_log(&self) -> Result<bool> {
+    async fn empty_log(&self) -> Result<bool> {
         let busy: i64 = sqlx::query_scalar("PRAGMA wal_checkpoint(TRUNCATE)")
             .fetch_one(&self.writer)
             .await
             .map_err(store_error)?;
         Ok(busy == 0)
     }
-}
 
-impl SqliteStore {
     /// Writes the file anew if something of texts that were deleted is left in it. Says whether nothing is.
     async fn overwrite(&self, texts: Vec<String>) -> Result<bool> {
         let file: String = sqlx::query_scalar("SELECT file FROM pragma_database_list WHERE name = 'main'")
@@ -81,23 +90,36 @@ async fn run(connection: &mut SqliteConnection, sql: &'static str, list: &str) -
     Ok(done.rows_affected())
 }
 
-/// Takes words that nobody has any more out of the inner pages of the full-text index. Deleting a message takes them out of its leaves alone.
-async fn forget_words(connection: &mut SqliteConnection) -> Result<()> {
-    let left: bool = sqlx::query_scalar(
-        "WITH separators (word) AS (SELECT CAST(substr(term, 2) AS TEXT) FROM messages_text_idx WHERE length(term) > 1)
+/// A full-text index, the table of its words, and the column that it is over.
+struct TextIndex {
+    name: &'static str,
+    words: &'static str,
+    column: &'static str,
+}
+
+const INDICES: [TextIndex; 2] = [
+    TextIndex { name: "messages_text", words: "_message_words", column: "content" },
+    TextIndex { name: "chunks_text", words: "_chunk_words", column: "text" },
+];
+
+/// Takes words that nobody has any more out of the inner pages of an index. Deleting a row takes them out of its leaves alone.
+async fn forget_words(connection: &mut SqliteConnection, index: TextIndex) -> Result<()> {
+    let TextIndex { name, words, column } = index;
+    let left: bool = sqlx::query_scalar(AssertSqlSafe(format!(
+        "WITH separators (word) AS (SELECT CAST(substr(term, 2) AS TEXT) FROM {name}_idx WHERE length(term) > 1)
          SELECT EXISTS (SELECT 1 FROM separators WHERE NOT EXISTS (
-             SELECT 1 FROM _message_words WHERE term >= word AND term <= word || char(1114111)))",
-    )
+             SELECT 1 FROM {words} WHERE term >= word AND term <= word || char(1114111)))"
+    )))
     .fetch_one(&mut *connection)
     .await
     .map_err(store_error)?;
     if left {
         // An index in one piece would stay as it is: it gets a second, and is then merged.
-        sqlx::raw_sql(
-            "INSERT INTO messages_text (rowid, content) VALUES (0, 'a');
-             INSERT INTO messages_text (messages_text) VALUES ('optimize');
-             INSERT INTO messages_text (messages_text, rowid, content) VALUES ('delete', 0, 'a');",
-        )
+        sqlx::raw_sql(AssertSqlSafe(format!(
+            "INSERT INTO {name} (rowid, {column}) VALUES (0, 'a');
+             INSERT INTO {name} ({name}) VALUES ('optimize');
+             INSERT INTO {name} ({name}, rowid, {column}) VALUES ('delete', 0, 'a');"
+        )))
         .execute(connection)
         .await
         .map_err(store_error)?;
@@ -128,7 +150,7 @@ async fn forget(connection: &mut SqliteConnection, what: Forget) -> Result<(Forg
         talks.push(id.get());
     }
     let talks = list_of(talks.into_iter());
-    let texts = texts(connection, &exchanges, &messages, &talks).await?;
+    let mut texts = texts(connection, &exchanges, &messages, &talks).await?;
     let mut forgotten = Forgotten {
         // Before the words are gone: where else they stand.
         lines: forget_lines(connection, &exchanges, &messages).await?,
@@ -139,6 +161,7 @@ async fn forget(connection: &mut SqliteConnection, what: Forget) -> Result<(Forg
     let forks = forks(connection, &talks).await?;
     let forks = list_of(forks.into_iter());
     let posts = list_of(forgotten.posts.iter().map(|post| post.id.get()));
+    texts.extend(texts_of_documents(connection, &posts).await?);
     run(connection, "DELETE FROM documents WHERE id IN (SELECT value FROM json_each(?))", &posts).await?;
     let told =
         "SELECT id FROM exchanges WHERE summary IS NOT NULL AND id IN (SELECT value FROM json_each(?))";
@@ -219,6 +242,21 @@ async fn texts(
     .bind(exchanges)
     .bind(messages)
     .bind(talks)
+    .fetch_all(connection)
+    .await
+    .map_err(store_error)
+}
+
+/// What some documents say, and are called.
+pub(super) async fn texts_of_documents(
+    connection: &mut SqliteConnection,
+    documents: &str,
+) -> Result<Vec<String>> {
+    sqlx::query_scalar(
+        "SELECT text FROM chunks WHERE document_id IN (SELECT value FROM json_each(?1))
+         UNION SELECT title FROM documents WHERE id IN (SELECT value FROM json_each(?1))",
+    )
+    .bind(documents)
     .fetch_all(connection)
     .await
     .map_err(store_error)
@@ -330,15 +368,12 @@ async fn forget_quotations(
 }
 
 /// Deletes answers of memory itself that quote a document.
-pub(super) async fn delete_quotations_of(
-    connection: &mut SqliteConnection,
-    document: DocumentId,
-) -> Result<()> {
+pub(super) async fn delete_quotations_of(connection: &mut SqliteConnection, documents: &str) -> Result<()> {
     let quoting = ids(
         connection,
         "SELECT DISTINCT recall_log.exchange_id FROM chunks JOIN recall_log ON recall_log.chunk_id = chunks.id
          WHERE chunks.document_id IN (SELECT value FROM json_each(?))",
-        &list_of(std::iter::once(document.get())),
+        documents,
     )
     .await?;
     delete_quotations(connection, &list_of(quoting.into_iter())).await.map(drop)

@@ -1,7 +1,11 @@
 //! What was forgotten stands nowhere in the file, also not where rows once stood.
 
-use memoir_core::{ConversationTarget, ExchangeId, Summary};
-use memoir_store::{Exchanges as _, Forget, Forgetting as _, Summaries as _, contract};
+use std::path::Path;
+
+use memoir_core::{ConversationTarget, DocumentKind, ExchangeId, Summary, Timestamp};
+use memoir_store::{
+    ChunkSpan, Documents as _, Exchanges as _, Forget, Forgetting as _, NewDocument, Summaries as _, contract,
+};
 use tempfile::TempDir;
 
 use crate::open;
@@ -46,10 +50,47 @@ async fn nothing_is_left_of_what_was_forgotten() {
             let (id, word) = said.swap_remove(chance.below(said.len()));
             store.forget(Forget::Exchange(id)).await.unwrap();
             target = contract::new_conversation("t", "/p");
-            let bytes = std::fs::read(&path).unwrap();
-            let left = bytes.windows(word.len()).any(|part| part == word.as_bytes());
-            assert!(!left, "{word} is left in the file");
+            assert!(!stands_in(&path, &word), "{word} is left in the file");
         }
     }
     store.close().await;
+}
+
+#[tokio::test]
+async fn nothing_is_left_of_a_document_that_was_removed() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("memoir.db");
+    let store = open(&path).await;
+    let mut chance = Chance(0x9e37_79b9_7f4a_7c15);
+    let whole = |text: &str| vec![ChunkSpan { new: 0..text.len(), overlap: 0, tokens: 9 }];
+    let mut kept = Vec::new();
+    for number in 0..300 {
+        let word = format!("stock{number:05}");
+        let more = "and whatever else there is, ".repeat(chance.below(20));
+        let text = format!("The {word} is on the list, {more}\n").repeat(1 + chance.below(4));
+        let new = NewDocument {
+            slug: format!("d{number}"),
+            title: format!("About {word}"),
+            date: "2025-01-01".into(),
+            tags: Vec::new(),
+            kind: DocumentKind::File,
+            source: format!("/d{number}"),
+            hash: number.to_string(),
+            text,
+            written_from: Vec::new(),
+        };
+        let filed = store.put_document(&new, &whole, Timestamp::from_millis(number)).await.unwrap();
+        kept.push((filed.id, word));
+        if chance.below(2) == 0 {
+            let (id, word) = kept.swap_remove(chance.below(kept.len()));
+            assert!(store.delete_document(id).await.unwrap());
+            assert!(!stands_in(&path, &word), "{word} is left in the file");
+        }
+    }
+    store.close().await;
+}
+
+fn stands_in(path: &Path, word: &str) -> bool {
+    let bytes = std::fs::read(path).unwrap();
+    bytes.windows(word.len()).any(|part| part == word.as_bytes())
 }

@@ -63,6 +63,11 @@ impl Rule {
         {
             return Err(format!("\"{what}\" is no plain command: one program and its arguments"));
         }
+        if let Some(what) = what.as_deref().filter(|_| runs_commands(tool) && effect == RuleEffect::Deny)
+            && all_words(&bare(what)).is_empty()
+        {
+            return Err(format!("\"{what}\" names no command"));
+        }
         Ok(Self { effect, tool: tool.to_owned(), what })
     }
 
@@ -150,9 +155,15 @@ fn begins_with(command: &str, wanted: &str) -> bool {
 
 /// Whether a command has these words in a row, anywhere; a program counts by its name, wherever it lies.
 fn has_words(command: &str, wanted: &str) -> bool {
-    // Quotes and backslashes inside a word mean nothing to the shell.
-    let bare: String = command.chars().filter(|letter| !"'\"\\".contains(*letter)).collect();
-    [command, &bare].into_iter().any(|command| has_words_as_written(command, wanted))
+    let wanted = bare(wanted);
+    [command, &bare(command)].into_iter().any(|command| has_words_as_written(command, &wanted))
+}
+
+/// A command without quotes and backslashes, which mean nothing to the shell inside a word, and without the sign that it is meant as it is: what
+/// is forbidden is so wherever it stands.
+fn bare(command: &str) -> String {
+    let meant = command.strip_prefix(EXACTLY).unwrap_or(command);
+    meant.chars().filter(|letter| !"'\"\\".contains(*letter)).collect()
 }
 
 fn has_words_as_written(command: &str, wanted: &str) -> bool {
@@ -236,6 +247,13 @@ mod tests {
             assert!(rule.denies(BASH, Some(&run(command)), ""), "{command}");
         }
         assert!(!rule.denies(BASH, Some(&run("git rm-branch farm")), ""));
+        for spelled in ["execute_bash(=rm)", "execute_bash(r'm')", "execute_bash('rm')"] {
+            let rule = Rule::parse(RuleEffect::Deny, spelled).unwrap();
+            assert!(rule.denies(BASH, Some(&run("rm -r x")), ""), "{spelled}");
+        }
+        for nothing in ["execute_bash('')", "execute_bash(=)", "execute_bash(;)"] {
+            assert!(Rule::parse(RuleEffect::Deny, nothing).is_err(), "{nothing}");
+        }
         let rule = Rule::parse(RuleEffect::Deny, "execute_bash(git push)").unwrap();
         assert!(
             rule.denies(BASH, Some(&run("cd x && git push -f")), "")

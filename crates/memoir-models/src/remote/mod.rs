@@ -4,6 +4,8 @@ mod failure;
 mod guard;
 mod request;
 
+use std::collections::HashSet;
+
 use async_trait::async_trait;
 use futures::{Stream, StreamExt as _};
 use genai::{
@@ -209,11 +211,27 @@ fn last_events(end: StreamEnd, provider: Provider) -> Vec<Result<ChatEvent, Mode
         _ => StopReason::Done,
     };
     let mut calls = Vec::new();
-    let parts = end.captured_content.into_iter().flat_map(chat::MessageContent::into_parts);
-    let parts: Vec<ContentPart> = parts.map(|part| keep_call(part, &mut calls)).collect();
+    let parts = end.captured_content.into_iter().flat_map(chat::MessageContent::into_parts).collect();
+    let parts = without_copies(parts).into_iter().map(|part| keep_call(part, &mut calls));
+    let parts: Vec<ContentPart> = parts.collect();
     let replay = (!parts.is_empty()).then(|| Replay(chat::MessageContent::from_parts(parts)));
     let calls = calls.into_iter().map(ChatEvent::ToolCall);
     calls.chain(usage).chain([ChatEvent::End(Finish { reason, replay })]).map(Ok).collect()
+}
+
+/// Where the first call of a stream is not numbered 0, genai fills the places before it with copies of how it began. The last of one id is
+/// the call.
+fn without_copies(mut parts: Vec<ContentPart>) -> Vec<ContentPart> {
+    let mut seen = HashSet::new();
+    parts.reverse();
+    parts.retain(|part| match part {
+        ContentPart::ToolCall(call) => {
+            call.call_id.is_empty() || seen.insert((call.call_id.clone(), call.fn_name.clone()))
+        }
+        _ => true,
+    });
+    parts.reverse();
+    parts
 }
 
 /// Notes a tool call, and makes what is sent back of it valid: arguments that are no JSON object are refused

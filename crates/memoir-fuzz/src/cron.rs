@@ -29,7 +29,8 @@ pub fn cron(data: &[u8]) {
     assert!(next > now, "{next} comes after {now}");
     let before = Timestamp::from_millis(next.as_millis() - 1);
     assert_eq!(next_due(&schedule, before), Ok(Some(next)), "seen from just before {next}");
-    if let Ok(Some(after)) = next_due(&schedule, next) {
-        assert!(after > next, "{after} comes after {next}");
+    match next_due(&schedule, next) {
+        Ok(after) => assert!(after.is_none_or(|after| after > next), "{after:?} comes after {next}"),
+        Err(error) => panic!("it is a schedule before {next} and none afterwards: {error}"),
     }
 }

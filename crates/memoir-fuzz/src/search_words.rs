@@ -14,9 +14,10 @@ use tokio::sync::OnceCell;
 use crate::input::{text, wait};
 
 /// What is there to be found.
-const SAID: &str = "The lighthouse at the harbour has a red door, and \"quotes\" AND brackets (NEAR it).";
+const SAID: &str =
+    "The lighthouse at the harbour has a red door, and \"quotes\" AND brackets (NEAR it). A lighthouse!";
 
-/// A word of it.
+/// A word of it, which stands there twice.
 const KNOWN: &str = "lighthouse";
 
 /// So many words are looked up; a prompt is cut to about as many.
@@ -50,9 +51,11 @@ async fn search(store: &SqliteStore, words: &[String]) {
     let found = store.chunks_with_words(words, &DocumentFilter::default()).await;
     let (found, _) = found.unwrap_or_else(|error| panic!("{words:?}: {error}"));
     assert_eq!(found.len(), words.len(), "each word has its chunks");
+    assert_eq!(found[0].as_ref().map(Vec::len), Some(1), "{words:?}");
     let familiar = store.familiar_words(words).await;
     let familiar = familiar.unwrap_or_else(|error| panic!("{words:?}: {error}"));
     assert_eq!(familiar.len(), words.len());
+    assert!(familiar[0], "{words:?}");
 }
 
 async fn filled() -> memoir_store::Result<SqliteStore> {

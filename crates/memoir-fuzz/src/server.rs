@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use futures::StreamExt as _;
-use memoir_core::{Recollection, Usage};
+use memoir_core::{Recollection, ToolCall, Usage};
 use memoir_models::{
     CallOptions, Catalogue, ChatEvent, ChatMessage, ChatModel, ChatRequest, Endpoint, ModelError, ModelName,
-    OllamaModel, Provider, RemoteModel,
+    OllamaModel, Provider, RemoteModel, Replay,
 };
 use secrecy::SecretString;
+use serde_json::Value;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},
@@ -23,8 +24,8 @@ const KEY: &str = "key-never-to-be-seen";
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Sends `body` to the client of `model`. The call ends, with an end or with an error, and nothing comes after. Gives the text that
-/// came before.
-pub(crate) fn answer_with(model: &str, body: &[u8]) -> String {
+/// came before, and the tools that were asked for.
+pub(crate) fn answer_with(model: &str, body: &[u8]) -> (String, Vec<ToolCall>) {
     wait(async {
         #[expect(clippy::expect_used, reason = "without a server nothing can be asked")]
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
@@ -53,7 +54,7 @@ fn client(model: &str, url: String) -> Box<dyn ChatModel> {
     }
 }
 
-async fn call(model: &dyn ChatModel) -> String {
+async fn call(model: &dyn ChatModel) -> (String, Vec<ToolCall>) {
     let request = ChatRequest {
         system: "Be brief.".into(),
         messages: vec![ChatMessage::User("Hi".into())],
@@ -66,19 +67,21 @@ async fn call(model: &dyn ChatModel) -> String {
         Ok(stream) => stream,
         Err(error) => {
             told(&error);
-            return String::new();
+            return (String::new(), Vec::new());
         }
     };
-    let (mut over, mut sum, mut text) = (false, Usage::default(), String::new());
+    let (mut over, mut sum) = (false, Usage::default());
+    let (mut text, mut calls) = (String::new(), Vec::<ToolCall>::new());
     while let Some(event) = stream.next().await {
         assert!(!over, "something comes after the end: {event:?}");
         match event {
             Err(error) => {
                 told(&error);
+                assert!(calls.is_empty(), "an answer that failed asks for tools: {calls:?}");
                 over = true;
             }
             Ok(ChatEvent::End(finish)) => {
-                let _ = finish.replay.map(|replay| replay.to_text());
+                finish.replay.iter().for_each(|replay| goes_back(replay, &calls));
                 over = true;
             }
             Ok(ChatEvent::Usage(used)) => {
@@ -88,11 +91,29 @@ async fn call(model: &dyn ChatModel) -> String {
                 let _ = model.cost(&sum);
             }
             Ok(ChatEvent::Text(more)) => text.push_str(&more),
-            Ok(_) => {}
+            Ok(ChatEvent::ToolCall(call)) => calls.push(call),
+            Ok(ChatEvent::Thinking(_) | ChatEvent::Retrying { .. }) => {}
         }
     }
     assert!(over, "a stream ends with an end or an error");
-    text
+    (text, calls)
+}
+
+/// What goes back to the server are the calls that are run, each with an object as arguments: anything else is refused there.
+/// The arguments that a tool gets are what the model wrote, and names and ids what the server did, whatever that is.
+fn goes_back(replay: &Replay, calls: &[ToolCall]) {
+    let text = replay.to_text();
+    let Ok(parts) = serde_json::from_str::<Vec<Value>>(&text) else {
+        // Arguments may be nested as deep as can be read, and lie deeper here.
+        assert!(text.len() > 200, "it cannot be read: {text:?}");
+        return;
+    };
+    let sent: Vec<&Value> = parts.iter().filter_map(|part| part.get("ToolCall")).collect();
+    assert_eq!(sent.len(), calls.len(), "{text}");
+    for (sent, call) in sent.into_iter().zip(calls) {
+        assert!(sent["call_id"] == call.id && sent["fn_name"] == call.name, "{sent} for {call:?}");
+        assert!(sent["fn_arguments"].is_object(), "{sent}");
+    }
 }
 
 /// An error can be said, without the key and without end. The server was there.
@@ -160,6 +181,8 @@ async fn read_request(connection: &mut TcpStream) -> std::io::Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::answer_with;
 
     /// What is never understood proves nothing when it is spoiled.
@@ -171,8 +194,16 @@ mod tests {
             ("ollama/test-model", include_bytes!("../seeds/stream_ollama/tools")),
             ("openai/gpt-5", include_bytes!("../seeds/stream_openai/tools")),
             ("xai/grok-3", include_bytes!("../seeds/stream_xai/tools")),
+            // Some servers do not begin to count at 0.
+            ("xai/grok-3", include_bytes!("../seeds/stream_xai/numbered")),
         ] {
-            assert_eq!(answer_with(model, body), "Grüße 🌍", "{model}");
+            let (text, calls) = answer_with(model, body);
+            assert_eq!(text, "Grüße 🌍", "{model}");
+            let asked: Vec<_> = calls.iter().map(|call| (call.name.as_str(), &call.arguments)).collect();
+            assert_eq!(asked, [("look", &json!({"at": "it"}))], "{model}");
+            // Ollama gives its calls no id.
+            let id = calls[0].id.as_str();
+            assert!(id == "t1" || (model.starts_with("ollama/") && id.starts_with("call_")), "{model}: {id}");
         }
     }
 }

@@ -90,7 +90,7 @@ pub fn tools_reference() -> String {
         "# Tools\n\nMade by `cargo xtask docs`; do not edit.\n\n\
          What a model may ask for, and what it gives back. Approvals decide who may do what: `read-only`, `ask` (the default: reading in \
          the workspace is free, writing and running are asked about, and what core memory is to keep, once anything but your own words \
-         is part of the exchange), `auto-edit` and `full`; rules allow or deny (`/approval`). Paths are \
+         is before the model), `auto-edit` and `full`; rules allow or deny (`/approval`). Paths are \
          confined to the workspace (`--add-dir` widens it), commands to what [how tools are confined](confinement.md) tells, in every mode.\n\n\
          Beside these there are `agent_summarizer` (how summaries are getting on), `skill` (where skills were found: folders with a \
          `SKILL.md` in the project's `.memoir/skills` and in `skills` beside the config) and what servers of the config offer.\n",

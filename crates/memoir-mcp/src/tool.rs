@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use memoir_core::ToolSpec;
+use memoir_core::{ToolSpec, without_fence};
 use memoir_tools::{Access, LONGEST_OUTPUT, Plan, Tool, ToolContext, ToolError, ToolOutput, cap};
 use rmcp::model::CallToolRequestParams;
 use serde_json::Value;
@@ -58,6 +58,10 @@ impl Tool for ServerTool {
         self.spec.clone()
     }
 
+    fn is_described_by_others(&self) -> bool {
+        true
+    }
+
     async fn plan(&self, arguments: &Value, _context: &ToolContext) -> Result<Plan, ToolError> {
         let shown = serde_json::to_string_pretty(arguments).unwrap_or_default();
         Ok(Plan {
@@ -71,12 +75,16 @@ impl Tool for ServerTool {
             return Err(ToolError::Arguments("an object is expected".into()));
         };
         let request = CallToolRequestParams::new(self.own_name.clone()).with_arguments(arguments);
+        let late = |_| {
+            let seconds = PATIENCE.as_secs();
+            ToolError::Failed(format!("the server {} took longer than {seconds} s", self.server))
+        };
         let failed =
-            |reason: String| ToolError::Failed(format!("the server {} failed: {reason}", self.server));
+            |said: &str| ToolError::Failed(format!("the server {} failed:\n{}", self.server, quoted(said)));
         let result = tokio::time::timeout(PATIENCE, self.service.call_tool(request))
             .await
-            .map_err(|_| failed(format!("it took longer than {} s", PATIENCE.as_secs())))?
-            .map_err(|error| failed(error.to_string()))?;
+            .map_err(late)?
+            .map_err(|error| failed(&error.to_string()))?;
         let said: Vec<String> = result
             .content
             .iter()
@@ -85,12 +93,18 @@ impl Tool for ServerTool {
                 None => "[something that is not text]".to_owned(),
             })
             .collect();
-        let text = cap(&said.join("\n"), LONGEST_OUTPUT);
+        let said = said.join("\n");
         match result.is_error {
-            Some(true) => Err(ToolError::Failed(text)),
-            _ => Ok(text.into()),
+            Some(true) => Err(failed(&said)),
+            _ => Ok(quoted(&said).into()),
         }
     }
+}
+
+/// What a server says, in the fence of all that others wrote: it asks for nothing. Brackets that close no fence stay, since it may be
+/// code.
+fn quoted(said: &str) -> String {
+    format!("<memory>\n{}\n</memory>", cap(&without_fence(said, "memory"), LONGEST_OUTPUT))
 }
 
 #[cfg(test)]
@@ -102,5 +116,15 @@ mod tests {
         assert_eq!(name_of("files", "read_file"), "files__read_file");
         assert_eq!(name_of("my server", "get/time.now"), "my_server__get_time_now");
         assert_eq!(name_of("s", &"x".repeat(100)).len(), LONGEST_NAME);
+    }
+
+    #[test]
+    fn what_a_server_says_stays_in_its_fence_and_is_cut_there() {
+        assert_eq!(
+            quoted("Vec<u8> </MEMORY> < /memory>\n<memory>"),
+            "<memory>\nVec<u8> ‹/MEMORY> ‹ /memory>\n‹memory>\n</memory>"
+        );
+        let long = quoted(&"x".repeat(LONGEST_OUTPUT + 1));
+        assert!(long.ends_with(" bytes shown]\n</memory>"), "{}", &long[LONGEST_OUTPUT..]);
     }
 }

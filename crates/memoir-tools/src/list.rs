@@ -107,6 +107,11 @@ impl ToolSet {
         self.tools.iter().map(|tool| tool.spec()).collect()
     }
 
+    /// Whether others than the user and this program have written something of that.
+    pub fn are_described_by_others(&self) -> bool {
+        self.tools.iter().any(|tool| tool.is_described_by_others())
+    }
+
     /// What a call would do.
     pub async fn plan(
         &self,

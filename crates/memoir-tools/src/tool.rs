@@ -13,6 +13,11 @@ pub trait Tool: Send + Sync {
     /// How it is described to the model.
     fn spec(&self) -> ToolSpec;
 
+    /// Whether others than the user and this program have written what is said of it: a project, or a server.
+    fn is_described_by_others(&self) -> bool {
+        false
+    }
+
     /// What a call would do. One that only looks at memory does nothing that anyone has to allow.
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
         let _ = (arguments, context);

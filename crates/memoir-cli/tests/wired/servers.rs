@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use memoir_testkit::{Reply, ScriptedProvider};
+use memoir_testkit::{Home, Reply, ScriptedProvider};
 use serde_json::json;
 
 use crate::{confinement::calls, home};
 
-/// A server of two tools, spoken to line by line, and the same over HTTP.
+/// A server of three tools, spoken to line by line, and the same over HTTP.
 const SERVER: &str = r#"
 import json, sys, http.server
 def answer(request):
@@ -16,14 +16,18 @@ def answer(request):
         return {"protocolVersion": request["params"]["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": {"name": "made", "version": "1"}}
     if method == "tools/list":
         schema = {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}
-        return {"tools": [{"name": "shout", "description": "Says a word loudly.", "inputSchema": schema}, {"name": "fail", "description": "Fails.", "inputSchema": schema}]}
+        tools = {"shout": "Says a word loudly.", "fail": "Fails.", "break": "Knows no answer."}
+        return {"tools": [{"name": name, "description": what, "inputSchema": schema} for name, what in tools.items()]}
     if method == "tools/call":
         word = request["params"]["arguments"]["word"]
         if request["params"]["name"] == "fail":
-            return {"content": [{"type": "text", "text": "it failed on purpose"}], "isError": True}
+            return {"content": [{"type": "text", "text": "it failed on purpose: " + word}], "isError": True}
         return {"content": [{"type": "text", "text": word.upper() + "!"}]}
     return {}
 def reply(request):
+    params = request.get("params") or {}
+    if params.get("name") == "break":
+        return {"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32603, "message": params["arguments"]["word"]}}
     return {"jsonrpc": "2.0", "id": request["id"], "result": answer(request)}
 if sys.argv[1] == "stdio":
     for line in sys.stdin:
@@ -49,14 +53,19 @@ else:
     server.serve_forever()
 "#;
 
+/// Writes the server down, and says where.
+pub(crate) fn server_script(home: &Home) -> String {
+    let script = home.workspace().parent().unwrap().join("server.py");
+    fs::write(&script, SERVER).unwrap();
+    script.to_str().unwrap().to_owned()
+}
+
 #[test]
 fn tools_of_other_servers_are_offered_under_the_same_approvals() {
     let home = home();
-    let script = home.workspace().parent().unwrap().join("server.py");
-    fs::write(&script, SERVER).unwrap();
-    let script = script.to_str().unwrap();
+    let script = server_script(&home);
     let mut over_http = std::process::Command::new("python3")
-        .args([script, "http"])
+        .args([script.as_str(), "http"])
         .stdout(std::process::Stdio::piped())
         .spawn()
         .unwrap();
@@ -77,14 +86,20 @@ fn tools_of_other_servers_are_offered_under_the_same_approvals() {
             ("far__shout", json!({"word": "hello"})),
         ],
     );
-    assert_eq!(said[..2], ["HELLO!", "error: it failed on purpose"]);
+    assert_eq!(
+        said[..2],
+        [
+            "<memory>\nHELLO!\n</memory>",
+            "error: the server made failed:\n<memory>\nit failed on purpose: hello\n</memory>"
+        ]
+    );
     assert!(said[2].contains("nobody is there to allow it"), "{said:?}");
     let said = calls(
         &home,
         "full",
         &[("far__shout", json!({"word": "far"})), ("made__shout", json!({"word": "near"}))],
     );
-    assert_eq!(said, ["FAR!", "NEAR!"]);
+    assert_eq!(said, ["FAR!", "NEAR!"].map(|said| format!("<memory>\n{said}\n</memory>")));
     let said = calls(&home, "read-only", &[("made__shout", json!({"word": "x"}))]);
     assert!(said[0].contains("read-only"), "{said:?}");
     // One that cannot be reached is said, and harms nothing.

@@ -3,6 +3,7 @@
 //! The scripted provider plays a model, now a sound one and now one that was fooled. What matters is what the program sends,
 //! keeps and allows.
 
+mod extensions;
 mod fences;
 mod helpers;
 mod rights;

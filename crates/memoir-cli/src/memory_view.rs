@@ -199,8 +199,10 @@ async fn forget(wanted: ForgetArgs, keeper: &Keeper<'_>) -> Result<(), Failure> 
     let forgotten = recall.store.forget(what).await?;
     remove_posts(&forgotten, &posts)?;
     println!("It is forgotten. What you spent stays on the bill, and core memory as it is.");
-    if forgotten.log_is_in_use {
-        println!("Another program reads at this moment: traces stay in the log until it ends.");
+    if forgotten.traces_are_left {
+        println!(
+            "Another program reads at this moment: traces stay in the file until Memoir is started again."
+        );
     }
     Ok(())
 }

@@ -26,7 +26,8 @@ pub(crate) async fn run(
 ) -> Result<(), Failure> {
     match command {
         ConversationsCommand::List { matching, scope, limit, json } => {
-            let list = ConversationList { scope: scope.as_deref().map(project), matching, limit };
+            let list =
+                ConversationList { scope: scope.as_deref().map(project), matching, limit, said_here: false };
             let found = store.conversations(&list).await?;
             if json {
                 let text = serde_json::to_string(&found).map_err(std::io::Error::from)?;

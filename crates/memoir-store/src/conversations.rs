@@ -12,6 +12,8 @@ pub struct ConversationList {
     pub scope: Option<String>,
     /// Only those whose title has these letters.
     pub matching: Option<String>,
+    /// Only those in which something was said here, not brought in alone.
+    pub said_here: bool,
     /// At most so many.
     pub limit: u32,
 }

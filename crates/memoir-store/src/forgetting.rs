@@ -42,8 +42,8 @@ pub struct Forgotten {
     pub told: Vec<ExchangeId>,
     /// Posts that were written from the talk.
     pub posts: Vec<Document>,
-    /// Whether someone else reads at this moment, so that the write-ahead log could not be emptied.
-    pub log_is_in_use: bool,
+    /// Whether someone else reads at this moment, so that something may be left in the file or its log until the memory is opened next.
+    pub traces_are_left: bool,
 }
 
 impl Forgotten {

@@ -18,7 +18,7 @@ pub(super) async fn what_is_forgotten_is_gone_and_the_rest_is_there(store: impl 
     assert_eq!((would.exchanges, would.messages, would.lines, would.conversations), (1, 2, 1, 0));
     assert_eq!(store.exchanges(first.conversation_id, 10).await.unwrap().len(), 2, "nothing was changed");
     let forgotten = store.forget(what).await.unwrap();
-    assert_eq!(Forgotten { log_is_in_use: would.log_is_in_use, ..forgotten }, would);
+    assert_eq!(Forgotten { traces_are_left: would.traces_are_left, ..forgotten }, would);
     assert!(store.exchange(second.exchange_id).await.unwrap().is_none());
     assert!(store.recent_commands(5).await.unwrap().is_empty());
     let left = store.conversation(first.conversation_id).await.unwrap().unwrap();

@@ -37,11 +37,14 @@ impl Conversations for SqliteStore {
         sqlx::query(
             "SELECT *, (SELECT count(*) FROM exchanges WHERE conversation_id = conversations.id) AS exchange_count
              FROM conversations WHERE (?1 IS NULL OR scope = ?1) AND (?3 IS NULL OR instr(lower(title), lower(?3)))
+               AND (NOT ?4 OR coalesce((SELECT max(through_exchange) FROM imports WHERE conversation_id = conversations.id) <
+                                       (SELECT max(id) FROM exchanges WHERE conversation_id = conversations.id), 1))
              ORDER BY updated DESC, id DESC LIMIT ?2",
         )
         .bind(&list.scope)
         .bind(list.limit)
         .bind(&list.matching)
+        .bind(list.said_here)
         .try_map(conversation)
         .fetch_all(&self.readers)
         .await

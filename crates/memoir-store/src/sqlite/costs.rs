@@ -44,12 +44,7 @@ impl Costs for SqliteStore {
             Ok(CostLine {
                 purpose: row.try_get("purpose")?,
                 model: row.try_get("model")?,
-                summary: CostSummary {
-                    calls: row.try_get("calls")?,
-                    usage: usage(&row)?,
-                    cost: Usd::from_nanos(row.try_get("cost")?),
-                    unpriced_calls: row.try_get("unpriced_calls")?,
-                },
+                summary: summary(&row)?,
             })
         })
         .fetch_all(&self.readers)
@@ -58,9 +53,22 @@ impl Costs for SqliteStore {
     }
 
     async fn conversation_cost(&self, conversation: ConversationId) -> Result<CostSummary> {
-        let filter = CostFilter { since: None, conversation: Some(conversation) };
-        Ok(self.cost_lines(&filter).await?.iter().map(|line| line.summary).sum())
+        let sum = sqlx::query("SELECT * FROM _conversation_costs WHERE conversation_id = ?")
+            .bind(conversation.get())
+            .try_map(|row| summary(&row))
+            .fetch_optional(&self.readers)
+            .await;
+        Ok(sum.map_err(store_error)?.unwrap_or_default())
     }
+}
+
+fn summary(row: &SqliteRow) -> Result<CostSummary, sqlx::Error> {
+    Ok(CostSummary {
+        calls: row.try_get("calls")?,
+        usage: usage(row)?,
+        cost: Usd::from_nanos(row.try_get("cost")?),
+        unpriced_calls: row.try_get("unpriced_calls")?,
+    })
 }
 
 /// Writes the row of one call.

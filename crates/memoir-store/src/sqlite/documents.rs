@@ -163,7 +163,7 @@ impl Documents for SqliteStore {
             .fetch_one(&mut *transaction)
             .await
             .map_err(store_error)?;
-        // If someone reads at this moment, the log is emptied when he has done.
+        // If someone reads at this moment, the next one who opens the memory does what is left to do.
         self.commit_without_trace(transaction, texts).await?;
         if left == 0 {
             // It holds links between vectors that are gone; most have none.

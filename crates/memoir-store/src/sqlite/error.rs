@@ -26,10 +26,16 @@ fn said(error: &sqlx::Error) -> String {
     error.as_database_error().map_or_else(|| error.to_string(), |error| error.message().to_owned())
 }
 
+/// Unix's number for a disk that fails; std has no name for it.
+const EIO: i32 = 5;
+
 /// What a failure at `path` outside SQLite means.
 pub(super) fn file_error(path: &Path, error: &io::Error) -> StoreError {
     match error.kind() {
         io::ErrorKind::StorageFull => StoreError::DiskFull,
+        _ if cfg!(unix) && error.raw_os_error() == Some(EIO) => {
+            StoreError::DiskFailed { reason: error.to_string() }
+        }
         _ => StoreError::NotWritable { path: path.to_owned(), reason: error.to_string() },
     }
 }

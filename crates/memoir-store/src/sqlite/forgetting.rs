@@ -28,7 +28,7 @@ impl Forgetting for SqliteStore {
     async fn forget(&self, what: Forget) -> Result<Forgotten> {
         let mut transaction = self.begin_write().await?;
         let (mut forgotten, texts) = forget(&mut transaction, what).await?;
-        forgotten.log_is_in_use = !self.commit_without_trace(transaction, texts).await?;
+        forgotten.traces_are_left = !self.commit_without_trace(transaction, texts).await?;
         Ok(forgotten)
     }
 }
@@ -43,8 +43,54 @@ impl SqliteStore {
         for index in INDICES {
             forget_words(&mut transaction, index).await?;
         }
+        // Whoever is killed before he is done has left this.
+        let others: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM _traces)")
+            .fetch_one(&mut *transaction)
+            .await
+            .map_err(store_error)?;
+        let own: i64 = sqlx::query_scalar("INSERT INTO _traces DEFAULT VALUES RETURNING id")
+            .fetch_one(&mut *transaction)
+            .await
+            .map_err(store_error)?;
         transaction.commit().await.map_err(store_error)?;
-        Ok(self.empty_log().await? && self.overwrite(texts).await?)
+        if others {
+            // Nobody knows any more what they deleted.
+            return self.write_anew(own).await;
+        }
+        if !self.empty_log().await? {
+            return Ok(false);
+        }
+        if self.holds_remains(texts).await? {
+            return self.write_anew(own).await;
+        }
+        self.note_gone(own).await.map(|()| true)
+    }
+
+    /// Does what somebody had begun who deleted text and was cut off before nothing was left of it. Says whether nothing is.
+    pub(super) async fn finish_forgetting(&self) -> Result<bool> {
+        let last: Option<i64> = sqlx::query_scalar("SELECT max(id) FROM _traces")
+            .fetch_one(&self.writer)
+            .await
+            .map_err(store_error)?;
+        match last {
+            Some(last) => self.write_anew(last).await,
+            None => Ok(true),
+        }
+    }
+
+    /// Writes the file anew, so that nothing is left of what was deleted up to this. Says whether it could: others may be reading.
+    async fn write_anew(&self, through: i64) -> Result<bool> {
+        match sqlx::query("VACUUM").execute(&self.writer).await.map_err(store_error) {
+            Ok(_) if self.empty_log().await? => self.note_gone(through).await.map(|()| true),
+            Ok(_) | Err(StoreError::Busy) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn note_gone(&self, through: i64) -> Result<()> {
+        let noted =
+            sqlx::query("DELETE FROM _traces WHERE id <= ?").bind(through).execute(&self.writer).await;
+        noted.map(drop).map_err(store_error)
     }
 
     /// Empties the write-ahead log, in which what is gone from the pages still stands. Says whether it could: others may be reading.
@@ -56,8 +102,8 @@ impl SqliteStore {
         Ok(busy == 0)
     }
 
-    /// Writes the file anew if something of texts that were deleted is left in it. Says whether nothing is.
-    async fn overwrite(&self, texts: Vec<String>) -> Result<bool> {
+    /// Whether something of texts that were deleted is left in the file.
+    async fn holds_remains(&self, texts: Vec<String>) -> Result<bool> {
         let file: String = sqlx::query_scalar("SELECT file FROM pragma_database_list WHERE name = 'main'")
             .fetch_one(&self.writer)
             .await
@@ -65,19 +111,12 @@ impl SqliteStore {
         let path = PathBuf::from(file);
         // One that is in memory alone goes as a whole.
         if !path.is_file() {
-            return Ok(true);
+            return Ok(false);
         }
         let (name, looked) = (path.clone(), move || remains::are_left(&path, &texts));
         let left =
             tokio::task::spawn_blocking(looked).await.map_err(|error| StoreError::Other(error.into()))?;
-        if !left.map_err(|error| file_error(&name, &error))? {
-            return Ok(true);
-        }
-        match sqlx::query("VACUUM").execute(&self.writer).await.map_err(store_error) {
-            Ok(_) => self.empty_log().await,
-            Err(StoreError::Busy) => Ok(false),
-            Err(error) => Err(error),
-        }
+        left.map_err(|error| file_error(&name, &error))
     }
 }
 

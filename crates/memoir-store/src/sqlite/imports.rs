@@ -56,27 +56,28 @@ impl Imports for SqliteStore {
         if let Some((id, ..)) = known {
             target = ConversationTarget::Existing(ConversationId::new(id));
         }
-        let mut id = None;
+        let mut last = None;
         for (place, (new_target, draft, findings)) in clean.into_iter().enumerate() {
             // The first is born with its conversation, if that is new; the others follow it.
             let of_new = place == 0 && matches!(target, ConversationTarget::New(_));
             let target_now = if of_new { new_target } else { target.clone() };
             let filed = file_exchange(&mut transaction, (target_now, draft, findings)).await?;
             target = ConversationTarget::Existing(filed.conversation_id);
-            id = Some(filed.conversation_id);
+            last = Some(filed);
         }
         sqlx::query(
-            "INSERT INTO imports (origin, conversation_id, messages, checksum) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT (origin) DO UPDATE SET messages = ?3, checksum = ?4",
+            "INSERT INTO imports (origin, conversation_id, messages, checksum, through_exchange) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (origin) DO UPDATE SET messages = ?3, checksum = ?4, through_exchange = ?5",
         )
         .bind(new.origin)
-        .bind(id.map(ConversationId::get))
+        .bind(last.as_ref().map(|filed| filed.conversation_id.get()))
         .bind(signed(new.messages))
         .bind(new.checksum)
+        .bind(last.as_ref().map(|filed| filed.exchange_id.get()))
         .execute(&mut *transaction)
         .await
         .map_err(store_error)?;
         transaction.commit().await.map_err(store_error)?;
-        Ok(id)
+        Ok(last.map(|filed| filed.conversation_id))
     }
 }

@@ -19,6 +19,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (8, "documents", include_str!("../../migrations/0008_documents.sql")),
     (9, "tasks", include_str!("../../migrations/0009_tasks.sql")),
     (10, "ownership", include_str!("../../migrations/0010_ownership.sql")),
+    (11, "sums_and_traces", include_str!("../../migrations/0011_sums_and_traces.sql")),
 ];
 
 /// The schema version that this program writes.

@@ -42,11 +42,17 @@ impl SqliteStore {
         let log = KeptLog::of(path).map_err(|error| file_error(path, &error))?;
         let prepared = prepare(path).await;
         let settled = if prepared.is_ok() { log.let_go() } else { log.put_back() };
-        prepared.and(settled.map_err(|error| file_error(path, &error)))?;
+        let traces =
+            prepared.and_then(|traces| settled.map(|()| traces).map_err(|error| file_error(path, &error)))?;
         let options = connect_options(path);
         let writer = pool(1).connect_lazy_with(options.clone());
         let readers = pool(MOST_READERS).connect_lazy_with(options.read_only(true));
-        Ok(Self::over(writer, readers, path))
+        let store = Self::over(writer, readers, path);
+        if traces == Traces::Left {
+            // If that cannot be done now, the next one does it.
+            let _ = store.finish_forgetting().await;
+        }
+        Ok(store)
     }
 
     /// A memory that is nowhere but in this process, and gone when it is closed.
@@ -148,16 +154,23 @@ pub(super) fn private_file(path: &Path) -> io::Result<File> {
 
 /// Checks whose file this is and brings the schema up to date. The connection sets nothing that is kept in the
 /// file, so that one which is not ours stays as it is, to the byte.
-async fn prepare(path: &Path) -> Result<()> {
+async fn prepare(path: &Path) -> Result<Traces> {
     let options = SqliteConnectOptions::new().filename(path).busy_timeout(BUSY_TIMEOUT);
     let connected = SqliteConnection::connect_with(&options).await;
     let mut connection = connected.map_err(|error| open_error(path, error))?;
     let prepared = identify_and_migrate(&mut connection, path).await;
     let closed = connection.close().await.map_err(|error| open_error(path, error));
-    prepared.and(closed)
+    closed.and(prepared)
 }
 
-async fn identify_and_migrate(connection: &mut SqliteConnection, path: &Path) -> Result<()> {
+/// Whether something may be left of text that was deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Traces {
+    Left,
+    Gone,
+}
+
+async fn identify_and_migrate(connection: &mut SqliteConnection, path: &Path) -> Result<Traces> {
     let (application, version, objects): (i64, i64, i64) = sqlx::query_as(
         "SELECT (SELECT application_id FROM pragma_application_id),
                 (SELECT user_version FROM pragma_user_version),
@@ -183,8 +196,10 @@ async fn identify_and_migrate(connection: &mut SqliteConnection, path: &Path) ->
     }
     // Now that it is known to be ours. The mode is kept in the file, so that this is nothing from the second
     // time on.
-    let write_ahead = sqlx::query("PRAGMA journal_mode = WAL").execute(connection).await;
-    write_ahead.map(drop).map_err(|error| open_error(path, error))
+    let write_ahead = sqlx::query("PRAGMA journal_mode = WAL").execute(&mut *connection).await;
+    write_ahead.map_err(|error| open_error(path, error))?;
+    let left = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM _traces)").fetch_one(connection).await;
+    Ok(if left.map_err(|error| open_error(path, error))? { Traces::Left } else { Traces::Gone })
 }
 
 /// Runs what is missing and marks the file, all in one transaction.

@@ -8,7 +8,7 @@ use memoir_store::{
 };
 use tempfile::TempDir;
 
-use crate::open;
+use crate::{count, execute, open};
 
 /// Numbers below others, as if by chance. With these, SQLite left a few of the words behind: in parts of pages that were not in use, and in inner
 /// pages of the full-text index.
@@ -88,6 +88,29 @@ async fn nothing_is_left_of_a_document_that_was_removed() {
         }
     }
     store.close().await;
+}
+
+#[tokio::test]
+async fn who_was_cut_off_while_he_forgot_leaves_the_rest_to_the_next() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("memoir.db");
+    let store = open(&path).await;
+    let draft = contract::exchange("Hello", "Hello.", 1);
+    store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
+    store.close().await;
+    // Where a page has nothing, as if it had stood there once.
+    let word = "the word that was forgotten";
+    let mut bytes = std::fs::read(&path).unwrap();
+    let gap = bytes.windows(200).rposition(|part| part.iter().all(|byte| *byte == 0)).unwrap() + 80;
+    bytes[gap..gap + word.len()].copy_from_slice(word.as_bytes());
+    std::fs::write(&path, bytes).unwrap();
+
+    open(&path).await.close().await;
+    assert!(stands_in(&path, word), "nobody looks for it unless it is noted");
+    execute(&path, "INSERT INTO _traces DEFAULT VALUES").await;
+    open(&path).await.close().await;
+    assert!(!stands_in(&path, word), "it is left in the file");
+    assert_eq!(count(&path, "SELECT count(*) FROM _traces").await, 0, "and there is nothing left to do");
 }
 
 fn stands_in(path: &Path, word: &str) -> bool {

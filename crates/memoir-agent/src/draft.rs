@@ -84,12 +84,8 @@ impl Draft {
 
     /// Whether nothing was put before the model in this exchange but what the user said.
     pub(crate) fn has_only_the_users_words(&self) -> bool {
-        let said_by_user = |message: &DraftMessage| match &message.body {
-            MessageBody::User { text } => !text.contains("\n<file path=\""),
-            MessageBody::Assistant { .. } => true,
-            MessageBody::Tool { tool_name, .. } => tool_name == "core_memory",
-        };
-        self.exchange.recalled.is_empty() && self.exchange.messages.iter().all(said_by_user)
+        let by_others = |message: &DraftMessage| has_words_of_others(&message.body);
+        self.exchange.recalled.is_empty() && !self.exchange.messages.iter().any(by_others)
     }
 
     /// A call begins; what comes of it is gathered here.
@@ -154,5 +150,14 @@ impl Draft {
             tokens,
             created,
         });
+    }
+}
+
+/// Whether a message has more in it than the user typed and the model said: a file that went along, or what a tool gave.
+pub(crate) fn has_words_of_others(body: &MessageBody) -> bool {
+    match body {
+        MessageBody::User { text } => text.contains("\n<file path=\""),
+        MessageBody::Assistant { .. } => false,
+        MessageBody::Tool { tool_name, .. } => tool_name != "core_memory",
     }
 }

@@ -117,7 +117,8 @@ impl Agent {
                 return Ok(());
             }
             let paid = draft.paid();
-            let asking = Asking { agent: self, by_the_user_alone: draft.has_only_the_users_words() };
+            let by_the_user_alone = !context.by_others && draft.has_only_the_users_words();
+            let asking = Asking { agent: self, by_the_user_alone };
             let results = tool_round::run(asking, &reply.tool_calls, &paid, observer).await;
             draft.tool_round(&reply, &results, self.clock.now());
             let Reply { text, tool_calls, replay, .. } = reply;

@@ -257,8 +257,13 @@ async fn conversation(
     let id = match wanted.which {
         Which::New => return Ok(CurrentConversation::begin(scope)),
         Which::LastHere => {
-            let here =
-                ConversationList { scope: Some(scope.to_owned()), limit: 1, ..ConversationList::default() };
+            // Talk that was brought in may be of others: who wants to go on with it says so.
+            let here = ConversationList {
+                scope: Some(scope.to_owned()),
+                said_here: true,
+                limit: 1,
+                ..ConversationList::default()
+            };
             let Some(last) = store.conversations(&here).await?.into_iter().next() else {
                 anstream::eprintln!(
                     "There is no earlier conversation in this project; this one is new. -r ID goes on with any other."

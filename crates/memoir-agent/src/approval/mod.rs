@@ -50,7 +50,7 @@ impl Mode {
     fn says(self, access: &Access) -> Verdict {
         match (access, self) {
             (Access::Read(_) | Access::Memory | Access::Subagent, _) | (_, Self::Full) => Verdict::Allowed,
-            (Access::Write(_) | Access::Remember, Self::AutoEdit) => Verdict::Allowed,
+            (Access::Write(_), Self::AutoEdit) => Verdict::Allowed,
             (Access::Write(_) | Access::Run(_) | Access::Server(_) | Access::Remember, Self::ReadOnly) => {
                 Verdict::Denied("the approval mode is read-only".into())
             }

@@ -50,6 +50,8 @@ pub(crate) enum BuiltFor {
 struct Basis {
     budget: Budget,
     system: Fragment,
+    /// Whether the project has had a word in that, or others in the descriptions of tools.
+    by_others: bool,
     core: Fragment,
     tools: Vec<ToolSpec>,
     tool_tokens: u64,
@@ -140,6 +142,7 @@ impl Agent {
         Context {
             recalled: Recalled { passages: memory.passages.clone(), documents: memory.documents.clone() },
             request: ChatRequest { messages: vec![message], memory, ..ChatRequest::default() },
+            by_others: false,
             room: u64::MAX,
             fixed: 0,
             window: VecDeque::new(),
@@ -218,6 +221,7 @@ impl Agent {
             .await?;
         let everything_fits = past.first_kept(budget.left(), for_digest) == 0 && !past.has_left();
         let mut basis = Basis {
+            by_others: !agents.is_empty() || (!tools.is_empty() && self.tools.are_described_by_others()),
             system: Fragment::new(join(&system, &agents)),
             core,
             tools,
@@ -306,8 +310,19 @@ impl Agent {
         built_for: BuiltFor,
         notices: &mut Notices,
     ) -> Context {
-        let Basis { mut budget, system, core, tools, tool_tokens, prompt, for_digest, past, earlier, .. } =
-            basis;
+        let Basis {
+            mut budget,
+            system,
+            by_others,
+            core,
+            tools,
+            tool_tokens,
+            prompt,
+            for_digest,
+            past,
+            earlier,
+            ..
+        } = basis;
         let quoted_tokens = tokens(&quoted.memory_text) + tokens(&quoted.hints);
         let reserved = budget.room - budget.left();
         // Everything that is known by now, and nothing set aside.
@@ -375,6 +390,7 @@ impl Agent {
                 longest_reply: None,
             },
             recalled,
+            by_others: by_others || summary.tokens > 0 || kept.iter().any(|exchange| exchange.by_others),
             room: budget.room,
             fixed,
             window,

@@ -247,7 +247,13 @@ mod tests {
             ChatMessage::User(asked.into()),
             ChatMessage::Assistant { text: answered.into(), tool_calls: Vec::new(), replay: None },
         ];
-        PastExchange { id: ExchangeId::new(id), messages, asked: vec![asked.into()], tokens: 10 }
+        PastExchange {
+            id: ExchangeId::new(id),
+            messages,
+            asked: vec![asked.into()],
+            by_others: false,
+            tokens: 10,
+        }
     }
 
     #[test]

@@ -19,6 +19,9 @@ const LEFT_OUT: &str = "[left out to make room; run the tool again if it is stil
 pub(crate) struct Context {
     pub(crate) request: ChatRequest,
     pub(crate) recalled: Recalled,
+    /// Whether something of it that came before the prompt was written by others: a project, people in talk that was brought in, files,
+    /// tools, or a summary in which that may be.
+    pub(crate) by_others: bool,
     /// What the request may take.
     pub(crate) room: u64,
     /// What system prompt and tools take.
@@ -177,6 +180,7 @@ mod tests {
         Context {
             request: ChatRequest { messages, stable_messages, ..ChatRequest::default() },
             recalled: Recalled::default(),
+            by_others: false,
             room: 2000,
             fixed: 100,
             window: (0..window).map(|_| (2, 100)).collect(),

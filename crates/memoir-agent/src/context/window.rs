@@ -5,13 +5,17 @@
 
 use std::collections::HashSet;
 
-use memoir_core::{ExchangeId, Message, MessageBody, Visibility};
+use memoir_core::{ExchangeId, Message, MessageBody, Visibility, without_fence};
 use memoir_models::{ChatMessage, ToolResult};
 
 use super::cut;
+use crate::draft::has_words_of_others;
 
 /// What setting a message apart takes.
 pub(crate) const PER_MESSAGE: u64 = 8;
+
+/// What a fence around a message takes.
+const FENCE: u64 = 12;
 
 /// An exchange as it is sent again.
 #[derive(Debug, Clone)]
@@ -20,6 +24,8 @@ pub(crate) struct PastExchange {
     pub(crate) messages: Vec<ChatMessage>,
     /// What the user himself said in it.
     pub(crate) asked: Vec<String>,
+    /// Whether others had a part in it: people in talk that was brought in, files that went along, tools.
+    pub(crate) by_others: bool,
     pub(crate) tokens: u64,
 }
 
@@ -47,7 +53,7 @@ fn exchange(id: ExchangeId, mut messages: Vec<Message>, longest: u64) -> Option<
             *text = cut::from_both_ends(text, longest);
             message.tokens = longest;
         }
-        tokens += message.tokens + PER_MESSAGE;
+        tokens += message.tokens + PER_MESSAGE + if message.author.is_some() { FENCE } else { 0 };
         if let MessageBody::Assistant { tool_calls, .. } = &message.body {
             tokens += tool_calls
                 .iter()
@@ -55,6 +61,8 @@ fn exchange(id: ExchangeId, mut messages: Vec<Message>, longest: u64) -> Option<
                 .sum::<u64>();
         }
     }
+    let by_others =
+        messages.iter().any(|message| message.author.is_some() || has_words_of_others(&message.body));
     let asked = messages
         .iter()
         .filter(|message| message.author.is_none() && message.visibility == Visibility::Shown)
@@ -66,7 +74,7 @@ fn exchange(id: ExchangeId, mut messages: Vec<Message>, longest: u64) -> Option<
     let messages = in_turns(rebuild(messages));
     // Placeholders are short.
     let tokens = tokens + PER_MESSAGE;
-    (!messages.is_empty()).then_some(PastExchange { id, messages, asked, tokens })
+    (!messages.is_empty()).then_some(PastExchange { id, messages, asked, by_others, tokens })
 }
 
 /// The messages as they are sent again. Redacted ones are left out. Tool calls and their results stay together: a
@@ -89,9 +97,10 @@ fn rebuild(messages: Vec<Message>) -> Vec<ChatMessage> {
         match body {
             MessageBody::User { text } => {
                 open.clear();
-                // In talk between people it matters who says it.
-                let text = author.map_or(text.clone(), |author| format!("{author}: {text}"));
-                rebuilt.push(ChatMessage::User(text));
+                rebuilt.push(ChatMessage::User(match author {
+                    Some(author) => said_by(&author, &text),
+                    None => text,
+                }));
             }
             MessageBody::Assistant { text, mut tool_calls } => {
                 tool_calls.retain(|call| answered.contains(&call.id));
@@ -112,6 +121,12 @@ fn rebuild(messages: Vec<Message>) -> Vec<ChatMessage> {
         }
     }
     rebuilt
+}
+
+/// What somebody said in talk between people. It matters who, and it is not the user who tells the model something.
+fn said_by(author: &str, text: &str) -> String {
+    let said = without_fence(&format!("{}: {text}", author.replace(char::is_control, " ")), "memory");
+    format!("<memory>\n{said}\n</memory>")
 }
 
 /// The same with user and assistant taking turns, from the user to the assistant: what providers insist on. Talk from

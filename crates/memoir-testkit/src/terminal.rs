@@ -15,6 +15,8 @@ const CURSOR_QUERY: &[u8] = b"\x1b[6n";
 
 struct Screen {
     parser: vt100::Parser,
+    /// How many bytes have come.
+    received: usize,
     ended: bool,
 }
 
@@ -68,7 +70,7 @@ impl Terminal {
 
         let keyboard = Arc::new(Mutex::new(pair.master.take_writer().unwrap()));
         let parser = vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 1000);
-        let screen = Arc::new((Mutex::new(Screen { parser, ended: false }), Condvar::new()));
+        let screen = Arc::new((Mutex::new(Screen { parser, received: 0, ended: false }), Condvar::new()));
         let reader = pair.master.try_clone_reader().unwrap();
         let (shown, answers) = (Arc::clone(&screen), Arc::clone(&keyboard));
         thread::spawn(move || watch(reader, &shown, &answers));
@@ -82,14 +84,20 @@ impl Terminal {
         keyboard.flush().unwrap();
     }
 
-    /// Gives the terminal another size, as dragging its corner does.
+    /// Gives the terminal another size, as dragging its corner does, and waits until the prompt is drawn anew: what is typed at the same
+    /// moment may be read before the new size is.
     pub fn resize(&self, rows: u16, columns: u16) {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         let (screen, _) = &*self.screen;
         let mut screen = screen.lock().unwrap();
         screen.parser.screen_mut().set_size(rows.try_into().unwrap(), columns.try_into().unwrap());
+        let before = screen.received;
         drop(screen);
         self.master.resize(size).unwrap();
+        let (screen, changed) = &*self.screen;
+        let waiting = |screen: &mut Screen| !screen.ended && screen.received == before;
+        let (screen, late) = changed.wait_timeout_while(screen.lock().unwrap(), PATIENCE, waiting).unwrap();
+        assert!(!late.timed_out(), "nothing is drawn anew:\n{}", screen.parser.screen().contents());
     }
 
     /// The screen with its colours.
@@ -186,6 +194,7 @@ fn watch(
             return;
         }
         guard.parser.process(&buffer[..read]);
+        guard.received += read;
         unseen.extend_from_slice(&buffer[..read]);
         let (row, column) = guard.parser.screen().cursor_position();
         drop(guard);

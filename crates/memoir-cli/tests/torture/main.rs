@@ -4,11 +4,11 @@
 
 use std::{path::Path, time::Duration};
 
-use memoir_testkit::torture::{crash, faults, flat, load};
+use memoir_testkit::torture::{crash, faults, load};
 #[cfg(target_os = "linux")]
 use memoir_testkit::{
     Home, Reply, ScriptedProvider, Terminal,
-    torture::{BadDisk, disk, faults_of},
+    torture::{BadDisk, disk, flat, look_at},
 };
 
 fn memoir() -> &'static Path {
@@ -19,18 +19,14 @@ fn memoir() -> &'static Path {
 fn three_hundred_kills_lose_nothing() {
     let report = crash(memoir(), 20_261_115, 300);
     println!("{report}");
-    assert_eq!(report.kills.values().sum::<usize>(), 300);
-    assert!(report.acknowledged >= 10 && report.forgotten >= 1, "{report}");
+    assert_eq!(report.too_little(), None, "{report}");
 }
 
 #[test]
 fn a_provider_that_fails_in_every_way_leaves_nothing_in_halves() {
     let report = faults(memoir(), 7, 80);
     println!("{report:?}");
-    assert!(
-        report.get(&0).is_some_and(|well| *well >= 10) && report.get(&1).is_some_and(|ill| *ill >= 10),
-        "{report:?}"
-    );
+    assert_eq!(report.too_little(), None, "{report:?}");
 }
 
 #[cfg(target_os = "linux")]
@@ -38,11 +34,7 @@ fn a_provider_that_fails_in_every_way_leaves_nothing_in_halves() {
 fn a_disk_that_goes_wrong_at_any_moment_loses_nothing() {
     let report = disk(memoir(), 11, 200);
     println!("{report:?}");
-    let slow = report["Slow"];
-    assert!(slow.0 >= 10 && slow.1 == 0, "a slow disk is no failure: {report:?}");
-    for trouble in ["Full", "ReadOnly", "Broken", "NoRoom"] {
-        assert!(report[trouble].1 >= 5, "{trouble}: {report:?}");
-    }
+    assert_eq!(report.too_little(), None, "{report:?}");
 }
 
 #[cfg(target_os = "linux")]
@@ -61,6 +53,7 @@ fn a_disk_that_cannot_be_written_to_is_said() {
     assert!(home.memoir(["search", "boat"]).succeed().contains("Petrel"), "nothing is lost");
 }
 
+// The log has its second name made and taken away among the first of these changes.
 #[cfg(target_os = "linux")]
 #[expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 #[test]
@@ -80,25 +73,32 @@ fn a_log_that_was_left_behind_outlives_a_disk_that_fails_while_it_is_opened() {
             std::fs::copy(talking.memoir_home().join(name), left.memoir_home().join(name)).unwrap();
         }
         BadDisk::broken(after, 3).beneath(&left, left.memoir(["search", "boat"])).output();
-        let (faults, there) = faults_of(&left.database());
-        assert!(faults.is_empty() && there.len() == 1, "after {after}: {faults:?}, {there:?}");
+        let seen = look_at(&left.database());
+        assert!(seen.faults.is_empty() && seen.exchanges.len() == 1, "after {after}: {seen:?}");
         assert!(left.memoir(["search", "boat"]).succeed().contains("Petrel"), "after {after}");
     }
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn a_long_sitting_holds_no_more_than_a_short_one() {
-    let (early, late) = flat(memoir(), 150);
-    println!("{early} kB after 50 turns, {late} kB after 150");
-    // Some of what it holds comes with the first hundreds of turns.
-    assert!(late < early + 15_000, "{early} kB, then {late} kB");
+    let report = flat(memoir(), 150);
+    println!("{report:?}");
+    assert_eq!(report.too_much(), None, "{report:?}");
+    // Some of what it holds comes with the first hundred turns: caches, and the index.
+    assert!(report.grew(3, 10) < 15_000, "{report:?}");
+    let (first, last) = (report.grew(1, 4), report.grew(7, 10));
+    assert!(
+        last <= first.max(6_000),
+        "it grows as it goes on, {first} kB at first and then {last} kB: {report:?}"
+    );
 }
 
 #[test]
 fn ten_processes_on_one_memory_lose_nothing() {
     let report = load(memoir(), 3, (10, 50), Duration::from_secs(10), 0);
     println!("{report:?}");
-    assert!(report.turns >= 10 && report.tasks >= 20, "{report:?}");
+    assert_eq!(report.too_little(), None, "{report:?}");
 }
 
 #[cfg(target_os = "linux")]
@@ -106,5 +106,5 @@ fn ten_processes_on_one_memory_lose_nothing() {
 fn nobody_is_told_of_a_busy_memory_on_a_slow_disk() {
     let report = load(memoir(), 4, (6, 10), Duration::from_secs(8), 100);
     println!("{report:?}");
-    assert!(report.turns >= 5, "{report:?}");
+    assert_eq!(report.too_little(), None, "{report:?}");
 }

@@ -76,12 +76,16 @@ static void wait_for_sync(int file) {
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 #define CHANGES(flags) ((flags) & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC))
 
+static int is_there(int folder, const char *path) {
+    int before = errno;
+    int found = faccessat(folder, path, F_OK, 0) == 0;
+    errno = before;
+    return found;
+}
+
 /* A file that is not there yet takes room in its folder. */
 static enum room room_of_open(int folder, const char *path, int flags) {
-    int before = errno;
-    int is_there = faccessat(folder, path, F_OK, 0) == 0;
-    errno = before;
-    return (flags & O_CREAT) && !is_there ? TAKES_ROOM : TAKES_NONE;
+    return (flags & O_CREAT) && !is_there(folder, path) ? TAKES_ROOM : TAKES_NONE;
 }
 
 /* A file that grows does, too. */
@@ -148,8 +152,11 @@ int rename(const char *from, const char *to) {
     return fails(is_here(from) || is_here(to), TAKES_NONE) ? -1 : REAL(rename)(from, to);
 }
 
-int link(const char *from, const char *to) {
-    return fails(is_here(from) || is_here(to), TAKES_NONE) ? -1 : REAL(link)(from, to);
+/* A second name takes room in its folder. What is not there is missed before anything is written. Rust's library never
+   calls link. */
+int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags) {
+    int here = (is_here(from) || is_here(to)) && is_there(from_folder, from);
+    return fails(here, TAKES_ROOM) ? -1 : REAL(linkat)(from_folder, from, to_folder, to, flags);
 }
 
 int unlink(const char *path) {

@@ -1,17 +1,20 @@
 //! Killing the program in the middle of whatever it does, again and again.
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, HashSet},
     fmt,
-    io::Read as _,
+    io::Read,
     path::Path,
-    process::Child,
+    process::{Child, ExitStatus},
     time::{Duration, Instant},
 };
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{Chance, faults_of};
+use super::{
+    Chance, Exchanges, Said, Seen, enough, history, look_at,
+    promises::{OWN, files_with, kept_by, lost, word},
+};
 use crate::{Home, PATIENCE, Reply, ScriptedProvider};
 
 /// What the program is doing when it is killed.
@@ -37,14 +40,17 @@ const DEEDS: [Deed; 8] = [
     Deed::Document,
 ];
 
-/// After so many kills it is also asked whether what was said is found.
-const SEARCH_EVERY: usize = 25;
+/// After so many steps it is also asked whether what was said is found.
+const SEARCH_EVERY: u64 = 40;
 
-/// After a tenth of the kills, on a memory that is made meanwhile, a history is brought in: so many conversations of so many exchanges, each with
-/// two messages and a vector. Two segments of messages and one of vectors are packed of it.
-const EARLY: usize = 10;
-const CONVERSATIONS: usize = 30;
-const EXCHANGES: usize = 50;
+/// A tenth as many steps as kills are done on a memory that is made meanwhile. Then a long history is brought in.
+const EARLY: u64 = 10;
+
+/// So many documents are read again and again.
+const NOTES: u64 = 5;
+
+/// A moment to kill it is so many parts of the time at most.
+const PARTS: u32 = 10_000;
 
 /// What came of it.
 #[derive(Debug, Default)]
@@ -55,17 +61,46 @@ pub struct CrashReport {
     pub survived: usize,
     /// How many exchanges were acknowledged.
     pub acknowledged: usize,
-    /// How many were forgotten, as asked: of them, or of what was brought in.
+    /// How often it said that it had brought in everything.
+    pub imported: usize,
+    /// How often it said that it had read a document.
+    pub documents: usize,
+    /// How many exchanges were forgotten, as asked: of those, or of what was brought in.
     pub forgotten: usize,
+}
+
+impl CrashReport {
+    /// How often it was killed.
+    fn total(&self) -> usize {
+        self.kills.values().sum()
+    }
+
+    /// What came too seldom to tell anything. Of 300 kills about 35 are of each kind and 110 of turns; 90 exchanges are
+    /// acknowledged, and 16 forgotten.
+    pub fn too_little(&self) -> Option<String> {
+        let total = self.total();
+        let kinds: HashSet<String> = DEEDS.iter().map(|deed| format!("{deed:?}")).collect();
+        let killed = kinds.into_iter().map(|kind| {
+            let kills = self.kills.get(&kind).copied().unwrap_or(0);
+            (format!("kills in {kind}"), kills, total / 60)
+        });
+        enough::too_little(killed.chain([
+            ("exchanges that were acknowledged".into(), self.acknowledged, total / 15),
+            ("histories that were brought in".into(), self.imported, total / 100),
+            ("documents that were read".into(), self.documents, total / 100),
+            ("exchanges that were forgotten".into(), self.forgotten, total / 100),
+        ]))
+    }
 }
 
 impl fmt::Display for CrashReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let total: usize = self.kills.values().sum();
+        let Self { kills, survived, acknowledged, imported, documents, forgotten } = self;
         write!(
             f,
-            "{total} kills ({:?}), {} runs to the end, {} exchanges acknowledged, {} forgotten",
-            self.kills, self.survived, self.acknowledged, self.forgotten
+            "{} kills ({kills:?}), {survived} runs to the end, {acknowledged} exchanges acknowledged, \
+             {imported} histories brought in, {documents} documents read, {forgotten} exchanges forgotten",
+            self.total()
         )
     }
 }
@@ -75,39 +110,43 @@ impl fmt::Display for CrashReport {
 /// forgotten. Panics with the seed and what it was doing otherwise.
 pub fn crash(binary: &Path, seed: u64, kills: usize) -> CrashReport {
     let mut trial = Trial::new(binary, seed);
-    let mut done = 0;
-    let mut is_large = false;
-    while done < kills {
-        if !is_large && done >= kills / EARLY {
+    while trial.report.total() < kills {
+        // All that is chosen depends on the seed and on this alone, as far as it can.
+        trial.number += 1;
+        if trial.number == kills as u64 / EARLY + 1 {
             trial.bring_in_history();
-            is_large = true;
         }
-        let deed = *trial.chance.one_of(&DEEDS);
-        if trial.interrupt(deed) {
-            done += 1;
-            if done % SEARCH_EVERY == 0 {
-                trial.search();
-            }
-        }
+        let deed = trial.interrupt();
         trial.check(deed);
+        if trial.number.is_multiple_of(SEARCH_EVERY) {
+            trial.search();
+        }
     }
-    trial.report
+    trial.end()
 }
 
 struct Trial {
     seed: u64,
-    chance: Chance,
+    /// Which step it is.
+    number: u64,
     home: Home,
     provider: ScriptedProvider,
-    /// Exchanges that the program said it had kept, with a word that was said in them and nowhere else.
-    acknowledged: BTreeMap<i64, String>,
-    /// Those of which it said that they are forgotten.
-    gone: HashSet<i64>,
-    /// Those that it was told to forget: they may be there or not, until it says.
-    doubtful: HashSet<i64>,
+    /// Exchanges that the program said it had kept.
+    acknowledged: Exchanges,
+    /// Those that are forgotten, with the word that was said in them and nowhere else.
+    gone: BTreeMap<i64, String>,
+    /// The one that it was told to forget: it may be there or not, until it says.
+    doubtful: Option<i64>,
+    /// Words of those that it forgot and was killed before it said so: they may stand in the files until the memory is
+    /// opened next.
+    fading: Vec<String>,
+    /// So long the history is that it said it had brought in.
+    imported: u64,
+    /// Notes that it said it had read, and the words one of which stands in each. If it was killed while it read one
+    /// again, that may be the old one or a newer one.
+    notes: BTreeMap<u64, Vec<String>>,
     /// How long each thing takes, as far as is known.
     lasts: BTreeMap<Deed, Duration>,
-    number: u64,
     report: CrashReport,
 }
 
@@ -117,112 +156,187 @@ impl Trial {
             ScriptedProvider::always(Reply::text("That is noted, and will be remembered.").in_chunks_of(5));
         Self {
             seed,
-            chance: Chance::new(seed),
+            number: 0,
             home: Home::new(binary),
             provider,
-            acknowledged: BTreeMap::new(),
-            gone: HashSet::new(),
-            doubtful: HashSet::new(),
+            acknowledged: Exchanges::new(),
+            gone: BTreeMap::new(),
+            doubtful: None,
+            fading: Vec::new(),
+            imported: 0,
+            notes: BTreeMap::new(),
             lasts: BTreeMap::new(),
-            number: 0,
             report: CrashReport::default(),
         }
     }
 
-    /// Begins something and kills it at a random moment. Says whether it was still at it.
-    fn interrupt(&mut self, deed: Deed) -> bool {
-        self.number += 1;
-        // Of one length, so that none is a part of another.
-        let word = format!("quux{:05}", self.number);
-        let forgetting = if deed == Deed::Forget { self.one_to_forget() } else { None };
-        let mut child = self.begin(deed, &word, forgetting);
+    /// Where it happened, for who reads of a failure.
+    fn place(&self) -> String {
+        format!("seed {}, step {}", self.seed, self.number)
+    }
+
+    /// Begins something and kills it at a random moment, unless it is quicker. Tells what it was.
+    fn interrupt(&mut self) -> Deed {
+        let mut chance = Chance::of_step(self.seed, self.number);
+        let drawn = *chance.one_of(&DEEDS);
+        let part = chance.below(PARTS.into());
+        self.doubtful = if drawn == Deed::Forget { self.one_to_forget(&mut chance) } else { None };
+        // Where there is nothing to forget, something is said.
+        let deed = if drawn == Deed::Forget && self.doubtful.is_none() { Deed::Turn } else { drawn };
+        let mut child = self.begin(deed);
         let began = Instant::now();
         let usual = self.lasts.get(&deed).copied().unwrap_or(Duration::from_millis(200));
-        let micros = u64::try_from(usual.as_micros()).unwrap_or(u64::MAX);
         // Sometimes a little after it has said that it is done, too.
-        let moment = Duration::from_micros(self.chance.below(micros.saturating_mul(5) / 3 + 1));
+        let moment = usual * 5 * u32::try_from(part).unwrap_or(0) / (3 * PARTS);
         let ended = wait(&mut child, moment);
-        if ended {
+        if ended.is_some() {
             self.lasts.insert(deed, began.elapsed());
             self.report.survived += 1;
         } else {
             child.kill().unwrap();
             child.wait().unwrap();
             // What is killed at its last moment may take longer the next time.
-            self.lasts.insert(deed, usual + usual / 50);
+            self.lasts.insert(deed, usual + usual / 10);
             *self.report.kills.entry(format!("{deed:?}")).or_default() += 1;
         }
-        let mut said = String::new();
-        let _ = child.stdout.take().map(|mut out| out.read_to_string(&mut said));
-        self.take_in(&said, word, forgetting);
+        let (said, complained) = (read(child.stdout.take()), read(child.stderr.take()));
         self.provider.clear();
-        !ended
+        let promised = self.take_in(deed, &said);
+        if let Some(status) = ended {
+            let place = self.place();
+            assert!(
+                status.success() && promised,
+                "{place}, {deed:?}: {status}; it said: {said}\n{complained}"
+            );
+            self.look_for_traces();
+        }
+        deed
     }
 
     /// One of all that it acknowledged, every other time one of its own turns: of what was brought in there is much more.
-    fn one_to_forget(&mut self) -> Option<i64> {
-        let beginning = if self.chance.below(2) == 0 { "quux" } else { "" };
-        let known = self.acknowledged.iter().filter(|(_, word)| word.starts_with(beginning));
+    fn one_to_forget(&self, chance: &mut Chance) -> Option<i64> {
+        let beginning = if chance.below(2) == 0 { OWN } else { "" };
+        let known = self.acknowledged.iter().filter(|(_, said)| said.word().starts_with(beginning));
         let known: Vec<i64> = known.map(|(id, _)| *id).collect();
-        (!known.is_empty()).then(|| *self.chance.one_of(&known))
+        (!known.is_empty()).then(|| *chance.one_of(&known))
     }
 
-    fn begin(&mut self, deed: Deed, word: &str, forgetting: Option<i64>) -> Child {
-        let asked = format!("Please remember the word {word} for me, it is important.");
-        let file = self.home.workspace().join("talk.jsonl");
-        let arguments: Vec<String> = match (deed, forgetting) {
-            (Deed::ToolTurn, _) => {
+    fn begin(&self, deed: Deed) -> Child {
+        let asked = self.asked();
+        let run = match deed {
+            Deed::Turn => self.home.memoir(["-p", &asked, "--output-format", "json"]),
+            Deed::ToolTurn => {
                 self.provider.push(Reply::tool_call("c1", "dir_list", &json!({"path": "."})));
-                vec!["-c".into(), "-p".into(), asked, "--output-format".into(), "json".into()]
+                self.home.memoir(["-c", "-p", &asked, "--output-format", "json"])
             }
-            (Deed::Work, _) => ["worker", "run", "--until-idle"].map(str::to_owned).to_vec(),
-            (Deed::Import, _) => {
-                std::fs::write(&file, self.history()).unwrap();
-                vec!["import".into(), "memoir".into(), file.to_string_lossy().into_owned()]
+            Deed::Work => self.home.memoir(["worker", "run", "--until-idle"]),
+            Deed::Import => {
+                let file = self.home.workspace().join("talk.jsonl");
+                std::fs::write(&file, history::growing(self.history_length())).unwrap();
+                self.home.memoir(["import", "memoir", &file.to_string_lossy()])
             }
-            (Deed::Forget, Some(id)) => {
-                self.doubtful.insert(id);
-                vec!["memory".into(), "forget".into(), "--exchange".into(), id.to_string(), "--yes".into()]
+            Deed::Forget => {
+                let id = self.doubtful.unwrap_or_default().to_string();
+                self.home.memoir(["memory", "forget", "--exchange", &id, "--yes"])
             }
-            (Deed::Document, _) => {
-                let note = self.home.workspace().join(format!("note{}.md", self.number % 5));
-                std::fs::write(
-                    &note,
-                    format!("# Note\n\nAbout {word}, at length.\n\n{}", "More. ".repeat(300)),
-                )
-                .unwrap();
-                vec!["docs".into(), "add".into(), note.to_string_lossy().into_owned()]
-            }
-            (Deed::Turn | Deed::Forget, _) => {
-                vec!["-p".into(), asked, "--output-format".into(), "json".into()]
+            Deed::Document => {
+                let file = self.home.workspace().join(name_of(self.note()));
+                let text = format!("# Note\n\nAbout {}, at length.\n\n{}", self.word(), "More. ".repeat(300));
+                std::fs::write(&file, text).unwrap();
+                self.home.memoir(["docs", "add", &file.to_string_lossy()])
             }
         };
-        self.home.memoir(arguments).provider(&self.provider).spawn()
+        run.provider(&self.provider).spawn()
     }
 
-    /// A history that grows with every time.
-    fn history(&self) -> String {
-        let mut lines = String::from("{\"kind\":\"memoir\",\"format\":1}\n");
-        for conversation in 0..3 {
-            let talk = json!({"kind": "conversation", "id": conversation, "origin": format!("torture/{conversation}"),
-                "title": "Imported", "scope": "elsewhere", "created": "2026-01-05T08:00:00Z"});
-            lines.push_str(&format!("{talk}\n"));
-            for exchange in 0..1 + self.number / 10 {
-                let moment = format!("2026-01-05T{:02}:{:02}:00Z", 8 + exchange / 60 % 12, exchange % 60);
-                let said = json!({"kind": "exchange", "conversation": conversation, "model": "imported", "messages": [
-                    {"role": "user", "text": format!("Imported question {exchange} of talk {conversation}"), "created": moment},
-                    {"role": "assistant", "text": format!("Imported answer {exchange}, with some words"), "created": moment}]});
-                lines.push_str(&format!("{said}\n"));
+    /// The word of this step.
+    fn word(&self) -> String {
+        word(OWN, self.number)
+    }
+
+    fn asked(&self) -> String {
+        format!("Please remember the word {} for me, it is important.", self.word())
+    }
+
+    fn note(&self) -> u64 {
+        self.number % NOTES
+    }
+
+    /// The history grows with every time.
+    fn history_length(&self) -> u64 {
+        1 + self.number / 10
+    }
+
+    /// What it said before it was killed, it promised. Tells whether it said that it was done.
+    fn take_in(&mut self, deed: Deed, said: &str) -> bool {
+        match deed {
+            Deed::Turn | Deed::ToolTurn => {
+                let kept = kept_by(said, &self.asked());
+                let promised = kept.is_some();
+                self.acknowledged.extend(kept);
+                self.report.acknowledged += usize::from(promised);
+                promised
             }
+            Deed::Work => true,
+            Deed::Import => {
+                let promised = said.contains("here already.");
+                if promised {
+                    self.imported = self.history_length();
+                    self.report.imported += 1;
+                }
+                promised
+            }
+            Deed::Forget => self.take_in_forgetting(said),
+            Deed::Document => self.take_in_document(said),
         }
-        lines
+    }
+
+    fn take_in_forgetting(&mut self, said: &str) -> bool {
+        let promised = said.contains("It is forgotten.");
+        if promised && let Some(id) = self.doubtful.take() {
+            let word = self.let_go(id);
+            self.report.forgotten += 1;
+            // Only who reads beside it keeps the log from being emptied, and nobody does.
+            self.nothing_is_left_of(&[word]);
+        }
+        promised
+    }
+
+    fn take_in_document(&mut self, said: &str) -> bool {
+        let promised = said.contains(" added, ") || said.contains(" has changed, ");
+        let (note, word) = (self.note(), self.word());
+        if promised {
+            self.notes.insert(note, vec![word]);
+            self.report.documents += 1;
+        } else if let Some(words) = self.notes.get_mut(&note) {
+            words.push(word);
+        }
+        promised
+    }
+
+    /// An exchange is forgotten. Gives its word.
+    fn let_go(&mut self, id: i64) -> String {
+        let word = self.acknowledged.remove(&id).unwrap_or_default().word().to_owned();
+        self.gone.insert(id, word.clone());
+        word
+    }
+
+    /// Whoever opens the memory after a forgetting was cut off brings it to its end; he has.
+    fn look_for_traces(&mut self) {
+        let words = std::mem::take(&mut self.fading);
+        self.nothing_is_left_of(&words);
+    }
+
+    fn nothing_is_left_of(&self, words: &[String]) {
+        let files = files_with(&self.home.database(), words);
+        assert!(files.is_empty(), "{}: exchanges are forgotten, and not gone: {files:?}", self.place());
     }
 
     /// Brings in a long history, and has its vectors made and its index packed.
     fn bring_in_history(&mut self) {
-        let home = &self.home;
+        let (home, place) = (&self.home, self.place());
         let file = home.workspace().join("before.jsonl");
-        std::fs::write(&file, long_history()).unwrap();
+        std::fs::write(&file, history::long()).unwrap();
         home.memoir(["import", "memoir", &file.to_string_lossy()]).succeed();
         // Vectors alone: summaries are made while it is killed.
         home.write_config("[workers]\nexchange_summarizer = \"off\"\nconversation_summarizer = \"off\"\n");
@@ -233,134 +347,104 @@ impl Trial {
         let segments = home.rows("_index_segments");
         for kind in ["'messages'", "'vectors'"] {
             let is_packed = segments.iter().any(|row| row.split('|').nth(1) == Some(kind));
-            assert!(is_packed, "seed {}: there are no segments of {kind}", self.seed);
+            assert!(is_packed, "{place}: there are no segments of {kind}");
         }
-        let (faults, there) = faults_of(&home.database());
-        assert!(faults.is_empty(), "seed {}, after the history: {faults:?}", self.seed);
-        let before = self.acknowledged.len();
-        for (id, asked) in there {
-            let word = asked.split(' ').find(|word| word.starts_with("stock"));
-            self.acknowledged.extend(word.map(|word| (id, word.to_owned())));
-        }
-        assert_eq!(self.acknowledged.len() - before, CONVERSATIONS * EXCHANGES, "seed {}", self.seed);
-    }
-
-    /// What it said before it was killed, it promised.
-    fn take_in(&mut self, said: &str, word: String, forgetting: Option<i64>) {
-        if let Some(id) = forgetting
-            && said.contains("It is forgotten.")
-        {
-            let forgotten = self.acknowledged.remove(&id).unwrap_or_default();
-            self.doubtful.remove(&id);
-            self.gone.insert(id);
-            self.report.forgotten += 1;
-            // Only who reads beside it keeps the log from being emptied, and nobody does.
-            let files = files_with(&self.home.database(), &forgotten);
-            assert!(
-                files.is_empty(),
-                "seed {}, step {}: \"{forgotten}\" is forgotten, and stands in {files:?}; it said: {said}",
-                self.seed,
-                self.number
-            );
-        }
-        let result: Option<Value> =
-            said.lines().filter_map(|line| serde_json::from_str(line).ok()).next_back();
-        if let Some(id) = result.and_then(|result| result["exchange_id"].as_i64()) {
-            self.acknowledged.insert(id, word);
-            self.report.acknowledged += 1;
-        }
+        let seen = look_at(&home.database());
+        assert!(seen.faults.is_empty(), "{place}, after the history: {:?}", seen.faults);
+        let all: HashSet<Said> = history::in_long().collect();
+        let here: Exchanges = seen.exchanges.into_iter().filter(|(_, said)| all.contains(said)).collect();
+        assert_eq!(here.len(), all.len(), "{place}: not all of the history is here, or some of it twice");
+        self.acknowledged.extend(here);
     }
 
     fn check(&mut self, deed: Deed) {
-        if !self.home.database().exists() {
-            return;
-        }
-        let (faults, there) = faults_of(&self.home.database());
-        let place = format!("seed {}, step {}, after {deed:?}", self.seed, self.number);
-        assert!(faults.is_empty(), "{place}: {faults:?}");
-        for id in std::mem::take(&mut self.doubtful) {
+        let seen = look_at(&self.home.database());
+        let place = format!("{}, after {deed:?}", self.place());
+        assert!(seen.faults.is_empty(), "{place}: {:?}", seen.faults);
+        if let Some(id) = self.doubtful.take()
+            && !seen.exchanges.contains_key(&id)
+        {
             // Killed while it forgot: it did or it did not, and nothing between. What did it stays so.
-            if !there.contains_key(&id) {
-                self.acknowledged.remove(&id);
-                self.gone.insert(id);
-            }
+            let word = self.let_go(id);
+            self.fading.push(word);
         }
-        let lost = lost(&self.acknowledged, &there);
+        let lost = lost(&self.acknowledged, &seen.exchanges);
         assert!(lost.is_empty(), "{place}: exchanges {lost:?} are lost, or not what was said in them");
-        let back: Vec<_> = self.gone.iter().filter(|id| there.contains_key(id)).collect();
+        let back: Vec<&i64> = self.gone.keys().filter(|&id| seen.exchanges.contains_key(id)).collect();
         assert!(back.is_empty(), "{place}: exchanges {back:?} are forgotten, and there again");
+        self.check_imports(&seen, &place);
+        self.check_documents(&seen, &place);
+    }
+
+    /// What was brought in is there, once.
+    fn check_imports(&self, seen: &Seen, place: &str) {
+        let here = seen.exchanges.values().filter(|said| said.asked.starts_with(history::IMPORTED));
+        let here: Vec<&Said> = here.collect();
+        let each: HashSet<&Said> = here.iter().copied().collect();
+        assert_eq!(here.len(), each.len(), "{place}: something was brought in twice");
+        let promised = history::in_growing(self.imported);
+        let lost: Vec<Said> = promised.filter(|said| !each.contains(said)).collect();
+        assert!(lost.is_empty(), "{place}: it was brought in, and is lost: {lost:?}");
+    }
+
+    /// What was read is there.
+    fn check_documents(&self, seen: &Seen, place: &str) {
+        for (note, words) in &self.notes {
+            let name = name_of(*note);
+            let mut texts = seen.documents.iter().filter(|(source, _)| source.ends_with(name.as_str()));
+            let is_here = texts.any(|(_, text)| words.iter().any(|word| text.contains(word.as_str())));
+            assert!(is_here, "{place}: {name} was read, and says nothing of {words:?}: {:?}", seen.documents);
+        }
     }
 
     /// What was said is found, whatever the index went through.
     fn search(&mut self) {
-        let known: Vec<(i64, String)> = self.acknowledged.clone().into_iter().collect();
+        let known: Vec<(&i64, &Said)> = self.acknowledged.iter().collect();
         if known.is_empty() {
             return;
         }
-        let (id, word) = self.chance.one_of(&known).clone();
-        let found = self.home.memoir(["search", &word, "--json"]).succeed();
+        // What is known depends on when it was killed: who chooses among it draws beside the others.
+        let (id, said) = *Chance::of_step(!self.seed, self.number).one_of(&known);
+        let word = said.word();
+        let found = self.home.memoir(["search", word, "--json"]).succeed();
+        let place = self.place();
         assert!(
             found.contains(&format!("\"exchange_id\":{id},")),
-            "seed {}, step {}: exchange {id} is not found by \"{word}\": {found}",
-            self.seed,
-            self.number
+            "{place}: exchange {id} is not found by \"{word}\": {found}"
         );
+        self.look_for_traces();
+    }
+
+    /// Opens it once more, and looks for everything that was ever forgotten.
+    fn end(self) -> CrashReport {
+        self.home.memoir(["search", "the word for me"]).succeed();
+        let words: Vec<String> = self.gone.values().cloned().collect();
+        self.nothing_is_left_of(&words);
+        self.report
     }
 }
 
-/// A history in which every exchange has its word.
-fn long_history() -> String {
-    let mut lines = String::from("{\"kind\":\"memoir\",\"format\":1}\n");
-    for conversation in 0..CONVERSATIONS {
-        let talk = json!({"kind": "conversation", "id": conversation, "origin": format!("before/{conversation}"),
-            "title": "From before", "scope": "before", "created": "2025-01-05T08:00:00Z"});
-        lines.push_str(&format!("{talk}\n"));
-        for exchange in 0..EXCHANGES {
-            let word = format!("stock{:05}", conversation * EXCHANGES + exchange);
-            let moment = format!("2025-01-{:02}T08:{exchange:02}:00Z", 1 + conversation);
-            // Long enough to be given a vector; the answers are not, for the sake of time.
-            let said = json!({"kind": "exchange", "conversation": conversation, "model": "imported", "messages": [
-                {"role": "user", "text": format!("Please put {word} on the list of things that we have"), "created": moment},
-                {"role": "assistant", "text": "It is there.", "created": moment}]});
-            lines.push_str(&format!("{said}\n"));
-        }
-    }
-    lines
+fn name_of(note: u64) -> String {
+    format!("note{note}.md")
 }
 
-/// Exchanges that are not there, or in which something else stands.
-fn lost(acknowledged: &BTreeMap<i64, String>, there: &HashMap<i64, String>) -> Vec<i64> {
-    let mut lost = Vec::new();
-    for (id, word) in acknowledged {
-        if there.get(id).is_none_or(|asked| !asked.contains(word.as_str())) {
-            lost.push(*id);
-        }
+/// Everything that was written to a pipe.
+fn read(pipe: Option<impl Read>) -> String {
+    let mut bytes = Vec::new();
+    if let Some(mut pipe) = pipe {
+        pipe.read_to_end(&mut bytes).unwrap();
     }
-    lost
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// In which of the database and its log a word stands.
-fn files_with(database: &Path, word: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for path in [database.to_owned(), database.with_extension("db-wal")] {
-        let bytes = std::fs::read(&path).unwrap_or_default();
-        if bytes.windows(word.len()).any(|part| part == word.as_bytes()) {
-            found.push(path.display().to_string());
-        }
-    }
-    found
-}
-
-/// Whether a child ends within a time.
-fn wait(child: &mut Child, time: Duration) -> bool {
+/// How a child ends, if it does within a time.
+fn wait(child: &mut Child, time: Duration) -> Option<ExitStatus> {
     let until = Instant::now() + time.min(PATIENCE);
     loop {
-        if child.try_wait().unwrap().is_some() {
-            return true;
-        }
+        let ended = child.try_wait().unwrap();
         let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return false;
+        if ended.is_some() || left.is_zero() {
+            return ended;
         }
         std::thread::sleep(left.min(Duration::from_micros(500)));
     }

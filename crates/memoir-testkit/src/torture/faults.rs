@@ -4,11 +4,27 @@ use std::{collections::BTreeMap, path::Path};
 
 use serde_json::json;
 
-use super::{Chance, faults_of};
+use super::{
+    Chance, Exchanges, enough, look_at,
+    promises::{kept_by, lost},
+};
 use crate::{Home, Reply, ScriptedProvider};
 
 /// What came of it: how often runs ended with which exit code.
-pub type FaultReport = BTreeMap<i32, usize>;
+#[derive(Debug, Default)]
+pub struct FaultReport(BTreeMap<i32, usize>);
+
+impl FaultReport {
+    /// What came too seldom to tell anything. About one in nine goes well.
+    pub fn too_little(&self) -> Option<String> {
+        let turns: usize = self.0.values().sum();
+        let ended = |code: i32| self.0.get(&code).copied().unwrap_or(0);
+        enough::too_little([
+            ("turns that went well".into(), ended(0), (turns / 40).max(1)),
+            ("turns that failed".into(), ended(1), (turns / 4).max(1)),
+        ])
+    }
+}
 
 /// Runs `turns` turns against a provider whose replies fail at random. Whatever happens, the program ends with a code it is allowed to end
 /// with, keeps what it acknowledged and nothing in halves, and says something. Panics with the seed otherwise.
@@ -17,27 +33,36 @@ pub fn faults(binary: &Path, seed: u64, turns: usize) -> FaultReport {
     let home = Home::new(binary);
     // A machine gun of retries would only take time.
     home.write_config("[calls]\nretry_first_wait_ms = 1\nretry_attempts = 2\nidle_timeout_ms = 300\n");
-    let mut report = FaultReport::new();
-    let mut kept = 0;
+    let mut report = FaultReport::default();
+    let mut kept = Exchanges::new();
     for turn in 0..turns {
         let script: Vec<Reply> = (0..8).map(|_| reply(&mut chance)).collect();
         let provider = ScriptedProvider::start(script);
         let prompt = format!("Question number {turn}, with enough words to be kept in mind.");
         let arguments = ["-c", "-p", &prompt, "--output-format", "json", "--approval", "full"];
         let output = home.memoir(arguments).provider(&provider).output();
-        let (said, complained) =
+        let (printed, complained) =
             (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         let code = output.status.code().unwrap_or(-1);
+        let place = format!("seed {seed}, turn {turn}");
         assert!(
             (code == 0 || code == 1) && !complained.contains("panicked"),
-            "seed {seed}, turn {turn}: exit {code}: {complained}"
+            "{place}: exit {code}: {complained}"
         );
-        assert!(code == 0 || !complained.trim().is_empty(), "seed {seed}, turn {turn}: it says nothing");
-        kept += usize::from(said.contains("\"exchange_id\""));
-        let (faults, there) = faults_of(&home.database());
-        assert!(faults.is_empty(), "seed {seed}, turn {turn}: {faults:?}");
-        assert_eq!(there.len(), kept, "seed {seed}, turn {turn}: what is kept is what was acknowledged");
-        *report.entry(code).or_default() += 1;
+        assert!(code == 0 || !complained.trim().is_empty(), "{place}: it says nothing");
+        // One that was stopped is kept, too, and is no success.
+        let acknowledged = kept_by(&printed, &prompt);
+        assert!(
+            code != 0 || acknowledged.is_some(),
+            "{place}: it went well, and tells of no exchange: {printed}"
+        );
+        kept.extend(acknowledged);
+        let seen = look_at(&home.database());
+        assert!(seen.faults.is_empty(), "{place}: {:?}", seen.faults);
+        let lost = lost(&kept, &seen.exchanges);
+        assert!(lost.is_empty(), "{place}: exchanges {lost:?} are lost, or not what was said in them");
+        assert_eq!(seen.exchanges.len(), kept.len(), "{place}: what is kept is what was acknowledged");
+        *report.0.entry(code).or_default() += 1;
     }
     report
 }

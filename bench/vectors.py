@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Vector search beside its peers: the same vectors, the same questions, the same machine, one after the other.
 
-    python vectors.py [--sizes 10000,100000] [--queries 200] [--peers NAME,...] [--work FOLDER]
+    python vectors.py [--sizes 10000,100000] [--queries N] [--peers "NAME;..."] [--work FOLDER]
 
 Every peer builds in one process and searches in another. Results go to results/vectors.json, beside what is there of
 other sizes and peers, so that a long run can be done in parts.
@@ -158,10 +158,10 @@ def show(size, results):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="10000,100000")
-    parser.add_argument("--queries", type=int, default=200)
+    parser.add_argument("--queries", type=int, help="how many; 200 unless told, and 100 of a million vectors")
     parser.add_argument("--peers", help="names as in the table, separated by ';'; all by default")
     parser.add_argument("--work", help="a folder for vectors and databases: up to 2 GB and 4 GB at a million")
-    parser.add_argument("--limit", type=int, default=3600, help="seconds that one half of a run may take")
+    parser.add_argument("--limit", type=int, default=720, help="seconds that one half of a run may take")
     parser.add_argument("--step", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.step:
@@ -178,7 +178,7 @@ def main():
         with tempfile.TemporaryDirectory(dir=options.work) as work:
             work = pathlib.Path(work)
             print(f"{size:,}: making vectors and their true neighbours", file=sys.stderr, flush=True)
-            truth = make(work, size, options.queries)
+            truth = make(work, size, options.queries or (100 if size >= 1_000_000 else 200))
             for name in names:
                 print(f"{size:,}: {name}", file=sys.stderr, flush=True)
                 results[name] = measure(name, work, truth, program, options.limit)

@@ -142,7 +142,18 @@ fn files(home: &Home, findings: &mut Findings) {
             open_to_others.push(path.display().to_string());
         }
     }
+    let above = data.ancestors().find(|folder| folder.exists());
+    let is_closed = |folder: &Path| rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_err();
     match (looked_at, open_to_others.is_empty()) {
+        (0, _) if above.is_some_and(is_closed) => findings.bad(
+            "files",
+            format!(
+                "{} cannot be made: {} is closed to you",
+                data.display(),
+                above.unwrap_or(&data).display()
+            ),
+            "Make it writable, or set MEMOIR_HOME to a folder that is.".to_owned(),
+        ),
         (0, _) => {
             findings.good("files", format!("{} is not there yet; the first talk makes it", data.display()))
         }

@@ -278,6 +278,9 @@ fn chat(file: &Path, name: Option<String>, dates: Option<Dates>, zone: &TimeZone
 fn read(file: &Path) -> Result<String, Failure> {
     let failed = |reason: String| {
         let failure = Failure::new(Kind::Failed, format!("{} cannot be read: {reason}", file.display()));
+        if !file.exists() {
+            return failure.hint("Look whether it lies there, and give its whole path.");
+        }
         match file.extension().is_some_and(|extension| extension == "zip") {
             true => failure.hint("Unpack it first, and give conversations.json."),
             false => failure.hint("Give the file that the program exported."),

@@ -190,7 +190,7 @@ async fn forget(wanted: ForgetArgs, keeper: &Keeper<'_>) -> Result<(), Failure> 
     let plan = recall.store.would_forget(what).await?;
     if plan.is_nothing() {
         return Err(Failure::new(Kind::Usage, "there is nothing like that")
-            .hint("memoir search shows numbers beside what it finds."));
+            .hint("memoir search shows numbers of exchanges, memoir memory show N those of its messages."));
     }
     println!("{}", tell(&plan));
     if !confirmed(&wanted).await? {
@@ -226,7 +226,7 @@ fn meant(wanted: &ForgetArgs, recall: &Recall) -> Result<Forget, Failure> {
             until: dates::until(until.as_deref(), recall)?,
         }),
         (None, None, None) => Err(Failure::new(Kind::Usage, "say what to forget").hint(
-            "--message, --exchange, --conversation or --document with a number, or --since and --until.",
+            "--message, --exchange or --conversation with a number, --document with a name, or --since and --until.",
         )),
     }
 }

@@ -4,6 +4,7 @@ use anstream::println;
 use async_trait::async_trait;
 use clap::Parser;
 use memoir_agent::CurrentConversation;
+use memoir_core::Recalled;
 
 use super::{Command, Next, parsing::parse};
 use crate::{
@@ -30,7 +31,7 @@ impl Command for Memory {
     }
 
     fn arguments(&self) -> &'static str {
-        "[show [ID] | edit BLOCK [TEXT] | undo | search QUERY | pin ID | unpin ID | wrong ID | right ID | release N | forget]"
+        "[show [ID] | edit BLOCK [TEXT] | undo | search QUERY | pin ID | unpin ID | wrong ID | right ID | release N | forget [--exchange ID | --conversation ID | --message ID | --document NAME]]"
     }
 
     fn summary(&self) -> &'static str {
@@ -52,7 +53,12 @@ impl Command for Memory {
         // A text is taken as it stands, quotation marks and all.
         let quoted = as_it_stands(arguments);
         let parsed: Arguments = parse("memory", quoted.as_deref().unwrap_or(arguments), "show")?;
+        let forgets = matches!(parsed.command, MemoryCommand::Forget(_));
         memory_view::run(parsed.command, &keeper(app)).await?;
+        if forgets {
+            // It may quote what is gone.
+            app.last_recalled = Recalled::default();
+        }
         // The one that goes on may have been forgotten.
         if let Some(id) = app.conversation.id()
             && app.agent.store.conversation(id).await?.is_none()

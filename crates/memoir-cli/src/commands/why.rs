@@ -20,7 +20,7 @@ impl Command for Why {
 
     async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {
         if app.last_recalled.is_empty() {
-            println!("Memory put nothing into the last prompt.");
+            println!("Memory put nothing into the last prompt, or it was forgotten since.");
         } else {
             print!("{}", folded(search_view::recalled(&app.last_recalled, &app.zone).trim_end()));
         }

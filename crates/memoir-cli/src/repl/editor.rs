@@ -1,8 +1,13 @@
 //! The line editor: reedline with our keys and our history.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
 use anstream::println;
 use reedline::{
-    ColumnarMenu, Completer, EditCommand, Emacs, ExternalPrinter, FileBackedHistory, History as _,
+    ColumnarMenu, Completer, EditCommand, Emacs, ExternalPrinter, FileBackedHistory, Hinter, History,
     HistoryItem, KeyCode, KeyModifiers, MenuBuilder as _, Reedline, ReedlineEvent, ReedlineMenu, Signal,
     default_emacs_keybindings,
 };
@@ -24,8 +29,28 @@ pub(super) enum Line {
     Quit,
 }
 
+/// Sees every line that is drawn, and has nothing to add: whether something stands in it.
+struct Watch(Arc<AtomicBool>);
+
+impl Hinter for Watch {
+    fn handle(&mut self, line: &str, _: usize, _: &dyn History, _: bool, _: &str) -> String {
+        self.0.store(!line.is_empty(), Ordering::Relaxed);
+        String::new()
+    }
+
+    fn complete_hint(&self) -> String {
+        String::new()
+    }
+
+    fn next_hint_token(&self) -> String {
+        String::new()
+    }
+}
+
 pub(super) struct Editor {
     reedline: Reedline,
+    /// Whether something stands in the line.
+    has_text: Arc<AtomicBool>,
     /// Whether the last thing at the prompt was a Ctrl-C: a second one leaves.
     interrupted: bool,
 }
@@ -50,7 +75,9 @@ impl Editor {
         keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, ReedlineEvent::UntilFound(propose));
         keys.add_binding(KeyModifiers::SHIFT, KeyCode::BackTab, ReedlineEvent::MenuPrevious);
         let menu = ColumnarMenu::default().with_name(MENU).with_columns(1).with_marker("> ");
+        let has_text = Arc::new(AtomicBool::new(false));
         let mut reedline = Reedline::create()
+            .with_hinter(Box::new(Watch(Arc::clone(&has_text))))
             .with_completer(completer)
             .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
             .with_quick_completions(true)
@@ -62,7 +89,7 @@ impl Editor {
         if let Some(printer) = told {
             reedline = reedline.with_external_printer(printer);
         }
-        Self { reedline, interrupted: false }
+        Self { reedline, has_text, interrupted: false }
     }
 
     /// Reads a line. The terminal blocks, so that a thread of its own does the waiting.
@@ -79,7 +106,7 @@ impl Editor {
             Signal::Success(text) if text.trim().is_empty() => Line::Nothing,
             Signal::Success(text) => Line::Typed(text),
             // The first clears the line or ends a search; on what is then an empty line, the second leaves.
-            Signal::CtrlC if self.interrupted => Line::Quit,
+            Signal::CtrlC if self.interrupted && !self.has_text.load(Ordering::Relaxed) => Line::Quit,
             Signal::CtrlC => {
                 println!("Ctrl-C again leaves.");
                 Line::Nothing

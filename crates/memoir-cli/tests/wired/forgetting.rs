@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use memoir_testkit::{Home, Reply, ScriptedProvider};
+use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal};
 
 use crate::home;
 
@@ -140,4 +140,24 @@ fn answers_that_quote_it_are_forgotten_too() {
     assert!(left.contains("Where is the spare key?"), "the question stays: {left}");
     forget(&home, &["--document", "note", "--yes"]);
     assert_eq!(files_with(&home, "snargleweed"), [""; 0]);
+}
+
+#[test]
+fn what_was_forgotten_is_not_shown_again_as_what_memory_put_into_the_last_prompt() {
+    let home = home();
+    home.memoir(["--model", "memoir/recall", "-p", "My nickname is Pfefferkuchen."]).succeed();
+    let terminal = Terminal::open(&home, None, (24, 100), &["--model", "memoir/recall"]);
+    terminal.wait_for_prompt();
+    terminal.type_keys("What is my nickname?\r");
+    terminal.wait_for("Pfefferkuchen");
+    terminal.wait_for_prompt();
+    terminal.type_keys("/memory forget --exchange 1 --yes\r");
+    terminal.wait_for("It is forgotten.");
+    terminal.wait_for_prompt();
+    terminal.type_keys("/clear\r");
+    terminal.wait_until("an empty screen", |screen| !screen.contains("nickname"));
+    terminal.wait_for_prompt();
+    terminal.type_keys("/why\r");
+    let screen = terminal.wait_for("or it was forgotten since");
+    assert!(!screen.contains("Pfefferkuchen"), "{screen}");
 }

@@ -102,7 +102,7 @@ fn recall_can_be_switched_off_and_stays_off() {
     terminal.wait_for("Olaf from Nordheat");
     terminal.wait_for_prompt();
     terminal.type_keys("/why\r");
-    terminal.wait_for("Memory put nothing into the last prompt.");
+    terminal.wait_for("Memory put nothing into the last prompt, or it was forgotten since.");
     terminal.wait_for_prompt();
     terminal.type_keys("Who looked after our heating?\r");
     terminal.wait_for("1 recalled");
@@ -393,4 +393,13 @@ fn a_large_memory_is_read_while_the_first_line_is_typed() {
     terminal.wait_for_prompt();
     // Who has read much packs it for the next time.
     terminal.wait_until("the index", |_| !home.rows("_index_segments").is_empty());
+}
+
+#[test]
+fn who_searches_with_the_very_words_finds_them() {
+    let home = home();
+    let said = "The boiler in the cellar was repaired by Jansen in March.";
+    home.memoir(["--model", "memoir/recall", "-p", said]).succeed();
+    let found = home.memoir(["search", said]).succeed();
+    assert!(found.contains("repaired by Jansen"), "{found}");
 }

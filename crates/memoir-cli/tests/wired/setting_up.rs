@@ -165,7 +165,10 @@ fn histories_of_other_programs_are_brought_in_once() {
     let none = home.memoir(["import", "codex"]).fail(1);
     assert!(none.contains("no sessions of Codex were found on this machine."), "{none}");
     let missing = home.memoir(["import", "chatgpt", "nowhere.zip"]).fail(1);
-    assert!(missing.contains("Unpack it first"), "{missing}");
+    assert!(missing.contains("Look whether it lies there"), "{missing}");
+    fs::write(home.workspace().join("export.zip"), b"PK\x03\x04\xff\xfe").unwrap();
+    let packed = home.memoir(["import", "chatgpt", "export.zip"]).fail(1);
+    assert!(packed.contains("Unpack it first"), "{packed}");
 }
 
 #[test]

@@ -45,9 +45,9 @@ impl Stage for Budget {
             ) else {
                 continue;
             };
-            // A question that was asked before tells nothing; what was answered may.
+            // A question that was asked before tells nothing; what was answered may. Who searches wants to know that it was asked.
             let only_asks =
-                text.trim() == inquiry.text.trim() || (outline.asks && inquiry.asking == Asking::Prompt);
+                inquiry.asking == Asking::Prompt && (outline.asks || text.trim() == inquiry.text.trim());
             if only_asks && exchange.assistant.is_empty() {
                 continue;
             }

@@ -5,7 +5,7 @@
 
 Programs are taken from PATH; one that is not there is left out and said. `llm` comes with requirements.txt, `aichat` with
 `cargo install aichat --locked`, `codex` and `gemini` with `npm install @openai/codex @google/gemini-cli`. All run in a home of their own, with a key that opens nothing, and nothing is asked of any model. The
-prompt is waited for on a pseudo-terminal that answers what line editors ask of one.
+prompt is waited for on a pseudo-terminal that answers what programs ask of one.
 """
 import argparse
 import fcntl
@@ -26,6 +26,9 @@ import time
 import common
 
 ESCAPES = re.compile(rb"\x1b\[[0-9;?<>=]*[a-zA-Z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[=>78]")
+# What programs ask of a terminal and wait for: where the cursor is, its colours, and what it is.
+ANSWERS = {b"\x1b[6n": b"\x1b[1;1R", b"\x1b]10;?": b"\x1b]10;rgb:ffff/ffff/ffff\x1b\\",
+           b"\x1b]11;?": b"\x1b]11;rgb:0000/0000/0000\x1b\\", b"\x1b[c": b"\x1b[?62;22c"}
 AICHAT = "model: openai:gpt-4o-mini\nclients:\n- type: openai\n  api_key: sk-bench\n"
 
 
@@ -79,7 +82,7 @@ def talk(command, variables, prompt, patience=20):
     if process == 0:
         os.execve(command[0], command, variables)
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    seen, answered = b"", 0
+    seen, answered = b"", dict.fromkeys(ANSWERS, 0)
     try:
         while time.perf_counter() - started < patience:
             if not select.select([terminal], [], [], 0.5)[0]:
@@ -88,10 +91,10 @@ def talk(command, variables, prompt, patience=20):
                 seen += os.read(terminal, 65536)
             except OSError:
                 break
-            # Where the cursor is: line editors ask, and wait for the answer.
-            while seen.count(b"\x1b[6n") > answered:
-                os.write(terminal, b"\x1b[1;1R")
-                answered += 1
+            for question, answer in ANSWERS.items():
+                while seen.count(question) > answered[question]:
+                    os.write(terminal, answer)
+                    answered[question] += 1
             if re.search(prompt, ESCAPES.sub(b"", seen)):
                 return 1000 * (time.perf_counter() - started), resident(process), processor(process)
         raise RuntimeError(f"no prompt; it showed {ESCAPES.sub(b'', seen)[-300:]!r}")

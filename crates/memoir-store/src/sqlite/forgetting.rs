@@ -73,7 +73,9 @@ impl SqliteStore {
             .await
             .map_err(store_error)?;
         match last {
-            Some(last) => self.write_anew(last).await,
+            // Who is reading would keep it all from going.
+            Some(last) if self.empty_log().await? => self.write_anew(last).await,
+            Some(_) => Ok(false),
             None => Ok(true),
         }
     }

@@ -32,6 +32,9 @@ pub(super) const APPLICATION_ID: i64 = 0x4d65_6d6f;
 /// only when something is badly wrong, and a person has long noticed.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// How long it may wait for what the next one can do as well.
+const A_MOMENT: Duration = Duration::from_millis(100);
+
 /// A turn reads a few things side by side; more connections would only cost memory.
 const MOST_READERS: u32 = 4;
 
@@ -46,11 +49,13 @@ impl SqliteStore {
             prepared.and_then(|traces| settled.map(|()| traces).map_err(|error| file_error(path, &error)))?;
         let options = connect_options(path);
         let writer = pool(1).connect_lazy_with(options.clone());
-        let readers = pool(MOST_READERS).connect_lazy_with(options.read_only(true));
+        let readers = pool(MOST_READERS).connect_lazy_with(options.clone().read_only(true));
         let store = Self::over(writer, readers, path);
         if traces == Traces::Left {
-            // If that cannot be done now, the next one does it.
-            let _ = store.finish_forgetting().await;
+            // If somebody reads, the next one does it: nobody waits for that here.
+            let hurried = pool(1).connect_lazy_with(options.busy_timeout(A_MOMENT));
+            let _ = Self { writer: hurried.clone(), ..store.clone() }.finish_forgetting().await;
+            hurried.close().await;
         }
         Ok(store)
     }

@@ -6,6 +6,7 @@ use memoir_core::{ConversationTarget, DocumentKind, ExchangeId, Summary, Timesta
 use memoir_store::{
     ChunkSpan, Documents as _, Exchanges as _, Forget, Forgetting as _, NewDocument, Summaries as _, contract,
 };
+use sqlx::{Connection as _, SqliteConnection, sqlite::SqliteConnectOptions};
 use tempfile::TempDir;
 
 use crate::{count, execute, open};
@@ -108,6 +109,13 @@ async fn who_was_cut_off_while_he_forgot_leaves_the_rest_to_the_next() {
     open(&path).await.close().await;
     assert!(stands_in(&path, word), "nobody looks for it unless it is noted");
     execute(&path, "INSERT INTO _traces DEFAULT VALUES").await;
+    // Who is reading keeps it from going, and nobody waits for him.
+    let options = SqliteConnectOptions::new().filename(&path);
+    let mut reader = SqliteConnection::connect_with(&options).await.unwrap();
+    sqlx::raw_sql("BEGIN; SELECT count(*) FROM messages").execute(&mut reader).await.unwrap();
+    open(&path).await.close().await;
+    assert_eq!(count(&path, "SELECT count(*) FROM _traces").await, 1, "it is still to be done");
+    reader.close().await.unwrap();
     open(&path).await.close().await;
     assert!(!stands_in(&path, word), "it is left in the file");
     assert_eq!(count(&path, "SELECT count(*) FROM _traces").await, 0, "and there is nothing left to do");

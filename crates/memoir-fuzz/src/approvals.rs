@@ -97,7 +97,7 @@ fn plain(command: &str) {
 /// Outside of quotes there is nothing that a shell would act on, and inside of double quotes nothing that it would put in.
 fn means_itself(command: &str) {
     let mut quote = None;
-    for letter in command.trim_matches('\n').chars() {
+    for letter in command.trim_matches([' ', '\t', '\n']).chars() {
         match (quote, letter) {
             (None, '\'' | '"') => quote = Some(letter),
             (Some(open), letter) if open == letter => quote = None,

@@ -13,6 +13,13 @@ use crate::{
     rotation::Rotation,
 };
 
+/// How much an estimate may fall short of a cosine, but for one in a few hundred. What is estimated is the part of a query
+/// that a vector does not share, so that it is less the nearer they are; the number is measured (see `docs/recall.md`).
+#[expect(clippy::cast_precision_loss, reason = "a length")]
+pub fn doubt(cosine: f64, dimensions: usize) -> f64 {
+    2.2 * ((1.0 - cosine * cosine).max(0.0) / dimensions.max(1) as f64).sqrt()
+}
+
 /// The codes of many vectors of one length.
 #[derive(Debug, Clone)]
 pub struct Codes {

@@ -2,7 +2,7 @@
 //!
 //! Of every vector one bit per dimension is kept in memory ([`Codes`]): a million vectors of 384 dimensions take
 //! 52 MB. From the bits and a query the cosine is estimated, closely enough that the nearest are among the
-//! first few dozen by estimate; whoever holds the vectors themselves then looks at those exactly.
+//! first few hundred by estimate; whoever holds the vectors themselves then looks at those exactly, as far as [`doubt`] goes.
 //!
 //! There are two ways to find the rows with the highest estimates, behind one trait ([`VectorIndex`]): [`Scan`] looks
 //! at all of them, needs nothing built and serves a person's whole life of talk; [`Graph`] (HNSW) looks at few,
@@ -19,7 +19,7 @@ mod scan;
 mod top;
 
 pub use bytes::{Bytes, dot};
-pub use codes::{Codes, Query};
+pub use codes::{Codes, Query, doubt};
 pub use graph::{Graph, GraphError, checksum};
 pub use scan::Scan;
 

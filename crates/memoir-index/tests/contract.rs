@@ -4,7 +4,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use memoir_index::{Bytes, Codes, Graph, GraphError, Keep, Scan, VectorIndex};
+use memoir_index::{Bytes, Codes, Graph, GraphError, Keep, Scan, VectorIndex, doubt};
 
 const DIMENSIONS: usize = 200;
 
@@ -101,6 +101,23 @@ fn a_filter_is_part_of_the_search() {
     let nothing =
         Scan.nearest(&fixture.codes, &fixture.codes.query(&fixture.vectors[0]), Some(&|_: u32| false), 5);
     assert!(nothing.is_empty());
+}
+
+#[test]
+fn estimates_fall_short_by_more_than_their_doubt_hardly_ever() {
+    let fixture = fixture(500);
+    let (mut short, mut half, mut all) = (0, 0, 0);
+    for query in fixture.vectors.iter().step_by(7) {
+        for found in Scan.nearest(&fixture.codes, &fixture.codes.query(query), None, 500) {
+            let cosine = f64::from(dot(query, &fixture.vectors[found.row as usize]));
+            let (missing, doubt) = (cosine - f64::from(found.estimate), doubt(cosine, DIMENSIONS));
+            all += 1;
+            short += usize::from(missing > doubt);
+            half += usize::from(missing > doubt / 2.0);
+        }
+    }
+    assert!(short * 200 < all, "{short} of {all}");
+    assert!(half * 50 > all, "{half} of {all}: a smaller doubt would do");
 }
 
 #[test]

@@ -5,13 +5,14 @@ use std::sync::atomic::Ordering;
 use async_trait::async_trait;
 use futures::future::try_join_all;
 use memoir_core::{ConversationId, ExchangeId, MessageId};
+use memoir_index::doubt;
 use sqlx::{Row as _, sqlite::SqliteRow};
 use tokio::sync::RwLockReadGuard;
 
 use super::{
     SqliteStore,
     error::store_error,
-    index::{self, Allowed, Index, Segment, Which},
+    index::{self, Allowed, Index, Near, Segment, Which},
     jobs::subject,
     rows::list_of,
 };
@@ -20,8 +21,8 @@ use crate::{
     WordSearch, WordsFound,
 };
 
-/// So many vectors are read by one connection; more than that by several side by side.
-const READ_TOGETHER: usize = 160;
+/// So many more candidates than are wanted are measured first; which of the others might do better is known then.
+const MORE_AT_FIRST: usize = 100;
 
 /// So many segments are written in one go: a sync for each would take longer than all of them.
 const SEGMENTS_AT_ONCE: usize = 32;
@@ -33,20 +34,25 @@ const SEARCHES: u32 = 3;
 impl Memory for SqliteStore {
     async fn nearest(&self, search: &VectorSearch<'_>) -> Result<Vec<Match>> {
         let VectorSearch { model, vector, filter, mode, limit } = *search;
-        if vector.is_empty() {
+        if vector.is_empty() || limit == 0 {
             return Ok(Vec::new());
         }
         let in_scope = self.conversations_of(filter).await?;
         let index = self.index(Some(Which { model, dimensions: vector.len() })).await?;
         let allowed = Allowed { filter, in_scope: in_scope.as_deref() };
-        let ids = index.nearest(vector, allowed, mode, &self.graphs, limit);
+        let candidates = index.nearest(vector, allowed, mode, &self.graphs, limit);
         self.build_graph(&index, mode);
         self.hold_vectors(&index);
         drop(index);
-        let parts = ids.chunks(READ_TOGETHER).map(|ids| self.measure(ids, vector));
-        let mut matches = try_join_all(parts).await?.concat();
-        matches.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.message_id.cmp(&a.message_id)));
-        matches.truncate(limit);
+        let (first, others) = candidates.split_at(candidates.len().min(limit + MORE_AT_FIRST));
+        let mut matches = best(self.measure(first, vector).await?, limit);
+        let last = matches.last().filter(|_| matches.len() == limit);
+        let least = last.map_or(f64::MIN, |last| last.score - doubt(last.score, vector.len()));
+        let others = &others[..others.partition_point(|candidate| f64::from(candidate.estimate) > least)];
+        if !others.is_empty() {
+            matches.extend(self.measure(others, vector).await?);
+            matches = best(matches, limit);
+        }
         Ok(matches)
     }
 
@@ -234,13 +240,17 @@ impl SqliteStore {
         }
     }
 
-    /// How near some embeddings are, exactly.
-    async fn measure(&self, ids: &[i64], vector: &[f32]) -> Result<Vec<Match>> {
+    /// How near some candidates are, exactly. One connection reads them all: several would wait for each other, since they
+    /// share SQLite's memory.
+    async fn measure(&self, candidates: &[Near], vector: &[f32]) -> Result<Vec<Match>> {
+        // In their order in the file, so that no page is read twice.
+        let mut ids: Vec<i64> = candidates.iter().map(|candidate| candidate.embedding).collect();
+        ids.sort_unstable();
         sqlx::query(
             "SELECT subject_id, conversation_id, vector FROM json_each(?) AS wanted
              CROSS JOIN embeddings ON embeddings.id = wanted.value",
         )
-        .bind(list_of(ids.iter().copied()))
+        .bind(list_of(ids.into_iter()))
         .try_map(|row: SqliteRow| {
             Ok(Match {
                 message_id: MessageId::new(row.try_get("subject_id")?),
@@ -304,4 +314,11 @@ impl SqliteStore {
         }
         Ok(ids)
     }
+}
+
+/// The nearest of some, nearest first; newer ones first among equals.
+fn best(mut matches: Vec<Match>, limit: usize) -> Vec<Match> {
+    matches.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.message_id.cmp(&a.message_id)));
+    matches.truncate(limit);
+    matches
 }

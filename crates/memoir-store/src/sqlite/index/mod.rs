@@ -15,7 +15,7 @@ mod vectors;
 mod words;
 
 use memoir_core::{ConversationId, MessageId};
-use memoir_index::{Bytes, Keep, Scan, VectorIndex};
+use memoir_index::{Bytes, Candidate, Keep, Scan, VectorIndex};
 use sqlx::{Connection as _, SqliteConnection, SqlitePool, sqlite::SqliteRow};
 
 use super::error::store_error;
@@ -32,13 +32,20 @@ pub(super) use graph::{Coded, Graphs, read_vectors};
 pub(super) use segments::{Segment, write};
 pub(super) use vectors::{bytes, cosine, numbers};
 
-/// So many more candidates than are wanted are looked at, at least: estimates are coarse, and the more there are, the more of
-/// them come in between.
+/// So many more candidates than are wanted are told, at least: estimates are coarse, and the more there are, the more of them
+/// come in between.
 const MORE: usize = 300;
-const ONE_MORE_FOR_EACH: usize = 3000;
+const ONE_MORE_FOR_EACH: usize = 1500;
 
 /// The same for summaries, of which few are wanted.
 const MORE_SUMMARIES: usize = 60;
+
+/// An embedding that may be near.
+#[derive(Debug)]
+pub(super) struct Near {
+    pub(super) embedding: i64,
+    pub(super) estimate: f32,
+}
 
 /// Vectors that are to be read.
 #[derive(Debug)]
@@ -306,7 +313,7 @@ impl Index {
         mode: IndexMode,
         graphs: &Graphs,
         limit: usize,
-    ) -> Vec<i64> {
+    ) -> Vec<Near> {
         let Some(vectors) = &self.vectors else { return Vec::new() };
         let predicate = Predicate::new(allowed, &self.messages);
         let query = vectors.codes.query(vector);
@@ -321,8 +328,9 @@ impl Index {
         let keep: Option<&dyn Keep> = if everything { None } else { Some(&of_vectors) };
         let more = MORE.max(limit / 2) + vectors.ids.len() / ONE_MORE_FOR_EACH;
         let found = index.nearest(&vectors.codes, &query, keep, limit + more);
-        let rows = vectors.closest(vector, found.into_iter().map(|candidate| candidate.row).collect(), limit);
-        rows.into_iter().map(|row| vectors.ids[row as usize]).collect()
+        let found = vectors.closest(vector, found, limit);
+        let near = |Candidate { row, estimate }| Near { embedding: vectors.ids[row as usize], estimate };
+        found.into_iter().map(near).collect()
     }
 
     /// Which vectors to read for choosing between candidates, when they are few enough to be held in memory and are not.

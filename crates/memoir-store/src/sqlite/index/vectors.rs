@@ -1,7 +1,7 @@
 //! The vectors of messages, in memory: their codes, in order of their ids. The vectors themselves stay in the database.
 
 use half::{f16, slice::HalfFloatSliceExt as _};
-use memoir_index::{Bytes, Codes, TOGETHER, dot};
+use memoir_index::{Bytes, Candidate, Codes, TOGETHER, dot};
 use sqlx::{Row as _, sqlite::SqliteRow};
 
 use super::{
@@ -78,16 +78,16 @@ impl Vectors {
         }
     }
 
-    /// The rows among candidates that are worth an exact look: all, or the best in 8 bits.
-    pub(super) fn closest(&self, vector: &[f32], mut rows: Vec<u32>, limit: usize) -> Vec<u32> {
+    /// The candidates that are worth an exact look: all, or the best in 8 bits.
+    pub(super) fn closest(&self, vector: &[f32], mut found: Vec<Candidate>, limit: usize) -> Vec<Candidate> {
         if let Some(bytes) = &self.bytes {
-            let mut near: Vec<(f32, u32)> =
-                rows.iter().map(|row| (bytes.similarity_to(vector, *row), *row)).collect();
-            near.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
-            rows = near.into_iter().map(|(_, row)| row).collect();
-            rows.truncate(limit + NEARLY_TIED);
+            for candidate in &mut found {
+                candidate.estimate = bytes.similarity_to(vector, candidate.row);
+            }
+            found.sort_unstable_by(|a, b| b.estimate.total_cmp(&a.estimate));
+            found.truncate(limit + NEARLY_TIED);
         }
-        rows
+        found
     }
 
     /// The row of a message's vector.

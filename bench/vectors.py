@@ -161,7 +161,7 @@ def main():
     parser.add_argument("--queries", type=int, help="how many; 200 unless told, and 100 of a million vectors")
     parser.add_argument("--peers", help="names as in the table, separated by ';'; all by default")
     parser.add_argument("--work", help="a folder for vectors and databases: up to 2 GB and 4 GB at a million")
-    parser.add_argument("--limit", type=int, default=720, help="seconds that one half of a run may take")
+    parser.add_argument("--limit", type=int, default=1800, help="seconds that one half of a run may take")
     parser.add_argument("--step", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.step:

@@ -83,6 +83,28 @@ async fn packed() -> (TempDir, std::path::PathBuf) {
     (directory, path)
 }
 
+/// Among vectors without any likeness, estimates put many before those that are nearest.
+#[tokio::test]
+async fn what_is_nearest_is_found_behind_what_only_seems_nearer() {
+    let directory = TempDir::new().unwrap();
+    let store = open(&directory.path().join("memoir.db")).await;
+    store.fill_for_benchmark(1000, fill::talk).await.unwrap();
+    store.fill_vectors_for_benchmark("m", vector).await.unwrap();
+    let (filter, mut hits) = (Filter::default(), 0);
+    for asked in 5000..5020 {
+        let asked = vector(asked);
+        let cosine = |id: &i64| vector(*id).iter().zip(&asked).map(|(a, b)| a * b).sum::<f32>();
+        let mut ids: Vec<i64> = (1..=2000).collect();
+        ids.sort_by(|a, b| cosine(b).total_cmp(&cosine(a)));
+        let search =
+            VectorSearch { model: "m", vector: &asked, filter: &filter, mode: IndexMode::Auto, limit: 10 };
+        let found = store.nearest(&search).await.unwrap();
+        assert!(found.is_sorted_by(|a, b| a.score >= b.score), "{found:?}");
+        hits += found.iter().filter(|found| ids[..10].contains(&found.message_id.get())).count();
+    }
+    assert!(hits > 185, "{hits} of 200");
+}
+
 #[tokio::test]
 async fn what_was_packed_is_found_by_the_next_process_and_what_came_after_too() {
     let (_directory, path) = packed().await;

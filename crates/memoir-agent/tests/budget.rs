@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use futures::StreamExt as _;
-use memoir_agent::{Agent, ContextSettings, CurrentConversation, Placement, TurnEvent};
+use memoir_agent::{Agent, AgentState, ContextSettings, CurrentConversation, Placement, TurnEvent};
 use memoir_core::{
     ChangedBy, ConversationId, CoreBlock, CoreChange, CoreEntry, Digest, SystemClock, TimeZone, Timestamp,
     Usage, Usd, count_tokens,
@@ -159,21 +159,23 @@ async fn requests(
         Recall::new(Arc::new(store.clone()), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
     recall.scope = Some("/p".into());
     recall.settings.enabled = case.recall;
-    let tool_context = ToolContext::new(&directory.path().join("work"), &[], recall).unwrap();
-    let mut agent = Agent::new(Arc::new(Recorder { limits, sent: Arc::clone(&sent) }), tool_context);
-    agent.context = case.settings.clone();
-    let mut current = match conversation {
+    let tool_context = ToolContext::new(&directory.path().join("work"), &[], recall.clone()).unwrap();
+    let agent = Arc::new(Agent::new(tool_context));
+    let current = match conversation {
         Some(id) => CurrentConversation::resume(id, "/p"),
         None => CurrentConversation::begin("/p"),
     };
+    let model = Arc::new(Recorder { limits, sent: Arc::clone(&sent) });
+    let mut state = AgentState::new(model, recall, current);
+    state.context = case.settings.clone();
     let mut observer = |_: TurnEvent| {};
-    agent.run_turn(&mut current, &prompt(case), &mut observer, &CancellationToken::new()).await.unwrap();
+    agent.run_turn(&mut state, &prompt(case), &mut observer, &CancellationToken::new()).await.unwrap();
     let digest = match conversation {
         Some(id) => store.digest(id).await.unwrap(),
         None => None,
     };
     let next = "what about the boiler in Lisbon?";
-    agent.run_turn(&mut current, next, &mut observer, &CancellationToken::new()).await.unwrap();
+    agent.run_turn(&mut state, next, &mut observer, &CancellationToken::new()).await.unwrap();
     let sent = std::mem::take(&mut *sent.lock().unwrap());
     (store, conversation, sent, digest)
 }

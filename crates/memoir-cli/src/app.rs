@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memoir_agent::{Agent, ContextReport, CurrentConversation};
+use memoir_agent::{Agent, AgentState, ContextReport, CurrentConversation};
 use memoir_core::{ExchangeId, Recalled, RunId, TimeZone, WorkerKind};
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
@@ -32,8 +32,8 @@ pub(crate) enum Kept {
 
 /// A program that is ready to talk.
 pub(crate) struct App {
-    pub(crate) agent: Agent,
-    pub(crate) conversation: CurrentConversation,
+    pub(crate) agent: Arc<Agent>,
+    pub(crate) state: AgentState,
     /// The project that the program was started in.
     pub(crate) project: String,
     pub(crate) home: Home,
@@ -73,7 +73,7 @@ pub(crate) struct App {
 impl App {
     /// Memory, to be asked as it is set now, whether it is asked by itself or not.
     pub(crate) fn recall(&self) -> &Recall {
-        &self.agent.tool_context.recall
+        &self.state.recall
     }
 
     /// Has the workers begin anew, with what is set now.
@@ -81,7 +81,7 @@ impl App {
         self.workers.stop_all().await;
         // The same process still: what it holds stays its own.
         let before = self.workers.office();
-        let recall = self.agent.tool_context.recall.clone();
+        let recall = self.state.recall.clone();
         let budget = self.worker_settings.daily_budget();
         let mut office = Office::new(recall, self.summarizer.clone(), budget).owned_by(&before.owner);
         office.current = Arc::clone(&before.current);
@@ -102,25 +102,22 @@ impl App {
 
     /// Leaves to the workers what takes a server: nobody who talks waits for that.
     pub(crate) fn share_out_work(&mut self) {
-        self.agent.asks_for_digests = self.summarizer.is_some() && self.kept != Kept::Never;
+        self.state.asks_for_digests = self.summarizer.is_some() && self.kept != Kept::Never;
         let at_once = self.recall().embedder.is_local();
-        self.agent.embeds_at_once = at_once && self.should_run(WorkerKind::EmbeddingGenerator);
+        self.state.embeds_at_once = at_once && self.should_run(WorkerKind::EmbeddingGenerator);
     }
 
     /// Has another model tell the meaning of texts.
     pub(crate) async fn switch_embedder(&mut self) -> Result<(), Failure> {
         let embedder = self.models.connect_embedder(self.agent.store.as_ref()).await?;
-        self.agent.tool_context.recall.embedder = Arc::clone(&embedder);
-        if let Some(recall) = &mut self.agent.recall {
-            recall.embedder = embedder;
-        }
+        self.state.recall.embedder = embedder;
         self.restart_workers().await;
         Ok(())
     }
 
     /// Goes on with another conversation, or begins one.
     pub(crate) async fn enter(&mut self, conversation: CurrentConversation) {
-        self.conversation = conversation;
+        self.state.conversation = conversation;
         repl::let_workers_go_on(self).await;
         (self.last_recalled, self.last_context) = (Recalled::default(), None);
         (self.last_answer, self.unanswered) = (None, None);
@@ -128,7 +125,7 @@ impl App {
 
     /// Talks to another model from now on.
     pub(crate) async fn switch_model(&mut self, mut choice: Choice) -> Result<(), Failure> {
-        self.agent.model = self.models.connect(&mut choice).await?;
+        self.state.model = self.models.connect(&mut choice).await?;
         self.choice = choice;
         // It was another's request, at another price.
         self.last_context = None;

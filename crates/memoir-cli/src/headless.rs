@@ -29,12 +29,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Answers `prompt` and prints the answer as asked.
 pub(crate) async fn answer(mut app: App, prompt: &str, format: OutputFormat) -> Result<(), Failure> {
     app.share_out_work();
-    app.workers.office().set_current(app.conversation.id());
-    app.agent.tools = app.servers.join(&app.agent.tools).await;
+    app.workers.office().set_current(app.state.conversation.id());
+    app.state.tools = app.servers.join(&app.state.tools).await;
     let mut printer = Printer::new(format, app.verbosity);
     let cancel = CancellationToken::new();
     let mut observer = |event: TurnEvent| printer.observe(&event);
-    let turn = app.agent.run_turn(&mut app.conversation, prompt, &mut observer, &cancel);
+    let turn = app.agent.run_turn(&mut app.state, prompt, &mut observer, &cancel);
     let result = Interrupts::listen().cancelling(&cancel, turn).await;
     match result {
         Ok(report) => {

@@ -142,7 +142,7 @@ async fn with_store(
     }
     let rules_of = project.to_string_lossy().into_owned();
     let further = folders(&args.add_dir)?;
-    let mut agent = tooling::agent(model, recall, (&project, &further), &models.config).await?;
+    let (agent, mut state) = tooling::agent(model, recall, (&project, &further), &models.config).await?;
     let policy = permissions::policy(
         args.approval.as_deref(),
         &models.config.approval,
@@ -150,32 +150,32 @@ async fn with_store(
         &rules_of,
         &home,
     );
-    agent.approvals = Approvals::new(policy.await?);
-    agent.persona = personas::in_use(store.as_ref(), &home).await?.map(|(_, text)| text);
+    state.approvals = Approvals::new(policy.await?);
+    state.persona = personas::in_use(store.as_ref(), &home).await?.map(|(_, text)| text);
     let summarizer = models.connect_summarizer(store.as_ref()).await?;
     let worker_settings: WorkerSettings = settings::read(&models.config, "workers", store.as_ref()).await?;
     let verbosity = Verbosity::new(args.verbose);
     let told = Told::new(verbosity);
-    let office =
-        Office::new(agent.tool_context.recall.clone(), summarizer.clone(), worker_settings.daily_budget());
+    let office = Office::new(state.recall.clone(), summarizer.clone(), worker_settings.daily_budget());
     let skills = tooling::skills(&project, &home);
     for fault in &skills.faults {
         anstream::eprintln!("A skill was left out: {}.", printable(fault));
     }
-    let servers = Servers::reach(&models.config.mcp, &agent.tool_context.sandbox.variables);
+    let servers = Servers::reach(&models.config.mcp, &agent.sandbox.variables);
     let summaries = Summaries::of(office.clone());
-    agent.tools = Arc::new(ToolSet::all().with_summaries(Arc::new(summaries.clone())).with_skills(&skills));
+    state.tools = Arc::new(ToolSet::all().with_summaries(Arc::new(summaries.clone())).with_skills(&skills));
     // What the demo writes goes with it; what it must not touch is where it always is.
     let home = if kept == Kept::Demo { home.thrown_away() } else { home };
     let tasks = TaskEngine::new(Arc::clone(&models), Arc::clone(&store), home.clone(), zone.clone());
+    state.conversation = conversation(wanted, &scope, store.as_ref(), &zone).await?;
     let app = App {
         tasks,
         announced: None,
         kept,
         last_answer: None,
         unanswered: None,
-        conversation: conversation(wanted, &scope, store.as_ref(), &zone).await?,
         agent,
+        state,
         project: scope,
         home,
         models,

@@ -10,7 +10,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use memoir_agent::{Agent, Approvals, Rule, RuleEffect, SubagentReport};
+use memoir_agent::{Agent, AgentState, Approvals, Rule, RuleEffect, SubagentReport};
 use memoir_core::{Clock as _, ExchangeStatus, RunId, RunOutcome, RunState, SystemClock, Task, TimeZone};
 use memoir_schedule::{Engine, History, Loaded, Scheduler};
 use memoir_store::{Store, of_this_process};
@@ -50,15 +50,15 @@ impl TaskEngine {
     }
 
     /// An agent in the task's project, with its model.
-    async fn agent(&self, task: &Task) -> Result<Agent, Failure> {
+    async fn agent(&self, task: &Task) -> Result<(Arc<Agent>, AgentState), Failure> {
         let project = PathBuf::from(&task.what.scope);
         let mut choice = self.models.choose(task.what.model.as_deref(), self.store.as_ref()).await?;
         let model = self.models.connect(&mut choice).await?;
         let recall =
             recall::recall(Arc::clone(&self.store), &self.models, &self.zone, Some(&project)).await?;
-        let mut agent = tooling::agent(model, recall, (&project, &[]), &self.models.config).await?;
-        agent.tools = Arc::new(ToolSet::all().with_skills(&tooling::skills(&project, &self.home)));
-        Ok(agent)
+        let (agent, mut state) = tooling::agent(model, recall, (&project, &[]), &self.models.config).await?;
+        state.tools = Arc::new(ToolSet::all().with_skills(&tooling::skills(&project, &self.home)));
+        Ok((agent, state))
     }
 
     /// What the task may do: its mode, its own rules, and what holds in its project.
@@ -84,8 +84,9 @@ impl TaskEngine {
         let loading = tokio::task::spawn_blocking(move || history.load(&name, most));
         let Loaded { runs, warnings } =
             loading.await.map_err(|error| Failure::new(Kind::Failed, error.to_string()))??;
-        let agent = self.agent(task).await?;
-        let subagent = agent.subagent(runs, self.approvals(task).await?).limited(None, task.what.budget);
+        let (agent, state) = self.agent(task).await?;
+        let subagent =
+            agent.subagent(&state, runs, self.approvals(task).await?).limited(None, task.what.budget);
         let report = subagent.run(&task.what.prompt, &mut |_| {}, cancel).await;
         // It was paid for: that its cost could not be noted does not take its report away.
         let _ = self.store.record_calls(None, &report.calls).await;

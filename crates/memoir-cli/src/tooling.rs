@@ -6,7 +6,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use memoir_agent::Agent;
+use memoir_agent::{Agent, AgentState, CurrentConversation};
 use memoir_core::WorkerKind;
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
@@ -21,19 +21,20 @@ use crate::{
     settings, worker_view,
 };
 
-/// An agent in a project, with its tools set up as the config says and nobody to ask.
+/// An agent in a project and the state of its first session, with its tools set up as the config says and nobody to ask.
 pub(crate) async fn agent(
     model: Arc<dyn ChatModel>,
     recall: Recall,
     (project, further): (&Path, &[PathBuf]),
     config: &Config,
-) -> Result<Agent, Failure> {
-    let mut context = ToolContext::new(project, further, recall)?;
+) -> Result<(Arc<Agent>, AgentState), Failure> {
+    let mut context = ToolContext::new(project, further, recall.clone())?;
     context.sandbox = sandbox(config);
     context.search = search(&config.search)?;
-    let mut agent = Agent::new(model, context);
-    agent.context = settings::read(config, "context", agent.store.as_ref()).await?;
-    Ok(agent)
+    let conversation = CurrentConversation::begin(recall.scope.clone().unwrap_or_default());
+    let mut state = AgentState::new(model, recall, conversation);
+    state.context = settings::read(config, "context", context.store.as_ref()).await?;
+    Ok((Arc::new(Agent::new(context)), state))
 }
 
 /// How commands are run: by this program, which confines itself first.

@@ -37,7 +37,7 @@ impl Command for Approval {
             ("revoke", number) => revoke(number, app).await?,
             (mode, "") => {
                 let mode = permissions::mode(mode)?;
-                app.agent.approvals.set_policy(Policy { mode, ..app.agent.approvals.policy() });
+                app.state.approvals.set_policy(Policy { mode, ..app.state.approvals.policy() });
             }
             _ => {
                 return Err(Failure::new(Kind::Usage, format!("/approval {arguments} is not understood"))
@@ -50,12 +50,12 @@ impl Command for Approval {
 }
 
 async fn show(app: &App) -> Result<(), Failure> {
-    let policy = app.agent.approvals.policy();
+    let policy = app.state.approvals.policy();
     println!(
         "The mode is {}, until the program ends; --approval and the config set it for longer.",
         policy.mode.as_str()
     );
-    let confined = match app.agent.tool_context.sandbox.confines() {
+    let confined = match app.agent.sandbox.confines() {
         true => {
             "Commands are confined by Landlock: they write only in the workspace and the temporary directory."
         }
@@ -80,9 +80,9 @@ async fn add(effect: RuleEffect, text: &str, app: &App) -> Result<(), Failure> {
     })?;
     let now = app.agent.clock.now();
     app.agent.store.add_approval_rule(effect.as_str(), &rule.to_string(), &app.project, now).await?;
-    let mut policy = app.agent.approvals.policy();
+    let mut policy = app.state.approvals.policy();
     policy.rules.push(rule);
-    app.agent.approvals.set_policy(policy);
+    app.state.approvals.set_policy(policy);
     Ok(())
 }
 
@@ -94,7 +94,7 @@ async fn revoke(number: &str, app: &App) -> Result<(), Failure> {
     if !app.agent.store.remove_approval_rule(id).await? {
         return Err(missing());
     }
-    let mode = app.agent.approvals.policy().mode;
+    let mode = app.state.approvals.policy().mode;
     let policy = permissions::policy(
         Some(mode.as_str()),
         &app.models.config.approval,
@@ -102,6 +102,6 @@ async fn revoke(number: &str, app: &App) -> Result<(), Failure> {
         &app.project,
         &app.home,
     );
-    app.agent.approvals.set_policy(policy.await?);
+    app.state.approvals.set_policy(policy.await?);
     Ok(())
 }

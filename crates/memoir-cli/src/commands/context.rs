@@ -37,7 +37,7 @@ impl Command for Context {
         match (word, rest.trim().split_once(char::is_whitespace)) {
             ("", None) => show(app).await?,
             ("config", None) => {
-                print!("{}", settings::list(&app.agent.context));
+                print!("{}", settings::list(&app.state.context));
                 println!(
                     "\nChange one with /context set KEY VALUE; /context set KEY default goes back to the config's."
                 );
@@ -45,9 +45,9 @@ impl Command for Context {
             ("set", Some((key, value))) => {
                 let (config, store) = (&app.models.config, app.agent.store.as_ref());
                 let (setting, changed) =
-                    settings::change((key, value.trim()), &app.agent.context, config, store, HINT).await?;
-                app.agent.context = changed;
-                println!("{} is {} from now on.", setting.key, setting.show(&app.agent.context));
+                    settings::change((key, value.trim()), &app.state.context, config, store, HINT).await?;
+                app.state.context = changed;
+                println!("{} is {} from now on.", setting.key, setting.show(&app.state.context));
             }
             _ => {
                 return Err(Failure::new(Kind::Usage, format!("/context {arguments} is not understood"))
@@ -59,7 +59,7 @@ impl Command for Context {
 }
 
 async fn show(app: &App) -> Result<(), Failure> {
-    if app.agent.model.provenance() == memoir_core::Provenance::Derived {
+    if app.state.model.provenance() == memoir_core::Provenance::Derived {
         println!("{} reads no context: it answers with what memory says.", app.choice.name);
         return Ok(());
     }
@@ -70,13 +70,13 @@ async fn show(app: &App) -> Result<(), Failure> {
         }
         None => {
             println!("Before your next prompt:");
-            app.agent.preview(&app.conversation, "").await?
+            app.agent.preview(&app.state, "").await?
         }
     };
     print!(
         "{}",
         table(&report, |tokens| {
-            app.agent.model.cost(&Usage { input_tokens: tokens, ..Usage::default() })
+            app.state.model.cost(&Usage { input_tokens: tokens, ..Usage::default() })
         })
     );
     Ok(())

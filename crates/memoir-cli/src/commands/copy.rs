@@ -31,7 +31,7 @@ impl Command for Copy {
     async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {
         let nothing =
             || Failure::new(Kind::Usage, "there is no answer to copy yet").hint("Ask something first.");
-        let answer = match (&app.last_answer, app.conversation.id()) {
+        let answer = match (&app.last_answer, app.state.conversation.id()) {
             (Some(answer), _) => answer.clone(),
             (None, Some(id)) => {
                 let last = app.agent.store.exchanges(id, 1).await?.pop().ok_or_else(nothing)?;

@@ -20,7 +20,7 @@ impl Command for Cost {
 
     async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {
         let (store, now) = (app.agent.store.as_ref(), app.agent.clock.now());
-        let report = cost_view::gather(store, app.conversation.id(), now, &app.zone).await?;
+        let report = cost_view::gather(store, app.state.conversation.id(), now, &app.zone).await?;
         println!("{}", report.to_text().trim_end());
         Ok(Next::Prompt)
     }

@@ -35,7 +35,7 @@ impl Command for Export {
             _ => (None, arguments),
         };
         let by_name = if file.ends_with(".jsonl") { ExportFormat::Jsonl } else { ExportFormat::Markdown };
-        let id = app.conversation.id().ok_or_else(|| {
+        let id = app.state.conversation.id().ok_or_else(|| {
             Failure::new(Kind::Usage, "nothing has been said here yet")
                 .hint("memoir export writes down all conversations.")
         })?;

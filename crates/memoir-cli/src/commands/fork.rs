@@ -24,9 +24,9 @@ impl Command for Fork {
 
     async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {
         let nothing = || Failure::new(Kind::Usage, "nothing has been said here yet").hint("Just go on.");
-        let from = app.conversation.id().ok_or_else(nothing)?;
+        let from = app.state.conversation.id().ok_or_else(nothing)?;
         let fork = app.agent.store.fork(from, app.agent.clock.now()).await?.ok_or_else(nothing)?;
-        let scope = app.conversation.scope().to_owned();
+        let scope = app.state.conversation.scope().to_owned();
         app.enter(CurrentConversation::resume(fork, scope)).await;
         println!("This is conversation {fork} now, which began as {from}. /resume {from} goes back.");
         Ok(Next::Prompt)

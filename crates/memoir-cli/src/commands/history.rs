@@ -37,7 +37,7 @@ impl Command for History {
                     .hint("Use /history or /history 20.")
             })?,
         };
-        let exchanges = match app.conversation.id() {
+        let exchanges = match app.state.conversation.id() {
             Some(id) => app.agent.store.exchanges(id, count).await?,
             None => Vec::new(),
         };

@@ -25,11 +25,11 @@ impl Command for Info {
     async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {
         let store = &app.agent.store;
         println!("model         {} ({})", app.choice.name, app.choice.reason);
-        match app.conversation.id() {
+        match app.state.conversation.id() {
             Some(id) => println!("conversation  {id}, {}", amount(&store.conversation_cost(id).await?)),
             None => println!("conversation  new"),
         }
-        println!("scope         {}", app.conversation.scope());
+        println!("scope         {}", app.state.conversation.scope());
         match app.kept {
             Kept::Always => println!("memory        {}", app.home.database().display()),
             Kept::Never => println!("memory        none (incognito)"),

@@ -60,7 +60,7 @@ impl Command for Memory {
             app.last_recalled = Recalled::default();
         }
         // The one that goes on may have been forgotten.
-        if let Some(id) = app.conversation.id()
+        if let Some(id) = app.state.conversation.id()
             && app.agent.store.conversation(id).await?.is_none()
         {
             app.enter(CurrentConversation::begin(app.project.clone())).await;
@@ -71,7 +71,12 @@ impl Command for Memory {
 }
 
 fn keeper(app: &App) -> Keeper<'_> {
-    Keeper { recall: app.recall(), home: &app.home, conversation: app.conversation.id(), command: "/memory" }
+    Keeper {
+        recall: app.recall(),
+        home: &app.home,
+        conversation: app.state.conversation.id(),
+        command: "/memory",
+    }
 }
 
 /// The words of `edit BLOCK TEXT` and `search QUERY` with the text as one.

@@ -99,7 +99,7 @@ async fn edit(name: &str, app: &mut App) -> Result<(), Failure> {
         }
     };
     if in_use(app).await?.as_deref() == Some(name) {
-        app.agent.persona = Some(after);
+        app.state.persona = Some(after);
     }
     Ok(())
 }
@@ -121,14 +121,14 @@ async fn delete(name: &str, app: &mut App) -> Result<(), Failure> {
 async fn switch(name: &str, app: &mut App) -> Result<(), Failure> {
     let text = personas::read(name, &app.home)?;
     app.agent.store.set_setting(personas::KEY, Some(name), app.agent.clock.now()).await?;
-    app.agent.persona = Some(text);
+    app.state.persona = Some(text);
     println!("{name} from now on. /persona off goes back.");
     Ok(())
 }
 
 async fn off(app: &mut App) -> Result<(), Failure> {
     app.agent.store.set_setting(personas::KEY, None, app.agent.clock.now()).await?;
-    app.agent.persona = None;
+    app.state.persona = None;
     println!("No persona is in use.");
     Ok(())
 }

@@ -40,7 +40,7 @@ impl Command for Rag {
             ("config", "") => config(app),
             ("set", setting) if !setting.is_empty() => set(setting, app).await?,
             ("test", query) if !query.is_empty() => {
-                let elsewhere = Filter { except: app.conversation.id(), ..Filter::default() };
+                let elsewhere = Filter { except: app.state.conversation.id(), ..Filter::default() };
                 let found = app.recall().ask(query, Asking::Prompt, elsewhere).await;
                 println!("{}", search_view::text(&found, &app.zone).trim_end());
             }
@@ -55,7 +55,7 @@ impl Command for Rag {
 }
 
 async fn status(app: &App) -> Result<(), Failure> {
-    let (recall, on) = (app.recall(), app.agent.recall.is_some());
+    let (recall, on) = (app.recall(), app.state.recall.settings.enabled);
     let waiting = recall.waiting().await.map_err(Failure::from)?;
     println!("Recall is {}, with vectors of {}.", if on { "on" } else { "off" }, recall.embedder.name());
     match waiting {
@@ -86,7 +86,6 @@ async fn change(key: &str, value: &str, app: &mut App) -> Result<&'static Settin
     let (config, store) = (&app.models.config, app.agent.store.as_ref());
     let (setting, changed) =
         settings::change((key, value), &app.recall().settings, config, store, HINT).await?;
-    app.agent.tool_context.recall.settings = changed;
-    app.agent.recall = app.recall().settings.enabled.then(|| app.recall().clone());
+    app.state.recall.settings = changed;
     Ok(setting)
 }

@@ -23,12 +23,12 @@ impl Command for Retry {
     async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {
         // What failed or was cancelled was not kept: there is nothing of it to replace.
         if let Some((prompt, replacing)) = app.unanswered.take() {
-            app.conversation.replace(replacing);
+            app.state.conversation.replace(replacing);
             return Ok(Next::Ask(prompt));
         }
         let nothing =
             || Failure::new(Kind::Usage, "nothing has been asked here yet").hint("Ask something first.");
-        let id = app.conversation.id().ok_or_else(nothing)?;
+        let id = app.state.conversation.id().ok_or_else(nothing)?;
         let last = app.agent.store.exchanges(id, 1).await?.pop().ok_or_else(nothing)?;
         if last.conversation_id != id {
             return Err(Failure::new(Kind::Usage, "nothing has been asked in this fork yet")
@@ -38,7 +38,7 @@ impl Command for Retry {
             return Err(Failure::new(Kind::Usage, "another conversation branched off this answer")
                 .hint("/fork first, or ask again in your words."));
         }
-        app.conversation.replace(Some(last.id));
+        app.state.conversation.replace(Some(last.id));
         Ok(Next::Ask(last.user_message))
     }
 }

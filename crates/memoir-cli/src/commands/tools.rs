@@ -22,7 +22,7 @@ impl Command for Tools {
     }
 
     async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {
-        for spec in app.agent.tools.specs() {
+        for spec in app.state.tools.specs() {
             let first = spec.description.split(['.', '\n']).next().unwrap_or_default();
             let shown: String = first.chars().take(SHOWN).collect();
             println!("{:<28} {shown}", spec.name);

@@ -33,7 +33,7 @@ impl Command for Write {
     async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {
         let (mut wanted, dry) = parse(arguments)?;
         if wanted == Wanted::default() {
-            wanted.conversation = app.conversation.id();
+            wanted.conversation = app.state.conversation.id();
         }
         if wanted == Wanted::default() {
             return Err(Failure::new(Kind::Usage, "nothing was said in this conversation yet")
@@ -41,7 +41,7 @@ impl Command for Write {
         }
         let writing = Writing {
             recall: app.recall(),
-            model: app.agent.model.as_ref(),
+            model: app.state.model.as_ref(),
             folder: app.home.posts(),
             verbose: app.verbosity.level() >= 1,
             dry,

@@ -42,7 +42,7 @@ pub(crate) use told::Told;
 /// Talks until the user leaves.
 pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
     welcome::banner(&app).await;
-    app.agent.approvals.asker = Some(Arc::new(ask::TerminalAsker));
+    app.state.approvals.asker = Some(Arc::new(ask::TerminalAsker));
     start_workers(&mut app).await;
     let mut interrupts = Interrupts::listen();
     let earlier = app.agent.store.recent_commands(editor::REMEMBERED_LINES).await?;
@@ -81,9 +81,9 @@ pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
 
 /// Has memory read what it searches, while the user types.
 fn get_ready(app: &App) -> tokio::task::JoinHandle<()> {
-    let recall = app.agent.recall.clone();
+    let recall = app.state.recall.clone();
     tokio::spawn(async move {
-        if let Some(recall) = recall {
+        if recall.settings.enabled {
             // The first question says what is wrong, if anything is.
             let _ = recall.get_ready().await;
         }
@@ -176,7 +176,7 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
 /// The prompt with the files that it names. What goes along is said; what lies outside the project is asked about.
 async fn with_files(app: &App, line: &str) -> String {
     let directory = std::env::current_dir().unwrap_or_default();
-    let project = app.agent.tool_context.workspace.project();
+    let project = app.agent.workspace.project();
     let mut going = Vec::new();
     for file in attachments::named(line, &directory, project) {
         let name = printable(&file.name).into_owned();
@@ -213,14 +213,14 @@ async fn turn(app: &mut App, prompt: &str, cancel: &CancellationToken) {
     let mut observer = |event| view.show(&event);
     // While a turn runs, nobody else calls or writes.
     let ready = async {
-        app.agent.tools = app.servers.join(&app.agent.tools).await;
+        app.state.tools = app.servers.join(&app.state.tools).await;
         app.workers.pause().await;
     };
     tokio::select! {
         () = ready => {}
         () = cancel.cancelled() => {}
     }
-    let result = app.agent.run_turn(&mut app.conversation, prompt, &mut observer, cancel).await;
+    let result = app.agent.run_turn(&mut app.state, prompt, &mut observer, cancel).await;
     view.finish();
     let_workers_go_on(app).await;
     match result {
@@ -240,8 +240,8 @@ async fn turn(app: &mut App, prompt: &str, cancel: &CancellationToken) {
                 failure.sentence(),
                 view::dim("/retry asks again; the up arrow brings the prompt back.")
             );
-            app.unanswered = Some((prompt.to_owned(), app.conversation.replacing()));
-            app.conversation.replace(None);
+            app.unanswered = Some((prompt.to_owned(), app.state.conversation.replacing()));
+            app.state.conversation.replace(None);
         }
     }
 }
@@ -266,10 +266,10 @@ const HELD_MS: i64 = 12 * 60 * 60 * 1000;
 /// The conversation that is going on is left alone, by other programs too; there may be something else to do.
 pub(crate) async fn let_workers_go_on(app: &App) {
     let office = app.workers.office();
-    if office.set_current(app.conversation.id()) != app.conversation.id() {
+    if office.set_current(app.state.conversation.id()) != app.state.conversation.id() {
         let until = Timestamp::from_millis(app.agent.clock.now().as_millis() + HELD_MS);
         // If it cannot be noted, others summarise it too soon; that is all.
-        let _ = office.store.hold_conversation(&office.owner, app.conversation.id(), until).await;
+        let _ = office.store.hold_conversation(&office.owner, app.state.conversation.id(), until).await;
     }
     if !app.workers_paused {
         app.workers.resume();

@@ -12,7 +12,7 @@ use crate::{
 /// Who answers and why; and, at the first start, what can be done at once.
 pub(super) async fn banner(app: &App) {
     println!("Memoir {} · {} ({})", env!("CARGO_PKG_VERSION"), app.choice.name, app.choice.reason);
-    match (app.kept, app.conversation.id()) {
+    match (app.kept, app.state.conversation.id()) {
         (Kept::Never, _) => println!("Incognito: nothing is read from memory, and nothing of this is kept."),
         (Kept::Demo, _) => {
             println!(

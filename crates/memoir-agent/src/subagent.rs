@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use memoir_core::{
-    CallCost, DraftMessage, ExchangeDraft, ExchangeStatus, Message, Provenance, Purpose, Usd, lock,
+    CallCost, DraftMessage, ExchangeDraft, ExchangeStatus, InputPart, Message, Origin, Provenance, Purpose,
+    TurnInput, Usd, lock,
 };
 use memoir_tools::{Delegating, Delegation};
 use tokio_util::sync::CancellationToken;
@@ -78,15 +79,16 @@ impl Subagent {
         self
     }
 
-    /// Works on `prompt`.
+    /// Works on the task that `input` describes.
     pub async fn run(
         &self,
-        prompt: &str,
+        input: impl Into<TurnInput> + Send,
         observer: Observer<'_>,
         cancel: &CancellationToken,
     ) -> SubagentReport {
         let turn = Turn { agent: &self.agent, state: &self.state };
-        let mut bill = Bill::begin(turn, prompt);
+        let input = input.into();
+        let mut bill = Bill::begin(turn, &input);
         let mut refused = Vec::new();
         let mut watching = |event: TurnEvent| {
             if let TurnEvent::ToolFinished { call, outcome: ToolOutcome::Refused } = &event {
@@ -97,7 +99,7 @@ impl Subagent {
         let answered = tokio::select! {
             biased;
             () = cancel.cancelled() => Err(TurnError::Cancelled),
-            answered = turn.answer(prompt, &mut bill.draft, &mut watching) => answered,
+            answered = turn.answer(&input.to_text(), &mut bill.draft, &mut watching) => answered,
         };
         let (mut exchange, calls) = bill.close();
         let ended = answered.map(|()| exchange.status);
@@ -124,8 +126,8 @@ struct Bill<'a> {
 }
 
 impl<'a> Bill<'a> {
-    fn begin(turn: Turn<'a>, prompt: &str) -> Self {
-        let draft = Draft::begin(prompt, turn.state.model.name(), turn.agent.clock.now());
+    fn begin(turn: Turn<'a>, input: &TurnInput) -> Self {
+        let draft = Draft::begin(input, turn.state.model.name(), turn.agent.clock.now());
         Self { turn, draft, is_closed: false }
     }
 
@@ -135,7 +137,7 @@ impl<'a> Bill<'a> {
         // A call that was cut off in its middle is paid for as well.
         let now = self.turn.agent.clock.now();
         self.draft.end_call(self.turn.state.model.as_ref(), now);
-        let empty = Draft::begin("", "", now);
+        let empty = Draft::begin(&TurnInput::default(), "", now);
         let (exchange, _) = std::mem::replace(&mut self.draft, empty).finished();
         let of_task = |call: &CallCost| CallCost { purpose: Purpose::Task, ..call.clone() };
         let calls = exchange.calls.iter().map(of_task).collect();
@@ -187,7 +189,8 @@ impl Delegating for Delegate {
             .agent
             .subagent(&state, Vec::new(), approvals)
             .limited(work.max_turns.map(|most| most.min(limits.max_turns)), budget);
-        let report = subagent.run(&work.task, &mut |_| {}, &CancellationToken::new()).await;
+        let task = InputPart::text(&work.task).with_origin(Origin::Program);
+        let report = subagent.run(task, &mut |_| {}, &CancellationToken::new()).await;
         lock(&self.calls).extend(report.calls);
         match report.ended {
             Ok(_) => Ok(report.text),

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use memoir_core::TurnInput;
 use memoir_models::{ChatMessage, ModelError};
 use memoir_store::CostSummary;
 use tokio_util::sync::CancellationToken;
@@ -25,17 +26,19 @@ pub(crate) struct Turn<'a> {
 }
 
 impl Agent {
-    /// Answers `prompt` in the conversation of `state`. The exchange is drafted in memory and committed once, at the end;
+    /// Answers `input` in the conversation of `state`. The exchange is drafted in memory and committed once, at the end;
     /// an error, a cancellation or a crash before that leaves no trace of it in memory. What it cost until
     /// then was paid, and goes on the bill.
     pub async fn run_turn(
         self: &Arc<Self>,
         state: &mut AgentState,
-        prompt: &str,
+        input: impl Into<TurnInput> + Send,
         observer: Observer<'_>,
         cancel: &CancellationToken,
     ) -> Result<TurnReport, TurnError> {
-        let mut draft = Draft::begin(prompt, state.model.name(), self.clock.now());
+        let input = input.into();
+        let prompt = &input.to_text();
+        let mut draft = Draft::begin(&input, state.model.name(), self.clock.now());
         let turn = Turn { agent: self, state };
         let answered = tokio::select! {
             biased;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memoir_agent::{Agent, AgentState, ContextReport, CurrentConversation};
-use memoir_core::{ExchangeId, Recalled, RunId, TimeZone, WorkerKind};
+use memoir_core::{ExchangeId, Recalled, RunId, TimeZone, TurnInput, WorkerKind};
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
 use memoir_workers::{Office, Runner, WorkerSettings};
@@ -40,7 +40,7 @@ pub(crate) struct App {
     /// Whose memory it is.
     pub(crate) kept: Kept,
     /// A prompt that got no answer, and the exchange that its answer was to replace.
-    pub(crate) unanswered: Option<(String, Option<ExchangeId>)>,
+    pub(crate) unanswered: Option<(TurnInput, Option<ExchangeId>)>,
     /// The last answer, as it was written.
     pub(crate) last_answer: Option<String>,
     pub(crate) models: Arc<Models>,

@@ -7,7 +7,7 @@ use std::{
 
 use anstream::eprintln;
 use memoir_agent::{TurnEvent, TurnReport};
-use memoir_core::{ExchangeStatus, WorkerKind};
+use memoir_core::{ExchangeStatus, TurnInput, WorkerKind};
 use memoir_redact::without_secrets;
 use memoir_workers::{embed_for_a_while, prepare_digests};
 use tokio_util::sync::CancellationToken;
@@ -27,7 +27,7 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Answers `prompt` and prints the answer as asked.
-pub(crate) async fn answer(mut app: App, prompt: &str, format: OutputFormat) -> Result<(), Failure> {
+pub(crate) async fn answer(mut app: App, prompt: TurnInput, format: OutputFormat) -> Result<(), Failure> {
     app.share_out_work();
     app.workers.office().set_current(app.state.conversation.id());
     app.state.tools = app.servers.join(&app.state.tools).await;

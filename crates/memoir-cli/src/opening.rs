@@ -75,7 +75,7 @@ async fn open_and_run(args: Args) -> Result<(), Failure> {
     let store: Arc<dyn Store> = Arc::new(sqlite.clone());
     // Before anything can fail: a prompt is never lost.
     if let Some(Talk::Once(prompt)) = &talk {
-        store.append_command(prompt, SystemClock.now()).await?;
+        store.append_command(&prompt.to_text(), SystemClock.now()).await?;
     }
     let place = Place { environment, home: home.clone(), directory, project, kept };
     let outcome = with_store(args, talk, place, store).await;
@@ -193,7 +193,7 @@ async fn with_store(
         workers_paused: false,
     };
     match talk {
-        Talk::Once(prompt) => headless::answer(app, &prompt, args.output_format).await,
+        Talk::Once(prompt) => headless::answer(app, prompt, args.output_format).await,
         Talk::Terminal => repl::run(app).await,
     }
 }

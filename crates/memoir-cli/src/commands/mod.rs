@@ -37,6 +37,7 @@ mod worker;
 mod write;
 
 use async_trait::async_trait;
+use memoir_core::TurnInput;
 
 use crate::{
     app::{App, Kept},
@@ -48,7 +49,7 @@ use crate::{
 pub(crate) enum Next {
     Prompt,
     /// Asks this, as if it had been typed.
-    Ask(String),
+    Ask(TurnInput),
     Quit,
 }
 

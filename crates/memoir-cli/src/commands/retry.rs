@@ -1,6 +1,7 @@
 //! `/retry`: the last prompt once more.
 
 use async_trait::async_trait;
+use memoir_core::{Role, TurnInput};
 
 use super::{Command, Next};
 use crate::{
@@ -39,6 +40,8 @@ impl Command for Retry {
                 .hint("/fork first, or ask again in your words."));
         }
         app.state.conversation.replace(Some(last.id));
-        Ok(Next::Ask(last.user_message))
+        let messages = app.agent.store.exchange_messages(last.id).await?;
+        let by_others = messages.iter().any(|message| message.body.role() == Role::User && message.by_others);
+        Ok(Next::Ask(TurnInput::from_stored(last.user_message, by_others)))
     }
 }

@@ -17,7 +17,7 @@ mod welcome;
 use std::sync::Arc;
 
 use anstream::{eprintln, println};
-use memoir_core::{ExchangeStatus, Timestamp, WorkerKind};
+use memoir_core::{ExchangeStatus, Timestamp, TurnInput, WorkerKind};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -35,7 +35,6 @@ use quiet::Quiet;
 use sources::LookedUp;
 use view::TurnView;
 
-pub(crate) use attachments::beside;
 pub(crate) use picker::pick_conversation;
 pub(crate) use told::Told;
 
@@ -148,7 +147,7 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
             () = cancel.cancelled() => return cancelled(),
             prompt = with_files(app, line) => prompt,
         };
-        turn(app, &prompt, cancel).await;
+        turn(app, prompt, cancel).await;
         return Next::Prompt;
     }
     let ran = tokio::select! {
@@ -162,7 +161,7 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
     };
     match ran {
         Ok(Next::Ask(prompt)) => {
-            turn(app, &prompt, cancel).await;
+            turn(app, prompt, cancel).await;
             Next::Prompt
         }
         Ok(next) => next,
@@ -174,7 +173,7 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
 }
 
 /// The prompt with the files that it names. What goes along is said; what lies outside the project is asked about.
-async fn with_files(app: &App, line: &str) -> String {
+async fn with_files(app: &App, line: &str) -> TurnInput {
     let directory = std::env::current_dir().unwrap_or_default();
     let project = app.agent.workspace.project();
     let mut going = Vec::new();
@@ -207,7 +206,7 @@ fn cancelled() -> Next {
 }
 
 /// Runs one turn, showing it as it happens.
-async fn turn(app: &mut App, prompt: &str, cancel: &CancellationToken) {
+async fn turn(app: &mut App, prompt: TurnInput, cancel: &CancellationToken) {
     let _quiet = Quiet::begin();
     let mut view = TurnView::new(app.verbosity);
     let mut observer = |event| view.show(&event);
@@ -220,7 +219,7 @@ async fn turn(app: &mut App, prompt: &str, cancel: &CancellationToken) {
         () = ready => {}
         () = cancel.cancelled() => {}
     }
-    let result = app.agent.run_turn(&mut app.state, prompt, &mut observer, cancel).await;
+    let result = app.agent.run_turn(&mut app.state, prompt.clone(), &mut observer, cancel).await;
     view.finish();
     let_workers_go_on(app).await;
     match result {
@@ -240,7 +239,7 @@ async fn turn(app: &mut App, prompt: &str, cancel: &CancellationToken) {
                 failure.sentence(),
                 view::dim("/retry asks again; the up arrow brings the prompt back.")
             );
-            app.unanswered = Some((prompt.to_owned(), app.state.conversation.replacing()));
+            app.unanswered = Some((prompt, app.state.conversation.replacing()));
             app.state.conversation.replace(None);
         }
     }

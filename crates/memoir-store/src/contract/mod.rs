@@ -78,6 +78,7 @@ fn said(body: MessageBody, created: i64) -> DraftMessage {
         body,
         visibility: Visibility::Shown,
         provenance: Provenance::Said,
+        by_others: false,
         tokens: 4,
         created: at(created),
     }
@@ -133,7 +134,8 @@ async fn an_exchange_comes_back_as_it_was_committed(store: impl Store) {
     let mut draft = exchange("Read the file", "It says hello", 1000);
     let calls =
         vec![ToolCall { id: "c1".into(), name: "file_read".into(), arguments: json!({"path": "a.txt"}) }];
-    let redacted = |body| DraftMessage { visibility: Visibility::Redacted, ..said(body, 1005) };
+    let redacted =
+        |body| DraftMessage { visibility: Visibility::Redacted, by_others: true, ..said(body, 1005) };
     draft.messages.insert(1, redacted(MessageBody::Assistant { text: String::new(), tool_calls: calls }));
     draft.messages.insert(
         2,
@@ -172,6 +174,7 @@ async fn an_exchange_comes_back_as_it_was_committed(store: impl Store) {
             body: message.body.clone(),
             visibility: message.visibility,
             provenance: message.provenance,
+            by_others: message.by_others,
             tokens: message.tokens,
             created: message.created,
         })

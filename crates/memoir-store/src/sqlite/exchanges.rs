@@ -292,9 +292,9 @@ async fn insert_message(
     }
     sqlx::query(
         "INSERT INTO messages
-             (exchange_id, conversation_id, role, author, content, redacted, derived,
+             (exchange_id, conversation_id, role, author, content, redacted, derived, by_others,
               tool_calls, tool_call_id, tool_name, tokens, created)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(exchange.get())
     .bind(conversation.get())
@@ -303,6 +303,7 @@ async fn insert_message(
     .bind(message.body.text())
     .bind(message.visibility == Visibility::Redacted)
     .bind(message.provenance == Provenance::Derived)
+    .bind(message.by_others)
     .bind(tool_calls)
     .bind(call_id)
     .bind(tool_name)
@@ -382,6 +383,7 @@ fn message(row: SqliteRow) -> Result<Message, sqlx::Error> {
         body,
         visibility: if row.try_get("redacted")? { Visibility::Redacted } else { Visibility::Shown },
         provenance: if row.try_get("derived")? { Provenance::Derived } else { Provenance::Said },
+        by_others: row.try_get("by_others")?,
         tokens: row.try_get("tokens")?,
         created: Timestamp::from_millis(row.try_get("created")?),
     })

@@ -77,10 +77,8 @@ async fn measure(directory: &Path, messages: i64) {
     let recall =
         Recall::new(Arc::new(store.clone()), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
     let agent = Arc::new(Agent::new(ToolContext::new(directory, &[], recall.clone()).unwrap()));
-    let session = || {
-        let conversation = CurrentConversation::resume(conversation, "/p");
-        AgentState::new(Arc::new(Silent), recall.clone(), conversation)
-    };
+    let conversation = CurrentConversation::resume(&store, conversation, "/p").await.unwrap();
+    let session = || AgentState::new(Arc::new(Silent), recall.clone(), conversation.clone());
     let mut forgetful = session();
     forgetful.recall.settings.enabled = false;
     let mut elsewhere_only = session();
@@ -106,12 +104,11 @@ async fn long_conversation(store: &SqliteStore) -> ConversationId {
             .messages
             .iter_mut()
             .for_each(|message| message.tokens = count_tokens(message.body.text()) as u64);
-        target = ConversationTarget::Existing(
-            store.commit_exchange(&target, &draft).await.unwrap().conversation_id,
-        );
+        target = store.commit_exchange(&target, &draft).await.unwrap().to_target();
     }
     match target {
-        ConversationTarget::Existing(id) | ConversationTarget::InPlaceOf(id, _) => id,
+        ConversationTarget::Existing { conversation, .. }
+        | ConversationTarget::InPlaceOf { conversation, .. } => conversation,
         ConversationTarget::New(_) => unreachable!("exchanges were committed"),
     }
 }

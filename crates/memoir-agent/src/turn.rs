@@ -2,9 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use memoir_core::TurnInput;
+use memoir_core::{CallCost, ConversationId, TurnInput};
 use memoir_models::{ChatMessage, ModelError};
-use memoir_store::CostSummary;
+use memoir_store::{CostSummary, StoreError};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -50,10 +50,16 @@ impl Agent {
             Err(error) => {
                 // A call that was cancelled in its middle is paid for as well.
                 draft.end_call(state.model.as_ref(), self.clock.now());
-                // The failure is what the user has to know; that its cost could not be noted is not.
-                let _ = self.store.record_calls(state.conversation.id(), draft.calls()).await;
+                self.record_calls(state.conversation.id(), draft.calls()).await;
                 Err(error)
             }
+        }
+    }
+
+    /// Records what the calls of a failed turn cost. The failure is what the user has to know, so an error here is only logged.
+    async fn record_calls(&self, conversation: Option<ConversationId>, calls: &[CallCost]) {
+        if let Err(error) = self.store.record_calls(conversation, calls).await {
+            tracing::warn!(%error, "could not record the cost of a failed turn");
         }
     }
 
@@ -68,9 +74,14 @@ impl Agent {
         let (draft, stop) = draft.finished();
         let committed = match self.store.commit_exchange(&state.conversation.target(prompt), &draft).await {
             Ok(committed) => committed,
+            Err(StoreError::Conflict { conversation, .. }) => {
+                // Without the exchange they have no other place, and they were paid for.
+                self.record_calls(Some(conversation), &draft.calls).await;
+                return Err(TurnError::Conflict { conversation, answer: Some(draft.assistant_message) });
+            }
             Err(source) => return Err(TurnError::NotKept { answer: draft.assistant_message, source }),
         };
-        state.conversation.committed_as(committed.conversation_id);
+        state.conversation.record_commit(committed);
         // So that the next prompt can find it, whether memory is asked by itself now or not. What fails here is found by
         // its words, and embedded later.
         if state.embeds_at_once {

@@ -10,7 +10,7 @@ use std::{
 use async_trait::async_trait;
 use futures::StreamExt as _;
 use memoir_agent::{Agent, AgentState, ContextReport, CurrentConversation, Layer, TurnEvent};
-use memoir_core::{ConversationTarget, SystemClock, TimeZone, Usage, Usd, count_tokens};
+use memoir_core::{SystemClock, TimeZone, Usage, Usd, count_tokens};
 use memoir_embed::LocalEmbedder;
 use memoir_models::{
     ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatStream, EmbedTask, Embedder, Embeddings, Finish,
@@ -86,14 +86,14 @@ async fn fixture(embedder: Arc<dyn Embedder>, refuses_above: usize) -> Fixture {
             .iter_mut()
             .for_each(|message| message.tokens = count_tokens(message.body.text()) as u64);
         let committed = store.commit_exchange(&target, &draft).await.unwrap();
-        target = ConversationTarget::Existing(committed.conversation_id);
+        target = committed.to_target();
         id = Some(committed.conversation_id);
     }
+    let conversation = CurrentConversation::resume(&store, id.unwrap(), "/p").await.unwrap();
     let recall = Recall::new(Arc::new(store), embedder, Arc::new(SystemClock), TimeZone::UTC);
     let sent = Arc::new(Mutex::new(Vec::new()));
     let model = Recorder { refuses_above, sent: Arc::clone(&sent) };
     let agent = Arc::new(Agent::new(ToolContext::new(directory.path(), &[], recall.clone()).unwrap()));
-    let conversation = CurrentConversation::resume(id.unwrap(), "/p");
     let mut state = AgentState::new(Arc::new(model), recall, conversation);
     state.tools = Arc::new(memoir_tools::ToolSet::of(Vec::new()));
     Fixture { _directory: directory, agent, state, sent }

@@ -151,7 +151,7 @@ async fn requests(
             .for_each(|message| message.tokens = count_tokens(message.body.text()) as u64);
         let committed = store.commit_exchange(&target, &draft).await.unwrap();
         conversation = Some(committed.conversation_id);
-        target = memoir_core::ConversationTarget::Existing(committed.conversation_id);
+        target = committed.to_target();
     }
     let sent = Arc::new(Mutex::new(Vec::new()));
     let limits = ModelLimits { context: case.context, ..ModelLimits::default() };
@@ -162,7 +162,7 @@ async fn requests(
     let tool_context = ToolContext::new(&directory.path().join("work"), &[], recall.clone()).unwrap();
     let agent = Arc::new(Agent::new(tool_context));
     let current = match conversation {
-        Some(id) => CurrentConversation::resume(id, "/p"),
+        Some(id) => CurrentConversation::resume(&store, id, "/p").await.unwrap(),
         None => CurrentConversation::begin("/p"),
     };
     let model = Arc::new(Recorder { limits, sent: Arc::clone(&sent) });

@@ -283,7 +283,7 @@ async fn conversation(
         false => id,
     };
     match store.conversation(id).await? {
-        Some(found) => Ok(CurrentConversation::resume(found.id, found.scope)),
+        Some(found) => Ok(CurrentConversation::resume(store, found.id, found.scope).await?),
         None => Err(Failure::new(Kind::Failed, format!("there is no conversation {id}"))
             .hint("Use -r without an id to choose one, or -c for the last.")),
     }

@@ -105,6 +105,9 @@ impl Turn<'_> {
         );
         notices.append(told);
         let basis = basis?;
+        if built_for == BuiltFor::Sending {
+            self.refuse_unseen(&basis.past)?;
+        }
         let mut elsewhere = notices.recollection(elsewhere);
         // Of a conversation that this one branched off, what stands in the window is not quoted again.
         let stands = |id| basis.past.exchanges.iter().any(|exchange| exchange.id == id);

@@ -19,6 +19,8 @@ pub(crate) struct Past {
     pub(crate) digest: Option<Digest>,
     /// How far the digest goes that is kept.
     seen: Option<ExchangeId>,
+    /// The newest exchange that was read.
+    newest: Option<ExchangeId>,
     pub(crate) exchanges: Vec<PastExchange>,
 }
 
@@ -61,8 +63,19 @@ impl Turn<'_> {
         let digest = self.agent.store.digest(id).await?;
         let seen = digest.as_ref().map(|digest| digest.through);
         let mut messages = self.agent.store.shown_messages(id, seen).await?;
+        let newest = messages.iter().map(|message| message.exchange_id).max();
         messages.retain(|message| Some(message.exchange_id) != conversation.replacing());
-        Ok(Past { digest, seen, exchanges: window::exchanges(messages, longest) })
+        Ok(Past { digest, seen, newest, exchanges: window::exchanges(messages, longest) })
+    }
+
+    /// Fails if another session has added to the conversation. The commit would be refused, so the model is not asked.
+    pub(crate) fn refuse_unseen(self, past: &Past) -> Result<(), TurnError> {
+        match self.state.conversation.id() {
+            Some(conversation) if past.newest > self.state.conversation.last_seen() => {
+                Err(TurnError::Conflict { conversation, answer: None })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The past with exchanges that left the window back in it, where there is much room again: a long prompt or a small

@@ -27,7 +27,8 @@ impl Command for Fork {
         let from = app.state.conversation.id().ok_or_else(nothing)?;
         let fork = app.agent.store.fork(from, app.agent.clock.now()).await?.ok_or_else(nothing)?;
         let scope = app.state.conversation.scope().to_owned();
-        app.enter(CurrentConversation::resume(fork, scope)).await;
+        let resumed = CurrentConversation::resume(app.agent.store.as_ref(), fork, scope).await?;
+        app.enter(resumed).await;
         println!("This is conversation {fork} now, which began as {from}. /resume {from} goes back.");
         Ok(Next::Prompt)
     }

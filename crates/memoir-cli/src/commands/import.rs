@@ -37,6 +37,8 @@ impl Command for Import {
     async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {
         let parsed: Arguments = parse("import", arguments, "found")?;
         importing::run(parsed.command, app.agent.store.as_ref(), &app.zone).await?;
+        // It may have added to the conversation that is open, and that is not another session's doing.
+        app.state.conversation.refresh(app.agent.store.as_ref()).await?;
         repl::let_workers_go_on(app).await;
         Ok(Next::Prompt)
     }

@@ -40,7 +40,8 @@ impl Command for Resume {
         let Some(id) = id else { return Ok(Next::Prompt) };
         let found = talks::find(id, app.agent.store.as_ref()).await?;
         println!("Going on with conversation {id}: {}", printable(&found.title));
-        app.enter(CurrentConversation::resume(found.id, found.scope)).await;
+        let resumed = CurrentConversation::resume(app.agent.store.as_ref(), found.id, found.scope).await?;
+        app.enter(resumed).await;
         Ok(Next::Prompt)
     }
 }

@@ -18,7 +18,6 @@ use crate::{
     args::OutputFormat,
     failure::{Failure, Kind},
     interrupts::Interrupts,
-    output::{JsonResult, event_json},
     printable::printable,
     trace::{self, Verbosity},
 };
@@ -107,7 +106,7 @@ impl Printer {
     /// Shows an event. A reader that went away is noticed when the result is printed.
     fn observe(&mut self, event: &TurnEvent) {
         if self.format == OutputFormat::StreamJson {
-            let _ = writeln!(stdout(), "{}", event_json(event));
+            let _ = writeln!(stdout(), "{}", serde_json::to_string(event).unwrap_or_default());
         }
         match event {
             TurnEvent::Text(text) if self.watching == Watching::Yes => {
@@ -151,7 +150,7 @@ impl Printer {
             (OutputFormat::Text, Watching::No) if stopped => {}
             (OutputFormat::Text, Watching::No) => writeln!(stdout(), "{}", report.text)?,
             (OutputFormat::Json | OutputFormat::StreamJson, _) => {
-                let json = serde_json::to_string(&JsonResult::from(report)).map_err(std::io::Error::from)?;
+                let json = serde_json::to_string(report).map_err(std::io::Error::from)?;
                 writeln!(stdout(), "{json}")?;
             }
         }

@@ -12,7 +12,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use memoir_agent::{Agent, CurrentConversation};
+use memoir_agent::{Agent, AgentState, CurrentConversation};
 use memoir_core::{ConversationId, ConversationTarget, SystemClock, TimeZone, Usage, Usd, count_tokens};
 use memoir_embed::LocalEmbedder;
 use memoir_models::{ChatModel, ChatRequest, ChatStream, ModelError, ModelLimits};
@@ -76,14 +76,16 @@ async fn measure(directory: &Path, messages: i64) {
     let conversation = long_conversation(&store).await;
     let recall =
         Recall::new(Arc::new(store.clone()), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
-    let agent = Agent::new(Arc::new(Silent), ToolContext::new(directory, &[], recall).unwrap());
-    let mut forgetful = agent.clone();
-    forgetful.recall = None;
-    let mut elsewhere_only = agent.clone();
+    let agent = Arc::new(Agent::new(ToolContext::new(directory, &[], recall.clone()).unwrap()));
+    let conversation = CurrentConversation::resume(&store, conversation, "/p").await.unwrap();
+    let session = || AgentState::new(Arc::new(Silent), recall.clone(), conversation.clone());
+    let mut forgetful = session();
+    forgetful.recall.settings.enabled = false;
+    let mut elsewhere_only = session();
     elsewhere_only.context.recall_tokens = 0;
-    let without = times(&forgetful, &store, conversation).await;
-    let elsewhere = times(&elsewhere_only, &store, conversation).await;
-    let with = times(&agent, &store, conversation).await;
+    let without = times(&agent, forgetful, &store).await;
+    let elsewhere = times(&agent, elsewhere_only, &store).await;
+    let with = times(&agent, session(), &store).await;
     println!(
         "{messages:>10}  {:>12.2} ms  {:>12.2} ms  {:>12.2} ms",
         millis(without),
@@ -102,22 +104,20 @@ async fn long_conversation(store: &SqliteStore) -> ConversationId {
             .messages
             .iter_mut()
             .for_each(|message| message.tokens = count_tokens(message.body.text()) as u64);
-        target = ConversationTarget::Existing(
-            store.commit_exchange(&target, &draft).await.unwrap().conversation_id,
-        );
+        target = store.commit_exchange(&target, &draft).await.unwrap().to_target();
     }
     match target {
-        ConversationTarget::Existing(id) | ConversationTarget::InPlaceOf(id, _) => id,
+        ConversationTarget::Existing { conversation, .. }
+        | ConversationTarget::InPlaceOf { conversation, .. } => conversation,
         ConversationTarget::New(_) => unreachable!("exchanges were committed"),
     }
 }
 
 /// The median over some prompts.
-async fn times(agent: &Agent, store: &SqliteStore, conversation: ConversationId) -> Duration {
-    let mut conversation = CurrentConversation::resume(conversation, "/p");
+async fn times(agent: &Arc<Agent>, mut state: AgentState, store: &SqliteStore) -> Duration {
     // What has left the window is summed up once and kept, as in any turn; looking alone keeps nothing.
     let cancel = CancellationToken::new();
-    agent.run_turn(&mut conversation, "Go on.", &mut |_| {}, &cancel).await.unwrap_err();
+    agent.run_turn(&mut state, "Go on.", &mut |_| {}, &cancel).await.unwrap_err();
     let mut times = Vec::new();
     for number in 0..PROMPTS + WARM_UP {
         let words = [150, 600, 3000].map(|rank| fill::word_of_rank(rank + number * 13));
@@ -126,7 +126,7 @@ async fn times(agent: &Agent, store: &SqliteStore, conversation: ConversationId)
             store.settle().await;
         }
         let started = Instant::now();
-        agent.preview(&conversation, &prompt).await.unwrap();
+        agent.preview(&state, &prompt).await.unwrap();
         times.push(started.elapsed());
     }
     let mut times = times.split_off(WARM_UP as usize);

@@ -1,24 +1,19 @@
-//! What every turn needs.
+//! The configuration that the sessions of one process share.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::{Arc, Mutex},
-};
+use std::sync::Arc;
 
-use memoir_core::{Clock, Message, TimeZone, Usd};
-use memoir_models::ChatModel;
-use memoir_recall::Recall;
+use memoir_core::{Clock, TimeZone, Usd};
 use memoir_store::Store;
-use memoir_tools::{ToolContext, ToolSet};
+use memoir_tools::{Sandbox, Search, ToolContext, Workspace};
 
-use crate::{Approvals, ContextSettings};
+use crate::AgentState;
 
 /// Bounds on a turn.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// How many rounds of tool calls one exchange may take.
+    /// Maximum number of rounds of tool calls in one exchange.
     pub max_turns: u32,
-    /// What it may cost, as far as prices are known; then it ends.
+    /// Maximum cost of one turn, as far as prices are known. The turn stops when it is reached.
     pub budget: Option<Usd>,
 }
 
@@ -28,64 +23,53 @@ impl Default for Limits {
     }
 }
 
-/// An agent: a model, its tools and a memory.
+/// The part of an agent that never changes: a memory, a workspace and limits.
+///
+/// Share it as `Arc<Agent>`. Everything that may differ between sessions, or change between two turns of one session, is in
+/// [`AgentState`], so any number of states can run turns on one agent at the same time.
 #[derive(Clone)]
 pub struct Agent {
-    /// Where everything is kept.
+    /// The memory.
     pub store: Arc<dyn Store>,
-    /// Who answers.
-    pub model: Arc<dyn ChatModel>,
-    /// What it may do.
-    pub tools: Arc<ToolSet>,
-    /// Who may do what.
-    pub approvals: Approvals,
-    /// What tools work with.
-    pub tool_context: ToolContext,
-    /// How memory is asked; not at all when it is switched off.
-    pub recall: Option<Recall>,
-    /// What time it is.
+    /// The source of the current time.
     pub clock: Arc<dyn Clock>,
-    /// Where, for dates that a model reads.
+    /// The time zone of dates that a model reads.
     pub zone: TimeZone,
-    /// How far a turn may go.
+    /// Bounds on each turn.
     pub limits: Limits,
-    /// How the user wants it to be, in his words.
-    pub persona: Option<String>,
-    /// How much is sent.
-    pub context: ContextSettings,
-    /// Whether somebody summarises what will leave the window; if nobody does, it is quoted.
-    pub asks_for_digests: bool,
-    /// Whether what was said gets its vectors at once; if not, somebody else gives them.
-    pub embeds_at_once: bool,
-    /// Of a sub-agent: what it remembers of its own last runs, in the place of a conversation.
-    pub(crate) runs: Option<Arc<Vec<Vec<Message>>>>,
-    /// What was said once already.
-    pub(crate) said: Arc<Mutex<HashSet<String>>>,
-    /// What models were found to take, by refusing more.
-    pub(crate) learned: Arc<Mutex<HashMap<String, u64>>>,
+    /// The directories that tools are confined to.
+    pub workspace: Workspace,
+    /// How tools run commands.
+    pub sandbox: Sandbox,
+    /// The internet search service, if one is configured.
+    pub search: Option<Search>,
 }
 
 impl Agent {
-    /// An agent with every tool and the usual limits, that asks memory if that is switched on.
-    pub fn new(model: Arc<dyn ChatModel>, tool_context: ToolContext) -> Self {
-        let recall = tool_context.recall.clone();
+    /// Returns an agent with the default limits that works on the store and in the workspace of `context`.
+    ///
+    /// The recall of `context` supplies the store, the clock and the time zone. Pass the same recall to [`AgentState::new`].
+    pub fn new(context: ToolContext) -> Self {
         Self {
-            store: Arc::clone(&tool_context.store),
-            model,
-            tools: Arc::new(ToolSet::all()),
-            approvals: Approvals::default(),
-            tool_context,
-            clock: Arc::clone(&recall.clock),
-            zone: recall.zone.clone(),
-            recall: recall.settings.enabled.then_some(recall),
+            store: context.store,
+            clock: context.recall.clock,
+            zone: context.recall.zone,
             limits: Limits::default(),
-            persona: None,
-            context: ContextSettings::default(),
-            asks_for_digests: false,
-            embeds_at_once: true,
-            runs: None,
-            said: Arc::default(),
-            learned: Arc::default(),
+            workspace: context.workspace,
+            sandbox: context.sandbox,
+            search: context.search,
+        }
+    }
+
+    /// Returns what tools work with during a turn of `state`.
+    pub(crate) fn tool_context(&self, state: &AgentState) -> ToolContext {
+        ToolContext {
+            workspace: self.workspace.clone(),
+            store: Arc::clone(&self.store),
+            recall: state.recall.clone(),
+            sandbox: self.sandbox.clone(),
+            search: self.search.clone(),
+            delegate: None,
         }
     }
 }

@@ -1,10 +1,10 @@
 //! An exchange while it happens, in memory alone.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use memoir_core::{
     CallCost, DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, Provenance, Purpose, Recalled,
-    Timestamp, Usd, Visibility, count_tokens,
+    Timestamp, TurnInput, Usd, Visibility, count_tokens, lock,
 };
 use memoir_models::{ChatModel, StopReason, ToolResult};
 
@@ -25,12 +25,13 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    pub(crate) fn begin(prompt: &str, model: &str, now: Timestamp) -> Self {
+    pub(crate) fn begin(input: &TurnInput, model: &str, now: Timestamp) -> Self {
+        let prompt = input.to_text();
         let exchange = ExchangeDraft {
             status: ExchangeStatus::Completed,
             started: now,
             completed: now,
-            user_message: prompt.to_owned(),
+            user_message: prompt.clone(),
             assistant_message: String::new(),
             model: model.to_owned(),
             messages: Vec::new(),
@@ -47,7 +48,10 @@ impl Draft {
             window_room: 0,
             paid: Arc::default(),
         };
-        draft.add(MessageBody::User { text: prompt.to_owned() }, Visibility::Shown, Provenance::Said, now);
+        draft.add(DraftMessage {
+            by_others: input.has_words_of_others(),
+            ..message(MessageBody::User { text: prompt }, Visibility::Shown, now)
+        });
         draft
     }
 
@@ -63,7 +67,7 @@ impl Draft {
 
     /// Files what sub-agents called.
     fn take_paid(&mut self) {
-        let paid = std::mem::take(&mut *self.paid.lock().unwrap_or_else(PoisonError::into_inner));
+        let paid = std::mem::take(&mut *lock(&self.paid));
         self.exchange.calls.extend(paid);
     }
 
@@ -84,8 +88,7 @@ impl Draft {
 
     /// Whether nothing was put before the model in this exchange but what the user said.
     pub(crate) fn has_only_the_users_words(&self) -> bool {
-        let by_others = |message: &DraftMessage| has_words_of_others(&message.body);
-        self.exchange.recalled.is_empty() && !self.exchange.messages.iter().any(by_others)
+        self.exchange.recalled.is_empty() && !self.exchange.messages.iter().any(|message| message.by_others)
     }
 
     /// A call begins; what comes of it is gathered here.
@@ -117,17 +120,18 @@ impl Draft {
     pub(crate) fn tool_round(&mut self, reply: &Reply, results: &[ToolResult], now: Timestamp) {
         self.take_paid();
         let asked = MessageBody::Assistant { text: reply.text.clone(), tool_calls: reply.tool_calls.clone() };
-        self.add(asked, Visibility::Redacted, Provenance::Said, now);
+        self.add(message(asked, Visibility::Redacted, now));
         for ToolResult { call_id, tool_name, text } in results.iter().cloned() {
+            let by_others = MessageBody::is_result_by_others(&tool_name);
             let given = MessageBody::Tool { call_id, tool_name, text };
-            self.add(given, Visibility::Redacted, Provenance::Said, now);
+            self.add(DraftMessage { by_others, ..message(given, Visibility::Redacted, now) });
             self.exchange.tool_call_count += 1;
         }
     }
 
     pub(crate) fn complete(&mut self, answer: String, provenance: Provenance, now: Timestamp) {
         let body = MessageBody::Assistant { text: answer.clone(), tool_calls: Vec::new() };
-        self.add(body, Visibility::Shown, provenance, now);
+        self.add(DraftMessage { provenance, ..message(body, Visibility::Shown, now) });
         self.exchange.assistant_message = answer;
         self.exchange.completed = now;
     }
@@ -140,24 +144,20 @@ impl Draft {
         self.complete(reason, Provenance::Derived, now);
     }
 
-    fn add(&mut self, body: MessageBody, visibility: Visibility, provenance: Provenance, created: Timestamp) {
-        let tokens = count_tokens(body.text()) as u64;
-        self.exchange.messages.push(DraftMessage {
-            author: None,
-            body,
-            visibility,
-            provenance,
-            tokens,
-            created,
-        });
+    fn add(&mut self, message: DraftMessage) {
+        self.exchange.messages.push(message);
     }
 }
 
-/// Whether a message has more in it than the user typed and the model said: a file that went along, or what a tool gave.
-pub(crate) fn has_words_of_others(body: &MessageBody) -> bool {
-    match body {
-        MessageBody::User { text } => text.contains("\n<file path=\""),
-        MessageBody::Assistant { .. } => false,
-        MessageBody::Tool { tool_name, .. } => tool_name != "core_memory",
+/// Returns a message that was said now by the user, the model or a tool.
+fn message(body: MessageBody, visibility: Visibility, created: Timestamp) -> DraftMessage {
+    DraftMessage {
+        author: None,
+        tokens: count_tokens(body.text()) as u64,
+        body,
+        visibility,
+        provenance: Provenance::Said,
+        by_others: false,
+        created,
     }
 }

@@ -1,5 +1,6 @@
 //! How a turn can fail. Whichever way it does, nothing of it is in memory.
 
+use memoir_core::ConversationId;
 use memoir_models::ModelError;
 use memoir_store::StoreError;
 
@@ -22,5 +23,14 @@ pub enum TurnError {
         answer: String,
         /// Why.
         source: StoreError,
+    },
+    /// Another session has added to the conversation since this one last read it. Nothing of the turn is stored but its
+    /// costs. To go on, resume the conversation and ask again.
+    #[error("another session has added to conversation {conversation}")]
+    Conflict {
+        /// The conversation.
+        conversation: ConversationId,
+        /// The answer, which was paid for, or `None` if the change was noticed before the model was asked.
+        answer: Option<String>,
     },
 }

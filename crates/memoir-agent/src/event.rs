@@ -5,10 +5,14 @@ use std::{sync::Arc, time::Duration};
 use memoir_core::{ConversationId, ExchangeId, ExchangeStatus, Recalled, ToolCall, Usage, Usd};
 use memoir_models::{ChatRequest, ModelError, StopReason};
 use memoir_store::CostSummary;
+use serde::Serialize;
 
 use crate::ContextReport;
 
 /// What happens during a turn, in order.
+///
+/// It serializes to a JSON object with a `type` in snake case, which `docs/json.md` describes. The request that is sent, and
+/// secrets in the arguments of a call, are left out of it.
 #[derive(Debug, Clone)]
 pub enum TurnEvent {
     /// A request goes to the model.
@@ -42,7 +46,8 @@ pub enum TurnEvent {
 }
 
 /// How a tool ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ToolOutcome {
     /// With output.
     Succeeded,
@@ -56,6 +61,9 @@ pub enum ToolOutcome {
 pub type Observer<'a> = &'a mut (dyn FnMut(TurnEvent) + Send);
 
 /// A turn that is over and committed.
+///
+/// It serializes to a JSON object with the `type` `result`, which `docs/json.md` describes. The sizes of the context and the
+/// cost of the whole conversation are left out of it.
 #[derive(Debug, Clone)]
 pub struct TurnReport {
     /// The conversation it belongs to.

@@ -1,7 +1,7 @@
 //! One turn, end to end: history, request, tool loop, commit.
 //!
-//! [`Agent`] holds what every turn needs; [`Agent::run_turn`] is the turn. It prints nothing: what happens
-//! is told to an observer, event by event.
+//! [`Agent`] is the configuration that all sessions share, [`AgentState`] is what one session may change, and
+//! [`Agent::run_turn`] is the turn. It prints nothing: an observer receives every event.
 
 mod agent;
 mod approval;
@@ -10,7 +10,9 @@ mod conversation;
 mod draft;
 mod error;
 mod event;
+mod json;
 mod reply;
+mod state;
 mod subagent;
 mod tool_round;
 mod turn;
@@ -23,4 +25,6 @@ pub use context::{ContextReport, ContextSettings, Layer, Placement};
 pub use conversation::CurrentConversation;
 pub use error::TurnError;
 pub use event::{Observer, ToolOutcome, TurnEvent, TurnReport};
+pub use json::RecalledPassage;
+pub use state::AgentState;
 pub use subagent::{Subagent, SubagentReport};

@@ -3,16 +3,19 @@
 //! Its context is the system prompt, core memory, its own last runs and the request: no window of a conversation, nothing from
 //! memory unless it looks itself. Nobody is asked anything: what its policy does not allow is refused, and said in its report.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use memoir_core::{CallCost, DraftMessage, ExchangeDraft, ExchangeStatus, Message, Provenance, Purpose, Usd};
+use memoir_core::{
+    CallCost, DraftMessage, ExchangeDraft, ExchangeStatus, InputPart, Message, Origin, Provenance, Purpose,
+    TurnInput, Usd, lock,
+};
 use memoir_tools::{Delegating, Delegation};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Agent, CurrentConversation, Observer, ToolOutcome, TurnError, TurnEvent, approval::Approvals,
-    draft::Draft,
+    Agent, AgentState, Observer, ToolOutcome, TurnError, TurnEvent, approval::Approvals, draft::Draft,
+    turn::Turn,
 };
 
 /// What a sub-agent is told beside what every agent is told.
@@ -37,49 +40,55 @@ pub struct SubagentReport {
 
 /// An agent that works alone.
 pub struct Subagent {
-    agent: Agent,
+    agent: Arc<Agent>,
+    state: AgentState,
 }
 
 impl Agent {
-    /// A sub-agent with this agent's model, tools and workspace, which remembers `runs` and may do what `approvals` say.
-    pub fn subagent(&self, runs: Vec<Vec<Message>>, approvals: Approvals) -> Subagent {
-        let mut agent = self.clone();
-        agent.approvals = approvals;
-        agent.approvals.asker = None;
-        // One level: a sub-agent has none of its own. And what is always in context is changed where the user sees it.
-        agent.tools = Arc::new(self.tools.without("run_subagent").without("core_memory"));
-        // The one model that answers with memory has nothing else.
-        if self.model.provenance() != Provenance::Derived {
-            agent.recall = None;
+    /// Returns a sub-agent with the model and tools of `session`. It remembers `runs` and may do what `approvals` allow.
+    pub fn subagent(
+        self: &Arc<Self>,
+        session: &AgentState,
+        runs: Vec<Vec<Message>>,
+        approvals: Approvals,
+    ) -> Subagent {
+        let mut state = session.for_subagent(runs);
+        state.approvals = approvals;
+        state.approvals.asker = None;
+        // Only one level: a sub-agent cannot delegate. Core memory is in every context, so it only changes where the user
+        // sees it.
+        state.tools = Arc::new(session.tools.without("run_subagent").without("core_memory"));
+        // The one model that answers from memory has nothing else to answer from.
+        if session.model.provenance() != Provenance::Derived {
+            state.recall.settings.enabled = false;
         }
-        agent.context.spelling = false;
-        agent.asks_for_digests = false;
-        agent.said = Arc::default();
-        agent.runs = Some(Arc::new(runs));
-        Subagent { agent }
+        state.context.spelling = false;
+        state.asks_for_digests = false;
+        Subagent { agent: Arc::clone(self), state }
     }
 }
 
 impl Subagent {
     /// Bounds what it may do and spend.
     pub fn limited(mut self, max_turns: Option<u32>, budget: Option<Usd>) -> Self {
+        let agent = Arc::make_mut(&mut self.agent);
         if let Some(max_turns) = max_turns {
-            self.agent.limits.max_turns = max_turns;
+            agent.limits.max_turns = max_turns;
         }
-        self.agent.limits.budget = budget.or(self.agent.limits.budget);
+        agent.limits.budget = budget.or(agent.limits.budget);
         self
     }
 
-    /// Works on `prompt`.
+    /// Works on the task that `input` describes.
     pub async fn run(
         &self,
-        prompt: &str,
+        input: impl Into<TurnInput> + Send,
         observer: Observer<'_>,
         cancel: &CancellationToken,
     ) -> SubagentReport {
-        let agent = &self.agent;
-        let mut bill = Bill::begin(agent, prompt);
-        let conversation = CurrentConversation::begin(agent.scope().unwrap_or_default());
+        let turn = Turn { agent: &self.agent, state: &self.state };
+        let input = input.into();
+        let mut bill = Bill::begin(turn, &input);
         let mut refused = Vec::new();
         let mut watching = |event: TurnEvent| {
             if let TurnEvent::ToolFinished { call, outcome: ToolOutcome::Refused } = &event {
@@ -87,10 +96,11 @@ impl Subagent {
             }
             observer(event);
         };
+        let text = input.to_text();
         let answered = tokio::select! {
             biased;
             () = cancel.cancelled() => Err(TurnError::Cancelled),
-            answered = agent.answer(&conversation, prompt, &mut bill.draft, &mut watching) => answered,
+            answered = turn.answer(&text, &mut bill.draft, &mut watching) => answered,
         };
         let (mut exchange, calls) = bill.close();
         let ended = answered.map(|()| exchange.status);
@@ -111,23 +121,24 @@ impl Subagent {
 /// What a sub-agent has said and called so far. If nobody closes it, because whoever waited for it has gone, what it cost is
 /// noted all the same.
 struct Bill<'a> {
-    agent: &'a Agent,
+    turn: Turn<'a>,
     draft: Draft,
     is_closed: bool,
 }
 
 impl<'a> Bill<'a> {
-    fn begin(agent: &'a Agent, prompt: &str) -> Self {
-        let draft = Draft::begin(prompt, agent.model.name(), agent.clock.now());
-        Self { agent, draft, is_closed: false }
+    fn begin(turn: Turn<'a>, input: &TurnInput) -> Self {
+        let draft = Draft::begin(input, turn.state.model.name(), turn.agent.clock.now());
+        Self { turn, draft, is_closed: false }
     }
 
     /// The exchange, and the calls that are to be paid.
     fn close(&mut self) -> (ExchangeDraft, Vec<CallCost>) {
         self.is_closed = true;
         // A call that was cut off in its middle is paid for as well.
-        self.draft.end_call(self.agent.model.as_ref(), self.agent.clock.now());
-        let empty = Draft::begin("", "", self.agent.clock.now());
+        let now = self.turn.agent.clock.now();
+        self.draft.end_call(self.turn.state.model.as_ref(), now);
+        let empty = Draft::begin(&TurnInput::default(), "", now);
         let (exchange, _) = std::mem::replace(&mut self.draft, empty).finished();
         let of_task = |call: &CallCost| CallCost { purpose: Purpose::Task, ..call.clone() };
         let calls = exchange.calls.iter().map(of_task).collect();
@@ -141,7 +152,7 @@ impl Drop for Bill<'_> {
             return;
         }
         let (_, calls) = self.close();
-        let store = Arc::clone(&self.agent.store);
+        let store = Arc::clone(&self.turn.agent.store);
         if let (false, Ok(runtime)) = (calls.is_empty(), tokio::runtime::Handle::try_current()) {
             runtime.spawn(async move {
                 // Nobody is left to be told that it failed.
@@ -153,32 +164,35 @@ impl Drop for Bill<'_> {
 
 /// In a conversation a piece of work may be handed to a sub-agent, with what the agent has itself at that moment.
 pub(crate) struct Delegate {
-    agent: Agent,
+    agent: Arc<Agent>,
+    state: AgentState,
     /// What sub-agents called, to be filed with the exchange.
     calls: Arc<Mutex<Vec<CallCost>>>,
 }
 
 impl Delegate {
-    pub(crate) fn new(agent: &Agent, calls: &Arc<Mutex<Vec<CallCost>>>) -> Self {
-        Self { agent: agent.clone(), calls: Arc::clone(calls) }
+    pub(crate) fn new(turn: Turn<'_>, calls: &Arc<Mutex<Vec<CallCost>>>) -> Self {
+        Self { agent: Arc::clone(turn.agent), state: turn.state.clone(), calls: Arc::clone(calls) }
     }
 }
 
 #[async_trait]
 impl Delegating for Delegate {
     async fn delegate(&self, work: Delegation) -> Result<String, String> {
-        let mut agent = self.agent.clone();
+        let mut state = self.state.clone();
         if let Some(names) = &work.tools {
-            agent.tools = Arc::new(agent.tools.only(names)?);
+            state.tools = Arc::new(state.tools.only(names)?);
         }
-        let limits = agent.limits;
+        let limits = self.agent.limits;
         let budget = work.budget_usd.map(Usd::from_dollars).or(limits.budget);
-        let approvals = Approvals::new(agent.approvals.policy());
-        let subagent = agent
-            .subagent(Vec::new(), approvals)
+        let approvals = Approvals::new(state.approvals.policy());
+        let subagent = self
+            .agent
+            .subagent(&state, Vec::new(), approvals)
             .limited(work.max_turns.map(|most| most.min(limits.max_turns)), budget);
-        let report = subagent.run(&work.task, &mut |_| {}, &CancellationToken::new()).await;
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner).extend(report.calls);
+        let task = InputPart::text(&work.task).with_origin(Origin::Program);
+        let report = subagent.run(task, &mut |_| {}, &CancellationToken::new()).await;
+        lock(&self.calls).extend(report.calls);
         match report.ended {
             Ok(_) => Ok(report.text),
             Err(error) => Err(error.to_string()),

@@ -10,7 +10,7 @@ use memoir_core::{CallCost, ToolCall};
 use memoir_models::ToolResult;
 use memoir_tools::{Plan, ToolError, ToolOutput};
 
-use crate::{Agent, Observer, ToolOutcome, TurnEvent, subagent::Delegate};
+use crate::{Observer, ToolOutcome, TurnEvent, subagent::Delegate, turn::Turn};
 
 /// What came of a call: what the model is told, how it ended, and what the user is told.
 type Came = (String, ToolOutcome, Option<String>);
@@ -28,7 +28,7 @@ struct Round<'a> {
 /// have, too.
 #[derive(Clone, Copy)]
 pub(crate) struct Asking<'a> {
-    pub(crate) agent: &'a Agent,
+    pub(crate) turn: Turn<'a>,
     pub(crate) by_the_user_alone: bool,
 }
 
@@ -40,7 +40,6 @@ pub(crate) async fn run(
     paid: &Arc<Mutex<Vec<CallCost>>>,
     observer: Observer<'_>,
 ) -> Vec<ToolResult> {
-    let agent = asking.agent;
     let mut round = Round {
         asking,
         calls,
@@ -71,7 +70,9 @@ pub(crate) async fn run(
         match allowed {
             Ok(plan) => {
                 round.running.push((index, plan));
-                round.work.push(one(agent, call, Arc::clone(paid)).map(move |came| (index, came)).boxed());
+                round
+                    .work
+                    .push(one(asking.turn, call, Arc::clone(paid)).map(move |came| (index, came)).boxed());
             }
             Err((said, outcome)) => {
                 observer(TurnEvent::ToolFinished { call: call.clone(), outcome });
@@ -132,7 +133,8 @@ impl Round<'_> {
 impl Asking<'_> {
     /// What a call would do.
     async fn plan(self, call: &ToolCall) -> Result<Plan, ToolError> {
-        let planning = self.agent.tools.plan(&call.name, &call.arguments, &self.agent.tool_context);
+        let context = self.turn.agent.tool_context(self.turn.state);
+        let planning = self.turn.state.tools.plan(&call.name, &call.arguments, &context);
         let crashed = |_| Err(ToolError::Failed("the tool crashed".into()));
         let plan = AssertUnwindSafe(planning).catch_unwind().await.unwrap_or_else(crashed)?;
         Ok(if self.by_the_user_alone { plan.as_the_user_asked() } else { plan })
@@ -140,10 +142,10 @@ impl Asking<'_> {
 
     /// Whether a call may be made; otherwise what the model is told.
     async fn allowed(self, call: &ToolCall, plan: &Plan, observer: Observer<'_>) -> Result<(), String> {
-        let agent = self.agent;
-        let project = agent.tool_context.workspace.project();
+        let Turn { agent, state } = self.turn;
+        let project = agent.workspace.project();
         let mut about_to_ask = || observer(TurnEvent::Asking);
-        let decided = agent.approvals.decide(&call.name, plan, project, &mut about_to_ask).await;
+        let decided = state.approvals.decide(&call.name, plan, project, &mut about_to_ask).await;
         let always = decided.map_err(|why| format!("error: not allowed: {why}"))?;
         if let Some(rule) = always {
             let (effect, rule, scope) = (rule.effect.as_str(), rule.to_string(), project.to_string_lossy());
@@ -159,10 +161,10 @@ impl Asking<'_> {
 }
 
 /// Runs one call.
-async fn one(agent: &Agent, call: &ToolCall, paid: Arc<Mutex<Vec<CallCost>>>) -> Came {
+async fn one(turn: Turn<'_>, call: &ToolCall, paid: Arc<Mutex<Vec<CallCost>>>) -> Came {
     // Who delegates gives away what he has himself at this moment.
-    let context = agent.tool_context.clone().delegating(Arc::new(Delegate::new(agent, &paid)));
-    let running = agent.tools.run(&call.name, call.arguments.clone(), &context);
+    let context = turn.agent.tool_context(turn.state).delegating(Arc::new(Delegate::new(turn, &paid)));
+    let running = turn.state.tools.run(&call.name, call.arguments.clone(), &context);
     match AssertUnwindSafe(running).catch_unwind().await {
         Ok(Ok(ToolOutput { text, notice })) => (text, ToolOutcome::Succeeded, notice),
         Ok(Err(error)) => (format!("error: {error}"), ToolOutcome::Failed, None),

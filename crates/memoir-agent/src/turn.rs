@@ -1,13 +1,14 @@
 //! The turn: from a prompt to a committed exchange, or to nothing at all.
 
-use std::{sync::PoisonError, time::Duration};
+use std::{sync::Arc, time::Duration};
 
+use memoir_core::{CallCost, ConversationId, TurnInput};
 use memoir_models::{ChatMessage, ModelError};
-use memoir_store::CostSummary;
+use memoir_store::{CostSummary, StoreError};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Agent, ContextReport, CurrentConversation, Observer, TurnError, TurnEvent, TurnReport,
+    Agent, AgentState, ContextReport, Observer, TurnError, TurnEvent, TurnReport,
     context::{BuiltFor, Context, Notices},
     draft::Draft,
     reply::{self, Reply},
@@ -17,57 +18,77 @@ use crate::{
 /// How long the vectors of an exchange are waited for.
 const EMBEDDING_PATIENCE: Duration = Duration::from_secs(3);
 
+/// An agent and the state of the session whose turn it is.
+#[derive(Clone, Copy)]
+pub(crate) struct Turn<'a> {
+    pub(crate) agent: &'a Arc<Agent>,
+    pub(crate) state: &'a AgentState,
+}
+
 impl Agent {
-    /// Answers `prompt` in `conversation`. The exchange is drafted in memory and committed once, at the end;
+    /// Answers `input` in the conversation of `state`. The exchange is drafted in memory and committed once, at the end;
     /// an error, a cancellation or a crash before that leaves no trace of it in memory. What it cost until
     /// then was paid, and goes on the bill.
     pub async fn run_turn(
-        &self,
-        conversation: &mut CurrentConversation,
-        prompt: &str,
+        self: &Arc<Self>,
+        state: &mut AgentState,
+        input: impl Into<TurnInput> + Send,
         observer: Observer<'_>,
         cancel: &CancellationToken,
     ) -> Result<TurnReport, TurnError> {
-        let mut draft = Draft::begin(prompt, self.model.name(), self.clock.now());
+        let input = input.into();
+        let prompt = &input.to_text();
+        let mut draft = Draft::begin(&input, state.model.name(), self.clock.now());
+        let turn = Turn { agent: self, state };
         let answered = tokio::select! {
             biased;
             () = cancel.cancelled() => Err(TurnError::Cancelled),
-            answered = self.answer(conversation, prompt, &mut draft, observer) => answered,
+            answered = turn.answer(prompt, &mut draft, observer) => answered,
         };
         match answered {
-            Ok(()) => self.commit(conversation, prompt, draft).await,
+            Ok(()) => self.commit(state, prompt, draft).await,
             Err(error) => {
                 // A call that was cancelled in its middle is paid for as well.
-                draft.end_call(self.model.as_ref(), self.clock.now());
-                // The failure is what the user has to know; that its cost could not be noted is not.
-                let _ = self.store.record_calls(conversation.id(), draft.calls()).await;
+                draft.end_call(state.model.as_ref(), self.clock.now());
+                self.record_calls(state.conversation.id(), draft.calls()).await;
                 Err(error)
             }
         }
     }
 
+    /// Records what the calls of a failed turn cost. The failure is what the user has to know, so an error here is only logged.
+    async fn record_calls(&self, conversation: Option<ConversationId>, calls: &[CallCost]) {
+        if let Err(error) = self.store.record_calls(conversation, calls).await {
+            tracing::warn!(%error, "could not record the cost of a failed turn");
+        }
+    }
+
     /// Files the exchange. This takes a moment and cannot be cancelled: that would lose what was paid for.
     async fn commit(
-        &self,
-        conversation: &mut CurrentConversation,
+        self: &Arc<Self>,
+        state: &mut AgentState,
         prompt: &str,
         mut draft: Draft,
     ) -> Result<TurnReport, TurnError> {
         let (window_room, context) = (draft.window_room, draft.context.take());
         let (draft, stop) = draft.finished();
-        let committed = match self.store.commit_exchange(&conversation.target(prompt), &draft).await {
+        let committed = match self.store.commit_exchange(&state.conversation.target(prompt), &draft).await {
             Ok(committed) => committed,
+            Err(StoreError::Conflict { conversation, .. }) => {
+                // Without the exchange they have no other place, and they were paid for.
+                self.record_calls(Some(conversation), &draft.calls).await;
+                return Err(TurnError::Conflict { conversation, answer: Some(draft.assistant_message) });
+            }
             Err(source) => return Err(TurnError::NotKept { answer: draft.assistant_message, source }),
         };
-        conversation.committed_as(committed.conversation_id);
+        state.conversation.record_commit(committed);
         // So that the next prompt can find it, whether memory is asked by itself now or not. What fails here is found by
         // its words, and embedded later.
-        if self.embeds_at_once {
-            let recall = &self.tool_context.recall;
-            let embedding = recall.embed_exchange(committed.exchange_id);
+        if state.embeds_at_once {
+            let embedding = state.recall.embed_exchange(committed.exchange_id);
             let _ = tokio::time::timeout(EMBEDDING_PATIENCE, embedding).await;
         }
-        if self.asks_for_digests {
+        if state.asks_for_digests {
             // Not asked for, it is made of quotations when the time comes.
             let _ = self.ask_for_digest(committed.conversation_id, window_room).await;
         }
@@ -91,36 +112,48 @@ impl Agent {
         })
     }
 
+    /// How large the layers would be if this prompt were sent now.
+    pub async fn preview(
+        self: &Arc<Self>,
+        state: &AgentState,
+        prompt: &str,
+    ) -> Result<ContextReport, TurnError> {
+        let turn = Turn { agent: self, state };
+        let context = turn.build_context(prompt, BuiltFor::Looking, &mut Notices::default()).await?;
+        Ok(context.report)
+    }
+}
+
+impl Turn<'_> {
     /// Talks to the model until it has answered.
     pub(crate) async fn answer(
-        &self,
-        conversation: &CurrentConversation,
+        self,
         prompt: &str,
         draft: &mut Draft,
         observer: Observer<'_>,
     ) -> Result<(), TurnError> {
         let mut notices = Notices::default();
-        let mut context = self.build_context(conversation, prompt, BuiltFor::Sending, &mut notices).await?;
+        let mut context = self.build_context(prompt, BuiltFor::Sending, &mut notices).await?;
         self.tell(notices, observer);
         draft.recalled(std::mem::take(&mut context.recalled));
         draft.window_room = context.window_room;
 
-        for _ in 0..self.limits.max_turns {
+        for _ in 0..self.agent.limits.max_turns {
             let reply = self.reply(&mut context, draft, observer).await?;
             draft.context = Some(context.report.clone());
             if reply.tool_calls.is_empty() {
-                draft.complete(reply.text, self.model.provenance(), self.clock.now());
+                draft.complete(reply.text, self.state.model.provenance(), self.agent.clock.now());
                 return Ok(());
             }
-            if let Some(budget) = self.limits.budget.filter(|budget| draft.spent() >= *budget) {
-                draft.stop(format!("Stopped: what it may cost ({budget}) is spent."), self.clock.now());
+            if let Some(budget) = self.agent.limits.budget.filter(|budget| draft.spent() >= *budget) {
+                draft.stop(format!("Stopped: what it may cost ({budget}) is spent."), self.agent.clock.now());
                 return Ok(());
             }
             let paid = draft.paid();
             let by_the_user_alone = !context.by_others && draft.has_only_the_users_words();
-            let asking = Asking { agent: self, by_the_user_alone };
+            let asking = Asking { turn: self, by_the_user_alone };
             let results = tool_round::run(asking, &reply.tool_calls, &paid, observer).await;
-            draft.tool_round(&reply, &results, self.clock.now());
+            draft.tool_round(&reply, &results, self.agent.clock.now());
             let Reply { text, tool_calls, replay, .. } = reply;
             let asked = ChatMessage::Assistant { text, tool_calls, replay };
             for notice in context.add_round(asked, results) {
@@ -129,38 +162,26 @@ impl Agent {
         }
 
         let reason =
-            format!("Stopped after {} rounds of tool calls without an answer.", self.limits.max_turns);
-        draft.stop(reason, self.clock.now());
+            format!("Stopped after {} rounds of tool calls without an answer.", self.agent.limits.max_turns);
+        draft.stop(reason, self.agent.clock.now());
         Ok(())
     }
 
     /// Says what there is to say about a context.
-    fn tell(&self, notices: Notices, observer: Observer<'_>) {
-        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+    fn tell(self, notices: Notices, observer: Observer<'_>) {
         notices.important.into_iter().for_each(|notice| observer(TurnEvent::Notice(notice)));
         for notice in notices.lasting {
-            if said.insert(notice.clone()) {
+            if self.state.mark_shown(&notice) {
                 observer(TurnEvent::Notice(notice));
             }
         }
         notices.details.into_iter().for_each(|detail| observer(TurnEvent::Detail(detail)));
     }
 
-    /// How large the layers would be if this prompt were sent now.
-    pub async fn preview(
-        &self,
-        conversation: &CurrentConversation,
-        prompt: &str,
-    ) -> Result<ContextReport, TurnError> {
-        let context =
-            self.build_context(conversation, prompt, BuiltFor::Looking, &mut Notices::default()).await?;
-        Ok(context.report)
-    }
-
     /// One reply. When the model says that it was sent too much, the older half of the window is left out and it is asked
     /// once more; the next turn sends less from the start.
     async fn reply(
-        &self,
+        self,
         context: &mut Context,
         draft: &mut Draft,
         observer: Observer<'_>,
@@ -178,33 +199,19 @@ impl Agent {
         }
     }
 
-    /// A request of this size was too much. Less is sent from now on.
-    fn learn_limit(&self, refused: u64) {
-        let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
-        let takes = refused.saturating_mul(3) / 4;
-        let known = learned.entry(self.model.name().to_owned()).or_insert(takes);
-        *known = takes.min(*known);
-    }
-
-    /// What the model was found to take.
-    pub(crate) fn learned_limit(&self) -> Option<u64> {
-        let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
-        learned.get(self.model.name()).copied()
-    }
-
     /// One call. It is noted in the draft as soon as anything of it has come, whether it succeeds or not; what is too much
     /// for the model is remembered.
     async fn ask(
-        &self,
+        self,
         context: &Context,
         draft: &mut Draft,
         observer: Observer<'_>,
     ) -> Result<Reply, ModelError> {
         let request = context.request.clone();
-        let asked = reply::ask(self.model.as_ref(), request, draft.begin_call(), observer).await;
-        let reply = draft.end_call(self.model.as_ref(), self.clock.now());
+        let asked = reply::ask(self.state.model.as_ref(), request, draft.begin_call(), observer).await;
+        let reply = draft.end_call(self.state.model.as_ref(), self.agent.clock.now());
         if matches!(asked, Err(ModelError::ContextTooLong { .. })) {
-            self.learn_limit(context.total());
+            self.state.learn_limit(context.total());
         }
         asked.map(|()| reply)
     }

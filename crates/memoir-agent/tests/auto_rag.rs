@@ -9,8 +9,8 @@ use std::{
 
 use async_trait::async_trait;
 use futures::StreamExt as _;
-use memoir_agent::{Agent, ContextReport, CurrentConversation, Layer, TurnEvent};
-use memoir_core::{ConversationTarget, SystemClock, TimeZone, Usage, Usd, count_tokens};
+use memoir_agent::{Agent, AgentState, ContextReport, CurrentConversation, Layer, TurnEvent};
+use memoir_core::{SystemClock, TimeZone, Usage, Usd, count_tokens};
 use memoir_embed::LocalEmbedder;
 use memoir_models::{
     ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatStream, EmbedTask, Embedder, Embeddings, Finish,
@@ -59,8 +59,8 @@ impl ChatModel for Recorder {
 
 struct Fixture {
     _directory: TempDir,
-    agent: Agent,
-    conversation: CurrentConversation,
+    agent: Arc<Agent>,
+    state: AgentState,
     sent: Arc<Mutex<Vec<usize>>>,
 }
 
@@ -86,16 +86,17 @@ async fn fixture(embedder: Arc<dyn Embedder>, refuses_above: usize) -> Fixture {
             .iter_mut()
             .for_each(|message| message.tokens = count_tokens(message.body.text()) as u64);
         let committed = store.commit_exchange(&target, &draft).await.unwrap();
-        target = ConversationTarget::Existing(committed.conversation_id);
+        target = committed.to_target();
         id = Some(committed.conversation_id);
     }
+    let conversation = CurrentConversation::resume(&store, id.unwrap(), "/p").await.unwrap();
     let recall = Recall::new(Arc::new(store), embedder, Arc::new(SystemClock), TimeZone::UTC);
     let sent = Arc::new(Mutex::new(Vec::new()));
     let model = Recorder { refuses_above, sent: Arc::clone(&sent) };
-    let mut agent = Agent::new(Arc::new(model), ToolContext::new(directory.path(), &[], recall).unwrap());
-    agent.tools = Arc::new(memoir_tools::ToolSet::of(Vec::new()));
-    let conversation = CurrentConversation::resume(id.unwrap(), "/p");
-    Fixture { _directory: directory, agent, conversation, sent }
+    let agent = Arc::new(Agent::new(ToolContext::new(directory.path(), &[], recall.clone()).unwrap()));
+    let mut state = AgentState::new(Arc::new(model), recall, conversation);
+    state.tools = Arc::new(memoir_tools::ToolSet::of(Vec::new()));
+    Fixture { _directory: directory, agent, state, sent }
 }
 
 fn layer(report: &ContextReport, wanted: Layer) -> u64 {
@@ -107,9 +108,9 @@ async fn the_window_gives_room_to_what_is_quoted_and_gets_back_what_is_not_used(
     let mut fixture = fixture(Arc::new(LocalEmbedder), usize::MAX).await;
     let mut made_way = 0;
     for budget in (2300..4500).step_by(50) {
-        fixture.agent.context.budget_tokens = budget;
-        fixture.agent.context.reply_tokens = 300;
-        let look = async |prompt: &str| fixture.agent.preview(&fixture.conversation, prompt).await.unwrap();
+        fixture.state.context.budget_tokens = budget;
+        fixture.state.context.reply_tokens = 300;
+        let look = async |prompt: &str| fixture.agent.preview(&fixture.state, prompt).await.unwrap();
         let (asked, thanked) = (look(QUESTION).await, look("thanks").await);
         assert!(asked.sent() <= budget - 300 && thanked.sent() <= budget - 300);
         assert_eq!(layer(&thanked, Layer::Earlier), 0, "thanks ask for nothing");
@@ -125,11 +126,11 @@ async fn the_window_gives_room_to_what_is_quoted_and_gets_back_what_is_not_used(
 #[tokio::test]
 async fn nothing_is_looked_for_when_recall_is_off() {
     let mut fixture = fixture(Arc::new(LocalEmbedder), usize::MAX).await;
-    fixture.agent.context.budget_tokens = 2300;
-    fixture.agent.context.reply_tokens = 300;
-    let on = fixture.agent.preview(&fixture.conversation, QUESTION).await.unwrap();
-    fixture.agent.recall = None;
-    let off = fixture.agent.preview(&fixture.conversation, QUESTION).await.unwrap();
+    fixture.state.context.budget_tokens = 2300;
+    fixture.state.context.reply_tokens = 300;
+    let on = fixture.agent.preview(&fixture.state, QUESTION).await.unwrap();
+    fixture.state.recall.settings.enabled = false;
+    let off = fixture.agent.preview(&fixture.state, QUESTION).await.unwrap();
     assert!(layer(&on, Layer::Earlier) > 0);
     assert_eq!(layer(&off, Layer::Earlier), 0);
     assert!(layer(&off, Layer::Window) >= layer(&on, Layer::Window));
@@ -168,7 +169,7 @@ async fn what_is_late_is_left_out_and_said() {
         }
     };
     let cancel = CancellationToken::new();
-    let turn = fixture.agent.run_turn(&mut fixture.conversation, QUESTION, &mut observer, &cancel);
+    let turn = fixture.agent.run_turn(&mut fixture.state, QUESTION, &mut observer, &cancel);
     assert_eq!(turn.await.unwrap().text, "ok", "neither the answer nor its keeping waits for it");
     assert_eq!(details, ["Asking memory took too long and was left out."]);
 }
@@ -178,7 +179,7 @@ async fn a_refusal_is_learned_from() {
     let mut fixture = fixture(Arc::new(LocalEmbedder), 900).await;
     let (mut observer, cancel) = (|_: TurnEvent| {}, CancellationToken::new());
     for _ in 0..2 {
-        let turn = fixture.agent.run_turn(&mut fixture.conversation, QUESTION, &mut observer, &cancel);
+        let turn = fixture.agent.run_turn(&mut fixture.state, QUESTION, &mut observer, &cancel);
         turn.await.unwrap();
     }
     let sent = fixture.sent.lock().unwrap().clone();

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use futures::StreamExt as _;
-use memoir_agent::{Agent, ContextSettings, CurrentConversation, Placement, TurnEvent};
+use memoir_agent::{Agent, AgentState, ContextSettings, CurrentConversation, Placement, TurnEvent};
 use memoir_core::{
     ChangedBy, ConversationId, CoreBlock, CoreChange, CoreEntry, Digest, SystemClock, TimeZone, Timestamp,
     Usage, Usd, count_tokens,
@@ -151,7 +151,7 @@ async fn requests(
             .for_each(|message| message.tokens = count_tokens(message.body.text()) as u64);
         let committed = store.commit_exchange(&target, &draft).await.unwrap();
         conversation = Some(committed.conversation_id);
-        target = memoir_core::ConversationTarget::Existing(committed.conversation_id);
+        target = committed.to_target();
     }
     let sent = Arc::new(Mutex::new(Vec::new()));
     let limits = ModelLimits { context: case.context, ..ModelLimits::default() };
@@ -159,21 +159,23 @@ async fn requests(
         Recall::new(Arc::new(store.clone()), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
     recall.scope = Some("/p".into());
     recall.settings.enabled = case.recall;
-    let tool_context = ToolContext::new(&directory.path().join("work"), &[], recall).unwrap();
-    let mut agent = Agent::new(Arc::new(Recorder { limits, sent: Arc::clone(&sent) }), tool_context);
-    agent.context = case.settings.clone();
-    let mut current = match conversation {
-        Some(id) => CurrentConversation::resume(id, "/p"),
+    let tool_context = ToolContext::new(&directory.path().join("work"), &[], recall.clone()).unwrap();
+    let agent = Arc::new(Agent::new(tool_context));
+    let current = match conversation {
+        Some(id) => CurrentConversation::resume(&store, id, "/p").await.unwrap(),
         None => CurrentConversation::begin("/p"),
     };
+    let model = Arc::new(Recorder { limits, sent: Arc::clone(&sent) });
+    let mut state = AgentState::new(model, recall, current);
+    state.context = case.settings.clone();
     let mut observer = |_: TurnEvent| {};
-    agent.run_turn(&mut current, &prompt(case), &mut observer, &CancellationToken::new()).await.unwrap();
+    agent.run_turn(&mut state, &prompt(case), &mut observer, &CancellationToken::new()).await.unwrap();
     let digest = match conversation {
         Some(id) => store.digest(id).await.unwrap(),
         None => None,
     };
     let next = "what about the boiler in Lisbon?";
-    agent.run_turn(&mut current, next, &mut observer, &CancellationToken::new()).await.unwrap();
+    agent.run_turn(&mut state, next, &mut observer, &CancellationToken::new()).await.unwrap();
     let sent = std::mem::take(&mut *sent.lock().unwrap());
     (store, conversation, sent, digest)
 }

@@ -12,7 +12,7 @@ use std::{
 
 use async_trait::async_trait;
 use futures::{FutureExt as _, StreamExt as _};
-use memoir_agent::{Agent, CurrentConversation, TurnError, TurnEvent, TurnReport};
+use memoir_agent::{Agent, AgentState, CurrentConversation, TurnError, TurnEvent, TurnReport};
 use memoir_core::{SystemClock, TimeZone, ToolCall, ToolSpec, Usage, Usd};
 use memoir_embed::LocalEmbedder;
 use memoir_models::{ChatEvent, ChatModel, ChatRequest, ChatStream, Finish, ModelError, StopReason};
@@ -90,15 +90,15 @@ async fn turn(
     model: impl ChatModel + 'static,
 ) -> (SqliteStore, Result<TurnReport, TurnError>) {
     let store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
-    let recall =
+    let mut recall =
         Recall::new(Arc::new(store.clone()), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
-    let tool_context = ToolContext::new(directory.path(), &[], recall).unwrap();
-    let mut agent = Agent::new(Arc::new(model), tool_context);
-    agent.tools = Arc::new(ToolSet::of(vec![Arc::new(Bomb)]));
-    agent.recall = None;
-    let mut conversation = CurrentConversation::begin("/test");
+    recall.settings.enabled = false;
+    let tool_context = ToolContext::new(directory.path(), &[], recall.clone()).unwrap();
+    let agent = Arc::new(Agent::new(tool_context));
+    let mut state = AgentState::new(Arc::new(model), recall, CurrentConversation::begin("/test"));
+    state.tools = Arc::new(ToolSet::of(vec![Arc::new(Bomb)]));
     let mut observer = |_: TurnEvent| {};
-    let result = agent.run_turn(&mut conversation, "Go", &mut observer, &CancellationToken::new()).await;
+    let result = agent.run_turn(&mut state, "Go", &mut observer, &CancellationToken::new()).await;
     (store, result)
 }
 

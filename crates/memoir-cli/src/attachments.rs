@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use memoir_core::without_fence;
+use memoir_core::{InputPart, TurnInput};
 
 use crate::paths::expand_home;
 
@@ -39,18 +39,13 @@ pub(crate) fn named(prompt: &str, directory: &Path, project: &Path) -> Vec<Attac
 }
 
 /// The prompt with what goes along behind it.
-pub(crate) fn attached(prompt: &str, attachments: &[Attachment]) -> String {
-    let mut whole = prompt.to_owned();
+pub(crate) fn attached(prompt: &str, attachments: &[Attachment]) -> TurnInput {
+    let mut input = TurnInput::from(prompt);
     for Attachment { name, text, .. } in attachments {
         let Ok(text) = text else { continue };
-        whole.push_str(&beside(name, text));
+        input.parts.push(InputPart::file(name, text));
     }
-    whole
-}
-
-/// Text of others, to stand behind a prompt. Nothing in it ends it.
-pub(crate) fn beside(name: &str, text: &str) -> String {
-    format!("\n\n<file path=\"{name}\">\n{}\n</file>", without_fence(text, "file").trim_end())
+    input
 }
 
 fn located(name: &str, directory: &Path) -> Option<PathBuf> {
@@ -87,7 +82,7 @@ mod tests {
         assert_eq!(named("mail me@home or @nobody"), []);
         let prompt = "What is in @a.txt, and @a.txt?";
         assert_eq!(
-            attached(prompt, &named(prompt)),
+            attached(prompt, &named(prompt)).to_text(),
             "What is in @a.txt, and @a.txt?\n\n<file path=\"a.txt\">\nfirst ‹/file> line\n</file>"
         );
         let others = named("see @b.bin and @c.txt and @../secret.txt");

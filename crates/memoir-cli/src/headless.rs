@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Write as _, stdout};
 
 use anstream::eprintln;
 use memoir_agent::{TurnEvent, TurnReport};
-use memoir_core::ExchangeStatus;
+use memoir_core::{ExchangeStatus, TurnInput};
 use memoir_redact::without_secrets;
 use tokio_util::sync::CancellationToken;
 
@@ -18,16 +18,15 @@ use crate::{
     app::App,
     args::OutputFormat,
     interrupts::Interrupts,
-    output::{JsonResult, event_json},
     trace::{self, Verbosity},
 };
 
-/// Answers `prompt` and prints the answer as asked.
-pub(crate) async fn answer(mut app: App, prompt: &str, format: OutputFormat) -> Result<(), Failure> {
+/// Answers `input` and prints the answer as asked.
+pub(crate) async fn answer(mut app: App, input: TurnInput, format: OutputFormat) -> Result<(), Failure> {
     let mut printer = Printer::new(format, app.verbosity);
     let cancel = CancellationToken::new();
     let mut observer = |event: TurnEvent| printer.observe(&event);
-    let turn = app.session.turn(prompt, &mut observer, &cancel);
+    let turn = app.session.turn(input, &mut observer, &cancel);
     let result = Interrupts::listen().cancelling(&cancel, turn).await;
     match result {
         Ok(report) => {
@@ -85,7 +84,7 @@ impl Printer {
     /// Shows an event. A reader that went away is noticed when the result is printed.
     fn observe(&mut self, event: &TurnEvent) {
         if self.format == OutputFormat::StreamJson {
-            let _ = writeln!(stdout(), "{}", event_json(event));
+            let _ = writeln!(stdout(), "{}", serde_json::to_string(event).unwrap_or_default());
         }
         match event {
             TurnEvent::Text(text) if self.watching == Watching::Yes => {
@@ -129,7 +128,7 @@ impl Printer {
             (OutputFormat::Text, Watching::No) if stopped => {}
             (OutputFormat::Text, Watching::No) => writeln!(stdout(), "{}", report.text)?,
             (OutputFormat::Json | OutputFormat::StreamJson, _) => {
-                let json = serde_json::to_string(&JsonResult::from(report)).map_err(std::io::Error::from)?;
+                let json = serde_json::to_string(report).map_err(std::io::Error::from)?;
                 writeln!(stdout(), "{json}")?;
             }
         }

@@ -2,29 +2,28 @@
 
 use std::io::{self, IsTerminal as _, Read as _, stdin};
 
+use memoir_core::{InputPart, TurnInput};
 use memoir_runtime::failure::{Failure, FailureKind};
 
-use crate::{
-    args::{Args, OutputFormat},
-    attachments::beside,
-};
+use crate::args::{Args, OutputFormat};
 
 /// Where the talk takes place.
 pub(crate) enum Talk {
     /// In a terminal, line by line.
     Terminal,
     /// Once, with this prompt.
-    Once(String),
+    Once(TurnInput),
 }
 
 /// What the command line and stdin ask for.
 pub(crate) fn talk(args: &Args) -> Result<Talk, Failure> {
     let piped = !stdin().is_terminal();
     let prompt = match &args.prompt {
-        Some(prompt) => match piped_text()? {
-            Some(text) if !text.trim().is_empty() => format!("{prompt}{}", beside("stdin", &text)),
-            _ => prompt.clone(),
-        },
+        Some(prompt) => {
+            let mut input = TurnInput::from(prompt);
+            input.parts.extend(piped_text()?.filter(|text| !text.trim().is_empty()).map(InputPart::piped));
+            input
+        }
         None if piped => match read_stdin()? {
             text if text.is_empty() => {
                 return Err(Failure::new(FailureKind::Usage, "there is no terminal and nothing on stdin")
@@ -32,11 +31,11 @@ pub(crate) fn talk(args: &Args) -> Result<Talk, Failure> {
                         "Ask with: memoir -p \"your question\", or pipe the question in.",
                     ));
             }
-            text => text,
+            text => text.into(),
         },
         None => return in_terminal(args).map(|()| Talk::Terminal),
     };
-    if prompt.trim().is_empty() {
+    if prompt.to_text().trim().is_empty() {
         return Err(
             Failure::new(FailureKind::Usage, "the prompt is empty").hint("Write what you want to ask.")
         );
@@ -47,7 +46,7 @@ pub(crate) fn talk(args: &Args) -> Result<Talk, Failure> {
 /// What the demo is asked.
 pub(crate) fn demo(question: Option<&str>) -> Result<Talk, Failure> {
     match question {
-        Some(question) => Ok(Talk::Once(question.to_owned())),
+        Some(question) => Ok(Talk::Once(question.into())),
         None if stdin().is_terminal() => on_a_screen().map(|()| Talk::Terminal),
         None => Err(Failure::new(FailureKind::Usage, "there is no terminal")
             .hint("Ask the demo one question: memoir demo \"your question\".")),

@@ -54,7 +54,7 @@ async fn open_and_run(args: Args) -> Result<(), Failure> {
         None => Some(prompt_source::talk(&args)?),
     };
     let prompt = match &talk {
-        Some(Talk::Once(prompt)) => Some(prompt.clone()),
+        Some(Talk::Once(input)) => Some(input.to_text()),
         Some(Talk::Terminal) | None => None,
     };
     let runtime = Runtime::open(RuntimeOptions { prompt, ..options }).await?;
@@ -89,7 +89,7 @@ async fn run_with(args: Args, talk: Option<Talk>, runtime: &Runtime) -> Result<(
     }
     let app = App::new(session, verbosity, printer);
     match talk {
-        Talk::Once(prompt) => headless::answer(app, &prompt, args.output_format).await,
+        Talk::Once(input) => headless::answer(app, input, args.output_format).await,
         Talk::Terminal => repl::run(app).await,
     }
 }

@@ -48,10 +48,23 @@ impl NewConversation {
 pub enum ConversationTarget {
     /// A conversation that does not exist yet.
     New(NewConversation),
-    /// One that does.
-    Existing(ConversationId),
-    /// One that does, in place of an exchange of it, which goes.
-    InPlaceOf(ConversationId, ExchangeId),
+    /// A conversation that exists.
+    Existing {
+        /// The conversation.
+        conversation: ConversationId,
+        /// The last exchange of it that the caller has read, or `None` if it had none. A store refuses the commit if the
+        /// conversation has a newer exchange, so that two sessions cannot interleave without noticing.
+        last_seen: Option<ExchangeId>,
+    },
+    /// A conversation that exists, in place of one of its exchanges, which is deleted.
+    InPlaceOf {
+        /// The conversation.
+        conversation: ConversationId,
+        /// The exchange that is replaced.
+        replaced: ExchangeId,
+        /// As for [`ConversationTarget::Existing`].
+        last_seen: Option<ExchangeId>,
+    },
 }
 
 /// The first line of a prompt, cut to a length that fits one line of a list.

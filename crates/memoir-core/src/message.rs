@@ -79,6 +79,22 @@ impl MessageBody {
             Self::User { text } | Self::Assistant { text, .. } | Self::Tool { text, .. } => text,
         }
     }
+
+    /// Guesses [`Message::by_others`] for a message from a source that did not record it, such as an older export or a task
+    /// history: a user's message counts if it contains the fence of an attached file.
+    pub fn infer_by_others(&self) -> bool {
+        match self {
+            Self::User { text } => text.contains("\n<file path=\""),
+            Self::Assistant { .. } => false,
+            Self::Tool { tool_name, .. } => Self::is_result_by_others(tool_name),
+        }
+    }
+
+    /// Returns whether a result of the tool `name` counts as written by others. The core memory tool only repeats what the
+    /// user and the model wrote.
+    pub fn is_result_by_others(name: &str) -> bool {
+        name != "core_memory"
+    }
 }
 
 /// Whether a message is sent again in later exchanges.
@@ -113,6 +129,8 @@ pub struct DraftMessage {
     pub visibility: Visibility,
     /// Whether it is new.
     pub provenance: Provenance,
+    /// Whether it contains text that neither the user nor the model wrote: an attached file, piped text, or a tool's output.
+    pub by_others: bool,
     /// Its size for the budget.
     pub tokens: u64,
     /// When it was said.
@@ -137,6 +155,8 @@ pub struct Message {
     pub visibility: Visibility,
     /// Whether it was new.
     pub provenance: Provenance,
+    /// See [`DraftMessage::by_others`].
+    pub by_others: bool,
     /// Its size for the budget.
     pub tokens: u64,
     /// When it was said.

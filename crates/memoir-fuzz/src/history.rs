@@ -34,6 +34,7 @@ pub fn history(data: &[u8]) {
         },
         visibility: Visibility::Shown,
         provenance: Provenance::Said,
+        by_others: false,
         tokens: 1,
         created: NOW,
     });

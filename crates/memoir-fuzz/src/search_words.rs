@@ -66,6 +66,7 @@ async fn filled() -> memoir_store::Result<SqliteStore> {
         body: MessageBody::User { text: SAID.into() },
         visibility: Visibility::Shown,
         provenance: Provenance::Said,
+        by_others: false,
         tokens: count_tokens(SAID) as u64,
         created: moment,
     };

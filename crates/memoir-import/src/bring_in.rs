@@ -1,6 +1,6 @@
 //! Filing talk from elsewhere, once.
 
-use memoir_core::{ConversationId, DraftMessage, Message, NewConversation, Timestamp};
+use memoir_core::{ConversationId, DraftMessage, ExchangeId, Message, NewConversation, Timestamp};
 use memoir_store::{Import, NewImport, Store, StoreError};
 use sha2::{Digest as _, Sha256};
 
@@ -41,9 +41,9 @@ pub async fn bring_in(
         };
         let new = match &known {
             Some(known) => unsaid_here(store, known, messages).await?,
-            None => messages,
+            None => Unsaid { messages, last_seen: None },
         };
-        let outcome = match (&known, new.len()) {
+        let outcome = match (&known, new.messages.len()) {
             (_, 0) => return Ok(Imported::Known),
             (None, count) => Imported::New(count),
             (Some(_), count) => Imported::Grown(count),
@@ -55,12 +55,16 @@ pub async fn bring_in(
             origin: &origin,
             conversation: &NewConversation { title: thread.title.clone(), scope: thread.scope.clone() },
             seen: known.as_ref().map(|known| (known.messages, known.checksum.as_str())),
-            exchanges: &exchanges(&said_by(now, new), &thread.model),
+            last_seen: new.last_seen,
+            exchanges: &exchanges(&said_by(now, new.messages), &thread.model),
             messages: messages.len() as u64,
             checksum: &checksum(messages),
         };
-        if store.put_import(&import).await?.is_some() {
-            return Ok(outcome);
+        match store.put_import(&import).await {
+            Ok(Some(_)) => return Ok(outcome),
+            // Someone else has added to it since it was looked at.
+            Ok(None) | Err(StoreError::Conflict { .. }) => {}
+            Err(error) => return Err(error),
         }
     }
     Err(StoreError::Other("someone else brings in the same at this moment".into()))
@@ -87,17 +91,24 @@ fn home(origin: &str) -> Option<(Timestamp, ConversationId)> {
     Some((Timestamp::from_millis(created.parse().ok()?), ConversationId::new(id.parse().ok()?)))
 }
 
+/// What is not in the store yet of a conversation from elsewhere.
+struct Unsaid<'a> {
+    messages: &'a [DraftMessage],
+    /// The last exchange of it in the store.
+    last_seen: Option<ExchangeId>,
+}
+
 /// What of a conversation's messages is neither brought in nor said here: one that went on here after it was brought in
 /// comes back with what was said here.
 async fn unsaid_here<'a>(
     store: &dyn Store,
     known: &Import,
     messages: &'a [DraftMessage],
-) -> Result<&'a [DraftMessage], StoreError> {
+) -> Result<Unsaid<'a>, StoreError> {
     let had = usize::try_from(known.messages).unwrap_or(usize::MAX);
     let new = messages.get(had..).unwrap_or_default();
     if new.is_empty() {
-        return Ok(new);
+        return Ok(Unsaid { messages: new, last_seen: None });
     }
     let here = store.messages(known.conversation_id, u32::MAX).await?;
     let went_on = here.get(had..).unwrap_or_default();
@@ -106,7 +117,8 @@ async fn unsaid_here<'a>(
             == (&here.author, here.created, here.body.role(), here.body.text())
     };
     let said_here = new.iter().zip(went_on).take_while(same).count();
-    Ok(new.get(said_here..).unwrap_or_default())
+    let last_seen = here.iter().map(|message| message.exchange_id).max();
+    Ok(Unsaid { messages: new.get(said_here..).unwrap_or_default(), last_seen })
 }
 
 /// How a conversation from elsewhere stands to what is here.
@@ -292,7 +304,9 @@ mod tests {
         );
         let id = store.imports("chatgpt/1").await.unwrap()[0].conversation_id;
         let draft = exchanges(&all[2..4], "m").remove(0);
-        store.commit_exchange(&ConversationTarget::Existing(id), &draft).await.unwrap();
+        let last_seen = store.exchanges(id, 1).await.unwrap().pop().map(|last| last.id);
+        let target = ConversationTarget::Existing { conversation: id, last_seen };
+        store.commit_exchange(&target, &draft).await.unwrap();
         assert_eq!(
             bring_in(&store, &talk(&all[..4]), SystemClock.now(), false).await.unwrap(),
             Imported::Known

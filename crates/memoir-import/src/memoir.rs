@@ -93,6 +93,10 @@ pub struct MessageLine {
     /// Whether the program made it, of what memory held already.
     #[serde(default, skip_serializing_if = "is_false")]
     pub derived: bool,
+    /// Whether it contains text that neither the user nor the model wrote. Only given where the text itself would suggest the
+    /// opposite, so that files from before this field existed read the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_others: Option<bool>,
     /// What a model asked to run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
@@ -173,6 +177,7 @@ impl From<&Message> for MessageLine {
             author: message.author.clone(),
             redacted: message.visibility == Visibility::Redacted,
             derived: message.provenance == Provenance::Derived,
+            by_others: (message.by_others != message.body.infer_by_others()).then_some(message.by_others),
             tool_calls: Vec::new(),
             call_id: None,
             tool_name: None,
@@ -200,6 +205,7 @@ impl MessageLine {
         };
         Some(DraftMessage {
             author: self.author,
+            by_others: self.by_others.unwrap_or_else(|| body.infer_by_others()),
             body,
             visibility: if self.redacted { Visibility::Redacted } else { Visibility::Shown },
             provenance: if self.derived { Provenance::Derived } else { Provenance::Said },
@@ -307,7 +313,7 @@ mod tests {
         }
     }
 
-    fn message(author: Option<String>, body: MessageBody, bits: [bool; 2], millis: i64) -> Message {
+    fn message(author: Option<String>, body: MessageBody, bits: [bool; 3], millis: i64) -> Message {
         Message {
             id: MessageId::new(1),
             exchange_id: ExchangeId::new(3),
@@ -316,6 +322,7 @@ mod tests {
             body,
             visibility: if bits[0] { Visibility::Redacted } else { Visibility::Shown },
             provenance: if bits[1] { Provenance::Derived } else { Provenance::Said },
+            by_others: bits[2],
             tokens: 9,
             created: Timestamp::from_millis(millis),
         }
@@ -332,17 +339,17 @@ mod tests {
     fn lines_look_as_they_are_described() {
         let call = ToolCall { id: "c1".into(), name: "read".into(), arguments: json!({"path": "a"}) };
         let messages = [
-            message(None, MessageBody::User { text: "Hi".into() }, [false, false], 1_700_000_000_000),
+            message(None, MessageBody::User { text: "Hi".into() }, [false, false, false], 1_700_000_000_000),
             message(
                 None,
                 MessageBody::Assistant { text: String::new(), tool_calls: vec![call] },
-                [true, false],
+                [true, false, false],
                 1_700_000_000_001,
             ),
             message(
                 None,
                 MessageBody::Tool { call_id: "c1".into(), tool_name: "read".into(), text: "x".into() },
-                [true, true],
+                [true, true, true],
                 1_700_000_000_002,
             ),
         ];
@@ -400,7 +407,7 @@ mod tests {
         #[test]
         fn messages_come_back_as_they_were(
             messages in proptest::collection::vec(
-                (any::<Option<String>>(), body(), any::<[bool; 2]>(), -60_000_000_000_000..200_000_000_000_000_i64)
+                (any::<Option<String>>(), body(), any::<[bool; 3]>(), -60_000_000_000_000..200_000_000_000_000_i64)
                     .prop_map(|(author, body, bits, millis)| message(author, body, bits, millis)),
                 1..6,
             )
@@ -419,6 +426,7 @@ mod tests {
                     body: message.body,
                     visibility: message.visibility,
                     provenance: message.provenance,
+                    by_others: message.by_others,
                     tokens: 0,
                     created: message.created,
                 })

@@ -20,6 +20,7 @@ pub fn assistant(created: Timestamp, text: impl Into<String>) -> DraftMessage {
 fn message(body: MessageBody, created: Timestamp) -> DraftMessage {
     DraftMessage {
         author: None,
+        by_others: body.infer_by_others(),
         body,
         visibility: Visibility::Shown,
         provenance: Provenance::Said,

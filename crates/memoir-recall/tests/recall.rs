@@ -5,9 +5,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use async_trait::async_trait;
-use memoir_core::{
-    Clock, ConversationTarget, Passage, Recollection, TimeZone, Timestamp, Usage, Usd, count_tokens,
-};
+use memoir_core::{Clock, Passage, Recollection, TimeZone, Timestamp, Usage, Usd, count_tokens};
 use memoir_embed::LocalEmbedder;
 use memoir_models::{EmbedTask, Embedder, Embeddings, ModelError};
 use memoir_recall::{Asking, Recall, ScopeRule};
@@ -52,7 +50,7 @@ impl Memory {
                 .iter_mut()
                 .for_each(|message| message.tokens = count_tokens(message.body.text()) as u64);
             let committed = self.store.commit_exchange(&target, &draft).await.unwrap();
-            target = ConversationTarget::Existing(committed.conversation_id);
+            target = committed.to_target();
         }
     }
 

@@ -32,6 +32,7 @@ pub struct Background {
     pub summarizer: Option<Arc<dyn ChatModel>>,
     /// Whether the user paused the workers.
     pub is_paused: bool,
+    is_started: bool,
     summaries: Summaries,
     listener: Option<Listener>,
 }
@@ -50,6 +51,7 @@ impl Background {
             settings,
             summarizer,
             is_paused: false,
+            is_started: false,
             listener,
         }
     }
@@ -77,6 +79,7 @@ impl Background {
     }
 
     pub(crate) async fn start(&mut self, persistence: Persistence, conversation: Option<ConversationId>) {
+        self.is_started = true;
         if self.is_paused {
             self.runner.pause().await;
         }
@@ -117,7 +120,11 @@ impl Background {
     /// Lets the workers continue, unless the user paused them. They leave `conversation` alone, in other processes too.
     pub async fn resume_after_turn(&self, conversation: Option<ConversationId>) {
         let context = self.context();
-        if context.set_current(conversation) != conversation {
+        let has_changed = context.set_current(conversation) != conversation;
+        if !self.is_started {
+            return;
+        }
+        if has_changed {
             let until = Timestamp::from_millis(context.clock.now().as_millis() + HELD_MS);
             let held = context.store.hold_conversation(&context.owner, conversation, until).await;
             if let Err(error) = held {
@@ -154,6 +161,9 @@ impl Background {
     }
 
     pub(crate) async fn stop(mut self) {
+        if !self.is_started {
+            return;
+        }
         self.runner.stop_all().await;
         let context = self.runner.office();
         let released = context.store.hold_conversation(&context.owner, None, context.clock.now()).await;

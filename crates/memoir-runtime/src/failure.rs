@@ -193,6 +193,15 @@ impl From<TurnError> for Failure {
                 failure.message = format!("the answer could not be kept: {}", failure.message);
                 Self { answer: Some(answer), ..failure }
             }
+            TurnError::Conflict { conversation, answer } => {
+                let what =
+                    if answer.is_some() { "the answer could not be stored" } else { "nothing was sent" };
+                let message = format!("{what}: another session has added to conversation {conversation}");
+                let hint = format!(
+                    "Resume it (`/resume {conversation}`, or `memoir -r {conversation}`) to see what the other session added, then send the prompt again."
+                );
+                Self { answer, ..Self::new(FailureKind::Failed, message).hint(hint) }
+            }
         }
     }
 }

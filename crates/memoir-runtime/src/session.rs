@@ -3,9 +3,9 @@
 use std::{path::PathBuf, sync::Arc};
 
 use memoir_agent::{
-    Agent, Approvals, Asker, ContextReport, CurrentConversation, Observer, TurnError, TurnReport,
+    Agent, AgentState, Approvals, Asker, ContextReport, CurrentConversation, Observer, TurnError, TurnReport,
 };
-use memoir_core::{ConversationId, ExchangeId, Recalled};
+use memoir_core::{ConversationId, ExchangeId, Recalled, TurnInput};
 use memoir_recall::Recall;
 use memoir_store::ConversationList;
 use memoir_tools::ToolSet;
@@ -59,8 +59,8 @@ pub struct SessionOptions {
 /// A prompt that got no answer.
 #[derive(Debug, Clone)]
 pub struct Unanswered {
-    /// The prompt.
-    pub prompt: String,
+    /// What was asked.
+    pub input: TurnInput,
     /// The exchange that its answer was to replace.
     pub replacing: Option<ExchangeId>,
 }
@@ -71,10 +71,10 @@ pub struct Unanswered {
 pub struct Session {
     /// The runtime it belongs to.
     pub runtime: Runtime,
-    /// The agent that runs its turns.
-    pub agent: Agent,
-    /// The conversation.
-    pub conversation: CurrentConversation,
+    /// The agent that runs its turns. It never changes.
+    pub agent: Arc<Agent>,
+    /// What may change between two turns: the model, the tools, the approvals, the settings and the conversation.
+    pub state: AgentState,
     /// The scope of conversations that it starts.
     pub project: String,
     /// The model, and why it was chosen.
@@ -107,7 +107,8 @@ impl Session {
             demo::fill(&recall).await?;
         }
         let directories = existing_directories(options.directories)?;
-        let mut agent = tools::agent(model, recall, (runtime.project(), &directories), &models).await?;
+        let (agent, mut state) =
+            tools::agent(model, recall, (runtime.project(), &directories), &models).await?;
         let rules_of = runtime.project().to_string_lossy();
         let policy = permissions::policy(
             options.approval.as_deref(),
@@ -116,27 +117,27 @@ impl Session {
             &rules_of,
             runtime.home(),
         );
-        agent.approvals = Approvals::new(policy.await?);
-        agent.approvals.asker = options.asker;
+        state.approvals = Approvals::new(policy.await?);
+        state.approvals.asker = options.asker;
         let persona = personas::in_use(store.as_ref(), runtime.home(), &mut notices).await?;
-        agent.persona = persona.map(|(_, text)| text);
+        state.persona = persona.map(|(_, text)| text);
         let summarizer = models.connect_summarizer(store.as_ref(), &mut notices).await?;
         let background = Background::new(
-            agent.tool_context.recall.clone(),
+            state.recall.clone(),
             summarizer,
             runtime.worker_settings().await?,
             options.listener,
         );
         let skills = tools::skills(runtime.project(), runtime.home());
         notices.extend(skills.faults.iter().map(|fault| format!("A skill was left out: {fault}.")));
-        let servers = Servers::reach(&models.config.mcp, &agent.tool_context.sandbox.variables);
+        let servers = Servers::reach(&models.config.mcp, &agent.sandbox.variables);
         let summaries = Arc::new(background.summaries());
-        agent.tools = Arc::new(ToolSet::all().with_summaries(summaries).with_skills(&skills));
+        state.tools = Arc::new(ToolSet::all().with_summaries(summaries).with_skills(&skills));
         let project = runtime.scope();
-        let conversation = open_conversation(&runtime, options.conversation, &mut notices).await?;
+        state.conversation = open_conversation(&runtime, options.conversation, &mut notices).await?;
         let mut session = Self {
             agent,
-            conversation,
+            state,
             project,
             choice,
             last_recalled: Recalled::default(),
@@ -160,12 +161,13 @@ impl Session {
     /// stored then but what it cost, and the prompt is kept in [`Self::unanswered`].
     pub async fn turn(
         &mut self,
-        prompt: &str,
+        input: impl Into<TurnInput> + Send,
         observer: Observer<'_>,
         cancel: &CancellationToken,
     ) -> Result<TurnReport, TurnError> {
+        let input = input.into();
         let prepared = async {
-            self.agent.tools = self.servers.join(&self.agent.tools, observer).await;
+            self.state.tools = self.servers.join(&self.state.tools, observer).await;
             // While a turn runs, nothing else calls a model or writes.
             self.background.pause_for_turn().await;
         };
@@ -173,8 +175,8 @@ impl Session {
             () = prepared => {}
             () = cancel.cancelled() => {}
         }
-        let result = self.agent.run_turn(&mut self.conversation, prompt, observer, cancel).await;
-        self.background.resume_after_turn(self.conversation.id()).await;
+        let result = self.agent.run_turn(&mut self.state, input.clone(), observer, cancel).await;
+        self.background.resume_after_turn(self.state.conversation.id()).await;
         match &result {
             Ok(report) => {
                 self.last_recalled = report.recalled.clone();
@@ -182,9 +184,9 @@ impl Session {
                 (self.last_answer, self.unanswered) = (Some(report.text.clone()), None);
             }
             Err(_) => {
-                let replacing = self.conversation.replacing();
-                self.unanswered = Some(Unanswered { prompt: prompt.to_owned(), replacing });
-                self.conversation.replace(None);
+                let replacing = self.state.conversation.replacing();
+                self.unanswered = Some(Unanswered { input, replacing });
+                self.state.conversation.replace(None);
             }
         }
         result
@@ -192,13 +194,13 @@ impl Session {
 
     /// Returns memory as this session searches it, whether it is searched automatically or not.
     pub fn recall(&self) -> &Recall {
-        &self.agent.tool_context.recall
+        &self.state.recall
     }
 
     /// Switches to another conversation.
     pub async fn enter(&mut self, conversation: CurrentConversation) {
-        self.conversation = conversation;
-        self.background.resume_after_turn(self.conversation.id()).await;
+        self.state.conversation = conversation;
+        self.background.resume_after_turn(self.state.conversation.id()).await;
         (self.last_recalled, self.last_context) = (Recalled::default(), None);
         (self.last_answer, self.unanswered) = (None, None);
     }
@@ -209,7 +211,7 @@ impl Session {
     ///
     /// Fails if the model cannot be called as it is set up; the present one stays.
     pub async fn switch_model(&mut self, mut choice: Choice) -> Result<(), Failure> {
-        self.agent.model = self.runtime.models().connect(&mut choice).await?;
+        self.state.model = self.runtime.models().connect(&mut choice).await?;
         self.choice = choice;
         // The sizes and prices were those of the other model.
         self.last_context = None;
@@ -225,10 +227,7 @@ impl Session {
         let store = Arc::clone(self.runtime.store());
         let models = self.runtime.models();
         let embedder = models.connect_embedder(store.as_ref(), &mut self.notices).await?;
-        self.agent.tool_context.recall.embedder = Arc::clone(&embedder);
-        if let Some(recall) = &mut self.agent.recall {
-            recall.embedder = embedder;
-        }
+        self.state.recall.embedder = embedder;
         self.restart_background().await;
         Ok(())
     }
@@ -249,7 +248,7 @@ impl Session {
     /// Starts every worker that is switched on and can do its work.
     pub async fn start_background(&mut self) {
         self.divide_work();
-        self.background.start(self.runtime.persistence(), self.conversation.id()).await;
+        self.background.start(self.runtime.persistence(), self.state.conversation.id()).await;
     }
 
     /// Restarts the workers with the present models and settings.
@@ -261,8 +260,8 @@ impl Session {
     /// Decides what a turn does itself and what it leaves to the workers: nobody should wait for a remote server.
     pub fn divide_work(&mut self) {
         let persistence = self.runtime.persistence();
-        self.agent.asks_for_digests = self.background.makes_digests(persistence);
-        self.agent.embeds_at_once = self.background.embeds_locally(persistence);
+        self.state.asks_for_digests = self.background.makes_digests(persistence);
+        self.state.embeds_at_once = self.background.embeds_locally(persistence);
     }
 
     /// Ends the session: stops its workers and gives up its claim on the conversation.
@@ -313,7 +312,9 @@ async fn open_conversation(
         Resume::New | Resume::Latest | Resume::Conversation(_) => id,
     };
     match store.conversation(id).await? {
-        Some(conversation) => Ok(CurrentConversation::resume(conversation.id, conversation.scope)),
+        Some(conversation) => {
+            Ok(CurrentConversation::resume(store.as_ref(), conversation.id, conversation.scope).await?)
+        }
         None => Err(Failure::new(FailureKind::Failed, format!("there is no conversation {id}"))
             .hint("Use -r without an id to choose one, or -c for the last.")),
     }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use memoir_agent::{Agent, Approvals, Rule, RuleEffect, SubagentReport};
+use memoir_agent::{Agent, AgentState, Approvals, Rule, RuleEffect, SubagentReport};
 use memoir_core::{Clock as _, ExchangeStatus, RunId, RunOutcome, RunState, SystemClock, Task, TimeZone};
 use memoir_schedule::{Engine, History, Loaded, Scheduler};
 use memoir_store::{Store, of_this_process};
@@ -55,7 +55,7 @@ impl TaskEngine {
     }
 
     /// An agent in the task's project, with its model.
-    async fn agent(&self, task: &Task) -> Result<Agent, Failure> {
+    async fn agent(&self, task: &Task) -> Result<(Arc<Agent>, AgentState), Failure> {
         let project = PathBuf::from(&task.what.scope);
         let mut choice = self.models.choose(task.what.model.as_deref(), self.store.as_ref()).await?;
         let model = self.models.connect(&mut choice).await?;
@@ -65,9 +65,9 @@ impl TaskEngine {
         for notice in notices {
             tracing::warn!(task = task.what.name, "{notice}");
         }
-        let mut agent = tools::agent(model, recall, (&project, &[]), models).await?;
-        agent.tools = Arc::new(ToolSet::all().with_skills(&tools::skills(&project, &self.home)));
-        Ok(agent)
+        let (agent, mut state) = tools::agent(model, recall, (&project, &[]), models).await?;
+        state.tools = Arc::new(ToolSet::all().with_skills(&tools::skills(&project, &self.home)));
+        Ok((agent, state))
     }
 
     /// What the task may do: its mode, its own rules, and what holds in its project.
@@ -88,8 +88,9 @@ impl TaskEngine {
         let loading = tokio::task::spawn_blocking(move || history.load(&name, most));
         let Loaded { runs, warnings } =
             loading.await.map_err(|error| Failure::new(FailureKind::Failed, error.to_string()))??;
-        let agent = self.agent(task).await?;
-        let subagent = agent.subagent(runs, self.approvals(task).await?).limited(None, task.what.budget);
+        let (agent, state) = self.agent(task).await?;
+        let subagent =
+            agent.subagent(&state, runs, self.approvals(task).await?).limited(None, task.what.budget);
         let report = subagent.run(&task.what.prompt, &mut |_| {}, cancel).await;
         if let Err(error) = self.store.record_calls(None, &report.calls).await {
             // The report is worth more than the record of its cost.

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use memoir_agent::Agent;
+use memoir_agent::{Agent, AgentState, CurrentConversation};
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
 use memoir_tools::{Sandbox, Search, Skills, ToolContext, Variables};
@@ -20,19 +20,20 @@ use crate::{
     settings,
 };
 
-/// An agent in a project, with its tools set up as the config says and nobody to ask.
+/// Returns an agent in a project and the state of a session with it: tools as the config says, and nobody to ask.
 pub(crate) async fn agent(
     model: Arc<dyn ChatModel>,
     recall: Recall,
     (project, further): (&Path, &[PathBuf]),
     models: &Models,
-) -> Result<Agent, Failure> {
-    let mut context = ToolContext::new(project, further, recall)?;
+) -> Result<(Arc<Agent>, AgentState), Failure> {
+    let mut context = ToolContext::new(project, further, recall.clone())?;
     context.sandbox = sandbox(models);
     context.search = search(&models.config.search, &models.environment)?;
-    let mut agent = Agent::new(model, context);
-    agent.context = settings::read(&models.config, "context", agent.store.as_ref()).await?;
-    Ok(agent)
+    let conversation = CurrentConversation::begin(recall.scope.clone().unwrap_or_default());
+    let mut state = AgentState::new(model, recall, conversation);
+    state.context = settings::read(&models.config, "context", context.store.as_ref()).await?;
+    Ok((Arc::new(Agent::new(context)), state))
 }
 
 /// How commands are run: by this program, which confines itself first.

@@ -34,6 +34,9 @@ struct Line {
     tool_call_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tool_name: Option<String>,
+    /// Whether it contains text of others. Only given where the text itself would suggest the opposite.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    by_others: Option<bool>,
     /// The run that it is of: what was cut off does not run into the next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     run: Option<i64>,
@@ -239,6 +242,7 @@ fn messages(number: i64, lines: Vec<Line>) -> Vec<Message> {
                 exchange_id: ExchangeId::new(number),
                 conversation_id: ConversationId::new(0),
                 author: None,
+                by_others: line.by_others.unwrap_or_else(|| body.infer_by_others()),
                 body,
                 visibility: Visibility::Shown,
                 provenance: Provenance::Said,
@@ -258,6 +262,7 @@ fn line(run: RunId, message: &DraftMessage) -> Line {
         tool_calls: Vec::new(),
         tool_call_id: None,
         tool_name: None,
+        by_others: (message.by_others != message.body.infer_by_others()).then_some(message.by_others),
         run: Some(run.get()),
         time: Some(message.created.to_string()),
     };
@@ -412,6 +417,7 @@ mod tests {
             body: body(place, text),
             visibility: Visibility::Shown,
             provenance: Provenance::Said,
+            by_others: false,
             tokens: 1,
             created: Timestamp::from_millis(0),
         };

@@ -5,7 +5,6 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use divan::Bencher;
-use memoir_core::ConversationTarget;
 use memoir_store::{
     Exchanges as _, contract,
     sqlite::{SqliteStore, fill::talk},
@@ -36,7 +35,7 @@ fn commit_exchange(bencher: Bencher, messages: i64) {
     let target = contract::new_conversation("bench", "/bench");
     let first = contract::exchange("the first one", "of this conversation", 1);
     let committed = runtime.block_on(store.commit_exchange(&target, &first)).unwrap();
-    let target = ConversationTarget::Existing(committed.conversation_id);
+    let mut target = committed.to_target();
     let number = AtomicI64::new(0);
     bencher
         .with_inputs(|| {
@@ -44,7 +43,9 @@ fn commit_exchange(bencher: Bencher, messages: i64) {
             let question = format!("How did we mend the timeout of service {number}?");
             contract::exchange(&question, "By raising the pool's limit and closing idle connections.", number)
         })
-        .bench_values(|draft| runtime.block_on(store.commit_exchange(&target, &draft)).unwrap());
+        .bench_local_values(|draft| {
+            target = runtime.block_on(store.commit_exchange(&target, &draft)).unwrap().to_target();
+        });
 }
 
 /// What the disk costs: a commit cannot be quicker than its sync.

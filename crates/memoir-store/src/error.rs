@@ -2,6 +2,8 @@
 
 use std::{error::Error, path::PathBuf};
 
+use memoir_core::{ConversationId, ExchangeId};
+
 /// A store's result.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
@@ -61,6 +63,14 @@ pub enum StoreError {
         what: &'static str,
         /// Its id.
         id: i64,
+    },
+    /// Another session has added to the conversation. Read what it added, then decide whether to commit again.
+    #[error("conversation {conversation} has changed: exchange {newest} was added by another session")]
+    Conflict {
+        /// The conversation.
+        conversation: ConversationId,
+        /// Its newest exchange, which the caller has not seen.
+        newest: ExchangeId,
     },
     /// Something that no caller can mend.
     #[error("the database failed: {0}")]

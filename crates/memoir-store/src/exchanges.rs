@@ -16,6 +16,13 @@ pub struct Committed {
     pub exchange_id: ExchangeId,
 }
 
+impl Committed {
+    /// Returns the target for the exchange that follows this one in the same conversation.
+    pub fn to_target(self) -> ConversationTarget {
+        ConversationTarget::Existing { conversation: self.conversation_id, last_seen: Some(self.exchange_id) }
+    }
+}
+
 /// A conversation, a time, or both.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Span {
@@ -47,6 +54,11 @@ pub struct Said {
 pub trait Exchanges: Send + Sync {
     /// Files an exchange with its messages and costs in one transaction, and its conversation too if that
     /// is new. All of it is there afterwards, or nothing is.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Conflict`](crate::StoreError::Conflict) if the conversation has an exchange that was committed after the
+    /// one that `target` names as last seen. An exchange that was deleted since then is not a conflict.
     async fn commit_exchange(&self, target: &ConversationTarget, draft: &ExchangeDraft) -> Result<Committed>;
 
     /// The exchanges of a conversation, oldest first; the last `limit` of them.

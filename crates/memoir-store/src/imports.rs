@@ -1,7 +1,7 @@
 //! What was brought in from elsewhere, and how much of it.
 
 use async_trait::async_trait;
-use memoir_core::{ConversationId, ExchangeDraft, NewConversation};
+use memoir_core::{ConversationId, ExchangeDraft, ExchangeId, NewConversation};
 
 use crate::Result;
 
@@ -27,6 +27,8 @@ pub struct NewImport<'a> {
     pub conversation: &'a NewConversation,
     /// How much of it was here when it was looked at, and the sum over that.
     pub seen: Option<(u64, &'a str)>,
+    /// The last exchange of the conversation when it was looked at, whether it was brought in or said here.
+    pub last_seen: Option<ExchangeId>,
     /// What is new in it.
     pub exchanges: &'a [ExchangeDraft],
     /// How many messages of it are here with that.
@@ -45,5 +47,9 @@ pub trait Imports: Send + Sync {
     async fn origin_of(&self, conversation: ConversationId) -> Result<Option<String>>;
 
     /// Files more of one, and how much there is now, in one transaction. Nothing, if someone else has filed some of it meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Conflict`](crate::StoreError::Conflict) if the conversation has gone on since `new.last_seen`.
     async fn put_import(&self, new: &NewImport<'_>) -> Result<Option<ConversationId>>;
 }

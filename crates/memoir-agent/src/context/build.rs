@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use memoir_core::{ConversationId, CoreEntry, Passage, Provenance, Recalled, Recollection, ToolSpec};
+use memoir_core::{CoreEntry, Passage, Provenance, Recalled, Recollection, ToolSpec};
 use memoir_models::{ChatMessage, ChatRequest, ModelLimits};
 use memoir_recall::Asking;
 use memoir_store::Filter;
@@ -20,7 +20,7 @@ use super::{
     system::{self, AgentsFile, SYSTEM_PROMPT},
     window,
 };
-use crate::{Agent, CurrentConversation, TurnError, subagent::ALONE};
+use crate::{TurnError, subagent::ALONE, turn::Turn};
 
 /// What comes later is left out.
 const DEADLINE: Duration = Duration::from_secs(2);
@@ -66,46 +66,48 @@ struct Basis {
     earlier: Recollection,
 }
 
-impl Agent {
+impl Turn<'_> {
     /// What is sent for `prompt`. Only a store that fails to give the conversation itself is an error: everything else
     /// that is late or fails is left out.
     pub(crate) async fn build_context(
-        &self,
-        conversation: &CurrentConversation,
+        self,
         prompt: &str,
         built_for: BuiltFor,
         notices: &mut Notices,
     ) -> Result<Context, TurnError> {
-        if self.model.provenance() == Provenance::Derived {
+        if self.state.model.provenance() == Provenance::Derived {
             return Ok(self.memory_alone(prompt, Instant::now() + DEADLINE, notices).await);
         }
         // A server may have to be asked for this, once; the others' time begins afterwards.
-        let limits = by(Instant::now() + DEADLINE, "What the model takes", self.model.limits()).await;
+        let limits = by(Instant::now() + DEADLINE, "What the model takes", self.state.model.limits()).await;
         let mut limits = notices.take(limits).unwrap_or_default();
-        if let Some(learned) = self.learned_limit() {
+        if let Some(learned) = self.state.learned_limit() {
             limits.context = Some(limits.context.map_or(learned, |known| known.min(learned)));
         }
         let deadline = Instant::now() + DEADLINE;
-        let budget = Budget::new(&self.context, &limits);
+        let budget = Budget::new(&self.state.context, &limits);
         if budget.by == LimitedBy::Assumption {
             notices.details.push(format!(
                 "What {} takes is not known; {} tokens are assumed. Say it in the config: [[model]] context = N.",
-                self.model.name(),
+                self.state.model.name(),
                 budget.limit
             ));
         }
         let for_memory = self
-            .recall
-            .as_ref()
+            .state
+            .automatic_recall()
             .map_or(0, |recall| (recall.settings.token_budget + MEMORY_FRAME).min(budget.part(8)));
         let mut told = Notices::default();
         let (basis, elsewhere, hints) = tokio::join!(
-            self.basis(conversation, prompt, &limits, budget, for_memory, deadline, &mut told),
-            self.elsewhere(conversation.id(), prompt, for_memory, deadline),
+            self.basis(prompt, &limits, budget, for_memory, deadline, &mut told),
+            self.elsewhere(prompt, for_memory, deadline),
             self.hints(prompt, deadline),
         );
         notices.append(told);
         let basis = basis?;
+        if built_for == BuiltFor::Sending {
+            self.refuse_unseen(&basis.past)?;
+        }
         let mut elsewhere = notices.recollection(elsewhere);
         // Of a conversation that this one branched off, what stands in the window is not quoted again.
         let stands = |id| basis.past.exchanges.iter().any(|exchange| exchange.id == id);
@@ -118,20 +120,20 @@ impl Agent {
         });
         elsewhere.passages = others;
         let (memory, memory_text) = fit(elsewhere, for_memory.min(basis.for_quotes), |memory| {
-            memoir_recall::context(memory, self.scope(), &self.zone).unwrap_or_default()
+            memoir_recall::context(memory, self.state.scope(), &self.agent.zone).unwrap_or_default()
         });
         let hints = spelling::section(&notices.take(hints).unwrap_or_default());
         let for_hints = SPELLING.min(basis.for_quotes.saturating_sub(tokens(&memory_text)));
         let hints = if tokens(&hints) <= for_hints { hints } else { String::new() };
         notices.details.extend(basis.earlier.notices.iter().cloned());
         let quoted = Quoted { memory, memory_text, hints };
-        Ok(self.assemble(conversation.id(), basis, limits, quoted, built_for, notices).await)
+        Ok(self.assemble(basis, limits, quoted, built_for, notices).await)
     }
 
     /// The one model that answers with memory is handed it, this conversation's included; it reads nothing else.
-    async fn memory_alone(&self, prompt: &str, deadline: Instant, notices: &mut Notices) -> Context {
+    async fn memory_alone(self, prompt: &str, deadline: Instant, notices: &mut Notices) -> Context {
         let recall = async {
-            match &self.recall {
+            match self.state.automatic_recall() {
                 Some(recall) => recall.ask(prompt, Asking::Prompt, Filter::default()).await,
                 None => Recollection::default(),
             }
@@ -156,33 +158,27 @@ impl Agent {
     }
 
     /// What past conversations say about the prompt.
-    async fn elsewhere(
-        &self,
-        conversation: Option<ConversationId>,
-        prompt: &str,
-        room: u64,
-        deadline: Instant,
-    ) -> Result<Recollection, String> {
-        let Some(recall) = &self.recall else { return Ok(Recollection::default()) };
+    async fn elsewhere(self, prompt: &str, room: u64, deadline: Instant) -> Result<Recollection, String> {
+        let Some(recall) = self.state.automatic_recall() else { return Ok(Recollection::default()) };
         let mut recall = recall.clone();
         recall.settings.token_budget = room.saturating_sub(MEMORY_FRAME);
-        let filter = Filter { except: conversation, ..Filter::default() };
+        let filter = Filter { except: self.state.conversation.id(), ..Filter::default() };
         by(deadline, "Asking memory", recall.ask(prompt, Asking::Prompt, filter)).await
     }
 
-    async fn hints(&self, prompt: &str, deadline: Instant) -> Result<Vec<spelling::Hint>, String> {
-        if !self.context.spelling {
+    async fn hints(self, prompt: &str, deadline: Instant) -> Result<Vec<spelling::Hint>, String> {
+        if !self.state.context.spelling {
             return Ok(Vec::new());
         }
-        let hints = by(deadline, "Looking for slips", spelling::hints(prompt, self.store.as_ref())).await?;
+        let hints =
+            by(deadline, "Looking for slips", spelling::hints(prompt, self.agent.store.as_ref())).await?;
         hints.map_err(|error| left_out("Looking for slips", &format!("failed ({error})")))
     }
 
     /// System prompt, core memory, tools, prompt and window, and what is relevant of what has left it.
     #[expect(clippy::too_many_arguments, reason = "what it stands on")]
     async fn basis(
-        &self,
-        conversation: &CurrentConversation,
+        self,
         prompt: &str,
         limits: &ModelLimits,
         mut budget: Budget,
@@ -193,8 +189,8 @@ impl Agent {
         let longest_message = budget.part(4);
         let (files, core, past) = tokio::join!(
             by(deadline, "AGENTS.md", self.agents_files()),
-            by(deadline, "Core memory", self.store.core_memory(self.scope().unwrap_or_default())),
-            self.past(conversation, longest_message),
+            by(deadline, "Core memory", self.agent.store.core_memory(self.state.scope().unwrap_or_default())),
+            self.past(longest_message),
         );
         let past = past?;
         let files = notices.take(files).unwrap_or_default();
@@ -210,18 +206,17 @@ impl Agent {
         let agents = self.agents(&files, &mut budget, notices);
         let core = core_section(&core.unwrap_or_default(), &mut budget, notices);
         let (tools, tool_tokens) = self.offered_tools(limits, &mut budget, notices);
-        let for_quotes = budget.grant(for_memory + if self.context.spelling { SPELLING } else { 0 });
+        let for_quotes = budget.grant(for_memory + if self.state.context.spelling { SPELLING } else { 0 });
 
         // The digest's part is its own only when there is one.
-        let for_digest = self.context.summary_tokens.min(budget.part(8)) + budget.part(16);
+        let for_digest = self.state.context.summary_tokens.min(budget.part(8)) + budget.part(16);
         // A sub-agent's runs are told whole or not at all.
-        let for_digest = if self.runs.is_some() { 0 } else { for_digest.min(budget.left()) };
-        let past = self
-            .grown_back(past, conversation, longest_message, budget.left().saturating_sub(for_digest))
-            .await?;
+        let for_digest = if self.state.runs.is_some() { 0 } else { for_digest.min(budget.left()) };
+        let past = self.grown_back(past, longest_message, budget.left().saturating_sub(for_digest)).await?;
         let everything_fits = past.first_kept(budget.left(), for_digest) == 0 && !past.has_left();
         let mut basis = Basis {
-            by_others: !agents.is_empty() || (!tools.is_empty() && self.tools.are_described_by_others()),
+            by_others: !agents.is_empty()
+                || (!tools.is_empty() && self.state.tools.are_described_by_others()),
             system: Fragment::new(join(&system, &agents)),
             core,
             tools,
@@ -233,8 +228,10 @@ impl Agent {
             past,
             budget,
         };
-        if let (false, Some(id), Some(recall)) = (everything_fits, conversation.id(), &self.recall) {
-            let room = self.context.recall_tokens.min(basis.budget.part(8));
+        if let (false, Some(id), Some(recall)) =
+            (everything_fits, self.state.conversation.id(), self.state.automatic_recall())
+        {
+            let room = self.state.context.recall_tokens.min(basis.budget.part(8));
             let reserved = basis.budget.grant(room);
             if reserved > 0 {
                 let first = basis.past.first_kept(basis.budget.left(), for_digest);
@@ -243,7 +240,7 @@ impl Agent {
                 let found = by(deadline, "Looking back in this conversation", search).await;
                 basis.earlier = notices.take(found).unwrap_or_default();
                 let (text, passages) =
-                    earlier::section(std::mem::take(&mut basis.earlier.passages), &self.zone, reserved);
+                    earlier::section(std::mem::take(&mut basis.earlier.passages), &self.agent.zone, reserved);
                 basis.budget.give_back(reserved - tokens(&text).min(reserved));
                 basis.earlier.passages = passages;
             }
@@ -252,21 +249,21 @@ impl Agent {
     }
 
     /// Who the model is here: as the user wants it. A sub-agent is told that it is one.
-    fn system_prompt(&self) -> String {
-        match (&self.runs, &self.persona) {
+    fn system_prompt(self) -> String {
+        match (&self.state.runs, &self.state.persona) {
             (Some(_), _) => join(SYSTEM_PROMPT, ALONE),
             (None, Some(persona)) => join(SYSTEM_PROMPT, persona),
             (None, None) => SYSTEM_PROMPT.to_owned(),
         }
     }
 
-    async fn agents_files(&self) -> Vec<AgentsFile> {
-        let project = self.tool_context.workspace.project().to_owned();
+    async fn agents_files(self) -> Vec<AgentsFile> {
+        let project = self.agent.workspace.project().to_owned();
         tokio::task::spawn_blocking(move || system::agents_files(&project)).await.unwrap_or_default()
     }
 
     /// The prompt takes half of the room at most.
-    fn cut_prompt(&self, prompt: &str, budget: &mut Budget, notices: &mut Notices) -> Fragment {
+    fn cut_prompt(self, prompt: &str, budget: &mut Budget, notices: &mut Notices) -> Fragment {
         let most = budget.part(2).min(budget.left());
         let sent = cut::from_both_ends(prompt, most.saturating_sub(PROMPT_FRAME));
         if sent != prompt {
@@ -282,14 +279,14 @@ impl Agent {
         sent
     }
 
-    fn agents(&self, files: &[AgentsFile], budget: &mut Budget, notices: &mut Notices) -> String {
-        let most = self.context.agents_tokens.min(budget.part(6)).min(budget.left());
-        if self.context.agents_tokens == 0 {
+    fn agents(self, files: &[AgentsFile], budget: &mut Budget, notices: &mut Notices) -> String {
+        let most = self.state.context.agents_tokens.min(budget.part(6)).min(budget.left());
+        if self.state.context.agents_tokens == 0 {
             return String::new();
         }
         let (text, cut) = system::section(files, most);
         for path in cut {
-            let how = if most == self.context.agents_tokens {
+            let how = if most == self.state.context.agents_tokens {
                 "/context set agents_tokens N gives it more room"
             } else {
                 budget.how_to_change()
@@ -302,8 +299,7 @@ impl Agent {
 
     /// Puts it together. What is not used by the others is the window's.
     async fn assemble(
-        &self,
-        conversation: Option<ConversationId>,
+        self,
         basis: Basis,
         limits: ModelLimits,
         quoted: Quoted,
@@ -337,9 +333,9 @@ impl Agent {
         budget.give_back(reserved.saturating_sub(known));
         let window_room = budget.left().saturating_sub(for_digest);
         let first = past.first_kept(budget.left(), for_digest);
-        let digest = match self.runs {
+        let digest = match self.state.runs {
             Some(_) => None,
-            None => self.digest(conversation, &past, first, built_for, notices).await,
+            None => self.digest(&past, first, built_for, notices).await,
         };
         let summary = digest
             .filter(|digest| digest.through.get() > 0)
@@ -348,13 +344,13 @@ impl Agent {
         // The window may have become larger than it was when it was searched past.
         let outside = |passage: &Passage| kept.first().is_none_or(|first| passage.exchange_id < first.id);
         let passages: Vec<Passage> = earlier.passages.into_iter().filter(outside).collect();
-        let (earlier, quoted_passages) = earlier::section(passages, &self.zone, u64::MAX);
+        let (earlier, quoted_passages) = earlier::section(passages, &self.agent.zone, u64::MAX);
         let earlier = Fragment::new(earlier);
 
         let mut messages: Vec<ChatMessage> =
             kept.iter().flat_map(|exchange| exchange.messages.clone()).collect();
         let stable_messages = messages.len();
-        let tail = self.context.recall_placement == Placement::Tail;
+        let tail = self.state.context.recall_placement == Placement::Tail;
         let (before, beside) = if tail { ("", earlier.text.as_str()) } else { (earlier.text.as_str(), "") };
         let said =
             ChatMessage::User(document::write(&[beside, &quoted.memory_text, &quoted.hints], &prompt.text));
@@ -408,10 +404,6 @@ impl Agent {
         // It fits by now; should a count have been off, this makes it.
         context.shrink();
         context
-    }
-
-    pub(crate) fn scope(&self) -> Option<&str> {
-        self.tool_context.recall.scope.as_deref()
     }
 }
 

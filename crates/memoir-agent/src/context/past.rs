@@ -1,6 +1,6 @@
 //! What was said before in the conversation: how far it is in the window, and what is noted of the rest.
 
-use memoir_core::{ConversationId, Digest, ExchangeId};
+use memoir_core::{Digest, ExchangeId};
 
 use super::{
     build::BuiltFor,
@@ -8,7 +8,7 @@ use super::{
     notices::Notices,
     window::{self, PastExchange},
 };
-use crate::{Agent, CurrentConversation, TurnError};
+use crate::{TurnError, turn::Turn};
 
 /// So many exchanges are looked at when a window grows back.
 const MOST_GROWN_BACK: u32 = 200;
@@ -19,6 +19,8 @@ pub(crate) struct Past {
     pub(crate) digest: Option<Digest>,
     /// How far the digest goes that is kept.
     seen: Option<ExchangeId>,
+    /// The newest exchange that was read.
+    newest: Option<ExchangeId>,
     pub(crate) exchanges: Vec<PastExchange>,
 }
 
@@ -49,40 +51,43 @@ impl Past {
     }
 }
 
-impl Agent {
+impl Turn<'_> {
     /// The conversation as it is kept.
-    pub(crate) async fn past(
-        &self,
-        conversation: &CurrentConversation,
-        longest: u64,
-    ) -> Result<Past, TurnError> {
-        if let Some(runs) = &self.runs {
+    pub(crate) async fn past(self, longest: u64) -> Result<Past, TurnError> {
+        let conversation = &self.state.conversation;
+        if let Some(runs) = &self.state.runs {
             let exchanges = runs.iter().flat_map(|run| window::exchanges(run.clone(), longest)).collect();
             return Ok(Past { exchanges, ..Past::default() });
         }
         let Some(id) = conversation.id() else { return Ok(Past::default()) };
-        let digest = self.store.digest(id).await?;
+        let digest = self.agent.store.digest(id).await?;
         let seen = digest.as_ref().map(|digest| digest.through);
-        let mut messages = self.store.shown_messages(id, seen).await?;
+        let mut messages = self.agent.store.shown_messages(id, seen).await?;
+        let newest = messages.iter().map(|message| message.exchange_id).max();
         messages.retain(|message| Some(message.exchange_id) != conversation.replacing());
-        Ok(Past { digest, seen, exchanges: window::exchanges(messages, longest) })
+        Ok(Past { digest, seen, newest, exchanges: window::exchanges(messages, longest) })
+    }
+
+    /// Fails if another session has added to the conversation. The commit would be refused, so the model is not asked.
+    pub(crate) fn refuse_unseen(self, past: &Past) -> Result<(), TurnError> {
+        match self.state.conversation.id() {
+            Some(conversation) if past.newest > self.state.conversation.last_seen() => {
+                Err(TurnError::Conflict { conversation, answer: None })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The past with exchanges that left the window back in it, where there is much room again: a long prompt or a small
     /// model had taken it.
-    pub(crate) async fn grown_back(
-        &self,
-        mut past: Past,
-        conversation: &CurrentConversation,
-        longest: u64,
-        room: u64,
-    ) -> Result<Past, TurnError> {
+    pub(crate) async fn grown_back(self, mut past: Past, longest: u64, room: u64) -> Result<Past, TurnError> {
+        let conversation = &self.state.conversation;
         let (Some(id), Some(digest)) = (conversation.id(), past.digest.as_mut()) else { return Ok(past) };
         let held: u64 = past.exchanges.iter().map(|exchange| exchange.tokens).sum();
         if digest.through.get() == 0 || held.saturating_mul(2) >= room {
             return Ok(past);
         }
-        let mut exchanges = window::exchanges(self.store.messages(id, MOST_GROWN_BACK).await?, longest);
+        let mut exchanges = window::exchanges(self.agent.store.messages(id, MOST_GROWN_BACK).await?, longest);
         let all_read = exchanges.len() < MOST_GROWN_BACK as usize;
         exchanges.retain(|exchange| Some(exchange.id) != conversation.replacing());
         let sizes: Vec<u64> = exchanges.iter().map(|exchange| exchange.tokens).collect();
@@ -101,8 +106,7 @@ impl Agent {
 
     /// The digest after `first` exchanges have left, kept for the next time.
     pub(crate) async fn digest(
-        &self,
-        conversation: Option<ConversationId>,
+        self,
         past: &Past,
         first: usize,
         built_for: BuiltFor,
@@ -110,9 +114,9 @@ impl Agent {
     ) -> Option<Digest> {
         let (before, left) = (past.digest.as_ref(), &past.exchanges[..first]);
         let digest =
-            digest::moved(before, left, self.context.summary_tokens).or_else(|| past.digest.clone())?;
+            digest::moved(before, left, self.state.context.summary_tokens).or_else(|| past.digest.clone())?;
         let moved = past.seen != Some(digest.through);
-        if let (true, BuiltFor::Sending, Some(id)) = (moved, built_for, conversation) {
+        if let (true, BuiltFor::Sending, Some(id)) = (moved, built_for, self.state.conversation.id()) {
             let known = before.map_or(&[][..], |digest| &digest.pinned);
             for pinned in digest.pinned.iter().filter(|pinned| !known.contains(pinned)) {
                 let notice = format!(
@@ -121,7 +125,9 @@ impl Agent {
                 notices.important.push(notice);
             }
             // Another process may have been first: then its digest is the one that is kept, and this request goes with ours.
-            if let Err(error) = self.store.put_digest(id, past.seen, &digest, self.clock.now()).await {
+            if let Err(error) =
+                self.agent.store.put_digest(id, past.seen, &digest, self.agent.clock.now()).await
+            {
                 notices.details.push(format!("What left the window could not be noted: {error}."));
             }
         }

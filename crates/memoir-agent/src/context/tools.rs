@@ -4,17 +4,17 @@ use memoir_core::{ToolSpec, count_tokens};
 use memoir_models::ModelLimits;
 
 use super::{budget::Budget, notices::Notices, window};
-use crate::Agent;
+use crate::turn::Turn;
 
-impl Agent {
+impl Turn<'_> {
     /// All tools or none: a model that is offered some of them misses the others without knowing.
     pub(crate) fn offered_tools(
-        &self,
+        self,
         limits: &ModelLimits,
         budget: &mut Budget,
         notices: &mut Notices,
     ) -> (Vec<ToolSpec>, u64) {
-        let tools = self.tools.specs();
+        let tools = self.state.tools.specs();
         if limits.tools == Some(false) || tools.is_empty() {
             return (Vec::new(), 0);
         }

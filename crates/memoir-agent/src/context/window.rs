@@ -9,7 +9,6 @@ use memoir_core::{ExchangeId, Message, MessageBody, Visibility, without_fence};
 use memoir_models::{ChatMessage, ToolResult};
 
 use super::cut;
-use crate::draft::has_words_of_others;
 
 /// What setting a message apart takes.
 pub(crate) const PER_MESSAGE: u64 = 8;
@@ -61,8 +60,7 @@ fn exchange(id: ExchangeId, mut messages: Vec<Message>, longest: u64) -> Option<
                 .sum::<u64>();
         }
     }
-    let by_others =
-        messages.iter().any(|message| message.author.is_some() || has_words_of_others(&message.body));
+    let by_others = messages.iter().any(|message| message.author.is_some() || message.by_others);
     let asked = messages
         .iter()
         .filter(|message| message.author.is_none() && message.visibility == Visibility::Shown)
@@ -207,6 +205,7 @@ mod tests {
             body,
             visibility,
             provenance: Provenance::Said,
+            by_others: false,
             tokens: 1,
             created: Timestamp::from_millis(0),
         }

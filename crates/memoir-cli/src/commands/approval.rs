@@ -50,7 +50,7 @@ enum Action {
 impl Run for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let set_mode = |mode| {
-            let approvals = &app.session.agent.approvals;
+            let approvals = &app.session.state.approvals;
             approvals.set_policy(Policy { mode, ..approvals.policy() });
         };
         match self.action {
@@ -69,12 +69,12 @@ impl Run for Arguments {
 }
 
 async fn show(app: &App) -> Result<(), Failure> {
-    let policy = app.session.agent.approvals.policy();
+    let policy = app.session.state.approvals.policy();
     println!(
         "The mode is {}, until the program ends; --approval and the config set it for longer.",
         policy.mode.as_str()
     );
-    let confined = match app.session.agent.tool_context.sandbox.confines() {
+    let confined = match app.session.agent.sandbox.confines() {
         true => {
             "Commands are confined by Landlock: they write only in the workspace and the temporary directory."
         }
@@ -103,9 +103,9 @@ async fn add(effect: RuleEffect, text: &str, app: &App) -> Result<(), Failure> {
         .store
         .add_approval_rule(effect.as_str(), &rule.to_string(), &app.session.project, now)
         .await?;
-    let mut policy = app.session.agent.approvals.policy();
+    let mut policy = app.session.state.approvals.policy();
     policy.rules.push(rule);
-    app.session.agent.approvals.set_policy(policy);
+    app.session.state.approvals.set_policy(policy);
     Ok(())
 }
 
@@ -114,7 +114,7 @@ async fn revoke(id: i64, app: &App) -> Result<(), Failure> {
         return Err(Failure::new(FailureKind::Usage, format!("\"{id}\" is no rule's number"))
             .hint("/approval lists them."));
     }
-    let mode = app.session.agent.approvals.policy().mode;
+    let mode = app.session.state.approvals.policy().mode;
     let policy = permissions::policy(
         Some(mode.as_str()),
         &app.session.runtime.models().config.approval,
@@ -122,6 +122,6 @@ async fn revoke(id: i64, app: &App) -> Result<(), Failure> {
         &app.session.project,
         app.session.runtime.home(),
     );
-    app.session.agent.approvals.set_policy(policy.await?);
+    app.session.state.approvals.set_policy(policy.await?);
     Ok(())
 }

@@ -39,7 +39,7 @@ impl Run for Arguments {
         match self.action {
             None => show(app).await?,
             Some(Action::Config) => {
-                print!("{}", settings::list(&app.session.agent.context));
+                print!("{}", settings::list(&app.session.state.context));
                 println!(
                     "\nChange one with /context set KEY VALUE; /context set KEY default goes back to the config's."
                 );
@@ -53,14 +53,14 @@ impl Run for Arguments {
 async fn set(key: &str, value: &str, app: &mut App) -> Result<(), Failure> {
     let (config, store) = (&app.session.runtime.models().config, app.session.agent.store.as_ref());
     let (setting, changed) =
-        settings::change((key, value), &app.session.agent.context, config, store, HINT).await?;
-    app.session.agent.context = changed;
-    println!("{} is {} from now on.", setting.key, setting.show(&app.session.agent.context));
+        settings::change((key, value), &app.session.state.context, config, store, HINT).await?;
+    app.session.state.context = changed;
+    println!("{} is {} from now on.", setting.key, setting.show(&app.session.state.context));
     Ok(())
 }
 
 async fn show(app: &App) -> Result<(), Failure> {
-    if app.session.agent.model.provenance() == memoir_core::Provenance::Derived {
+    if app.session.state.model.provenance() == memoir_core::Provenance::Derived {
         println!("{} reads no context: it answers with what memory says.", app.session.choice.name);
         return Ok(());
     }
@@ -71,13 +71,13 @@ async fn show(app: &App) -> Result<(), Failure> {
         }
         None => {
             println!("Before your next prompt:");
-            app.session.agent.preview(&app.session.conversation, "").await?
+            app.session.agent.preview(&app.session.state, "").await?
         }
     };
     print!(
         "{}",
         table(&report, |tokens| {
-            app.session.agent.model.cost(&Usage { input_tokens: tokens, ..Usage::default() })
+            app.session.state.model.cost(&Usage { input_tokens: tokens, ..Usage::default() })
         })
     );
     Ok(())

@@ -27,7 +27,7 @@ impl Run for Arguments {
         let nothing = || {
             Failure::new(FailureKind::Usage, "there is no answer to copy yet").hint("Ask something first.")
         };
-        let answer = match (&app.session.last_answer, app.session.conversation.id()) {
+        let answer = match (&app.session.last_answer, app.session.state.conversation.id()) {
             (Some(answer), _) => answer.clone(),
             (None, Some(id)) => {
                 let last = app.session.agent.store.exchanges(id, 1).await?.pop().ok_or_else(nothing)?;

@@ -14,7 +14,8 @@ impl Run for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let (store, now) = (app.session.agent.store.as_ref(), app.session.agent.clock.now());
         let report =
-            cost_view::gather(store, app.session.conversation.id(), now, app.session.runtime.zone()).await?;
+            cost_view::gather(store, app.session.state.conversation.id(), now, app.session.runtime.zone())
+                .await?;
         println!("{}", report.to_text().trim_end());
         Ok(Next::Prompt)
     }

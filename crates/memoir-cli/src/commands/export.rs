@@ -38,7 +38,7 @@ impl Run for Arguments {
         };
         let is_jsonl = file.is_some_and(|file| file.ends_with(".jsonl"));
         let by_name = if is_jsonl { ExportFormat::Jsonl } else { ExportFormat::Markdown };
-        let id = app.session.conversation.id().ok_or_else(|| {
+        let id = app.session.state.conversation.id().ok_or_else(|| {
             Failure::new(FailureKind::Usage, "nothing has been said here yet")
                 .hint("memoir export writes down all conversations.")
         })?;

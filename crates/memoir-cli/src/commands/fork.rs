@@ -15,11 +15,13 @@ impl Run for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let nothing =
             || Failure::new(FailureKind::Usage, "nothing has been said here yet").hint("Just go on.");
-        let from = app.session.conversation.id().ok_or_else(nothing)?;
+        let from = app.session.state.conversation.id().ok_or_else(nothing)?;
         let fork =
             app.session.agent.store.fork(from, app.session.agent.clock.now()).await?.ok_or_else(nothing)?;
-        let scope = app.session.conversation.scope().to_owned();
-        app.session.enter(CurrentConversation::resume(fork, scope)).await;
+        let scope = app.session.state.conversation.scope().to_owned();
+        let store = app.session.agent.store.as_ref();
+        let conversation = CurrentConversation::resume(store, fork, scope).await?;
+        app.session.enter(conversation).await;
         println!("This is conversation {fork} now, which began as {from}. /resume {from} goes back.");
         Ok(Next::Prompt)
     }

@@ -19,7 +19,7 @@ pub(super) struct Arguments {
 
 impl Run for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
-        let exchanges = match app.session.conversation.id() {
+        let exchanges = match app.session.state.conversation.id() {
             Some(id) => app.session.agent.store.exchanges(id, self.count).await?,
             None => Vec::new(),
         };

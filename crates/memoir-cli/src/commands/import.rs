@@ -17,7 +17,9 @@ impl Run for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let command = self.command.unwrap_or(ImportCommand::Found);
         importing::run(command, app.session.agent.store.as_ref(), app.session.runtime.zone()).await?;
-        app.session.background.resume_after_turn(app.session.conversation.id()).await;
+        // The import may have added to the open conversation, and that is not another session's doing.
+        app.session.state.conversation.refresh(app.session.agent.store.as_ref()).await?;
+        app.session.background.resume_after_turn(app.session.state.conversation.id()).await;
         Ok(Next::Prompt)
     }
 }

@@ -14,11 +14,11 @@ impl Run for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let store = &app.session.agent.store;
         println!("model         {} ({})", app.session.choice.name, app.session.choice.reason);
-        match app.session.conversation.id() {
+        match app.session.state.conversation.id() {
             Some(id) => println!("conversation  {id}, {}", amount(&store.conversation_cost(id).await?)),
             None => println!("conversation  new"),
         }
-        println!("scope         {}", app.session.conversation.scope());
+        println!("scope         {}", app.session.state.conversation.scope());
         match app.session.runtime.persistence() {
             Persistence::Permanent => {
                 println!("memory        {}", app.session.runtime.home().database().display())

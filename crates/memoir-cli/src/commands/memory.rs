@@ -48,7 +48,7 @@ impl Run for Arguments {
             app.session.last_recalled = Recalled::default();
         }
         // The conversation itself may have been forgotten.
-        if let Some(id) = app.session.conversation.id()
+        if let Some(id) = app.session.state.conversation.id()
             && app.session.agent.store.conversation(id).await?.is_none()
         {
             app.session.enter(CurrentConversation::begin(app.session.project.clone())).await;
@@ -62,7 +62,7 @@ fn keeper(app: &App) -> Keeper<'_> {
     Keeper {
         recall: app.session.recall(),
         home: app.session.runtime.home(),
-        conversation: app.session.conversation.id(),
+        conversation: app.session.state.conversation.id(),
         command: "/memory",
     }
 }

@@ -37,6 +37,7 @@ mod worker;
 mod write;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
+use memoir_core::TurnInput;
 use memoir_runtime::{
     Persistence,
     failure::{Failure, FailureKind},
@@ -51,7 +52,7 @@ pub(crate) use line::resolve;
 pub(crate) enum Next {
     Prompt,
     /// Sends this prompt, as if it had been typed.
-    Ask(String),
+    Ask(TurnInput),
     Quit,
 }
 

@@ -123,7 +123,7 @@ async fn edit(name: &str, app: &mut App) -> Result<(), Failure> {
         }
     };
     if in_use(app).await?.as_deref() == Some(name) {
-        app.session.agent.persona = Some(after);
+        app.session.state.persona = Some(after);
     }
     Ok(())
 }
@@ -145,14 +145,14 @@ async fn delete(name: &str, app: &mut App) -> Result<(), Failure> {
 async fn switch(name: &str, app: &mut App) -> Result<(), Failure> {
     let text = personas::read(name, app.session.runtime.home())?;
     app.session.agent.store.set_setting(personas::KEY, Some(name), app.session.agent.clock.now()).await?;
-    app.session.agent.persona = Some(text);
+    app.session.state.persona = Some(text);
     println!("{name} from now on. /persona off goes back.");
     Ok(())
 }
 
 async fn off(app: &mut App) -> Result<(), Failure> {
     app.session.agent.store.set_setting(personas::KEY, None, app.session.agent.clock.now()).await?;
-    app.session.agent.persona = None;
+    app.session.state.persona = None;
     println!("No persona is in use.");
     Ok(())
 }

@@ -52,7 +52,7 @@ impl Run for Arguments {
             Action::Config => config(app),
             Action::Set { key, value } => set(&key, &value.join(" "), app).await?,
             Action::Test { query } => {
-                let elsewhere = Filter { except: app.session.conversation.id(), ..Filter::default() };
+                let elsewhere = Filter { except: app.session.state.conversation.id(), ..Filter::default() };
                 let found = app.session.recall().ask(&query.join(" "), Asking::Prompt, elsewhere).await;
                 println!("{}", search_view::text(&found, app.session.runtime.zone()).trim_end());
             }
@@ -68,7 +68,7 @@ async fn switch(state: &str, app: &mut App) -> Result<(), Failure> {
 }
 
 async fn status(app: &App) -> Result<(), Failure> {
-    let (recall, on) = (app.session.recall(), app.session.agent.recall.is_some());
+    let (recall, on) = (app.session.recall(), app.session.state.recall.settings.enabled);
     let waiting = recall.waiting().await.map_err(Failure::from)?;
     println!("Recall is {}, with vectors of {}.", if on { "on" } else { "off" }, recall.embedder.name());
     match waiting {
@@ -96,7 +96,6 @@ async fn change(key: &str, value: &str, app: &mut App) -> Result<&'static Settin
     let (config, store) = (&app.session.runtime.models().config, app.session.agent.store.as_ref());
     let (setting, changed) =
         settings::change((key, value), &app.session.recall().settings, config, store, HINT).await?;
-    app.session.agent.tool_context.recall.settings = changed;
-    app.session.agent.recall = app.session.recall().settings.enabled.then(|| app.session.recall().clone());
+    app.session.state.recall.settings = changed;
     Ok(setting)
 }

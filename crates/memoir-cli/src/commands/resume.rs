@@ -26,7 +26,8 @@ impl Run for Arguments {
         let Some(id) = id else { return Ok(Next::Prompt) };
         let found = talks::find(id, store).await?;
         println!("Going on with conversation {id}: {}", printable(&found.title));
-        app.session.enter(CurrentConversation::resume(found.id, found.scope)).await;
+        let conversation = CurrentConversation::resume(store, found.id, found.scope).await?;
+        app.session.enter(conversation).await;
         Ok(Next::Prompt)
     }
 }

@@ -1,5 +1,7 @@
 //! `/retry`: the last prompt once more.
 
+use memoir_core::{Role, TurnInput};
+
 use super::{Next, Run};
 use memoir_runtime::{
     Unanswered,
@@ -14,14 +16,14 @@ pub(super) struct Arguments {}
 impl Run for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         // What failed or was cancelled was not kept: there is nothing of it to replace.
-        if let Some(Unanswered { prompt, replacing }) = app.session.unanswered.take() {
-            app.session.conversation.replace(replacing);
-            return Ok(Next::Ask(prompt));
+        if let Some(Unanswered { input, replacing }) = app.session.unanswered.take() {
+            app.session.state.conversation.replace(replacing);
+            return Ok(Next::Ask(input));
         }
         let nothing = || {
             Failure::new(FailureKind::Usage, "nothing has been asked here yet").hint("Ask something first.")
         };
-        let id = app.session.conversation.id().ok_or_else(nothing)?;
+        let id = app.session.state.conversation.id().ok_or_else(nothing)?;
         let last = app.session.agent.store.exchanges(id, 1).await?.pop().ok_or_else(nothing)?;
         if last.conversation_id != id {
             return Err(Failure::new(FailureKind::Usage, "nothing has been asked in this fork yet")
@@ -31,7 +33,9 @@ impl Run for Arguments {
             return Err(Failure::new(FailureKind::Usage, "another conversation branched off this answer")
                 .hint("/fork first, or ask again in your words."));
         }
-        app.session.conversation.replace(Some(last.id));
-        Ok(Next::Ask(last.user_message))
+        app.session.state.conversation.replace(Some(last.id));
+        let messages = app.session.agent.store.exchange_messages(last.id).await?;
+        let by_others = messages.iter().any(|message| message.body.role() == Role::User && message.by_others);
+        Ok(Next::Ask(TurnInput::from_stored(last.user_message, by_others)))
     }
 }

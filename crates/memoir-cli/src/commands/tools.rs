@@ -15,7 +15,7 @@ pub(super) struct Arguments {}
 
 impl Run for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
-        for spec in app.session.agent.tools.specs() {
+        for spec in app.session.state.tools.specs() {
             let first = spec.description.split(['.', '\n']).next().unwrap_or_default();
             let shown: String = first.chars().take(SHOWN).collect();
             println!("{:<28} {shown}", spec.name);

@@ -34,7 +34,7 @@ impl Run for Arguments {
         let Self { conversation, since, until, dry_run } = self;
         let mut wanted = Wanted { conversation: conversation.map(ConversationId::new), since, until };
         if wanted == Wanted::default() {
-            wanted.conversation = app.session.conversation.id();
+            wanted.conversation = app.session.state.conversation.id();
         }
         if wanted == Wanted::default() {
             return Err(Failure::new(FailureKind::Usage, "nothing was said in this conversation yet")
@@ -42,7 +42,7 @@ impl Run for Arguments {
         }
         let writing = Writing {
             recall: app.session.recall(),
-            model: app.session.agent.model.as_ref(),
+            model: app.session.state.model.as_ref(),
             folder: app.session.runtime.home().posts(),
             verbose: app.verbosity.level() >= 1,
             dry: dry_run,

@@ -89,6 +89,7 @@ pub(super) fn exchange(turns: &[Turn], start: Timestamp, number: usize, asks: &s
             body,
             visibility: Visibility::Shown,
             provenance: Provenance::Said,
+            by_others: false,
             created,
         }
     };

@@ -98,9 +98,9 @@ async fn load<'a>(talk: &'a Talk, store: &dyn Store) -> Result<HashMap<MessageId
         for (number, pair) in session.turns.chunks(2).enumerate() {
             let draft = data::exchange(pair, session.moment()?, number, first.unwrap_or_default());
             let committed = store.commit_exchange(&target, &draft).await?;
-            target = ConversationTarget::Existing(committed.conversation_id);
+            target = committed.to_target();
         }
-        if let ConversationTarget::Existing(id) = target {
+        if let ConversationTarget::Existing { conversation: id, .. } = target {
             let messages = store.messages(id, u32::MAX).await?;
             turns.extend(
                 messages

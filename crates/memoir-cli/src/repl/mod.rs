@@ -13,7 +13,7 @@ mod welcome;
 use std::sync::Arc;
 
 use anstream::{eprintln, println};
-use memoir_core::ExchangeStatus;
+use memoir_core::{ExchangeStatus, TurnInput};
 use tokio_util::sync::CancellationToken;
 
 use memoir_runtime::{failure::Failure, printable};
@@ -36,7 +36,7 @@ use view::TurnView;
 /// Talks until the user leaves.
 pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
     welcome::banner(&app).await;
-    app.session.agent.approvals.asker = Some(Arc::new(ask::TerminalAsker));
+    app.session.state.approvals.asker = Some(Arc::new(ask::TerminalAsker));
     app.session.start_background().await;
     let mut interrupts = Interrupts::listen();
     let earlier = app.session.agent.store.recent_commands(editor::REMEMBERED_LINES).await?;
@@ -73,9 +73,9 @@ pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
 
 /// Has memory read what it searches, while the user types.
 fn get_ready(app: &App) -> tokio::task::JoinHandle<()> {
-    let recall = app.session.agent.recall.clone();
+    let recall = app.session.state.recall.clone();
     tokio::spawn(async move {
-        if let Some(recall) = recall {
+        if recall.settings.enabled {
             // The first question says what is wrong, if anything is.
             let _ = recall.get_ready().await;
         }
@@ -140,7 +140,7 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
             () = cancel.cancelled() => return cancelled(),
             prompt = with_files(app, line) => prompt,
         };
-        turn(app, &prompt, cancel).await;
+        turn(app, prompt, cancel).await;
         return Next::Prompt;
     }
     let ran = tokio::select! {
@@ -154,7 +154,7 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
     };
     match ran {
         Ok(Next::Ask(prompt)) => {
-            turn(app, &prompt, cancel).await;
+            turn(app, prompt, cancel).await;
             Next::Prompt
         }
         Ok(next) => next,
@@ -166,9 +166,9 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
 }
 
 /// The prompt with the files that it names. What goes along is said; what lies outside the project is asked about.
-async fn with_files(app: &App, line: &str) -> String {
+async fn with_files(app: &App, line: &str) -> TurnInput {
     let directory = std::env::current_dir().unwrap_or_default();
-    let project = app.session.agent.tool_context.workspace.project();
+    let project = app.session.agent.workspace.project();
     let mut going = Vec::new();
     for file in attachments::named(line, &directory, project) {
         let name = printable(&file.name).into_owned();
@@ -195,7 +195,7 @@ async fn with_files(app: &App, line: &str) -> String {
 
 /// Lets the workers continue after a command that may have paused them.
 async fn resume_background(app: &App) {
-    app.session.background.resume_after_turn(app.session.conversation.id()).await;
+    app.session.background.resume_after_turn(app.session.state.conversation.id()).await;
 }
 
 fn cancelled() -> Next {
@@ -204,11 +204,11 @@ fn cancelled() -> Next {
 }
 
 /// Runs one turn, showing it as it happens.
-async fn turn(app: &mut App, prompt: &str, cancel: &CancellationToken) {
+async fn turn(app: &mut App, input: TurnInput, cancel: &CancellationToken) {
     let _quiet = Quiet::begin();
     let mut view = TurnView::new(app.verbosity);
     let mut observer = |event| view.show(&event);
-    let result = app.session.turn(prompt, &mut observer, cancel).await;
+    let result = app.session.turn(input, &mut observer, cancel).await;
     view.finish();
     match result {
         Ok(report) => {

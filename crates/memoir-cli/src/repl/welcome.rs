@@ -15,7 +15,7 @@ pub(super) async fn banner(app: &App) {
         app.session.choice.name,
         app.session.choice.reason
     );
-    match (app.session.runtime.persistence(), app.session.conversation.id()) {
+    match (app.session.runtime.persistence(), app.session.state.conversation.id()) {
         (Persistence::Incognito, _) => {
             println!("Incognito: nothing is read from memory, and nothing of this is kept.")
         }

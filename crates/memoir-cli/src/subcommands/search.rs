@@ -2,13 +2,14 @@
 
 use std::io::{Write as _, stdout};
 
+use memoir_agent::RecalledPassage;
 use memoir_recall::{Asking, Recall};
 use memoir_store::Filter;
 
 use super::Format;
 use memoir_runtime::{dates, failure::Failure};
 
-use crate::{answer_view::folded, args::SearchArgs, output::json_passages, search_view, talks};
+use crate::{answer_view::folded, args::SearchArgs, search_view, talks};
 
 pub(crate) async fn run(wanted: SearchArgs, mut recall: Recall) -> Result<(), Failure> {
     let since = dates::since(wanted.since.as_deref(), &recall)?;
@@ -23,7 +24,7 @@ pub(crate) async fn run(wanted: SearchArgs, mut recall: Recall) -> Result<(), Fa
     let found = recall.ask(&query, Asking::Search, Filter { since, scope, ..Filter::default() }).await;
     let text = match Format::new(wanted.json) {
         Format::Text => search_view::text(&found, &recall.zone),
-        Format::Json => serde_json::to_string(&json_passages(&found.passages, &found.documents))
+        Format::Json => serde_json::to_string(&RecalledPassage::list(&found.passages, &found.documents))
             .map_err(std::io::Error::from)?,
     };
     Ok(write!(stdout(), "{}", folded(text.trim_end()))?)

@@ -1,6 +1,5 @@
 //! What was said in one conversation comes back in another, by itself.
 
-use memoir_core::ConversationTarget;
 use memoir_store::{Exchanges as _, contract, sqlite::SqliteStore};
 use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal};
 use serde_json::{Value, json};
@@ -212,7 +211,7 @@ fn a_thousand_messages_of_another_chat_do_not_starve_the_search() {
             let mut draft = contract::exchange(&text, "Noted.", 1_700_000_000_000 + number);
             draft.messages[0].tokens = 16;
             let committed = store.commit_exchange(&target, &draft).await.unwrap();
-            target = ConversationTarget::Existing(committed.conversation_id);
+            target = committed.to_target();
         }
         let recall = memoir_recall::Recall::new(
             std::sync::Arc::new(store.clone()),

@@ -5,7 +5,7 @@ use memoir_core::{DocumentKind, NewConversation, Subject, SubjectKind, WorkerKin
 use super::{at, exchange, new_conversation};
 use crate::{
     ChunkSearch, ChunkSpan, ChunkVectors, Claim, DocumentFilter, Embeddable, IndexMode, NewDocument,
-    NewImport, Span, Store,
+    NewImport, Span, Store, StoreError,
 };
 
 const MODEL: &str = "test/model";
@@ -250,6 +250,7 @@ pub(super) async fn what_was_brought_in_is_known_again(store: impl Store) {
         origin: "x/1",
         conversation: &conversation,
         seen: None,
+        last_seen: None,
         exchanges: &drafts[..1],
         messages: 2,
         checksum: "a",
@@ -258,6 +259,13 @@ pub(super) async fn what_was_brought_in_is_known_again(store: impl Store) {
     let id = store.put_import(&new).await.unwrap().unwrap();
     assert_eq!(store.put_import(&new).await.unwrap(), None, "someone was quicker");
     let more = NewImport { seen: Some((2, "a")), exchanges: &drafts[1..], messages: 4, checksum: "b", ..new };
+    let unseen = store.put_import(&more).await;
+    assert!(
+        matches!(unseen, Err(StoreError::Conflict { .. })),
+        "it has not read the first exchange: {unseen:?}"
+    );
+    let last_seen = store.exchanges(id, 1).await.unwrap().pop().map(|last| last.id);
+    let more = NewImport { last_seen, ..more };
     assert_eq!(store.put_import(&more).await.unwrap(), Some(id), "the same conversation");
     let known = store.imports("x/").await.unwrap();
     assert_eq!(

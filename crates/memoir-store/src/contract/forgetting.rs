@@ -1,14 +1,12 @@
 //! Forgetting what was said.
 
-use memoir_core::ConversationTarget;
-
 use super::{at, exchange, new_conversation};
 use crate::{Forget, Forgotten, Store};
 
 pub(super) async fn what_is_forgotten_is_gone_and_the_rest_is_there(store: impl Store) {
     let talk = new_conversation("the first", "/p");
     let first = store.commit_exchange(&talk, &exchange("one", "two", 1_000)).await.unwrap();
-    let goes_on = ConversationTarget::Existing(first.conversation_id);
+    let goes_on = first.to_target();
     let second = store.commit_exchange(&goes_on, &exchange("three", "four", 2_000)).await.unwrap();
     store.commit_exchange(&new_conversation("other", "/p"), &exchange("five", "six", 3_000)).await.unwrap();
     store.append_command("three", at(1)).await.unwrap();

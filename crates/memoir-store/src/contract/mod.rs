@@ -56,6 +56,7 @@ where
     owning::a_fork_goes_on_from_what_was_said(empty_store().await).await;
     owning::a_line_of_forks_holds_when_its_middle_goes(empty_store().await).await;
     owning::an_answer_takes_the_place_of_another(empty_store().await).await;
+    owning::a_commit_conflicts_with_an_exchange_it_has_not_seen(empty_store().await).await;
     permissions::rules_are_kept_for_a_project_or_everywhere(empty_store().await).await;
     permissions::secrets_are_not_kept_and_what_was_found_is_told(empty_store().await).await;
     permissions::questions_in_sql_read_and_no_more(empty_store().await).await;
@@ -78,6 +79,7 @@ fn said(body: MessageBody, created: i64) -> DraftMessage {
         body,
         visibility: Visibility::Shown,
         provenance: Provenance::Said,
+        by_others: false,
         tokens: 4,
         created: at(created),
     }
@@ -133,7 +135,8 @@ async fn an_exchange_comes_back_as_it_was_committed(store: impl Store) {
     let mut draft = exchange("Read the file", "It says hello", 1000);
     let calls =
         vec![ToolCall { id: "c1".into(), name: "file_read".into(), arguments: json!({"path": "a.txt"}) }];
-    let redacted = |body| DraftMessage { visibility: Visibility::Redacted, ..said(body, 1005) };
+    let redacted =
+        |body| DraftMessage { visibility: Visibility::Redacted, by_others: true, ..said(body, 1005) };
     draft.messages.insert(1, redacted(MessageBody::Assistant { text: String::new(), tool_calls: calls }));
     draft.messages.insert(
         2,
@@ -172,6 +175,7 @@ async fn an_exchange_comes_back_as_it_was_committed(store: impl Store) {
             body: message.body.clone(),
             visibility: message.visibility,
             provenance: message.provenance,
+            by_others: message.by_others,
             tokens: message.tokens,
             created: message.created,
         })
@@ -189,7 +193,7 @@ async fn a_conversation_comes_with_its_first_exchange(store: impl Store) {
     let second =
         store.commit_exchange(&new_conversation("two", "/b"), &exchange("q", "a", 2000)).await.unwrap();
     assert!(second.conversation_id > first.conversation_id);
-    let again = ConversationTarget::Existing(first.conversation_id);
+    let again = first.to_target();
     store.commit_exchange(&again, &exchange("q2", "a2", 3000)).await.unwrap();
 
     let listed: Vec<_> = store.conversations(&all).await.unwrap().into_iter().map(|c| c.title).collect();
@@ -203,7 +207,7 @@ async fn a_conversation_comes_with_its_first_exchange(store: impl Store) {
 }
 
 async fn a_vanished_conversation_takes_no_exchange(store: impl Store) {
-    let gone = ConversationTarget::Existing(ConversationId::new(77));
+    let gone = ConversationTarget::Existing { conversation: ConversationId::new(77), last_seen: None };
     let refused = store.commit_exchange(&gone, &exchange("q", "a", 1)).await;
     assert!(matches!(refused, Err(StoreError::NotFound { id: 77, .. })), "{refused:?}");
     assert!(store.tables().await.unwrap().iter().all(|table| table.rows == 0));
@@ -214,9 +218,11 @@ async fn the_window_is_the_newest_exchanges_oldest_first(store: impl Store) {
     for number in 0..5 {
         let draft = exchange(&format!("q{number}"), &format!("a{number}"), number * 100);
         let committed = store.commit_exchange(&target, &draft).await.unwrap();
-        target = ConversationTarget::Existing(committed.conversation_id);
+        target = committed.to_target();
     }
-    let ConversationTarget::Existing(id) = target else { unreachable!("five exchanges were committed") };
+    let ConversationTarget::Existing { conversation: id, .. } = target else {
+        unreachable!("five exchanges were committed")
+    };
     let questions: Vec<_> =
         store.exchanges(id, 2).await.unwrap().into_iter().map(|e| e.user_message).collect();
     assert_eq!(questions, ["q3", "q4"]);
@@ -227,7 +233,7 @@ async fn the_window_is_the_newest_exchanges_oldest_first(store: impl Store) {
     // What is sent again: from an exchange on, without what was redacted.
     let mut draft = exchange("q5", "a5", 500);
     draft.messages[0].visibility = Visibility::Redacted;
-    store.commit_exchange(&ConversationTarget::Existing(id), &draft).await.unwrap();
+    store.commit_exchange(&target, &draft).await.unwrap();
     let third = store.exchanges(id, 4).await.unwrap()[1].id;
     let shown = async |after| -> Vec<String> {
         let messages = store.shown_messages(id, after).await.unwrap();

@@ -1,9 +1,9 @@
 //! What the user makes of his memory: marks, forks, answers that replace others.
 
-use memoir_core::{ConversationTarget, Digest, ExchangeId, Mark, Prepared};
+use memoir_core::{ConversationId, ConversationTarget, Digest, ExchangeId, Mark, Prepared};
 
 use super::{at, exchange, new_conversation};
-use crate::{ConversationList, ConversationTitle, Forget, Store};
+use crate::{ConversationList, ConversationTitle, Forget, Store, StoreError};
 
 pub(super) async fn marks_stand_until_they_are_taken_away_or_forgotten(store: impl Store) {
     let talk = new_conversation("t", "/p");
@@ -22,18 +22,20 @@ pub(super) async fn marks_stand_until_they_are_taken_away_or_forgotten(store: im
     assert!(store.marks().await.unwrap().is_empty());
 }
 
+/// A conversation in which nothing has been committed yet.
+fn unread(conversation: ConversationId) -> ConversationTarget {
+    ConversationTarget::Existing { conversation, last_seen: None }
+}
+
 pub(super) async fn a_fork_goes_on_from_what_was_said(store: impl Store) {
     let first = store
         .commit_exchange(&new_conversation("the plan", "/p"), &exchange("one", "two", 1_000))
         .await
         .unwrap();
-    let trunk = ConversationTarget::Existing(first.conversation_id);
+    let trunk = first.to_target();
     let fork = store.fork(first.conversation_id, at(1_500)).await.unwrap().unwrap();
     let later = store.commit_exchange(&trunk, &exchange("only in the trunk", "b", 2_000)).await.unwrap();
-    store
-        .commit_exchange(&ConversationTarget::Existing(fork), &exchange("only in the fork", "d", 3_000))
-        .await
-        .unwrap();
+    store.commit_exchange(&unread(fork), &exchange("only in the fork", "d", 3_000)).await.unwrap();
     let again = store.fork(fork, at(3_500)).await.unwrap().unwrap();
     let asked = async |id| {
         let exchanges = store.exchanges(id, 10).await.unwrap();
@@ -90,13 +92,10 @@ pub(super) async fn a_line_of_forks_holds_when_its_middle_goes(store: impl Store
         store.commit_exchange(&new_conversation("a", "/p"), &exchange("in a", "1", 1_000)).await.unwrap();
     let (a, mut asked) = (first.conversation_id, Vec::new());
     let b = store.fork(a, at(2_000)).await.unwrap().unwrap();
-    store.commit_exchange(&ConversationTarget::Existing(b), &exchange("in b", "2", 2_100)).await.unwrap();
+    store.commit_exchange(&unread(b), &exchange("in b", "2", 2_100)).await.unwrap();
     let c = store.fork(b, at(3_000)).await.unwrap().unwrap();
-    store.commit_exchange(&ConversationTarget::Existing(c), &exchange("in c", "3", 3_100)).await.unwrap();
-    store
-        .commit_exchange(&ConversationTarget::Existing(a), &exchange("later in a", "4", 4_000))
-        .await
-        .unwrap();
+    store.commit_exchange(&unread(c), &exchange("in c", "3", 3_100)).await.unwrap();
+    store.commit_exchange(&first.to_target(), &exchange("later in a", "4", 4_000)).await.unwrap();
     store.forget(Forget::Conversation(b)).await.unwrap();
     asked.extend(store.exchanges(c, 10).await.unwrap().into_iter().map(|exchange| exchange.user_message));
     assert_eq!(
@@ -117,7 +116,11 @@ pub(super) async fn an_answer_takes_the_place_of_another(store: impl Store) {
     let id = first.conversation_id;
     let second = store
         .commit_exchange(
-            &ConversationTarget::InPlaceOf(id, first.exchange_id),
+            &ConversationTarget::InPlaceOf {
+                conversation: id,
+                replaced: first.exchange_id,
+                last_seen: Some(first.exchange_id),
+            },
             &exchange("one", "a better one", 2_000),
         )
         .await
@@ -131,4 +134,34 @@ pub(super) async fn an_answer_takes_the_place_of_another(store: impl Store) {
         exchange("", "", 0).cost().unwrap() + exchange("", "", 0).cost().unwrap(),
         "both were paid for"
     );
+}
+
+pub(super) async fn a_commit_conflicts_with_an_exchange_it_has_not_seen(store: impl Store) {
+    let first =
+        store.commit_exchange(&new_conversation("t", "/p"), &exchange("one", "1", 1_000)).await.unwrap();
+    let id = first.conversation_id;
+    let other = store.commit_exchange(&first.to_target(), &exchange("two", "2", 2_000)).await.unwrap();
+    let replacing = |replaced| ConversationTarget::InPlaceOf {
+        conversation: id,
+        replaced,
+        last_seen: Some(first.exchange_id),
+    };
+    for target in [first.to_target(), replacing(first.exchange_id), replacing(other.exchange_id), unread(id)]
+    {
+        let refused = store.commit_exchange(&target, &exchange("three", "3", 3_000)).await;
+        let Err(StoreError::Conflict { conversation, newest }) = refused else { panic!("{refused:?}") };
+        assert_eq!((conversation, newest), (id, other.exchange_id));
+    }
+    let stored: Vec<_> = store.exchanges(id, 10).await.unwrap().iter().map(|exchange| exchange.id).collect();
+    assert_eq!(stored, [first.exchange_id, other.exchange_id], "nothing was stored or deleted");
+    assert_eq!(store.conversation_cost(id).await.unwrap().calls, 2);
+
+    // A deleted exchange cannot conflict, neither one that was not seen nor the one that was seen last.
+    store.forget(Forget::Exchange(other.exchange_id)).await.unwrap();
+    let third = store.commit_exchange(&first.to_target(), &exchange("three", "3", 3_000)).await.unwrap();
+    store.forget(Forget::Exchange(third.exchange_id)).await.unwrap();
+    store.commit_exchange(&third.to_target(), &exchange("four", "4", 4_000)).await.unwrap();
+    let asked: Vec<_> =
+        store.exchanges(id, 10).await.unwrap().into_iter().map(|exchange| exchange.user_message).collect();
+    assert_eq!(asked, ["one", "four"]);
 }

@@ -1,6 +1,6 @@
 //! Work in the background, summaries and vectors.
 
-use memoir_core::{ConversationTarget, ExchangeId, Prepared, Subject, SubjectKind, Summary, WorkerKind};
+use memoir_core::{ExchangeId, Prepared, Subject, SubjectKind, Summary, WorkerKind};
 
 use super::{at, embeddable, embedding, exchange, new_conversation};
 use crate::{Claim, ConversationSummary, Filter, IndexMode, JobFailure, NewEmbedding, Store, VectorSearch};
@@ -105,7 +105,7 @@ pub(super) async fn a_conversation_that_grew_is_summarised_again(store: impl Sto
     let filed = store.conversation(id).await.unwrap().unwrap();
     assert_eq!((filed.title.as_str(), filed.summary.as_deref()), ("A title", Some("About q.")));
     assert_eq!(next(&store, &claim).await, None);
-    let target = ConversationTarget::Existing(id);
+    let target = committed.to_target();
     store.commit_exchange(&target, &exchange("more", "b", 2)).await.unwrap();
     assert_eq!(next(&store, &claim).await, Some((id.get(), 0)));
     let gone = ConversationSummary { through: ExchangeId::new(99), ..summary };

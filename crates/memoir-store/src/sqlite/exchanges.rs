@@ -151,10 +151,14 @@ pub(super) async fn file_exchange(
 ) -> Result<Committed> {
     let conversation_id = match &target {
         ConversationTarget::New(new) => insert_conversation(connection, new, &draft).await,
-        ConversationTarget::Existing(id) => touch_conversation(connection, *id, &draft).await,
-        ConversationTarget::InPlaceOf(id, replaced) => {
-            remove_exchange(connection, *id, *replaced).await?;
-            touch_conversation(connection, *id, &draft).await
+        ConversationTarget::Existing { conversation, last_seen } => {
+            refuse_unseen(connection, *conversation, *last_seen).await?;
+            touch_conversation(connection, *conversation, &draft).await
+        }
+        ConversationTarget::InPlaceOf { conversation, replaced, last_seen } => {
+            refuse_unseen(connection, *conversation, *last_seen).await?;
+            remove_exchange(connection, *conversation, *replaced).await?;
+            touch_conversation(connection, *conversation, &draft).await
         }
     }?;
     let exchange_id = insert_exchange(connection, conversation_id, &draft).await?;
@@ -193,6 +197,24 @@ async fn insert_conversation(
     .await
     .map(ConversationId::new)
     .map_err(store_error)
+}
+
+/// Fails if the conversation has an exchange that is newer than `last_seen`. Ids are never reused and writers take turns, so a
+/// newer exchange has a larger id; the one last seen may have been deleted meanwhile.
+async fn refuse_unseen(
+    connection: &mut SqliteConnection,
+    conversation: ConversationId,
+    last_seen: Option<ExchangeId>,
+) -> Result<()> {
+    let newest: Option<i64> = sqlx::query_scalar("SELECT max(id) FROM exchanges WHERE conversation_id = ?")
+        .bind(conversation.get())
+        .fetch_one(connection)
+        .await
+        .map_err(store_error)?;
+    match newest.map(ExchangeId::new) {
+        Some(newest) if Some(newest) > last_seen => Err(StoreError::Conflict { conversation, newest }),
+        _ => Ok(()),
+    }
 }
 
 /// Takes out an exchange that another replaces; what was paid for it stays on the bill.
@@ -292,9 +314,9 @@ async fn insert_message(
     }
     sqlx::query(
         "INSERT INTO messages
-             (exchange_id, conversation_id, role, author, content, redacted, derived,
+             (exchange_id, conversation_id, role, author, content, redacted, derived, by_others,
               tool_calls, tool_call_id, tool_name, tokens, created)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(exchange.get())
     .bind(conversation.get())
@@ -303,6 +325,7 @@ async fn insert_message(
     .bind(message.body.text())
     .bind(message.visibility == Visibility::Redacted)
     .bind(message.provenance == Provenance::Derived)
+    .bind(message.by_others)
     .bind(tool_calls)
     .bind(call_id)
     .bind(tool_name)
@@ -382,6 +405,7 @@ fn message(row: SqliteRow) -> Result<Message, sqlx::Error> {
         body,
         visibility: if row.try_get("redacted")? { Visibility::Redacted } else { Visibility::Shown },
         provenance: if row.try_get("derived")? { Provenance::Derived } else { Provenance::Said },
+        by_others: row.try_get("by_others")?,
         tokens: row.try_get("tokens")?,
         created: Timestamp::from_millis(row.try_get("created")?),
     })

@@ -54,7 +54,8 @@ impl Imports for SqliteStore {
             return Ok(None);
         }
         if let Some((id, ..)) = known {
-            target = ConversationTarget::Existing(ConversationId::new(id));
+            let conversation = ConversationId::new(id);
+            target = ConversationTarget::Existing { conversation, last_seen: new.last_seen };
         }
         let mut last = None;
         for (place, (new_target, draft, findings)) in clean.into_iter().enumerate() {
@@ -62,7 +63,7 @@ impl Imports for SqliteStore {
             let of_new = place == 0 && matches!(target, ConversationTarget::New(_));
             let target_now = if of_new { new_target } else { target.clone() };
             let filed = file_exchange(&mut transaction, (target_now, draft, findings)).await?;
-            target = ConversationTarget::Existing(filed.conversation_id);
+            target = filed.to_target();
             last = Some(filed);
         }
         sqlx::query(

@@ -20,6 +20,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (9, "tasks", include_str!("../../migrations/0009_tasks.sql")),
     (10, "ownership", include_str!("../../migrations/0010_ownership.sql")),
     (11, "sums_and_traces", include_str!("../../migrations/0011_sums_and_traces.sql")),
+    (12, "origin", include_str!("../../migrations/0012_origin.sql")),
 ];
 
 /// The schema version that this program writes.
@@ -61,6 +62,11 @@ mod tests {
              FROM json_each('[1, 2, 3, 4]');
              INSERT INTO jobs (worker, subject_id, state, attempts, due, updated)
              VALUES ('exchange_summarizer', 4, 'failed', 7, 1, 1), ('conversation_summarizer', 3, 'waiting', 2, 1, 1);
+             INSERT INTO messages (exchange_id, conversation_id, role, content, redacted, derived, tokens, created, tool_call_id, tool_name)
+             VALUES (2, 1, 'user', 'typed <file path=\"a\">', 0, 0, 1, 1, NULL, NULL),
+                    (2, 1, 'user', 'read' || char(10, 10) || '<file path=\"a\">', 0, 0, 1, 1, NULL, NULL),
+                    (2, 1, 'assistant', char(10) || '<file path=\"a\">', 0, 0, 1, 1, NULL, NULL),
+                    (2, 1, 'tool', 'x', 1, 0, 1, 1, 'c', 'file_read'), (2, 1, 'tool', 'x', 1, 0, 1, 1, 'd', 'core_memory');
              INSERT INTO _index_segments (kind, model, first_id, last_id, count, checksum, data)
              VALUES ('messages', '', 1, 2, 2, 0, x'00');",
         )
@@ -76,6 +82,10 @@ mod tests {
                 .fetch_all(&mut connection)
                 .await?;
         assert_eq!(jobs, [("exchange".into(), 4, 7), ("conversation".into(), 3, 2)]);
+        let by_others: Vec<bool> = sqlx::query_scalar("SELECT by_others FROM messages ORDER BY id")
+            .fetch_all(&mut connection)
+            .await?;
+        assert_eq!(by_others, [false, true, false, true, false]);
         // What goes with what is deleted still does.
         sqlx::raw_sql("PRAGMA foreign_keys = ON; DELETE FROM exchanges WHERE id IN (1, 4)")
             .execute(&mut connection)

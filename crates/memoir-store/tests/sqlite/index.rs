@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use memoir_core::ConversationTarget;
 use memoir_store::{
     Embeddings as _, Exchanges as _, Filter, IndexMode, Memory as _, VectorSearch, WordSearch, contract,
     sqlite::{SqliteStore, fill},
@@ -27,7 +26,7 @@ async fn say(store: &SqliteStore, numbers: std::ops::Range<i64>) {
         }
         let draft = contract::exchange(&format!("this is word{number} said"), "ok", number);
         let committed = store.commit_exchange(&target, &draft).await.unwrap();
-        target = ConversationTarget::Existing(committed.conversation_id);
+        target = committed.to_target();
         let wanted = contract::embeddable(0);
         let prompt = store.unembedded_of(committed.exchange_id, &wanted).await.unwrap().remove(0);
         let embedding = contract::embedding(prompt.subject, &vector(number), "");

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use memoir_core::{ConversationTarget, DocumentKind, ExchangeId, Summary, Timestamp};
+use memoir_core::{DocumentKind, ExchangeId, Summary, Timestamp};
 use memoir_store::{
     ChunkSpan, Documents as _, Exchanges as _, Forget, Forgetting as _, NewDocument, Summaries as _, contract,
 };
@@ -41,7 +41,7 @@ async fn nothing_is_left_of_what_was_forgotten() {
             target = contract::new_conversation("t", "/p");
         }
         let committed = store.commit_exchange(&target, &draft).await.unwrap();
-        target = ConversationTarget::Existing(committed.conversation_id);
+        target = committed.to_target();
         said.push((committed.exchange_id, word));
         // Rows that grow have to move.
         let grown = said[chance.below(said.len())].0;

@@ -1,0 +1,281 @@
+//! The JSON forms of events and reports, as `--output-format stream-json` prints them and servers send them.
+//!
+//! `docs/json.md` describes them for users. Fields may be added; none is renamed or removed.
+
+use std::borrow::Cow;
+
+use memoir_core::{ConversationId, DocumentPassage, ExchangeId, ExchangeStatus, Passage, Usage, Usd};
+use memoir_models::StopReason;
+use memoir_redact::without_secrets;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use crate::{ToolOutcome, TurnEvent, TurnReport};
+
+/// The form of a [`TurnEvent`].
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum EventForm<'a> {
+    Request,
+    Retry { reason: String, wait_ms: u64 },
+    Asking,
+    Text { text: &'a str },
+    Thinking { text: &'a str },
+    ToolCall { id: &'a str, name: &'a str, arguments: Value },
+    ToolResult { id: &'a str, name: &'a str, ok: bool, outcome: ToolOutcome },
+    Notice { text: &'a str, level: NoticeLevel },
+}
+
+/// How important a notice is.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum NoticeLevel {
+    Notice,
+    Detail,
+}
+
+impl<'a> From<&'a TurnEvent> for EventForm<'a> {
+    fn from(event: &'a TurnEvent) -> Self {
+        match event {
+            TurnEvent::RequestSent(_) => Self::Request,
+            TurnEvent::Retrying { reason, wait } => Self::Retry {
+                reason: reason.to_string(),
+                wait_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+            },
+            TurnEvent::Asking => Self::Asking,
+            TurnEvent::Text(text) => Self::Text { text },
+            TurnEvent::Thinking(text) => Self::Thinking { text },
+            TurnEvent::ToolStarted(call) => {
+                Self::ToolCall { id: &call.id, name: &call.name, arguments: hide_secrets(&call.arguments) }
+            }
+            TurnEvent::ToolFinished { call, outcome } => Self::ToolResult {
+                id: &call.id,
+                name: &call.name,
+                ok: *outcome == ToolOutcome::Succeeded,
+                outcome: *outcome,
+            },
+            TurnEvent::Notice(text) => Self::Notice { text, level: NoticeLevel::Notice },
+            TurnEvent::Detail(text) => Self::Notice { text, level: NoticeLevel::Detail },
+        }
+    }
+}
+
+impl Serialize for TurnEvent {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        EventForm::from(self).serialize(serializer)
+    }
+}
+
+/// Returns the arguments of a call without the secrets in them.
+fn hide_secrets(arguments: &Value) -> Value {
+    let text = arguments.to_string();
+    match without_secrets(&text) {
+        Cow::Borrowed(_) => arguments.clone(),
+        Cow::Owned(clean) => serde_json::from_str(&clean).unwrap_or(Value::String(clean)),
+    }
+}
+
+/// The form of a [`TurnReport`].
+#[derive(Serialize)]
+struct ReportForm<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    status: ExchangeStatus,
+    stop_reason: &'static str,
+    conversation_id: ConversationId,
+    exchange_id: ExchangeId,
+    text: &'a str,
+    model: &'a str,
+    usage: Usage,
+    cost_usd: Option<Usd>,
+    duration_ms: u64,
+    request_count: u64,
+    tool_call_count: u64,
+    recalled: Vec<RecalledPassage<'a>>,
+}
+
+impl<'a> From<&'a TurnReport> for ReportForm<'a> {
+    fn from(report: &'a TurnReport) -> Self {
+        Self {
+            kind: "result",
+            status: report.status,
+            stop_reason: match report.stop {
+                StopReason::Done => "done",
+                StopReason::Length => "length",
+            },
+            conversation_id: report.conversation_id,
+            exchange_id: report.exchange_id,
+            text: &report.text,
+            model: &report.model,
+            usage: report.usage,
+            cost_usd: report.cost,
+            duration_ms: report.duration_ms,
+            request_count: report.request_count,
+            tool_call_count: report.tool_call_count,
+            recalled: RecalledPassage::list(&report.recalled.passages, &report.recalled.documents),
+        }
+    }
+}
+
+impl Serialize for TurnReport {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        ReportForm::from(self).serialize(serializer)
+    }
+}
+
+/// The JSON form of a passage that was found in memory, with its source.
+#[derive(Debug, Serialize)]
+pub struct RecalledPassage<'a> {
+    /// `message` for a message of a conversation, `document` for a part of a document.
+    pub kind: &'static str,
+    /// The id of the message or of the document.
+    pub id: i64,
+    /// The exchange of the message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exchange_id: Option<ExchangeId>,
+    /// The conversation of the message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversation_id: Option<ConversationId>,
+    /// The short name of the document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slug: Option<&'a str>,
+    /// The title of the document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<&'a str>,
+    /// When the message was written, in RFC 3339, or the date of the document.
+    pub date: String,
+    /// The final score. Larger is better; only comparable within one result.
+    pub score: f64,
+    /// The cosine similarity of the embeddings of the passage and the prompt.
+    pub similarity: f64,
+    /// The number of tokens that the passage takes in the request.
+    pub tokens: u64,
+    /// The text of the passage.
+    pub text: &'a str,
+}
+
+impl<'a> RecalledPassage<'a> {
+    /// Returns the forms of all passages, those from conversations first.
+    pub fn list(passages: &'a [Passage], documents: &'a [DocumentPassage]) -> Vec<Self> {
+        passages.iter().map(Self::from).chain(documents.iter().map(Self::from)).collect()
+    }
+}
+
+impl<'a> From<&'a Passage> for RecalledPassage<'a> {
+    fn from(passage: &'a Passage) -> Self {
+        Self {
+            kind: "message",
+            id: passage.message_id.get(),
+            exchange_id: Some(passage.exchange_id),
+            conversation_id: Some(passage.conversation_id),
+            slug: None,
+            title: None,
+            date: passage.created.to_string(),
+            score: passage.score,
+            similarity: passage.similarity,
+            tokens: passage.tokens,
+            text: &passage.text,
+        }
+    }
+}
+
+impl<'a> From<&'a DocumentPassage> for RecalledPassage<'a> {
+    fn from(passage: &'a DocumentPassage) -> Self {
+        Self {
+            kind: "document",
+            id: passage.document.id.get(),
+            exchange_id: None,
+            conversation_id: None,
+            slug: Some(&passage.document.slug),
+            title: Some(&passage.document.title),
+            date: passage.document.date.clone(),
+            score: passage.score,
+            similarity: passage.similarity,
+            tokens: passage.tokens,
+            text: &passage.text,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::Arc, time::Duration};
+
+    use memoir_core::{Recalled, ToolCall};
+    use memoir_models::{ChatRequest, ModelError};
+    use memoir_store::CostSummary;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_event_has_the_form_that_is_documented() -> Result<(), serde_json::Error> {
+        let call = ToolCall {
+            id: "c1".into(),
+            name: "fetch".into(),
+            arguments: json!({"header": "Authorization: Bearer abcdefgh12345678"}),
+        };
+        let finished = |outcome| TurnEvent::ToolFinished { call: call.clone(), outcome };
+        let events = [
+            (TurnEvent::RequestSent(Arc::new(ChatRequest::default())), json!({"type": "request"})),
+            (
+                TurnEvent::Retrying { reason: ModelError::Empty, wait: Duration::from_millis(1500) },
+                json!({"type": "retry", "reason": ModelError::Empty.to_string(), "wait_ms": 1500}),
+            ),
+            (TurnEvent::Asking, json!({"type": "asking"})),
+            (TurnEvent::Text("hi".into()), json!({"type": "text", "text": "hi"})),
+            (TurnEvent::Thinking("hm".into()), json!({"type": "thinking", "text": "hm"})),
+            (
+                finished(ToolOutcome::Succeeded),
+                json!({"type": "tool_result", "id": "c1", "name": "fetch", "ok": true, "outcome": "succeeded"}),
+            ),
+            (
+                finished(ToolOutcome::Refused),
+                json!({"type": "tool_result", "id": "c1", "name": "fetch", "ok": false, "outcome": "refused"}),
+            ),
+            (TurnEvent::Notice("cut".into()), json!({"type": "notice", "text": "cut", "level": "notice"})),
+            (TurnEvent::Detail("late".into()), json!({"type": "notice", "text": "late", "level": "detail"})),
+        ];
+        for (event, expected) in events {
+            assert_eq!(serde_json::to_value(&event)?, expected);
+        }
+        let started = serde_json::to_value(TurnEvent::ToolStarted(call))?;
+        assert_eq!(
+            (&started["type"], &started["id"], &started["name"]),
+            (&json!("tool_call"), &json!("c1"), &json!("fetch"))
+        );
+        assert!(!started.to_string().contains("abcdefgh12345678"), "{started}");
+        Ok(())
+    }
+
+    #[test]
+    fn a_report_has_the_form_that_is_documented() -> Result<(), serde_json::Error> {
+        let report = TurnReport {
+            conversation_id: ConversationId::new(3),
+            exchange_id: ExchangeId::new(7),
+            status: ExchangeStatus::Completed,
+            stop: StopReason::Length,
+            text: "hi".into(),
+            recalled: Recalled::default(),
+            context: None,
+            model: "m".into(),
+            usage: Usage { input_tokens: 120, ..Usage::default() },
+            cost: Some(Usd::from_nanos(1_200_000)),
+            request_count: 2,
+            tool_call_count: 1,
+            duration_ms: 1234,
+            conversation_cost: CostSummary::default(),
+        };
+        let expected = json!({
+            "type": "result", "status": "completed", "stop_reason": "length", "conversation_id": 3, "exchange_id": 7,
+            "text": "hi", "model": "m", "cost_usd": 0.0012, "duration_ms": 1234, "request_count": 2,
+            "tool_call_count": 1, "recalled": [],
+            "usage": {
+                "input_tokens": 120, "output_tokens": 0, "cached_tokens": 0, "cache_write_tokens": 0,
+                "reasoning_tokens": 0
+            }
+        });
+        assert_eq!(serde_json::to_value(&report)?, expected);
+        Ok(())
+    }
+}

@@ -1,0 +1,190 @@
+//! What the model is asked in one turn: a list of parts, each with its origin.
+
+use serde::{Deserialize, Serialize};
+
+use crate::without_fence;
+
+/// Who wrote a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// The user, who may give the model instructions.
+    User,
+    /// Memoir itself, or the model that it runs.
+    Program,
+    /// Anyone else: the author of a file, a web page or a program's output. Such text may contain instructions that the
+    /// user never gave, so permissions are stricter while it is in the context.
+    Others,
+}
+
+/// The content of one part.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum InputContent {
+    /// Plain text, sent as it is.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// The text of an attached file, sent inside a `<file>` fence.
+    File {
+        /// The path as the user wrote it.
+        path: String,
+        /// The text of the file.
+        text: String,
+    },
+    /// Text that was piped in next to a prompt, sent inside a `<file>` fence under the name `stdin`.
+    Piped {
+        /// The text.
+        text: String,
+    },
+    /// A quotation from memory, sent inside a `<memory>` fence.
+    Memory {
+        /// The quoted text.
+        text: String,
+    },
+}
+
+/// One part of an input, and who wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputPart {
+    /// The content.
+    #[serde(flatten)]
+    pub content: InputContent,
+    /// The author.
+    pub origin: Origin,
+}
+
+impl InputPart {
+    /// Returns text that the user wrote.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { content: InputContent::Text { text: text.into() }, origin: Origin::User }
+    }
+
+    /// Returns the text of a file, which counts as written by others.
+    pub fn file(path: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { content: InputContent::File { path: path.into(), text: text.into() }, origin: Origin::Others }
+    }
+
+    /// Returns text that was piped in next to a prompt, which counts as written by others.
+    pub fn piped(text: impl Into<String>) -> Self {
+        Self { content: InputContent::Piped { text: text.into() }, origin: Origin::Others }
+    }
+
+    /// Returns a quotation from memory, which counts as written by others.
+    pub fn memory(text: impl Into<String>) -> Self {
+        Self { content: InputContent::Memory { text: text.into() }, origin: Origin::Others }
+    }
+
+    /// Returns the same part with another origin.
+    #[must_use]
+    pub fn with_origin(self, origin: Origin) -> Self {
+        Self { origin, ..self }
+    }
+
+    /// Returns the part as the model reads it.
+    fn render(&self) -> String {
+        let file = |path: &str, text: &str| {
+            format!("<file path=\"{path}\">\n{}\n</file>", without_fence(text, "file").trim_end())
+        };
+        match &self.content {
+            InputContent::Text { text } => text.clone(),
+            InputContent::File { path, text } => file(path, text),
+            InputContent::Piped { text } => file("stdin", text),
+            InputContent::Memory { text } => {
+                format!("<memory>\n{}\n</memory>", without_fence(text, "memory").trim_end())
+            }
+        }
+    }
+}
+
+/// What the model is asked in one turn.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct TurnInput {
+    /// The parts, in the order in which the model reads them.
+    pub parts: Vec<InputPart>,
+}
+
+impl TurnInput {
+    /// Returns the input of a stored message, to ask it again. The parts of a stored message are not known any more, so it
+    /// counts as written by others if any part of it was.
+    pub fn from_stored(text: impl Into<String>, by_others: bool) -> Self {
+        let origin = if by_others { Origin::Others } else { Origin::User };
+        InputPart::text(text).with_origin(origin).into()
+    }
+
+    /// Returns the text that the model reads, with a blank line between parts.
+    pub fn to_text(&self) -> String {
+        self.parts.iter().map(InputPart::render).collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// Returns whether any part was written by others.
+    pub fn has_words_of_others(&self) -> bool {
+        self.parts.iter().any(|part| part.origin == Origin::Others)
+    }
+}
+
+impl From<InputPart> for TurnInput {
+    fn from(part: InputPart) -> Self {
+        Self { parts: vec![part] }
+    }
+}
+
+impl From<&str> for TurnInput {
+    fn from(text: &str) -> Self {
+        InputPart::text(text).into()
+    }
+}
+
+impl From<String> for TurnInput {
+    fn from(text: String) -> Self {
+        InputPart::text(text).into()
+    }
+}
+
+impl From<&String> for TurnInput {
+    fn from(text: &String) -> Self {
+        InputPart::text(text.as_str()).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fenced_parts_follow_the_prompt_and_cannot_close_their_fence() {
+        let input = TurnInput {
+            parts: vec![
+                InputPart::text("What is in @a.txt?"),
+                InputPart::file("a.txt", "first </file> line\n"),
+                InputPart::piped("second\n"),
+                InputPart::memory("third </memory>"),
+            ],
+        };
+        assert_eq!(
+            input.to_text(),
+            "What is in @a.txt?\n\n<file path=\"a.txt\">\nfirst ‹/file> line\n</file>\n\n\
+             <file path=\"stdin\">\nsecond\n</file>\n\n<memory>\nthird ‹/memory>\n</memory>"
+        );
+    }
+
+    #[test]
+    fn the_origin_is_stated_and_not_guessed() {
+        let spelled_out = "look:\n<file path=\"a\">\nx\n</file>";
+        assert!(!TurnInput::from(spelled_out).has_words_of_others());
+        assert!(TurnInput::from_stored("hi", true).has_words_of_others());
+        assert!(!TurnInput::from(InputPart::text("hi").with_origin(Origin::Program)).has_words_of_others());
+        let input = TurnInput { parts: vec![InputPart::text("hi"), InputPart::file("a", "x")] };
+        assert!(input.has_words_of_others());
+    }
+
+    #[test]
+    fn the_json_form_is_tagged_by_type() -> Result<(), serde_json::Error> {
+        let input = TurnInput { parts: vec![InputPart::file("a", "x")] };
+        let json = serde_json::to_string(&input)?;
+        assert_eq!(json, r#"{"parts":[{"type":"file","path":"a","text":"x","origin":"others"}]}"#);
+        assert_eq!(serde_json::from_str::<TurnInput>(&json)?, input);
+        Ok(())
+    }
+}

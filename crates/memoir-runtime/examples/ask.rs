@@ -22,7 +22,7 @@ async fn main() -> Result<(), Failure> {
 }
 
 /// Returns the answer, followed by a line for each passage that memory added to the prompt.
-pub async fn ask(home: &Path, environment: Environment, question: &str) -> Result<String, Failure> {
+pub(crate) async fn ask(home: &Path, environment: Environment, question: &str) -> Result<String, Failure> {
     let runtime = Runtime::open(RuntimeOptions::new(Home::in_one(home), environment, home)).await?;
     let mut session = runtime.session(SessionOptions::default()).await?;
     let report = session.turn(question, &mut |_| {}, &CancellationToken::new()).await?;

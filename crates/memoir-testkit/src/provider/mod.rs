@@ -131,12 +131,15 @@ impl ScriptedProvider {
 
     /// Waits until `count` requests have arrived.
     pub fn wait_for_requests(&self, count: usize) {
-        let requests = self.stage.requests.lock().unwrap();
-        let (requests, waited) = self
-            .stage
-            .arrived
-            .wait_timeout_while(requests, PATIENCE, |requests| requests.len() < count)
-            .unwrap();
+        self.stage.wait_for_requests(count);
+    }
+}
+
+impl Stage {
+    fn wait_for_requests(&self, count: usize) {
+        let requests = self.requests.lock().unwrap();
+        let (requests, waited) =
+            self.arrived.wait_timeout_while(requests, PATIENCE, |requests| requests.len() < count).unwrap();
         assert!(!waited.timed_out(), "only {} of {count} requests arrived", requests.len());
     }
 }
@@ -173,6 +176,8 @@ async fn serve(State(stage): State<Arc<Stage>>, uri: Uri, headers: HeaderMap, bo
     let scripted = stage.script.lock().unwrap().pop_front();
     match scripted.or_else(|| stage.encore.lock().unwrap().clone()) {
         Some(reply) => {
+            let (waiting, count) = (Arc::clone(&stage), reply.awaited_requests);
+            tokio::task::spawn_blocking(move || waiting.wait_for_requests(count)).await.unwrap();
             tokio::time::sleep(reply.delay).await;
             dialect::respond(dialect, &reply)
         }

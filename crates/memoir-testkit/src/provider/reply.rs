@@ -65,6 +65,8 @@ pub struct Reply {
     pub(super) chunk_size: Option<usize>,
     /// Waits so long before it answers at all.
     pub(super) delay: std::time::Duration,
+    /// Answers only when this many requests have arrived.
+    pub(super) awaited_requests: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -84,6 +86,7 @@ impl Reply {
             usage: ReportedUsage { input: 10, output: 5, cached: 0, cache_write: 0, reasoning: 0 },
             chunk_size: None,
             delay: std::time::Duration::ZERO,
+            awaited_requests: 0,
         }
     }
 
@@ -193,6 +196,12 @@ impl Reply {
     /// Waits so long before it answers at all.
     pub fn after(mut self, delay: std::time::Duration) -> Self {
         self.delay = delay;
+        self
+    }
+
+    /// Answers only when `count` requests have arrived, which shows that they are made at the same time.
+    pub fn once_requested(mut self, count: usize) -> Self {
+        self.awaited_requests = count;
         self
     }
 

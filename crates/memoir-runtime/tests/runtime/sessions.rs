@@ -1,0 +1,83 @@
+//! Several sessions in one process.
+
+use memoir_agent::TurnError;
+use memoir_core::ConversationId;
+use memoir_runtime::{Resume, Runtime, Session, SessionOptions};
+use memoir_testkit::{Reply, ScriptedProvider};
+use tokio_util::sync::CancellationToken;
+
+use super::open;
+
+async fn resume(runtime: &Runtime, conversation: Resume) -> Session {
+    runtime.session(SessionOptions { conversation, ..SessionOptions::default() }).await.unwrap()
+}
+
+async fn say(session: &mut Session, prompt: &str) -> Result<String, TurnError> {
+    let report = session.turn(prompt, &mut |_| {}, &CancellationToken::new()).await?;
+    Ok(report.text)
+}
+
+async fn prompts(runtime: &Runtime, id: ConversationId) -> Vec<String> {
+    let exchanges = runtime.store().exchanges(id, 10).await.unwrap();
+    exchanges.into_iter().map(|exchange| exchange.user_message).collect()
+}
+
+#[tokio::test]
+async fn two_sessions_run_turns_at_the_same_time() {
+    let home = tempfile::TempDir::new().unwrap();
+    // Neither is answered before both have asked.
+    let replies = ["one", "two"].map(|text| Reply::text(text).once_requested(2));
+    let provider = ScriptedProvider::start(replies);
+    let runtime = open(home.path(), &provider).await;
+    let mut first = resume(&runtime, Resume::New).await;
+    let mut second = resume(&runtime, Resume::New).await;
+    let (left, right) = tokio::join!(say(&mut first, "the left hand"), say(&mut second, "the right hand"));
+
+    let mut answers = [left.unwrap(), right.unwrap()];
+    answers.sort();
+    assert_eq!(answers, ["one", "two"]);
+    let ids = [&first, &second].map(|session| session.state.conversation.id().unwrap());
+    assert_ne!(ids[0], ids[1]);
+    for (id, prompt) in ids.into_iter().zip(["the left hand", "the right hand"]) {
+        assert_eq!(prompts(&runtime, id).await, [prompt]);
+    }
+    first.close().await;
+    second.close().await;
+    runtime.close().await;
+}
+
+#[tokio::test]
+async fn a_commit_that_has_not_seen_the_newest_exchange_is_refused() {
+    let home = tempfile::TempDir::new().unwrap();
+    let provider = ScriptedProvider::start([
+        Reply::text("begun"),
+        Reply::text("an answer").once_requested(3),
+        Reply::text("an answer").once_requested(3),
+        Reply::text("again"),
+    ]);
+    let runtime = open(home.path(), &provider).await;
+    let mut first = resume(&runtime, Resume::New).await;
+    assert_eq!(say(&mut first, "begin").await.unwrap(), "begun");
+    let id = first.state.conversation.id().unwrap();
+    let mut second = resume(&runtime, Resume::Conversation(id)).await;
+    let results = tokio::join!(say(&mut first, "go on"), say(&mut second, "go on, too"));
+
+    let (stored, refused, error) = match results {
+        (Ok(_), Err(error)) => ("go on", "go on, too", error),
+        (Err(error), Ok(_)) => ("go on, too", "go on", error),
+        both => panic!("{both:?}"),
+    };
+    let TurnError::Conflict { conversation, answer } = error else { panic!("{error:?}") };
+    assert_eq!((conversation, answer.as_deref()), (id, Some("an answer")), "it was paid for");
+    assert_eq!(prompts(&runtime, id).await, ["begin", stored], "nothing of the refused exchange is stored");
+    assert_eq!(runtime.store().conversation_cost(id).await.unwrap().calls, 3, "its call is on the bill");
+
+    // Resuming the conversation reads what the other session added.
+    let mut resumed = resume(&runtime, Resume::Conversation(id)).await;
+    assert_eq!(say(&mut resumed, refused).await.unwrap(), "again");
+    assert_eq!(prompts(&runtime, id).await, ["begin", stored, refused]);
+    for session in [first, second, resumed] {
+        session.close().await;
+    }
+    runtime.close().await;
+}

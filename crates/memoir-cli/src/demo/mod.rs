@@ -5,7 +5,7 @@ mod prepared;
 use std::sync::Arc;
 
 use memoir_core::{Clock as _, SystemClock, TimeZone, Timestamp, WorkerKind};
-use memoir_import::{Thread, bring_in, memoir};
+use memoir_import::{ImportedConversation as Thread, import_conversation as bring_in, read_memoir as memoir};
 use memoir_models::Embedder;
 use memoir_recall::Recall;
 use memoir_store::sqlite::SqliteStore;
@@ -37,8 +37,8 @@ pub(crate) const QUESTIONS: [&str; 3] = [
 /// Fills a memory, and has everything in it summarised and found.
 pub(crate) async fn fill(recall: &Recall) -> Result<(), Failure> {
     let mut talk = memoir(HISTORY).map_err(|error| Failure::new(Kind::Failed, error.to_string()))?;
-    shift(&mut talk.threads, SystemClock.now());
-    for thread in &talk.threads {
+    shift(&mut talk.conversations, SystemClock.now());
+    for thread in &talk.conversations {
         bring_in(recall.store.as_ref(), thread, SystemClock.now(), false).await?;
     }
     let office = Office::new(recall.clone(), None, None);
@@ -101,10 +101,10 @@ mod tests {
                 .max()
                 .unwrap()
         };
-        let written = last(&talk.threads);
+        let written = last(&talk.conversations);
         for now in [0, 3 * DAY, 400 * WEEK + 5 * DAY + 1234] {
             let now = Timestamp::from_millis(written + now);
-            let mut threads = talk.threads.clone();
+            let mut threads = talk.conversations.clone();
             shift(&mut threads, now);
             let shifted = last(&threads);
             assert_eq!((shifted - written) % WEEK, 0);

@@ -59,8 +59,13 @@ pub(crate) async fn read<S: HasSettings>(
     }
     for setting in S::ALL.iter().filter(|setting| !is_by_project(setting, config)) {
         if let Some(value) = store.setting(setting.key).await? {
-            // Written by another version, it may not fit; then the default holds, and is shown.
-            let _ = setting.change(&mut settings, &value);
+            // Another version may have written it. The config's value or the default holds then.
+            if let Err(error) = setting.change(&mut settings, &value) {
+                anstream::eprintln!(
+                    "A stored setting was ignored: {error}. Set {} again to replace it.",
+                    setting.key
+                );
+            }
         }
     }
     Ok(settings)
@@ -103,7 +108,7 @@ pub(crate) fn is_by_project<S: HasSettings>(setting: &Setting<S>, config: &Confi
 
 /// The names of all settings that stand in lists.
 pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
-    let listed = memoir_recall::Settings::ALL.iter().map(|setting| setting.key);
+    let listed = memoir_recall::RecallSettings::ALL.iter().map(|setting| setting.key);
     let listed = listed.chain(memoir_agent::ContextSettings::ALL.iter().map(|setting| setting.key));
     listed.chain(memoir_workers::WorkerSettings::ALL.iter().map(|setting| setting.key))
 }
@@ -111,7 +116,7 @@ pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
 /// The name of a setting of an area, however it is called there.
 pub(crate) fn key_in(area: &str, name: &str) -> Result<&'static str, SettingError> {
     match area {
-        "rag" => Setting::<memoir_recall::Settings>::find(name).map(|setting| setting.key),
+        "rag" => Setting::<memoir_recall::RecallSettings>::find(name).map(|setting| setting.key),
         "context" => Setting::<memoir_agent::ContextSettings>::find(name).map(|setting| setting.key),
         "workers" => Setting::<memoir_workers::WorkerSettings>::find(name).map(|setting| setting.key),
         _ => Err(SettingError::Unknown(name.to_owned())),

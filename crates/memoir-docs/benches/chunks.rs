@@ -122,7 +122,7 @@ async fn query(recall: &Recall, set: &Set) {
         let took = start.elapsed();
         let log = match outcome {
             Ok(related) => related.log,
-            Err(memoir_recall::NothingRelated::NoHits { log }) => log,
+            Err(memoir_recall::RelatedDocumentsError::NoHits { log }) => log,
             Err(error) => vec![error.to_string()],
         };
         println!(

@@ -14,7 +14,7 @@ use memoir_models::{
     ChatMessage, ChatModel, ChatRequest, ModelError, StopReason, WholeAnswer, bill, whole_answer,
 };
 use memoir_recall::{
-    ChunkSize, NothingRelated, Recall, WindowMessage, chunk, inside_fence, related_posts, to_markdown,
+    ChunkSize, RelatedDocumentsError, Recall, WindowMessage, chunk, inside_fence, related_posts, to_markdown,
 };
 use memoir_redact::without_secrets;
 use memoir_store::{Span, StoreError};
@@ -190,8 +190,8 @@ impl Writer<'_> {
             match self.recall.related(&messages).await {
                 Ok(related) => (related.documents, related.log),
                 // A post without references is a post.
-                Err(NothingRelated::NoHits { log }) => (Vec::new(), log),
-                Err(error @ NothingRelated::SystemError(_)) => (Vec::new(), vec![format!("{error}.")]),
+                Err(RelatedDocumentsError::NoHits { log }) => (Vec::new(), log),
+                Err(error @ RelatedDocumentsError::SystemError(_)) => (Vec::new(), vec![format!("{error}.")]),
             }
         };
         Ok(Material {

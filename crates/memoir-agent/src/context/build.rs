@@ -4,7 +4,7 @@ use std::{collections::VecDeque, time::Duration};
 
 use memoir_core::{ConversationId, CoreEntry, Passage, Provenance, Recalled, Recollection, ToolSpec};
 use memoir_models::{ChatMessage, ChatRequest, ModelLimits};
-use memoir_recall::Asking;
+use memoir_recall::QueryKind;
 use memoir_store::Filter;
 use tokio::time::Instant;
 
@@ -132,7 +132,7 @@ impl Agent {
     async fn memory_alone(&self, prompt: &str, deadline: Instant, notices: &mut Notices) -> Context {
         let recall = async {
             match &self.recall {
-                Some(recall) => recall.ask(prompt, Asking::Prompt, Filter::default()).await,
+                Some(recall) => recall.ask(prompt, QueryKind::Prompt, Filter::default()).await,
                 None => Recollection::default(),
             }
         };
@@ -167,7 +167,7 @@ impl Agent {
         let mut recall = recall.clone();
         recall.settings.token_budget = room.saturating_sub(MEMORY_FRAME);
         let filter = Filter { except: conversation, ..Filter::default() };
-        by(deadline, "Asking memory", recall.ask(prompt, Asking::Prompt, filter)).await
+        by(deadline, "Asking memory", recall.ask(prompt, QueryKind::Prompt, filter)).await
     }
 
     async fn hints(&self, prompt: &str, deadline: Instant) -> Result<Vec<spelling::Hint>, String> {

@@ -3,7 +3,7 @@
 use anstream::{print, println};
 use async_trait::async_trait;
 use memoir_core::setting::Setting;
-use memoir_recall::{Asking, Settings};
+use memoir_recall::{QueryKind, RecallSettings};
 use memoir_store::Filter;
 
 use super::{Command, Next};
@@ -41,7 +41,7 @@ impl Command for Rag {
             ("set", setting) if !setting.is_empty() => set(setting, app).await?,
             ("test", query) if !query.is_empty() => {
                 let elsewhere = Filter { except: app.conversation.id(), ..Filter::default() };
-                let found = app.recall().ask(query, Asking::Prompt, elsewhere).await;
+                let found = app.recall().ask(query, QueryKind::Prompt, elsewhere).await;
                 println!("{}", search_view::text(&found, &app.zone).trim_end());
             }
             _ => {
@@ -60,7 +60,7 @@ async fn status(app: &App) -> Result<(), Failure> {
     println!("Recall is {}, with vectors of {}.", if on { "on" } else { "off" }, recall.embedder.name());
     match waiting {
         0 => println!("Everything that was said is indexed."),
-        waiting => println!("{}", memoir_recall::behind(waiting)),
+        waiting => println!("{}", memoir_recall::describe_backlog(waiting)),
     }
     Ok(())
 }
@@ -82,7 +82,7 @@ async fn set(arguments: &str, app: &mut App) -> Result<(), Failure> {
 const HINT: &str = "See /rag config for what there is.";
 
 /// Changes a setting for good.
-async fn change(key: &str, value: &str, app: &mut App) -> Result<&'static Setting<Settings>, Failure> {
+async fn change(key: &str, value: &str, app: &mut App) -> Result<&'static Setting<RecallSettings>, Failure> {
     let (config, store) = (&app.models.config, app.agent.store.as_ref());
     let (setting, changed) =
         settings::change((key, value), &app.recall().settings, config, store, HINT).await?;

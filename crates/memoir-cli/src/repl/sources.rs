@@ -65,7 +65,7 @@ impl Sources for LookedUp {
 
     fn settings(&self, area: &str) -> Vec<&'static str> {
         match area {
-            "rag" => memoir_recall::Settings::ALL.iter().map(|setting| setting.key).collect(),
+            "rag" => memoir_recall::RecallSettings::ALL.iter().map(|setting| setting.key).collect(),
             "context" => ContextSettings::ALL.iter().map(|setting| setting.key).collect(),
             _ => Vec::new(),
         }

@@ -147,7 +147,7 @@ async fn entries(files: &Files<'_>, store: &dyn Store) -> Result<Vec<Entry>, Fai
     for (key, takes, summary) in others() {
         entries.push(other(key, (takes, summary), files, store).await?);
     }
-    area::<memoir_recall::Settings>("rag", &config, store, &mut entries).await?;
+    area::<memoir_recall::RecallSettings>("rag", &config, store, &mut entries).await?;
     area::<ContextSettings>("context", &config, store, &mut entries).await?;
     area::<WorkerSettings>("workers", &config, store, &mut entries).await?;
     Ok(entries)
@@ -345,7 +345,7 @@ fn change(document: &mut DocumentMut, name: &str, value: Option<&str>) -> bool {
 
 /// What is wrong with a config, though it can be read.
 pub(crate) fn fits(config: &Config) -> Result<(), String> {
-    areas_fit::<memoir_recall::Settings>(config, "rag")?;
+    areas_fit::<memoir_recall::RecallSettings>(config, "rag")?;
     areas_fit::<ContextSettings>(config, "context")?;
     areas_fit::<WorkerSettings>(config, "workers")?;
     others_fit(config).map_err(|failure| failure.message)

@@ -281,7 +281,7 @@ async fn index(models: &Models, store: &SqliteStore, findings: &mut Findings) {
         Ok(0) => findings.good("index", format!("up to date, with vectors of {}", recall.embedder.name())),
         Ok(waiting) => findings.note(
             "index",
-            memoir_recall::behind(waiting),
+            memoir_recall::describe_backlog(waiting),
             "memoir worker run --until-idle does it now.",
         ),
         Err(error) => findings.bad("index", error.to_string(), "Look at the memory first."),

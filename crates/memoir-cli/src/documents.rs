@@ -9,7 +9,7 @@ use std::{
 use anstream::{eprintln, println};
 use indicatif::{ProgressBar, ProgressStyle};
 use memoir_core::{Document, DocumentKind, SubjectKind};
-use memoir_docs::{Files, Library, LibraryError, Outcome, files};
+use memoir_docs::{AddOutcome, FileSelection, Library, LibraryError, select_files};
 use memoir_recall::Recall;
 use memoir_store::Store;
 use memoir_workers::{Office, Progress, Stopped, embed_documents};
@@ -58,7 +58,7 @@ pub(crate) async fn run(
 
 /// Adds files and folders; says what became of each. A file that cannot be read does not keep the others out.
 async fn add(paths: &[PathBuf], recall: &Recall, embedding: Embedding<'_>) -> Result<(), Failure> {
-    let Files { found, faults } = files(paths);
+    let FileSelection { found, faults } = select_files(paths);
     let mut faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
     let bar = bar(found.len() as u64, "{wide_bar} {pos} of {len} files");
     let library = Library { recall };
@@ -69,13 +69,13 @@ async fn add(paths: &[PathBuf], recall: &Recall, embedding: Embedding<'_>) -> Re
                 counts[added.outcome as usize] += 1;
                 chunks += added.chunks;
                 let told = match added.outcome {
-                    Outcome::Added => format!("{} added, {}", added.slug, chunks_of(added.chunks)),
-                    Outcome::Changed => {
+                    AddOutcome::Added => format!("{} added, {}", added.slug, chunks_of(added.chunks)),
+                    AddOutcome::Changed => {
                         format!("{} has changed, {} new", added.slug, chunks_of(added.chunks))
                     }
-                    Outcome::Unchanged => format!("{} has not changed", added.slug),
-                    Outcome::SameAs => format!("{} is the same as {}", path.display(), added.slug),
-                    Outcome::Moved => format!("{} is in {} now", added.slug, path.display()),
+                    AddOutcome::Unchanged => format!("{} has not changed", added.slug),
+                    AddOutcome::SameAs => format!("{} is the same as {}", path.display(), added.slug),
+                    AddOutcome::Moved => format!("{} is in {} now", added.slug, path.display()),
                 };
                 if found.len() <= 20 {
                     bar.suspend(|| println!("{}", printable(&told)));

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write, stdout};
 
 use memoir_core::{Conversation, TimeZone};
-use memoir_import::memoir::Line;
+use memoir_import::memoir_format::ExportLine;
 use memoir_store::{ConversationList, Store};
 
 use memoir_runtime::{
@@ -60,7 +60,7 @@ async fn write_all(
     let shown = wanted.output.is_none() && stdout().is_terminal();
     let format = wanted.format;
     if format == ExportFormat::Jsonl {
-        out.write_all(Line::header().to_line().as_bytes())?;
+        out.write_all(ExportLine::header().to_line().as_bytes())?;
     }
     for (place, conversation) in conversations.iter().enumerate() {
         let text = match format {
@@ -84,12 +84,12 @@ async fn write_all(
 /// A conversation and everything said in it. What a fork has from another stands there, unless the fork is all there is.
 async fn lines(conversation: &Conversation, alone: bool, store: &dyn Store) -> Result<String, Failure> {
     let origin = store.origin_of(conversation.id).await?;
-    let mut text = Line::conversation(conversation, origin).to_line();
+    let mut text = ExportLine::conversation(conversation, origin).to_line();
     for mut exchange in store.exchanges(conversation.id, u32::MAX).await? {
         if alone || exchange.conversation_id == conversation.id {
             exchange.conversation_id = conversation.id;
             let messages = store.exchange_messages(exchange.id).await?;
-            text.push_str(&Line::exchange(&exchange, &messages).to_line());
+            text.push_str(&ExportLine::exchange(&exchange, &messages).to_line());
         }
     }
     Ok(text)

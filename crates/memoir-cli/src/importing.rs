@@ -8,8 +8,10 @@ use std::{
 
 use memoir_core::{Clock as _, SystemClock, TimeZone};
 use memoir_import::{
-    DateOrder, Format, Found, ImportError, Imported, Talk, bring_in, chatgpt, claude, claude_code, codex,
-    detect, discover, memoir, whatsapp,
+    DateOrder, DiscoveredHistory as Found, HistoryFormat as Format, ImportError, ImportOutcome as Imported,
+    ImportedHistory as Talk, detect_format as detect, discover, import_conversation as bring_in,
+    read_chatgpt as chatgpt, read_claude as claude, read_claude_code as claude_code, read_codex as codex,
+    read_memoir as memoir, read_whatsapp as whatsapp,
 };
 use memoir_store::Store;
 
@@ -127,8 +129,8 @@ impl Tally {
         for (what, count) in talk.skipped {
             *self.skipped.entry(what.to_owned()).or_default() += count;
         }
-        let bar = progress::bar(talk.threads.len() as u64, "conversations");
-        for thread in &talk.threads {
+        let bar = progress::bar(talk.conversations.len() as u64, "conversations");
+        for thread in &talk.conversations {
             match bring_in(store, thread, SystemClock.now(), dry).await? {
                 Imported::New(count) | Imported::Grown(count) => {
                     self.conversations += 1;

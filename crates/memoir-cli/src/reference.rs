@@ -67,7 +67,7 @@ pub fn settings_reference() -> String {
          set in the program wins over the file.\n\n\
          ## How memory is asked\n\n`/rag config` shows these, and `/rag set KEY VALUE` changes one for good.\n\n",
     );
-    settings::<memoir_recall::Settings>(&mut page);
+    settings::<memoir_recall::RecallSettings>(&mut page);
     page.push_str(
         "\n## How much is sent\n\n`/context config` shows these, and `/context set KEY VALUE` changes one for good.\n\n",
     );

@@ -195,7 +195,7 @@ async fn run_now(task: &Task, engine: &Arc<TaskEngine>) -> Result<(), Failure> {
             format!(
                 "{} {}: {}",
                 task.what.name,
-                state.words(),
+                state.describe(),
                 error.unwrap_or_else(|| "it came to no end".into())
             ),
         )),
@@ -225,7 +225,8 @@ pub(crate) async fn inbox(all: bool, store: &dyn Store, zone: &TimeZone) -> Resu
 fn report(run: &Run, zone: &TimeZone) -> String {
     let outcome = &run.outcome;
     let cost = outcome.cost.map(|cost| format!(", {cost}")).unwrap_or_default();
-    let mut text = format!("{}  {} {}{cost}\n", run.started.minute_in(zone), run.task, outcome.state.words());
+    let mut text =
+        format!("{}  {} {}{cost}\n", run.started.minute_in(zone), run.task, outcome.state.describe());
     for said in [outcome.error.as_deref(), Some(outcome.report.trim())].into_iter().flatten() {
         if !said.is_empty() {
             // Writing to a string cannot fail.

@@ -14,7 +14,7 @@ pub(crate) fn text(found: &Recollection, zone: &TimeZone) -> String {
             format!("{}{}", passages(&found.passages, zone), documents(&found.documents))
         }
         0 => "Nothing in memory about this.".into(),
-        behind => format!("Nothing in memory about this. {}", memoir_recall::behind(behind)),
+        behind => format!("Nothing in memory about this. {}", memoir_recall::describe_backlog(behind)),
     });
     text
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anstream::{eprintln, println};
 use memoir_core::{ConversationId, Provenance, TimeZone};
-use memoir_docs::{Material, Writer, size};
+use memoir_docs::{Material, Writer, count_request_tokens};
 use memoir_models::ChatModel;
 use memoir_recall::{Recall, to_markdown};
 use memoir_store::Span;
@@ -82,7 +82,7 @@ pub(crate) async fn write(span: &Span, writing: &Writing<'_>) -> Result<(), Fail
 /// What would be done.
 fn plan(material: &Material, writer: &Writer<'_>, zone: &TimeZone) -> String {
     let talk = to_markdown(&material.messages, zone);
-    let tokens = size(&writer.request(material, &talk));
+    let tokens = count_request_tokens(&writer.request(material, &talk));
     let when = |message: Option<&memoir_recall::WindowMessage>| {
         message.map(|message| message.created.minute_in(zone)).unwrap_or_default()
     };

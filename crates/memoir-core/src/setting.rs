@@ -24,6 +24,43 @@ pub enum SettingError {
         /// What was given.
         value: String,
     },
+    /// The value is a list of names, and one of them does not exist.
+    #[error("{key} cannot be \"{value}\": {unknown}")]
+    Name {
+        /// The setting.
+        key: &'static str,
+        /// What was given.
+        value: String,
+        /// The name that does not exist, and those that do.
+        unknown: UnknownName,
+    },
+}
+
+/// A name that is not in a fixed list of names. The message lists the ones that are.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no {kind} \"{name}\"; the {kind}s are {}", known.join(", "))]
+pub struct UnknownName {
+    /// What is named, in the singular, as in "stage".
+    pub kind: &'static str,
+    /// The name that was given.
+    pub name: String,
+    /// Every name that exists.
+    pub known: Vec<&'static str>,
+}
+
+/// Why [`Setting::change`] refused a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RefusedValue {
+    /// It is not what the setting takes.
+    Unfit,
+    /// It names something that does not exist.
+    Name(UnknownName),
+}
+
+impl From<UnknownName> for RefusedValue {
+    fn from(unknown: UnknownName) -> Self {
+        Self::Name(unknown)
+    }
 }
 
 /// One setting among those of `S`: its names, what it takes, and how it is read and changed.
@@ -39,7 +76,7 @@ pub struct Setting<S: 'static> {
     /// Its value in words.
     pub show: fn(&S) -> String,
     /// Takes a value, or leaves everything as it is.
-    pub change: fn(&mut S, &str) -> Option<()>,
+    pub change: fn(&mut S, &str) -> Result<(), RefusedValue>,
 }
 
 /// Settings that stand in one list.
@@ -52,7 +89,11 @@ pub trait HasSettings: Default + Clone + Sized + 'static {
 }
 
 impl<S: HasSettings> Setting<S> {
-    /// The setting of that name, of that other name, or of that name without its area.
+    /// Returns the setting with this name: its key, an alias, or its key without the area.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such setting.
     pub fn find(name: &str) -> Result<&'static Self, SettingError> {
         let known = |setting: &&Self| setting.key == name || setting.aliases.contains(&name);
         let short = |setting: &&Self| setting.key.split_once('.').is_some_and(|(_, last)| last == name);
@@ -70,18 +111,28 @@ impl<S: HasSettings> Setting<S> {
         (self.show)(settings)
     }
 
-    /// Changes it.
+    /// Changes the setting to what `value` says.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the setting does not take `value`; `settings` is then unchanged.
     pub fn change(&self, settings: &mut S, value: &str) -> Result<(), SettingError> {
-        let wrong =
-            || SettingError::Value { key: self.key, takes: self.takes, value: value.trim().to_owned() };
-        (self.change)(settings, value.trim()).ok_or_else(wrong)
+        let (key, value) = (self.key, value.trim());
+        (self.change)(settings, value).map_err(|refused| match refused {
+            RefusedValue::Unfit => SettingError::Value { key, takes: self.takes, value: value.to_owned() },
+            RefusedValue::Name(unknown) => SettingError::Name { key, value: value.to_owned(), unknown },
+        })
     }
 }
 
-/// Puts a value into a field, if there is one.
-pub fn set<T>(field: &mut T, value: Option<T>) -> Option<()> {
-    *field = value?;
-    Some(())
+/// Puts a parsed value into a field.
+///
+/// # Errors
+///
+/// Fails, and leaves the field as it is, if the value could not be parsed.
+pub fn set<T>(field: &mut T, value: Option<T>) -> Result<(), RefusedValue> {
+    *field = value.ok_or(RefusedValue::Unfit)?;
+    Ok(())
 }
 
 /// A number between bounds.

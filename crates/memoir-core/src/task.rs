@@ -93,8 +93,8 @@ impl RunState {
         }
     }
 
-    /// What people read.
-    pub const fn words(self) -> &'static str {
+    /// Returns the state as the predicate of a sentence, for people to read.
+    pub const fn describe(self) -> &'static str {
         match self {
             Self::Running => "is running",
             Self::Done => "is done",
@@ -105,8 +105,8 @@ impl RunState {
         }
     }
 
-    /// The state that a word of the store's stands for.
-    pub fn of(word: &str) -> Option<Self> {
+    /// Returns the state that the store writes as `word`, or `None` if there is no such state.
+    pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == word)
     }
 }

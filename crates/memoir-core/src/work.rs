@@ -62,8 +62,8 @@ impl SubjectKind {
         }
     }
 
-    /// The kind that a word of the store's stands for.
-    pub fn of(word: &str) -> Option<Self> {
+    /// Returns the kind that the store writes as `word`, or `None` if there is no such kind.
+    pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 }
@@ -97,9 +97,9 @@ mod tests {
     #[test]
     fn every_kind_is_known_by_its_word() {
         for kind in SubjectKind::ALL {
-            assert_eq!(SubjectKind::of(kind.as_str()), Some(kind));
+            assert_eq!(SubjectKind::parse(kind.as_str()), Some(kind));
         }
-        assert_eq!(SubjectKind::of("nothing"), None);
+        assert_eq!(SubjectKind::parse("nothing"), None);
         assert_eq!(Subject::new(SubjectKind::Exchange, 12).to_string(), "exchange 12");
     }
 }

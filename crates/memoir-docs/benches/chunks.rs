@@ -11,7 +11,7 @@ mod topics;
 use std::{fs, sync::Arc, time::Instant};
 
 use memoir_core::{ChunkId, count_tokens};
-use memoir_docs::{Library, Outcome, files};
+use memoir_docs::{AddOutcome, Library, select_files};
 use memoir_embed::LocalEmbedder;
 use memoir_recall::{Recall, to_markdown};
 use memoir_store::ChunkVectors;
@@ -42,10 +42,10 @@ async fn main() {
     for what in ["added", "added again"] {
         let start = Instant::now();
         let (mut chunks, mut unchanged) = (0, 0);
-        for file in files(std::slice::from_ref(&notes)).found {
+        for file in select_files(std::slice::from_ref(&notes)).found {
             let added = library.add(&file).await.unwrap();
             chunks += added.chunks;
-            unchanged += usize::from(added.outcome == Outcome::Unchanged);
+            unchanged += usize::from(added.outcome == AddOutcome::Unchanged);
         }
         let took = start.elapsed();
         println!("{what}: {chunks} chunks new, {unchanged} files unchanged, {took:.1?}");
@@ -122,7 +122,7 @@ async fn query(recall: &Recall, set: &Set) {
         let took = start.elapsed();
         let log = match outcome {
             Ok(related) => related.log,
-            Err(memoir_recall::NothingRelated::NoHits { log }) => log,
+            Err(memoir_recall::RelatedDocumentsError::NoHits { log }) => log,
             Err(error) => vec![error.to_string()],
         };
         println!(

@@ -8,7 +8,7 @@
 #[allow(dead_code, reason = "the tests use more of it")]
 mod topics;
 
-use memoir_recall::{Dedup, Settings};
+use memoir_recall::{Dedup, RecallSettings};
 use topics::{Remembering, Set, topics_of, with};
 
 /// Numbers that are the same every time.
@@ -27,16 +27,16 @@ async fn main() {
     let set = Set::load();
     let folder = tempfile::tempdir().unwrap();
     let recall = set.library(folder.path(), Remembering::real()).await;
-    let base = Settings { mmr_lambda: 1.0, ..Settings::default() };
-    let ways: Vec<(&str, Settings)> = vec![
-        ("single", Settings { chunk_from_messages: 1_000_000, ..base.clone() }),
-        ("chunked", Settings { hybrid: false, ..base.clone() }),
+    let base = RecallSettings { mmr_lambda: 1.0, ..RecallSettings::default() };
+    let ways: Vec<(&str, RecallSettings)> = vec![
+        ("single", RecallSettings { chunk_from_messages: 1_000_000, ..base.clone() }),
+        ("chunked", RecallSettings { hybrid: false, ..base.clone() }),
         ("hybrid", base.clone()),
-        ("hybrid, MMR 0.7", Settings { mmr_lambda: 0.7, ..base.clone() }),
-        ("hybrid, MMR 0.5", Settings { mmr_lambda: 0.5, ..base.clone() }),
-        ("hybrid, MMR 0.3", Settings { mmr_lambda: 0.3, ..base.clone() }),
-        ("hybrid, semantic", Settings { dedup_strategy: Dedup::Semantic, ..base.clone() }),
-        ("chunked, MMR 0.7", Settings { hybrid: false, mmr_lambda: 0.7, ..base.clone() }),
+        ("hybrid, MMR 0.7", RecallSettings { mmr_lambda: 0.7, ..base.clone() }),
+        ("hybrid, MMR 0.5", RecallSettings { mmr_lambda: 0.5, ..base.clone() }),
+        ("hybrid, MMR 0.3", RecallSettings { mmr_lambda: 0.3, ..base.clone() }),
+        ("hybrid, semantic", RecallSettings { dedup_strategy: Dedup::Semantic, ..base.clone() }),
+        ("chunked, MMR 0.7", RecallSettings { hybrid: false, mmr_lambda: 0.7, ..base.clone() }),
     ];
     println!(
         "{windows} windows of 500 messages each, {} topics with 2 posts each, five posts found",

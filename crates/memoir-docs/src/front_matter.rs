@@ -1,4 +1,4 @@
-//! What stands before a Markdown text: title, date, tags, slug.
+//! Front matter of a Markdown file: title, date, tags, slug.
 
 use serde::Deserialize;
 use unicode_normalization::UnicodeNormalization as _;
@@ -6,7 +6,7 @@ use unicode_normalization::UnicodeNormalization as _;
 /// So long is a slug at most.
 const LONGEST_SLUG: usize = 60;
 
-/// What front matter says; what it does not say is empty.
+/// The fields of front matter. Missing ones are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FrontMatter {
     /// The title.
@@ -29,6 +29,17 @@ struct Written {
     slug: Option<String>,
 }
 
+/// Why front matter could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FrontMatterError {
+    /// It is not YAML, or a field has another type.
+    #[error("its front matter is not YAML with a title, a date, tags and a slug: {0}")]
+    Yaml(String),
+    /// Its date is not a date.
+    #[error("\"{0}\" in its front matter is not a date: write it as 2026-05-01")]
+    Date(String),
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Tags {
@@ -37,19 +48,18 @@ enum Tags {
 }
 
 impl FrontMatter {
-    /// Front matter, and where the text after it begins. A text without any has none; one that is not YAML is an error.
-    pub fn read(text: &str) -> Result<(Self, usize), String> {
+    /// Reads the front matter of a text, and returns where the body begins. Without front matter that is at 0.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the front matter is not YAML, or if its date is not a date.
+    pub fn read(text: &str) -> Result<(Self, usize), FrontMatterError> {
         let Some((front, body)) = split(text) else { return Ok((Self::default(), 0)) };
         if front.trim().is_empty() {
             return Ok((Self::default(), body));
         }
-        let written: Written = serde_saphyr::from_str(front).map_err(|error| {
-            let error = error.to_string();
-            format!(
-                "its front matter is not YAML with a title, a date, tags and a slug: {}",
-                first_line(&error)
-            )
-        })?;
+        let written: Written = serde_saphyr::from_str(front)
+            .map_err(|error| FrontMatterError::Yaml(first_line(&error.to_string()).to_owned()))?;
         let given = |value: Option<String>| {
             value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty() && value != "null")
         };
@@ -60,16 +70,14 @@ impl FrontMatter {
         };
         let date = match given(written.date) {
             None => None,
-            Some(date) => Some(day(&date).ok_or_else(|| {
-                format!("\"{date}\" in its front matter is not a date: write it as 2026-05-01")
-            })?),
+            Some(date) => Some(day(&date).ok_or(FrontMatterError::Date(date))?),
         };
         let tags = tags.iter().map(|tag| tag.trim().to_owned()).filter(|tag| !tag.is_empty()).collect();
         let slug = given(written.slug).map(|slug| slug_of(&slug)).filter(|slug| !slug.is_empty());
         Ok((Self { title: given(written.title), date, tags, slug }, body))
     }
 
-    /// As it is written down before a text.
+    /// Returns the front matter as it is written in front of a text.
     pub fn write(&self) -> String {
         let mut text = String::from("---\n");
         for (name, value) in [("title", &self.title), ("date", &self.date), ("slug", &self.slug)] {
@@ -169,7 +177,7 @@ mod tests {
             ("---\ndate: next week\n---\n", "\"next week\" in its front matter is not a date"),
             ("---\ndate: 2025-02-30\n---\n", "is not a date"),
         ] {
-            let error = FrontMatter::read(text).unwrap_err();
+            let error = FrontMatter::read(text).unwrap_err().to_string();
             assert!(error.contains(said) && !error.contains('\n'), "{error}");
         }
     }

@@ -1,13 +1,21 @@
-//! Documents and the writer.
+//! Documents, and posts written from conversations.
 //!
-//! [`Library`] files texts that the user gives to remember, in chunks, and knows which of them have changed. [`Writer`] turns talk
-//! into a post that refers to what was written before, and files it as a document, so that the next one can refer to it.
+//! [`Library`] stores texts that the user wants remembered, in chunks, and detects which of them have changed. [`Writer`] turns a
+//! conversation into a post that refers to earlier posts, and stores it as a document, so that later posts can refer to it.
 
+mod error;
+mod files;
 mod front_matter;
 mod library;
+mod outcome;
+mod post;
 mod quotation;
 mod writer;
 
-pub use front_matter::{FrontMatter, slug_of};
-pub use library::{Added, Files, Library, LibraryError, Outcome, files, remove_post_file};
-pub use writer::{Draft, Material, Post, Writer, WriterError, size};
+pub use error::{FileFault, LibraryError};
+pub use files::{FileSelection, select_files};
+pub use front_matter::{FrontMatter, FrontMatterError, slug_of};
+pub use library::{Library, remove_post_file};
+pub use outcome::{AddCounts, AddOutcome, AddedFile};
+pub use post::{Material, Post, PostDraft, SaveError};
+pub use writer::{Writer, WriterError, count_request_tokens};

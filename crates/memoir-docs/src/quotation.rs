@@ -7,7 +7,7 @@ use memoir_recall::WindowMessage;
 
 use crate::{
     front_matter::{FrontMatter, slug_of},
-    writer::{Draft, Material},
+    post::{Material, PostDraft},
 };
 
 /// How many messages a digest quotes: at least, and at most.
@@ -24,7 +24,7 @@ const LONGEST: usize = 300;
 const A_QUOTATION: usize = 5;
 
 /// A post made of what was said: the messages that tell the most, in their order.
-pub(crate) fn draft(material: &Material, date: String, zone: &TimeZone) -> Draft {
+pub(crate) fn draft(material: &Material, date: String, zone: &TimeZone) -> PostDraft {
     let messages = &material.messages;
     let title = if material.title.is_empty() { format!("Talk of {date}") } else { material.title.clone() };
     let mut body = format!("{}\n", overview(material, zone));
@@ -51,7 +51,7 @@ pub(crate) fn draft(material: &Material, date: String, zone: &TimeZone) -> Draft
     }
     let slug = Some(slug_of(&title)).filter(|slug| !slug.is_empty()).or_else(|| Some("post".into()));
     let front = FrontMatter { title: Some(title), date: Some(date), tags: Vec::new(), slug };
-    Draft { front, body, unsaid: Vec::new(), is_cut: false }
+    PostDraft { front, body, unsaid: Vec::new(), is_cut: false }
 }
 
 fn overview(material: &Material, zone: &TimeZone) -> String {

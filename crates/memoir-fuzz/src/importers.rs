@@ -2,22 +2,22 @@
 
 use memoir_core::{Clock as _, DraftMessage, MessageBody, SystemClock, TimeZone};
 use memoir_import::{
-    DateOrder, Format, ImportError, Imported, Talk, bring_in, chatgpt, claude, claude_code, codex, detect,
-    memoir, whatsapp,
+    DateOrder, HistoryFormat, ImportError, ImportOutcome, ImportedHistory, detect_format,
+    import_conversation, read_chatgpt, read_claude, read_claude_code, read_codex, read_memoir, read_whatsapp,
 };
 use memoir_store::sqlite::SqliteStore;
 
 use crate::input::{Choices, text, wait};
 
-type Read = fn(&str) -> Result<Talk, ImportError>;
+type Read = fn(&str) -> Result<ImportedHistory, ImportError>;
 
-const READERS: [(Format, Read); 6] = [
-    (Format::ChatGpt, chatgpt),
-    (Format::Claude, claude),
-    (Format::ClaudeCode, claude_code),
-    (Format::Codex, codex),
-    (Format::Memoir, memoir),
-    (Format::WhatsApp, |text| whatsapp(text, "chat", &TimeZone::UTC, None)),
+const READERS: [(HistoryFormat, Read); 6] = [
+    (HistoryFormat::ChatGpt, read_chatgpt),
+    (HistoryFormat::Claude, read_claude),
+    (HistoryFormat::ClaudeCode, read_claude_code),
+    (HistoryFormat::Codex, read_codex),
+    (HistoryFormat::Memoir, read_memoir),
+    (HistoryFormat::WhatsApp, |text| read_whatsapp(text, "chat", &TimeZone::UTC, None)),
 ];
 
 /// Filing takes time: of one input in so many, what was read is filed.
@@ -26,25 +26,30 @@ const FILED: usize = 8;
 /// What is read holds together; nobody said nothing; and what is brought in twice is known the second time.
 pub fn importers(data: &[u8]) {
     let text = text(data);
-    let detected = detect(&text);
+    let detected = detect_format(&text);
     for order in [DateOrder::DayFirst, DateOrder::MonthFirst, DateOrder::YearFirst] {
-        let _ = whatsapp(&text, "chat", &TimeZone::UTC, Some(order)).map(|talk| holds_together(&talk));
+        let _ =
+            read_whatsapp(&text, "chat", &TimeZone::UTC, Some(order)).map(|history| holds_together(&history));
     }
     for (format, read) in READERS {
-        let Ok(talk) = read(&text) else { continue };
-        holds_together(&talk);
+        let Ok(history) = read(&text) else { continue };
+        holds_together(&history);
         if detected == Some(format) && Choices::from(data).below(FILED) == 0 {
-            wait(file(&talk));
+            wait(file(&history));
         }
     }
 }
 
-fn holds_together(talk: &Talk) {
-    assert!(talk.skipped.iter().all(|(_, count)| *count > 0));
-    for thread in &talk.threads {
-        assert!(!thread.messages.is_empty());
-        assert!(!thread.origin.is_empty() && !thread.scope.is_empty() && !thread.model.is_empty());
-        assert!(thread.messages.iter().all(says_something), "{thread:?}");
+fn holds_together(history: &ImportedHistory) {
+    assert!(history.skipped.iter().all(|(_, count)| *count > 0));
+    for conversation in &history.conversations {
+        assert!(!conversation.messages.is_empty());
+        assert!(
+            !conversation.origin.is_empty()
+                && !conversation.scope.is_empty()
+                && !conversation.model.is_empty()
+        );
+        assert!(conversation.messages.iter().all(says_something), "{conversation:?}");
     }
 }
 
@@ -58,13 +63,14 @@ fn says_something(message: &DraftMessage) -> bool {
 }
 
 #[expect(clippy::expect_used, reason = "what was read can be filed")]
-async fn file(talk: &Talk) {
+async fn file(history: &ImportedHistory) {
     let store = SqliteStore::in_memory().await.expect("a store");
-    for thread in &talk.threads {
-        let first = bring_in(&store, thread, SystemClock.now(), false).await.expect("filed");
-        if matches!(first, Imported::New(_) | Imported::Grown(_)) {
-            let again = bring_in(&store, thread, SystemClock.now(), false).await.expect("looked up");
-            assert_eq!(again, Imported::Known, "{thread:?}");
+    for conversation in &history.conversations {
+        let first = import_conversation(&store, conversation, SystemClock.now(), false).await.expect("filed");
+        if matches!(first, ImportOutcome::New(_) | ImportOutcome::Grown(_)) {
+            let again =
+                import_conversation(&store, conversation, SystemClock.now(), false).await.expect("looked up");
+            assert_eq!(again, ImportOutcome::Known, "{conversation:?}");
         }
     }
     store.close().await;

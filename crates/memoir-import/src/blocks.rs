@@ -8,13 +8,13 @@ use crate::json::Lenient;
 /// What a message says.
 pub(crate) enum Body {
     Text(String),
-    Blocks(Vec<Lenient<Block>>),
+    Blocks(Vec<Lenient<ContentBlock>>),
 }
 
 /// A piece of a message.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Block {
+pub(crate) struct ContentBlock {
     #[serde(rename = "type")]
     kind: Lenient<String>,
     text: Lenient<String>,
@@ -33,25 +33,25 @@ impl<'de> Deserialize<'de> for Body {
 }
 
 /// A piece of a message: words, maybe none, or the kind of what it is instead.
-pub(crate) enum Piece<'a> {
+pub(crate) enum ContentPiece<'a> {
     Text(&'a str),
     Other(&'a str),
 }
 
 impl Body {
     /// Its pieces; `is_text` says which kinds of blocks hold words.
-    pub(crate) fn pieces<'a>(&'a self, is_text: impl Fn(&str) -> bool) -> Vec<Piece<'a>> {
-        let piece = |block: &'a Lenient<Block>| {
-            let Some(block) = &block.0 else { return Piece::Other("") };
+    pub(crate) fn pieces<'a>(&'a self, is_text: impl Fn(&str) -> bool) -> Vec<ContentPiece<'a>> {
+        let piece = |block: &'a Lenient<ContentBlock>| {
+            let Some(block) = &block.0 else { return ContentPiece::Other("") };
             let kind = block.kind.text().unwrap_or_default();
             if is_text(kind) {
-                Piece::Text(block.text.text().unwrap_or_default().trim())
+                ContentPiece::Text(block.text.text().unwrap_or_default().trim())
             } else {
-                Piece::Other(kind)
+                ContentPiece::Other(kind)
             }
         };
         match self {
-            Self::Text(text) => vec![Piece::Text(text.trim())],
+            Self::Text(text) => vec![ContentPiece::Text(text.trim())],
             Self::Blocks(blocks) => blocks.iter().map(piece).collect(),
         }
     }

@@ -10,18 +10,18 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::{
-    ImportError, Talk, Thread, UNTOLD_MODEL, branch,
-    gathering::{
-        BAD_MESSAGES, CONTEXT, Clock, EMPTY, FILES, Gathering, HIDDEN, LEFT, OTHER, SYSTEM, THOUGHTS, TOOLS,
-        of_array, title,
+    ImportError, ImportedConversation, ImportedHistory, UNKNOWN_MODEL, branch,
+    builder::{
+        BAD_MESSAGES, CONTEXT, EMPTY, FILES, HIDDEN, HistoryBuilder, LEFT, MessageClock, OTHER, SYSTEM,
+        THOUGHTS, TOOLS, choose_title, read_array,
     },
+    drafts,
     json::{Lenient, seconds},
-    said,
 };
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Conversation {
+struct ChatGptConversation {
     id: Lenient<String>,
     conversation_id: Lenient<String>,
     title: Lenient<String>,
@@ -29,22 +29,22 @@ struct Conversation {
     update_time: Lenient<f64>,
     current_node: Lenient<String>,
     default_model_slug: Lenient<String>,
-    mapping: Lenient<Nodes>,
+    mapping: Lenient<ChatGptNodes>,
 }
 
-type Nodes = BTreeMap<String, Lenient<Node>>;
+type ChatGptNodes = BTreeMap<String, Lenient<ChatGptNode>>;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Node {
+struct ChatGptNode {
     parent: Lenient<String>,
     /// The root has none.
-    message: Option<Lenient<Message>>,
+    message: Option<Lenient<ChatGptMessage>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Message {
+struct ChatGptMessage {
     author: Lenient<Author>,
     create_time: Lenient<f64>,
     content: Lenient<Content>,
@@ -75,55 +75,64 @@ struct Metadata {
 }
 
 /// Reads an export.
-pub fn chatgpt(text: &str) -> Result<Talk, ImportError> {
+///
+/// # Errors
+///
+/// Fails if the text is something else.
+pub fn read_chatgpt(text: &str) -> Result<ImportedHistory, ImportError> {
     const NOT_THIS: ImportError = ImportError::NotThis("the conversations.json of a ChatGPT data export");
-    of_array(text, &|conversation: &Conversation, gathering| {
+    read_array(text, &|conversation: &ChatGptConversation, history| {
         let id = conversation.conversation_id.text().or(conversation.id.text())?;
-        Some(thread(conversation, id, conversation.mapping.0.as_ref()?, gathering))
+        Some(build_conversation(conversation, id, conversation.mapping.0.as_ref()?, history))
     })
     .ok_or(NOT_THIS)
 }
 
-fn thread(conversation: &Conversation, id: &str, nodes: &Nodes, gathering: &mut Gathering) -> Thread {
+fn build_conversation(
+    conversation: &ChatGptConversation,
+    id: &str,
+    nodes: &ChatGptNodes,
+    history: &mut HistoryBuilder,
+) -> ImportedConversation {
     let way = current_way(conversation, nodes);
     let on_way: HashSet<&str> = way.iter().copied().collect();
     let left = nodes.iter().filter(|(id, _)| !on_way.contains(id.as_str()));
     let left = left.filter_map(|(_, node)| node.0.as_ref()?.message.as_ref()?.0.as_ref());
-    gathering.skip_many(LEFT, left.filter(|message| why_left_out(message).is_none()).count());
+    history.skip_many(LEFT, left.filter(|message| why_left_out(message).is_none()).count());
 
     let along = way.iter().filter_map(|id| nodes.get(*id)?.0.as_ref()?.message.as_ref());
     let (mut messages, mut model): (Vec<DraftMessage>, _) = (Vec::new(), None);
     let times = along.clone().map(|message| time(message.0.as_ref()?));
-    let told = |time: &Lenient<f64>| time.0.and_then(seconds);
-    let mut clock = Clock::starting(
-        [told(&conversation.create_time)].into_iter().chain(times).chain([told(&conversation.update_time)]),
+    let parse = |time: &Lenient<f64>| time.0.and_then(seconds);
+    let mut clock = MessageClock::starting(
+        [parse(&conversation.create_time)].into_iter().chain(times).chain([parse(&conversation.update_time)]),
     );
     for message in along {
         let Some(message) = &message.0 else {
-            gathering.skip(BAD_MESSAGES);
+            history.skip(BAD_MESSAGES);
             continue;
         };
-        let created = clock.at(time(message));
-        let Some(text) = words(message, gathering) else { continue };
+        let created = clock.advance(time(message));
+        let Some(text) = extract_text(message, history) else { continue };
         if message.role() == "user" {
-            messages.push(said::user(created, text));
+            messages.push(drafts::user(created, text));
         } else {
-            messages.push(said::assistant(created, text));
+            messages.push(drafts::assistant(created, text));
             model = message.metadata.0.as_ref().and_then(|metadata| metadata.model_slug.text()).or(model);
         }
     }
-    Thread {
-        title: title(conversation.title.text(), &messages),
+    ImportedConversation {
+        title: choose_title(conversation.title.text(), &messages),
         origin: format!("chatgpt/{id}"),
         name: String::new(),
         scope: "chatgpt".into(),
-        model: model.or(conversation.default_model_slug.text()).unwrap_or(UNTOLD_MODEL).into(),
+        model: model.or(conversation.default_model_slug.text()).unwrap_or(UNKNOWN_MODEL).into(),
         messages,
     }
 }
 
 /// The nodes of the branch that was current, from the root.
-fn current_way<'a>(conversation: &'a Conversation, nodes: &'a Nodes) -> Vec<&'a str> {
+fn current_way<'a>(conversation: &'a ChatGptConversation, nodes: &'a ChatGptNodes) -> Vec<&'a str> {
     let parent_of =
         |id: &str| nodes.get(id)?.0.as_ref()?.parent.text().filter(|parent| nodes.contains_key(*parent));
     let current = conversation.current_node.text().filter(|id| nodes.contains_key(*id));
@@ -134,7 +143,7 @@ fn current_way<'a>(conversation: &'a Conversation, nodes: &'a Nodes) -> Vec<&'a 
 }
 
 /// The node that was said last, of those that nothing follows; of all, where they go in circles.
-fn newest_leaf(nodes: &Nodes) -> Option<&str> {
+fn newest_leaf(nodes: &ChatGptNodes) -> Option<&str> {
     let parents: HashSet<&str> = nodes.values().filter_map(|node| node.0.as_ref()?.parent.text()).collect();
     let newest = |leaves: &dyn Fn(&str) -> bool| {
         let times = nodes.iter().filter(|(id, _)| leaves(id)).map(|(id, node)| {
@@ -146,18 +155,18 @@ fn newest_leaf(nodes: &Nodes) -> Option<&str> {
     newest(&|id| !parents.contains(id)).or_else(|| newest(&|_| true))
 }
 
-impl Message {
+impl ChatGptMessage {
     fn role(&self) -> &str {
         self.author.0.as_ref().and_then(|author| author.role.text()).unwrap_or_default()
     }
 }
 
-fn time(message: &Message) -> Option<Timestamp> {
+fn time(message: &ChatGptMessage) -> Option<Timestamp> {
     message.create_time.0.and_then(seconds)
 }
 
 /// What kind of thing a message is, if it is nothing that people see as said.
-fn why_left_out(message: &Message) -> Option<&'static str> {
+fn why_left_out(message: &ChatGptMessage) -> Option<&'static str> {
     match message.role() {
         "user" | "assistant" => {}
         "system" => return Some(SYSTEM),
@@ -190,9 +199,9 @@ fn why_left_out(message: &Message) -> Option<&'static str> {
 }
 
 /// What a message says, if it says something.
-fn words(message: &Message, gathering: &mut Gathering) -> Option<String> {
+fn extract_text(message: &ChatGptMessage, history: &mut HistoryBuilder) -> Option<String> {
     if let Some(kind) = why_left_out(message) {
-        gathering.skip(kind);
+        history.skip(kind);
         return None;
     }
     let parts = message.content.0.as_ref()?.parts.0.as_deref().unwrap_or_default();
@@ -204,8 +213,8 @@ fn words(message: &Message, gathering: &mut Gathering) -> Option<String> {
         }
     }
     texts.retain(|text| !text.is_empty());
-    gathering.skip_many(FILES, files);
-    gathering.skip_many(EMPTY, usize::from(texts.is_empty() && files == 0));
+    history.skip_many(FILES, files);
+    history.skip_many(EMPTY, usize::from(texts.is_empty() && files == 0));
     (!texts.is_empty()).then(|| texts.join("\n\n"))
 }
 
@@ -231,8 +240,8 @@ mod tests {
         )
     }
 
-    fn texts(talk: &Talk) -> Vec<&str> {
-        talk.threads[0].messages.iter().map(|message| message.body.text()).collect()
+    fn texts(history: &ImportedHistory) -> Vec<&str> {
+        history.conversations[0].messages.iter().map(|message| message.body.text()).collect()
     }
 
     #[test]
@@ -243,9 +252,9 @@ mod tests {
             node("c", "a", "assistant", "old", 2.0),
         ];
         let export = format!("[{{\"id\": \"1\", \"mapping\": {{{}}}}}]", nodes.join(","));
-        let talk = chatgpt(&export).unwrap();
-        assert_eq!(texts(&talk), ["q", "new"]);
-        assert_eq!(talk.skipped, [(LEFT, 1)]);
+        let history = read_chatgpt(&export).unwrap();
+        assert_eq!(texts(&history), ["q", "new"]);
+        assert_eq!(history.skipped, [(LEFT, 1)]);
     }
 
     #[test]
@@ -256,7 +265,7 @@ mod tests {
                 "[{{\"id\": \"1\", \"current_node\": {current:?}, \"mapping\": {{{}}}}}]",
                 nodes.join(",")
             );
-            assert_eq!(texts(&chatgpt(&export).unwrap()).len(), 2);
+            assert_eq!(texts(&read_chatgpt(&export).unwrap()).len(), 2);
         }
     }
 
@@ -265,7 +274,7 @@ mod tests {
         for other in
             ["", "[]", "[1]", "{}", "[{\"uuid\": \"1\", \"chat_messages\": []}]", "[31/12/2023, 22:15] A: b"]
         {
-            assert!(matches!(chatgpt(other), Err(ImportError::NotThis(_))), "{other:?}");
+            assert!(matches!(read_chatgpt(other), Err(ImportError::NotThis(_))), "{other:?}");
         }
     }
 }

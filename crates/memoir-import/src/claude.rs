@@ -9,30 +9,31 @@ use memoir_core::DraftMessage;
 use serde::{Deserialize, de::IgnoredAny};
 
 use crate::{
-    ImportError, Talk, Thread, UNTOLD_MODEL,
-    blocks::{Body, Piece},
+    ImportError, ImportedConversation, ImportedHistory, UNKNOWN_MODEL,
+    blocks::{Body, ContentPiece},
     branch,
-    gathering::{
-        BAD_MESSAGES, Clock, EMPTY, FILES, Gathering, LEFT, OTHER, THOUGHTS, TOOLS, of_array, title,
+    builder::{
+        BAD_MESSAGES, EMPTY, FILES, HistoryBuilder, LEFT, MessageClock, OTHER, THOUGHTS, TOOLS, choose_title,
+        read_array,
     },
+    drafts,
     json::Lenient,
-    said,
 };
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Conversation {
+struct ClaudeConversation {
     uuid: Lenient<String>,
     name: Lenient<String>,
     model: Lenient<String>,
     created_at: Lenient<String>,
     current_leaf_message_uuid: Lenient<String>,
-    chat_messages: Lenient<Vec<Lenient<Message>>>,
+    chat_messages: Lenient<Vec<Lenient<ClaudeMessage>>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Message {
+struct ClaudeMessage {
     uuid: Lenient<String>,
     parent_message_uuid: Lenient<String>,
     sender: Lenient<String>,
@@ -45,62 +46,69 @@ struct Message {
 }
 
 /// Reads an export.
-pub fn claude(text: &str) -> Result<Talk, ImportError> {
+///
+/// # Errors
+///
+/// Fails if the text is something else.
+pub fn read_claude(text: &str) -> Result<ImportedHistory, ImportError> {
     const NOT_THIS: ImportError = ImportError::NotThis("the conversations.json of a Claude data export");
-    of_array(text, &|conversation: &Conversation, gathering| {
-        Some(thread(
+    read_array(text, &|conversation: &ClaudeConversation, history| {
+        Some(build_conversation(
             conversation,
             conversation.uuid.text()?,
             conversation.chat_messages.0.as_ref()?,
-            gathering,
+            history,
         ))
     })
     .ok_or(NOT_THIS)
 }
 
-fn thread(
-    conversation: &Conversation,
+fn build_conversation(
+    conversation: &ClaudeConversation,
     uuid: &str,
-    all: &[Lenient<Message>],
-    gathering: &mut Gathering,
-) -> Thread {
-    let readable: Vec<&Message> = all.iter().filter_map(|message| message.0.as_ref()).collect();
-    gathering.skip_many(BAD_MESSAGES, all.len() - readable.len());
+    all: &[Lenient<ClaudeMessage>],
+    history: &mut HistoryBuilder,
+) -> ImportedConversation {
+    let readable: Vec<&ClaudeMessage> = all.iter().filter_map(|message| message.0.as_ref()).collect();
+    history.skip_many(BAD_MESSAGES, all.len() - readable.len());
     let current = current_branch(conversation, &readable);
-    gathering.skip_many(LEFT, readable.len() - current.len());
+    history.skip_many(LEFT, readable.len() - current.len());
     let times = current.iter().map(|message| message.created_at.moment());
-    let mut clock = Clock::starting([conversation.created_at.moment()].into_iter().chain(times));
+    let mut clock = MessageClock::starting([conversation.created_at.moment()].into_iter().chain(times));
     let mut messages: Vec<DraftMessage> = Vec::new();
     for message in current {
-        let created = clock.at(message.created_at.moment());
-        let Some(text) = words(message, gathering) else { continue };
+        let created = clock.advance(message.created_at.moment());
+        let Some(text) = extract_text(message, history) else { continue };
         match message.sender.text() {
-            Some("human") => messages.push(said::user(created, text)),
-            Some("assistant") => messages.push(said::assistant(created, text)),
-            _ => gathering.skip(OTHER),
+            Some("human") => messages.push(drafts::user(created, text)),
+            Some("assistant") => messages.push(drafts::assistant(created, text)),
+            _ => history.skip(OTHER),
         }
     }
-    Thread {
-        title: title(conversation.name.text(), &messages),
+    ImportedConversation {
+        title: choose_title(conversation.name.text(), &messages),
         origin: format!("claude/{uuid}"),
         name: String::new(),
         scope: "claude".into(),
-        model: conversation.model.text().unwrap_or(UNTOLD_MODEL).into(),
+        model: conversation.model.text().unwrap_or(UNKNOWN_MODEL).into(),
         messages,
     }
 }
 
 /// The messages up to the one that was current, where two of them follow the same one; all, otherwise.
-fn current_branch<'a>(conversation: &Conversation, messages: &[&'a Message]) -> Vec<&'a Message> {
+fn current_branch<'a>(
+    conversation: &ClaudeConversation,
+    messages: &[&'a ClaudeMessage],
+) -> Vec<&'a ClaudeMessage> {
     let mut followed = HashSet::new();
     let forks = !messages
         .iter()
         .filter_map(|message| message.parent_message_uuid.text())
         .all(|id| followed.insert(id));
-    let by_id: HashMap<&str, &Message> =
+    let by_id: HashMap<&str, &ClaudeMessage> =
         messages.iter().filter_map(|message| Some((message.uuid.text()?, *message))).collect();
-    let told = conversation.current_leaf_message_uuid.text().and_then(|id| by_id.get(id).copied());
-    let leaf = told.or(messages.last().copied()).and_then(|message| message.uuid.text());
+    let current = conversation.current_leaf_message_uuid.text().and_then(|id| by_id.get(id).copied());
+    let leaf = current.or(messages.last().copied()).and_then(|message| message.uuid.text());
     match leaf.filter(|_| forks) {
         Some(leaf) => {
             let parent_of =
@@ -112,25 +120,25 @@ fn current_branch<'a>(conversation: &Conversation, messages: &[&'a Message]) -> 
 }
 
 /// What a message says, if it says something.
-fn words(message: &Message, gathering: &mut Gathering) -> Option<String> {
+fn extract_text(message: &ClaudeMessage, history: &mut HistoryBuilder) -> Option<String> {
     let count = |files: &Lenient<Vec<_>>| files.0.as_ref().map_or(0, Vec::len);
     let files = count(&message.attachments) + count(&message.files);
-    gathering.skip_many(FILES, files);
+    history.skip_many(FILES, files);
     let pieces =
         message.content.0.as_ref().map(|body| body.pieces(|kind| kind == "text")).unwrap_or_default();
     let (mut texts, mut left_out) = (Vec::new(), 0);
     for piece in pieces {
         let kind = match piece {
-            Piece::Text(text) => {
+            ContentPiece::Text(text) => {
                 texts.push(text);
                 continue;
             }
-            Piece::Other("thinking" | "redacted_thinking") => THOUGHTS,
-            Piece::Other("tool_use" | "tool_result") => TOOLS,
-            Piece::Other("image" | "document" | "file") => FILES,
-            Piece::Other(_) => OTHER,
+            ContentPiece::Other("thinking" | "redacted_thinking") => THOUGHTS,
+            ContentPiece::Other("tool_use" | "tool_result") => TOOLS,
+            ContentPiece::Other("image" | "document" | "file") => FILES,
+            ContentPiece::Other(_) => OTHER,
         };
-        gathering.skip(kind);
+        history.skip(kind);
         left_out += 1;
     }
     texts.retain(|text| !text.is_empty());
@@ -138,7 +146,7 @@ fn words(message: &Message, gathering: &mut Gathering) -> Option<String> {
     if texts.is_empty() && left_out == 0 {
         texts.extend(message.text.text().map(str::trim).filter(|text| !text.is_empty()));
     }
-    gathering.skip_many(EMPTY, usize::from(texts.is_empty() && left_out + files == 0));
+    history.skip_many(EMPTY, usize::from(texts.is_empty() && left_out + files == 0));
     (!texts.is_empty()).then(|| texts.join("\n\n"))
 }
 
@@ -168,10 +176,13 @@ mod tests {
             )
         };
         let read = |leaf: &str| {
-            let talk = claude(&export(leaf)).unwrap();
-            let texts: Vec<String> =
-                talk.threads[0].messages.iter().map(|message| message.body.text().to_owned()).collect();
-            (texts.concat(), talk.skipped)
+            let history = read_claude(&export(leaf)).unwrap();
+            let texts: Vec<String> = history.conversations[0]
+                .messages
+                .iter()
+                .map(|message| message.body.text().to_owned())
+                .collect();
+            (texts.concat(), history.skipped)
         };
         assert_eq!(read(""), ("acd".into(), vec![(LEFT, 1)]));
         assert_eq!(read(r#""current_leaf_message_uuid": "b","#), ("ab".into(), vec![(LEFT, 2)]));
@@ -180,7 +191,7 @@ mod tests {
     #[test]
     fn other_files_are_refused() {
         for other in ["", "[]", "[1]", "{}", "[{\"id\": \"1\", \"mapping\": {}}]"] {
-            assert!(matches!(claude(other), Err(ImportError::NotThis(_))), "{other:?}");
+            assert!(matches!(read_claude(other), Err(ImportError::NotThis(_))), "{other:?}");
         }
     }
 }

@@ -9,14 +9,14 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::{
-    ImportError, Talk, Thread, UNTOLD_MODEL,
-    blocks::{Body, Piece},
-    gathering::{
-        BAD_LINES, BAD_MESSAGES, CONTEXT, Clock, EMPTY, FILES, Gathering, LEFT, OTHER, PROGRAM, SUB_AGENTS,
-        SYSTEM, THOUGHTS, TOOLS, title,
+    ImportError, ImportedConversation, ImportedHistory, UNKNOWN_MODEL,
+    blocks::{Body, ContentPiece},
+    builder::{
+        BAD_LINES, BAD_MESSAGES, CONTEXT, EMPTY, FILES, HistoryBuilder, LEFT, MessageClock, OTHER, PROGRAM,
+        SUB_AGENTS, SYSTEM, THOUGHTS, TOOLS, choose_title,
     },
+    drafts,
     json::{self, Lenient},
-    said,
 };
 
 /// How what the program says in the user's name begins.
@@ -34,18 +34,18 @@ const NOT_TYPED: [&str; 9] = [
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Line {
+struct RolloutLine {
     #[serde(rename = "type")]
     kind: Lenient<String>,
     timestamp: Lenient<String>,
-    payload: Lenient<Item>,
+    payload: Lenient<RolloutItem>,
     record_type: Lenient<String>,
 }
 
 /// What an envelope holds, and what stands alone in the oldest files.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Item {
+struct RolloutItem {
     #[serde(rename = "type")]
     kind: Lenient<String>,
     role: Lenient<String>,
@@ -61,162 +61,171 @@ struct Item {
 }
 
 /// A line, opened.
-enum Entry {
-    Session(Item),
-    Turn(Item),
-    Said(Item),
-    Event(Item),
+enum RolloutEntry {
+    Session(RolloutItem),
+    Turn(RolloutItem),
+    Said(RolloutItem),
+    Event(RolloutItem),
     /// The program's own.
     Other,
 }
 
 /// Reads a session.
-pub fn codex(text: &str) -> Result<Talk, ImportError> {
-    let mut gathering = Gathering::default();
-    let mut session = Session::default();
+///
+/// # Errors
+///
+/// Fails if the text is something else.
+pub fn read_codex(text: &str) -> Result<ImportedHistory, ImportError> {
+    let mut history = HistoryBuilder::default();
+    let mut session = RolloutSession::default();
     for line in json::lines(text) {
-        match open(line) {
-            Some((entry, told)) => session.take(entry, told, &mut gathering),
-            None => gathering.skip(BAD_LINES),
+        match parse_line(line) {
+            Some((entry, time)) => session.take(entry, time, &mut history),
+            None => history.skip(BAD_LINES),
         }
     }
     let Some(id) = session.id.take() else {
         return Err(ImportError::NotThis("a session of the Codex CLI"));
     };
     if session.is_sub_agent {
-        gathering.skip_many(SUB_AGENTS, session.items.len().max(session.events.len()));
-        return Ok(gathering.into_talk());
+        history.skip_many(SUB_AGENTS, session.items.len().max(session.events.len()));
+        return Ok(history.finish());
     }
-    // What was said is told as events again; only those, where the items are missing.
+    // What was said is time as events again; only those, where the items are missing.
     let messages = if session.items.is_empty() { session.events } else { session.items };
-    gathering.keep(Thread {
-        title: title(None, &messages),
+    history.keep(ImportedConversation {
+        title: choose_title(None, &messages),
         origin: format!("codex/{id}"),
         name: String::new(),
         scope: session.cwd.unwrap_or_else(|| "codex".into()),
-        model: session.model.unwrap_or_else(|| UNTOLD_MODEL.into()),
+        model: session.model.unwrap_or_else(|| UNKNOWN_MODEL.into()),
         messages,
     });
-    Ok(gathering.into_talk())
+    Ok(history.finish())
 }
 
 /// A line as what it is, and its time. Nothing, if it is none of a session's.
-fn open(text: &str) -> Option<(Entry, Option<Timestamp>)> {
-    let line: Line = serde_json::from_str(text).ok()?;
-    let told = line.timestamp.moment();
+fn parse_line(text: &str) -> Option<(RolloutEntry, Option<Timestamp>)> {
+    let line: RolloutLine = serde_json::from_str(text).ok()?;
+    let time = line.timestamp.moment();
     let kind = line.kind.text();
     let entry = match (kind, line.payload.0) {
-        (Some("session_meta"), Some(item)) => Entry::Session(item),
-        (Some("turn_context"), Some(item)) => Entry::Turn(item),
-        (Some("response_item"), Some(item)) => Entry::Said(item),
-        (Some("event_msg"), Some(item)) => Entry::Event(item),
-        (Some(_), Some(_)) => Entry::Other,
-        (None, None) if line.record_type.text().is_some() => Entry::Other,
+        (Some("session_meta"), Some(item)) => RolloutEntry::Session(item),
+        (Some("turn_context"), Some(item)) => RolloutEntry::Turn(item),
+        (Some("response_item"), Some(item)) => RolloutEntry::Said(item),
+        (Some("event_msg"), Some(item)) => RolloutEntry::Event(item),
+        (Some(_), Some(_)) => RolloutEntry::Other,
+        (None, None) if line.record_type.text().is_some() => RolloutEntry::Other,
         (None, None) => {
-            let item: Item = serde_json::from_str(text).ok()?;
-            item.id.text().and(told)?;
-            Entry::Session(item)
+            let item: RolloutItem = serde_json::from_str(text).ok()?;
+            item.id.text().and(time)?;
+            RolloutEntry::Session(item)
         }
-        (Some(_), None) => Entry::Said(serde_json::from_str(text).ok()?),
+        (Some(_), None) => RolloutEntry::Said(serde_json::from_str(text).ok()?),
         (None, Some(_)) => return None,
     };
-    Some((entry, told))
+    Some((entry, time))
 }
 
 /// What is known of a session so far.
 #[derive(Default)]
-struct Session {
+struct RolloutSession {
     id: Option<String>,
     cwd: Option<String>,
     model: Option<String>,
     is_sub_agent: bool,
-    clock: Option<Clock>,
+    clock: Option<MessageClock>,
     items: Vec<DraftMessage>,
     events: Vec<DraftMessage>,
 }
 
-impl Session {
-    fn take(&mut self, entry: Entry, told: Option<Timestamp>, gathering: &mut Gathering) {
-        let created = self.clock.get_or_insert_with(|| Clock::starting([told])).at(told);
+impl RolloutSession {
+    fn take(&mut self, entry: RolloutEntry, time: Option<Timestamp>, history: &mut HistoryBuilder) {
+        let created = self.clock.get_or_insert_with(|| MessageClock::starting([time])).advance(time);
         match entry {
             // A session that goes on from another one repeats its lines, the first included.
-            Entry::Session(_) if self.id.is_some() => gathering.skip(PROGRAM),
-            Entry::Session(item) => self.begin(&item),
-            Entry::Turn(item) => {
+            RolloutEntry::Session(_) if self.id.is_some() => history.skip(PROGRAM),
+            RolloutEntry::Session(item) => self.begin(&item),
+            RolloutEntry::Turn(item) => {
                 self.cwd = self.cwd.take().or_else(|| item.cwd.text().map(str::to_owned));
                 self.model = item.model.text().map(str::to_owned).or_else(|| self.model.take());
             }
-            Entry::Said(item) => self.hear(&item, created, gathering),
-            Entry::Event(item) => self.see(&item, created, gathering),
-            Entry::Other => gathering.skip(PROGRAM),
+            RolloutEntry::Said(item) => self.add_item(&item, created, history),
+            RolloutEntry::Event(item) => self.add_event(&item, created, history),
+            RolloutEntry::Other => history.skip(PROGRAM),
         }
     }
 
-    fn begin(&mut self, item: &Item) {
+    fn begin(&mut self, item: &RolloutItem) {
         self.id = item.id.text().map(str::to_owned);
         self.cwd = item.cwd.text().map(str::to_owned);
         self.is_sub_agent = item.source.0.as_ref().is_some_and(|source| source.get("subagent").is_some());
         if let (Some(clock), Some(began)) = (&mut self.clock, item.timestamp.moment()) {
-            clock.at(Some(began));
+            clock.advance(Some(began));
         }
     }
 
-    /// An item of the talk.
-    fn hear(&mut self, item: &Item, created: Timestamp, gathering: &mut Gathering) {
+    /// An item of the history.
+    fn add_item(&mut self, item: &RolloutItem, created: Timestamp, history: &mut HistoryBuilder) {
         let role = match (item.kind.text(), item.role.text()) {
             (Some("message"), Some("user")) => Role::User,
             (Some("message"), Some("assistant")) => Role::Assistant,
-            (Some("message"), Some("developer" | "system")) => return gathering.skip(SYSTEM),
-            (Some("message"), _) => return gathering.skip(OTHER),
-            (Some("reasoning"), _) => return gathering.skip(THOUGHTS),
+            (Some("message"), Some("developer" | "system")) => return history.skip(SYSTEM),
+            (Some("message"), _) => return history.skip(OTHER),
+            (Some("reasoning"), _) => return history.skip(THOUGHTS),
             (Some(kind), _) if kind.ends_with("_call") || kind.ends_with("_output") => {
-                return gathering.skip(TOOLS);
+                return history.skip(TOOLS);
             }
-            _ => return gathering.skip(PROGRAM),
+            _ => return history.skip(PROGRAM),
         };
-        let Some(text) = self.words(item, role, gathering) else { return };
+        let Some(text) = self.extract_text(item, role, history) else { return };
         self.items.push(if role == Role::User {
-            said::user(created, text)
+            drafts::user(created, text)
         } else {
-            said::assistant(created, text)
+            drafts::assistant(created, text)
         });
     }
 
     /// What an item says, if someone says something.
-    fn words(&mut self, item: &Item, role: Role, gathering: &mut Gathering) -> Option<String> {
+    fn extract_text(
+        &mut self,
+        item: &RolloutItem,
+        role: Role,
+        history: &mut HistoryBuilder,
+    ) -> Option<String> {
         let Some(body) = &item.content.0 else {
-            gathering.skip(BAD_MESSAGES);
+            history.skip(BAD_MESSAGES);
             return None;
         };
         let mut texts = Vec::new();
         for piece in body.pieces(|kind| matches!(kind, "input_text" | "output_text" | "text")) {
             match piece {
-                Piece::Text("") => gathering.skip(EMPTY),
-                Piece::Text(text) if role == Role::User && is_context(text) => {
+                ContentPiece::Text("") => history.skip(EMPTY),
+                ContentPiece::Text(text) if role == Role::User && is_context(text) => {
                     self.cwd = self.cwd.take().or_else(|| folder_in(text));
-                    gathering.skip(CONTEXT);
+                    history.skip(CONTEXT);
                 }
-                Piece::Text(text) => texts.push(text),
-                Piece::Other("input_image" | "input_audio" | "input_file") => gathering.skip(FILES),
-                Piece::Other(_) => gathering.skip(OTHER),
+                ContentPiece::Text(text) => texts.push(text),
+                ContentPiece::Other("input_image" | "input_audio" | "input_file") => history.skip(FILES),
+                ContentPiece::Other(_) => history.skip(OTHER),
             }
         }
         (!texts.is_empty()).then(|| texts.join("\n\n"))
     }
 
     /// Something that was shown.
-    fn see(&mut self, item: &Item, created: Timestamp, gathering: &mut Gathering) {
+    fn add_event(&mut self, item: &RolloutItem, created: Timestamp, history: &mut HistoryBuilder) {
         let text = item.message.text().map(str::trim).filter(|text| !text.is_empty());
         match (item.kind.text(), text) {
             (Some("user_message"), Some(text)) if is_context(text) => {}
-            (Some("user_message"), Some(text)) => self.events.push(said::user(created, text)),
-            (Some("agent_message"), Some(text)) => self.events.push(said::assistant(created, text)),
+            (Some("user_message"), Some(text)) => self.events.push(drafts::user(created, text)),
+            (Some("agent_message"), Some(text)) => self.events.push(drafts::assistant(created, text)),
             (Some("thread_rolled_back"), _) => {
                 let turns = item.num_turns.0.unwrap_or(0);
                 take_back(&mut self.events, turns);
-                gathering.skip_many(LEFT, take_back(&mut self.items, turns));
+                history.skip_many(LEFT, take_back(&mut self.items, turns));
             }
-            _ => gathering.skip(PROGRAM),
+            _ => history.skip(PROGRAM),
         }
     }
 }
@@ -232,7 +241,7 @@ fn is_context(text: &str) -> bool {
     NOT_TYPED.iter().any(|beginning| text.starts_with(beginning))
 }
 
-/// The working directory that the program told the model.
+/// The working directory that the program time the model.
 fn folder_in(context: &str) -> Option<String> {
     let (folder, _) = context.split_once("<cwd>")?.1.split_once("</cwd>")?;
     Some(folder.trim().to_owned()).filter(|folder| !folder.is_empty())
@@ -247,8 +256,13 @@ mod tests {
     const META: &str =
         r#"{"timestamp":"2025-11-02T10:00:00Z","type":"session_meta","payload":{"id":"1","cwd":"/x"}}"#;
 
-    fn texts(talk: &Talk) -> Vec<&str> {
-        talk.threads.iter().flat_map(|thread| &thread.messages).map(|message| message.body.text()).collect()
+    fn texts(history: &ImportedHistory) -> Vec<&str> {
+        history
+            .conversations
+            .iter()
+            .flat_map(|conversation| &conversation.messages)
+            .map(|message| message.body.text())
+            .collect()
     }
 
     #[test]
@@ -257,17 +271,18 @@ mod tests {
             {"timestamp":"2025-11-02T10:00:02Z","type":"event_msg","payload":{"type":"agent_message","message":"hello"}}
             {"type":"event_msg","payload":{"type":"user_message","message":"no"}}
             {"type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":1}}"#;
-        let talk = codex(&format!("{META}\n{events}")).unwrap();
-        assert_eq!(texts(&talk), ["hi", "hello"]);
+        let history = read_codex(&format!("{META}\n{events}")).unwrap();
+        assert_eq!(texts(&history), ["hi", "hello"]);
     }
 
     #[test]
     fn the_sessions_of_sub_agents_are_left_out() {
         let meta =
             r#"{"type":"session_meta","payload":{"id":"2","source":{"subagent":{"thread_spawn":{}}}}}"#;
-        let said = r#"{"type":"response_item","payload":{"type":"message","role":"user","content":"Look."}}"#;
-        let talk = codex(&format!("{meta}\n{said}\n{META}")).unwrap();
-        assert_eq!((talk.threads.len(), talk.skipped), (0, vec![(PROGRAM, 1), (SUB_AGENTS, 1)]));
+        let message =
+            r#"{"type":"response_item","payload":{"type":"message","role":"user","content":"Look."}}"#;
+        let history = read_codex(&format!("{meta}\n{message}\n{META}")).unwrap();
+        assert_eq!((history.conversations.len(), history.skipped), (0, vec![(PROGRAM, 1), (SUB_AGENTS, 1)]));
     }
 
     #[test]
@@ -280,7 +295,7 @@ mod tests {
             "{\"type\":\"user\",\"uuid\":\"1\",\"message\":{}}",
             "{\"kind\":\"memoir\"}",
         ] {
-            assert!(matches!(codex(other), Err(ImportError::NotThis(_))), "{other:?}");
+            assert!(matches!(read_codex(other), Err(ImportError::NotThis(_))), "{other:?}");
         }
     }
 }

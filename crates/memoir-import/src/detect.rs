@@ -1,4 +1,4 @@
-//! Telling which format a file is, by a look at its beginning.
+//! Recognises the format of a file by its beginning.
 
 use serde::{Deserialize, de::IgnoredAny};
 
@@ -9,7 +9,7 @@ use crate::{
 
 /// A format that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Format {
+pub enum HistoryFormat {
     /// ChatGPT's data export.
     ChatGpt,
     /// Claude.ai's data export.
@@ -24,7 +24,7 @@ pub enum Format {
     WhatsApp,
 }
 
-impl Format {
+impl HistoryFormat {
     /// What the program is called.
     pub const fn name(self) -> &'static str {
         match self {
@@ -44,23 +44,23 @@ const HEAD: usize = 256 * 1024;
 /// So many lines are looked at: the first ones may be cut off, or say nothing of their kind.
 const LINES: usize = 20;
 
-/// Which format a text is, as far as its beginning tells.
-pub fn detect(text: &str) -> Option<Format> {
+/// Returns the format of a text, judged by its beginning; `None` if it is none of them.
+pub fn detect_format(text: &str) -> Option<HistoryFormat> {
     let text = json::without_mark(text).trim_start();
     if let Some(rest) = text.strip_prefix('[')
         && rest.trim_start().starts_with('{')
     {
-        return of_array(text);
+        return detect_array(text);
     }
     if text.starts_with('{') {
-        return json::lines(text).take(LINES).find_map(of_line);
+        return json::lines(text).take(LINES).find_map(detect_line);
     }
-    text.lines().take(LINES).any(whatsapp::begins_message).then_some(Format::WhatsApp)
+    text.lines().take(LINES).any(whatsapp::begins_message).then_some(HistoryFormat::WhatsApp)
 }
 
-fn of_array(text: &str) -> Option<Format> {
+fn detect_array(text: &str) -> Option<HistoryFormat> {
     let head = &text[..text.floor_char_boundary(HEAD)];
-    let formats = [("\"mapping\"", Format::ChatGpt), ("\"chat_messages\"", Format::Claude)];
+    let formats = [("\"mapping\"", HistoryFormat::ChatGpt), ("\"chat_messages\"", HistoryFormat::Claude)];
     let first = formats.into_iter().filter_map(|(key, format)| Some((key_at(head, key)?, format)));
     first.min_by_key(|(place, _)| *place).map(|(_, format)| format)
 }
@@ -74,7 +74,7 @@ fn key_at(head: &str, key: &str) -> Option<usize> {
 /// What tells the lines of different programs apart.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Look {
+struct LineFields {
     kind: Lenient<String>,
     r#type: Lenient<String>,
     payload: Lenient<IgnoredAny>,
@@ -87,19 +87,23 @@ struct Look {
     message_id: Lenient<String>,
 }
 
-fn of_line(line: &str) -> Option<Format> {
-    let look: Look = serde_json::from_str(line).ok()?;
-    if look.kind.text() == Some("memoir") {
-        return Some(Format::Memoir);
+fn detect_line(line: &str) -> Option<HistoryFormat> {
+    let fields: LineFields = serde_json::from_str(line).ok()?;
+    if fields.kind.text() == Some("memoir") {
+        return Some(HistoryFormat::Memoir);
     }
-    let of_claude_code = [&look.session_id, &look.uuid, &look.leaf_uuid, &look.message_id];
-    match look.r#type.text() {
-        Some("session_meta" | "response_item" | "event_msg" | "turn_context") if look.payload.0.is_some() => {
-            Some(Format::Codex)
+    let of_claude_code = [&fields.session_id, &fields.uuid, &fields.leaf_uuid, &fields.message_id];
+    match fields.r#type.text() {
+        Some("session_meta" | "response_item" | "event_msg" | "turn_context")
+            if fields.payload.0.is_some() =>
+        {
+            Some(HistoryFormat::Codex)
         }
-        Some(_) if of_claude_code.iter().any(|id| id.text().is_some()) => Some(Format::ClaudeCode),
-        Some("message") if look.role.text().is_some() => Some(Format::Codex),
-        None if look.id.text().is_some() && look.timestamp.moment().is_some() => Some(Format::Codex),
+        Some(_) if of_claude_code.iter().any(|id| id.text().is_some()) => Some(HistoryFormat::ClaudeCode),
+        Some("message") if fields.role.text().is_some() => Some(HistoryFormat::Codex),
+        None if fields.id.text().is_some() && fields.timestamp.moment().is_some() => {
+            Some(HistoryFormat::Codex)
+        }
         _ => None,
     }
 }
@@ -111,27 +115,27 @@ mod tests {
     #[test]
     fn every_format_is_told_by_its_beginning() {
         for (text, format) in [
-            ("\u{feff}[\n {\"title\": \"mapping\", \"mapping\": {", Some(Format::ChatGpt)),
+            ("\u{feff}[\n {\"title\": \"mapping\", \"mapping\": {", Some(HistoryFormat::ChatGpt)),
             (
                 "[{\"uuid\":\"1\",\"name\":\"mapping\",\"chat_messages\":[{\"text\":\"\\\"mapping\\\": 1\"}]}]",
-                Some(Format::Claude),
+                Some(HistoryFormat::Claude),
             ),
-            ("{\"type\":\"summary\",\"summary\":\"x\",\"leafUuid\":\"1\"}", Some(Format::ClaudeCode)),
-            ("{cut off\n{\"type\":\"user\",\"uuid\":\"1\",\"message\":{}}", Some(Format::ClaudeCode)),
-            ("{\"timestamp\":\"x\",\"type\":\"session_meta\",\"payload\":{}}", Some(Format::Codex)),
+            ("{\"type\":\"summary\",\"summary\":\"x\",\"leafUuid\":\"1\"}", Some(HistoryFormat::ClaudeCode)),
+            ("{cut off\n{\"type\":\"user\",\"uuid\":\"1\",\"message\":{}}", Some(HistoryFormat::ClaudeCode)),
+            ("{\"timestamp\":\"x\",\"type\":\"session_meta\",\"payload\":{}}", Some(HistoryFormat::Codex)),
             (
                 "{\"id\":\"1\",\"timestamp\":\"2025-05-07T17:24:21Z\",\"instructions\":null}",
-                Some(Format::Codex),
+                Some(HistoryFormat::Codex),
             ),
-            ("{\"kind\":\"memoir\",\"format\":9}", Some(Format::Memoir)),
-            ("[31/12/2023, 22:15:30] Anna: hi", Some(Format::WhatsApp)),
-            ("31/12/23, 22:15 - Anna: hi", Some(Format::WhatsApp)),
+            ("{\"kind\":\"memoir\",\"format\":9}", Some(HistoryFormat::Memoir)),
+            ("[31/12/2023, 22:15:30] Anna: hi", Some(HistoryFormat::WhatsApp)),
+            ("31/12/23, 22:15 - Anna: hi", Some(HistoryFormat::WhatsApp)),
             ("Dear diary", None),
             ("{\"a\": 1}", None),
             ("[{\"a\": 1}]", None),
             ("", None),
         ] {
-            assert_eq!(detect(text), format, "{text}");
+            assert_eq!(detect_format(text), format, "{text}");
         }
     }
 }

@@ -1,31 +1,30 @@
-//! Finding what other programs keep on this machine, from listings of folders alone: it happens at a first start, and no file
-//! is opened for it.
+//! Finds the histories of other programs on this machine by listing directories. It runs on the first start, so no file is opened.
 
 use std::{
     fs::{self, DirEntry},
     path::{Path, PathBuf},
 };
 
-use crate::Format;
+use crate::HistoryFormat;
 
-/// Files of a program.
+/// The history files of one program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// What they are.
-    pub format: Format,
-    /// Where they are, oldest first.
+pub struct DiscoveredHistory {
+    /// Their format.
+    pub format: HistoryFormat,
+    /// Their paths, oldest first.
     pub files: Vec<PathBuf>,
 }
 
 /// How deep Codex files its sessions: by year, month and day.
 const DAYS: usize = 3;
 
-/// The sessions of Claude Code and of Codex, if there are any. The homes are `~/.claude` and `~/.codex`, unless their programs
-/// were told otherwise.
-pub fn discover(claude_home: &Path, codex_home: &Path) -> Vec<Found> {
+/// Returns the sessions of Claude Code and of Codex, if there are any. The homes are `~/.claude` and `~/.codex`, unless the programs
+/// are configured otherwise.
+pub fn discover(claude_home: &Path, codex_home: &Path) -> Vec<DiscoveredHistory> {
     let found = [
-        Found { format: Format::ClaudeCode, files: claude_code(claude_home) },
-        Found { format: Format::Codex, files: codex(codex_home) },
+        DiscoveredHistory { format: HistoryFormat::ClaudeCode, files: claude_code(claude_home) },
+        DiscoveredHistory { format: HistoryFormat::Codex, files: codex(codex_home) },
     ];
     found.into_iter().filter(|found| !found.files.is_empty()).collect()
 }
@@ -58,10 +57,27 @@ fn codex(home: &Path) -> Vec<PathBuf> {
     files.into_iter().map(|(_, path)| path).collect()
 }
 
-/// Shows the files of a folder, and of those in it so many levels down. Links are not followed, so that nothing is found twice.
+/// Calls `show` for the files in a directory and in its subdirectories, `levels` deep. Links are not followed, so that no file is
+/// shown twice.
 fn visit(folder: &Path, levels: usize, show: &mut dyn FnMut(&DirEntry, &str)) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
+    // A history that cannot be listed is one that cannot be offered; the user can still name its files.
+    let ignore = |error: std::io::Error| {
+        if error.kind() != std::io::ErrorKind::NotFound {
+            tracing::debug!(folder = %folder.display(), %error, "could not list a directory of another program");
+        }
+    };
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) => return ignore(error),
+    };
+    for entry in entries {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                ignore(error);
+                continue;
+            }
+        };
         match entry.file_type() {
             Ok(kind) if kind.is_dir() && levels > 0 => visit(&entry.path(), levels - 1, show),
             Ok(kind) if kind.is_file() => {
@@ -88,7 +104,7 @@ mod tests {
         file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 - age)).unwrap();
     }
 
-    fn names(found: &Found) -> Vec<&str> {
+    fn names(found: &DiscoveredHistory) -> Vec<&str> {
         found.files.iter().map(|file| file.file_name().unwrap().to_str().unwrap()).collect()
     }
 
@@ -118,7 +134,7 @@ mod tests {
         let found = discover(&claude, &codex);
         assert_eq!(
             found.iter().map(|found| found.format).collect::<Vec<_>>(),
-            [Format::ClaudeCode, Format::Codex]
+            [HistoryFormat::ClaudeCode, HistoryFormat::Codex]
         );
         assert_eq!(names(&found[0]), ["b.jsonl", "c.jsonl", "a.jsonl"]);
         assert_eq!(

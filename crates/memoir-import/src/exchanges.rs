@@ -98,28 +98,28 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::said;
+    use crate::drafts;
 
-    fn at(second: i64) -> Timestamp {
+    fn seconds(second: i64) -> Timestamp {
         Timestamp::from_millis(second * 1000)
     }
 
     fn calling(second: i64, text: &str) -> DraftMessage {
         let call = ToolCall { id: "1".into(), name: "look".into(), arguments: json!({}) };
         let body = MessageBody::Assistant { text: text.into(), tool_calls: vec![call] };
-        DraftMessage { body, ..said::assistant(at(second), "") }
+        DraftMessage { body, ..drafts::assistant(seconds(second), "") }
     }
 
     fn tool(second: i64, text: &str) -> DraftMessage {
         let body = MessageBody::Tool { call_id: "1".into(), tool_name: "look".into(), text: text.into() };
-        DraftMessage { body, ..said::assistant(at(second), "") }
+        DraftMessage { body, ..drafts::assistant(seconds(second), "") }
     }
 
     #[test]
     fn a_long_silence_or_much_talk_begins_another_exchange() {
         let minutes = (0..25).chain([90, 91]);
         let talk: Vec<DraftMessage> =
-            minutes.map(|minute| said::person("Anna", at(minute * 60), "talk")).collect();
+            minutes.map(|minute| drafts::person("Anna", seconds(minute * 60), "talk")).collect();
         let lengths: Vec<usize> = stretches(&talk).iter().map(|stretch| stretch.len()).collect();
         assert_eq!(lengths, [10, 10, 5, 2]);
         let last = &exchanges(&talk, "imported")[3];
@@ -133,14 +133,14 @@ mod tests {
     #[test]
     fn what_the_user_says_after_an_answer_begins_another_exchange() {
         let talk = [
-            said::assistant(at(0), "Hello, what is it?"),
-            said::user(at(1), "Two things."),
-            said::user(at(2), "First: where is it?"),
-            said::assistant(at(3), "I will look."),
+            drafts::assistant(seconds(0), "Hello, what is it?"),
+            drafts::user(seconds(1), "Two things."),
+            drafts::user(seconds(2), "First: where is it?"),
+            drafts::assistant(seconds(3), "I will look."),
             calling(4, "Looking."),
             tool(5, "a.txt"),
-            said::assistant(at(6), "In a.txt."),
-            said::user(at(90_000), "And second?"),
+            drafts::assistant(seconds(6), "In a.txt."),
+            drafts::user(seconds(90_000), "And second?"),
         ];
         let drafts = exchanges(&talk, "gpt-4");
         let texts: Vec<(&str, &str, usize)> = drafts
@@ -159,7 +159,7 @@ mod tests {
         );
         assert!(drafts.iter().all(|draft| draft.model == "gpt-4"));
         let second = &drafts[1];
-        assert_eq!((second.started, second.completed, second.tool_call_count), (at(1), at(6), 1));
+        assert_eq!((second.started, second.completed, second.tool_call_count), (seconds(1), seconds(6), 1));
         let shown: Vec<&str> = second
             .messages
             .iter()
@@ -172,10 +172,10 @@ mod tests {
     #[test]
     fn people_and_models_do_not_share_an_exchange() {
         let talk = [
-            said::person("Anna", at(0), "hi"),
-            said::user(at(1), "What did Anna say?"),
-            said::assistant(at(2), "hi"),
-            said::person("Ben", at(3), "hello"),
+            drafts::person("Anna", seconds(0), "hi"),
+            drafts::user(seconds(1), "What did Anna say?"),
+            drafts::assistant(seconds(2), "hi"),
+            drafts::person("Ben", seconds(3), "hello"),
         ];
         let lengths: Vec<usize> = stretches(&talk).iter().map(|stretch| stretch.len()).collect();
         assert_eq!(lengths, [1, 2, 1]);

@@ -1,64 +1,64 @@
-//! Bringing in talk from other programs.
+//! Imports conversations from other programs.
 //!
-//! One file per format reads what a program exports or keeps into a [`Talk`]; [`detect`] tells which format a file is,
-//! [`discover`] which files there are, and [`bring_in`] files what was read. What was brought in before is known again, so
-//! that importing twice adds nothing, and importing a longer export adds what is new.
+//! One file per format reads what a program exports or stores into an [`ImportedHistory`]. [`detect_format`] recognises the format of a
+//! file, [`discover`] lists the histories on this machine, and [`import_conversation`] stores a conversation. A conversation that was
+//! imported before is recognised: importing it twice adds nothing, and importing a longer export adds what is new.
 
 mod blocks;
 mod branch;
-mod bring_in;
+mod builder;
 mod chatgpt;
 mod claude;
 mod claude_code;
 mod codex;
 mod detect;
 mod discover;
+pub mod drafts;
 mod exchanges;
-mod gathering;
+mod import;
 mod json;
-pub mod memoir;
-pub mod said;
+pub mod memoir_format;
 mod whatsapp;
 
-pub use bring_in::{Imported, bring_in};
-pub use chatgpt::chatgpt;
-pub use claude::claude;
-pub use claude_code::claude_code;
-pub use codex::codex;
-pub use detect::{Format, detect};
-pub use discover::{Found, discover};
-pub use memoir::memoir;
-pub use whatsapp::{DateOrder, whatsapp};
+pub use chatgpt::read_chatgpt;
+pub use claude::read_claude;
+pub use claude_code::read_claude_code;
+pub use codex::read_codex;
+pub use detect::{HistoryFormat, detect_format};
+pub use discover::{DiscoveredHistory, discover};
+pub use import::{ImportOutcome, import_conversation};
+pub use memoir_format::read_memoir;
+pub use whatsapp::{DateOrder, read_whatsapp};
 
 use memoir_core::DraftMessage;
 
-/// The model of a conversation that does not tell who answered.
-pub const UNTOLD_MODEL: &str = "imported";
+/// The model of an imported conversation whose file does not name one.
+pub const UNKNOWN_MODEL: &str = "imported";
 
-/// What becomes one conversation.
+/// A conversation as it was read, before it is stored.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Thread {
+pub struct ImportedConversation {
     /// What it is called.
     pub title: String,
-    /// Where it comes from: the program and what tells it from others there, as `chatgpt/<id>`, `claude/<uuid>`,
+    /// Where it comes from: the program, and what identifies the conversation there, as `chatgpt/<id>`, `claude/<uuid>`,
     /// `claude-code/<session id>`, `codex/<session id>`, `memoir/<created>/<id>`, `whatsapp/<day>/`.
     pub origin: String,
-    /// What the talk is called there; empty where the origin tells all.
+    /// The name of the chat there; empty where the origin alone identifies the conversation.
     pub name: String,
     /// The project it belongs to: the working directory, or the program's name where it has none.
     pub scope: String,
-    /// Who answered, as far as it is told; [`UNTOLD_MODEL`] otherwise.
+    /// The model that answered; [`UNKNOWN_MODEL`] if the file does not name one.
     pub model: String,
-    /// What was said, oldest first.
+    /// Its messages, oldest first.
     pub messages: Vec<DraftMessage>,
 }
 
-/// What a file holds.
+/// The conversations in a file.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Talk {
-    /// Its conversations, oldest first.
-    pub threads: Vec<Thread>,
-    /// What was left out: how much of what kind.
+pub struct ImportedHistory {
+    /// The conversations, oldest first.
+    pub conversations: Vec<ImportedConversation>,
+    /// What was left out: each kind, and how many there were.
     pub skipped: Vec<(&'static str, u64)>,
 }
 

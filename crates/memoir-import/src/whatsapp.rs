@@ -10,9 +10,9 @@ use jiff::{civil, tz::TimeZone};
 use memoir_core::{DraftMessage, Timestamp};
 
 use crate::{
-    ImportError, Talk, Thread, UNTOLD_MODEL,
-    gathering::{FILES, PROGRAM},
-    said,
+    ImportError, ImportedConversation, ImportedHistory, UNKNOWN_MODEL,
+    builder::{FILES, PROGRAM},
+    drafts,
 };
 
 /// Which number of a date comes first.
@@ -48,7 +48,7 @@ impl DateOrder {
 
 /// A line that begins with a date.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Entry {
+struct ChatEntry {
     line: usize,
     /// The date as it stands there.
     written: String,
@@ -95,18 +95,22 @@ const OWN_MARK: char = '\u{200e}';
 /// Marks of direction.
 const MARKS: [char; 6] = ['\u{200e}', '\u{200f}', '\u{202a}', '\u{202c}', '\u{feff}', '\u{2068}'];
 
-/// Reads an export. `chat` is what the talk is called; `order` is told by the dates themselves where it is not given.
-pub fn whatsapp(
+/// Reads an export. `chat` is the name of the chat. Without `order`, the order of the dates is guessed from the dates themselves.
+///
+/// # Errors
+///
+/// Fails if the text is something else, or if its first date does not exist in the given order.
+pub fn read_whatsapp(
     text: &str,
     chat: &str,
     zone: &TimeZone,
     order: Option<DateOrder>,
-) -> Result<Talk, ImportError> {
-    let mut entries: Vec<Entry> = Vec::new();
+) -> Result<ImportedHistory, ImportError> {
+    let mut entries: Vec<ChatEntry> = Vec::new();
     let mut before_first = 0;
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim_end_matches('\r');
-        match (entry(number, line), entries.last_mut()) {
+        match (parse_entry(number, line), entries.last_mut()) {
             (Some(entry), _) => entries.push(entry),
             (None, Some(last)) => {
                 last.text.push('\n');
@@ -119,26 +123,30 @@ pub fn whatsapp(
     if entries.is_empty() {
         return Err(ImportError::NotThis("a chat exported from WhatsApp as text"));
     }
-    let order = order.unwrap_or_else(|| order_of(&entries));
+    let order = order.unwrap_or_else(|| guess_order(&entries));
     let mut counts: BTreeMap<&'static str, u64> = BTreeMap::new();
     if before_first > 0 {
         counts.insert("lines before the first message", before_first);
     }
     let mut days: BTreeMap<civil::Date, Vec<DraftMessage>> = BTreeMap::new();
-    for (date, entry) in dated(entries, order)? {
-        let (Some(author), Some(text)) = (&entry.author, words(&entry, &mut counts)) else { continue };
+    for (date, entry) in date_entries(entries, order)? {
+        let (Some(author), Some(text)) = (&entry.author, extract_text(&entry, &mut counts)) else { continue };
         // An hour that the clock skipped was the one after.
         let Ok(moment) = date.to_datetime(entry.time).to_zoned(zone.clone()) else { continue };
         let created = Timestamp::from_millis(moment.timestamp().as_millisecond());
-        days.entry(date).or_default().push(said::person(author, created, text));
+        days.entry(date).or_default().push(drafts::person(author, created, text));
     }
-    let threads = days.into_iter().map(|(date, messages)| thread(chat, date, messages)).collect();
-    Ok(Talk { threads, skipped: counts.into_iter().collect() })
+    let conversations =
+        days.into_iter().map(|(date, messages)| build_conversation(chat, date, messages)).collect();
+    Ok(ImportedHistory { conversations, skipped: counts.into_iter().collect() })
 }
 
 /// Entries with their days. What looks like a date and cannot be one is part of the message before: someone pasted it.
-fn dated(entries: Vec<Entry>, order: DateOrder) -> Result<Vec<(civil::Date, Entry)>, ImportError> {
-    let mut dated: Vec<(civil::Date, Entry)> = Vec::with_capacity(entries.len());
+fn date_entries(
+    entries: Vec<ChatEntry>,
+    order: DateOrder,
+) -> Result<Vec<(civil::Date, ChatEntry)>, ImportError> {
+    let mut dated: Vec<(civil::Date, ChatEntry)> = Vec::with_capacity(entries.len());
     for entry in entries {
         match (order.date(entry.numbers), dated.last_mut()) {
             (Some(date), _) => dated.push((date, entry)),
@@ -158,19 +166,19 @@ fn dated(entries: Vec<Entry>, order: DateOrder) -> Result<Vec<(civil::Date, Entr
     Ok(dated)
 }
 
-fn thread(chat: &str, date: civil::Date, messages: Vec<DraftMessage>) -> Thread {
-    Thread {
+fn build_conversation(chat: &str, date: civil::Date, messages: Vec<DraftMessage>) -> ImportedConversation {
+    ImportedConversation {
         title: format!("{chat}, {date}"),
         origin: format!("whatsapp/{date}/"),
         name: chat.to_owned(),
         scope: "whatsapp".into(),
-        model: UNTOLD_MODEL.into(),
+        model: UNKNOWN_MODEL.into(),
         messages,
     }
 }
 
 /// What an entry says, if a person says something.
-fn words(entry: &Entry, counts: &mut BTreeMap<&'static str, u64>) -> Option<String> {
+fn extract_text(entry: &ChatEntry, counts: &mut BTreeMap<&'static str, u64>) -> Option<String> {
     let mut skip = |what| {
         *counts.entry(what).or_default() += 1;
         None
@@ -212,31 +220,31 @@ fn words(entry: &Entry, counts: &mut BTreeMap<&'static str, u64>) -> Option<Stri
 
 /// Whether a line begins a message.
 pub(crate) fn begins_message(line: &str) -> bool {
-    entry(0, line).is_some()
+    parse_entry(0, line).is_some()
 }
 
 /// A line that begins with a date and a time.
-fn entry(line: usize, text_line: &str) -> Option<Entry> {
+fn parse_entry(line: usize, text_line: &str) -> Option<ChatEntry> {
     let text = text_line.trim_start_matches(MARKS);
     let (when, rest) = match text.strip_prefix('[') {
         Some(inner) => inner.split_once("] ").or_else(|| Some((inner.strip_suffix(']')?, "")))?,
         None => text.split_once(" - ")?,
     };
     let (written, time) = when.split_once(", ").or_else(|| when.split_once(' '))?;
-    let numbers = numbers(written)?;
-    let time = time_of(time)?;
+    let numbers = parse_numbers(written)?;
+    let time = parse_time(time)?;
     // A name is short, and the program's own sentences quote with marks that no name has.
     let named = rest
         .split_once(": ")
         .or_else(|| Some((rest.strip_suffix(':')?, "")))
         .filter(|(name, _)| name.chars().count() <= 60 && !name.contains(['"', '“', '„', '«']));
     let (author, text) = match named {
-        Some((name, said)) => {
-            (Some(name.trim_matches(MARKS).trim_start_matches("~").trim().to_owned()), said)
+        Some((name, text)) => {
+            (Some(name.trim_matches(MARKS).trim_start_matches("~").trim().to_owned()), text)
         }
         None => (None, rest),
     };
-    Some(Entry {
+    Some(ChatEntry {
         line,
         written: written.to_owned(),
         raw: text_line.to_owned(),
@@ -248,7 +256,7 @@ fn entry(line: usize, text_line: &str) -> Option<Entry> {
 }
 
 /// The three numbers of a date.
-fn numbers(date: &str) -> Option<[i16; 3]> {
+fn parse_numbers(date: &str) -> Option<[i16; 3]> {
     let separator = date.chars().find(|character| !character.is_ascii_digit())?;
     if !['/', '.', '-'].contains(&separator) {
         return None;
@@ -262,7 +270,7 @@ fn numbers(date: &str) -> Option<[i16; 3]> {
 }
 
 /// 22:15, 22.15, 10:15 PM, 10:15:30 p.m.
-fn time_of(text: &str) -> Option<civil::Time> {
+fn parse_time(text: &str) -> Option<civil::Time> {
     let text = text.replace(['\u{202f}', '\u{a0}'], " ").to_lowercase();
     let (clock, half) = match text.trim().split_once(' ') {
         Some((clock, half)) => (clock.to_owned(), Some(half.replace(['.', ' '], ""))),
@@ -292,7 +300,7 @@ fn time_of(text: &str) -> Option<civil::Time> {
 }
 
 /// The order in which all dates are dates and follow each other; the day first, where both would do.
-fn order_of(entries: &[Entry]) -> DateOrder {
+fn guess_order(entries: &[ChatEntry]) -> DateOrder {
     let orders = [DateOrder::DayFirst, DateOrder::MonthFirst, DateOrder::YearFirst];
     let faults = |order: DateOrder| {
         let dates: Vec<Option<civil::Date>> = entries.iter().map(|entry| order.date(entry.numbers)).collect();
@@ -312,12 +320,12 @@ mod tests {
 
     use super::*;
 
-    fn read(text: &str) -> Talk {
-        whatsapp(text, "Anna", &TimeZone::UTC, None).unwrap()
+    fn read(text: &str) -> ImportedHistory {
+        read_whatsapp(text, "Anna", &TimeZone::UTC, None).unwrap()
     }
 
-    fn said(talk: &Talk) -> Vec<(String, String, String)> {
-        let messages = talk.threads.iter().flat_map(|thread| &thread.messages);
+    fn read_messages(talk: &ImportedHistory) -> Vec<(String, String, String)> {
+        let messages = talk.conversations.iter().flat_map(|conversation| &conversation.messages);
         messages
             .map(|message| {
                 let author = message.author.clone().unwrap_or_default();
@@ -343,14 +351,15 @@ mod tests {
         for export in [android, ios] {
             let talk = read(export);
             assert_eq!(
-                said(&talk),
+                read_messages(&talk),
                 [
                     line("2023-12-31 22:15", "Anna", "Happy new year!\nto all of you: \n\n- and yours"),
                     line("2024-01-01 00:02", "Ben B.", "You too"),
                 ],
                 "{export}"
             );
-            let titles: Vec<&str> = talk.threads.iter().map(|thread| thread.title.as_str()).collect();
+            let titles: Vec<&str> =
+                talk.conversations.iter().map(|conversation| conversation.title.as_str()).collect();
             assert_eq!(titles, ["Anna, 2023-12-31", "Anna, 2024-01-01"], "a conversation for each day");
             assert_eq!(
                 talk.skipped,
@@ -363,19 +372,21 @@ mod tests {
     fn the_order_of_dates_is_told_by_the_dates() {
         let american =
             "1/2/24, 10:15\u{202f}PM - Anna: a\n1/13/24, 9:05 AM - Anna: b\n2/1/24, 12:00 PM - Anna: c\n";
-        let days: Vec<String> = said(&read(american)).into_iter().map(|(when, ..)| when).collect();
+        let days: Vec<String> = read_messages(&read(american)).into_iter().map(|(when, ..)| when).collect();
         assert_eq!(days, ["2024-01-02 22:15", "2024-01-13 09:05", "2024-02-01 12:00"]);
         // No number above 12: read with the day first, the days would jump by months.
         let close = "3/1/24, 08:00 - Anna: a\n3/2/24, 08:00 - Anna: b\n3/3/24, 08:00 - Anna: c\n";
-        assert_eq!(said(&read(close))[1].0, "2024-03-02 08:00");
+        assert_eq!(read_messages(&read(close))[1].0, "2024-03-02 08:00");
         let german = "03.01.24, 08:00 - Anna: a\n05.01.24, 08:00 - Anna: b\n";
-        assert_eq!(said(&read(german))[1].0, "2024-01-05 08:00");
+        assert_eq!(read_messages(&read(german))[1].0, "2024-01-05 08:00");
         let iso = "2024-01-03, 8.30 p.m. - Anna: a\n";
-        assert_eq!(said(&read(iso))[0].0, "2024-01-03 20:30");
+        assert_eq!(read_messages(&read(iso))[0].0, "2024-01-03 20:30");
         let given =
-            whatsapp("3/2/24, 08:00 - Anna: a\n", "x", &TimeZone::UTC, Some(DateOrder::MonthFirst)).unwrap();
-        assert_eq!(said(&given)[0].0, "2024-03-02 08:00");
-        let wrong = whatsapp("31/2/24, 08:00 - Anna: a\n", "x", &TimeZone::UTC, Some(DateOrder::DayFirst));
+            read_whatsapp("3/2/24, 08:00 - Anna: a\n", "x", &TimeZone::UTC, Some(DateOrder::MonthFirst))
+                .unwrap();
+        assert_eq!(read_messages(&given)[0].0, "2024-03-02 08:00");
+        let wrong =
+            read_whatsapp("31/2/24, 08:00 - Anna: a\n", "x", &TimeZone::UTC, Some(DateOrder::DayFirst));
         assert_eq!(wrong.unwrap_err().to_string(), "line 1: \"31/2/24\" is not a date, with the day first");
     }
 
@@ -389,7 +400,7 @@ mod tests {
             1/1/24, 08:05 - Ben: Lovely. <This message was edited>\n";
         let talk = read(text);
         assert_eq!(
-            said(&talk),
+            read_messages(&talk),
             [line("2024-01-01 08:01", "Anna", "Our new kitchen"), line("2024-01-01 08:05", "Ben", "Lovely.")]
         );
         assert_eq!(
@@ -405,7 +416,7 @@ mod tests {
     #[test]
     fn other_files_are_refused() {
         for other in ["", "Dear diary,\n\ntoday: nothing - really.", "{\"a\": 1}", "[note] Anna: hello"] {
-            let refused = whatsapp(other, "x", &TimeZone::UTC, None);
+            let refused = read_whatsapp(other, "x", &TimeZone::UTC, None);
             assert!(matches!(refused, Err(ImportError::NotThis(_))), "{other:?}");
         }
     }
@@ -415,9 +426,9 @@ mod tests {
         let text = "13/1/24, 08:00 - Anna: Look:\n12/31/2023, 10:15 - Bob: hi\nfunny\n\
             14/1/24, 08:00 - Anna: \u{200f}\u{5e9}\u{5dc}\u{5d5}\u{5dd}\n\
             14/1/24, 08:01 - Anna: \u{202a}+49 151 2345678\u{202c} call him\n";
-        let said = said(&read(text));
-        assert_eq!(said[0].2, "Look:\n12/31/2023, 10:15 - Bob: hi\nfunny");
-        assert_eq!(said[1].2, "\u{5e9}\u{5dc}\u{5d5}\u{5dd}");
-        assert!(said[2].2.ends_with("call him"), "{:?}", said[2]);
+        let messages = read_messages(&read(text));
+        assert_eq!(messages[0].2, "Look:\n12/31/2023, 10:15 - Bob: hi\nfunny");
+        assert_eq!(messages[1].2, "\u{5e9}\u{5dc}\u{5d5}\u{5dd}");
+        assert!(messages[2].2.ends_with("call him"), "{:?}", messages[2]);
     }
 }

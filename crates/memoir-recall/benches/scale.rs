@@ -14,7 +14,7 @@ use std::{
 
 use memoir_core::{ConversationId, MessageId, SystemClock, TimeZone, Timestamp};
 use memoir_embed::{DIMENSIONS, LocalEmbedder, NAME, embed_blocking};
-use memoir_recall::{Asking, Recall};
+use memoir_recall::{QueryKind, Recall};
 use memoir_store::{
     ConversationList, Conversations as _, Filter, IndexMode, Memory as _, VectorSearch,
     sqlite::{SqliteStore, fill},
@@ -173,7 +173,7 @@ fn question(number: i64) -> String {
 async fn first(path: &Path) {
     let store = SqliteStore::open(path).await.unwrap();
     let started = Instant::now();
-    recall(&store).ask(&question(1), Asking::Search, Filter::default()).await;
+    recall(&store).ask(&question(1), QueryKind::Search, Filter::default()).await;
     println!("  first question of a process     {:>8.1} ms", millis(started.elapsed()));
     store.close().await;
 }
@@ -183,13 +183,13 @@ async fn measure(path: &Path) {
     let asked = recall(&store);
     // After the first few questions, a process that goes on talking has all in memory that it will have.
     for _ in 0..5 {
-        asked.ask(&question(0), Asking::Search, Filter::default()).await;
+        asked.ask(&question(0), QueryKind::Search, Filter::default()).await;
     }
     store.settle().await;
     let mut times = Vec::new();
     for number in 1..=QUERIES {
         let started = Instant::now();
-        asked.ask(&question(number), Asking::Search, Filter::default()).await;
+        asked.ask(&question(number), QueryKind::Search, Filter::default()).await;
         times.push(started.elapsed());
     }
     print_times("asking memory", &mut times);

@@ -24,8 +24,8 @@ const KNOWN: [(&str, Calibration); 4] = [
 const UNKNOWN: Calibration = Calibration { to_answer: 0.55, to_be_among: 0.45, to_be_found: 0.40 };
 
 impl Calibration {
-    /// What holds for a model.
-    pub(crate) fn of(model: &str) -> Self {
+    /// Returns the thresholds for the embedding model with this full name.
+    pub(crate) fn for_model(model: &str) -> Self {
         let known = KNOWN.iter().find(|(name, _)| model.starts_with(name));
         known.map_or(UNKNOWN, |(_, calibration)| *calibration)
     }

@@ -21,7 +21,7 @@ pub struct ChunkSize {
 
 /// What a stretch of text is, as far as cutting goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum BlockKind {
     Prose,
     /// Code or a table: lines that belong together.
     Lines,
@@ -29,9 +29,9 @@ enum Kind {
 
 /// Lines that belong together, with the empty lines after them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Block {
+struct TextBlock {
     range: Range<usize>,
-    kind: Kind,
+    kind: BlockKind,
 }
 
 /// A stretch that is not cut any further.
@@ -58,8 +58,8 @@ pub(crate) fn chunk_by(text: &str, size: ChunkSize, count: Count<'_>) -> Vec<Chu
     let mut atoms = Vec::new();
     for block in &blocks {
         let level = match block.kind {
-            Kind::Prose => Level::Sentences,
-            Kind::Lines => Level::Lines,
+            BlockKind::Prose => Level::Sentences,
+            BlockKind::Lines => Level::Lines,
         };
         cut(text, block.range.clone(), level, (size.tokens, count), &mut |range, tokens| {
             atoms.push(Atom { range, tokens });
@@ -79,7 +79,7 @@ pub(crate) fn chunk_by(text: &str, size: ChunkSize, count: Count<'_>) -> Vec<Chu
 /// The next chunk, and how many atoms it takes.
 fn next(
     (text, count): (&str, Count<'_>),
-    blocks: &[Block],
+    blocks: &[TextBlock],
     before: Range<usize>,
     rest: &[Atom],
     size: ChunkSize,
@@ -134,7 +134,7 @@ fn without_lonely_heading(text: &str, rest: &[Atom], taken: usize) -> usize {
 /// tokens.
 fn repeated(
     (text, count): (&str, Count<'_>),
-    blocks: &[Block],
+    blocks: &[TextBlock],
     before: Range<usize>,
     tokens: usize,
 ) -> usize {
@@ -145,7 +145,12 @@ fn repeated(
 }
 
 /// The same, by the sum of the parts.
-fn last_of((text, count): (&str, Count<'_>), blocks: &[Block], before: Range<usize>, tokens: usize) -> usize {
+fn last_of(
+    (text, count): (&str, Count<'_>),
+    blocks: &[TextBlock],
+    before: Range<usize>,
+    tokens: usize,
+) -> usize {
     let (mut start, mut left) = (before.end, tokens);
     let first = blocks.partition_point(|block| block.range.end <= before.start);
     let past = blocks.partition_point(|block| block.range.start < before.end);
@@ -156,7 +161,7 @@ fn last_of((text, count): (&str, Count<'_>), blocks: &[Block], before: Range<usi
             (start, left) = (range.start, left - takes);
             continue;
         }
-        if block.kind == Kind::Prose {
+        if block.kind == BlockKind::Prose {
             // What follows is not repeated without the end of what comes before it.
             start = end_of((text, count), range, left).unwrap_or(start);
         }
@@ -233,9 +238,9 @@ fn cut(
 }
 
 /// The blocks of a text, in order and without a gap.
-fn blocks(text: &str) -> Vec<Block> {
-    let mut blocks: Vec<Block> = Vec::new();
-    let mut open: Option<Block> = None;
+fn blocks(text: &str) -> Vec<TextBlock> {
+    let mut blocks: Vec<TextBlock> = Vec::new();
+    let mut open: Option<TextBlock> = None;
     let mut fence: Option<&str> = None;
     let mut start = 0;
     for line in text.split_inclusive('\n') {
@@ -243,7 +248,7 @@ fn blocks(text: &str) -> Vec<Block> {
         start = range.end;
         let trimmed = line.trim();
         if let Some(mark) = fence {
-            extend(&mut open, &range, Kind::Lines);
+            extend(&mut open, &range, BlockKind::Lines);
             let closes = trimmed.starts_with(mark) && trimmed.trim_start_matches(&mark[..1]).is_empty();
             if closes {
                 fence = None;
@@ -252,18 +257,18 @@ fn blocks(text: &str) -> Vec<Block> {
             continue;
         }
         let mark = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
-        let kind = if trimmed.starts_with('|') { Kind::Lines } else { Kind::Prose };
+        let kind = if trimmed.starts_with('|') { BlockKind::Lines } else { BlockKind::Prose };
         if trimmed.is_empty() {
             blocks.extend(open.take());
             // Empty lines belong to what they follow.
             match blocks.last_mut() {
                 Some(last) => last.range.end = range.end,
-                None => open = Some(Block { range, kind: Kind::Prose }),
+                None => open = Some(TextBlock { range, kind: BlockKind::Prose }),
             }
         } else if mark.is_some() {
             blocks.extend(open.take());
             fence = mark;
-            extend(&mut open, &range, Kind::Lines);
+            extend(&mut open, &range, BlockKind::Lines);
         } else {
             if open
                 .as_ref()
@@ -278,10 +283,10 @@ fn blocks(text: &str) -> Vec<Block> {
     blocks
 }
 
-fn extend(open: &mut Option<Block>, line: &Range<usize>, kind: Kind) {
+fn extend(open: &mut Option<TextBlock>, line: &Range<usize>, kind: BlockKind) {
     match open {
         Some(block) => (block.range.end, block.kind) = (line.end, kind),
-        None => *open = Some(Block { range: line.clone(), kind }),
+        None => *open = Some(TextBlock { range: line.clone(), kind }),
     }
 }
 

@@ -48,10 +48,10 @@ pub fn find_dates(text: &str, now: Timestamp, zone: &TimeZone) -> Option<DateRan
         .filter(|word| !word.is_empty())
         .map(str::to_lowercase)
         .collect();
-    let (first, last, precision) = (0..words.len()).find_map(|index| at(&words, index, today))?;
-    let start = midnight(first, zone)?;
-    let end = midnight(last.checked_add(1.day()).ok()?, zone)?;
-    Some(DateRange { start, end, precision })
+    let days = (0..words.len()).find_map(|index| parse_from(&words, index, today))?;
+    let start = midnight(days.first, zone)?;
+    let end = midnight(days.last.checked_add(1.day()).ok()?, zone)?;
+    Some(DateRange { start, end, precision: days.precision })
 }
 
 fn midnight(date: Date, zone: &TimeZone) -> Option<Timestamp> {
@@ -59,14 +59,33 @@ fn midnight(date: Date, zone: &TimeZone) -> Option<Timestamp> {
     Some(Timestamp::from_millis(midnight.timestamp().as_millisecond()))
 }
 
-type Found = Option<(Date, Date, Precision)>;
+/// The days that an expression means, both included.
+struct DaySpan {
+    first: Date,
+    last: Date,
+    precision: Precision,
+}
 
-/// A time expression that begins at this word.
-fn at(words: &[String], index: usize, today: Date) -> Found {
+impl DaySpan {
+    fn day(date: Date) -> Self {
+        Self::days(date, date)
+    }
+
+    fn days(first: Date, last: Date) -> Self {
+        Self { first, last, precision: Precision::Days }
+    }
+
+    fn month(within: Date) -> Self {
+        Self { first: within.first_of_month(), last: within.last_of_month(), precision: Precision::Months }
+    }
+}
+
+/// Parses the time expression that begins at this word, if one does.
+fn parse_from(words: &[String], index: usize, today: Date) -> Option<DaySpan> {
     let word = words[index].as_str();
     let next = words.get(index + 1).map_or("", String::as_str);
     let back = |span: Span| today.checked_sub(span).ok();
-    let day = |date: Option<Date>| date.map(|date| (date, date, Precision::Days));
+    let day = |date: Option<Date>| date.map(DaySpan::day);
     match word {
         "today" | "tonight" => day(Some(today)),
         "yesterday" => day(back(1.day())),
@@ -78,28 +97,29 @@ fn at(words: &[String], index: usize, today: Date) -> Found {
             match next {
                 "day" | "days" if ago => day(back(count.days())),
                 "week" | "weeks" if ago => {
-                    Some((back((count * 7 + 3).days())?, back((count * 7 - 3).days())?, Precision::Days))
+                    Some(DaySpan::days(back((count * 7 + 3).days())?, back((count * 7 - 3).days())?))
                 }
-                "month" | "months" if ago => month(back(count.months())?),
+                "month" | "months" if ago => Some(DaySpan::month(back(count.months())?)),
                 _ => None,
             }
         }),
     }
 }
 
-fn relative(word: &str, next: &str, today: Date) -> Found {
+fn relative(word: &str, next: &str, today: Date) -> Option<DaySpan> {
     let monday = today.checked_sub(i64::from(today.weekday().to_monday_zero_offset()).days()).ok()?;
     match (word, next) {
-        ("this", "week") => Some((monday, today, Precision::Days)),
-        ("this", "month") => month(today),
+        ("this", "week") => Some(DaySpan::days(monday, today)),
+        ("this", "month") => Some(DaySpan::month(today)),
         ("this", _) => None,
         (_, "week") => {
-            Some((monday.checked_sub(7.days()).ok()?, monday.checked_sub(1.day()).ok()?, Precision::Days))
+            Some(DaySpan::days(monday.checked_sub(7.days()).ok()?, monday.checked_sub(1.day()).ok()?))
         }
-        (_, "month") => month(today.first_of_month().checked_sub(1.day()).ok()?),
+        (_, "month") => Some(DaySpan::month(today.first_of_month().checked_sub(1.day()).ok()?)),
         (_, "year") => {
             let year = today.year() - 1;
-            Some((Date::new(year, 1, 1).ok()?, Date::new(year, 12, 31).ok()?, Precision::Months))
+            let (first, last) = (Date::new(year, 1, 1).ok()?, Date::new(year, 12, 31).ok()?);
+            Some(DaySpan { first, last, precision: Precision::Months })
         }
         (_, weekday) => {
             let wanted = WEEKDAYS.iter().position(|name| *name == weekday)?;
@@ -107,19 +127,15 @@ fn relative(word: &str, next: &str, today: Date) -> Found {
                 % 7
                 + 1;
             let date = today.checked_sub(days.days()).ok()?;
-            Some((date, date, Precision::Days))
+            Some(DaySpan::day(date))
         }
     }
 }
 
-fn month(within: Date) -> Found {
-    Some((within.first_of_month(), within.last_of_month(), Precision::Months))
-}
-
 /// `7 May 2023`, `May 7th, 2023`, `May 2023`, `in May`, `2023-05-07`.
-fn named_date(words: &[String], index: usize, today: Date) -> Found {
+fn named_date(words: &[String], index: usize, today: Date) -> Option<DaySpan> {
     if let Ok(date) = words[index].parse::<Date>() {
-        return Some((date, date, Precision::Days));
+        return Some(DaySpan::day(date));
     }
     let number = |at: Option<usize>| -> Option<i16> {
         let word = words.get(at?)?;
@@ -153,9 +169,9 @@ fn named_date(words: &[String], index: usize, today: Date) -> Found {
     match day {
         Some(day) => {
             let date = Date::new(year, month_number, i8::try_from(day).ok()?).ok()?;
-            Some((date, date, Precision::Days))
+            Some(DaySpan::day(date))
         }
-        None => month(Date::new(year, month_number, 1).ok()?),
+        None => Some(DaySpan::month(Date::new(year, month_number, 1).ok()?)),
     }
 }
 

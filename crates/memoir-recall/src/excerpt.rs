@@ -70,13 +70,13 @@ pub(crate) fn is_form_of(word: &str, wanted: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn words(text: &str) -> Vec<String> {
+    fn split(text: &str) -> Vec<String> {
         text.split(' ').map(str::to_owned).collect()
     }
 
     #[test]
     fn what_fits_stays_whole_and_in_one_line() {
-        assert_eq!(excerpt(" a\n b ", &words("x"), 10), "a b");
+        assert_eq!(excerpt(" a\n b ", &split("x"), 10), "a b");
         assert_eq!(excerpt("äöü", &[], 3), "äöü");
     }
 
@@ -87,11 +87,11 @@ mod tests {
             "Many words. ".repeat(40),
             "More. ".repeat(40)
         );
-        let kept = excerpt(&text, &words("boilers olaf"), 60);
+        let kept = excerpt(&text, &split("boilers olaf"), 60);
         assert!(kept.contains("boiler was mended by Olaf"), "{kept}");
         assert!(kept.starts_with('…') && kept.ends_with('…'), "{kept}");
         assert!(kept.chars().count() <= 62);
-        let none = excerpt(&text, &words("zebra"), 60);
+        let none = excerpt(&text, &split("zebra"), 60);
         assert!(none.starts_with("Many words. Many") && none.ends_with('…'), "{none}");
     }
 

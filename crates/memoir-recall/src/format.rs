@@ -1,7 +1,5 @@
 //! What memory says, as Markdown for a model.
 
-use std::fmt::Write as _;
-
 use memoir_core::{Document, DocumentPassage, Passage, Recollection, TimeZone, count_tokens};
 
 /// The section of a request on what memory says, or nothing. Recalled text is quoted data: it stands inside a fence
@@ -57,16 +55,14 @@ pub fn related_posts(documents: &[DocumentPassage]) -> Option<String> {
     for passage in documents {
         let Document { slug, title, date, tags, .. } = &passage.document;
         let tags = if tags.is_empty() { "none".to_owned() } else { tags.join(", ") };
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "### [{}]({}) ({date})\n{}\n- Tags: {}\n- Similarity: {:.2}\n",
+        text.push_str(&format!(
+            "### [{}]({}) ({date})\n{}\n- Tags: {}\n- Similarity: {:.2}\n\n",
             inside_fence(title),
             inside_fence(slug),
             inside_fence(&passage.text),
             inside_fence(&tags),
             passage.similarity
-        );
+        ));
     }
     text.push_str("</memory>");
     Some(text)
@@ -82,22 +78,20 @@ fn conversations(recollection: &Recollection, scope: Option<&str>, zone: &TimeZo
          fetch_conversation_details gives the rest of a conversation or an exchange by its id.\n\n<memory>\n",
     );
     for conversation in &recollection.conversations {
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "### Conversation: \"{}\" (ID: {}, Date: {}, Similarity: {:.2})",
+        text.push_str(&format!(
+            "### Conversation: \"{}\" (ID: {}, Date: {}, Similarity: {:.2})\n",
             inside_fence(&conversation.title),
             conversation.id,
             conversation.created.minute_in(zone),
             conversation.similarity
-        );
+        ));
         if scope.is_some_and(|scope| scope != conversation.scope) {
-            let _ = writeln!(text, "Project: {}", inside_fence(&conversation.scope));
+            text.push_str(&format!("Project: {}\n", inside_fence(&conversation.scope)));
         }
         if let Some(summary) = &conversation.summary {
-            let _ = writeln!(text, "Summary: {}", inside_fence(&summary.replace('\n', " ")));
+            text.push_str(&format!("Summary: {}\n", inside_fence(&summary.replace('\n', " "))));
         }
-        let _ = writeln!(text, "Exchanges: {}\n", conversation.exchange_count);
+        text.push_str(&format!("Exchanges: {}\n\n", conversation.exchange_count));
     }
     text.push_str("#### Relevant Exchanges\n\n");
     for passage in &recollection.passages {
@@ -122,7 +116,7 @@ pub(crate) fn exchange(passage: &Passage, zone: &TimeZone) -> String {
     );
     for (who, said) in [("User", &passage.user_excerpt), ("Assistant", &passage.assistant_excerpt)] {
         if !said.is_empty() {
-            let _ = writeln!(text, "- {who}: {}", inside_fence(said));
+            text.push_str(&format!("- {who}: {}\n", inside_fence(said)));
         }
     }
     text.push('\n');

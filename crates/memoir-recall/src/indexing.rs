@@ -1,4 +1,4 @@
-//! Giving texts their vectors.
+//! Embedding messages, summaries and chunks of documents.
 
 use std::ops::Range;
 
@@ -30,7 +30,11 @@ impl Recall {
         Embeddable { model: self.embedder.name(), shortest: SHORTEST }
     }
 
-    /// Reads what searching works on, so that the first question need not wait for it.
+    /// Loads the search index into memory, so that the first question need not wait for it.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be read.
     pub async fn get_ready(&self) -> Result<(), RecallError> {
         let nothing = vec![0.0; self.embedder.dimensions().unwrap_or(0)];
         self.store.estimated_similarities(self.embedder.name(), &nothing, &[]).await?;
@@ -38,23 +42,36 @@ impl Recall {
         Ok(())
     }
 
-    /// How many messages wait for their vectors.
+    /// Returns the number of messages that have no embedding yet.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be read.
     pub async fn waiting(&self) -> Result<u64, RecallError> {
         Ok(self.store.unembedded_count(SubjectKind::Message, &self.embeddable()).await?)
     }
 
-    /// How many messages and chunks of documents do.
-    pub(crate) async fn behind(&self) -> Result<u64, RecallError> {
+    /// Returns the number of messages and chunks of documents that have no embedding yet.
+    pub(crate) async fn count_unembedded(&self) -> Result<u64, RecallError> {
         let chunks = self.store.unembedded_count(SubjectKind::Chunk, &self.embeddable()).await?;
         Ok(self.waiting().await? + chunks)
     }
 
     /// Embeds the messages of one exchange, right after it was committed, so that the next prompt can find them.
+    /// Returns the number of messages.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the embedding model or the store does; no vector of the exchange is stored then.
     pub async fn embed_exchange(&self, exchange: ExchangeId) -> Result<usize, RecallError> {
         self.embed(&self.store.unembedded_of(exchange, &self.embeddable()).await?).await
     }
 
-    /// Embeds a few messages that were left without a vector by a failure or a crash, if there are any.
+    /// Embeds a few messages that were left without an embedding by a failure or a crash. Returns their number.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the embedding model or the store does.
     pub async fn catch_up(&self) -> Result<usize, RecallError> {
         match self.waiting().await? {
             0 => Ok(0),
@@ -62,7 +79,11 @@ impl Recall {
         }
     }
 
-    /// Embeds texts and keeps their vectors, all of them or none; says how many there were.
+    /// Embeds texts and stores their vectors. Returns the number of texts.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the embedding model or the store does.
     pub async fn embed(&self, waiting: &[Unembedded]) -> Result<usize, RecallError> {
         let (chunks, others): (Vec<&Unembedded>, Vec<&Unembedded>) =
             waiting.iter().partition(|text| text.subject.kind == SubjectKind::Chunk);
@@ -124,9 +145,9 @@ impl Recall {
             return Ok(Vec::new());
         }
         let embedded = self.embedder.embed(texts, EmbedTask::Document).await?;
-        let of = about.first().and_then(|first| first.conversation_id);
-        let one = of.filter(|of| about.iter().all(|other| other.conversation_id == Some(*of)));
-        self.note_cost(Purpose::Embedding, embedded.usage, one).await?;
+        let first = about.first().and_then(|text| text.conversation_id);
+        let common = first.filter(|id| about.iter().all(|text| text.conversation_id == Some(*id)));
+        self.note_cost(Purpose::Embedding, embedded.usage, common).await?;
         Ok(embedded.vectors)
     }
 

@@ -7,20 +7,20 @@ use memoir_core::{
 };
 use memoir_store::{Filter, Match, MessageOutline, SummaryMatch};
 
-use crate::Question;
+use crate::ParsedQuestion;
 
-/// Who asks: what comes unasked must be relevant; what is looked for may be further off.
+/// What kind of query memory gets. The thresholds for relevance depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asking {
-    /// A prompt, which is met with what is relevant, if anything is.
+pub enum QueryKind {
+    /// A prompt. Results are added unasked, so they must be clearly relevant.
     Prompt,
-    /// Someone who searches.
+    /// A search. Results were asked for, so they may be less relevant.
     Search,
 }
 
-/// A message that was found.
+/// A message with its score.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ranked {
+pub struct RankedMessage {
     /// The message.
     pub outline: MessageOutline,
     /// How well it matches; higher is better, among the answers to one question.
@@ -38,8 +38,8 @@ pub struct Ranked {
 pub struct Inquiry {
     /// What is asked.
     pub text: String,
-    /// Who asks.
-    pub asking: Asking,
+    /// What kind of query it is.
+    pub kind: QueryKind,
     /// What may be found.
     pub filter: Filter,
     /// The project that is preferred.
@@ -47,7 +47,7 @@ pub struct Inquiry {
     /// Where one is, for dates.
     pub zone: TimeZone,
     /// What is asked, taken apart.
-    pub question: Question,
+    pub question: ParsedQuestion,
     /// Its meaning.
     pub vector: Option<Vec<f32>>,
     /// The messages nearest in meaning.
@@ -67,7 +67,7 @@ pub struct Inquiry {
     /// How well each of them matches the words, itself or by its neighbours.
     pub lexical: Vec<f64>,
     /// Messages by relevance, best first.
-    pub ranked: Vec<Ranked>,
+    pub ranked: Vec<RankedMessage>,
     /// The vectors of the best.
     pub vectors: HashMap<MessageId, Vec<f32>>,
     /// The texts of the best.
@@ -85,9 +85,9 @@ pub struct Inquiry {
 impl Inquiry {
     /// Whether there is nothing to look for: a prompt that only greets or thanks, or no words at all.
     pub(crate) fn asks_nothing(&self) -> bool {
-        match self.asking {
-            Asking::Prompt => self.question.is_idle,
-            Asking::Search => self.question.words.is_empty(),
+        match self.kind {
+            QueryKind::Prompt => self.question.is_idle,
+            QueryKind::Search => self.question.words.is_empty(),
         }
     }
 
@@ -99,14 +99,14 @@ impl Inquiry {
     }
 
     /// An inquiry that has just begun.
-    pub fn new(text: &str, asking: Asking, filter: Filter) -> Self {
+    pub fn new(text: &str, kind: QueryKind, filter: Filter) -> Self {
         Self {
             text: text.to_owned(),
-            asking,
+            kind,
             filter,
             scope: None,
             zone: TimeZone::UTC,
-            question: Question::default(),
+            question: ParsedQuestion::default(),
             vector: None,
             near: Vec::new(),
             summaries: Vec::new(),

@@ -1,7 +1,5 @@
 //! `memoir/recall`: answers made of what memory holds, quoted, or an honest "nothing".
 
-use std::fmt::Write as _;
-
 use async_trait::async_trait;
 use futures::StreamExt as _;
 use memoir_core::{Document, DocumentPassage, Passage, Provenance, Recollection, TimeZone, Usage, Usd};
@@ -35,7 +33,8 @@ impl RecallModel {
         if memory.is_empty() {
             answer.push_str("Nothing in memory about this.\n");
             if memory.behind > 0 {
-                let _ = writeln!(answer, "{}", behind(memory.behind));
+                answer.push_str(&describe_backlog(memory.behind));
+                answer.push('\n');
             }
         } else {
             answer.push_str("From memory:\n");
@@ -78,8 +77,8 @@ impl ChatModel for RecallModel {
     }
 }
 
-/// That the index is behind, in a sentence.
-pub fn behind(texts: u64) -> String {
+/// Returns a sentence that says how many texts have no embedding yet.
+pub fn describe_backlog(texts: u64) -> String {
     let (texts, are) = match texts {
         1 => ("1 text".to_owned(), "is"),
         many => (format!("{many} texts"), "are"),
@@ -90,12 +89,10 @@ pub fn behind(texts: u64) -> String {
 /// One passage of a document with its source.
 fn quote_document(answer: &mut String, passage: &DocumentPassage) {
     let Document { title, slug, date, .. } = &passage.document;
-    // Writing to a string cannot fail.
-    let _ = writeln!(
-        answer,
-        "\n{date}, \"{title}\" (document {slug}, score {:.2}):\n> {}",
+    answer.push_str(&format!(
+        "\n{date}, \"{title}\" (document {slug}, score {:.2}):\n> {}\n",
         passage.score, passage.text
-    );
+    ));
 }
 
 /// One passage with date, ids and score.
@@ -105,22 +102,20 @@ fn quote(answer: &mut String, passage: &Passage, zone: &TimeZone) {
         .superseded
         .map(|date| format!(", superseded on {}", date.minute_in(zone)))
         .unwrap_or_default();
-    // Writing to a string cannot fail.
-    let _ = writeln!(
-        answer,
-        "\n{}, {who} (conversation {}, exchange {}, score {:.2}{superseded}):",
+    answer.push_str(&format!(
+        "\n{}, {who} (conversation {}, exchange {}, score {:.2}{superseded}):\n",
         passage.created.minute_in(zone),
         passage.conversation_id,
         passage.exchange_id,
         passage.score
-    );
+    ));
     let text = passage.text.trim();
     let (shown, cut) = match text.char_indices().nth(LONGEST_QUOTE) {
         Some((end, _)) => (&text[..end], "…"),
         None => (text, ""),
     };
     let lines: Vec<String> = shown.lines().map(|line| format!("> {line}")).collect();
-    let _ = writeln!(answer, "{}{cut}", lines.join("\n"));
+    answer.push_str(&format!("{}{cut}\n", lines.join("\n")));
 }
 
 #[cfg(test)]

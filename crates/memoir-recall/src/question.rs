@@ -15,7 +15,7 @@ const MOST_WORDS: usize = 32;
 
 /// A question, taken apart.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Question {
+pub struct ParsedQuestion {
     /// Words to look for.
     pub words: Vec<String>,
     /// The question without the names of those who talk: they say who spoke, not what about.
@@ -28,8 +28,8 @@ pub struct Question {
     pub is_idle: bool,
 }
 
-impl Question {
-    pub(crate) fn read(text: &str, people: &[String], now: Timestamp, zone: &TimeZone) -> Self {
+impl ParsedQuestion {
+    pub(crate) fn parse(text: &str, people: &[String], now: Timestamp, zone: &TimeZone) -> Self {
         let named: Vec<&String> = people.iter().filter(|person| names(text, person)).collect();
         let mut meaning: String = text.to_owned();
         for person in &named {
@@ -52,7 +52,7 @@ impl Question {
 
 /// Whether a word of `text` is the person's name, or the beginning of it ("Mel" for "Melanie").
 fn names(text: &str, person: &str) -> bool {
-    words(text).enumerate().any(|(place, word)| is_name(word, person) && is_meant_as_name(word, place))
+    split_words(text).enumerate().any(|(place, word)| is_name(word, person) && is_meant_as_name(word, place))
 }
 
 fn is_name(word: &str, person: &str) -> bool {
@@ -67,7 +67,7 @@ fn is_meant_as_name(word: &str, place: usize) -> bool {
     !is_stop_word(&word.to_lowercase()) || (place > 0 && word.starts_with(char::is_uppercase))
 }
 
-fn words(text: &str) -> impl Iterator<Item = &str> {
+fn split_words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
@@ -84,9 +84,9 @@ fn without(text: &str, person: &str) -> String {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Question {
+    fn read(text: &str) -> ParsedQuestion {
         let people = ["Melanie".to_owned(), "Caroline".to_owned()];
-        Question::read(text, &people, Timestamp::from_millis(0), &TimeZone::UTC)
+        ParsedQuestion::parse(text, &people, Timestamp::from_millis(0), &TimeZone::UTC)
     }
 
     #[test]
@@ -98,7 +98,7 @@ mod tests {
         assert_eq!(read("Did Mel meet Caroline?").speaker, None, "two are named");
         assert_eq!(read("Who is there?").speaker, None);
         let people = ["Andrew".to_owned(), "Will".to_owned()];
-        let read = |text| Question::read(text, &people, Timestamp::from_millis(0), &TimeZone::UTC);
+        let read = |text| ParsedQuestion::parse(text, &people, Timestamp::from_millis(0), &TimeZone::UTC);
         let speaker = |text| read(text).speaker;
         assert_eq!(read("When will Will cook?").meaning, "When will cook?");
         assert_eq!(speaker("What did he cook and bake?"), None, "\"and\" is no short form of Andrew");

@@ -1,4 +1,4 @@
-//! Asking memory: the chain is run, and what it found is given back.
+//! Asking memory: runs the stages and returns what they found.
 
 use std::sync::Arc;
 
@@ -7,7 +7,11 @@ use memoir_models::{EmbedTask, Embedder, ModelError};
 use memoir_store::{Filter, Store, StoreError, VectorSearch};
 use tokio::sync::Mutex;
 
-use crate::{Asking, Inquiry, Ranked, ScopeRule, Settings, chain};
+use crate::{Inquiry, QueryKind, RankedMessage, RecallSettings, ScopeRule, StageName};
+
+/// The stages that choose what is worth a prompt's room. Ranking alone does without them.
+const CHOOSING: [StageName; 4] =
+    [StageName::SearchDocuments, StageName::Abstain, StageName::Diversify, StageName::Budget];
 
 /// Why memory could not be asked.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +47,7 @@ pub struct Recall {
     /// The project that one is in.
     pub scope: Option<String>,
     /// How it is asked.
-    pub settings: Settings,
+    pub settings: RecallSettings,
     /// The vector of the last question: one prompt asks about other conversations and about its own.
     last_query: Arc<Mutex<Option<LastQuery>>>,
 }
@@ -62,18 +66,24 @@ impl Recall {
             clock,
             zone,
             scope: None,
-            settings: Settings::default(),
+            settings: RecallSettings::default(),
             last_query: Arc::default(),
         }
     }
 
-    /// What memory says about `text`, or nothing.
-    pub async fn ask(&self, text: &str, asking: Asking, filter: Filter) -> Recollection {
-        let inquiry = self.run(Inquiry::new(text, asking, filter), &self.settings.stages).await;
+    /// Returns what memory says about `text`; empty if nothing is relevant.
+    ///
+    /// It does not fail: a stage that fails is skipped, and described in [`Recollection::notices`].
+    pub async fn ask(&self, text: &str, kind: QueryKind, filter: Filter) -> Recollection {
+        let inquiry = self.run(Inquiry::new(text, kind, filter), &self.settings.stages).await;
         let nothing_found =
             inquiry.passages.is_empty() && inquiry.documents.is_empty() && !inquiry.asks_nothing();
         let behind = if nothing_found && inquiry.filter.within.is_none() {
-            self.behind().await.unwrap_or(0)
+            self.count_unembedded().await.unwrap_or_else(|error| {
+                // It only adds a remark to an empty answer.
+                tracing::debug!(%error, "could not count the texts without embeddings");
+                0
+            })
         } else {
             0
         };
@@ -86,7 +96,7 @@ impl Recall {
         }
     }
 
-    /// The vector of a question. Whoever asks the same at the same time waits for it.
+    /// Returns the embedding of a question. A second caller with the same question waits for the first one's result.
     pub(crate) async fn embed_query(&self, text: String) -> Result<Option<Vec<f32>>, RecallError> {
         let mut last = self.last_query.lock().await;
         let model = self.embedder.name();
@@ -111,13 +121,20 @@ impl Recall {
         VectorSearch { model: self.embedder.name(), vector, filter, mode: self.settings.mode, limit }
     }
 
-    /// The messages that best answer `text`, best first, whether they are relevant or not.
-    /// Unlike in a prompt, a stage that fails is an error.
-    pub async fn rank(&self, text: &str, filter: Filter, limit: usize) -> Result<Vec<Ranked>, RecallError> {
-        let choosing = ["search_documents", "abstain", "diversify", "budget"];
-        let stages: Vec<String> =
-            self.settings.stages.iter().filter(|name| !choosing.contains(&name.as_str())).cloned().collect();
-        let mut inquiry = self.run(Inquiry::new(text, Asking::Search, filter), &stages).await;
+    /// Returns the messages that best answer `text`, best first, whether they are relevant or not.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a stage fails. [`Recall::ask`] skips such a stage instead.
+    pub async fn rank(
+        &self,
+        text: &str,
+        filter: Filter,
+        limit: usize,
+    ) -> Result<Vec<RankedMessage>, RecallError> {
+        let stages: Vec<StageName> =
+            self.settings.stages.iter().copied().filter(|name| !CHOOSING.contains(name)).collect();
+        let mut inquiry = self.run(Inquiry::new(text, QueryKind::Search, filter), &stages).await;
         if let Some(notice) = inquiry.notices.pop() {
             return Err(RecallError::Stage(notice));
         }
@@ -125,17 +142,19 @@ impl Recall {
         Ok(inquiry.ranked)
     }
 
-    /// Sends an inquiry through some stages. One that fails is said and skipped.
-    pub async fn run(&self, mut inquiry: Inquiry, stages: &[String]) -> Inquiry {
+    /// Runs some stages, each once and in this order. A stage that fails adds a notice and is skipped.
+    pub async fn run(&self, mut inquiry: Inquiry, stages: &[StageName]) -> Inquiry {
         inquiry.scope.clone_from(&self.scope);
         inquiry.zone = self.zone.clone();
-        // Whichever stages run, what is forbidden is.
+        // Enforce the scope restriction regardless of which stages are enabled.
         if self.settings.scope == ScopeRule::Only && inquiry.filter.scope.is_none() {
             inquiry.filter.scope.clone_from(&self.scope);
         }
-        for stage in chain(stages) {
-            if let Err(error) = stage.run(&mut inquiry, self).await {
-                inquiry.notices.push(format!("Recall went on without {}: {error}.", stage.name()));
+        for name in StageName::each_once(stages) {
+            if let Err(error) = name.stage().run(&mut inquiry, self).await {
+                // Less is found without it, but an answer is still possible.
+                tracing::warn!(stage = %name, %error, "skipped a recall stage that failed");
+                inquiry.notices.push(format!("Recall went on without {name}: {error}."));
             }
         }
         inquiry

@@ -1,10 +1,10 @@
-//! The documents that are related to a whole window of talk.
+//! The documents that are related to a whole window of a conversation.
 //!
-//! A talk of several topics has no one meaning: taken as one question it finds what its loudest topic is about, or nothing. So the
-//! window is written down, cut into chunks as documents are, and each chunk is asked about; what is found is put together, each
-//! document once, the best first.
+//! A conversation about several topics has no single meaning: as one query it finds documents about its dominant topic, or none. So
+//! the window is written as Markdown, cut into chunks as documents are, and each chunk is a query of its own. The results are
+//! merged, each document once, the best first.
 
-use std::{cmp::Ordering, collections::HashMap, fmt::Write as _, ops::Range};
+use std::{collections::HashMap, ops::Range};
 
 use futures::future::try_join_all;
 use memoir_core::{ChunkId, Document, DocumentId, DocumentPassage, Purpose, TimeZone, Timestamp};
@@ -12,15 +12,16 @@ use memoir_models::EmbedTask;
 use memoir_store::{ChunkMatch, ChunkSearch, DocumentFilter};
 
 use crate::{
-    Dedup, Recall, RecallError, Settings, calibration::Calibration, chunk, excerpt::excerpt, format,
-    stages::refine::cosine,
+    Dedup, Recall, RecallError, RecallSettings,
+    calibration::Calibration,
+    chunk,
+    excerpt::excerpt,
+    format,
+    selection::{deduplicate, merge, most_marginally_relevant},
 };
 
 /// How much of a document is quoted.
 const LONGEST: usize = 400;
-
-/// Two passages that are so near to each other say the same.
-const SAME: f64 = 0.9;
 
 /// A message of a window.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,16 +36,16 @@ pub struct WindowMessage {
 
 /// What is related to a window.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Related {
+pub struct RelatedDocuments {
     /// The documents, the most related first.
     pub documents: Vec<DocumentPassage>,
     /// How it was found, step by step, in figures.
     pub log: Vec<String>,
 }
 
-/// Why there is nothing.
+/// Why there are no related documents.
 #[derive(Debug, thiserror::Error)]
-pub enum NothingRelated {
+pub enum RelatedDocumentsError {
     /// Nothing was found.
     #[error("no document is related to it")]
     NoHits {
@@ -60,25 +61,30 @@ pub enum NothingRelated {
 pub fn to_markdown(messages: &[WindowMessage], zone: &TimeZone) -> String {
     let mut text = String::new();
     for (number, message) in (1..).zip(messages) {
-        // Writing to a string cannot fail.
-        let _ = write!(
-            text,
+        text.push_str(&format!(
             "## Message {number}\n**Author:** {}\n**Timestamp:** {}\n\n{}\n\n",
             message.author,
             message.created.minute_in(zone),
             message.text.trim()
-        );
+        ));
     }
     text
 }
 
 impl Recall {
-    /// The documents that are related to a window. Whoever asks goes on without them if there are none.
-    pub async fn related(&self, messages: &[WindowMessage]) -> Result<Related, NothingRelated> {
+    /// Returns the documents that are related to a window of messages.
+    ///
+    /// # Errors
+    ///
+    /// Fails if no document is related, or if the search itself fails. Callers carry on without documents in both cases.
+    pub async fn related(
+        &self,
+        messages: &[WindowMessage],
+    ) -> Result<RelatedDocuments, RelatedDocumentsError> {
         let mut log = Vec::new();
         match self.look_for_related(messages, &mut log).await? {
-            documents if documents.is_empty() => Err(NothingRelated::NoHits { log }),
-            documents => Ok(Related { documents, log }),
+            documents if documents.is_empty() => Err(RelatedDocumentsError::NoHits { log }),
+            documents => Ok(RelatedDocuments { documents, log }),
         }
     }
 
@@ -158,7 +164,7 @@ impl Recall {
 
     /// What each query finds, side by side.
     async fn search_each(&self, queries: Vec<Vec<f32>>) -> Result<Vec<Vec<ChunkMatch>>, RecallError> {
-        let near = Calibration::of(self.embedder.name()).with_minimum(self.settings.min_similarity);
+        let near = Calibration::for_model(self.embedder.name()).with_minimum(self.settings.min_similarity);
         let searches = queries.into_iter().map(|vector| {
             let recall = self.clone();
             // Each on a thread of its own, as far as there are some.
@@ -233,7 +239,7 @@ fn words_alone(chunk: &str) -> String {
 }
 
 /// What is searched for: the whole window where it is small; its chunks where it is not, and the whole beside them.
-fn queries(chunks: Vec<Vec<f32>>, messages: usize, settings: &Settings) -> Vec<Vec<f32>> {
+fn queries(chunks: Vec<Vec<f32>>, messages: usize, settings: &RecallSettings) -> Vec<Vec<f32>> {
     let whole = mean(&chunks);
     if chunks.len() == 1 || messages < settings.chunk_from_messages {
         return vec![whole];
@@ -241,60 +247,6 @@ fn queries(chunks: Vec<Vec<f32>>, messages: usize, settings: &Settings) -> Vec<V
     let mut queries = chunks;
     queries.extend(settings.hybrid.then_some(whole));
     queries
-}
-
-/// Each chunk once, with the best of its scores.
-fn merge(found: Vec<Vec<ChunkMatch>>) -> Vec<ChunkMatch> {
-    let mut best: HashMap<ChunkId, ChunkMatch> = HashMap::new();
-    for found in found.into_iter().flatten() {
-        match best.get(&found.chunk_id) {
-            Some(known) if known.score >= found.score => {}
-            _ => drop(best.insert(found.chunk_id, found)),
-        }
-    }
-    let mut best: Vec<ChunkMatch> = best.into_values().collect();
-    best.sort_by(by_score);
-    best
-}
-
-fn by_score(a: &ChunkMatch, b: &ChunkMatch) -> Ordering {
-    b.score.total_cmp(&a.score).then(a.chunk_id.cmp(&b.chunk_id))
-}
-
-/// Without what says again what something better says. `found` stands in order.
-fn deduplicate(found: Vec<ChunkMatch>, settings: &Settings) -> Vec<ChunkMatch> {
-    let mut kept: Vec<ChunkMatch> = Vec::new();
-    for found in found {
-        let is_new = match settings.dedup_strategy {
-            Dedup::None => true,
-            Dedup::Document => {
-                let same = kept.iter().filter(|known| known.document_id == found.document_id).count();
-                same < settings.dedup_max_per_doc
-            }
-            Dedup::Semantic => kept.iter().all(|known| cosine(&known.vector, &found.vector) < SAME),
-        };
-        if is_new {
-            kept.push(found);
-        }
-    }
-    kept
-}
-
-/// The next is always the one whose relevance, less its likeness to what was taken before, is highest. A `lambda` of 1 is relevance
-/// alone.
-fn most_marginally_relevant(mut left: Vec<ChunkMatch>, lambda: f64, most: usize) -> Vec<ChunkMatch> {
-    let mut taken: Vec<ChunkMatch> = Vec::new();
-    while taken.len() < most {
-        let worth = |found: &ChunkMatch| {
-            let like = taken.iter().map(|other| cosine(&found.vector, &other.vector)).fold(0.0, f64::max);
-            lambda * found.score - (1.0 - lambda) * like
-        };
-        let best =
-            (0..left.len()).max_by(|a, b| worth(&left[*a]).total_cmp(&worth(&left[*b])).then(b.cmp(a)));
-        let Some(best) = best else { break };
-        taken.push(left.remove(best));
-    }
-    taken
 }
 
 /// The direction in which some vectors point together.
@@ -322,20 +274,6 @@ fn count(number: usize, what: &str) -> String {
 mod tests {
     use super::*;
 
-    fn found(chunk: i64, document: i64, score: f64, vector: [f32; 2]) -> ChunkMatch {
-        ChunkMatch {
-            chunk_id: ChunkId::new(chunk),
-            document_id: DocumentId::new(document),
-            part: 0..1,
-            vector: vector.to_vec(),
-            score,
-        }
-    }
-
-    fn chunks(found: &[ChunkMatch]) -> Vec<i64> {
-        found.iter().map(|found| found.chunk_id.get()).collect()
-    }
-
     #[test]
     fn messages_become_markdown_with_author_and_time() {
         let messages =
@@ -355,48 +293,11 @@ mod tests {
     }
 
     #[test]
-    fn of_a_document_the_best_chunks_are_kept() {
-        let all = vec![
-            found(1, 123, 0.90, [1.0, 0.0]),
-            found(3, 456, 0.88, [0.0, 1.0]),
-            found(2, 123, 0.85, [1.0, 0.0]),
-            found(4, 456, 0.82, [0.6, 0.8]),
-        ];
-        let kept = |strategy, most| {
-            let settings =
-                Settings { dedup_strategy: strategy, dedup_max_per_doc: most, ..Settings::default() };
-            chunks(&deduplicate(all.clone(), &settings))
-        };
-        assert_eq!(kept(Dedup::Document, 1), [1, 3]);
-        assert_eq!(kept(Dedup::Document, 2), [1, 3, 2, 4]);
-        assert_eq!(kept(Dedup::Semantic, 1), [1, 3, 4], "the second says what the first says");
-        assert_eq!(kept(Dedup::None, 1), [1, 3, 2, 4]);
-    }
-
-    #[test]
-    fn variety_takes_the_place_of_more_of_the_same() {
-        let all =
-            vec![found(1, 1, 0.9, [1.0, 0.0]), found(2, 2, 0.85, [1.0, 0.0]), found(3, 3, 0.6, [0.0, 1.0])];
-        assert_eq!(chunks(&most_marginally_relevant(all.clone(), 1.0, 2)), [1, 2]);
-        assert_eq!(chunks(&most_marginally_relevant(all, 0.5, 2)), [1, 3]);
-    }
-
-    #[test]
-    fn a_chunk_that_several_queries_find_counts_once_with_its_best() {
-        let merged = merge(vec![
-            vec![found(1, 1, 0.5, [1.0, 0.0]), found(2, 2, 0.4, [1.0, 0.0])],
-            vec![found(2, 2, 0.8, [1.0, 0.0])],
-        ]);
-        assert_eq!(chunks(&merged), [2, 1]);
-        assert_eq!(merged[0].score, 0.8);
-    }
-
-    #[test]
     fn small_windows_are_one_query_and_large_ones_have_the_whole_beside_the_chunks() {
         let vectors = vec![vec![1.0, 0.0], vec![0.0, 1.0]];
-        let settings = Settings { chunk_from_messages: 100, hybrid: true, ..Settings::default() };
-        let number = |messages, settings: &Settings| queries(vectors.clone(), messages, settings).len();
+        let settings = RecallSettings { chunk_from_messages: 100, hybrid: true, ..RecallSettings::default() };
+        let number = |messages, settings: &RecallSettings| queries(vectors.clone(), messages, settings).len();
         assert_eq!((number(99, &settings), number(100, &settings)), (1, 3));
-        assert_eq!(number(100, &Settings { hybrid: false, ..settings }), 2);
+        assert_eq!(number(100, &RecallSettings { hybrid: false, ..settings }), 2);
     }
 }

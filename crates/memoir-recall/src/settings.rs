@@ -1,9 +1,13 @@
 //! How memory is asked: the `rag.*` settings, in one list.
 
-use memoir_core::setting::{HasSettings, SWITCH, Setting, number_in, one_of, set, word_for};
+use std::{fmt::Display, str::FromStr};
+
+use memoir_core::setting::{
+    HasSettings, RefusedValue, SWITCH, Setting, UnknownName, number_in, one_of, set, word_for,
+};
 use memoir_store::IndexMode;
 
-use crate::{ChunkSize, stage_names, terms::term_names};
+use crate::{ChunkSize, StageName, terms::TermName};
 
 /// What becomes of other projects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +40,7 @@ impl Dedup {
 
 /// How memory is asked.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
+pub struct RecallSettings {
     /// Whether every prompt is met with what is relevant.
     pub enabled: bool,
     /// How many conversations are described.
@@ -78,14 +82,13 @@ pub struct Settings {
     /// How many candidates are looked at exactly for each that is wanted.
     pub overfetch: usize,
     /// The stages that run, in order.
-    pub stages: Vec<String>,
+    pub stages: Vec<StageName>,
     /// The terms of the score.
-    pub terms: Vec<String>,
+    pub terms: Vec<TermName>,
 }
 
-impl Default for Settings {
+impl Default for RecallSettings {
     fn default() -> Self {
-        let names = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
         Self {
             enabled: true,
             conversation_limit: 3,
@@ -107,13 +110,13 @@ impl Default for Settings {
             dedup_max_per_doc: 1,
             mmr_lambda: 0.5,
             overfetch: 4,
-            stages: names(stage_names()),
-            terms: names(term_names()),
+            stages: StageName::ALL.to_vec(),
+            terms: TermName::ALL.to_vec(),
         }
     }
 }
 
-impl Settings {
+impl RecallSettings {
     /// How documents and windows are cut.
     pub fn chunk_size(&self) -> ChunkSize {
         ChunkSize { tokens: self.chunk_tokens, overlap: self.chunk_overlap.min(self.chunk_tokens / 2) }
@@ -121,7 +124,7 @@ impl Settings {
 }
 
 /// Every setting there is. To add one, add a field and its entry here.
-impl HasSettings for Settings {
+impl HasSettings for RecallSettings {
     const ELSEWHERE: &'static [(&'static str, &'static str)] = &[(
         "nprobe",
         "it belongs to another kind of index, of lists (IVF); here a scan or a graph is searched, see rag.mode and rag.overfetch",
@@ -298,16 +301,16 @@ impl HasSettings for Settings {
             aliases: &["rag_stages"],
             takes: "names of stages in order, with commas, or auto",
             summary: "the stages of recall that run",
-            show: |settings| names_or_auto(&settings.stages, &stage_names()),
-            change: |settings, value| set(&mut settings.stages, names(value, &stage_names())),
+            show: |settings| show_names(&settings.stages, &StageName::ALL),
+            change: |settings, value| set_names(&mut settings.stages, value, &StageName::ALL),
         },
         Setting {
             key: "rag.terms",
             aliases: &["rag_terms"],
             takes: "names of terms, with commas, or auto",
             summary: "what counts in the score of a message",
-            show: |settings| names_or_auto(&settings.terms, &term_names()),
-            change: |settings, value| set(&mut settings.terms, names(value, &term_names())),
+            show: |settings| show_names(&settings.terms, &TermName::ALL),
+            change: |settings, value| set_names(&mut settings.terms, value, &TermName::ALL),
         },
     ];
 }
@@ -329,21 +332,30 @@ fn share(value: &str) -> Option<f64> {
     value.parse().ok().filter(|share| (0.0..=1.0).contains(share))
 }
 
-fn names(value: &str, known: &[&str]) -> Option<Vec<String>> {
-    if value == "auto" {
-        return Some(known.iter().map(|name| (*name).to_owned()).collect());
-    }
-    let names: Vec<String> = value.split(',').map(|name| name.trim().to_owned()).collect();
-    names.iter().all(|name| known.contains(&name.as_str())).then_some(names)
+/// Puts the names in `value`, separated by commas, into a field; `auto` stands for all of them.
+fn set_names<N>(field: &mut Vec<N>, value: &str, all: &[N]) -> Result<(), RefusedValue>
+where
+    N: Clone + FromStr<Err = UnknownName>,
+{
+    *field = match value {
+        "auto" => all.to_vec(),
+        names => names.split(',').map(|name| name.trim().parse()).collect::<Result<_, _>>()?,
+    };
+    Ok(())
 }
 
-fn names_or_auto(names: &[String], all: &[&str]) -> String {
-    if names == all { "auto".into() } else { names.join(",") }
+fn show_names<N: PartialEq + Display>(names: &[N], all: &[N]) -> String {
+    if names == all {
+        return "auto".into();
+    }
+    names.iter().map(N::to_string).collect::<Vec<_>>().join(",")
 }
 
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use std::{fmt::Display, str::FromStr};
 
     use memoir_core::setting::SettingError;
 
@@ -351,24 +363,47 @@ mod tests {
 
     #[test]
     fn every_setting_takes_back_what_it_shows() {
-        for setting in Settings::ALL {
-            let mut settings = Settings::default();
+        for setting in RecallSettings::ALL {
+            let mut settings = RecallSettings::default();
             let value = setting.show(&settings);
             setting.change(&mut settings, &value).unwrap();
-            assert_eq!(settings, Settings::default(), "{}", setting.key);
+            assert_eq!(settings, RecallSettings::default(), "{}", setting.key);
         }
     }
 
     #[test]
+    fn stages_and_terms_are_parsed_and_an_unknown_name_is_answered_with_the_known_ones() {
+        let mut settings = RecallSettings::default();
+        let change = |settings: &mut RecallSettings, key: &str, value: &str| {
+            Setting::<RecallSettings>::find(key).unwrap().change(settings, value)
+        };
+        change(&mut settings, "rag.stages", "read_question, search_words,gather").unwrap();
+        assert_eq!(settings.stages, [StageName::ReadQuestion, StageName::SearchWords, StageName::Gather]);
+        change(&mut settings, "rag.terms", "time").unwrap();
+        assert_eq!(settings.terms, [TermName::Time]);
+        let error = change(&mut settings, "rag.terms", "time,luck").unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "rag.terms cannot be \"time,luck\": there is no term \"luck\"; \
+             the terms are words, conversation, meaning, summary, speaker, time, answers, length"
+        );
+        assert_eq!(settings.terms, [TermName::Time], "nothing was changed");
+        let shown = Setting::<RecallSettings>::find("rag.stages").unwrap().show(&settings);
+        assert_eq!(shown, "read_question,search_words,gather");
+        change(&mut settings, "rag.stages", "auto").unwrap();
+        assert_eq!(settings.stages, StageName::ALL);
+    }
+
+    #[test]
     fn other_names_mean_the_same_and_nonsense_changes_nothing() {
-        let mut settings = Settings::default();
+        let mut settings = RecallSettings::default();
         for (name, value) in [
             ("rag_conversation_limit", "5"),
             ("rag_exchange_limit_per_conversation", "2"),
             ("min_similarity", "0.7"),
             ("rag.mode", "ann"),
         ] {
-            Setting::<Settings>::find(name).unwrap().change(&mut settings, value).unwrap();
+            Setting::<RecallSettings>::find(name).unwrap().change(&mut settings, value).unwrap();
         }
         assert_eq!((settings.conversation_limit, settings.exchanges_per_conversation), (5, 2));
         assert_eq!((settings.min_similarity, settings.mode), (Some(0.7), IndexMode::Ann));
@@ -380,7 +415,7 @@ mod tests {
             ("rag.exchange_capacity", "0"),
             ("rag.token_budget", "-1"),
         ] {
-            let error = Setting::<Settings>::find(name)
+            let error = Setting::<RecallSettings>::find(name)
                 .unwrap()
                 .change(&mut settings, value)
                 .unwrap_err()
@@ -388,8 +423,8 @@ mod tests {
             assert!(error.starts_with(name) && error.contains(value), "{error}");
         }
         assert_eq!(settings, before);
-        assert!(matches!(Setting::<Settings>::find("rag.speed"), Err(SettingError::Unknown(_))));
-        let refused = Setting::<Settings>::find("rag.nprobe").err().map(|error| error.to_string());
+        assert!(matches!(Setting::<RecallSettings>::find("rag.speed"), Err(SettingError::Unknown(_))));
+        let refused = Setting::<RecallSettings>::find("rag.nprobe").err().map(|error| error.to_string());
         assert!(
             refused.is_some_and(|said| said.starts_with("there is no setting \"rag.nprobe\": it belongs to"))
         );

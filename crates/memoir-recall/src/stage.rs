@@ -1,73 +1,168 @@
-//! The chain: stages behind one trait, in one list.
+//! The stages of recall: one trait, one list of names, and which stage each name stands for.
+
+use std::{collections::HashSet, fmt, str::FromStr};
 
 use async_trait::async_trait;
+use memoir_core::setting::UnknownName;
 
 use crate::{
     Inquiry, Recall, RecallError,
     stages::{
-        abstain::Abstain, budget::Budget, diversify::Diversify, embed_query::EmbedQuery, fuse::Fuse,
-        gather::Gather, marks::Marks, prefer_scope::PreferScope, read_question::ReadQuestion, refine::Refine,
-        search_documents::SearchDocuments, search_meaning::SearchMeaning, search_summaries::SearchSummaries,
-        search_words::SearchWords, supersede::Supersede,
+        abstain::AbstainStage, budget::BudgetStage, diversify::DiversifyStage, embed_query::EmbedQueryStage,
+        fuse::FuseStage, gather::GatherStage, marks::MarksStage, prefer_scope::PreferScopeStage,
+        read_question::ReadQuestionStage, refine::RefineStage, search_documents::SearchDocumentsStage,
+        search_meaning::SearchMeaningStage, search_summaries::SearchSummariesStage,
+        search_words::SearchWordsStage, supersede::SupersedeStage,
     },
 };
 
-/// One step of recall. A stage that fails is left out, and the inquiry goes on with what there is.
+/// One step of recall. A stage that fails is skipped, and the following stages work with what there is.
 #[async_trait]
 pub trait Stage: Send + Sync {
-    /// Its name in `rag.stages`.
-    fn name(&self) -> &'static str;
-
-    /// Adds what it finds.
+    /// Adds what this stage finds to the inquiry.
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError>;
 }
 
-/// Every stage there is, in the order in which they usually run. To add one, write its file and add its line here.
-fn all() -> Vec<Box<dyn Stage>> {
-    vec![
-        Box::new(ReadQuestion),
-        Box::new(EmbedQuery),
-        Box::new(SearchMeaning),
-        Box::new(SearchSummaries),
-        Box::new(SearchWords),
-        Box::new(SearchDocuments),
-        Box::new(Gather),
-        Box::new(Fuse),
-        Box::new(Refine),
-        Box::new(PreferScope),
-        Box::new(Supersede),
-        Box::new(Marks),
-        Box::new(Abstain),
-        Box::new(Diversify),
-        Box::new(Budget),
-    ]
+/// The name of a stage, as used in `rag.stages`. `docs/recall.md` describes each one.
+///
+/// To add a stage, write its file and add it here: a variant, its place in [`StageName::ALL`], its word, and its type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "each variant is documented in the file of its stage")]
+pub enum StageName {
+    ReadQuestion,
+    EmbedQuery,
+    SearchMeaning,
+    SearchSummaries,
+    SearchWords,
+    SearchDocuments,
+    Gather,
+    Fuse,
+    Refine,
+    PreferScope,
+    Supersede,
+    Marks,
+    Abstain,
+    Diversify,
+    Budget,
 }
 
-/// The names of all stages, in order.
-pub fn stage_names() -> Vec<&'static str> {
-    all().iter().map(|stage| stage.name()).collect()
+impl StageName {
+    /// Every stage, in the order in which they run by default.
+    pub const ALL: [Self; 15] = [
+        Self::ReadQuestion,
+        Self::EmbedQuery,
+        Self::SearchMeaning,
+        Self::SearchSummaries,
+        Self::SearchWords,
+        Self::SearchDocuments,
+        Self::Gather,
+        Self::Fuse,
+        Self::Refine,
+        Self::PreferScope,
+        Self::Supersede,
+        Self::Marks,
+        Self::Abstain,
+        Self::Diversify,
+        Self::Budget,
+    ];
+
+    /// Returns the word for it in `rag.stages`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ReadQuestion => "read_question",
+            Self::EmbedQuery => "embed_query",
+            Self::SearchMeaning => "search_meaning",
+            Self::SearchSummaries => "search_summaries",
+            Self::SearchWords => "search_words",
+            Self::SearchDocuments => "search_documents",
+            Self::Gather => "gather",
+            Self::Fuse => "fuse",
+            Self::Refine => "refine",
+            Self::PreferScope => "prefer_scope",
+            Self::Supersede => "supersede",
+            Self::Marks => "marks",
+            Self::Abstain => "abstain",
+            Self::Diversify => "diversify",
+            Self::Budget => "budget",
+        }
+    }
+
+    /// Returns the stage with this name.
+    pub(crate) fn stage(self) -> &'static dyn Stage {
+        match self {
+            Self::ReadQuestion => &ReadQuestionStage,
+            Self::EmbedQuery => &EmbedQueryStage,
+            Self::SearchMeaning => &SearchMeaningStage,
+            Self::SearchSummaries => &SearchSummariesStage,
+            Self::SearchWords => &SearchWordsStage,
+            Self::SearchDocuments => &SearchDocumentsStage,
+            Self::Gather => &GatherStage,
+            Self::Fuse => &FuseStage,
+            Self::Refine => &RefineStage,
+            Self::PreferScope => &PreferScopeStage,
+            Self::Supersede => &SupersedeStage,
+            Self::Marks => &MarksStage,
+            Self::Abstain => &AbstainStage,
+            Self::Diversify => &DiversifyStage,
+            Self::Budget => &BudgetStage,
+        }
+    }
+
+    /// Returns `names` in their order, each once: no stage runs twice for one question.
+    pub(crate) fn each_once(names: &[Self]) -> impl Iterator<Item = Self> {
+        let mut seen = HashSet::new();
+        names.iter().copied().filter(move |name| seen.insert(*name))
+    }
 }
 
-/// The stages of these names, in this order.
-pub fn chain(names: &[String]) -> Vec<Box<dyn Stage>> {
-    let mut known = all();
-    let mut take = |name: &String| {
-        let index = known.iter().position(|stage| stage.name() == name)?;
-        Some(known.remove(index))
-    };
-    names.iter().filter_map(&mut take).collect()
+impl fmt::Display for StageName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for StageName {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        let stage = Self::ALL.into_iter().find(|stage| stage.as_str() == name);
+        stage.ok_or_else(|| UnknownName {
+            kind: "stage",
+            name: name.to_owned(),
+            known: Self::ALL.map(Self::as_str).to_vec(),
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
     use super::*;
 
     #[test]
+    fn every_stage_is_known_by_its_word_and_listed_once() {
+        for name in StageName::ALL {
+            assert_eq!(name.as_str().parse(), Ok(name));
+        }
+        assert_eq!(StageName::each_once(&StageName::ALL).count(), StageName::ALL.len());
+        let (first, last) = (StageName::ALL.first(), StageName::ALL.last());
+        assert_eq!((first, last), (Some(&StageName::ReadQuestion), Some(&StageName::Budget)));
+    }
+
+    #[test]
     fn stages_can_be_left_out_and_reordered_by_name() {
-        let names = stage_names();
-        assert_eq!((names.first(), names.last()), (Some(&"read_question"), Some(&"budget")));
-        let some = ["fuse".to_owned(), "no such".to_owned(), "gather".to_owned(), "fuse".to_owned()];
-        let chosen: Vec<_> = chain(&some).iter().map(|stage| stage.name()).collect();
-        assert_eq!(chosen, ["fuse", "gather"]);
+        let some = [StageName::Fuse, StageName::Gather, StageName::Fuse];
+        let chosen: Vec<_> = StageName::each_once(&some).collect();
+        assert_eq!(chosen, [StageName::Fuse, StageName::Gather]);
+    }
+
+    #[test]
+    fn an_unknown_name_is_refused_with_the_names_there_are() {
+        let error = "no such".parse::<StageName>().unwrap_err().to_string();
+        assert!(
+            error.starts_with("there is no stage \"no such\"; the stages are read_question, embed_query,"),
+            "{error}"
+        );
     }
 }

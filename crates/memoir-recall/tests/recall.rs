@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use memoir_core::{Clock, Passage, Recollection, TimeZone, Timestamp, Usage, Usd, count_tokens};
 use memoir_embed::LocalEmbedder;
 use memoir_models::{EmbedTask, Embedder, Embeddings, ModelError};
-use memoir_recall::{Asking, Recall, ScopeRule};
+use memoir_recall::{QueryKind, Recall, ScopeRule, StageName};
 use memoir_store::{Exchanges as _, Filter, contract, sqlite::SqliteStore};
 use tempfile::TempDir;
 
@@ -41,7 +41,7 @@ impl Memory {
     }
 
     /// One conversation in which each of `prompts` was said, `days` ago.
-    async fn said(&self, days: i64, prompts: &[String]) {
+    async fn commit(&self, days: i64, prompts: &[String]) {
         let mut target = contract::new_conversation("talk", "/p");
         for prompt in prompts {
             let mut draft = contract::exchange(prompt, "Noted.", NOW - days * DAY);
@@ -56,7 +56,7 @@ impl Memory {
 
     async fn asked(&self, prompt: &str) -> Vec<Passage> {
         while self.recall.catch_up().await.unwrap() > 0 {}
-        self.recall.ask(prompt, Asking::Prompt, Filter::default()).await.passages
+        self.recall.ask(prompt, QueryKind::Prompt, Filter::default()).await.passages
     }
 }
 
@@ -66,8 +66,8 @@ async fn a_busy_conversation_does_not_starve_the_others() {
     let flood: Vec<String> = (0..1000)
         .map(|number| format!("The build number {number} of the delivery service failed again this morning."))
         .collect();
-    memory.said(3, &flood).await;
-    memory.said(2, &["The delivery service fails because its connection pool is too small.".into()]).await;
+    memory.commit(3, &flood).await;
+    memory.commit(2, &["The delivery service fails because its connection pool is too small.".into()]).await;
     let found = memory.asked("Why does the delivery service fail?").await;
     assert!(found.iter().any(|passage| passage.text.contains("pool is too small")), "{found:?}");
     let flooding = found.iter().filter(|passage| passage.text.contains("build number")).count();
@@ -77,10 +77,14 @@ async fn a_busy_conversation_does_not_starve_the_others() {
 #[tokio::test]
 async fn a_date_in_the_question_prefers_what_was_said_then() {
     let memory = Memory::new().await;
-    memory.said(40, &["The rent for the flat in Porto is 900 euros a month, they told me.".into()]).await;
+    memory.commit(40, &["The rent for the flat in Porto is 900 euros a month, they told me.".into()]).await;
     // Last Tuesday was five days ago.
-    memory.said(5, &["The rent for the flat in Porto will be 950 euros a month, they told me.".into()]).await;
-    memory.said(20, &["The rent for the flat in Porto may be 920 euros a month, they told me.".into()]).await;
+    memory
+        .commit(5, &["The rent for the flat in Porto will be 950 euros a month, they told me.".into()])
+        .await;
+    memory
+        .commit(20, &["The rent for the flat in Porto may be 920 euros a month, they told me.".into()])
+        .await;
     let found = memory.asked("What did I say last Tuesday about the rent in Porto?").await;
     assert!(found[0].text.contains("950"), "{found:?}");
     let found = memory.asked("What did I say in October about the rent in Porto?").await;
@@ -90,12 +94,12 @@ async fn a_date_in_the_question_prefers_what_was_said_then() {
 #[tokio::test]
 async fn no_question_is_too_strange() {
     let memory = Memory::new().await;
-    memory.said(1, &["Something that was said at some length, so that it has a vector.".into()]).await;
+    memory.commit(1, &["Something that was said at some length, so that it has a vector.".into()]).await;
     let long = "word ".repeat(10_000);
     let many: String = (0..10_000).map(|number| format!("word{number} ")).collect();
     let pasted = format!("{many} and then {many}");
     for _ in 0..10 {
-        memory.said(1, std::slice::from_ref(&pasted)).await;
+        memory.commit(1, std::slice::from_ref(&pasted)).await;
     }
     for question in
         [&many, &pasted, "What lived here 70000000 days ago?", "300000 months ago", "99999999999 weeks ago"]
@@ -132,9 +136,9 @@ impl Embedder for Absent {
 #[tokio::test]
 async fn without_an_embedder_words_are_enough_and_it_is_said() {
     let mut memory = Memory::new().await;
-    memory.said(1, &["The spare key lies under the blue flowerpot beside the door.".into()]).await;
+    memory.commit(1, &["The spare key lies under the blue flowerpot beside the door.".into()]).await;
     memory.recall.embedder = Arc::new(Absent);
-    let found = memory.recall.ask("Where is the spare key?", Asking::Prompt, Filter::default()).await;
+    let found = memory.recall.ask("Where is the spare key?", QueryKind::Prompt, Filter::default()).await;
     assert!(found.passages[0].text.contains("flowerpot"), "{found:?}");
     assert_eq!(found.notices.len(), 1, "{found:?}");
     assert!(found.notices[0].starts_with("Recall went on without embed_query: "), "{found:?}");
@@ -144,22 +148,23 @@ async fn without_an_embedder_words_are_enough_and_it_is_said() {
 #[tokio::test]
 async fn stages_can_be_left_out_and_the_rest_goes_on() {
     let mut memory = Memory::new().await;
-    memory.said(1, &["The spare key lies under the blue flowerpot beside the door.".into()]).await;
-    memory.said(1, &["My sister collects old maps of the northern islands.".into()]).await;
+    memory.commit(1, &["The spare key lies under the blue flowerpot beside the door.".into()]).await;
+    memory.commit(1, &["My sister collects old maps of the northern islands.".into()]).await;
     let all = memory.recall.settings.stages.clone();
     for without in &all {
         memory.recall.settings.stages = all.iter().filter(|name| *name != without).cloned().collect();
         let found = memory.asked("Where did I say the spare key was, under which flowerpot?").await;
-        let expected = !matches!(without.as_str(), "gather" | "fuse" | "budget");
+        let expected = !matches!(without, StageName::Gather | StageName::Fuse | StageName::Budget);
         let first = found.first().is_some_and(|passage| passage.text.contains("flowerpot"));
         assert_eq!(first, expected, "without {without}: {found:?}");
     }
     // Corrections may as well be looked for before the project counts.
     memory.recall.settings.stages = all;
-    let place = |name: &str| memory.recall.settings.stages.iter().position(|stage| stage == name).unwrap();
-    let (scope, supersede) = (place("prefer_scope"), place("supersede"));
+    let place =
+        |name: StageName| memory.recall.settings.stages.iter().position(|stage| *stage == name).unwrap();
+    let (scope, supersede) = (place(StageName::PreferScope), place(StageName::Supersede));
     memory.recall.settings.stages.swap(scope, supersede);
-    assert_eq!(memory.recall.settings.stages[scope], "supersede");
+    assert_eq!(memory.recall.settings.stages[scope], StageName::Supersede);
     assert!(!memory.asked("Where is the spare key?").await.is_empty());
 }
 
@@ -172,7 +177,7 @@ async fn limits_hold_and_conversations_come_with_what_is_known_of_them() {
                 format!("On day {days} the oven timer number {number} failed while baking bread in it.")
             })
             .collect();
-        memory.said(days, &said).await;
+        memory.commit(days, &said).await;
     }
     let counted = |found: &Recollection| {
         let mut of_conversation: HashMap<_, usize> = HashMap::new();
@@ -186,7 +191,7 @@ async fn limits_hold_and_conversations_come_with_what_is_known_of_them() {
     let ask = async |memory: &Memory| {
         memory
             .recall
-            .ask("When did the oven timer fail while baking bread?", Asking::Prompt, Filter::default())
+            .ask("When did the oven timer fail while baking bread?", QueryKind::Prompt, Filter::default())
             .await
     };
     let found = ask(&memory).await;
@@ -202,7 +207,7 @@ async fn limits_hold_and_conversations_come_with_what_is_known_of_them() {
     let found = ask(&memory).await;
     assert!((1..=2).contains(&found.passages.len()), "{found:?}");
     memory.recall.settings.min_similarity = Some(1.0);
-    let unknown = memory.recall.ask("Who plays the violin?", Asking::Prompt, Filter::default()).await;
+    let unknown = memory.recall.ask("Who plays the violin?", QueryKind::Prompt, Filter::default()).await;
     assert!(unknown.passages.is_empty() && unknown.conversations.is_empty());
 }
 

@@ -58,8 +58,10 @@ pub async fn read<S: HasSettings>(config: &Config, area: &str, store: &dyn Setti
     }
     for setting in S::ALL.iter().filter(|setting| !is_by_project(setting, config)) {
         if let Some(value) = store.setting(setting.key).await? {
-            // Written by another version, it may not fit; then the default holds, and is shown.
-            let _ = setting.change(&mut settings, &value);
+            // Another version may have written it. The value of the config, or the default, holds then.
+            if let Err(error) = setting.change(&mut settings, &value) {
+                tracing::warn!(key = setting.key, %error, "a stored setting is ignored; set it again to replace it");
+            }
         }
     }
     Ok(settings)
@@ -105,7 +107,7 @@ pub fn is_by_project<S: HasSettings>(setting: &Setting<S>, config: &Config) -> b
 
 /// The names of all settings that stand in lists.
 pub fn keys() -> impl Iterator<Item = &'static str> {
-    let listed = memoir_recall::Settings::ALL.iter().map(|setting| setting.key);
+    let listed = memoir_recall::RecallSettings::ALL.iter().map(|setting| setting.key);
     let listed = listed.chain(memoir_agent::ContextSettings::ALL.iter().map(|setting| setting.key));
     listed.chain(memoir_workers::WorkerSettings::ALL.iter().map(|setting| setting.key))
 }
@@ -113,7 +115,7 @@ pub fn keys() -> impl Iterator<Item = &'static str> {
 /// The name of a setting of an area, however it is called there.
 pub fn key_in(area: &str, name: &str) -> Result<&'static str, SettingError> {
     match area {
-        "rag" => Setting::<memoir_recall::Settings>::find(name).map(|setting| setting.key),
+        "rag" => Setting::<memoir_recall::RecallSettings>::find(name).map(|setting| setting.key),
         "context" => Setting::<memoir_agent::ContextSettings>::find(name).map(|setting| setting.key),
         "workers" => Setting::<memoir_workers::WorkerSettings>::find(name).map(|setting| setting.key),
         _ => Err(SettingError::Unknown(name.to_owned())),

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
-use memoir_recall::{Asking, behind, context, find_dates};
+use memoir_recall::{QueryKind, context, describe_backlog, find_dates};
 use memoir_store::Filter;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -61,14 +61,14 @@ impl Tool for SearchMemory {
         recall.settings.exchange_capacity = limit;
         recall.settings.exchanges_per_conversation = limit;
         recall.settings.conversation_limit = limit;
-        let found = recall.ask(&query, Asking::Search, Filter { since, ..Filter::default() }).await;
+        let found = recall.ask(&query, QueryKind::Search, Filter { since, ..Filter::default() }).await;
         let mut text: String = found.notices.iter().map(|notice| format!("{notice}\n")).collect();
         match context(&found, recall.scope.as_deref(), &recall.zone) {
             Some(found) => text.push_str(&found),
             None => text.push_str("Nothing in memory about this."),
         }
         if found.behind > 0 {
-            text.push_str(&format!(" {}", behind(found.behind)));
+            text.push_str(&format!(" {}", describe_backlog(found.behind)));
         }
         Ok(text.into())
     }

@@ -4,7 +4,7 @@ use std::{collections::VecDeque, time::Duration};
 
 use memoir_core::{CoreEntry, Passage, Provenance, Recalled, Recollection, ToolSpec};
 use memoir_models::{ChatMessage, ChatRequest, ModelLimits};
-use memoir_recall::Asking;
+use memoir_recall::QueryKind;
 use memoir_store::Filter;
 use tokio::time::Instant;
 
@@ -134,7 +134,7 @@ impl Turn<'_> {
     async fn memory_alone(self, prompt: &str, deadline: Instant, notices: &mut Notices) -> Context {
         let recall = async {
             match self.state.automatic_recall() {
-                Some(recall) => recall.ask(prompt, Asking::Prompt, Filter::default()).await,
+                Some(recall) => recall.ask(prompt, QueryKind::Prompt, Filter::default()).await,
                 None => Recollection::default(),
             }
         };
@@ -163,7 +163,7 @@ impl Turn<'_> {
         let mut recall = recall.clone();
         recall.settings.token_budget = room.saturating_sub(MEMORY_FRAME);
         let filter = Filter { except: self.state.conversation.id(), ..Filter::default() };
-        by(deadline, "Asking memory", recall.ask(prompt, Asking::Prompt, filter)).await
+        by(deadline, "Asking memory", recall.ask(prompt, QueryKind::Prompt, filter)).await
     }
 
     async fn hints(self, prompt: &str, deadline: Instant) -> Result<Vec<spelling::Hint>, String> {

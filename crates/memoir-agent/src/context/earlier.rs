@@ -1,7 +1,7 @@
 //! Auto-RAG: what was said earlier in this conversation, has left the window, and is relevant now.
 
 use memoir_core::{ConversationId, ExchangeId, Passage, Recollection, Role, TimeZone};
-use memoir_recall::{Asking, Recall, ScopeRule};
+use memoir_recall::{QueryKind, Recall, ScopeRule};
 use memoir_store::Filter;
 
 use super::fragment::tokens;
@@ -26,7 +26,7 @@ pub(crate) async fn search(
     recall.settings.exchanges_per_conversation = MOST;
     recall.settings.token_budget = room.max(100) * 2;
     let here = Filter { within: Some(conversation), before: window, ..Filter::default() };
-    recall.ask(prompt, Asking::Prompt, here).await
+    recall.ask(prompt, QueryKind::Prompt, here).await
 }
 
 /// The best passages that stand within `room`, and their section, oldest first.

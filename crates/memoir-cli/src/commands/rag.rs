@@ -2,7 +2,7 @@
 
 use anstream::{print, println};
 use memoir_core::setting::Setting;
-use memoir_recall::{Asking, Settings};
+use memoir_recall::{QueryKind, RecallSettings};
 use memoir_store::Filter;
 
 use super::{Next, Run};
@@ -53,7 +53,7 @@ impl Run for Arguments {
             Action::Set { key, value } => set(&key, &value.join(" "), app).await?,
             Action::Test { query } => {
                 let elsewhere = Filter { except: app.session.state.conversation.id(), ..Filter::default() };
-                let found = app.session.recall().ask(&query.join(" "), Asking::Prompt, elsewhere).await;
+                let found = app.session.recall().ask(&query.join(" "), QueryKind::Prompt, elsewhere).await;
                 println!("{}", search_view::text(&found, app.session.runtime.zone()).trim_end());
             }
         }
@@ -73,7 +73,7 @@ async fn status(app: &App) -> Result<(), Failure> {
     println!("Recall is {}, with vectors of {}.", if on { "on" } else { "off" }, recall.embedder.name());
     match waiting {
         0 => println!("Everything that was said is indexed."),
-        waiting => println!("{}", memoir_recall::behind(waiting)),
+        waiting => println!("{}", memoir_recall::describe_backlog(waiting)),
     }
     Ok(())
 }
@@ -92,7 +92,7 @@ async fn set(key: &str, value: &str, app: &mut App) -> Result<(), Failure> {
 const HINT: &str = "See /rag config for what there is.";
 
 /// Changes a setting for good.
-async fn change(key: &str, value: &str, app: &mut App) -> Result<&'static Setting<Settings>, Failure> {
+async fn change(key: &str, value: &str, app: &mut App) -> Result<&'static Setting<RecallSettings>, Failure> {
     let (config, store) = (&app.session.runtime.models().config, app.session.agent.store.as_ref());
     let (setting, changed) =
         settings::change((key, value), &app.session.recall().settings, config, store, HINT).await?;

@@ -14,7 +14,7 @@ use std::{
 
 use memoir_core::{Clock, ConversationTarget, MessageId, NewConversation, TimeZone, Timestamp, WorkerKind};
 use memoir_embed::LocalEmbedder;
-use memoir_recall::{Asking, Recall, Settings};
+use memoir_recall::{QueryKind, Recall, RecallSettings};
 use memoir_store::{Filter, Store, sqlite::SqliteStore};
 use memoir_workers::{Office, run_until_idle};
 use serde_json::json;
@@ -28,7 +28,7 @@ const RANKED: usize = 60;
 
 /// Loads each conversation of `data` into a fresh memory, asks its questions, writes what was found to `out` and
 /// prints how good that is.
-pub(crate) async fn recall(data: &Path, out: &Path, settings: Settings) -> Result<(), Failure> {
+pub(crate) async fn recall(data: &Path, out: &Path, settings: RecallSettings) -> Result<(), Failure> {
     let talks = data::read(data)?;
     let mut predictions = BufWriter::new(File::create(out)?);
     let mut table = Table::default();
@@ -59,7 +59,7 @@ impl Clock for TheDayAfter {
 async fn evaluate(
     talk: &Talk,
     home: &Path,
-    settings: &Settings,
+    settings: &RecallSettings,
     predictions: &mut impl std::io::Write,
     table: &mut Table,
 ) -> Result<Duration, Failure> {
@@ -80,7 +80,7 @@ async fn evaluate(
             ranked.iter().filter_map(|found| turns.get(&found.outline.id)).copied().collect();
         writeln!(predictions, "{}", json!({"question_id": question.id, "ranked": ids}))?;
         table.add(&question.category, &ids, &question.evidence);
-        let found = recall.ask(&question.question, Asking::Prompt, Filter::default()).await;
+        let found = recall.ask(&question.question, QueryKind::Prompt, Filter::default()).await;
         table.add_prompt(found.passages.len(), &question.evidence);
     }
     sqlite.close().await;

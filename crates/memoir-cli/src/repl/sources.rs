@@ -64,7 +64,7 @@ impl Lookup for LookedUp {
     }
 
     fn recall_settings(&self) -> Vec<&'static str> {
-        memoir_recall::Settings::ALL.iter().map(|setting| setting.key).collect()
+        memoir_recall::RecallSettings::ALL.iter().map(|setting| setting.key).collect()
     }
 
     fn context_settings(&self) -> Vec<&'static str> {

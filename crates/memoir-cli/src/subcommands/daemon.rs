@@ -82,7 +82,7 @@ pub(crate) fn words(event: &Event) -> String {
         Event::Began(begun) => format!("{} begins (run {})", begun.task.what.name, begun.run),
         Event::Ended(begun, outcome) => {
             let why = outcome.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
-            format!("{} {} (run {}){why}", begun.task.what.name, outcome.state.words(), begun.run)
+            format!("{} {} (run {}){why}", begun.task.what.name, outcome.state.describe(), begun.run)
         }
         Event::WasCutOff(run) => format!("{} was cut off earlier (run {})", run.task, run.id),
         Event::Trouble(trouble) => trouble.clone(),

@@ -1,6 +1,6 @@
 //! `memoir eval`.
 
-use memoir_recall::{Settings, stage_names, terms::term_names};
+use memoir_recall::{RecallSettings, StageName, TermName};
 
 use memoir_runtime::failure::{Failure, FailureKind};
 
@@ -10,23 +10,29 @@ use crate::{
 };
 
 pub(super) async fn run(command: EvalCommand) -> Result<(), Failure> {
-    let EvalCommand::Recall { data, out, mode, mut without } = command;
-    let (stages, terms) = (stage_names(), term_names());
-    if let Some(unknown) = without.iter().find(|name| !stages.iter().chain(&terms).any(|known| known == name))
-    {
-        return Err(Failure::new(
-            FailureKind::Usage,
-            format!("there is neither a stage nor a term \"{unknown}\""),
-        )
-        .hint(format!("There are {} and {}.", stages.join(", "), terms.join(", "))));
+    let EvalCommand::Recall { data, out, mode, without } = command;
+    let mut settings = RecallSettings::default();
+    for name in &without {
+        match (name.parse::<StageName>(), name.parse::<TermName>()) {
+            (Ok(stage), _) => settings.stages.retain(|other| *other != stage),
+            (_, Ok(term)) => settings.terms.retain(|other| *other != term),
+            (Err(stages), Err(terms)) => {
+                return Err(Failure::new(
+                    FailureKind::Usage,
+                    format!("there is neither a stage nor a term \"{name}\""),
+                )
+                .hint(format!(
+                    "There are {} and {}.",
+                    stages.known.join(", "),
+                    terms.known.join(", ")
+                )));
+            }
+        }
     }
     match mode {
         EvalMode::Hybrid => {}
-        EvalMode::Dense => without.push("search_words".into()),
-        EvalMode::Keyword => without.push("embed_query".into()),
+        EvalMode::Dense => settings.stages.retain(|stage| *stage != StageName::SearchWords),
+        EvalMode::Keyword => settings.stages.retain(|stage| *stage != StageName::EmbedQuery),
     }
-    let mut settings = Settings::default();
-    settings.stages.retain(|name| !without.contains(name));
-    settings.terms.retain(|name| !without.contains(name));
     eval::recall(&data, &out, settings).await
 }

@@ -3,7 +3,7 @@
 use std::io::{Write as _, stdout};
 
 use memoir_agent::RecalledPassage;
-use memoir_recall::{Asking, Recall};
+use memoir_recall::{QueryKind, Recall};
 use memoir_store::Filter;
 
 use super::Format;
@@ -21,7 +21,7 @@ pub(crate) async fn run(wanted: SearchArgs, mut recall: Recall) -> Result<(), Fa
     // Whoever searches reads it himself: nothing has to fit into a request.
     recall.settings.token_budget = u64::MAX;
     let query = wanted.query.join(" ");
-    let found = recall.ask(&query, Asking::Search, Filter { since, scope, ..Filter::default() }).await;
+    let found = recall.ask(&query, QueryKind::Search, Filter { since, scope, ..Filter::default() }).await;
     let text = match Format::new(wanted.json) {
         Format::Text => search_view::text(&found, &recall.zone),
         Format::Json => serde_json::to_string(&RecalledPassage::list(&found.passages, &found.documents))

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use memoir_core::{Document, DocumentKind, SystemClock, TimeZone, Timestamp, Usage, Usd};
 use memoir_embed::LocalEmbedder;
 use memoir_models::{EmbedTask, Embedder, Embeddings, ModelError};
-use memoir_recall::{Recall, Settings, WindowMessage, chunk};
+use memoir_recall::{Recall, RecallSettings, WindowMessage, chunk};
 use memoir_store::{Documents as _, NewDocument, sqlite::SqliteStore};
 use serde::Deserialize;
 
@@ -167,7 +167,7 @@ impl Remembering {
 }
 
 /// The same memory, asked in another way.
-pub(crate) fn with(recall: &Recall, settings: Settings) -> Recall {
+pub(crate) fn with(recall: &Recall, settings: RecallSettings) -> Recall {
     let mut recall = recall.clone();
     recall.settings = settings;
     recall

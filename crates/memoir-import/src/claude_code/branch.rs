@@ -2,15 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::line::Line;
+use super::line::SessionLine;
 
 /// The places of the lines that lead to the last thing that was said.
 ///
 /// Where a line's parent is missing, as after the program summed up what came before, the line before it is taken for it:
 /// nothing is lost that way.
-pub(super) fn current(lines: &[Line]) -> HashSet<usize> {
-    let main = |line: &Line| !line.is_sidechain.is_true();
-    let leads = |line: &Line| main(line) && line.speaker().is_some() && line.uuid.text().is_some();
+pub(super) fn current(lines: &[SessionLine]) -> HashSet<usize> {
+    let main = |line: &SessionLine| !line.is_sidechain.is_true();
+    let leads = |line: &SessionLine| main(line) && line.speaker().is_some() && line.uuid.text().is_some();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for (place, line) in lines.iter().enumerate() {
         if let Some(id) = line.uuid.text().filter(|_| main(line)) {
@@ -33,7 +33,7 @@ pub(super) fn current(lines: &[Line]) -> HashSet<usize> {
 }
 
 /// An answer stands in several lines, and what follows may hang on any of them. Lines without an id hang on nothing.
-fn with_whole_answers(lines: &[Line], mut current: HashSet<usize>) -> HashSet<usize> {
+fn with_whole_answers(lines: &[SessionLine], mut current: HashSet<usize>) -> HashSet<usize> {
     let answers: HashSet<&str> = current.iter().filter_map(|place| lines[*place].answer_id()).collect();
     let more = lines.iter().enumerate().filter(|(_, line)| {
         line.uuid.text().is_none() || line.answer_id().is_some_and(|id| answers.contains(id))

@@ -4,18 +4,18 @@ use memoir_core::Role;
 use serde::Deserialize;
 
 use crate::{
-    blocks::{Body, Piece},
+    blocks::{Body, ContentPiece},
     json::Lenient,
 };
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct Line {
+pub(super) struct SessionLine {
     #[serde(rename = "type")]
     kind: Lenient<String>,
-    message: Lenient<Message>,
-    attachment: Lenient<Attachment>,
-    origin: Lenient<Origin>,
+    message: Lenient<SessionMessage>,
+    attachment: Lenient<SessionAttachment>,
+    origin: Lenient<PromptOrigin>,
     pub(super) timestamp: Lenient<String>,
     pub(super) session_id: Lenient<String>,
     pub(super) cwd: Lenient<String>,
@@ -35,7 +35,7 @@ pub(super) struct Line {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Message {
+struct SessionMessage {
     id: Lenient<String>,
     model: Lenient<String>,
     content: Lenient<Body>,
@@ -44,24 +44,24 @@ struct Message {
 /// Something beside the talk. What the user types while the model works stands here, and nowhere else.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Attachment {
+struct SessionAttachment {
     #[serde(rename = "type")]
     kind: Lenient<String>,
     prompt: Lenient<Body>,
     command_mode: Lenient<String>,
-    origin: Lenient<Origin>,
+    origin: Lenient<PromptOrigin>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Origin {
+struct PromptOrigin {
     kind: Lenient<String>,
 }
 
 /// Whom the program names as the model of what it says itself.
 const NO_MODEL: &str = "<synthetic>";
 
-impl Line {
+impl SessionLine {
     fn kind(&self) -> &str {
         self.kind.text().unwrap_or_default()
     }
@@ -112,7 +112,7 @@ impl Line {
     /// Whether a tool answers.
     pub(super) fn is_tool_result(&self) -> bool {
         let pieces = self.body().map(|body| body.pieces(|kind| kind == "text")).unwrap_or_default();
-        pieces.iter().any(|piece| matches!(piece, Piece::Other("tool_result")))
+        pieces.iter().any(|piece| matches!(piece, ContentPiece::Other("tool_result")))
     }
 
     /// Who answers here.
@@ -126,7 +126,7 @@ impl Line {
     }
 }
 
-impl Attachment {
+impl SessionAttachment {
     fn is_typed(&self) -> bool {
         self.kind.text() == Some("queued_command")
             && self.command_mode.text().is_none_or(|mode| mode == "prompt")
@@ -135,6 +135,6 @@ impl Attachment {
 }
 
 /// Whether something else than the user speaks in his name.
-fn is_foreign(origin: &Lenient<Origin>) -> bool {
+fn is_foreign(origin: &Lenient<PromptOrigin>) -> bool {
     origin.0.as_ref().and_then(|origin| origin.kind.text()).is_some_and(|kind| kind != "human")
 }

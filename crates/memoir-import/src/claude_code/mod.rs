@@ -10,15 +10,15 @@ use std::collections::HashSet;
 
 use memoir_core::{DraftMessage, Role};
 
-use self::line::Line;
+use self::line::SessionLine;
 use crate::{
-    ImportError, Talk, Thread, UNTOLD_MODEL,
-    blocks::Piece,
-    gathering::{
-        BAD_LINES, BAD_MESSAGES, CONTEXT, Clock, EMPTY, FILES, Gathering, LEFT, OTHER, PROGRAM, REPEATED,
-        SUB_AGENTS, THOUGHTS, TOOLS, title,
+    ImportError, ImportedConversation, ImportedHistory, UNKNOWN_MODEL,
+    blocks::ContentPiece,
+    builder::{
+        BAD_LINES, BAD_MESSAGES, CONTEXT, EMPTY, FILES, HistoryBuilder, LEFT, MessageClock, OTHER, PROGRAM,
+        REPEATED, SUB_AGENTS, THOUGHTS, TOOLS, choose_title,
     },
-    json, said,
+    drafts, json,
 };
 
 const COMMANDS: &str = "commands and what they printed";
@@ -42,42 +42,46 @@ const NOT_TYPED: [(&str, &str); 14] = [
 ];
 
 /// Reads a session.
-pub fn claude_code(text: &str) -> Result<Talk, ImportError> {
+///
+/// # Errors
+///
+/// Fails if the text is something else.
+pub fn read_claude_code(text: &str) -> Result<ImportedHistory, ImportError> {
     const NOT_THIS: ImportError = ImportError::NotThis("a session of Claude Code");
-    let mut gathering = Gathering::default();
-    let mut lines: Vec<Line> = Vec::new();
+    let mut history = HistoryBuilder::default();
+    let mut lines: Vec<SessionLine> = Vec::new();
     for line in json::lines(text) {
-        match serde_json::from_str::<Line>(line) {
+        match serde_json::from_str::<SessionLine>(line) {
             Ok(line) => lines.push(line),
-            Err(_) => gathering.skip(BAD_LINES),
+            Err(_) => history.skip(BAD_LINES),
         }
     }
-    if !lines.iter().any(Line::is_of_claude_code) {
+    if !lines.iter().any(SessionLine::is_of_claude_code) {
         return Err(NOT_THIS);
     }
     // Lines that were copied from another session come first, and tell of that one.
-    let told = lines.iter().rev().find_map(|line| line.session_id.text());
-    let Some(session) = told.or_else(|| lines.iter().find_map(|line| line.uuid.text())) else {
+    let last_id = lines.iter().rev().find_map(|line| line.session_id.text());
+    let Some(session) = last_id.or_else(|| lines.iter().find_map(|line| line.uuid.text())) else {
         // Nothing but titles of other sessions, or copies of files.
-        gathering.skip_many(PROGRAM, lines.len());
-        return Ok(gathering.into_talk());
+        history.skip_many(PROGRAM, lines.len());
+        return Ok(history.finish());
     };
-    let messages = messages(&lines, &mut gathering);
-    gathering.keep(Thread {
-        title: title(given_title(&lines), &messages),
+    let messages = messages(&lines, &mut history);
+    history.keep(ImportedConversation {
+        title: choose_title(given_title(&lines), &messages),
         origin: format!("claude-code/{session}"),
         name: String::new(),
         scope: lines.iter().find_map(|line| line.cwd.text()).unwrap_or("claude-code").into(),
-        model: lines.iter().rev().find_map(Line::model).unwrap_or(UNTOLD_MODEL).into(),
+        model: lines.iter().rev().find_map(SessionLine::model).unwrap_or(UNKNOWN_MODEL).into(),
         messages,
     });
-    Ok(gathering.into_talk())
+    Ok(history.finish())
 }
 
 /// What the session was called: by the user, or by the program. Summaries of other sessions may stand here too.
-fn given_title(lines: &[Line]) -> Option<&str> {
+fn given_title(lines: &[SessionLine]) -> Option<&str> {
     let ids: HashSet<&str> = lines.iter().filter_map(|line| line.uuid.text()).collect();
-    let own = |line: &&Line| line.leaf_uuid.text().is_none_or(|leaf| ids.contains(leaf));
+    let own = |line: &&SessionLine| line.leaf_uuid.text().is_none_or(|leaf| ids.contains(leaf));
     let by_user = lines.iter().rev().find_map(|line| line.custom_title.text());
     let summary =
         || lines.iter().rev().filter(own).find_map(|line| line.summary.text().filter(|_| line.is_title()));
@@ -85,34 +89,34 @@ fn given_title(lines: &[Line]) -> Option<&str> {
     by_user.or_else(summary).or_else(made)
 }
 
-fn messages(lines: &[Line], gathering: &mut Gathering) -> Vec<DraftMessage> {
+fn messages(lines: &[SessionLine], history: &mut HistoryBuilder) -> Vec<DraftMessage> {
     let current = branch::current(lines);
-    let mut clock = Clock::starting(lines.iter().map(|line| line.timestamp.moment()));
+    let mut clock = MessageClock::starting(lines.iter().map(|line| line.timestamp.moment()));
     let (mut messages, mut ids, mut texts) = (Vec::new(), HashSet::new(), HashSet::new());
     for (place, line) in lines.iter().enumerate().filter(|(_, line)| !line.is_title()) {
-        let created = clock.at(line.timestamp.moment());
+        let created = clock.advance(line.timestamp.moment());
         let repeated = line.uuid.text().is_some_and(|id| !ids.insert(id));
-        let speaker = match who_speaks(line, repeated, current.contains(&place)) {
+        let speaker = match find_speaker(line, repeated, current.contains(&place)) {
             Ok(speaker) => speaker,
             Err(kind) => {
-                gathering.skip(kind);
+                history.skip(kind);
                 continue;
             }
         };
-        let Some(text) = words(line, speaker, gathering) else { continue };
+        let Some(text) = extract_text(line, speaker, history) else { continue };
         if speaker == Role::User {
-            messages.push(said::user(created, text));
+            messages.push(drafts::user(created, text));
         } else if line.answer_id().is_none_or(|id| texts.insert((id, text.clone()))) {
-            messages.push(said::assistant(created, text));
+            messages.push(drafts::assistant(created, text));
         } else {
-            gathering.skip(REPEATED);
+            history.skip(REPEATED);
         }
     }
     messages
 }
 
 /// Who speaks in a line, or what it is instead.
-fn who_speaks(line: &Line, repeated: bool, is_current: bool) -> Result<Role, &'static str> {
+fn find_speaker(line: &SessionLine, repeated: bool, is_current: bool) -> Result<Role, &'static str> {
     match line.speaker() {
         _ if line.is_sidechain.is_true() => Err(SUB_AGENTS),
         None => Err(PROGRAM),
@@ -125,28 +129,32 @@ fn who_speaks(line: &Line, repeated: bool, is_current: bool) -> Result<Role, &'s
 }
 
 /// What a line says, if it says something.
-fn words(line: &Line, speaker: Role, gathering: &mut Gathering) -> Option<String> {
+fn extract_text(line: &SessionLine, speaker: Role, history: &mut HistoryBuilder) -> Option<String> {
     let Some(body) = line.body() else {
-        gathering.skip(BAD_MESSAGES);
+        history.skip(BAD_MESSAGES);
         return None;
     };
     let mut texts = Vec::new();
     for piece in body.pieces(|kind| kind == "text") {
         let left_out = match piece {
-            Piece::Text("") => EMPTY,
-            Piece::Text(text) => match NOT_TYPED.iter().find(|(beginning, _)| text.starts_with(beginning)) {
-                Some((_, kind)) if speaker == Role::User => kind,
-                _ => {
-                    texts.push(text);
-                    continue;
+            ContentPiece::Text("") => EMPTY,
+            ContentPiece::Text(text) => {
+                match NOT_TYPED.iter().find(|(beginning, _)| text.starts_with(beginning)) {
+                    Some((_, kind)) if speaker == Role::User => kind,
+                    _ => {
+                        texts.push(text);
+                        continue;
+                    }
                 }
-            },
-            Piece::Other("thinking" | "redacted_thinking") => THOUGHTS,
-            Piece::Other("tool_use" | "tool_result" | "server_tool_use" | "web_search_tool_result") => TOOLS,
-            Piece::Other("image" | "document") => FILES,
-            Piece::Other(_) => OTHER,
+            }
+            ContentPiece::Other("thinking" | "redacted_thinking") => THOUGHTS,
+            ContentPiece::Other(
+                "tool_use" | "tool_result" | "server_tool_use" | "web_search_tool_result",
+            ) => TOOLS,
+            ContentPiece::Other("image" | "document") => FILES,
+            ContentPiece::Other(_) => OTHER,
         };
-        gathering.skip(left_out);
+        history.skip(left_out);
     }
     (!texts.is_empty()).then(|| texts.join("\n\n"))
 }
@@ -164,8 +172,8 @@ mod tests {
     }
 
     fn texts(lines: &[String]) -> String {
-        let talk = claude_code(&lines.join("\n")).unwrap();
-        talk.threads[0].messages.iter().map(|message| message.body.text().to_owned()).collect()
+        let history = read_claude_code(&lines.join("\n")).unwrap();
+        history.conversations[0].messages.iter().map(|message| message.body.text().to_owned()).collect()
     }
 
     #[test]
@@ -195,8 +203,10 @@ mod tests {
 
     #[test]
     fn a_session_is_called_what_its_user_calls_it() {
-        let said = line("a", "", "user", "");
-        let called = |more: &str| claude_code(&format!("{said}\n{more}")).unwrap().threads[0].title.clone();
+        let message = line("a", "", "user", "");
+        let called = |more: &str| {
+            read_claude_code(&format!("{message}\n{more}")).unwrap().conversations[0].title.clone()
+        };
         assert_eq!(called(""), "a");
         assert_eq!(called(r#"{"type":"summary","summary":"Another","leafUuid":"z"}"#), "a");
         assert_eq!(called(r#"{"type":"ai-title","aiTitle":"Made","sessionId":"s"}"#), "Made");
@@ -209,7 +219,7 @@ mod tests {
     #[test]
     fn files_in_which_nothing_is_said_hold_no_conversation() {
         let only = r#"{"type":"summary","summary":"Another","leafUuid":"z"}"#;
-        assert!(claude_code(only).unwrap().threads.is_empty());
+        assert!(read_claude_code(only).unwrap().conversations.is_empty());
         for other in [
             "",
             "{}",
@@ -218,7 +228,7 @@ mod tests {
             "{\"type\":\"session_meta\",\"payload\":{\"id\":\"1\"}}",
             "{\"kind\":\"memoir\"}",
         ] {
-            assert!(matches!(claude_code(other), Err(ImportError::NotThis(_))), "{other:?}");
+            assert!(matches!(read_claude_code(other), Err(ImportError::NotThis(_))), "{other:?}");
         }
     }
 }

@@ -1,28 +1,28 @@
 //! What is read of each file, and what is left out, exactly.
 
 use memoir_core::Role;
-use memoir_import::{ImportError, Talk, Thread, detect};
+use memoir_import::{ImportError, ImportedConversation, ImportedHistory, detect_format};
 
 use crate::FILES;
 
-fn read(place: usize) -> Talk {
+fn read(place: usize) -> ImportedHistory {
     let (_, text, read) = FILES[place];
     read(text).unwrap()
 }
 
 /// Where a conversation comes from, what it is called, what it belongs to and who answered.
-fn about(thread: &Thread) -> [&str; 4] {
-    [&thread.origin, &thread.title, &thread.scope, &thread.model]
+fn about(conversation: &ImportedConversation) -> [&str; 4] {
+    [&conversation.origin, &conversation.title, &conversation.scope, &conversation.model]
 }
 
 /// Who said what, and when.
-fn said(thread: &Thread) -> Vec<String> {
+fn read_messages(conversation: &ImportedConversation) -> Vec<String> {
     let who = |role| match role {
         Role::User => "?",
         Role::Assistant => "!",
         Role::Tool => "=",
     };
-    let messages = thread.messages.iter();
+    let messages = conversation.messages.iter();
     messages
         .map(|message| {
             let time = message.created.to_string();
@@ -35,7 +35,7 @@ fn said(thread: &Thread) -> Vec<String> {
 #[test]
 fn every_file_is_told_by_its_beginning() {
     for (format, text, _) in FILES {
-        assert_eq!(detect(text), Some(format), "{}", format.name());
+        assert_eq!(detect_format(text), Some(format), "{}", format.name());
     }
 }
 
@@ -51,23 +51,23 @@ fn every_reader_refuses_the_files_of_the_others() {
 
 #[test]
 fn chatgpt() {
-    let talk = read(0);
+    let history = read(0);
     assert_eq!(
-        talk.threads.iter().map(about).collect::<Vec<_>>(),
+        history.conversations.iter().map(about).collect::<Vec<_>>(),
         [
             ["chatgpt/c-knots", "Name three knots", "chatgpt", "imported"],
             ["chatgpt/c-bread", "Bread without kneading", "chatgpt", "gpt-4o"],
         ]
     );
     assert_eq!(
-        said(&talk.threads[0]),
+        read_messages(&history.conversations[0]),
         [
             "00:00:00.000Z ? Name three knots\nfor a boat, please.",
             "00:00:05.000Z ! Bowline, cleat hitch, clove hitch."
         ]
     );
     assert_eq!(
-        said(&talk.threads[1]),
+        read_messages(&history.conversations[1]),
         [
             "10:00:00.250Z ? How long does dough rest without kneading?",
             "10:00:30.500Z ! Twelve to eighteen hours at room temperature.",
@@ -76,7 +76,7 @@ fn chatgpt() {
         ]
     );
     assert_eq!(
-        talk.skipped,
+        history.skipped,
         [
             ("conversations in which nothing was said", 1),
             ("conversations that could not be read", 1),
@@ -95,9 +95,9 @@ fn chatgpt() {
 
 #[test]
 fn claude() {
-    let talk = read(1);
+    let history = read(1);
     assert_eq!(
-        talk.threads.iter().map(about).collect::<Vec<_>>(),
+        history.conversations.iter().map(about).collect::<Vec<_>>(),
         [
             [
                 "claude/22222222-bbbb-4bbb-8bbb-222222222222",
@@ -108,9 +108,9 @@ fn claude() {
             ["claude/11111111-aaaa-4aaa-8aaa-111111111111", "Watering tomatoes", "claude", "imported"],
         ]
     );
-    assert_eq!(said(&talk.threads[0])[1..], ["06:00:09.000Z ! Night rain on the roof."]);
+    assert_eq!(read_messages(&history.conversations[0])[1..], ["06:00:09.000Z ! Night rain on the roof."]);
     assert_eq!(
-        said(&talk.threads[1]),
+        read_messages(&history.conversations[1]),
         [
             "09:00:00.200Z ? How often should I water tomatoes?",
             "09:00:10.000Z ! Let me look.\n\nDeeply, twice a week.",
@@ -118,7 +118,7 @@ fn claude() {
         ]
     );
     assert_eq!(
-        talk.skipped,
+        history.skipped,
         [
             ("conversations in which nothing was said", 1),
             ("conversations that could not be read", 1),
@@ -135,13 +135,13 @@ fn claude() {
 
 #[test]
 fn claude_code() {
-    let talk = read(2);
+    let history = read(2);
     assert_eq!(
-        talk.threads.iter().map(about).collect::<Vec<_>>(),
+        history.conversations.iter().map(about).collect::<Vec<_>>(),
         [["claude-code/5e55-1", "A mill without a fixture", "/home/anna/mill", "claude-sonnet-4-5"]]
     );
     assert_eq!(
-        said(&talk.threads[0]),
+        read_messages(&history.conversations[0]),
         [
             "08:00:05.000Z ? Why does the mill's test fail?",
             "08:00:07.000Z ! I will look at the test.",
@@ -155,7 +155,7 @@ fn claude_code() {
         ]
     );
     assert_eq!(
-        talk.skipped,
+        history.skipped,
         [
             ("commands and what they printed", 2),
             ("instructions and context that the program sent", 1),
@@ -173,13 +173,13 @@ fn claude_code() {
 
 #[test]
 fn codex() {
-    let talk = read(3);
+    let history = read(3);
     assert_eq!(
-        about(&talk.threads[0]),
+        about(&history.conversations[0]),
         ["codex/0199-c0de", "The clock is slow. Why?", "/home/anna/clock", "gpt-5.1-codex"]
     );
     assert_eq!(
-        said(&talk.threads[0]),
+        read_messages(&history.conversations[0]),
         [
             "10:00:01.100Z ? The clock is slow. Why?",
             "10:00:03.000Z ! I will read the gears.",
@@ -189,7 +189,7 @@ fn codex() {
         ]
     );
     assert_eq!(
-        talk.skipped,
+        history.skipped,
         [
             ("instructions and context that the program sent", 3),
             ("lines of the program itself", 4),
@@ -206,20 +206,20 @@ fn codex() {
 
 #[test]
 fn codex_of_old() {
-    let talk = read(4);
+    let history = read(4);
     assert_eq!(
-        about(&talk.threads[0]),
+        about(&history.conversations[0]),
         ["codex/01ab-old", "How long is the tail of a kite?", "/home/anna/kite", "imported"]
     );
     assert_eq!(
-        said(&talk.threads[0]),
+        read_messages(&history.conversations[0]),
         [
             "17:24:21.123Z ? How long is the tail of a kite?",
             "17:24:21.123Z ! Three times as long as the kite."
         ]
     );
     assert_eq!(
-        talk.skipped,
+        history.skipped,
         [
             ("instructions and context that the program sent", 1),
             ("lines of the program itself", 1),
@@ -231,18 +231,19 @@ fn codex_of_old() {
 
 #[test]
 fn memoir() {
-    let talk = read(5);
+    let history = read(5);
     assert_eq!(
-        talk.threads.iter().map(about).collect::<Vec<_>>(),
+        history.conversations.iter().map(about).collect::<Vec<_>>(),
         [
             ["whatsapp/2023-12-31/Anna", "Anna, 2023-12-31", "whatsapp", "imported"],
             ["memoir/1760000000000/12", "Where the boat lies", "/home/anna", "claude-sonnet-4-5"],
         ]
     );
-    let authors: Vec<_> = talk.threads[0].messages.iter().map(|message| message.author.as_deref()).collect();
+    let authors: Vec<_> =
+        history.conversations[0].messages.iter().map(|message| message.author.as_deref()).collect();
     assert_eq!(authors, [Some("Anna"), Some("Ben")]);
     assert_eq!(
-        said(&talk.threads[1]),
+        read_messages(&history.conversations[1]),
         [
             "08:53:20.000Z ? Where does the boat lie?",
             "08:53:21.000Z ! I will look.",
@@ -253,7 +254,7 @@ fn memoir() {
         ]
     );
     assert_eq!(
-        talk.skipped,
+        history.skipped,
         [
             ("conversations in which nothing was said", 1),
             ("exchanges without their conversation", 1),
@@ -268,10 +269,10 @@ fn memoir() {
 fn a_file_that_was_cut_off_gives_what_is_whole() {
     let (_, text, read) = FILES[0];
     let cut = text.find("\"c-knots\"").unwrap();
-    let talk = read(&text[..cut]).unwrap();
+    let history = read(&text[..cut]).unwrap();
     assert_eq!(
-        talk.threads.iter().map(|thread| thread.origin.as_str()).collect::<Vec<_>>(),
+        history.conversations.iter().map(|conversation| conversation.origin.as_str()).collect::<Vec<_>>(),
         ["chatgpt/c-bread"]
     );
-    assert!(talk.skipped.contains(&("conversations that could not be read", 1)));
+    assert!(history.skipped.contains(&("conversations that could not be read", 1)));
 }

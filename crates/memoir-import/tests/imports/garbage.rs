@@ -1,7 +1,7 @@
 //! No file makes a reader fail otherwise than by saying so.
 
 use memoir_core::TimeZone;
-use memoir_import::{Talk, detect, whatsapp};
+use memoir_import::{ImportedHistory, detect_format, read_whatsapp};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -9,15 +9,19 @@ use crate::FILES;
 
 /// Lets everyone read a text. What is read must hold together.
 fn read_by_all(text: &str) {
-    let _ = detect(text);
-    let mut talks: Vec<Talk> = FILES.iter().filter_map(|(_, _, read)| read(text).ok()).collect();
-    talks.extend(whatsapp(text, "chat", &TimeZone::UTC, None).ok());
-    for talk in talks {
-        for thread in &talk.threads {
-            assert!(!thread.messages.is_empty());
-            assert!(!thread.origin.is_empty() && !thread.scope.is_empty() && !thread.model.is_empty());
+    let _ = detect_format(text);
+    let mut talks: Vec<ImportedHistory> = FILES.iter().filter_map(|(_, _, read)| read(text).ok()).collect();
+    talks.extend(read_whatsapp(text, "chat", &TimeZone::UTC, None).ok());
+    for history in talks {
+        for conversation in &history.conversations {
+            assert!(!conversation.messages.is_empty());
+            assert!(
+                !conversation.origin.is_empty()
+                    && !conversation.scope.is_empty()
+                    && !conversation.model.is_empty()
+            );
         }
-        assert!(talk.skipped.iter().all(|(_, count)| *count > 0));
+        assert!(history.skipped.iter().all(|(_, count)| *count > 0));
     }
 }
 
@@ -158,7 +162,7 @@ proptest! {
             read_by_all(&whole.to_string());
             if whole.as_array().is_some_and(|all| all.len() == conversations) {
                 // One that is spoiled takes no other with it.
-                prop_assert!(!read(&whole.to_string()).unwrap().threads.is_empty());
+                prop_assert!(!read(&whole.to_string()).unwrap().conversations.is_empty());
             }
         } else {
             let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();

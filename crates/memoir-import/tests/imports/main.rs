@@ -6,16 +6,19 @@ mod fixtures;
 mod garbage;
 mod store;
 
-use memoir_import::{Format, ImportError, Talk, chatgpt, claude, claude_code, codex, memoir};
+use memoir_import::{
+    HistoryFormat, ImportError, ImportedHistory, read_chatgpt, read_claude, read_claude_code, read_codex,
+    read_memoir,
+};
 
-type Read = fn(&str) -> Result<Talk, ImportError>;
+type Read = fn(&str) -> Result<ImportedHistory, ImportError>;
 
 /// A file of each kind, with who reads it.
-const FILES: [(Format, &str, Read); 6] = [
-    (Format::ChatGpt, include_str!("../../fixtures/chatgpt.json"), chatgpt),
-    (Format::Claude, include_str!("../../fixtures/claude.json"), claude),
-    (Format::ClaudeCode, include_str!("../../fixtures/claude_code.jsonl"), claude_code),
-    (Format::Codex, include_str!("../../fixtures/codex.jsonl"), codex),
-    (Format::Codex, include_str!("../../fixtures/codex_old.jsonl"), codex),
-    (Format::Memoir, include_str!("../../fixtures/memoir.jsonl"), memoir),
+const FILES: [(HistoryFormat, &str, Read); 6] = [
+    (HistoryFormat::ChatGpt, include_str!("../../fixtures/chatgpt.json"), read_chatgpt),
+    (HistoryFormat::Claude, include_str!("../../fixtures/claude.json"), read_claude),
+    (HistoryFormat::ClaudeCode, include_str!("../../fixtures/claude_code.jsonl"), read_claude_code),
+    (HistoryFormat::Codex, include_str!("../../fixtures/codex.jsonl"), read_codex),
+    (HistoryFormat::Codex, include_str!("../../fixtures/codex_old.jsonl"), read_codex),
+    (HistoryFormat::Memoir, include_str!("../../fixtures/memoir.jsonl"), read_memoir),
 ];

@@ -1,7 +1,10 @@
 //! Bringing in, twice and grown.
 
 use memoir_core::{Clock as _, SystemClock, Visibility};
-use memoir_import::{Imported, Talk, Thread, bring_in, chatgpt, claude, memoir};
+use memoir_import::{
+    ImportOutcome, ImportedConversation, ImportedHistory, import_conversation, read_chatgpt, read_claude,
+    read_memoir,
+};
 use memoir_store::{Conversations as _, Exchanges as _, Imports as _, Span, sqlite::SqliteStore};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -14,18 +17,18 @@ async fn open() -> (TempDir, SqliteStore) {
     (folder, store)
 }
 
-async fn import(store: &SqliteStore, talk: &Talk) -> Vec<Imported> {
+async fn import(store: &SqliteStore, history: &ImportedHistory) -> Vec<ImportOutcome> {
     let mut outcomes = Vec::new();
-    for thread in &talk.threads {
-        outcomes.push(bring_in(store, thread, SystemClock.now(), false).await.unwrap());
+    for conversation in &history.conversations {
+        outcomes.push(import_conversation(store, conversation, SystemClock.now(), false).await.unwrap());
     }
     outcomes
 }
 
 /// All that is here of a conversation from elsewhere.
-async fn texts(store: &SqliteStore, thread: &Thread) -> Vec<String> {
-    let imports = store.imports(&thread.origin).await.unwrap();
-    assert_eq!(imports.len(), 1, "{}", thread.origin);
+async fn texts(store: &SqliteStore, conversation: &ImportedConversation) -> Vec<String> {
+    let imports = store.imports(&conversation.origin).await.unwrap();
+    assert_eq!(imports.len(), 1, "{}", conversation.origin);
     let messages = store.messages(imports[0].conversation_id, u32::MAX).await.unwrap();
     messages.into_iter().map(|message| message.body.text().to_owned()).collect()
 }
@@ -34,14 +37,22 @@ async fn texts(store: &SqliteStore, thread: &Thread) -> Vec<String> {
 async fn the_second_time_adds_nothing() {
     let (_folder, store) = open().await;
     for (format, text, read) in FILES {
-        let talk = read(text).unwrap();
-        let new: Vec<Imported> =
-            talk.threads.iter().map(|thread| Imported::New(thread.messages.len())).collect();
-        assert_eq!(import(&store, &talk).await, new, "{}", format.name());
-        assert_eq!(import(&store, &talk).await, vec![Imported::Known; new.len()], "{}", format.name());
-        for thread in &talk.threads {
-            let said: Vec<&str> = thread.messages.iter().map(|message| message.body.text()).collect();
-            assert_eq!(texts(&store, thread).await, said);
+        let history = read(text).unwrap();
+        let new: Vec<ImportOutcome> = history
+            .conversations
+            .iter()
+            .map(|conversation| ImportOutcome::New(conversation.messages.len()))
+            .collect();
+        assert_eq!(import(&store, &history).await, new, "{}", format.name());
+        assert_eq!(
+            import(&store, &history).await,
+            vec![ImportOutcome::Known; new.len()],
+            "{}",
+            format.name()
+        );
+        for conversation in &history.conversations {
+            let said: Vec<&str> = conversation.messages.iter().map(|message| message.body.text()).collect();
+            assert_eq!(texts(&store, conversation).await, said);
         }
     }
 }
@@ -69,26 +80,29 @@ async fn a_longer_version_adds_what_is_new() {
     let (_folder, store) = open().await;
     for ((format, text, read), before) in FILES.into_iter().zip(earlier()) {
         let (before, now) = (read(&before).unwrap(), read(text).unwrap());
-        let (short, long) = (before.threads.last().unwrap(), now.threads.last().unwrap());
+        let (short, long) = (before.conversations.last().unwrap(), now.conversations.last().unwrap());
         let (had, has) = (short.messages.len(), long.messages.len());
         assert!(0 < had && had < has, "{}: {had} of {has}", format.name());
         assert_eq!(
-            bring_in(&store, short, SystemClock.now(), false).await.unwrap(),
-            Imported::New(had),
+            import_conversation(&store, short, SystemClock.now(), false).await.unwrap(),
+            ImportOutcome::New(had),
             "{}",
             format.name()
         );
         assert_eq!(
-            bring_in(&store, long, SystemClock.now(), true).await.unwrap(),
-            Imported::Grown(has - had)
+            import_conversation(&store, long, SystemClock.now(), true).await.unwrap(),
+            ImportOutcome::Grown(has - had)
         );
         assert_eq!(
-            bring_in(&store, long, SystemClock.now(), false).await.unwrap(),
-            Imported::Grown(has - had),
+            import_conversation(&store, long, SystemClock.now(), false).await.unwrap(),
+            ImportOutcome::Grown(has - had),
             "{}",
             format.name()
         );
-        assert_eq!(bring_in(&store, long, SystemClock.now(), false).await.unwrap(), Imported::Known);
+        assert_eq!(
+            import_conversation(&store, long, SystemClock.now(), false).await.unwrap(),
+            ImportOutcome::Known
+        );
         let said: Vec<&str> = long.messages.iter().map(|message| message.body.text()).collect();
         assert_eq!(texts(&store, long).await, said, "{}", format.name());
     }
@@ -98,9 +112,12 @@ async fn a_longer_version_adds_what_is_new() {
 async fn another_branch_is_something_else() {
     let (_folder, store) = open().await;
     let (_, text, _) = FILES[0];
-    import(&store, &chatgpt(text).unwrap()).await;
+    import(&store, &read_chatgpt(text).unwrap()).await;
     let other = text.replace("\"current_node\": \"a2\"", "\"current_node\": \"q2-left\"");
-    assert_eq!(import(&store, &chatgpt(&other).unwrap()).await, [Imported::Known, Imported::Different]);
+    assert_eq!(
+        import(&store, &read_chatgpt(&other).unwrap()).await,
+        [ImportOutcome::Known, ImportOutcome::Different]
+    );
 }
 
 #[tokio::test]
@@ -137,13 +154,13 @@ async fn prompts_and_answers_are_filed_as_exchanges() {
 async fn tool_calls_of_memoir_come_back_with_their_results() {
     let (_folder, store) = open().await;
     let (_, text, _) = FILES[5];
-    let talk = memoir(text).unwrap();
-    import(&store, &talk).await;
+    let history = read_memoir(text).unwrap();
+    import(&store, &history).await;
     let id = store.imports("memoir/").await.unwrap()[0].conversation_id;
     let exchanges = store.exchanges(id, u32::MAX).await.unwrap();
     assert_eq!(exchanges[0].tool_call_count, 1);
     let back = store.messages(id, u32::MAX).await.unwrap();
-    for (said, here) in talk.threads[1].messages.iter().zip(&back) {
+    for (said, here) in history.conversations[1].messages.iter().zip(&back) {
         assert_eq!(
             (&said.author, &said.body, said.visibility, said.provenance, said.created),
             (&here.author, &here.body, here.visibility, here.provenance, here.created)
@@ -158,7 +175,7 @@ async fn a_thread_that_begins_with_an_answer_is_filed() {
     let (_folder, store) = open().await;
     let export = r#"[{"uuid": "1", "created_at": "2024-05-01T08:00:00Z",
         "chat_messages": [{"uuid": "m", "sender": "assistant", "text": "Welcome."}]}]"#;
-    assert_eq!(import(&store, &claude(export).unwrap()).await, [Imported::New(1)]);
+    assert_eq!(import(&store, &read_claude(export).unwrap()).await, [ImportOutcome::New(1)]);
     let said = store.said(&Span::default(), 10).await.unwrap();
     assert_eq!(said[0].text, "Welcome.");
 }

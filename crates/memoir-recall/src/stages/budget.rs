@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use memoir_core::{Conversation, ConversationId, Passage, RelatedConversation};
 use memoir_store::ExchangeText;
 
-use crate::{Asking, Inquiry, Recall, RecallError, Stage, excerpt::excerpt, format};
+use crate::{Inquiry, QueryKind, Recall, RecallError, Stage, excerpt::excerpt, format};
 
 /// How much of a text is quoted; `fetch_conversation_details` gives the rest.
 const LONGEST: usize = 200;
@@ -14,14 +14,10 @@ const LONGEST: usize = 200;
 /// How much of a conversation's summary.
 const LONGEST_SUMMARY: usize = 300;
 
-pub(crate) struct Budget;
+pub(crate) struct BudgetStage;
 
 #[async_trait]
-impl Stage for Budget {
-    fn name(&self) -> &'static str {
-        "budget"
-    }
-
+impl Stage for BudgetStage {
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
         let messages: Vec<_> = inquiry.ranked.iter().map(|found| found.outline.id).collect();
         let mut texts: HashMap<_, _> = recall.store.texts(&messages).await?.into_iter().collect();
@@ -47,7 +43,7 @@ impl Stage for Budget {
             };
             // A question that was asked before tells nothing; what was answered may. Who searches wants to know that it was asked.
             let only_asks =
-                inquiry.asking == Asking::Prompt && (outline.asks || text.trim() == inquiry.text.trim());
+                inquiry.kind == QueryKind::Prompt && (outline.asks || text.trim() == inquiry.text.trim());
             if only_asks && exchange.assistant.is_empty() {
                 continue;
             }

@@ -4,14 +4,10 @@ use async_trait::async_trait;
 
 use crate::{Inquiry, Recall, RecallError, Stage};
 
-pub(crate) struct EmbedQuery;
+pub(crate) struct EmbedQueryStage;
 
 #[async_trait]
-impl Stage for EmbedQuery {
-    fn name(&self) -> &'static str {
-        "embed_query"
-    }
-
+impl Stage for EmbedQueryStage {
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
         if inquiry.asks_nothing() {
             return Ok(());

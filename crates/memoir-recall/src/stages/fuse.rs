@@ -4,21 +4,17 @@ use async_trait::async_trait;
 use memoir_store::{Filter, MessageOutline};
 
 use crate::{
-    Inquiry, Ranked, Recall, RecallError, Stage,
-    terms::{Evidence, terms},
+    Inquiry, RankedMessage, Recall, RecallError, Stage,
+    terms::{Evidence, TermName, terms},
 };
 
 /// How many are kept. One conversation may hold a thousand that are nearly the same, and they must not be all of it.
 const MOST: usize = 3000;
 
-pub(crate) struct Fuse;
+pub(crate) struct FuseStage;
 
 #[async_trait]
-impl Stage for Fuse {
-    fn name(&self) -> &'static str {
-        "fuse"
-    }
-
+impl Stage for FuseStage {
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
         rank(inquiry, &recall.settings.terms);
         Ok(())
@@ -26,8 +22,8 @@ impl Stage for Fuse {
 }
 
 /// Scores every message that may be found.
-pub(super) fn rank(inquiry: &mut Inquiry, names: &[String]) {
-    let evidence = Evidence::of(inquiry);
+pub(super) fn rank(inquiry: &mut Inquiry, names: &[TermName]) {
+    let evidence = Evidence::from_inquiry(inquiry);
     let mut scores = vec![0.0; inquiry.outlines.len()];
     terms(names).for_each(|term| term.add(&evidence, &mut scores));
     // Neighbours of what was found counted; they are not found themselves where the filter forbids it.
@@ -44,7 +40,7 @@ pub(super) fn rank(inquiry: &mut Inquiry, names: &[String]) {
     order.sort_unstable_by(better);
     inquiry.ranked = order
         .into_iter()
-        .map(|position| Ranked {
+        .map(|position| RankedMessage {
             outline: inquiry.outlines[position].clone(),
             score: scores[position],
             similarity: inquiry.similarities[position],
@@ -66,14 +62,7 @@ mod tests {
     use memoir_core::Timestamp;
 
     use super::*;
-    use crate::terms::{
-        term_names,
-        tests::{found, inquiry},
-    };
-
-    fn names() -> Vec<String> {
-        term_names().into_iter().map(str::to_owned).collect()
-    }
+    use crate::terms::tests::{found, inquiry};
 
     #[test]
     fn words_and_meaning_add_up_and_newer_comes_first_among_equals() {
@@ -82,7 +71,7 @@ mod tests {
         inquiry.words = vec![vec![found(2, 2, 1.0), found(3, 3, 1.0)]];
         inquiry.similarities = vec![0.0, 0.0, 0.6, 0.0];
         inquiry.lexical = vec![0.0, 1.0, 1.0, 0.0];
-        rank(&mut inquiry, &names());
+        rank(&mut inquiry, &TermName::ALL);
         let order: Vec<i64> = inquiry.ranked.iter().map(|ranked| ranked.outline.id.get()).collect();
         assert_eq!(order, [3, 2, 4, 1]);
         assert!((inquiry.ranked[0].coverage - 1.0).abs() < 1e-9);
@@ -94,7 +83,7 @@ mod tests {
         inquiry.words = vec![vec![found(2, 1, 1.0)]];
         inquiry.lexical = vec![0.3, 1.0];
         inquiry.filter.since = Some(Timestamp::from_millis(10));
-        rank(&mut inquiry, &names());
+        rank(&mut inquiry, &TermName::ALL);
         assert_eq!(inquiry.ranked.len(), 1);
     }
 }

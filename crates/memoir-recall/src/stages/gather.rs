@@ -6,14 +6,10 @@ use async_trait::async_trait;
 
 use crate::{Inquiry, Recall, RecallError, Stage, terms::best_per_word};
 
-pub(crate) struct Gather;
+pub(crate) struct GatherStage;
 
 #[async_trait]
-impl Stage for Gather {
-    fn name(&self) -> &'static str {
-        "gather"
-    }
-
+impl Stage for GatherStage {
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
         let conversations: Vec<_> = inquiry.conversations.iter().map(|(id, _)| *id).collect();
         let outlines = recall.store.outlines(&conversations).await?;

@@ -13,14 +13,10 @@ const WEIGHT: f64 = 0.5;
 /// How many messages are looked at for it.
 const MOST: usize = 200;
 
-pub(crate) struct Marks;
+pub(crate) struct MarksStage;
 
 #[async_trait]
-impl Stage for Marks {
-    fn name(&self) -> &'static str {
-        "marks"
-    }
-
+impl Stage for MarksStage {
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
         let found: Vec<ExchangeId> =
             inquiry.ranked.iter().take(MOST).map(|found| found.outline.exchange_id).collect();

@@ -13,14 +13,10 @@ const WEIGHT: f64 = 0.15;
 /// How many messages are looked at for it.
 const MOST: usize = 100;
 
-pub(crate) struct PreferScope;
+pub(crate) struct PreferScopeStage;
 
 #[async_trait]
-impl Stage for PreferScope {
-    fn name(&self) -> &'static str {
-        "prefer_scope"
-    }
-
+impl Stage for PreferScopeStage {
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
         let (ScopeRule::Prefer, Some(scope)) = (recall.settings.scope, inquiry.scope.clone()) else {
             return Ok(());

@@ -11,14 +11,10 @@ use crate::{Inquiry, Recall, RecallError, Stage};
 /// How many are looked at again.
 const MOST: usize = 100;
 
-pub(crate) struct Refine;
+pub(crate) struct RefineStage;
 
 #[async_trait]
-impl Stage for Refine {
-    fn name(&self) -> &'static str {
-        "refine"
-    }
-
+impl Stage for RefineStage {
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
         let Some(query) = inquiry.vector.clone().filter(|_| !inquiry.ranked.is_empty()) else {
             return Ok(());

@@ -10,7 +10,7 @@ use memoir_core::{Chunk, ChunkId, Document, DocumentId, DocumentPassage, Timesta
 use memoir_store::{ChunkMatch, ChunksWithWord, DocumentFilter};
 
 use crate::{
-    Asking, Inquiry, Recall, RecallError, Stage,
+    Inquiry, QueryKind, Recall, RecallError, Stage,
     calibration::Calibration,
     excerpt::{excerpt, is_form_of},
     format,
@@ -37,14 +37,10 @@ const FEW: u64 = 1000;
 /// In milliseconds.
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
-pub(crate) struct SearchDocuments;
+pub(crate) struct SearchDocumentsStage;
 
 #[async_trait]
-impl Stage for SearchDocuments {
-    fn name(&self) -> &'static str {
-        "search_documents"
-    }
-
+impl Stage for SearchDocumentsStage {
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
         let limit = recall.settings.document_limit;
         // A conversation that is searched for itself has no documents.
@@ -61,7 +57,7 @@ impl Stage for SearchDocuments {
             Some(vector) => recall.nearest_chunks(vector, &filter, CLOSELY).await?,
             None => Vec::new(),
         };
-        let weights = Weights::new(words, &with_words, all);
+        let weights = WordWeights::new(words, &with_words, all);
         let mut wanted: Vec<ChunkId> = near.iter().map(|found| found.chunk_id).collect();
         wanted.extend(weights.best(&with_words));
         let mut seen = HashSet::new();
@@ -81,8 +77,9 @@ impl Stage for SearchDocuments {
             })
             .collect();
         found.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.chunk_id.cmp(&b.chunk_id)));
-        let near = Calibration::of(recall.embedder.name()).with_minimum(recall.settings.min_similarity);
-        keep_relevant(&mut found, near, inquiry.asking);
+        let near =
+            Calibration::for_model(recall.embedder.name()).with_minimum(recall.settings.min_similarity);
+        keep_relevant(&mut found, near, inquiry.kind);
         let mut of_document: HashMap<DocumentId, usize> = HashMap::new();
         found.retain(|passage| {
             let count = of_document.entry(passage.document.id).or_default();
@@ -116,10 +113,10 @@ fn filter(inquiry: &Inquiry) -> DocumentFilter {
 }
 
 /// Nothing unless one is clearly relevant; then others may be less.
-fn keep_relevant(found: &mut Vec<DocumentPassage>, near: Calibration, asking: Asking) {
-    let ((to_answer, to_be_among), (coverage, coverage_among)) = match asking {
-        Asking::Prompt => ((near.to_answer, near.to_be_among), COVERAGE),
-        Asking::Search => ((near.to_be_found, near.to_be_found), COVERAGE_SEARCHED),
+fn keep_relevant(found: &mut Vec<DocumentPassage>, near: Calibration, kind: QueryKind) {
+    let ((to_answer, to_be_among), (coverage, coverage_among)) = match kind {
+        QueryKind::Prompt => ((near.to_answer, near.to_be_among), COVERAGE),
+        QueryKind::Search => ((near.to_be_found, near.to_be_found), COVERAGE_SEARCHED),
     };
     if !found.iter().any(|passage| passage.similarity >= to_answer || passage.coverage >= coverage) {
         found.clear();
@@ -132,7 +129,7 @@ fn passage(
     chunk: &Chunk,
     document: &Document,
     near: Option<&ChunkMatch>,
-    weights: &Weights,
+    weights: &WordWeights,
 ) -> DocumentPassage {
     let title = telling_words(&document.title);
     let (mut coverage, mut part) = weights.best_stretch(&chunk.text, &title);
@@ -158,12 +155,12 @@ fn passage(
 }
 
 /// The words of a question, and how much each counts: the more, the fewer chunks have it.
-struct Weights {
+struct WordWeights {
     words: Vec<String>,
     rarity: Vec<f64>,
 }
 
-impl Weights {
+impl WordWeights {
     fn new(words: &[String], with_words: &[ChunksWithWord], all: u64) -> Self {
         // Of a few chunks nothing can be told about how rare a word is.
         let all = all.max(FEW) as f64;

@@ -15,14 +15,10 @@ const MOST_THEN: usize = 50;
 /// People tell of a day on that day, or soon after.
 const SOON_AFTER: i64 = 3 * 24 * 60 * 60 * 1000;
 
-pub(crate) struct SearchMeaning;
+pub(crate) struct SearchMeaningStage;
 
 #[async_trait]
-impl Stage for SearchMeaning {
-    fn name(&self) -> &'static str {
-        "search_meaning"
-    }
-
+impl Stage for SearchMeaningStage {
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
         let Some(vector) = &inquiry.vector else { return Ok(()) };
         let search = recall.search(vector, &inquiry.filter, MOST);

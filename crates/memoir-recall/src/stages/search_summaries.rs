@@ -7,14 +7,10 @@ use crate::{Inquiry, Recall, RecallError, Stage};
 /// How many summaries are looked up.
 const MOST: usize = 30;
 
-pub(crate) struct SearchSummaries;
+pub(crate) struct SearchSummariesStage;
 
 #[async_trait]
-impl Stage for SearchSummaries {
-    fn name(&self) -> &'static str {
-        "search_summaries"
-    }
-
+impl Stage for SearchSummariesStage {
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
         let Some(vector) = &inquiry.vector else { return Ok(()) };
         let search = recall.search(vector, &inquiry.filter, MOST);

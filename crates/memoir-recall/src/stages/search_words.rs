@@ -9,14 +9,10 @@ use crate::{Inquiry, Recall, RecallError, Stage};
 const BY_WORDS: usize = 64;
 const BY_MEANING: usize = 64;
 
-pub(crate) struct SearchWords;
+pub(crate) struct SearchWordsStage;
 
 #[async_trait]
-impl Stage for SearchWords {
-    fn name(&self) -> &'static str {
-        "search_words"
-    }
-
+impl Stage for SearchWordsStage {
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
         if inquiry.asks_nothing() {
             return Ok(());

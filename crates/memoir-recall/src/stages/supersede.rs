@@ -8,7 +8,7 @@ use memoir_core::{Role, telling_words};
 use memoir_store::MessageOutline;
 
 use super::refine::cosine;
-use crate::{Inquiry, Ranked, Recall, RecallError, Stage, excerpt::is_form_of};
+use crate::{Inquiry, RankedMessage, Recall, RecallError, Stage, excerpt::is_form_of};
 
 /// A longer text is not a statement that another takes back.
 const LONGEST: u32 = 100;
@@ -63,14 +63,10 @@ const TAKES_BACK: [&str; 34] = [
     "postponed",
 ];
 
-pub(crate) struct Supersede;
+pub(crate) struct SupersedeStage;
 
 #[async_trait]
-impl Stage for Supersede {
-    fn name(&self) -> &'static str {
-        "supersede"
-    }
-
+impl Stage for SupersedeStage {
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
         let best: Vec<_> = inquiry.ranked.iter().take(MOST).map(|found| found.outline.id).collect();
         inquiry.texts.extend(recall.store.texts(&best).await?);
@@ -82,7 +78,7 @@ impl Stage for Supersede {
 fn supersede(inquiry: &mut Inquiry) {
     let count = inquiry.ranked.len().min(MOST);
     let statements: Vec<Option<Statement<'_>>> =
-        inquiry.ranked[..count].iter().map(|found| Statement::of(inquiry, found)).collect();
+        inquiry.ranked[..count].iter().map(|found| Statement::read(inquiry, found)).collect();
     let mut corrections = Vec::new();
     for (older, old) in statements.iter().enumerate() {
         let Some(old) = old else { continue };
@@ -96,7 +92,7 @@ fn supersede(inquiry: &mut Inquiry) {
         inquiry.ranked[*older].superseded = Some(inquiry.ranked[*newer].outline.created);
     }
     // What corrects comes right before what it corrects, unless it is the older that was asked for by its date.
-    let was_asked_for = |found: &Ranked| {
+    let was_asked_for = |found: &RankedMessage| {
         inquiry.question.dates.is_some_and(|dates| (dates.start..dates.end).contains(&found.outline.created))
     };
     corrections.retain(|(older, newer)| {
@@ -105,7 +101,7 @@ fn supersede(inquiry: &mut Inquiry) {
     for (older, newer) in corrections {
         inquiry.ranked[newer].score = inquiry.ranked[newer].score.max(inquiry.ranked[older].score);
     }
-    let order = |a: &Ranked, b: &Ranked| {
+    let order = |a: &RankedMessage, b: &RankedMessage| {
         b.score.total_cmp(&a.score).then(a.superseded.is_some().cmp(&b.superseded.is_some()))
     };
     inquiry.ranked[..count].sort_by(order);
@@ -120,7 +116,7 @@ struct Statement<'a> {
 }
 
 impl<'a> Statement<'a> {
-    fn of(inquiry: &'a Inquiry, found: &'a Ranked) -> Option<Self> {
+    fn read(inquiry: &'a Inquiry, found: &'a RankedMessage) -> Option<Self> {
         let outline = &found.outline;
         let text = inquiry.texts.get(&outline.id)?;
         if outline.role != Role::User || outline.asks || outline.words > LONGEST {

@@ -4,13 +4,9 @@ use super::{Evidence, Term};
 
 const ASKS: f64 = -0.3;
 
-pub(super) struct Answers;
+pub(super) struct AnswersTerm;
 
-impl Term for Answers {
-    fn name(&self) -> &'static str {
-        "answers"
-    }
-
+impl Term for AnswersTerm {
     fn add(&self, evidence: &Evidence<'_>, scores: &mut [f64]) {
         for (score, outline) in scores.iter_mut().zip(evidence.outlines) {
             if outline.asks {
@@ -27,6 +23,6 @@ mod tests {
 
     #[test]
     fn what_asks_counts_less() {
-        assert_eq!(added(&Answers, &inquiry(&[(1, None, 0, true), (1, None, 0, false)])), [ASKS, 0.0]);
+        assert_eq!(added(&AnswersTerm, &inquiry(&[(1, None, 0, true), (1, None, 0, false)])), [ASKS, 0.0]);
     }
 }

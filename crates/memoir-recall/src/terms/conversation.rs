@@ -11,13 +11,9 @@ const WEIGHT: f64 = 0.4;
 /// What one occurrence of a word counts in a conversation of ordinary length, as BM25 has it.
 const ONE_OCCURRENCE: f64 = 1.0;
 
-pub(super) struct Conversation;
+pub(super) struct ConversationTerm;
 
-impl Term for Conversation {
-    fn name(&self) -> &'static str {
-        "conversation"
-    }
-
+impl Term for ConversationTerm {
     fn add(&self, evidence: &Evidence<'_>, scores: &mut [f64]) {
         let mut whole: HashMap<ConversationId, f64> = evidence.conversations.iter().copied().collect();
         add_dates(evidence, &mut whole);
@@ -56,7 +52,7 @@ mod tests {
     fn all_messages_of_a_conversation_share_in_it() {
         let mut inquiry = inquiry(&[(1, None, 0, false), (1, None, 0, false), (2, None, 0, false)]);
         inquiry.conversations = vec![(ConversationId::new(1), 6.0), (ConversationId::new(2), 3.0)];
-        assert_eq!(added(&Conversation, &inquiry), [0.4, 0.4, 0.2]);
+        assert_eq!(added(&ConversationTerm, &inquiry), [0.4, 0.4, 0.2]);
     }
 
     #[test]
@@ -64,6 +60,6 @@ mod tests {
         // 8 May 2023, and a day of 1970.
         let mut inquiry = inquiry(&[(1, None, 1_683_504_000_000, false), (2, None, 0, false)]);
         inquiry.question.words = vec!["may".into(), "cake".into()];
-        assert_eq!(added(&Conversation, &inquiry), [0.4, 0.0]);
+        assert_eq!(added(&ConversationTerm, &inquiry), [0.4, 0.0]);
     }
 }

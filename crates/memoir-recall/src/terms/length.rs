@@ -7,13 +7,9 @@ const WEIGHT: f64 = 0.12;
 /// From here on length adds nothing.
 const LONG: f64 = 40.0;
 
-pub(super) struct Length;
+pub(super) struct LengthTerm;
 
-impl Term for Length {
-    fn name(&self) -> &'static str {
-        "length"
-    }
-
+impl Term for LengthTerm {
     fn add(&self, evidence: &Evidence<'_>, scores: &mut [f64]) {
         for (score, outline) in scores.iter_mut().zip(evidence.outlines) {
             *score += WEIGHT * f64::from(outline.words).min(LONG).ln_1p();
@@ -32,7 +28,7 @@ mod tests {
         for (outline, words) in inquiry.outlines.iter_mut().zip([2, 40, 400]) {
             outline.words = words;
         }
-        let added = added(&Length, &inquiry);
+        let added = added(&LengthTerm, &inquiry);
         assert!(added[0] < added[1] && (added[1] - added[2]).abs() < 1e-9, "{added:?}");
     }
 }

@@ -5,13 +5,9 @@ use super::{Evidence, Term, scale};
 const ALONE: f64 = 0.5;
 const TOGETHER: f64 = 0.7;
 
-pub(super) struct Meaning;
+pub(super) struct MeaningTerm;
 
-impl Term for Meaning {
-    fn name(&self) -> &'static str {
-        "meaning"
-    }
-
+impl Term for MeaningTerm {
     fn add(&self, evidence: &Evidence<'_>, scores: &mut [f64]) {
         for (weight, near) in [(ALONE, evidence.similarities), (TOGETHER, evidence.similarities_together)] {
             let scale = scale(near.iter().copied());
@@ -30,6 +26,6 @@ mod tests {
         let mut inquiry = inquiry(&[(1, None, 0, false), (1, None, 0, false), (2, None, 0, false)]);
         inquiry.similarities = vec![0.0, 0.6, -0.3];
         inquiry.similarities_together = vec![0.2, 0.4, 0.0];
-        assert_eq!(added(&Meaning, &inquiry), [TOGETHER / 2.0, ALONE + TOGETHER, 0.0]);
+        assert_eq!(added(&MeaningTerm, &inquiry), [TOGETHER / 2.0, ALONE + TOGETHER, 0.0]);
     }
 }

@@ -14,45 +14,104 @@ mod words;
 
 pub(crate) use words::best_per_word;
 
-use memoir_core::{ConversationId, TimeZone};
+use std::{fmt, str::FromStr};
+
+use memoir_core::{ConversationId, TimeZone, setting::UnknownName};
 use memoir_store::{Match, MessageOutline, SummaryMatch};
 
-use crate::{Inquiry, Question};
+use crate::{Inquiry, ParsedQuestion};
 
 /// Something that counts in the score of a message.
 pub trait Term: Send + Sync {
-    /// Its name in `rag.terms`.
-    fn name(&self) -> &'static str;
-
     /// Adds what it counts to the score of every message.
     fn add(&self, evidence: &Evidence<'_>, scores: &mut [f64]);
 }
 
-/// Every term there is. To add one, write its file and add its line here.
-const ALL: [&dyn Term; 8] = [
-    &words::Words,
-    &conversation::Conversation,
-    &meaning::Meaning,
-    &summary::Summary,
-    &speaker::Speaker,
-    &time::Time,
-    &answers::Answers,
-    &length::Length,
-];
-
-/// The names of all terms.
-pub fn term_names() -> Vec<&'static str> {
-    ALL.iter().map(|term| term.name()).collect()
+/// The name of a term, as used in `rag.terms`. `docs/recall.md` describes each one.
+///
+/// To add a term, write its file and add it here: a variant, its place in [`TermName::ALL`], its word, and its type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "each variant is documented in the file of its term")]
+pub enum TermName {
+    Words,
+    Conversation,
+    Meaning,
+    Summary,
+    Speaker,
+    Time,
+    Answers,
+    Length,
 }
 
-/// The terms of these names.
-pub(crate) fn terms(names: &[String]) -> impl Iterator<Item = &'static dyn Term> {
-    ALL.into_iter().filter(move |term| names.iter().any(|name| name == term.name()))
+impl TermName {
+    /// Every term, in the order in which they are added up.
+    pub const ALL: [Self; 8] = [
+        Self::Words,
+        Self::Conversation,
+        Self::Meaning,
+        Self::Summary,
+        Self::Speaker,
+        Self::Time,
+        Self::Answers,
+        Self::Length,
+    ];
+
+    /// Returns the word for it in `rag.terms`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Words => "words",
+            Self::Conversation => "conversation",
+            Self::Meaning => "meaning",
+            Self::Summary => "summary",
+            Self::Speaker => "speaker",
+            Self::Time => "time",
+            Self::Answers => "answers",
+            Self::Length => "length",
+        }
+    }
+
+    /// Returns the term with this name.
+    fn term(self) -> &'static dyn Term {
+        match self {
+            Self::Words => &words::WordsTerm,
+            Self::Conversation => &conversation::ConversationTerm,
+            Self::Meaning => &meaning::MeaningTerm,
+            Self::Summary => &summary::SummaryTerm,
+            Self::Speaker => &speaker::SpeakerTerm,
+            Self::Time => &time::TimeTerm,
+            Self::Answers => &answers::AnswersTerm,
+            Self::Length => &length::LengthTerm,
+        }
+    }
+}
+
+impl fmt::Display for TermName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for TermName {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        let term = Self::ALL.into_iter().find(|term| term.as_str() == name);
+        term.ok_or_else(|| UnknownName {
+            kind: "term",
+            name: name.to_owned(),
+            known: Self::ALL.map(Self::as_str).to_vec(),
+        })
+    }
+}
+
+/// Returns the terms with these names, always in the order of [`TermName::ALL`]: sums of floating-point numbers depend on it.
+pub(crate) fn terms(names: &[TermName]) -> impl Iterator<Item = &'static dyn Term> {
+    TermName::ALL.into_iter().filter(move |name| names.contains(name)).map(TermName::term)
 }
 
 /// What is known for scoring: about the messages of all conversations in question, in order.
 pub struct Evidence<'a> {
-    pub(crate) question: &'a Question,
+    pub(crate) question: &'a ParsedQuestion,
     pub(crate) outlines: &'a [MessageOutline],
     /// How near each message is in meaning, and how near it is taken together with the one before.
     pub(crate) similarities: &'a [f64],
@@ -63,13 +122,13 @@ pub struct Evidence<'a> {
     pub(crate) conversations: &'a [(ConversationId, f64)],
     /// How well each message matches the words, itself or by its neighbours.
     pub(crate) lexical: &'a [f64],
-    /// What a message would get that had every word as well as any has it.
+    /// Upper bound of the lexical score: the sum of the best score for each query word.
     whole: f64,
 }
 
 impl<'a> Evidence<'a> {
-    /// What the stages before have found.
-    pub(crate) fn of(inquiry: &'a Inquiry) -> Self {
+    /// Collects what the earlier stages have found.
+    pub(crate) fn from_inquiry(inquiry: &'a Inquiry) -> Self {
         Self {
             question: &inquiry.question,
             outlines: &inquiry.outlines,
@@ -117,11 +176,11 @@ pub(crate) mod tests {
     use memoir_store::Filter;
 
     use super::*;
-    use crate::Asking;
+    use crate::QueryKind;
 
     /// An inquiry over messages given as (conversation, author, created, asks), numbered from one.
     pub(crate) fn inquiry(messages: &[(i64, Option<&str>, i64, bool)]) -> Inquiry {
-        let mut inquiry = Inquiry::new("?", Asking::Search, Filter::default());
+        let mut inquiry = Inquiry::new("?", QueryKind::Search, Filter::default());
         inquiry.outlines = (1..)
             .zip(messages)
             .map(|(id, (conversation, author, created, asks))| MessageOutline {
@@ -150,8 +209,23 @@ pub(crate) mod tests {
         let mut inquiry = inquiry.clone();
         inquiry.lexical = best_per_word(&inquiry.words, &inquiry.outlines);
         let mut scores = vec![0.0; inquiry.outlines.len()];
-        term.add(&Evidence::of(&inquiry), &mut scores);
+        term.add(&Evidence::from_inquiry(&inquiry), &mut scores);
         scores
+    }
+
+    #[test]
+    fn every_term_is_known_by_its_word_and_others_are_refused() {
+        for name in TermName::ALL {
+            assert_eq!(name.as_str().parse(), Ok(name));
+        }
+        assert_eq!(terms(&TermName::ALL).count(), TermName::ALL.len());
+        let error = "luck".parse::<TermName>().err().map(|error| error.to_string());
+        assert_eq!(
+            error.as_deref(),
+            Some(
+                "there is no term \"luck\"; the terms are words, conversation, meaning, summary, speaker, time, answers, length"
+            )
+        );
     }
 
     #[test]
@@ -159,9 +233,9 @@ pub(crate) mod tests {
         let mut inquiry = inquiry(&[(1, None, 0, false)]);
         inquiry.words = vec![vec![found(1, 1, 2.0)], Vec::new()];
         inquiry.lexical = best_per_word(&inquiry.words, &inquiry.outlines);
-        assert!((Evidence::of(&inquiry).coverage(0) - 0.5).abs() < 1e-9);
+        assert!((Evidence::from_inquiry(&inquiry).coverage(0) - 0.5).abs() < 1e-9);
         inquiry.words.clear();
         inquiry.lexical = vec![0.0];
-        assert!(Evidence::of(&inquiry).coverage(0) < 1e-9);
+        assert!(Evidence::from_inquiry(&inquiry).coverage(0) < 1e-9);
     }
 }

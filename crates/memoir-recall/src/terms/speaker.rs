@@ -5,13 +5,9 @@ use super::{Evidence, Term};
 const WEIGHT: f64 = 0.35;
 const ANSWERS: f64 = 0.2;
 
-pub(super) struct Speaker;
+pub(super) struct SpeakerTerm;
 
-impl Term for Speaker {
-    fn name(&self) -> &'static str {
-        "speaker"
-    }
-
+impl Term for SpeakerTerm {
     fn add(&self, evidence: &Evidence<'_>, scores: &mut [f64]) {
         let Some(speaker) = &evidence.question.speaker else { return };
         for (position, score) in scores.iter_mut().enumerate() {
@@ -37,8 +33,8 @@ mod tests {
             (1, Some("Mel"), 0, false),
             (1, None, 0, false),
         ]);
-        assert_eq!(added(&Speaker, &inquiry), [0.0; 4], "no one is named");
+        assert_eq!(added(&SpeakerTerm, &inquiry), [0.0; 4], "no one is named");
         inquiry.question.speaker = Some("Mel".into());
-        assert_eq!(added(&Speaker, &inquiry), [WEIGHT, 0.0, WEIGHT + ANSWERS, 0.0]);
+        assert_eq!(added(&SpeakerTerm, &inquiry), [WEIGHT, 0.0, WEIGHT + ANSWERS, 0.0]);
     }
 }

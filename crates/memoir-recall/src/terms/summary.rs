@@ -10,13 +10,9 @@ use super::{Evidence, Term, scale};
 const OF_EXCHANGE: f64 = 0.05;
 const OF_CONVERSATION: f64 = 0.15;
 
-pub(super) struct Summary;
+pub(super) struct SummaryTerm;
 
-impl Term for Summary {
-    fn name(&self) -> &'static str {
-        "summary"
-    }
-
+impl Term for SummaryTerm {
     fn add(&self, evidence: &Evidence<'_>, scores: &mut [f64]) {
         let scale = scale(evidence.summaries.iter().map(|found| found.score));
         let near: HashMap<(SubjectKind, i64), f64> = evidence
@@ -24,10 +20,10 @@ impl Term for Summary {
             .iter()
             .map(|found| ((found.subject.kind, found.subject.id), found.score.max(0.0) * scale))
             .collect();
-        let of = |kind, id| near.get(&(kind, id)).copied().unwrap_or(0.0);
+        let nearness = |kind, id| near.get(&(kind, id)).copied().unwrap_or(0.0);
         for (score, outline) in scores.iter_mut().zip(evidence.outlines) {
-            *score += OF_EXCHANGE * of(SubjectKind::Exchange, outline.exchange_id.get())
-                + OF_CONVERSATION * of(SubjectKind::Conversation, outline.conversation_id.get());
+            *score += OF_EXCHANGE * nearness(SubjectKind::Exchange, outline.exchange_id.get())
+                + OF_CONVERSATION * nearness(SubjectKind::Conversation, outline.conversation_id.get());
         }
     }
 }
@@ -51,6 +47,6 @@ mod tests {
         inquiry.summaries =
             vec![found(SubjectKind::Exchange, 2, 0.8), found(SubjectKind::Conversation, 1, 0.4)];
         let half = OF_CONVERSATION / 2.0;
-        assert_eq!(added(&Summary, &inquiry), [half, OF_EXCHANGE + half, 0.0]);
+        assert_eq!(added(&SummaryTerm, &inquiry), [half, OF_EXCHANGE + half, 0.0]);
     }
 }

@@ -7,13 +7,9 @@ const WEIGHT: f64 = 0.6;
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
-pub(super) struct Time;
+pub(super) struct TimeTerm;
 
-impl Term for Time {
-    fn name(&self) -> &'static str {
-        "time"
-    }
-
+impl Term for TimeTerm {
     fn add(&self, evidence: &Evidence<'_>, scores: &mut [f64]) {
         let Some(dates) = evidence.question.dates else { return };
         for (score, outline) in scores.iter_mut().zip(evidence.outlines) {
@@ -67,12 +63,12 @@ mod tests {
         let messages: Vec<_> =
             days.iter().map(|(author, created, asks)| (1, *author, *created, *asks)).collect();
         let mut inquiry = inquiry(&messages);
-        assert_eq!(added(&Time, &inquiry), [0.0; 5], "no time is named");
+        assert_eq!(added(&TimeTerm, &inquiry), [0.0; 5], "no time is named");
         let at = Timestamp::from_millis;
         inquiry.question.dates =
             Some(DateRange { start: at(10 * DAY), end: at(11 * DAY), precision: Precision::Days });
         let added: Vec<f64> =
-            added(&Time, &inquiry).iter().map(|value| (value / WEIGHT * 10.0).round() / 10.0).collect();
+            added(&TimeTerm, &inquiry).iter().map(|value| (value / WEIGHT * 10.0).round() / 10.0).collect();
         assert_eq!(added, [1.0, 0.7, 0.4, 0.3, 0.0]);
     }
 }

@@ -11,13 +11,9 @@ use super::{Evidence, Term, scale};
 const BEFORE: [f64; 4] = [0.6, 0.4, 0.3, 0.2];
 const AFTER: [f64; 4] = [0.3, 0.2, 0.1, 0.05];
 
-pub(super) struct Words;
+pub(super) struct WordsTerm;
 
-impl Term for Words {
-    fn name(&self) -> &'static str {
-        "words"
-    }
-
+impl Term for WordsTerm {
     fn add(&self, evidence: &Evidence<'_>, scores: &mut [f64]) {
         let scale = scale(evidence.lexical.iter().copied());
         scores.iter_mut().zip(evidence.lexical).for_each(|(score, lexical)| *score += lexical * scale);
@@ -68,7 +64,7 @@ mod tests {
     fn neighbours_count_less_and_only_within_their_conversation() {
         let mut inquiry = inquiry(&[(1, None, 0, false), (1, None, 0, false), (2, None, 0, false)]);
         inquiry.words = vec![vec![found(2, 1, 4.0)]];
-        assert_eq!(added(&Words, &inquiry), [AFTER[0], 1.0, 0.0]);
+        assert_eq!(added(&WordsTerm, &inquiry), [AFTER[0], 1.0, 0.0]);
     }
 
     #[test]
@@ -76,6 +72,6 @@ mod tests {
         let mut inquiry = inquiry(&[(1, None, 0, false), (1, None, 0, false), (1, None, 0, false)]);
         inquiry.words =
             vec![vec![found(1, 1, 1.0), found(2, 1, 1.0), found(3, 1, 1.0)], vec![found(1, 1, 1.0)]];
-        assert_eq!(added(&Words, &inquiry), [1.0, 0.8, 0.7]);
+        assert_eq!(added(&WordsTerm, &inquiry), [1.0, 0.8, 0.7]);
     }
 }

@@ -5,7 +5,7 @@ mod prepared;
 use std::sync::Arc;
 
 use memoir_core::{Clock as _, SystemClock, TimeZone, Timestamp, WorkerKind};
-use memoir_import::{Thread, bring_in, memoir};
+use memoir_import::{ImportedConversation, import_conversation, read_memoir};
 use memoir_models::Embedder;
 use memoir_recall::Recall;
 use memoir_store::sqlite::SqliteStore;
@@ -33,10 +33,11 @@ pub const QUESTIONS: [&str; 3] = [
 
 /// Fills a memory, and has everything in it summarised and found.
 pub async fn fill(recall: &Recall) -> Result<(), Failure> {
-    let mut talk = memoir(HISTORY).map_err(|error| Failure::new(FailureKind::Failed, error.to_string()))?;
-    shift(&mut talk.threads, SystemClock.now());
-    for thread in &talk.threads {
-        bring_in(recall.store.as_ref(), thread, SystemClock.now(), false).await?;
+    let mut talk =
+        read_memoir(HISTORY).map_err(|error| Failure::new(FailureKind::Failed, error.to_string()))?;
+    shift(&mut talk.conversations, SystemClock.now());
+    for thread in &talk.conversations {
+        import_conversation(recall.store.as_ref(), thread, SystemClock.now(), false).await?;
     }
     let office = Office::new(recall.clone(), None, None);
     run_until_idle(&office, &WorkerKind::ALL, &mut |_, _| {}).await?;
@@ -54,7 +55,7 @@ pub async fn vectors() -> Result<Vec<u8>, Failure> {
 }
 
 /// Moves everything by whole weeks, so that weekdays stay what they are, and the last of it lies in the last week.
-fn shift(threads: &mut [Thread], now: Timestamp) {
+fn shift(threads: &mut [ImportedConversation], now: Timestamp) {
     let moments = || threads.iter().flat_map(|thread| thread.messages.iter().map(|message| message.created));
     let Some(last) = moments().max() else { return };
     let weeks = (now.as_millis() - DAY - last.as_millis()).div_euclid(WEEK);
@@ -82,8 +83,8 @@ mod tests {
 
     #[test]
     fn the_history_ends_in_the_last_week_on_the_weekday_it_was_written_for() {
-        let talk = memoir(HISTORY).unwrap();
-        let last = |threads: &[Thread]| {
+        let talk = read_memoir(HISTORY).unwrap();
+        let last = |threads: &[ImportedConversation]| {
             threads
                 .iter()
                 .flat_map(|thread| &thread.messages)
@@ -91,10 +92,10 @@ mod tests {
                 .max()
                 .unwrap()
         };
-        let written = last(&talk.threads);
+        let written = last(&talk.conversations);
         for now in [0, 3 * DAY, 400 * WEEK + 5 * DAY + 1234] {
             let now = Timestamp::from_millis(written + now);
-            let mut threads = talk.threads.clone();
+            let mut threads = talk.conversations.clone();
             shift(&mut threads, now);
             let shifted = last(&threads);
             assert_eq!((shifted - written) % WEEK, 0);

@@ -233,7 +233,7 @@ pub(super) fn claimed(row: SqliteRow) -> Result<Claimed, sqlx::Error> {
 /// What a row of jobs, or of vectors, is about.
 pub(super) fn subject(row: &SqliteRow) -> Result<Subject, sqlx::Error> {
     let kind: &str = row.try_get("subject_kind")?;
-    let kind = SubjectKind::of(kind)
+    let kind = SubjectKind::parse(kind)
         .ok_or_else(|| sqlx::Error::Decode(format!("there is no kind of subject \"{kind}\"").into()))?;
     Ok(Subject::new(kind, row.try_get("subject_id")?))
 }

@@ -284,7 +284,7 @@ fn run_of(row: SqliteRow) -> Result<Run, sqlx::Error> {
         started: Timestamp::from_millis(row.try_get("started")?),
         ended: row.try_get::<Option<i64>, _>("ended")?.map(Timestamp::from_millis),
         outcome: RunOutcome {
-            state: RunState::of(state).unwrap_or(RunState::Failed),
+            state: RunState::parse(state).unwrap_or(RunState::Failed),
             report: row.try_get("report")?,
             error: row.try_get("error")?,
             cost: row.try_get::<Option<i64>, _>("cost")?.map(Usd::from_nanos),

@@ -1,18 +1,18 @@
-//! Messages as they are read. Their tokens are counted when they are brought in: most of what is read is known already.
+//! Drafts of the messages that are read. Their tokens are counted on import, because most messages of a repeated import are known already.
 
 use memoir_core::{DraftMessage, MessageBody, Provenance, Timestamp, Visibility};
 
-/// What a person said, by name, in talk between people.
+/// Creates a message that a named person wrote to other people.
 pub fn person(author: &str, created: Timestamp, text: impl Into<String>) -> DraftMessage {
     DraftMessage { author: Some(author.to_owned()), ..user(created, text) }
 }
 
-/// What a user said to a model.
+/// Creates a message that a user wrote to a model.
 pub fn user(created: Timestamp, text: impl Into<String>) -> DraftMessage {
     message(MessageBody::User { text: text.into() }, created)
 }
 
-/// What a model answered.
+/// Creates a message that a model answered.
 pub fn assistant(created: Timestamp, text: impl Into<String>) -> DraftMessage {
     message(MessageBody::Assistant { text: text.into(), tool_calls: Vec::new() }, created)
 }

@@ -1,7 +1,7 @@
 //! Memoir's own format, read and written: a line of JSON for each thing.
 //!
 //! The first line says which format it is; then come conversations, each followed by its exchanges with all their messages.
-//! [`Line`] is the one definition of both directions. A kind of line that this version does not know is left out, so that newer
+//! [`ExportLine`] is the one definition of both directions. A kind of line that this version does not know is left out, so that newer
 //! versions can add some; a format that it does not know is refused.
 
 use std::collections::HashMap;
@@ -13,8 +13,8 @@ use memoir_core::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ImportError, Talk, Thread, UNTOLD_MODEL,
-    gathering::{BAD_LINES, BAD_MESSAGES, Gathering, title},
+    ImportError, ImportedConversation, ImportedHistory, UNKNOWN_MODEL,
+    builder::{BAD_LINES, BAD_MESSAGES, HistoryBuilder, choose_title},
     json,
 };
 
@@ -28,7 +28,7 @@ const HOMELESS: &str = "exchanges without their conversation";
 /// One line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Line {
+pub enum ExportLine {
     /// The first: what this is.
     Memoir {
         /// Which format the rest is in.
@@ -84,7 +84,7 @@ pub struct MessageLine {
     /// When it was said.
     #[serde(with = "rfc3339")]
     pub created: Timestamp,
-    /// Who said it by name, where the talk was between people.
+    /// Who said it by name, where the history was between people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
     /// Whether it is not sent again in later exchanges.
@@ -127,7 +127,7 @@ mod rfc3339 {
     }
 }
 
-impl Line {
+impl ExportLine {
     /// The line that every file begins with.
     pub const fn header() -> Self {
         Self::Memoir { format: FORMAT }
@@ -138,7 +138,7 @@ impl Line {
         let &Conversation { id, created, .. } = conversation;
         Self::Conversation(ConversationLine {
             id,
-            origin: origin.unwrap_or_else(|| home(created, id)),
+            origin: origin.unwrap_or_else(|| home_origin(created, id)),
             title: conversation.title.clone(),
             scope: conversation.scope.clone(),
             created,
@@ -164,7 +164,7 @@ impl Line {
 }
 
 /// By what a conversation of a Memoir is known again.
-fn home(created: Timestamp, id: ConversationId) -> String {
+fn home_origin(created: Timestamp, id: ConversationId) -> String {
     format!("memoir/{}/{id}", created.as_millis())
 }
 
@@ -216,58 +216,62 @@ impl MessageLine {
 }
 
 /// Reads what `memoir export` wrote.
-pub fn memoir(text: &str) -> Result<Talk, ImportError> {
+///
+/// # Errors
+///
+/// Fails if the text is something else, or if a newer version wrote it.
+pub fn read_memoir(text: &str) -> Result<ImportedHistory, ImportError> {
     let mut lines = json::lines(text).map(serde_json::from_str);
     match lines.next() {
-        Some(Ok(Line::Memoir { format: ..=FORMAT })) => {}
-        Some(Ok(Line::Memoir { format })) => return Err(ImportError::Newer { format, known: FORMAT }),
+        Some(Ok(ExportLine::Memoir { format: ..=FORMAT })) => {}
+        Some(Ok(ExportLine::Memoir { format })) => return Err(ImportError::Newer { format, known: FORMAT }),
         _ => return Err(ImportError::NotThis("what memoir export wrote")),
     }
-    let mut gathering = Gathering::default();
-    let mut threads: Vec<Thread> = Vec::new();
+    let mut history = HistoryBuilder::default();
+    let mut conversations: Vec<ImportedConversation> = Vec::new();
     let mut places: HashMap<ConversationId, usize> = HashMap::new();
     for line in lines {
         match line {
-            Ok(Line::Conversation(line)) if !places.contains_key(&line.id) => {
-                places.insert(line.id, threads.len());
-                threads.push(thread(line));
+            Ok(ExportLine::Conversation(line)) if !places.contains_key(&line.id) => {
+                places.insert(line.id, conversations.len());
+                conversations.push(build_conversation(line));
             }
-            Ok(Line::Exchange(line)) => match places.get(&line.conversation) {
-                Some(place) => add(&mut threads[*place], line, &mut gathering),
-                None => gathering.skip(HOMELESS),
+            Ok(ExportLine::Exchange(line)) => match places.get(&line.conversation) {
+                Some(place) => add(&mut conversations[*place], line, &mut history),
+                None => history.skip(HOMELESS),
             },
-            Ok(Line::Unknown) => gathering.skip(UNKNOWN),
-            Ok(Line::Memoir { .. } | Line::Conversation(_)) | Err(_) => gathering.skip(BAD_LINES),
+            Ok(ExportLine::Unknown) => history.skip(UNKNOWN),
+            Ok(ExportLine::Memoir { .. } | ExportLine::Conversation(_)) | Err(_) => history.skip(BAD_LINES),
         }
     }
-    for thread in threads {
-        let title = title(Some(&thread.title), &thread.messages);
-        gathering.keep(Thread { title, ..thread });
+    for conversation in conversations {
+        let title = choose_title(Some(&conversation.title), &conversation.messages);
+        history.keep(ImportedConversation { title, ..conversation });
     }
-    Ok(gathering.into_talk())
+    Ok(history.finish())
 }
 
-fn thread(line: ConversationLine) -> Thread {
-    let origin = if line.origin.is_empty() { home(line.created, line.id) } else { line.origin };
+fn build_conversation(line: ConversationLine) -> ImportedConversation {
+    let origin = if line.origin.is_empty() { home_origin(line.created, line.id) } else { line.origin };
     let scope = if line.scope.is_empty() { "memoir".into() } else { line.scope };
-    Thread {
+    ImportedConversation {
         title: line.title,
         origin,
         name: String::new(),
         scope,
-        model: UNTOLD_MODEL.into(),
+        model: UNKNOWN_MODEL.into(),
         messages: Vec::new(),
     }
 }
 
 /// Adds what was said. The model is the one that answered last.
-fn add(thread: &mut Thread, line: ExchangeLine, gathering: &mut Gathering) {
-    let said = line.messages.len();
-    let before = thread.messages.len();
-    thread.messages.extend(line.messages.into_iter().filter_map(MessageLine::into_message));
-    gathering.skip_many(BAD_MESSAGES, said + before - thread.messages.len());
+fn add(conversation: &mut ImportedConversation, line: ExchangeLine, history: &mut HistoryBuilder) {
+    let count = line.messages.len();
+    let before = conversation.messages.len();
+    conversation.messages.extend(line.messages.into_iter().filter_map(MessageLine::into_message));
+    history.skip_many(BAD_MESSAGES, count + before - conversation.messages.len());
     if !line.model.is_empty() {
-        thread.model = line.model;
+        conversation.model = line.model;
     }
 }
 
@@ -329,10 +333,14 @@ mod tests {
     }
 
     fn written(messages: &[Message]) -> String {
-        [Line::header(), Line::conversation(&conversation(), None), Line::exchange(&exchange(), messages)]
-            .iter()
-            .map(Line::to_line)
-            .collect()
+        [
+            ExportLine::header(),
+            ExportLine::conversation(&conversation(), None),
+            ExportLine::exchange(&exchange(), messages),
+        ]
+        .iter()
+        .map(ExportLine::to_line)
+        .collect()
     }
 
     #[test]
@@ -374,13 +382,13 @@ mod tests {
 
     #[test]
     fn a_newer_format_and_other_files_are_refused() {
-        let newer = memoir("{\"kind\":\"memoir\",\"format\":2}\n").unwrap_err();
+        let newer = read_memoir("{\"kind\":\"memoir\",\"format\":2}\n").unwrap_err();
         assert_eq!(
             newer.to_string(),
             "a newer Memoir wrote this, in format 2; this one reads formats up to 1"
         );
         for other in ["", "{}", "[]", "{\"kind\":\"conversation\"}", "{\"kind\":\"memoir\"}", "Hello"] {
-            assert!(matches!(memoir(other), Err(ImportError::NotThis(_))), "{other:?}");
+            assert!(matches!(read_memoir(other), Err(ImportError::NotThis(_))), "{other:?}");
         }
     }
 
@@ -412,11 +420,11 @@ mod tests {
                 1..6,
             )
         ) {
-            let talk = memoir(&written(&messages)).unwrap();
-            prop_assert!(talk.skipped.is_empty());
-            let thread = &talk.threads[0];
+            let history = read_memoir(&written(&messages)).unwrap();
+            prop_assert!(history.skipped.is_empty());
+            let conversation = &history.conversations[0];
             prop_assert_eq!(
-                (&thread.origin[..], &thread.scope[..], &thread.model[..]),
+                (&conversation.origin[..], &conversation.scope[..], &conversation.model[..]),
                 ("memoir/1700000000123/7", "/home/anna", "gpt-4")
             );
             let expected: Vec<DraftMessage> = messages
@@ -431,7 +439,7 @@ mod tests {
                     created: message.created,
                 })
                 .collect();
-            prop_assert_eq!(&thread.messages, &expected);
+            prop_assert_eq!(&conversation.messages, &expected);
         }
     }
 }

@@ -1,11 +1,11 @@
-//! What is read of a file, piece by piece, and the words for what is left out of it.
+//! Builds an imported history piece by piece, and names what is left out of it.
 
 use std::collections::BTreeMap;
 
 use memoir_core::{DraftMessage, NewConversation, Role, Timestamp};
 use serde::de::DeserializeOwned;
 
-use crate::{Talk, Thread, json};
+use crate::{ImportedConversation, ImportedHistory, json};
 
 pub(crate) const BAD_CONVERSATIONS: &str = "conversations that could not be read";
 pub(crate) const BAD_LINES: &str = "lines that could not be read";
@@ -24,14 +24,14 @@ pub(crate) const SYSTEM: &str = "system messages";
 pub(crate) const THOUGHTS: &str = "thoughts";
 pub(crate) const TOOLS: &str = "tool calls and their results";
 
-/// What was read so far.
+/// A history that is being read.
 #[derive(Debug, Default)]
-pub(crate) struct Gathering {
-    threads: Vec<Thread>,
+pub(crate) struct HistoryBuilder {
+    conversations: Vec<ImportedConversation>,
     skipped: BTreeMap<&'static str, u64>,
 }
 
-impl Gathering {
+impl HistoryBuilder {
     /// Counts something that is left out.
     pub(crate) fn skip(&mut self, what: &'static str) {
         self.skip_many(what, 1);
@@ -45,46 +45,47 @@ impl Gathering {
     }
 
     /// Keeps a conversation, if anything was said in it.
-    pub(crate) fn keep(&mut self, thread: Thread) {
-        if thread.messages.is_empty() {
+    pub(crate) fn keep(&mut self, conversation: ImportedConversation) {
+        if conversation.messages.is_empty() {
             self.skip(EMPTY_CONVERSATIONS);
         } else {
-            self.threads.push(thread);
+            self.conversations.push(conversation);
         }
     }
 
-    /// All of it, oldest first.
-    pub(crate) fn into_talk(mut self) -> Talk {
-        self.threads.sort_by_key(|thread| thread.messages.first().map(|message| message.created));
-        Talk { threads: self.threads, skipped: self.skipped.into_iter().collect() }
+    /// Returns the history, with its conversations oldest first.
+    pub(crate) fn finish(mut self) -> ImportedHistory {
+        self.conversations
+            .sort_by_key(|conversation| conversation.messages.first().map(|message| message.created));
+        ImportedHistory { conversations: self.conversations, skipped: self.skipped.into_iter().collect() }
     }
 }
 
-/// The conversations of an array, each made into a thread by `thread`; one that cannot be does not keep the others. Nothing, if there is
-/// none at all.
-pub(crate) fn of_array<C: DeserializeOwned + Default>(
+/// Reads a JSON array of conversations, each converted by `build`. A conversation that cannot be converted is counted and left out.
+/// Returns `None` if there is not a single one.
+pub(crate) fn read_array<C: DeserializeOwned + Default>(
     text: &str,
-    thread: &dyn Fn(&C, &mut Gathering) -> Option<Thread>,
-) -> Option<Talk> {
+    build: &dyn Fn(&C, &mut HistoryBuilder) -> Option<ImportedConversation>,
+) -> Option<ImportedHistory> {
     let elements = json::elements(text)?;
-    let mut gathering = Gathering::default();
-    gathering.skip_many(BAD_CONVERSATIONS, usize::from(elements.broken));
+    let mut history = HistoryBuilder::default();
+    history.skip_many(BAD_CONVERSATIONS, usize::from(elements.broken));
     let mut any = false;
     for element in elements.read {
         let conversation: C = serde_json::from_str(element.get()).unwrap_or_default();
-        match thread(&conversation, &mut gathering) {
-            Some(thread) => {
+        match build(&conversation, &mut history) {
+            Some(conversation) => {
                 any = true;
-                gathering.keep(thread);
+                history.keep(conversation);
             }
-            None => gathering.skip(BAD_CONVERSATIONS),
+            None => history.skip(BAD_CONVERSATIONS),
         }
     }
-    any.then(|| gathering.into_talk())
+    any.then(|| history.finish())
 }
 
 /// A title on one line: the one that was given, or the first line of the first prompt.
-pub(crate) fn title(given: Option<&str>, messages: &[DraftMessage]) -> String {
+pub(crate) fn choose_title(given: Option<&str>, messages: &[DraftMessage]) -> String {
     let given = given.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
     if !given.is_empty() {
         return given;
@@ -94,19 +95,19 @@ pub(crate) fn title(given: Option<&str>, messages: &[DraftMessage]) -> String {
     NewConversation::titled_after(first, "").title
 }
 
-/// The clock of a conversation: what has no time of its own was said when what stands before it was.
+/// The clock of a conversation: a message without a time gets the time of the message before it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Clock(Timestamp);
+pub(crate) struct MessageClock(Timestamp);
 
-impl Clock {
-    /// A clock that stands at the first time that is told.
-    pub(crate) fn starting(told: impl IntoIterator<Item = Option<Timestamp>>) -> Self {
-        Self(told.into_iter().flatten().next().unwrap_or(Timestamp::from_millis(0)))
+impl MessageClock {
+    /// Creates a clock that shows the first known time.
+    pub(crate) fn starting(times: impl IntoIterator<Item = Option<Timestamp>>) -> Self {
+        Self(times.into_iter().flatten().next().unwrap_or(Timestamp::from_millis(0)))
     }
 
-    /// The time of the next message.
-    pub(crate) fn at(&mut self, told: Option<Timestamp>) -> Timestamp {
-        self.0 = told.unwrap_or(self.0);
+    /// Moves the clock to the time of the next message, if that is known, and returns what it shows.
+    pub(crate) fn advance(&mut self, time: Option<Timestamp>) -> Timestamp {
+        self.0 = time.unwrap_or(self.0);
         self.0
     }
 }

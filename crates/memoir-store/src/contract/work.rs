@@ -1,6 +1,6 @@
 //! Work in the background, summaries and vectors.
 
-use memoir_core::{ConversationTarget, ExchangeId, Prepared, Subject, SubjectKind, Summary, WorkerKind};
+use memoir_core::{ExchangeId, Prepared, Subject, SubjectKind, Summary, WorkerKind};
 
 use super::{at, embeddable, embedding, exchange, new_conversation};
 use crate::{Claim, ConversationSummary, Filter, IndexMode, JobFailure, NewEmbedding, Store, VectorSearch};

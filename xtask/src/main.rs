@@ -79,8 +79,8 @@ fn main() -> ExitCode {
 /// Writes the vectors of the sample.
 fn demo(root: &Path) -> Outcome {
     let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
-    let vectors = runtime.block_on(memoir_cli::demo_vectors())?;
-    let path = root.join("crates/memoir-cli/demo/vectors.bin");
+    let vectors = runtime.block_on(memoir_runtime::demo::vectors()).map_err(|failure| failure.sentence())?;
+    let path = root.join("crates/memoir-runtime/demo/vectors.bin");
     std::fs::write(&path, &vectors).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(format!("{} kB of vectors are written.", vectors.len() / 1024))
 }

@@ -4,7 +4,9 @@ use std::io::{IsTerminal as _, Write as _, stdout};
 
 use memoir_markdown::{Look, Renderer};
 
-use crate::{printable::printable, repl::screen_width};
+use memoir_runtime::printable;
+
+use crate::screen::screen_width;
 
 /// A column is left free: some terminals wrap in the last one.
 const MARGIN: usize = 1;

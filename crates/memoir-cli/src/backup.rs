@@ -10,13 +10,13 @@ use anstream::println;
 use memoir_core::{Clock as _, SystemClock, TimeZone};
 use memoir_store::{Store, StoreError, sqlite};
 
-use crate::{
-    args::RestoreArgs,
-    failure::{Failure, Kind},
+use memoir_runtime::{
+    failure::{Failure, FailureKind},
     files::{Partial, fresh_folder, private_folder},
     home::Home,
-    progress, question,
 };
+
+use crate::{args::RestoreArgs, progress, question};
 
 /// What the memory is called in a backup.
 const DATABASE: &str = "memoir.db";
@@ -36,12 +36,12 @@ pub(crate) async fn back_up(
         None => PathBuf::from(named("memoir-backup", zone)),
     };
     if folder.exists() {
-        return Err(Failure::new(Kind::Usage, format!("{} is there already", folder.display()))
+        return Err(Failure::new(FailureKind::Usage, format!("{} is there already", folder.display()))
             .hint("Name a folder that is not."));
     }
     // It has its name only when it is whole: what is cut off is not taken for a backup.
     let failed = |error: io::Error| {
-        Failure::new(Kind::Failed, format!("{} cannot be written: {error}", folder.display()))
+        Failure::new(FailureKind::Failed, format!("{} cannot be written: {error}", folder.display()))
             .hint("Name another place.")
     };
     let partial = Partial::folder(&folder).map_err(failed)?;
@@ -82,13 +82,16 @@ pub(crate) async fn restore(wanted: &RestoreArgs, home: &Home, zone: &TimeZone) 
     let backup = match wanted.folder.join(DATABASE) {
         file if file.is_file() => file,
         _ => {
-            return Err(Failure::new(Kind::Usage, format!("{} is no backup", wanted.folder.display()))
-                .hint("Name a folder that memoir backup made."));
+            return Err(Failure::new(
+                FailureKind::Usage,
+                format!("{} is no backup", wanted.folder.display()),
+            )
+            .hint("Name a folder that memoir backup made."));
         }
     };
     let faults = sqlite::verify(&backup).await?;
     if let Some(fault) = faults.first() {
-        return Err(Failure::new(Kind::Failed, format!("the backup is damaged: {fault}"))
+        return Err(Failure::new(FailureKind::Failed, format!("the backup is damaged: {fault}"))
             .hint("Nothing was changed. Try an older one."));
     }
     println!("The memory at {} would be replaced, and kept beside it.", home.database().display());
@@ -102,7 +105,7 @@ pub(crate) async fn restore(wanted: &RestoreArgs, home: &Home, zone: &TimeZone) 
         let _ = std::fs::remove_dir(&aside);
     }
     restored.map_err(|error| match error {
-        StoreError::Busy => Failure::new(Kind::Failed, "another program has this memory open")
+        StoreError::Busy => Failure::new(FailureKind::Failed, "another program has this memory open")
             .hint("Close every memoir, the daemon too, and try again."),
         error => error.into(),
     })?;

@@ -16,17 +16,16 @@ use memoir_workers::WorkerSettings;
 use serde::Serialize;
 use toml_edit::{DocumentMut, Item, Table, TableLike};
 
-use crate::{
-    args::ConfigCommand,
+use memoir_runtime::{
     config::{Config, read_file},
     environment::Environment,
-    failure::{Failure, Kind},
+    failure::{Failure, FailureKind},
     files::Partial,
     home::Home,
-    models, permissions,
-    printable::printable,
-    settings,
+    models, permissions, printable, settings,
 };
+
+use crate::args::ConfigCommand;
 
 /// Where a value comes from, the nearest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -249,7 +248,8 @@ fn canonical(key: &str) -> Result<String, Failure> {
     };
     found.map(str::to_owned).map_err(|error| match error {
         SettingError::Unknown(_) => unknown(key),
-        error => Failure::new(Kind::Usage, error.to_string()).hint("memoir config list shows what there is."),
+        error => Failure::new(FailureKind::Usage, error.to_string())
+            .hint("memoir config list shows what there is."),
     })
 }
 
@@ -260,7 +260,7 @@ fn unknown(key: &str) -> Failure {
         .chain(others().map(|(known, ..)| known))
         .map(|known| (strsim::jaro_winkler(&known, key), known))
         .max_by(|a, b| a.0.total_cmp(&b.0));
-    let failure = Failure::new(Kind::Usage, format!("there is no setting \"{key}\""));
+    let failure = Failure::new(FailureKind::Usage, format!("there is no setting \"{key}\""));
     match nearest {
         Some((likeness, known)) if likeness > 0.8 => failure.hint(format!("Did you mean {known}?")),
         _ => failure.hint("memoir config list shows what there is."),
@@ -279,12 +279,12 @@ async fn set(
     let path = if in_project { files.project.to_owned() } else { files.home.config_file() };
     let text = read_file(&path)?;
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
-        Failure::new(Kind::Failed, format!("{} has a mistake: {}", path.display(), error.message()))
+        Failure::new(FailureKind::Failed, format!("{} has a mistake: {}", path.display(), error.message()))
             .hint("Mend the file first.")
     })?;
     if !change(&mut document, &name, value) {
         return Err(Failure::new(
-            Kind::Failed,
+            FailureKind::Failed,
             format!("{} has something else in the place of {name}", path.display()),
         )
         .hint("Mend the file; nothing was changed."));
@@ -356,7 +356,7 @@ fn check(text: &str, in_project: bool, path: &Path) -> Result<(), Failure> {
     let config = if in_project { Config::parse_project(text) } else { Config::parse(text) };
     let said = config.and_then(|config| fits(&config));
     said.map_err(|reason| {
-        Failure::new(Kind::Usage, format!("{} would not be right: {reason}", path.display()))
+        Failure::new(FailureKind::Usage, format!("{} would not be right: {reason}", path.display()))
             .hint("Nothing was changed.")
     })
 }
@@ -396,7 +396,7 @@ fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
         partial.finish(&path)
     };
     written().map_err(|error| {
-        Failure::new(Kind::Failed, format!("{} cannot be written: {error}", path.display()))
+        Failure::new(FailureKind::Failed, format!("{} cannot be written: {error}", path.display()))
             .hint("Nothing was changed.")
     })
 }

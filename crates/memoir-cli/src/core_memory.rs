@@ -6,12 +6,13 @@ use anstream::println;
 use memoir_core::{ChangedBy, Clock as _, CoreBlock, CoreChange, CoreEntry, SystemClock};
 use memoir_store::{Change, Store};
 
-use crate::{
-    args::BlockArgs,
-    failure::{Failure, Kind},
-    files::{edit_file, write_private},
-    printable::printable,
+use memoir_runtime::{
+    failure::{Failure, FailureKind},
+    files::write_private,
+    printable,
 };
+
+use crate::{args::BlockArgs, text_editor::edit_file};
 
 /// Where a block is changed: whose project, and where texts can be put aside.
 #[derive(Clone, Copy)]
@@ -36,7 +37,7 @@ pub(crate) async fn show(place: Place<'_>) -> Result<(), Failure> {
 
 pub(crate) async fn edit(wanted: &BlockArgs, place: Place<'_>) -> Result<(), Failure> {
     let block: CoreBlock = wanted.block.parse().map_err(|error: memoir_core::UnknownBlock| {
-        Failure::new(Kind::Usage, error.to_string())
+        Failure::new(FailureKind::Usage, error.to_string())
             .hint(format!("Use {} edit user, for example.", place.command))
     })?;
     let entries = place.store.core_memory(place.project).await?;
@@ -81,12 +82,12 @@ pub(crate) async fn undo(place: Place<'_>) -> Result<(), Failure> {
 fn kept_aside(text: &str, place: Place<'_>, why: &str) -> Failure {
     let path = place.folder.join("core-memory.draft.txt");
     match write_private(&path, text) {
-        Ok(()) => Failure::new(Kind::Failed, why.to_owned()).hint(format!(
+        Ok(()) => Failure::new(FailureKind::Failed, why.to_owned()).hint(format!(
             "Your text is in {}; look at {} show and edit again.",
             path.display(),
             place.command
         )),
-        Err(_) => Failure::new(Kind::Failed, why.to_owned())
+        Err(_) => Failure::new(FailureKind::Failed, why.to_owned())
             .hint(format!("Look at {} show and edit again.", place.command)),
     }
 }

@@ -6,7 +6,7 @@ use memoir_core::{ConversationId, TimeZone, Timestamp, Usd};
 use memoir_store::{CostFilter, CostLine, CostSummary, Store};
 use serde_json::{Value, json};
 
-use crate::failure::Failure;
+use memoir_runtime::failure::Failure;
 
 /// What was spent.
 pub(crate) struct CostReport {

@@ -11,10 +11,12 @@ use memoir_models::Provider;
 use memoir_store::{Inspect as _, Store, Upkeep as _, sqlite::SqliteStore};
 use serde::Serialize;
 
-use crate::{
-    config::Config, config_view, environment::Environment, failure::Failure, home::Home, models::Models,
-    printable::printable, recall,
+use memoir_runtime::{
+    config::Config, connect_recall, environment::Environment, failure::Failure, home::Home, models::Models,
+    printable,
 };
+
+use crate::config_view;
 
 /// How it stands with something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -271,7 +273,7 @@ async fn answering(models: &Models, store: &SqliteStore, findings: &mut Findings
 /// Whether everything can be found.
 async fn index(models: &Models, store: &SqliteStore, findings: &mut Findings) {
     let shared: Arc<dyn Store> = Arc::new(store.clone());
-    let recall = match recall::recall(shared, models, &TimeZone::system(), None).await {
+    let recall = match connect_recall(shared, models, &TimeZone::system(), None, &mut Vec::new()).await {
         Ok(recall) => recall,
         Err(failure) => return findings.failed("index", &failure),
     };
@@ -293,7 +295,7 @@ fn terminal(findings: &mut Findings) {
     }
     let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG")).unwrap_or_default();
     let kind = set("TERM").unwrap_or_default();
-    let width = crate::repl::screen_width();
+    let width = crate::screen::screen_width();
     let colours = if set("NO_COLOR").is_some() { "no colours (NO_COLOR)" } else { "colours" };
     let said = format!("{kind}, {width} columns, {colours}");
     let speaks_unicode = locale.to_lowercase().replace('-', "").contains("utf8");

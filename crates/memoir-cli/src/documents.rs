@@ -2,6 +2,7 @@
 
 use std::{
     fmt::Write as _,
+    io::{Write as _, stdout},
     path::{Path, PathBuf},
 };
 
@@ -13,21 +14,14 @@ use memoir_recall::Recall;
 use memoir_store::Store;
 use memoir_workers::{Office, Progress, Stopped, embed_documents};
 
-use crate::{
-    failure::{Failure, Kind},
-    printable::printable,
-    worker_view,
+use memoir_runtime::{
+    failure::{Failure, FailureKind},
+    home::Home,
+    printable, worker_text,
 };
+use serde_json::json;
 
-impl From<LibraryError> for Failure {
-    fn from(error: LibraryError) -> Self {
-        match error {
-            LibraryError::Store(error) => error.into(),
-            LibraryError::Recall(error) => error.into(),
-            LibraryError::File { .. } => Self::new(Kind::Failed, error.to_string()),
-        }
-    }
-}
+use crate::args::DocsCommand;
 
 /// Who makes the vectors of what was added.
 pub(crate) enum Embedding<'a> {
@@ -39,8 +33,31 @@ pub(crate) enum Embedding<'a> {
     Off,
 }
 
+/// Runs a subcommand of `docs`.
+pub(crate) async fn run(
+    command: DocsCommand,
+    recall: &Recall,
+    home: &Home,
+    embedding: Embedding<'_>,
+) -> Result<(), Failure> {
+    let store = recall.store.as_ref();
+    match command {
+        DocsCommand::Add { paths } => add(&paths, recall, embedding).await,
+        DocsCommand::List { json: false } => print_line(&list(store).await?),
+        DocsCommand::List { json: true } => print_line(&json!(store.documents().await?).to_string()),
+        DocsCommand::Show { name, json: false } => print_line(&show(&name, recall).await?),
+        DocsCommand::Show { name, json: true } => {
+            let document = find(&name, store).await?;
+            let chunks = store.chunks_of(document.id).await?;
+            print_line(&json!({"document": document, "chunks": chunks}).to_string())
+        }
+        DocsCommand::Remove { names } => remove(&names, recall, &home.posts()).await,
+        DocsCommand::Reindex { names } => reindex(&names, recall, embedding).await,
+    }
+}
+
 /// Adds files and folders; says what became of each. A file that cannot be read does not keep the others out.
-pub(crate) async fn add(paths: &[PathBuf], recall: &Recall, embedding: Embedding<'_>) -> Result<(), Failure> {
+async fn add(paths: &[PathBuf], recall: &Recall, embedding: Embedding<'_>) -> Result<(), Failure> {
     let Files { found, faults } = files(paths);
     let mut faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
     let bar = bar(found.len() as u64, "{wide_bar} {pos} of {len} files");
@@ -86,11 +103,11 @@ pub(crate) async fn add(paths: &[PathBuf], recall: &Recall, embedding: Embedding
     let taken: u64 = counts.iter().sum();
     match faults.len() {
         0 => Ok(()),
-        _ if taken == 0 => Err(Failure::new(Kind::Failed, "nothing was added")
+        _ if taken == 0 => Err(Failure::new(FailureKind::Failed, "nothing was added")
             .hint("Give files of text (UTF-8), or folders that hold .md or .txt files.")),
-        1 => Err(Failure::new(Kind::Failed, "one was left out")
+        1 => Err(Failure::new(FailureKind::Failed, "one was left out")
             .hint("Mend it and add it again: the others are not read twice.")),
-        some => Err(Failure::new(Kind::Failed, format!("{some} were left out"))
+        some => Err(Failure::new(FailureKind::Failed, format!("{some} were left out"))
             .hint("Mend them and add them again: the others are not read twice.")),
     }
 }
@@ -130,7 +147,7 @@ async fn give_vectors(recall: &Recall, embedding: Embedding<'_>) -> Result<(), F
     let report = embed_documents(office, &mut told).await?;
     bar.finish_and_clear();
     let trouble = match report.stopped {
-        Some(Stopped::OverBudget(broke)) => Some(worker_view::why(broke).to_owned()),
+        Some(Stopped::OverBudget(broke)) => Some(worker_text::why(broke).to_owned()),
         _ => report.last_error,
     };
     if let Some(trouble) = trouble {
@@ -140,6 +157,10 @@ async fn give_vectors(recall: &Recall, embedding: Embedding<'_>) -> Result<(), F
         );
     }
     Ok(())
+}
+
+fn print_line(text: &str) -> Result<(), Failure> {
+    Ok(writeln!(stdout(), "{text}")?)
 }
 
 fn bar(length: u64, template: &str) -> ProgressBar {
@@ -155,7 +176,7 @@ fn chunks_of(count: u64) -> String {
 }
 
 /// All documents, a line each.
-pub(crate) async fn list(store: &dyn Store) -> Result<String, Failure> {
+async fn list(store: &dyn Store) -> Result<String, Failure> {
     let documents = store.documents().await?;
     if documents.is_empty() {
         return Ok("There are no documents. memoir docs add PATH adds files and folders.".into());
@@ -183,7 +204,7 @@ pub(crate) async fn list(store: &dyn Store) -> Result<String, Failure> {
 }
 
 /// One document with what it says.
-pub(crate) async fn show(name: &str, recall: &Recall) -> Result<String, Failure> {
+async fn show(name: &str, recall: &Recall) -> Result<String, Failure> {
     let document = find(name, recall.store.as_ref()).await?;
     let text = Library { recall }.text(&document).await?;
     let Document { slug, title, date, tags, source, chunks, tokens, .. } = &document;
@@ -210,11 +231,7 @@ pub(crate) async fn remove(names: &[String], recall: &Recall, posts: &Path) -> R
 }
 
 /// Reads some documents anew, or all.
-pub(crate) async fn reindex(
-    names: &[String],
-    recall: &Recall,
-    embedding: Embedding<'_>,
-) -> Result<(), Failure> {
+async fn reindex(names: &[String], recall: &Recall, embedding: Embedding<'_>) -> Result<(), Failure> {
     let documents = match names {
         [] => recall.store.documents().await?,
         names => find_all(names, recall.store.as_ref()).await?,
@@ -244,7 +261,7 @@ pub(crate) async fn reindex(
     }
     match faults.is_empty() {
         true => Ok(()),
-        false => Err(Failure::new(Kind::Failed, "not everything was read anew")
+        false => Err(Failure::new(FailureKind::Failed, "not everything was read anew")
             .hint("What could not be read is remembered as it was.")),
     }
 }
@@ -260,7 +277,7 @@ async fn find_all(names: &[String], store: &dyn Store) -> Result<Vec<Document>, 
 /// The document of a name or a number.
 pub(crate) async fn find(name: &str, store: &dyn Store) -> Result<Document, Failure> {
     store.document(name).await?.ok_or_else(|| {
-        Failure::new(Kind::Usage, format!("there is no document \"{name}\""))
+        Failure::new(FailureKind::Usage, format!("there is no document \"{name}\""))
             .hint("memoir docs list shows all of them.")
     })
 }

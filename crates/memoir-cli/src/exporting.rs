@@ -6,11 +6,14 @@ use memoir_core::{Conversation, TimeZone};
 use memoir_import::memoir::Line;
 use memoir_store::{ConversationList, Store};
 
+use memoir_runtime::{
+    failure::{Failure, FailureKind},
+    files::Partial,
+    printable,
+};
+
 use crate::{
     args::{ExportArgs, ExportFormat},
-    failure::{Failure, Kind},
-    files::Partial,
-    printable::printable,
     progress, talks,
 };
 
@@ -33,7 +36,7 @@ pub(crate) async fn run(wanted: &ExportArgs, store: &dyn Store, zone: &TimeZone)
     };
     // Nothing is there under its name before it is whole.
     let failed = |error: std::io::Error| {
-        Failure::new(Kind::Failed, format!("{} cannot be written: {error}", path.display()))
+        Failure::new(FailureKind::Failed, format!("{} cannot be written: {error}", path.display()))
             .hint("Name another file with -o.")
     };
     let (partial, mut file) = Partial::file(path).map_err(failed)?;

@@ -1,46 +1,39 @@
 //! `memoir -p`: one answer on stdout, everything else on stderr.
 
-use std::{
-    io::{IsTerminal as _, Write as _, stdout},
-    time::Duration,
-};
+use std::io::{IsTerminal as _, Write as _, stdout};
 
 use anstream::eprintln;
 use memoir_agent::{TurnEvent, TurnReport};
-use memoir_core::{ExchangeStatus, TurnInput, WorkerKind};
+use memoir_core::{ExchangeStatus, TurnInput};
 use memoir_redact::without_secrets;
-use memoir_workers::{embed_for_a_while, prepare_digests};
 use tokio_util::sync::CancellationToken;
+
+use memoir_runtime::{
+    failure::{Failure, FailureKind},
+    printable,
+};
 
 use crate::{
     answer_view::AnswerView,
     app::App,
     args::OutputFormat,
-    failure::{Failure, Kind},
     interrupts::Interrupts,
-    printable::printable,
     trace::{self, Verbosity},
 };
 
-/// How long a summary for the next time is waited for.
-const PATIENCE: Duration = Duration::from_secs(10);
-
-/// Answers `prompt` and prints the answer as asked.
-pub(crate) async fn answer(mut app: App, prompt: TurnInput, format: OutputFormat) -> Result<(), Failure> {
-    app.share_out_work();
-    app.workers.office().set_current(app.state.conversation.id());
-    app.state.tools = app.servers.join(&app.state.tools).await;
+/// Answers `input` and prints the answer as asked.
+pub(crate) async fn answer(mut app: App, input: TurnInput, format: OutputFormat) -> Result<(), Failure> {
     let mut printer = Printer::new(format, app.verbosity);
     let cancel = CancellationToken::new();
     let mut observer = |event: TurnEvent| printer.observe(&event);
-    let turn = app.agent.run_turn(&mut app.state, prompt, &mut observer, &cancel);
+    let turn = app.session.turn(input, &mut observer, &cancel);
     let result = Interrupts::listen().cancelling(&cancel, turn).await;
     match result {
         Ok(report) => {
             let printed = printer.print(&report);
             // Ctrl-C ends the wait.
             tokio::select! {
-                () = leave_in_order(&app) => {}
+                () = app.session.background.finish_turn(app.session.runtime.persistence()) => {}
                 _ = tokio::signal::ctrl_c() => {}
             }
             printed
@@ -56,21 +49,6 @@ pub(crate) async fn answer(mut app: App, prompt: TurnInput, format: OutputFormat
             }
             Err(failure)
         }
-    }
-}
-
-/// Does what the next program would miss: nobody else is there to do it.
-async fn leave_in_order(app: &App) {
-    let office = app.workers.office();
-    // What fails here is made up for later, or said then.
-    if app.should_run(WorkerKind::ConversationSummarizer) {
-        let _ = prepare_digests(office, PATIENCE).await;
-    }
-    if app.should_run(WorkerKind::EmbeddingGenerator) {
-        let _ = match app.recall().embedder.is_local() {
-            true => app.recall().catch_up().await.map(drop).map_err(drop),
-            false => embed_for_a_while(office, PATIENCE / 2).await.map_err(drop),
-        };
     }
 }
 
@@ -156,7 +134,7 @@ impl Printer {
         }
         stdout().flush()?;
         if stopped {
-            return Err(Failure::new(Kind::Stopped, report.text.clone())
+            return Err(Failure::new(FailureKind::Stopped, report.text.clone())
                 .hint("What the tools did is kept; go on with -c."));
         }
         Ok(())

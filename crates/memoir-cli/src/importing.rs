@@ -13,10 +13,13 @@ use memoir_import::{
 };
 use memoir_store::Store;
 
+use memoir_runtime::{
+    failure::{Failure, FailureKind},
+    printable,
+};
+
 use crate::{
     args::{Dates, ImportCommand},
-    failure::{Failure, Kind},
-    printable::printable,
     progress,
 };
 
@@ -101,8 +104,11 @@ fn or_found(format: Format, paths: Vec<PathBuf>) -> Result<Vec<PathBuf>, Failure
     }
     let found = found().into_iter().find(|found| found.format == format);
     found.map(|found| found.files).ok_or_else(|| {
-        Failure::new(Kind::Failed, format!("no sessions of {} were found on this machine", format.name()))
-            .hint("Name the files, or the folder they lie in.")
+        Failure::new(
+            FailureKind::Failed,
+            format!("no sessions of {} were found on this machine", format.name()),
+        )
+        .hint("Name the files, or the folder they lie in.")
     })
 }
 
@@ -174,8 +180,9 @@ async fn files(format: Format, paths: &[PathBuf], store: &dyn Store, dry: bool) 
         let path = file.clone();
         // A long one is read while Ctrl-C still works.
         let read_in = tokio::task::spawn_blocking(move || talk_of(format, &path));
-        let talk =
-            read_in.await.map_err(|error| Failure::new(Kind::Failed, format!("reading failed: {error}")))?;
+        let talk = read_in
+            .await
+            .map_err(|error| Failure::new(FailureKind::Failed, format!("reading failed: {error}")))?;
         match talk {
             Ok(talk) => {
                 read += 1;
@@ -208,7 +215,7 @@ fn within(format: Format, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         gather(path, format, &mut found)?;
         if found.is_empty() {
             return Err(Failure::new(
-                Kind::Failed,
+                FailureKind::Failed,
                 format!("{} holds nothing of {}", path.display(), format.name()),
             )
             .hint("Name the files themselves."));
@@ -250,7 +257,7 @@ fn talk_of(format: Format, file: &Path) -> Result<Talk, Failure> {
 
 /// What is wrong with a file, and what it looks like instead.
 fn not_this(file: &Path, text: &str, error: &ImportError) -> Failure {
-    let failure = Failure::new(Kind::Failed, format!("{}: {error}", file.display()));
+    let failure = Failure::new(FailureKind::Failed, format!("{}: {error}", file.display()));
     match (error, detect(text)) {
         (ImportError::NotThis(_), Some(other)) => {
             failure.hint(format!("It looks like {}: memoir import {}.", other.name(), command(other)))
@@ -269,7 +276,7 @@ fn chat(file: &Path, name: Option<String>, dates: Option<Dates>, zone: &TimeZone
         Dates::Year => DateOrder::YearFirst,
     });
     whatsapp(&text, &chat, zone, order).map_err(|error| {
-        Failure::new(Kind::Failed, format!("{}: {error}", file.display())).hint(
+        Failure::new(FailureKind::Failed, format!("{}: {error}", file.display())).hint(
             "In WhatsApp, \"Export chat\" without media makes such a file; --dates says which number of a date comes first.",
         )
     })
@@ -277,7 +284,8 @@ fn chat(file: &Path, name: Option<String>, dates: Option<Dates>, zone: &TimeZone
 
 fn read(file: &Path) -> Result<String, Failure> {
     let failed = |reason: String| {
-        let failure = Failure::new(Kind::Failed, format!("{} cannot be read: {reason}", file.display()));
+        let failure =
+            Failure::new(FailureKind::Failed, format!("{} cannot be read: {reason}", file.display()));
         if !file.exists() {
             return failure.hint("Look whether it lies there, and give its whole path.");
         }

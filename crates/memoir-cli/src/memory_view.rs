@@ -12,14 +12,17 @@ use memoir_recall::Recall;
 use memoir_store::{Forget, Forgotten};
 use serde_json::json;
 
+use memoir_runtime::{
+    dates,
+    failure::{Failure, FailureKind},
+    home::Home,
+    printable,
+};
+
 use crate::{
     args::{ForgetArgs, MemoryCommand},
     core_memory::{self, Place},
-    dates, documents,
-    failure::{Failure, Kind},
-    home::Home,
-    printable::printable,
-    question, talks,
+    documents, question, talks,
 };
 
 /// What it takes to look after memory.
@@ -126,7 +129,7 @@ async fn exchange(id: i64, keeper: &Keeper<'_>) -> Result<Exchange, Failure> {
 }
 
 fn no_such(id: i64) -> Failure {
-    Failure::new(Kind::Usage, format!("there is no exchange {id}"))
+    Failure::new(FailureKind::Usage, format!("there is no exchange {id}"))
         .hint("Search shows the numbers of exchanges beside what it finds, and so do /why and /history.")
 }
 
@@ -158,7 +161,7 @@ async fn unmark(id: i64, kind: Mark, keeper: &Keeper<'_>) -> Result<(), Failure>
 /// Lets go of an instruction of the conversation that is going on.
 pub(crate) async fn release(number: usize, keeper: &Keeper<'_>) -> Result<(), Failure> {
     let none = || {
-        Failure::new(Kind::Usage, format!("there is no instruction {number}"))
+        Failure::new(FailureKind::Usage, format!("there is no instruction {number}"))
             .hint("/memory show lists those of this conversation.")
     };
     let store = &keeper.recall.store;
@@ -171,7 +174,7 @@ pub(crate) async fn release(number: usize, keeper: &Keeper<'_>) -> Result<(), Fa
         println!("No longer kept: {}", printable(&gone));
         Ok(())
     } else {
-        Err(Failure::new(Kind::Failed, "the conversation has moved on meanwhile").hint("Try again."))
+        Err(Failure::new(FailureKind::Failed, "the conversation has moved on meanwhile").hint("Try again."))
     }
 }
 
@@ -189,7 +192,7 @@ async fn forget(wanted: ForgetArgs, keeper: &Keeper<'_>) -> Result<(), Failure> 
     let what = meant(&wanted, recall)?;
     let plan = recall.store.would_forget(what).await?;
     if plan.is_nothing() {
-        return Err(Failure::new(Kind::Usage, "there is nothing like that")
+        return Err(Failure::new(FailureKind::Usage, "there is nothing like that")
             .hint("memoir search shows numbers of exchanges, memoir memory show N those of its messages."));
     }
     println!("{}", tell(&plan));
@@ -225,7 +228,7 @@ fn meant(wanted: &ForgetArgs, recall: &Recall) -> Result<Forget, Failure> {
             since: dates::since(since.as_deref(), recall)?,
             until: dates::until(until.as_deref(), recall)?,
         }),
-        (None, None, None) => Err(Failure::new(Kind::Usage, "say what to forget").hint(
+        (None, None, None) => Err(Failure::new(FailureKind::Usage, "say what to forget").hint(
             "--message, --exchange or --conversation with a number, --document with a name, or --since and --until.",
         )),
     }

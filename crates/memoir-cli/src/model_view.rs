@@ -7,11 +7,11 @@ use memoir_models::{Catalogue, ModelInfo, ModelName, PerMillion, Price, Provider
 use memoir_store::Store;
 use serde_json::{Value, json};
 
-use crate::{
+use memoir_runtime::{
     environment::Environment,
-    failure::{Failure, Kind},
+    failure::{Failure, FailureKind},
     models::{Models, parse},
-    settings::Task,
+    settings::ModelTask,
 };
 
 /// The word that goes back to choosing by itself.
@@ -92,7 +92,7 @@ pub(crate) fn show_json(models: &Models, name: &str) -> Result<Value, Failure> {
 /// Sets the model for a task from now on, and says so, with what may be amiss.
 pub(crate) async fn set(
     name: &str,
-    task: Task,
+    task: ModelTask,
     models: &Models,
     store: &dyn Store,
     now: Timestamp,
@@ -101,29 +101,29 @@ pub(crate) async fn set(
         store.set_setting(task.key(), None, now).await?;
         forget_failures(task, store).await?;
         return Ok(match task {
-            Task::Chat => "The chat model is chosen automatically.".into(),
-            Task::Summarizer => {
+            ModelTask::Chat => "The chat model is chosen automatically.".into(),
+            ModelTask::Summarizer => {
                 "The summarizer is the config's, if it names one; else summaries are made by quotation."
                     .into()
             }
-            Task::Embedder => {
+            ModelTask::Embedder => {
                 "The embedder is the config's, if it names one; else the model that is compiled in.".into()
             }
         });
     }
-    if task == Task::Embedder && name == memoir_embed::NAME {
+    if task == ModelTask::Embedder && name == memoir_embed::NAME {
         store.set_setting(task.key(), Some(name), now).await?;
         forget_failures(task, store).await?;
         return Ok(format!("The embedder model is {name} from now on, which is compiled in."));
     }
     let name = parse(name, "")?;
     let embeds = models.catalogue.embedding(&name).is_some();
-    if embeds && task != Task::Embedder {
-        return Err(Failure::new(Kind::Usage, format!("{name} makes embeddings and cannot talk"))
+    if embeds && task != ModelTask::Embedder {
+        return Err(Failure::new(FailureKind::Usage, format!("{name} makes embeddings and cannot talk"))
             .hint("memoir models list shows those that can."));
     }
-    if !embeds && task == Task::Embedder && models.catalogue.model(&name).is_some() {
-        return Err(Failure::new(Kind::Usage, format!("{name} talks and makes no embeddings"))
+    if !embeds && task == ModelTask::Embedder && models.catalogue.model(&name).is_some() {
+        return Err(Failure::new(FailureKind::Usage, format!("{name} talks and makes no embeddings"))
             .hint("memoir models list shows those that do."));
     }
     store.set_setting(task.key(), Some(&name.to_string()), now).await?;
@@ -141,11 +141,11 @@ pub(crate) async fn set(
 }
 
 /// What one model failed at, another may do.
-async fn forget_failures(task: Task, store: &dyn Store) -> Result<(), Failure> {
+async fn forget_failures(task: ModelTask, store: &dyn Store) -> Result<(), Failure> {
     let workers: &[WorkerKind] = match task {
-        Task::Chat => &[],
-        Task::Summarizer => &[WorkerKind::ExchangeSummarizer, WorkerKind::ConversationSummarizer],
-        Task::Embedder => &[WorkerKind::EmbeddingGenerator],
+        ModelTask::Chat => &[],
+        ModelTask::Summarizer => &[WorkerKind::ExchangeSummarizer, WorkerKind::ConversationSummarizer],
+        ModelTask::Embedder => &[WorkerKind::EmbeddingGenerator],
     };
     for worker in workers {
         store.forget_failures(*worker).await?;

@@ -3,11 +3,9 @@
 use std::io::{self, IsTerminal as _, Read as _, stdin};
 
 use memoir_core::{InputPart, TurnInput};
+use memoir_runtime::failure::{Failure, FailureKind};
 
-use crate::{
-    args::{Args, OutputFormat},
-    failure::{Failure, Kind},
-};
+use crate::args::{Args, OutputFormat};
 
 /// Where the talk takes place.
 pub(crate) enum Talk {
@@ -28,7 +26,7 @@ pub(crate) fn talk(args: &Args) -> Result<Talk, Failure> {
         }
         None if piped => match read_stdin()? {
             text if text.is_empty() => {
-                return Err(Failure::new(Kind::Usage, "there is no terminal and nothing on stdin")
+                return Err(Failure::new(FailureKind::Usage, "there is no terminal and nothing on stdin")
                     .hint_on_its_own_line(
                         "Ask with: memoir -p \"your question\", or pipe the question in.",
                     ));
@@ -38,7 +36,9 @@ pub(crate) fn talk(args: &Args) -> Result<Talk, Failure> {
         None => return in_terminal(args).map(|()| Talk::Terminal),
     };
     if prompt.to_text().trim().is_empty() {
-        return Err(Failure::new(Kind::Usage, "the prompt is empty").hint("Write what you want to ask."));
+        return Err(
+            Failure::new(FailureKind::Usage, "the prompt is empty").hint("Write what you want to ask.")
+        );
     }
     Ok(Talk::Once(prompt))
 }
@@ -48,7 +48,7 @@ pub(crate) fn demo(question: Option<&str>) -> Result<Talk, Failure> {
     match question {
         Some(question) => Ok(Talk::Once(question.into())),
         None if stdin().is_terminal() => on_a_screen().map(|()| Talk::Terminal),
-        None => Err(Failure::new(Kind::Usage, "there is no terminal")
+        None => Err(Failure::new(FailureKind::Usage, "there is no terminal")
             .hint("Ask the demo one question: memoir demo \"your question\".")),
     }
 }
@@ -56,18 +56,16 @@ pub(crate) fn demo(question: Option<&str>) -> Result<Talk, Failure> {
 /// The REPL needs a screen, and has no format to choose.
 fn in_terminal(args: &Args) -> Result<(), Failure> {
     if args.output_format != OutputFormat::Text {
-        return Err(
-            Failure::new(Kind::Usage, "--output-format is for one answer").hint("Add -p \"your question\".")
-        );
+        return Err(Failure::new(FailureKind::Usage, "--output-format is for one answer")
+            .hint("Add -p \"your question\"."));
     }
     on_a_screen()
 }
 
 fn on_a_screen() -> Result<(), Failure> {
     if !io::stdout().is_terminal() {
-        return Err(
-            Failure::new(Kind::Usage, "there is no screen to talk on").hint("Ask with -p \"your question\".")
-        );
+        return Err(Failure::new(FailureKind::Usage, "there is no screen to talk on")
+            .hint("Ask with -p \"your question\"."));
     }
     Ok(())
 }
@@ -76,7 +74,7 @@ fn read_stdin() -> Result<String, Failure> {
     let mut bytes = Vec::new();
     stdin().read_to_end(&mut bytes)?;
     String::from_utf8(bytes).map_err(|_| {
-        Failure::new(Kind::Usage, "the text on stdin is not valid UTF-8")
+        Failure::new(FailureKind::Usage, "the text on stdin is not valid UTF-8")
             .hint("Convert it first, for example with iconv -t UTF-8.")
     })
 }

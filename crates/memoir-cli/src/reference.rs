@@ -6,7 +6,9 @@ use clap::CommandFactory as _;
 use memoir_core::setting::HasSettings;
 use memoir_models::Catalogue;
 
-use crate::{args::Args, commands, environment, model_view};
+use memoir_runtime::environment;
+
+use crate::{args::Args, commands, model_view};
 
 /// `docs/commands.md`.
 pub fn commands_reference() -> String {
@@ -17,12 +19,21 @@ pub fn commands_reference() -> String {
     help(&mut page, &mut program);
     page.push_str("\n## In the REPL\n\nAny unique beginning of a name will do.\n\n");
     page.push_str("| command | what it does |\n| --- | --- |\n");
-    for command in commands::ALL {
-        let usage = commands::usage(*command).replace('|', "\\|");
-        // Writing to a string cannot fail.
-        let _ = writeln!(page, "| `{usage}` | {} |", command.summary());
+    for command in commands::all().get_subcommands() {
+        rows(&mut page, command, &format!("/{}", command.get_name()));
     }
     page
+}
+
+/// A row for a command, and one for each below it.
+fn rows(page: &mut String, command: &clap::Command, path: &str) {
+    let names = command.get_positionals().filter_map(|argument| argument.get_value_names()?.first());
+    let arguments: String = names.map(|name| format!(" {}", name.replace('|', "\\|"))).collect();
+    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+    page.push_str(&format!("| `{path}{arguments}` | {about} |\n"));
+    for below in command.get_subcommands() {
+        rows(page, below, &format!("{path} {}", below.get_name()));
+    }
 }
 
 /// The help of a command and of all below it.

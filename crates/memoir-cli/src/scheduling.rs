@@ -12,14 +12,15 @@ use memoir_store::Store;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use memoir_runtime::{
+    failure::{Failure, FailureKind},
+    permissions, printable, scope,
+    tasks::TaskEngine,
+};
+
 use crate::{
     args::{ScheduleCommand, TaskArgs},
-    failure::{Failure, Kind},
     interrupts::Interrupts,
-    permissions,
-    printable::printable,
-    scope,
-    tasks::TaskEngine,
 };
 
 /// How many runs are shown.
@@ -68,7 +69,7 @@ pub(crate) async fn run(
             engine.scheduler().recover().await?;
             let last = store.runs(Some(task.id), 1).await?;
             if last.first().is_some_and(|run| run.outcome.state == RunState::Running) {
-                return Err(Failure::new(Kind::Failed, format!("{name} is running"))
+                return Err(Failure::new(FailureKind::Failed, format!("{name} is running"))
                     .hint("Wait for its report, or stop whoever runs it."));
             }
             store.remove_task(task.id).await?;
@@ -93,48 +94,47 @@ pub(crate) async fn run(
 async fn add(task: TaskArgs, engine: &TaskEngine, directory: &Path) -> Result<(), Failure> {
     let now = SystemClock.now();
     check_name(&task.name).map_err(|error| {
-        Failure::new(Kind::Usage, error.to_string())
+        Failure::new(FailureKind::Usage, error.to_string())
             .hint("Use letters, numbers, - and _, at most 64 of them.")
     })?;
     let prompt = task.prompt.join(" ");
     if prompt.trim().is_empty() {
-        return Err(
-            Failure::new(Kind::Usage, "a task needs to be told what to do").hint("Say it after the name.")
-        );
+        return Err(Failure::new(FailureKind::Usage, "a task needs to be told what to do")
+            .hint("Say it after the name."));
     }
     let zone = task.zone.clone().or_else(|| engine.zone.iana_name().map(str::to_owned)).ok_or_else(|| {
-        Failure::new(Kind::Usage, "the time zone of this machine has no name")
+        Failure::new(FailureKind::Usage, "the time zone of this machine has no name")
             .hint("Give one: --zone Europe/Berlin.")
     })?;
     let schedule = match (task.cron, task.once) {
         (Some(line), _) => Schedule::Cron { line, zone },
         (None, Some(moment)) => Schedule::Once(moment_of(&moment, &zone)?),
         (None, None) => {
-            return Err(Failure::new(Kind::Usage, "a task needs a time")
+            return Err(Failure::new(FailureKind::Usage, "a task needs a time")
                 .hint("Use --cron \"0 9 * * *\" or --once \"2026-05-01 09:00\"."));
         }
     };
     let due = check(&schedule, now).map_err(refused)?;
     let mode = permissions::mode(&task.approval)?;
     if mode == Mode::ReadOnly && !task.allow.is_empty() {
-        return Err(Failure::new(Kind::Usage, "in the mode read-only no rule allows anything")
+        return Err(Failure::new(FailureKind::Usage, "in the mode read-only no rule allows anything")
             .hint("Add --approval ask: what no rule allows is refused then."));
     }
     if task.budget.is_some_and(|budget| !budget.is_finite() || budget <= 0.0) {
-        return Err(Failure::new(Kind::Usage, "--budget takes an amount of dollars above zero")
+        return Err(Failure::new(FailureKind::Usage, "--budget takes an amount of dollars above zero")
             .hint("--budget 0.05 is five cents for a run."));
     }
     let folder = task.dir.clone().unwrap_or_else(|| directory.to_owned());
     let folder = folder.canonicalize().ok().filter(|folder| folder.is_dir()).ok_or_else(|| {
-        Failure::new(Kind::Usage, format!("{} is no folder", folder.display()))
+        Failure::new(FailureKind::Usage, format!("{} is no folder", folder.display()))
             .hint("--dir names one that exists.")
     })?;
     for rule in &task.allow {
         Rule::parse(RuleEffect::Allow, rule)
-            .map_err(|reason| Failure::new(Kind::Usage, reason.to_string()))?;
+            .map_err(|reason| Failure::new(FailureKind::Usage, reason.to_string()))?;
     }
     if let Some(model) = &task.model {
-        crate::models::parse(model, "--model")?;
+        memoir_runtime::models::parse(model, "--model")?;
     }
     let new = NewTask {
         name: task.name,
@@ -149,7 +149,7 @@ async fn add(task: TaskArgs, engine: &TaskEngine, directory: &Path) -> Result<()
         budget: task.budget.map(Usd::from_dollars),
     };
     if !engine.store.add_task(&new, Some(due), now).await? {
-        return Err(Failure::new(Kind::Usage, format!("there is a task {} already", new.name))
+        return Err(Failure::new(FailureKind::Usage, format!("there is a task {} already", new.name))
             .hint(format!("memoir schedule remove {} makes room.", new.name)));
     }
     println!(
@@ -165,7 +165,7 @@ async fn run_now(task: &Task, engine: &Arc<TaskEngine>) -> Result<(), Failure> {
     let scheduler = engine.scheduler();
     scheduler.recover().await?;
     let Some(begun) = scheduler.begin_now(task).await? else {
-        return Err(Failure::new(Kind::Failed, format!("{} is running already", task.what.name))
+        return Err(Failure::new(FailureKind::Failed, format!("{} is running already", task.what.name))
             .hint("Its report will be in the inbox."));
     };
     let cancel = CancellationToken::new();
@@ -176,7 +176,7 @@ async fn run_now(task: &Task, engine: &Arc<TaskEngine>) -> Result<(), Failure> {
         tokio::spawn(async move { scheduler.perform(&begun, engine.as_ref(), &cancel).await })
     };
     let outcome = Interrupts::listen().cancelling(&cancel, working).await;
-    let outcome = outcome.map_err(|error| Failure::new(Kind::Failed, error.to_string()))??;
+    let outcome = outcome.map_err(|error| Failure::new(FailureKind::Failed, error.to_string()))??;
     if !outcome.report.trim().is_empty() {
         println!("{}", printable(outcome.report.trim_end()));
     }
@@ -189,10 +189,10 @@ async fn run_now(task: &Task, engine: &Arc<TaskEngine>) -> Result<(), Failure> {
             Ok(())
         }
         (RunState::Stopped, _) => {
-            Err(Failure::new(Kind::Interrupted, format!("{} was stopped", task.what.name)))
+            Err(Failure::new(FailureKind::Interrupted, format!("{} was stopped", task.what.name)))
         }
         (state, error) => Err(Failure::new(
-            Kind::Failed,
+            FailureKind::Failed,
             format!(
                 "{} {}: {}",
                 task.what.name,
@@ -284,7 +284,7 @@ fn show(task: &Task, zone: &TimeZone) -> String {
 
 async fn find(name: &str, store: &dyn Store) -> Result<Task, Failure> {
     store.task(name).await?.ok_or_else(|| {
-        Failure::new(Kind::Usage, format!("there is no task \"{name}\""))
+        Failure::new(FailureKind::Usage, format!("there is no task \"{name}\""))
             .hint("memoir schedule list shows all of them.")
     })
 }
@@ -298,13 +298,14 @@ fn refused(error: CronError) -> Failure {
         CronError::Never(_) => "Look at the day and the month: there is no such date.",
         CronError::Over => "Give one that is still to come.",
     };
-    Failure::new(Kind::Usage, error.to_string()).hint(hint)
+    Failure::new(FailureKind::Usage, error.to_string()).hint(hint)
 }
 
 /// A moment as people write it, in a zone.
 fn moment_of(text: &str, zone: &str) -> Result<Timestamp, Failure> {
     let wrong = || {
-        Failure::new(Kind::Usage, format!("\"{text}\" is not a moment")).hint("Write it as 2026-05-01 09:00.")
+        Failure::new(FailureKind::Usage, format!("\"{text}\" is not a moment"))
+            .hint("Write it as 2026-05-01 09:00.")
     };
     let zone = TimeZone::get(zone).map_err(|_| refused(CronError::Zone(zone.to_owned())))?;
     let moment = match text.parse::<jiff::Timestamp>() {

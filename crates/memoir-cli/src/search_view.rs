@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use memoir_core::{DocumentPassage, Passage, Recalled, Recollection, TimeZone};
 
-use crate::printable::printable;
+use memoir_runtime::printable;
 
 /// Passages with source, date and score, or that there are none.
 pub(crate) fn text(found: &Recollection, zone: &TimeZone) -> String {

@@ -10,13 +10,12 @@ use memoir_core::{Conversation, ConversationId, Exchange, Message, Role, TimeZon
 use memoir_store::{ConversationList, ConversationTitle, Store};
 use serde_json::json;
 
-use crate::{
-    answer_view::rendered,
-    args::ConversationsCommand,
-    failure::{Failure, Kind},
-    printable::printable,
-    scope,
+use memoir_runtime::{
+    failure::{Failure, FailureKind},
+    printable, scope,
 };
+
+use crate::{answer_view::rendered, args::ConversationsCommand};
 
 /// Does what is asked.
 pub(crate) async fn run(
@@ -61,7 +60,7 @@ pub(crate) fn project(directory: &Path) -> String {
 /// A conversation, which must be there.
 pub(crate) async fn find(id: ConversationId, store: &dyn Store) -> Result<Conversation, Failure> {
     store.conversation(id).await?.ok_or_else(|| {
-        Failure::new(Kind::Usage, format!("there is no conversation {id}"))
+        Failure::new(FailureKind::Usage, format!("there is no conversation {id}"))
             .hint("memoir conversations list shows them.")
     })
 }

@@ -4,38 +4,16 @@ use std::path::PathBuf;
 
 use anstream::{eprintln, println};
 use memoir_core::{ConversationId, Provenance, TimeZone};
-use memoir_docs::{Material, Writer, WriterError, size};
+use memoir_docs::{Material, Writer, size};
 use memoir_models::ChatModel;
 use memoir_recall::{Recall, to_markdown};
 use memoir_store::Span;
 
-use crate::{
+use memoir_runtime::{
     dates::{since, until},
-    failure::{Failure, Kind},
-    printable::printable,
+    failure::{Failure, FailureKind},
+    printable,
 };
-
-impl From<WriterError> for Failure {
-    fn from(error: WriterError) -> Self {
-        let said = error.to_string();
-        match error {
-            WriterError::Model(error) => error.into(),
-            WriterError::Store(error) => error.into(),
-            WriterError::NothingSaid => Self::new(Kind::Failed, said)
-                .hint("memoir search finds a conversation; memoir write --conversation ID takes it."),
-            WriterError::TooMuch => {
-                Self::new(Kind::Failed, said).hint("Take less of it with --since and --until.")
-            }
-            WriterError::NoPost => Self::new(Kind::Failed, said).hint("Try again, or take another model."),
-            WriterError::NotSaved { .. } => {
-                Self::new(Kind::Failed, said).hint("Nothing was kept; make room and write it again.")
-            }
-            WriterError::NotFiled { path, .. } => {
-                Self::new(Kind::Failed, said).hint(format!("memoir docs add {} files it.", path.display()))
-            }
-        }
-    }
-}
 
 /// What is to be written from, in the user's words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -50,7 +28,7 @@ impl Wanted {
     pub(crate) fn span(&self, recall: &Recall) -> Result<Span, Failure> {
         let (since, until) = (since(self.since.as_deref(), recall)?, until(self.until.as_deref(), recall)?);
         if since.zip(until).is_some_and(|(since, until)| since >= until) {
-            return Err(Failure::new(Kind::Usage, "the end comes before the beginning")
+            return Err(Failure::new(FailureKind::Usage, "the end comes before the beginning")
                 .hint("Give an earlier day with --since, or a later one with --until."));
         }
         Ok(Span { conversation: self.conversation, since, until })

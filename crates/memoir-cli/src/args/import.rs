@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
 
+use crate::completion_source::Source;
+
 /// What can be brought in.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ImportCommand {
@@ -22,6 +24,7 @@ pub(crate) enum ImportCommand {
     /// A chat that WhatsApp exported as text: a conversation for each day
     Whatsapp {
         /// The file
+        #[arg(add = Source::Files)]
         file: PathBuf,
         /// What the chat is called; what the file is called if left out
         #[arg(long)]
@@ -39,7 +42,7 @@ pub(crate) enum ImportCommand {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportArgs {
     /// Files and folders
-    #[arg(required = true)]
+    #[arg(required = true, add = Source::Files)]
     pub(crate) paths: Vec<PathBuf>,
     /// Say what would be added, and add nothing
     #[arg(long)]
@@ -50,6 +53,7 @@ pub(crate) struct ImportArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct FoundArgs {
     /// Files and folders
+    #[arg(add = Source::Files)]
     pub(crate) paths: Vec<PathBuf>,
     /// Say what would be added, and add nothing
     #[arg(long)]

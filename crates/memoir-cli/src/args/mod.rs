@@ -16,7 +16,9 @@ pub(crate) use memory::{
     BlockArgs, ConversationsCommand, ExportArgs, ExportFormat, ForgetArgs, MemoryCommand, RestoreArgs,
     SearchArgs,
 };
-pub(crate) use program::{ConfigCommand, EvalCommand, EvalMode, ModelsCommand, Script, WorkerCommand};
+pub(crate) use program::{
+    ConfigCommand, EvalCommand, EvalMode, ModelsCommand, Script, TaskArgument, WorkerCommand,
+};
 pub(crate) use tasks::{ScheduleCommand, TaskArgs};
 
 /// A terminal AI agent that remembers.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
 
-use crate::settings::Task;
+use memoir_runtime::settings::ModelTask;
 
 /// What workers can be told.
 #[derive(Debug, Subcommand)]
@@ -69,9 +69,30 @@ pub(crate) enum ModelsCommand {
         /// Its name; "auto" goes back to choosing by itself
         name: String,
         /// What it is used for
-        #[arg(long = "for", value_name = "TASK", value_enum, default_value_t = Task::Chat)]
-        task: Task,
+        #[arg(long = "for", value_name = "TASK", value_enum, default_value_t = TaskArgument::Chat)]
+        task: TaskArgument,
     },
+}
+
+/// What a model is set for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TaskArgument {
+    /// Answering
+    Chat,
+    /// Summarising in the background
+    Summarizer,
+    /// Telling the meaning of what is said
+    Embedder,
+}
+
+impl From<TaskArgument> for ModelTask {
+    fn from(argument: TaskArgument) -> Self {
+        match argument {
+            TaskArgument::Chat => Self::Chat,
+            TaskArgument::Summarizer => Self::Summarizer,
+            TaskArgument::Embedder => Self::Embedder,
+        }
+    }
 }
 
 /// What can be done with settings.

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
+use crate::completion_source::Source;
+
 /// What can be done with tasks.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ScheduleCommand {
@@ -18,6 +20,7 @@ pub(crate) enum ScheduleCommand {
     /// Show one task
     Show {
         /// Its name
+        #[arg(add = Source::Tasks)]
         name: String,
         /// Print JSON
         #[arg(long)]
@@ -26,26 +29,31 @@ pub(crate) enum ScheduleCommand {
     /// Run a task now, and show its report
     Run {
         /// Its name
+        #[arg(add = Source::Tasks)]
         name: String,
     },
     /// Have a task wait
     Pause {
         /// Its name
+        #[arg(add = Source::Tasks)]
         name: String,
     },
     /// Have a task go on
     Resume {
         /// Its name
+        #[arg(add = Source::Tasks)]
         name: String,
     },
     /// Remove a task, with its runs and what it remembers of them
     Remove {
         /// Its name
+        #[arg(add = Source::Tasks)]
         name: String,
     },
     /// Show the last runs of a task, with their reports
     History {
         /// Its name
+        #[arg(add = Source::Tasks)]
         name: String,
         /// At most so many
         #[arg(long, default_value_t = 10)]
@@ -62,7 +70,7 @@ pub(crate) struct TaskArgs {
     /// Its name: letters, numbers, - and _
     pub(crate) name: String,
     /// What is to be done
-    #[arg(required = true, num_args = 1..)]
+    #[arg(required = true, num_args = 1.., add = Source::FreeText)]
     pub(crate) prompt: Vec<String>,
     /// When, again and again: minute, hour, day, month, weekday; six fields begin with seconds
     #[arg(long, value_name = "LINE", conflicts_with = "once")]

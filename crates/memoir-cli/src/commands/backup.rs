@@ -1,42 +1,37 @@
 //! `/backup`: a copy of the whole memory.
 
-use async_trait::async_trait;
+use std::path::PathBuf;
 
-use super::{Command, Next};
-use crate::{
-    app::{App, Kept},
-    backup,
-    failure::{Failure, Kind},
-    paths::expand_home,
+use super::{Next, Run};
+use memoir_runtime::{
+    Persistence,
+    failure::{Failure, FailureKind},
 };
 
-pub(super) struct Backup;
+use crate::{app::App, backup, completion_source::Source};
 
-#[async_trait]
-impl Command for Backup {
-    fn name(&self) -> &'static str {
-        "backup"
-    }
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Directory to create; named after the moment if left out
+    #[arg(value_name = "FOLDER", add = Source::Files)]
+    folder: Option<PathBuf>,
+}
 
-    fn arguments(&self) -> &'static str {
-        "[FOLDER]"
-    }
+impl Run for Arguments {
+    const NEEDS_MEMORY: bool = true;
 
-    fn summary(&self) -> &'static str {
-        "Copy the whole memory into a folder, and check the copy."
-    }
-
-    fn needs_memory(&self) -> bool {
-        true
-    }
-
-    async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {
-        if app.kept == Kept::Demo {
-            return Err(Failure::new(Kind::Usage, "the memory of the demo is thrown away")
+    async fn run(self, app: &mut App) -> Result<Next, Failure> {
+        if app.session.runtime.persistence() == Persistence::Demo {
+            return Err(Failure::new(FailureKind::Usage, "the memory of the demo is thrown away")
                 .hint("/export writes down what was said."));
         }
-        let folder = Some(arguments).filter(|folder| !folder.is_empty()).map(expand_home);
-        backup::back_up(folder.as_deref(), app.agent.store.as_ref(), &app.home, &app.zone).await?;
+        backup::back_up(
+            self.folder.as_deref(),
+            app.session.agent.store.as_ref(),
+            app.session.runtime.home(),
+            app.session.runtime.zone(),
+        )
+        .await?;
         Ok(Next::Prompt)
     }
 }

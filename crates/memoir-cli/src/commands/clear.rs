@@ -2,24 +2,16 @@
 
 use std::io::{Write as _, stdout};
 
-use async_trait::async_trait;
+use super::{Next, Run};
+use memoir_runtime::failure::Failure;
 
-use super::{Command, Next};
-use crate::{app::App, failure::Failure};
+use crate::app::App;
 
-pub(super) struct Clear;
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {}
 
-#[async_trait]
-impl Command for Clear {
-    fn name(&self) -> &'static str {
-        "clear"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Clear the screen; the conversation goes on (/new ends it)."
-    }
-
-    async fn run(&self, _arguments: &str, _app: &mut App) -> Result<Next, Failure> {
+impl Run for Arguments {
+    async fn run(self, _app: &mut App) -> Result<Next, Failure> {
         // To the upper left, then everything away.
         write!(stdout(), "\x1b[H\x1b[2J")?;
         stdout().flush()?;

@@ -3,80 +3,81 @@
 use std::fmt::Write as _;
 
 use anstream::{print, println};
-use async_trait::async_trait;
 use memoir_agent::ContextReport;
 use memoir_core::{Usage, Usd};
 
-use super::{Command, Next};
-use crate::{
-    app::App,
-    failure::{Failure, Kind},
-    settings,
-};
+use super::{Next, Run};
+use memoir_runtime::{failure::Failure, settings};
 
-pub(super) struct Context;
+use crate::{app::App, completion_source::Source};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// List the settings of the context
+    Config,
+    /// Change a setting for good
+    Set {
+        /// Setting to change
+        #[arg(value_name = "KEY", add = Source::ContextSettings)]
+        key: String,
+        /// New value, or `default`
+        #[arg(value_name = "VALUE", required = true, num_args = 1..)]
+        value: Vec<String>,
+    },
+}
 
 const HINT: &str = "See /context config for what there is.";
 
-#[async_trait]
-impl Command for Context {
-    fn name(&self) -> &'static str {
-        "context"
-    }
-
-    fn arguments(&self) -> &'static str {
-        "[config | set KEY VALUE]"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Show what is sent, layer by layer; change how much."
-    }
-
-    async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {
-        let (word, rest) = arguments.split_once(char::is_whitespace).unwrap_or((arguments, ""));
-        match (word, rest.trim().split_once(char::is_whitespace)) {
-            ("", None) => show(app).await?,
-            ("config", None) => {
-                print!("{}", settings::list(&app.state.context));
+impl Run for Arguments {
+    async fn run(self, app: &mut App) -> Result<Next, Failure> {
+        match self.action {
+            None => show(app).await?,
+            Some(Action::Config) => {
+                print!("{}", settings::list(&app.session.state.context));
                 println!(
                     "\nChange one with /context set KEY VALUE; /context set KEY default goes back to the config's."
                 );
             }
-            ("set", Some((key, value))) => {
-                let (config, store) = (&app.models.config, app.agent.store.as_ref());
-                let (setting, changed) =
-                    settings::change((key, value.trim()), &app.state.context, config, store, HINT).await?;
-                app.state.context = changed;
-                println!("{} is {} from now on.", setting.key, setting.show(&app.state.context));
-            }
-            _ => {
-                return Err(Failure::new(Kind::Usage, format!("/context {arguments} is not understood"))
-                    .hint("Use /context, /context config or /context set KEY VALUE."));
-            }
+            Some(Action::Set { key, value }) => set(&key, &value.join(" "), app).await?,
         }
         Ok(Next::Prompt)
     }
 }
 
+async fn set(key: &str, value: &str, app: &mut App) -> Result<(), Failure> {
+    let (config, store) = (&app.session.runtime.models().config, app.session.agent.store.as_ref());
+    let (setting, changed) =
+        settings::change((key, value), &app.session.state.context, config, store, HINT).await?;
+    app.session.state.context = changed;
+    println!("{} is {} from now on.", setting.key, setting.show(&app.session.state.context));
+    Ok(())
+}
+
 async fn show(app: &App) -> Result<(), Failure> {
-    if app.state.model.provenance() == memoir_core::Provenance::Derived {
-        println!("{} reads no context: it answers with what memory says.", app.choice.name);
+    if app.session.state.model.provenance() == memoir_core::Provenance::Derived {
+        println!("{} reads no context: it answers with what memory says.", app.session.choice.name);
         return Ok(());
     }
-    let report = match &app.last_context {
+    let report = match &app.session.last_context {
         Some(report) => {
             println!("The last request:");
             report.clone()
         }
         None => {
             println!("Before your next prompt:");
-            app.agent.preview(&app.state, "").await?
+            app.session.agent.preview(&app.session.state, "").await?
         }
     };
     print!(
         "{}",
         table(&report, |tokens| {
-            app.state.model.cost(&Usage { input_tokens: tokens, ..Usage::default() })
+            app.session.state.model.cost(&Usage { input_tokens: tokens, ..Usage::default() })
         })
     );
     Ok(())

@@ -3,52 +3,44 @@
 use std::io::{Write as _, stdout};
 
 use anstream::println;
-use async_trait::async_trait;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
-use super::{Command, Next};
-use crate::{
-    app::App,
-    failure::{Failure, Kind},
-};
+use super::{Next, Run};
+use memoir_runtime::failure::{Failure, FailureKind};
 
-pub(super) struct Copy;
+use crate::app::App;
 
-#[async_trait]
-impl Command for Copy {
-    fn name(&self) -> &'static str {
-        "copy"
-    }
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// What to copy; all of it if left out
+    part: Option<Part>,
+}
 
-    fn arguments(&self) -> &'static str {
-        "[code]"
-    }
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    /// The last code block
+    Code,
+}
 
-    fn summary(&self) -> &'static str {
-        "Copy the last answer, or the last code in it."
-    }
-
-    async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {
-        let nothing =
-            || Failure::new(Kind::Usage, "there is no answer to copy yet").hint("Ask something first.");
-        let answer = match (&app.last_answer, app.state.conversation.id()) {
+impl Run for Arguments {
+    async fn run(self, app: &mut App) -> Result<Next, Failure> {
+        let nothing = || {
+            Failure::new(FailureKind::Usage, "there is no answer to copy yet").hint("Ask something first.")
+        };
+        let answer = match (&app.session.last_answer, app.session.state.conversation.id()) {
             (Some(answer), _) => answer.clone(),
             (None, Some(id)) => {
-                let last = app.agent.store.exchanges(id, 1).await?.pop().ok_or_else(nothing)?;
+                let last = app.session.agent.store.exchanges(id, 1).await?.pop().ok_or_else(nothing)?;
                 last.assistant_message
             }
             (None, None) => return Err(nothing()),
         };
-        let text = match arguments {
-            "" => answer,
-            "code" => last_code(&answer).ok_or_else(|| {
-                Failure::new(Kind::Usage, "there is no code in the last answer")
+        let text = match self.part {
+            None => answer,
+            Some(Part::Code) => last_code(&answer).ok_or_else(|| {
+                Failure::new(FailureKind::Usage, "there is no code in the last answer")
                     .hint("/copy takes all of it.")
             })?,
-            other => {
-                return Err(Failure::new(Kind::Usage, format!("/copy {other} is not understood"))
-                    .hint("Use /copy or /copy code."));
-            }
         };
         // The terminal does it, here or at the other end of ssh (OSC 52).
         write!(stdout(), "\x1b]52;c;{}\x07", STANDARD.encode(&text))?;

@@ -1,26 +1,21 @@
 //! `/cost`: what was spent.
 
 use anstream::println;
-use async_trait::async_trait;
 
-use super::{Command, Next};
-use crate::{app::App, cost_view, failure::Failure};
+use super::{Next, Run};
+use memoir_runtime::failure::Failure;
 
-pub(super) struct Cost;
+use crate::{app::App, cost_view};
 
-#[async_trait]
-impl Command for Cost {
-    fn name(&self) -> &'static str {
-        "cost"
-    }
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {}
 
-    fn summary(&self) -> &'static str {
-        "Show what was spent: here, today, by purpose and model."
-    }
-
-    async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {
-        let (store, now) = (app.agent.store.as_ref(), app.agent.clock.now());
-        let report = cost_view::gather(store, app.state.conversation.id(), now, &app.zone).await?;
+impl Run for Arguments {
+    async fn run(self, app: &mut App) -> Result<Next, Failure> {
+        let (store, now) = (app.session.agent.store.as_ref(), app.session.agent.clock.now());
+        let report =
+            cost_view::gather(store, app.session.state.conversation.id(), now, app.session.runtime.zone())
+                .await?;
         println!("{}", report.to_text().trim_end());
         Ok(Next::Prompt)
     }

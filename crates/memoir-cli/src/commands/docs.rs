@@ -2,67 +2,48 @@
 
 use std::path::PathBuf;
 
-use anstream::println;
-use async_trait::async_trait;
 use memoir_core::WorkerKind;
 
-use super::{Command, Next};
+use super::{Next, Run};
+use memoir_runtime::failure::Failure;
+
 use crate::{
     app::App,
+    args::DocsCommand,
     documents::{self, Embedding},
-    failure::{Failure, Kind},
 };
 
-pub(super) struct Docs;
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Option<DocsCommand>,
+}
 
-#[async_trait]
-impl Command for Docs {
-    fn name(&self) -> &'static str {
-        "docs"
-    }
+impl Run for Arguments {
+    const NEEDS_MEMORY: bool = true;
 
-    fn arguments(&self) -> &'static str {
-        "[list | add FILE… | show DOCUMENT | remove DOCUMENT… | reindex [DOCUMENT…]]"
-    }
-
-    fn needs_memory(&self) -> bool {
-        true
-    }
-
-    fn summary(&self) -> &'static str {
-        "Documents: files that are remembered, and posts."
-    }
-
-    async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {
-        let (what, rest) = arguments.split_once(char::is_whitespace).unwrap_or((arguments, ""));
-        let names: Vec<String> = rest.split_whitespace().map(str::to_owned).collect();
-        let recall = app.recall();
-        let embedding = match app.worker_settings.is_on(WorkerKind::EmbeddingGenerator) {
+    async fn run(self, app: &mut App) -> Result<Next, Failure> {
+        let recall = app.session.recall();
+        let embedding = match app.session.background.settings.is_on(WorkerKind::EmbeddingGenerator) {
             true => Embedding::InBackground,
             false => Embedding::Off,
         };
-        match (what, names.as_slice()) {
-            ("" | "list", []) => println!("{}", documents::list(recall.store.as_ref()).await?),
-            ("add", [_, ..]) => {
-                // One path may have spaces in it.
-                let whole = PathBuf::from(rest.trim());
-                let paths =
-                    if whole.exists() { vec![whole] } else { names.iter().map(PathBuf::from).collect() };
-                let added = documents::add(&paths, recall, embedding).await;
-                app.workers.wake();
-                added?;
-            }
-            ("show", [name]) => println!("{}", documents::show(name, recall).await?),
-            ("remove", [_, ..]) => documents::remove(&names, recall, &app.home.posts()).await?,
-            ("reindex", _) => {
-                documents::reindex(&names, recall, embedding).await?;
-                app.workers.wake();
-            }
-            _ => {
-                return Err(Failure::new(Kind::Usage, format!("/docs {arguments} is not understood"))
-                    .hint("/help docs shows how it is used."));
-            }
+        let changes = matches!(self.command, Some(DocsCommand::Add { .. } | DocsCommand::Reindex { .. }));
+        let command = match self.command.unwrap_or(DocsCommand::List { json: false }) {
+            DocsCommand::Add { paths } => DocsCommand::Add { paths: with_spaces(paths) },
+            command => command,
+        };
+        let outcome = documents::run(command, recall, app.session.runtime.home(), embedding).await;
+        if changes {
+            app.session.background.runner.wake();
         }
-        Ok(Next::Prompt)
+        outcome.map(|()| Next::Prompt)
     }
+}
+
+/// One path with spaces in it may be typed without quotation marks.
+fn with_spaces(words: Vec<PathBuf>) -> Vec<PathBuf> {
+    let typed: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    let whole = PathBuf::from(typed.join(" "));
+    if whole.exists() { vec![whole] } else { words }
 }

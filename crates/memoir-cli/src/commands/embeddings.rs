@@ -1,57 +1,61 @@
 //! `/embeddings`: the vectors of what was said.
 
 use anstream::println;
-use async_trait::async_trait;
 use indicatif::{ProgressBar, ProgressStyle};
 use memoir_core::{SubjectKind, WorkerKind};
 use memoir_store::EmbeddingCount;
 use memoir_workers::{Progress, Stopped, run_until_idle};
 
-use super::{Command, Next, summarizer};
-use crate::{
-    app::App,
-    failure::{Failure, Kind},
-    worker_view,
+use super::{Next, Run, summarizer};
+use memoir_runtime::{
+    failure::{Failure, FailureKind},
+    worker_text,
 };
 
-pub(super) struct Embeddings;
+use crate::app::App;
 
-#[async_trait]
-impl Command for Embeddings {
-    fn name(&self) -> &'static str {
-        "embeddings"
-    }
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
 
-    fn arguments(&self) -> &'static str {
-        "[on | off | rebuild [yes]]"
-    }
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Embed new messages from now on
+    On,
+    /// Stop embedding messages
+    Off,
+    /// Delete all vectors and make them again
+    Rebuild {
+        /// Do it, instead of saying what it would do
+        confirmation: Option<Confirmation>,
+    },
+}
 
-    fn summary(&self) -> &'static str {
-        "Whether messages get their vectors; make all of them anew."
-    }
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Confirmation {
+    Yes,
+}
 
-    async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {
-        let words: Vec<&str> = arguments.split_whitespace().collect();
-        match words.as_slice() {
-            [] => {}
-            [switch @ ("on" | "off")] => {
-                summarizer::turn(&[WorkerKind::EmbeddingGenerator], switch, app).await?;
-            }
-            ["rebuild"] => {
+impl Run for Arguments {
+    async fn run(self, app: &mut App) -> Result<Next, Failure> {
+        let kind = WorkerKind::EmbeddingGenerator;
+        match self.action {
+            None => {}
+            Some(Action::On) => summarizer::turn(&[kind], "on", app).await?,
+            Some(Action::Off) => summarizer::turn(&[kind], "off", app).await?,
+            Some(Action::Rebuild { confirmation: None }) => {
                 println!(
                     "All vectors are deleted and made anew by {}; until that is done, what has none is found by its words. \
                      /embeddings rebuild yes does it.",
-                    app.recall().embedder.name()
+                    app.session.recall().embedder.name()
                 );
                 return Ok(Next::Prompt);
             }
-            ["rebuild", "yes"] => rebuild(app).await?,
-            _ => {
-                return Err(Failure::new(Kind::Usage, format!("/embeddings {arguments} is not understood"))
-                    .hint("Use /embeddings, /embeddings on, /embeddings off or /embeddings rebuild."));
-            }
+            Some(Action::Rebuild { confirmation: Some(Confirmation::Yes) }) => rebuild(app).await?,
         }
-        summarizer::show(WorkerKind::EmbeddingGenerator, app).await?;
+        summarizer::show(kind, app).await?;
         show(app).await?;
         Ok(Next::Prompt)
     }
@@ -59,12 +63,12 @@ impl Command for Embeddings {
 
 /// Who makes vectors, and how many there are.
 async fn show(app: &App) -> Result<(), Failure> {
-    let embedder = &app.recall().embedder;
+    let embedder = &app.session.recall().embedder;
     println!("Meaning is told by {}; /models set NAME embedder names another.", embedder.name());
     if !embedder.is_available() {
         println!("It cannot be called as things are set up, so that memory is searched by words alone.");
     }
-    let counts = app.agent.store.embedding_counts().await?;
+    let counts = app.session.agent.store.embedding_counts().await?;
     let mut models: Vec<&str> = counts.iter().map(|known| known.model.as_str()).collect();
     models.dedup();
     for model in models {
@@ -83,25 +87,27 @@ async fn show(app: &App) -> Result<(), Failure> {
 
 /// Ctrl-C leaves the rest to the worker, or to the next start: the REPL lets the workers go on after it.
 async fn rebuild(app: &App) -> Result<(), Failure> {
-    if !app.recall().embedder.is_available() {
-        return Err(Failure::new(Kind::Failed, format!("{} cannot be called", app.recall().embedder.name()))
-            .hint("Set its key, or /models set auto embedder for the compiled-in model."));
+    if !app.session.recall().embedder.is_available() {
+        return Err(Failure::new(
+            FailureKind::Failed,
+            format!("{} cannot be called", app.session.recall().embedder.name()),
+        )
+        .hint("Set its key, or /models set auto embedder for the compiled-in model."));
     }
-    app.workers.pause().await;
+    app.session.background.runner.pause().await;
     let outcome = make_anew(app).await;
-    if !app.workers_paused {
-        app.workers.resume();
+    if !app.session.background.is_paused {
+        app.session.background.runner.resume();
     }
     outcome
 }
 
 async fn make_anew(app: &App) -> Result<(), Failure> {
-    let (store, office) = (&app.agent.store, app.workers.office());
+    let (store, office) = (&app.session.agent.store, app.session.background.context());
     let kind = WorkerKind::EmbeddingGenerator;
     if let Some(broke) = office.broke(kind).await? {
-        return Err(
-            Failure::new(Kind::Failed, worker_view::why(broke)).hint("The vectors were left as they are.")
-        );
+        return Err(Failure::new(FailureKind::Failed, worker_text::why(broke))
+            .hint("The vectors were left as they are."));
     }
     store.delete_embeddings().await?;
     let bar = ProgressBar::new(store.pending(&office.claim(kind)).await?);
@@ -117,11 +123,11 @@ async fn make_anew(app: &App) -> Result<(), Failure> {
     bar.finish_and_clear();
     println!("{} vectors were made anew.", bar.position());
     let trouble = reports.into_iter().find_map(|report| match report.stopped {
-        Some(Stopped::OverBudget(broke)) => Some(worker_view::why(broke).to_owned()),
+        Some(Stopped::OverBudget(broke)) => Some(worker_text::why(broke).to_owned()),
         _ => report.last_error,
     });
     match trouble {
-        Some(trouble) => Err(Failure::new(Kind::Failed, trouble)
+        Some(trouble) => Err(Failure::new(FailureKind::Failed, trouble)
             .hint("What is missing is made in the background; /worker status shows how that goes.")),
         None => Ok(()),
     }

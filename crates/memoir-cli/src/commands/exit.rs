@@ -1,23 +1,15 @@
 //! `/exit`: leave.
 
-use async_trait::async_trait;
+use super::{Next, Run};
+use memoir_runtime::failure::Failure;
 
-use super::{Command, Next};
-use crate::{app::App, failure::Failure};
+use crate::app::App;
 
-pub(super) struct Exit;
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {}
 
-#[async_trait]
-impl Command for Exit {
-    fn name(&self) -> &'static str {
-        "exit"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Leave; Ctrl-D does the same."
-    }
-
-    async fn run(&self, _arguments: &str, _app: &mut App) -> Result<Next, Failure> {
+impl Run for Arguments {
+    async fn run(self, _app: &mut App) -> Result<Next, Failure> {
         Ok(Next::Quit)
     }
 }

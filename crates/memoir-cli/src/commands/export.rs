@@ -1,51 +1,54 @@
 //! `/export`: this conversation, written down.
 
-use async_trait::async_trait;
+use clap::ValueEnum as _;
 
-use super::{Command, Next};
+use super::{Next, Run};
+use memoir_runtime::failure::{Failure, FailureKind};
+
 use crate::{
     app::App,
     args::{ExportArgs, ExportFormat},
+    completion_source::Source,
     exporting,
-    failure::{Failure, Kind},
     paths::expand_home,
 };
 
-pub(super) struct Export;
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Format, and the file to write to; by the name of the file, or Markdown, if left out
+    #[arg(value_name = "[FORMAT] [FILE]", num_args = 0..=2, add = Source::Files)]
+    words: Vec<String>,
+}
 
-#[async_trait]
-impl Command for Export {
-    fn name(&self) -> &'static str {
-        "export"
-    }
-
-    fn arguments(&self) -> &'static str {
-        "[markdown | jsonl] [FILE]"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Write this conversation to a file, or show it."
-    }
-
-    async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {
-        let (word, rest) = arguments.split_once(char::is_whitespace).unwrap_or((arguments, ""));
-        let (format, file) = match word {
-            "markdown" => (Some(ExportFormat::Markdown), rest),
-            "jsonl" => (Some(ExportFormat::Jsonl), rest),
-            _ => (None, arguments),
+impl Run for Arguments {
+    async fn run(self, app: &mut App) -> Result<Next, Failure> {
+        let (format, file) = match self.words.as_slice() {
+            [] => (None, None),
+            [word] => match ExportFormat::from_str(word, false) {
+                Ok(format) => (Some(format), None),
+                Err(_) => (None, Some(word)),
+            },
+            [format, file, ..] => {
+                let format = ExportFormat::from_str(format, false).map_err(|_| {
+                    Failure::new(FailureKind::Usage, format!("there is no format \"{format}\""))
+                        .hint("Use /export, /export FILE, /export markdown FILE or /export jsonl FILE.")
+                })?;
+                (Some(format), Some(file))
+            }
         };
-        let by_name = if file.ends_with(".jsonl") { ExportFormat::Jsonl } else { ExportFormat::Markdown };
-        let id = app.state.conversation.id().ok_or_else(|| {
-            Failure::new(Kind::Usage, "nothing has been said here yet")
+        let is_jsonl = file.is_some_and(|file| file.ends_with(".jsonl"));
+        let by_name = if is_jsonl { ExportFormat::Jsonl } else { ExportFormat::Markdown };
+        let id = app.session.state.conversation.id().ok_or_else(|| {
+            Failure::new(FailureKind::Usage, "nothing has been said here yet")
                 .hint("memoir export writes down all conversations.")
         })?;
         let wanted = ExportArgs {
             format: format.unwrap_or(by_name),
             conversation: Some(id.get()),
             scope: None,
-            output: Some(file.trim()).filter(|file| !file.is_empty()).map(expand_home),
+            output: file.map(|file| expand_home(file)),
         };
-        exporting::run(&wanted, app.agent.store.as_ref(), &app.zone).await?;
+        exporting::run(&wanted, app.session.agent.store.as_ref(), app.session.runtime.zone()).await?;
         Ok(Next::Prompt)
     }
 }

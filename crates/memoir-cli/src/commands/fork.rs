@@ -1,34 +1,27 @@
 //! `/fork`: another conversation that begins with this one.
 
 use anstream::println;
-use async_trait::async_trait;
 use memoir_agent::CurrentConversation;
 
-use super::{Command, Next};
-use crate::{
-    app::App,
-    failure::{Failure, Kind},
-};
+use super::{Next, Run};
+use memoir_runtime::failure::{Failure, FailureKind};
 
-pub(super) struct Fork;
+use crate::app::App;
 
-#[async_trait]
-impl Command for Fork {
-    fn name(&self) -> &'static str {
-        "fork"
-    }
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {}
 
-    fn summary(&self) -> &'static str {
-        "Branch off here, and leave this conversation as it is."
-    }
-
-    async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {
-        let nothing = || Failure::new(Kind::Usage, "nothing has been said here yet").hint("Just go on.");
-        let from = app.state.conversation.id().ok_or_else(nothing)?;
-        let fork = app.agent.store.fork(from, app.agent.clock.now()).await?.ok_or_else(nothing)?;
-        let scope = app.state.conversation.scope().to_owned();
-        let resumed = CurrentConversation::resume(app.agent.store.as_ref(), fork, scope).await?;
-        app.enter(resumed).await;
+impl Run for Arguments {
+    async fn run(self, app: &mut App) -> Result<Next, Failure> {
+        let nothing =
+            || Failure::new(FailureKind::Usage, "nothing has been said here yet").hint("Just go on.");
+        let from = app.session.state.conversation.id().ok_or_else(nothing)?;
+        let fork =
+            app.session.agent.store.fork(from, app.session.agent.clock.now()).await?.ok_or_else(nothing)?;
+        let scope = app.session.state.conversation.scope().to_owned();
+        let store = app.session.agent.store.as_ref();
+        let conversation = CurrentConversation::resume(store, fork, scope).await?;
+        app.session.enter(conversation).await;
         println!("This is conversation {fork} now, which began as {from}. /resume {from} goes back.");
         Ok(Next::Prompt)
     }

@@ -1,10 +1,11 @@
 //! `/help`: all commands.
 
 use anstream::println;
-use async_trait::async_trait;
 
-use super::{ALL, Command, Next, find, usage};
-use crate::{app::App, failure::Failure};
+use super::{Next, Run, all, resolve};
+use memoir_runtime::failure::Failure;
+
+use crate::{app::App, completion_source::Source};
 
 /// Where the summaries begin.
 const WIDTH: usize = 19;
@@ -12,39 +13,33 @@ const WIDTH: usize = 19;
 /// How many commands one page has.
 pub(super) const PAGE: usize = 18;
 
-pub(super) struct Help;
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Page, or command to explain
+    #[arg(value_name = "PAGE | COMMAND", add = Source::Commands)]
+    topic: Option<String>,
+}
 
-#[async_trait]
-impl Command for Help {
-    fn name(&self) -> &'static str {
-        "help"
-    }
-
-    fn arguments(&self) -> &'static str {
-        "[PAGE | COMMAND]"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Show all commands, or how one is used."
-    }
-
-    async fn run(&self, arguments: &str, _app: &mut App) -> Result<Next, Failure> {
-        let page = match arguments {
-            "" => Some(1),
-            number => number.parse::<usize>().ok(),
+impl Run for Arguments {
+    async fn run(self, _app: &mut App) -> Result<Next, Failure> {
+        let all = all();
+        let page = match &self.topic {
+            None => Ok(1),
+            Some(topic) => topic.parse::<usize>().map_err(|_| topic.trim_start_matches('/')),
         };
-        let Some(page) = page else {
-            let command = find(arguments.trim_start_matches('/'))?;
-            println!("{}\n{}", usage(command), command.summary());
-            return Ok(Next::Prompt);
+        let page = match page {
+            Ok(page) => page,
+            Err(name) => {
+                let mut command = resolve(name, &all)?.clone().bin_name(format!("/{name}"));
+                println!("{}", command.render_help());
+                return Ok(Next::Prompt);
+            }
         };
-        let pages = ALL.len().div_ceil(PAGE);
+        let commands: Vec<&clap::Command> = all.get_subcommands().collect();
+        let pages = commands.len().div_ceil(PAGE);
         let page = page.clamp(1, pages);
-        for command in &ALL[(page - 1) * PAGE..(page * PAGE).min(ALL.len())] {
-            let usage = usage(*command);
-            // A long usage would take a line of its own; /help COMMAND has it.
-            let usage = if usage.len() > WIDTH { format!("/{} …", command.name()) } else { usage };
-            println!("{usage:WIDTH$}  {}", command.summary());
+        for command in &commands[(page - 1) * PAGE..(page * PAGE).min(commands.len())] {
+            println!("{:WIDTH$}  {}", usage(command), summary(command));
         }
         if page < pages {
             println!("/help {:<13}  Show more commands; /help COMMAND shows how one is used.", page + 1);
@@ -52,4 +47,24 @@ impl Command for Help {
         println!("\nTab: complete. @file: attach. !command: run. Alt-Enter: new line. Ctrl-R: search.");
         Ok(Next::Prompt)
     }
+}
+
+/// Returns `/name`, with its arguments if there is room for them; `/help NAME` shows them otherwise.
+pub(super) fn usage(command: &clap::Command) -> String {
+    let name = command.get_name();
+    let arguments: String =
+        command.get_positionals().map(|argument| format!(" [{}]", value_name(argument))).collect();
+    match format!("/{name}{arguments}") {
+        usage if usage.len() <= WIDTH && !command.has_subcommands() => usage,
+        _ => format!("/{name} …"),
+    }
+}
+
+fn value_name(argument: &clap::Arg) -> String {
+    argument.get_value_names().and_then(|names| names.first()).map(ToString::to_string).unwrap_or_default()
+}
+
+/// Returns the summary of a command.
+pub(super) fn summary(command: &clap::Command) -> String {
+    command.get_about().map(ToString::to_string).unwrap_or_default()
 }

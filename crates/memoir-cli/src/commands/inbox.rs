@@ -1,41 +1,31 @@
 //! `/inbox`: what tasks have reported.
 
 use anstream::println;
-use async_trait::async_trait;
 
-use super::{Command, Next};
-use crate::{
-    app::App,
-    failure::{Failure, Kind},
-    scheduling,
-};
+use super::{Next, Run};
+use memoir_runtime::failure::Failure;
 
-pub(super) struct Inbox;
+use crate::{app::App, scheduling};
 
-#[async_trait]
-impl Command for Inbox {
-    fn name(&self) -> &'static str {
-        "inbox"
-    }
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Which reports to show; those you have not seen if left out
+    which: Option<Which>,
+}
 
-    fn arguments(&self) -> &'static str {
-        "[all]"
-    }
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Which {
+    /// The latest reports, seen or not
+    All,
+}
 
-    fn summary(&self) -> &'static str {
-        "Show what tasks have reported since you last looked."
-    }
-
-    async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {
-        let all = match arguments {
-            "" => false,
-            "all" => true,
-            _ => {
-                return Err(Failure::new(Kind::Usage, format!("/inbox {arguments} is not understood"))
-                    .hint("Use /inbox or /inbox all."));
-            }
-        };
-        println!("{}", scheduling::inbox(all, app.agent.store.as_ref(), &app.zone).await?);
+impl Run for Arguments {
+    async fn run(self, app: &mut App) -> Result<Next, Failure> {
+        let all = self.which == Some(Which::All);
+        println!(
+            "{}",
+            scheduling::inbox(all, app.session.agent.store.as_ref(), app.session.runtime.zone()).await?
+        );
         Ok(Next::Prompt)
     }
 }

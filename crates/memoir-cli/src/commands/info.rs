@@ -1,39 +1,30 @@
 //! `/info`: which model, which conversation, where memory is and how large.
 
 use anstream::println;
-use async_trait::async_trait;
 
-use super::{Command, Next};
-use crate::{
-    app::{App, Kept},
-    cost_view::amount,
-    failure::Failure,
-};
+use super::{Next, Run};
+use memoir_runtime::{Persistence, failure::Failure};
 
-pub(super) struct Info;
+use crate::{app::App, cost_view::amount};
 
-#[async_trait]
-impl Command for Info {
-    fn name(&self) -> &'static str {
-        "info"
-    }
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {}
 
-    fn summary(&self) -> &'static str {
-        "Show the model, the conversation and the memory."
-    }
-
-    async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {
-        let store = &app.agent.store;
-        println!("model         {} ({})", app.choice.name, app.choice.reason);
-        match app.state.conversation.id() {
+impl Run for Arguments {
+    async fn run(self, app: &mut App) -> Result<Next, Failure> {
+        let store = &app.session.agent.store;
+        println!("model         {} ({})", app.session.choice.name, app.session.choice.reason);
+        match app.session.state.conversation.id() {
             Some(id) => println!("conversation  {id}, {}", amount(&store.conversation_cost(id).await?)),
             None => println!("conversation  new"),
         }
-        println!("scope         {}", app.state.conversation.scope());
-        match app.kept {
-            Kept::Always => println!("memory        {}", app.home.database().display()),
-            Kept::Never => println!("memory        none (incognito)"),
-            Kept::Demo => println!("memory        thrown away when you leave (demo)"),
+        println!("scope         {}", app.session.state.conversation.scope());
+        match app.session.runtime.persistence() {
+            Persistence::Permanent => {
+                println!("memory        {}", app.session.runtime.home().database().display())
+            }
+            Persistence::Incognito => println!("memory        none (incognito)"),
+            Persistence::Demo => println!("memory        thrown away when you leave (demo)"),
         }
         // Most are empty, and many would fill the screen.
         let tables = store.tables().await?;

@@ -1,25 +1,18 @@
 //! `/migrate-exchanges`: messages whose exchange is missing get it back.
 
 use anstream::println;
-use async_trait::async_trait;
 
-use super::{Command, Next};
-use crate::{app::App, failure::Failure};
+use super::{Next, Run};
+use memoir_runtime::failure::Failure;
 
-pub(super) struct MigrateExchanges;
+use crate::app::App;
 
-#[async_trait]
-impl Command for MigrateExchanges {
-    fn name(&self) -> &'static str {
-        "migrate-exchanges"
-    }
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {}
 
-    fn summary(&self) -> &'static str {
-        "Group messages that have no exchange; safe to repeat."
-    }
-
-    async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {
-        match app.agent.store.group_messages().await? {
+impl Run for Arguments {
+    async fn run(self, app: &mut App) -> Result<Next, Failure> {
+        match app.session.agent.store.group_messages().await? {
             0 => println!("Every message belongs to an exchange."),
             1 => println!("1 exchange was made of messages that had none."),
             many => println!("{many} exchanges were made of messages that had none."),

@@ -16,12 +16,12 @@ mod history;
 mod import;
 mod inbox;
 mod info;
+mod line;
 mod memory;
 mod migrate_exchanges;
 mod model;
 mod models;
 mod new;
-mod parsing;
 mod persona;
 mod rag;
 mod redaction;
@@ -36,160 +36,185 @@ mod why;
 mod worker;
 mod write;
 
-use async_trait::async_trait;
+use clap::{CommandFactory as _, Parser, Subcommand};
 use memoir_core::TurnInput;
-
-use crate::{
-    app::{App, Kept},
-    failure::{Failure, Kind},
+use memoir_runtime::{
+    Persistence,
+    failure::{Failure, FailureKind},
 };
+
+use crate::app::App;
+
+pub(crate) use line::resolve;
 
 /// What the REPL does after a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Next {
     Prompt,
-    /// Asks this, as if it had been typed.
+    /// Sends this prompt, as if it had been typed.
     Ask(TurnInput),
     Quit,
 }
 
-/// A slash command.
-#[async_trait]
-pub(crate) trait Command: Send + Sync {
-    /// Its name, without the slash.
-    fn name(&self) -> &'static str;
+/// The arguments of a slash command, and what it does with them.
+trait Run {
+    /// Whether it reads or writes a memory that outlives the program.
+    const NEEDS_MEMORY: bool = false;
 
-    /// Its arguments, as they are written in help.
-    fn arguments(&self) -> &'static str {
-        ""
-    }
-
-    /// What it does, in one line.
-    fn summary(&self) -> &'static str;
-
-    /// Whether it would read or write a memory that outlives the program.
-    fn needs_memory(&self) -> bool {
-        false
-    }
-
-    /// Does it. What it has to say goes to stdout.
-    async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure>;
+    /// Runs the command. Its output goes to stdout.
+    async fn run(self, app: &mut App) -> Result<Next, Failure>;
 }
 
-/// Every command, in the order in which help shows them. To add one, write its file and add its line here.
-pub(crate) const ALL: &[&dyn Command] = &[
-    &help::Help,
-    &new::New,
-    &resume::Resume,
-    &fork::Fork,
-    &retry::Retry,
-    &copy::Copy,
-    &clear::Clear,
-    &history::History,
-    &model::Model,
-    &models::Models,
-    &rag::Rag,
-    &why::Why,
-    &context::Context,
-    &memory::Memory,
-    &persona::Persona,
-    &summarizer::Summarizer,
-    &embeddings::Embeddings,
-    &docs::Docs,
-    &write::Write,
-    &schedule::Schedule,
-    &inbox::Inbox,
-    &import::Import,
-    &export::Export,
-    &backup::Backup,
-    &cost::Cost,
-    &worker::Worker,
-    &info::Info,
-    &tools::Tools,
-    &approval::Approval,
-    &redaction::Redaction,
-    &migrate_exchanges::MigrateExchanges,
-    &verbosity::SetVerbosity,
-    &version::Version,
-    &exit::Exit,
-];
+/// Declares the list of commands: one line each, in the order in which help shows them.
+macro_rules! slash_commands {
+    ($($(#[$attribute:meta])* $variant:ident($arguments:ty),)+) => {
+        /// A slash command.
+        #[derive(Debug, Subcommand)]
+        enum SlashCommand {
+            $($(#[$attribute])* $variant($arguments),)+
+        }
 
-/// `/name arguments`.
-pub(crate) fn usage(command: &dyn Command) -> String {
-    format!("/{} {}", command.name(), command.arguments()).trim_end().to_owned()
+        impl SlashCommand {
+            fn needs_memory(&self) -> bool {
+                match self {
+                    $(Self::$variant(_) => <$arguments as Run>::NEEDS_MEMORY,)+
+                }
+            }
+
+            async fn run(self, app: &mut App) -> Result<Next, Failure> {
+                match self {
+                    $(Self::$variant(arguments) => arguments.run(app).await,)+
+                }
+            }
+        }
+    };
+}
+
+// To add a command, write its file and add its line here. The doc comment is its summary in help.
+slash_commands! {
+    /// Show all commands, or how one is used.
+    Help(help::Arguments),
+    /// End this conversation and begin another; core memory stays.
+    New(new::Arguments),
+    /// Go on with a conversation; without its number, choose.
+    Resume(resume::Arguments),
+    /// Branch off here, and leave this conversation as it is.
+    Fork(fork::Arguments),
+    /// Ask the last prompt again; the new answer replaces the old.
+    Retry(retry::Arguments),
+    /// Copy the last answer, or the last code in it.
+    Copy(copy::Arguments),
+    /// Clear the screen; the conversation goes on (/new ends it).
+    Clear(clear::Arguments),
+    /// Show the last N exchanges of this conversation (10).
+    History(history::Arguments),
+    /// Show who answers, or let another model answer from now on.
+    Model(model::Arguments),
+    /// List the known models, show one, or set one for a task.
+    Models(models::Arguments),
+    /// Switch recall on or off, change how memory is asked, try it.
+    Rag(rag::Arguments),
+    /// Show what memory put into the last prompt, and why.
+    Why(why::Arguments),
+    /// Show what is sent, layer by layer; change how much.
+    Context(context::Arguments),
+    /// Show, edit, search, pin and forget what is remembered.
+    Memory(memory::Arguments),
+    /// How the user wants the model to be: list, use, create.
+    Persona(persona::Arguments),
+    /// Whether exchanges and conversations are summarised.
+    Summarizer(summarizer::Arguments),
+    /// Whether messages get their vectors; make all of them anew.
+    Embeddings(embeddings::Arguments),
+    /// Documents: files that are remembered, and posts.
+    Docs(docs::Arguments),
+    /// Write a post from this conversation, another, or a time.
+    Write(write::Arguments),
+    /// Tasks that a sub-agent does at their time.
+    Schedule(schedule::Arguments),
+    /// Show what tasks have reported since you last looked.
+    Inbox(inbox::Arguments),
+    /// Bring in histories of other agents; alone, show those found.
+    Import(import::Arguments),
+    /// Write this conversation to a file, or show it.
+    Export(export::Arguments),
+    /// Copy the whole memory into a folder, and check the copy.
+    Backup(backup::Arguments),
+    /// Show what was spent: here, today, by purpose and model.
+    Cost(cost::Arguments),
+    /// Show who works in the background, start, stop, try again.
+    Worker(worker::Arguments),
+    /// Show the model, the conversation and the memory.
+    Info(info::Arguments),
+    /// Show the tools that the model may use.
+    Tools(tools::Arguments),
+    /// Who may do what: the mode, and rules that allow or deny.
+    Approval(approval::Arguments),
+    /// Show which secrets were taken out of what is kept, and why.
+    Redaction(redaction::Arguments),
+    /// Group messages that have no exchange; safe to repeat.
+    MigrateExchanges(migrate_exchanges::Arguments),
+    /// How much to show: 0 tool names to 4 all that is sent.
+    Verbosity(verbosity::Arguments),
+    /// Show the version.
+    Version(version::Arguments),
+    /// Leave; Ctrl-D does the same.
+    Exit(exit::Arguments),
+}
+
+/// A line that begins with a slash.
+#[derive(Debug, Parser)]
+#[command(
+    name = "/",
+    no_binary_name = true,
+    disable_help_flag = true,
+    disable_help_subcommand = true,
+    disable_version_flag = true
+)]
+struct SlashLine {
+    #[command(subcommand)]
+    command: SlashCommand,
+}
+
+/// Returns every slash command with its arguments, in the order in which help shows them.
+pub(crate) fn all() -> clap::Command {
+    let mut all = SlashLine::command();
+    all.build();
+    all
 }
 
 /// Runs the command in `line`, which begins with a slash.
 pub(crate) async fn run(line: &str, app: &mut App) -> Result<Next, Failure> {
-    let line = line.trim().trim_start_matches('/');
-    let (name, arguments) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let command = find(name)?;
-    if command.needs_memory() && app.kept == Kept::Never {
+    let words = line::split(line, &all())?;
+    let name = words.first().cloned().unwrap_or_default();
+    let SlashLine { command } =
+        SlashLine::try_parse_from(words).map_err(|error| line::refusal(&name, &error))?;
+    if command.needs_memory() && app.session.runtime.persistence() == Persistence::Incognito {
         return Err(Failure::new(
-            Kind::Usage,
-            format!("/{} needs a memory, and this conversation has none", command.name()),
+            FailureKind::Usage,
+            format!("/{name} needs a memory, and this conversation has none"),
         )
         .hint("Start memoir without --incognito."));
     }
-    command.run(arguments.trim(), app).await
-}
-
-/// The command of this name, or the only one whose name begins so.
-pub(crate) fn find(name: &str) -> Result<&'static dyn Command, Failure> {
-    if let Some(exact) = ALL.iter().find(|command| command.name() == name) {
-        return Ok(*exact);
-    }
-    let matching: Vec<_> =
-        ALL.iter().filter(|command| !name.is_empty() && command.name().starts_with(name)).collect();
-    match matching.as_slice() {
-        [only] => Ok(**only),
-        [] => {
-            Err(Failure::new(Kind::Usage, format!("there is no command /{name}"))
-                .hint("/help lists them all."))
-        }
-        several => {
-            let names: Vec<_> = several.iter().map(|command| format!("/{}", command.name())).collect();
-            Err(Failure::new(Kind::Usage, format!("/{name} could be {}", names.join(" or ")))
-                .hint("Type one more letter."))
-        }
-    }
+    command.run(app).await
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn found(name: &str) -> Result<&'static str, String> {
-        find(name).map(|command| command.name()).map_err(|failure| failure.sentence())
-    }
-
     #[test]
-    fn a_unique_beginning_is_enough() {
-        assert_eq!(found("help"), Ok("help"));
-        assert_eq!(found("n"), Ok("new"));
-        assert_eq!(found("mi"), Ok("migrate-exchanges"));
-        assert_eq!(
-            found("model"),
-            Ok("model"),
-            "a whole name is that command, even where another begins with it"
-        );
-        assert_eq!(found("h"), Err("/h could be /help or /history. Type one more letter.".into()));
-        assert_eq!(found("xyz"), Err("there is no command /xyz. /help lists them all.".into()));
-        assert_eq!(found(""), Err("there is no command /. /help lists them all.".into()));
+    fn the_list_is_consistent() {
+        SlashLine::command().debug_assert();
     }
 
     #[test]
     fn help_fits_a_terminal() {
-        // With what stands below it, and the prompt.
+        // With what is printed below it, and the prompt.
         const { assert!(help::PAGE + 4 <= 24) };
-        for command in ALL {
-            assert!(command.summary().len() <= 62, "{}", command.name());
+        for command in all().get_subcommands() {
+            let summary = command.get_about().map(ToString::to_string).unwrap_or_default();
+            assert!(!summary.is_empty() && summary.len() <= 62, "{}", command.get_name());
         }
-    }
-
-    #[test]
-    fn names_are_unique() {
-        let names: std::collections::HashSet<_> = ALL.iter().map(|command| command.name()).collect();
-        assert_eq!(names.len(), ALL.len());
     }
 }

@@ -3,38 +3,28 @@
 use std::sync::Arc;
 
 use anstream::println;
-use async_trait::async_trait;
 
-use super::{Command, Next};
-use crate::{
-    app::App,
+use super::{Next, Run};
+use memoir_runtime::{
     failure::Failure,
-    model_view,
     models::{Choice, parse},
-    settings::Task,
+    settings::ModelTask,
 };
 
-pub(super) struct Model;
+use crate::{app::App, completion_source::Source, model_view};
 
-#[async_trait]
-impl Command for Model {
-    fn name(&self) -> &'static str {
-        "model"
-    }
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Model to use from now on, or `auto`
+    #[arg(value_name = "MODEL", add = Source::Models)]
+    model: Option<String>,
+}
 
-    fn arguments(&self) -> &'static str {
-        "[MODEL]"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Show who answers, or let another model answer from now on."
-    }
-
-    async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {
-        if arguments.is_empty() {
-            println!("{} ({})", app.choice.name, app.choice.reason);
-        } else {
-            println!("{}", switch(arguments, app).await?);
+impl Run for Arguments {
+    async fn run(self, app: &mut App) -> Result<Next, Failure> {
+        match self.model {
+            None => println!("{} ({})", app.session.choice.name, app.session.choice.reason),
+            Some(name) => println!("{}", switch(&name, app).await?),
         }
         Ok(Next::Prompt)
     }
@@ -42,13 +32,27 @@ impl Command for Model {
 
 /// Lets `name` answer, now and from now on. A model that cannot be called is not set.
 pub(super) async fn switch(name: &str, app: &mut App) -> Result<String, Failure> {
-    let store = Arc::clone(&app.agent.store);
+    let store = Arc::clone(&app.session.agent.store);
     if name != model_view::AUTO {
-        app.switch_model(Choice::new(parse(name, "")?, "set with /model")).await?;
-        return model_view::set(name, Task::Chat, &app.models, store.as_ref(), app.agent.clock.now()).await;
+        app.session.switch_model(Choice::new(parse(name, "")?, "set with /model")).await?;
+        return model_view::set(
+            name,
+            ModelTask::Chat,
+            app.session.runtime.models(),
+            store.as_ref(),
+            app.session.agent.clock.now(),
+        )
+        .await;
     }
-    model_view::set(name, Task::Chat, &app.models, store.as_ref(), app.agent.clock.now()).await?;
-    let choice = app.models.choose(None, store.as_ref()).await?;
-    app.switch_model(choice).await?;
-    Ok(format!("{} answers ({}).", app.choice.name, app.choice.reason))
+    model_view::set(
+        name,
+        ModelTask::Chat,
+        app.session.runtime.models(),
+        store.as_ref(),
+        app.session.agent.clock.now(),
+    )
+    .await?;
+    let choice = app.session.runtime.models().choose(None, store.as_ref()).await?;
+    app.session.switch_model(choice).await?;
+    Ok(format!("{} answers ({}).", app.session.choice.name, app.session.choice.reason))
 }

@@ -1,61 +1,50 @@
 //! `/models`: the catalogue, and which model is used for what.
 
-use anstream::println;
-use async_trait::async_trait;
+use std::sync::Arc;
 
-use super::{Command, Next, model};
+use anstream::println;
+
+use super::{Next, Run, model};
+use memoir_runtime::{failure::Failure, settings::ModelTask};
+
 use crate::{
-    app::App,
-    failure::{Failure, Kind},
-    model_view,
-    settings::Task,
+    app::App, args::TaskArgument, completion_source::Source, model_view, subcommands::print_notices,
 };
 
-pub(super) struct Models;
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
 
-#[async_trait]
-impl Command for Models {
-    fn name(&self) -> &'static str {
-        "models"
-    }
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// List the known models
+    List,
+    /// Show one model
+    Show {
+        /// Model to show
+        #[arg(value_name = "MODEL", add = Source::Models)]
+        model: String,
+    },
+    /// Set the model that is used from now on
+    Set {
+        /// Model to use, or `auto`
+        #[arg(value_name = "MODEL", add = Source::Models)]
+        model: String,
+        /// What it is used for
+        #[arg(value_name = "TASK", value_enum, default_value_t = TaskArgument::Chat)]
+        task: TaskArgument,
+    },
+}
 
-    fn arguments(&self) -> &'static str {
-        "[list | show MODEL | set MODEL [summarizer | embedder]]"
-    }
-
-    fn summary(&self) -> &'static str {
-        "List the known models, show one, or set one for a task."
-    }
-
-    async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {
-        let words: Vec<&str> = arguments.split_whitespace().collect();
-        let text = match words.as_slice() {
-            [] | ["list"] => list(app).await?,
-            ["show", name] => model_view::show(&app.models, name)?,
-            ["set", name] | ["set", name, "chat"] => model::switch(name, app).await?,
-            ["set", name, "summarizer"] => {
-                let (store, now) = (app.agent.store.as_ref(), app.agent.clock.now());
-                let text = model_view::set(name, Task::Summarizer, &app.models, store, now).await?;
-                app.summarizer = app.models.connect_summarizer(store).await?;
-                app.restart_workers().await;
-                text
-            }
-            ["set", name, "embedder"] => {
-                let (store, now) = (app.agent.store.as_ref(), app.agent.clock.now());
-                let mut text = model_view::set(name, Task::Embedder, &app.models, store, now).await?;
-                app.switch_embedder().await?;
-                match app.recall().waiting().await? {
-                    0 => {}
-                    waiting => text.push_str(&format!(
-                        " {waiting} messages get their vectors in the background; until then they are found by words."
-                    )),
-                }
-                text
-            }
-            _ => {
-                return Err(Failure::new(Kind::Usage, format!("/models {arguments} is not understood"))
-                    .hint("Use /models, /models show NAME, or /models set NAME [summarizer | embedder]."));
-            }
+impl Run for Arguments {
+    async fn run(self, app: &mut App) -> Result<Next, Failure> {
+        let text = match self.action.unwrap_or(Action::List) {
+            Action::List => list(app).await?,
+            Action::Show { model } => model_view::show(app.session.runtime.models(), &model)?,
+            Action::Set { model, task: TaskArgument::Chat } => model::switch(&model, app).await?,
+            Action::Set { model, task } => set(&model, task.into(), app).await?,
         };
         println!("{}", text.trim_end());
         Ok(Next::Prompt)
@@ -63,10 +52,29 @@ impl Command for Models {
 }
 
 async fn list(app: &App) -> Result<String, Failure> {
-    let mut text = model_view::list(&app.models, &app.choice.name);
-    if let Some(name) = app.models.summarizer(app.agent.store.as_ref()).await? {
+    let mut text = model_view::list(app.session.runtime.models(), &app.session.choice.name);
+    if let Some(name) = app.session.runtime.models().summarizer(app.session.agent.store.as_ref()).await? {
         text.push_str(&format!("Summaries are made by {name}.\n"));
     }
-    text.push_str(&format!("Meaning is told by {}.\n", app.recall().embedder.name()));
+    text.push_str(&format!("Meaning is told by {}.\n", app.session.recall().embedder.name()));
+    Ok(text)
+}
+
+/// Sets a model for background work, and connects it.
+async fn set(name: &str, task: ModelTask, app: &mut App) -> Result<String, Failure> {
+    let (store, now) = (Arc::clone(&app.session.agent.store), app.session.agent.clock.now());
+    let mut text = model_view::set(name, task, app.session.runtime.models(), store.as_ref(), now).await?;
+    if task == ModelTask::Summarizer {
+        app.session.reconnect_summarizer().await?;
+    } else {
+        app.session.reconnect_embedder().await?;
+        match app.session.recall().waiting().await? {
+            0 => {}
+            waiting => text.push_str(&format!(
+                " {waiting} messages get their vectors in the background; until then they are found by words."
+            )),
+        }
+    }
+    print_notices(&std::mem::take(&mut app.session.notices));
     Ok(text)
 }

@@ -1,27 +1,20 @@
 //! `/new`: the conversation ends, the next begins.
 
 use anstream::println;
-use async_trait::async_trait;
 use memoir_agent::CurrentConversation;
 
-use super::{Command, Next};
-use crate::{app::App, failure::Failure};
+use super::{Next, Run};
+use memoir_runtime::failure::Failure;
 
-pub(super) struct New;
+use crate::app::App;
 
-#[async_trait]
-impl Command for New {
-    fn name(&self) -> &'static str {
-        "new"
-    }
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {}
 
-    fn summary(&self) -> &'static str {
-        "End this conversation and begin another; core memory stays."
-    }
-
-    async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {
+impl Run for Arguments {
+    async fn run(self, app: &mut App) -> Result<Next, Failure> {
         // The conversation may be one of another project; the next belongs to this one.
-        app.enter(CurrentConversation::begin(app.project.clone())).await;
+        app.session.enter(CurrentConversation::begin(app.session.project.clone())).await;
         println!(
             "A new conversation. Window, summary and pinned instructions begin empty; core memory stays."
         );

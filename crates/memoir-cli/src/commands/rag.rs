@@ -1,61 +1,74 @@
 //! `/rag`: whether memory is asked, how, and trying it.
 
 use anstream::{print, println};
-use async_trait::async_trait;
 use memoir_core::setting::Setting;
 use memoir_recall::{Asking, Settings};
 use memoir_store::Filter;
 
-use super::{Command, Next};
-use crate::{
-    app::App,
-    failure::{Failure, Kind},
-    search_view, settings,
-};
+use super::{Next, Run};
+use memoir_runtime::{failure::Failure, settings};
 
-pub(super) struct Rag;
+use crate::{app::App, completion_source::Source, search_view};
 
-#[async_trait]
-impl Command for Rag {
-    fn name(&self) -> &'static str {
-        "rag"
-    }
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
 
-    fn arguments(&self) -> &'static str {
-        "[status | on | off | config | set KEY VALUE | test QUERY]"
-    }
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Show whether memory is searched, and how much of it is indexed
+    Status,
+    /// Search memory for every prompt from now on
+    On,
+    /// Stop searching memory
+    Off,
+    /// List the settings of recall
+    Config,
+    /// Change a setting for good
+    Set {
+        /// Setting to change
+        #[arg(value_name = "KEY", add = Source::RecallSettings)]
+        key: String,
+        /// New value, or `default`
+        #[arg(value_name = "VALUE", required = true, num_args = 1..)]
+        value: Vec<String>,
+    },
+    /// Show what memory would add to a prompt
+    Test {
+        /// Prompt to try
+        #[arg(value_name = "QUERY", required = true, num_args = 1.., add = Source::FreeText)]
+        query: Vec<String>,
+    },
+}
 
-    fn summary(&self) -> &'static str {
-        "Switch recall on or off, change how memory is asked, try it."
-    }
-
-    async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {
-        let (word, rest) = arguments.split_once(char::is_whitespace).unwrap_or((arguments, ""));
-        match (word, rest.trim()) {
-            ("" | "status", "") => status(app).await?,
-            (switch @ ("on" | "off"), "") => {
-                change("rag.enabled", switch, app).await?;
-                println!("Recall is {switch} from now on.");
-            }
-            ("config", "") => config(app),
-            ("set", setting) if !setting.is_empty() => set(setting, app).await?,
-            ("test", query) if !query.is_empty() => {
-                let elsewhere = Filter { except: app.state.conversation.id(), ..Filter::default() };
-                let found = app.recall().ask(query, Asking::Prompt, elsewhere).await;
-                println!("{}", search_view::text(&found, &app.zone).trim_end());
-            }
-            _ => {
-                return Err(Failure::new(Kind::Usage, format!("/rag {arguments} is not understood")).hint(
-                    "Use /rag, /rag on, /rag off, /rag config, /rag set KEY VALUE or /rag test QUERY.",
-                ));
+impl Run for Arguments {
+    async fn run(self, app: &mut App) -> Result<Next, Failure> {
+        match self.action.unwrap_or(Action::Status) {
+            Action::Status => status(app).await?,
+            Action::On => switch("on", app).await?,
+            Action::Off => switch("off", app).await?,
+            Action::Config => config(app),
+            Action::Set { key, value } => set(&key, &value.join(" "), app).await?,
+            Action::Test { query } => {
+                let elsewhere = Filter { except: app.session.state.conversation.id(), ..Filter::default() };
+                let found = app.session.recall().ask(&query.join(" "), Asking::Prompt, elsewhere).await;
+                println!("{}", search_view::text(&found, app.session.runtime.zone()).trim_end());
             }
         }
         Ok(Next::Prompt)
     }
 }
 
+async fn switch(state: &str, app: &mut App) -> Result<(), Failure> {
+    change("rag.enabled", state, app).await?;
+    println!("Recall is {state} from now on.");
+    Ok(())
+}
+
 async fn status(app: &App) -> Result<(), Failure> {
-    let (recall, on) = (app.recall(), app.state.recall.settings.enabled);
+    let (recall, on) = (app.session.recall(), app.session.state.recall.settings.enabled);
     let waiting = recall.waiting().await.map_err(Failure::from)?;
     println!("Recall is {}, with vectors of {}.", if on { "on" } else { "off" }, recall.embedder.name());
     match waiting {
@@ -66,16 +79,13 @@ async fn status(app: &App) -> Result<(), Failure> {
 }
 
 fn config(app: &App) {
-    print!("{}", settings::list(&app.recall().settings));
+    print!("{}", settings::list(&app.session.recall().settings));
     println!("\nChange one with /rag set KEY VALUE; /rag set KEY default goes back to the config's.");
 }
 
-async fn set(arguments: &str, app: &mut App) -> Result<(), Failure> {
-    let Some((key, value)) = arguments.split_once(char::is_whitespace) else {
-        return Err(Failure::new(Kind::Usage, "/rag set takes a key and a value").hint(HINT));
-    };
+async fn set(key: &str, value: &str, app: &mut App) -> Result<(), Failure> {
     let setting = change(key, value, app).await?;
-    println!("{} is {} from now on.", setting.key, setting.show(&app.recall().settings));
+    println!("{} is {} from now on.", setting.key, setting.show(&app.session.recall().settings));
     Ok(())
 }
 
@@ -83,9 +93,9 @@ const HINT: &str = "See /rag config for what there is.";
 
 /// Changes a setting for good.
 async fn change(key: &str, value: &str, app: &mut App) -> Result<&'static Setting<Settings>, Failure> {
-    let (config, store) = (&app.models.config, app.agent.store.as_ref());
+    let (config, store) = (&app.session.runtime.models().config, app.session.agent.store.as_ref());
     let (setting, changed) =
-        settings::change((key, value), &app.recall().settings, config, store, HINT).await?;
-    app.state.recall.settings = changed;
+        settings::change((key, value), &app.session.recall().settings, config, store, HINT).await?;
+    app.session.state.recall.settings = changed;
     Ok(setting)
 }

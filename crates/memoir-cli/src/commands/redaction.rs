@@ -1,28 +1,21 @@
 //! `/redaction`: which secrets were not kept, and why.
 
 use anstream::println;
-use async_trait::async_trait;
 
-use super::{Command, Next};
-use crate::{app::App, failure::Failure};
+use super::{Next, Run};
+use memoir_runtime::failure::Failure;
+
+use crate::app::App;
 
 /// So many are shown.
 const MOST_SHOWN: u32 = 30;
 
-pub(super) struct Redaction;
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {}
 
-#[async_trait]
-impl Command for Redaction {
-    fn name(&self) -> &'static str {
-        "redaction"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Show which secrets were taken out of what is kept, and why."
-    }
-
-    async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {
-        let found = app.agent.store.redactions(MOST_SHOWN).await?;
+impl Run for Arguments {
+    async fn run(self, app: &mut App) -> Result<Next, Failure> {
+        let found = app.session.agent.store.redactions(MOST_SHOWN).await?;
         if found.is_empty() {
             println!(
                 "No secret was found in what was said. Keys, tokens and passwords are taken out before anything is kept."
@@ -35,7 +28,7 @@ impl Command for Redaction {
             };
             println!(
                 "{}  {} in {place}: {}",
-                redaction.created.minute_in(&app.zone),
+                redaction.created.minute_in(app.session.runtime.zone()),
                 redaction.kind,
                 redaction.reason
             );

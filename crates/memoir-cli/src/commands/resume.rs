@@ -1,47 +1,33 @@
 //! `/resume`: going on with an earlier conversation.
 
 use anstream::println;
-use async_trait::async_trait;
 use memoir_agent::CurrentConversation;
 use memoir_core::ConversationId;
 
-use super::{Command, Next};
-use crate::{
-    app::App,
-    failure::{Failure, Kind},
-    printable::printable,
-    repl, talks,
-};
+use super::{Next, Run};
+use memoir_runtime::{failure::Failure, printable};
 
-pub(super) struct Resume;
+use crate::{app::App, completion_source::Source, conversation_picker::pick_conversation, talks};
 
-#[async_trait]
-impl Command for Resume {
-    fn name(&self) -> &'static str {
-        "resume"
-    }
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Conversation to go on with; without it, choose by title
+    #[arg(value_name = "CONVERSATION", add = Source::Conversations)]
+    conversation: Option<i64>,
+}
 
-    fn arguments(&self) -> &'static str {
-        "[CONVERSATION]"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Go on with an earlier conversation; without a number, choose."
-    }
-
-    async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {
-        let id = match arguments {
-            "" => repl::pick_conversation(app.agent.store.as_ref(), &app.zone).await?,
-            number => Some(ConversationId::new(number.parse().map_err(|_| {
-                Failure::new(Kind::Usage, format!("\"{number}\" is not the number of a conversation"))
-                    .hint("/resume alone lets you choose by title.")
-            })?)),
+impl Run for Arguments {
+    async fn run(self, app: &mut App) -> Result<Next, Failure> {
+        let (store, zone) = (app.session.agent.store.as_ref(), app.session.runtime.zone());
+        let id = match self.conversation {
+            None => pick_conversation(store, zone).await?,
+            Some(id) => Some(ConversationId::new(id)),
         };
         let Some(id) = id else { return Ok(Next::Prompt) };
-        let found = talks::find(id, app.agent.store.as_ref()).await?;
+        let found = talks::find(id, store).await?;
         println!("Going on with conversation {id}: {}", printable(&found.title));
-        let resumed = CurrentConversation::resume(app.agent.store.as_ref(), found.id, found.scope).await?;
-        app.enter(resumed).await;
+        let conversation = CurrentConversation::resume(store, found.id, found.scope).await?;
+        app.session.enter(conversation).await;
         Ok(Next::Prompt)
     }
 }

@@ -1,58 +1,73 @@
 //! `/summarizer`: whether summaries are made, from now on and at every start.
 
 use anstream::println;
-use async_trait::async_trait;
 use memoir_core::WorkerKind;
 
-use super::{Command, Next};
-use crate::{
-    app::App,
-    failure::{Failure, Kind},
-    settings, worker_view,
-};
+use super::{Next, Run};
+use memoir_runtime::{failure::Failure, settings, worker_text};
 
-pub(super) struct Summarizer;
+use crate::app::App;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Debug, Clone, Copy, clap::Subcommand)]
+enum Action {
+    /// Summarize exchanges and conversations from now on
+    On,
+    /// Stop summarizing
+    Off,
+    /// Show or switch the summarizer of exchanges
+    Exchange {
+        /// New state
+        switch: Option<Switch>,
+    },
+    /// Show or switch the summarizer of conversations
+    Conversation {
+        /// New state
+        switch: Option<Switch>,
+    },
+}
+
+/// Whether something runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Switch {
+    On,
+    Off,
+}
+
+impl Switch {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::On => "on",
+            Self::Off => "off",
+        }
+    }
+}
 
 const USAGE: &str =
     "Use /summarizer, /summarizer on|off, /summarizer exchange on|off or /summarizer conversation on|off.";
 
-#[async_trait]
-impl Command for Summarizer {
-    fn name(&self) -> &'static str {
-        "summarizer"
-    }
-
-    fn arguments(&self) -> &'static str {
-        "[on | off | exchange [on|off] | conversation [on|off]]"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Whether exchanges and conversations are summarised."
-    }
-
-    async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {
-        let words: Vec<&str> = arguments.split_whitespace().collect();
+impl Run for Arguments {
+    async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let both = [WorkerKind::ExchangeSummarizer, WorkerKind::ConversationSummarizer];
-        match words.as_slice() {
-            [] => {}
-            [switch @ ("on" | "off")] => turn(&both, switch, app).await?,
-            ["exchange" | "conversation"] => {}
-            ["exchange", switch @ ("on" | "off")] => turn(&both[..1], switch, app).await?,
-            ["conversation", switch @ ("on" | "off")] => turn(&both[1..], switch, app).await?,
-            _ => {
-                return Err(Failure::new(Kind::Usage, format!("/summarizer {arguments} is not understood"))
-                    .hint(USAGE));
-            }
-        }
-        let shown = match words.first() {
-            Some(&"exchange") => &both[..1],
-            Some(&"conversation") => &both[1..],
-            _ => &both[..],
+        let (kinds, switch) = match self.action {
+            None => (&both[..], None),
+            Some(Action::On) => (&both[..], Some(Switch::On)),
+            Some(Action::Off) => (&both[..], Some(Switch::Off)),
+            Some(Action::Exchange { switch }) => (&both[..1], switch),
+            Some(Action::Conversation { switch }) => (&both[1..], switch),
         };
-        for kind in shown {
+        if let Some(switch) = switch {
+            turn(kinds, switch.as_str(), app).await?;
+        }
+        for kind in kinds {
             show(*kind, app).await?;
         }
-        match &app.summarizer {
+        match &app.session.background.summarizer {
             Some(model) => println!("Summaries are made by {}.", model.name()),
             None => println!("Summaries are made by quotation; /models set NAME summarizer names a model."),
         }
@@ -62,11 +77,11 @@ impl Command for Summarizer {
 
 /// Whether a worker is switched on, and how it is getting on.
 pub(super) async fn show(kind: WorkerKind, app: &App) -> Result<(), Failure> {
-    let on = if app.worker_settings.is_on(kind) { "on" } else { "off" };
-    let pending = app.agent.store.pending(&app.workers.office().claim(kind)).await?;
-    let statuses = app.workers.statuses();
+    let on = if app.session.background.settings.is_on(kind) { "on" } else { "off" };
+    let pending = app.session.agent.store.pending(&app.session.background.context().claim(kind)).await?;
+    let statuses = app.session.background.runner.statuses();
     let state = statuses.iter().find(|status| status.worker == kind);
-    let state = state.map(|status| worker_view::state(status, pending)).unwrap_or_default();
+    let state = state.map(|status| worker_text::state(status, pending)).unwrap_or_default();
     println!("{:<24} {on}: {state}", kind.as_str());
     Ok(())
 }
@@ -75,16 +90,17 @@ pub(super) async fn show(kind: WorkerKind, app: &App) -> Result<(), Failure> {
 pub(super) async fn turn(kinds: &[WorkerKind], switch: &str, app: &mut App) -> Result<(), Failure> {
     for kind in kinds {
         let key = format!("workers.{}", kind.as_str());
-        let (config, store) = (&app.models.config, app.agent.store.as_ref());
+        let (config, store) = (&app.session.runtime.models().config, app.session.agent.store.as_ref());
         let (_, changed) =
-            settings::change((&key, switch), &app.worker_settings, config, store, USAGE).await?;
-        app.worker_settings = changed;
-        if app.should_run(*kind) {
-            app.workers.start(*kind);
+            settings::change((&key, switch), &app.session.background.settings, config, store, USAGE).await?;
+        app.session.background.settings = changed;
+        let persistence = app.session.runtime.persistence();
+        if app.session.background.should_run(*kind, persistence) {
+            app.session.background.runner.start(*kind);
         } else {
-            app.workers.stop(*kind).await;
+            app.session.background.runner.stop(*kind).await;
         }
-        app.share_out_work();
+        app.session.divide_work();
     }
     Ok(())
 }

@@ -1,28 +1,21 @@
 //! `/tools`: what the model may do.
 
 use anstream::println;
-use async_trait::async_trait;
 
-use super::{Command, Next};
-use crate::{app::App, failure::Failure};
+use super::{Next, Run};
+use memoir_runtime::failure::Failure;
+
+use crate::app::App;
 
 /// So much of what a tool does is shown, in characters.
 const SHOWN: usize = 70;
 
-pub(super) struct Tools;
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {}
 
-#[async_trait]
-impl Command for Tools {
-    fn name(&self) -> &'static str {
-        "tools"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Show the tools that the model may use."
-    }
-
-    async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {
-        for spec in app.state.tools.specs() {
+impl Run for Arguments {
+    async fn run(self, app: &mut App) -> Result<Next, Failure> {
+        for spec in app.session.state.tools.specs() {
             let first = spec.description.split(['.', '\n']).next().unwrap_or_default();
             let shown: String = first.chars().take(SHOWN).collect();
             println!("{:<28} {shown}", spec.name);

@@ -1,40 +1,24 @@
 //! `/verbosity`: how much is shown of a turn's inside.
 
 use anstream::println;
-use async_trait::async_trait;
 
-use super::{Command, Next};
-use crate::{
-    app::App,
-    failure::{Failure, Kind},
-    trace::Verbosity,
-};
+use super::{Next, Run};
+use memoir_runtime::failure::Failure;
 
-pub(super) struct SetVerbosity;
+use crate::{app::App, trace::Verbosity};
 
-#[async_trait]
-impl Command for SetVerbosity {
-    fn name(&self) -> &'static str {
-        "verbosity"
-    }
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// How much to show
+    #[arg(value_name = "0-4", value_parser = clap::value_parser!(u8).range(0..=i64::from(Verbosity::MOST)))]
+    level: Option<u8>,
+}
 
-    fn arguments(&self) -> &'static str {
-        "[0-4]"
-    }
-
-    fn summary(&self) -> &'static str {
-        "How much to show: 0 tool names to 4 all that is sent."
-    }
-
-    async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {
-        if !arguments.is_empty() {
-            let level =
-                arguments.parse().ok().filter(|level| *level <= Verbosity::MOST).ok_or_else(|| {
-                    Failure::new(Kind::Usage, format!("\"{arguments}\" is no verbosity"))
-                        .hint("Use a number from 0 to 4.")
-                })?;
+impl Run for Arguments {
+    async fn run(self, app: &mut App) -> Result<Next, Failure> {
+        if let Some(level) = self.level {
             app.verbosity = Verbosity::new(level);
-            app.told.set(app.verbosity);
+            app.printer.set_verbosity(app.verbosity);
         }
         println!("Verbosity {}.", app.verbosity.level());
         Ok(Next::Prompt)

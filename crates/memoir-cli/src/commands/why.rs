@@ -1,28 +1,26 @@
 //! `/why`: what memory put into the last prompt, and why.
 
 use anstream::{print, println};
-use async_trait::async_trait;
 
-use super::{Command, Next};
-use crate::{answer_view::folded, app::App, failure::Failure, search_view};
+use super::{Next, Run};
+use memoir_runtime::failure::Failure;
 
-pub(super) struct Why;
+use crate::{answer_view::folded, app::App, search_view};
 
-#[async_trait]
-impl Command for Why {
-    fn name(&self) -> &'static str {
-        "why"
-    }
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {}
 
-    fn summary(&self) -> &'static str {
-        "Show what memory put into the last prompt, and why."
-    }
-
-    async fn run(&self, _arguments: &str, app: &mut App) -> Result<Next, Failure> {
-        if app.last_recalled.is_empty() {
+impl Run for Arguments {
+    async fn run(self, app: &mut App) -> Result<Next, Failure> {
+        if app.session.last_recalled.is_empty() {
             println!("Memory put nothing into the last prompt, or it was forgotten since.");
         } else {
-            print!("{}", folded(search_view::recalled(&app.last_recalled, &app.zone).trim_end()));
+            print!(
+                "{}",
+                folded(
+                    search_view::recalled(&app.session.last_recalled, app.session.runtime.zone()).trim_end()
+                )
+            );
         }
         Ok(Next::Prompt)
     }

@@ -1,75 +1,101 @@
 //! `/worker`: how the background is getting on, and what to do about it.
 
 use anstream::println;
-use async_trait::async_trait;
 use memoir_core::WorkerKind;
 
-use super::{Command, Next};
-use crate::{
-    app::App,
-    failure::{Failure, Kind},
-    printable::printable,
-    worker_view,
+use super::{Next, Run};
+use memoir_runtime::{
+    failure::{Failure, FailureKind},
+    printable, worker_text,
 };
 
-pub(super) struct Worker;
+use crate::{app::App, completion_source::Source};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Show what each worker does
+    Status,
+    /// Start a worker
+    Start {
+        /// Worker to start
+        #[arg(value_name = "WORKER", add = Source::Workers)]
+        worker: String,
+    },
+    /// Stop a worker
+    Stop {
+        /// Worker to stop
+        #[arg(value_name = "WORKER", add = Source::Workers)]
+        worker: String,
+    },
+    /// Pause all workers
+    Pause,
+    /// Let all workers continue
+    Resume,
+    /// List the jobs that failed for good, or show one
+    Failures {
+        /// Job to show
+        #[arg(value_name = "N")]
+        job: Option<i64>,
+    },
+    /// Try failed jobs again: one, or all
+    Retry {
+        /// Job to try again
+        #[arg(value_name = "N")]
+        job: Option<i64>,
+    },
+    /// Give failed jobs up: one, or all
+    Purge {
+        /// Job to give up
+        #[arg(value_name = "N")]
+        job: Option<i64>,
+    },
+}
 
 /// So many failures are shown.
 const MOST_SHOWN: u32 = 20;
 
-#[async_trait]
-impl Command for Worker {
-    fn name(&self) -> &'static str {
-        "worker"
-    }
-
-    fn arguments(&self) -> &'static str {
-        "[status | start WORKER | stop WORKER | pause | resume | failures [N] | retry [N] | purge [N]]"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Show who works in the background, start, stop, try again."
-    }
-
-    async fn run(&self, arguments: &str, app: &mut App) -> Result<Next, Failure> {
-        let words: Vec<&str> = arguments.split_whitespace().collect();
-        match words.as_slice() {
-            [] | ["status"] => status(app).await?,
-            ["start", name] => {
-                let kind = named(name)?;
-                let embedder = &app.recall().embedder;
+impl Run for Arguments {
+    async fn run(self, app: &mut App) -> Result<Next, Failure> {
+        match self.action.unwrap_or(Action::Status) {
+            Action::Status => status(app).await?,
+            Action::Start { worker } => {
+                let kind = named(&worker)?;
+                let embedder = &app.session.recall().embedder;
                 if kind == WorkerKind::EmbeddingGenerator && !embedder.is_available() {
-                    return Err(Failure::new(Kind::Failed, format!("{} cannot be called", embedder.name()))
-                        .hint("Set its key, or /models set auto embedder for the compiled-in model."));
+                    return Err(Failure::new(
+                        FailureKind::Failed,
+                        format!("{} cannot be called", embedder.name()),
+                    )
+                    .hint("Set its key, or /models set auto embedder for the compiled-in model."));
                 }
-                app.workers.start(kind);
+                app.session.background.runner.start(kind);
                 println!("{} runs.", kind.as_str());
             }
-            ["stop", name] => {
-                let kind = named(name)?;
-                app.workers.stop(kind).await;
+            Action::Stop { worker } => {
+                let kind = named(&worker)?;
+                app.session.background.runner.stop(kind).await;
                 println!("{} is stopped until it is started again.", kind.as_str());
             }
-            ["pause"] => {
-                app.workers_paused = true;
-                app.workers.pause().await;
+            Action::Pause => {
+                app.session.background.is_paused = true;
+                app.session.background.runner.pause().await;
                 println!("The workers wait; /worker resume lets them go on.");
             }
-            ["resume"] => {
-                app.workers_paused = false;
-                app.workers.resume();
+            Action::Resume => {
+                app.session.background.is_paused = false;
+                app.session.background.runner.resume();
                 println!("The workers go on.");
             }
-            ["failures"] => failures(app).await?,
-            ["failures", number] => failure(parse(number)?, app).await?,
-            ["retry"] => retry(None, app).await?,
-            ["retry", number] => retry(Some(parse(number)?), app).await?,
-            ["purge"] => purge(None, app).await?,
-            ["purge", number] => purge(Some(parse(number)?), app).await?,
-            _ => {
-                return Err(Failure::new(Kind::Usage, format!("/worker {arguments} is not understood"))
-                    .hint("/help worker shows how it is used."));
-            }
+            Action::Failures { job: None } => failures(app).await?,
+            Action::Failures { job: Some(id) } => failure(id, app).await?,
+            Action::Retry { job } => retry(job, app).await?,
+            Action::Purge { job } => purge(job, app).await?,
         }
         Ok(Next::Prompt)
     }
@@ -79,23 +105,16 @@ fn named(name: &str) -> Result<WorkerKind, Failure> {
     let found = WorkerKind::ALL.into_iter().find(|kind| kind.as_str() == name);
     found.ok_or_else(|| {
         let names = WorkerKind::ALL.map(WorkerKind::as_str).join(", ");
-        Failure::new(Kind::Usage, format!("there is no worker \"{name}\""))
+        Failure::new(FailureKind::Usage, format!("there is no worker \"{name}\""))
             .hint(format!("There are {names}."))
     })
 }
 
-fn parse(number: &str) -> Result<i64, Failure> {
-    number.parse().map_err(|_| {
-        Failure::new(Kind::Usage, format!("\"{number}\" is no job's number"))
-            .hint("/worker failures lists them.")
-    })
-}
-
 async fn status(app: &App) -> Result<(), Failure> {
-    let (office, store) = (app.workers.office(), &app.agent.store);
-    for status in app.workers.statuses() {
+    let (office, store) = (app.session.background.context(), &app.session.agent.store);
+    for status in app.session.background.runner.statuses() {
         let pending = store.pending(&office.claim(status.worker)).await?;
-        println!("{}", worker_view::status(&status, pending));
+        println!("{}", worker_text::status(&status, pending));
     }
     println!("spent today              {}", office.spent_today().await?);
     match store.failed_count().await? {
@@ -106,7 +125,7 @@ async fn status(app: &App) -> Result<(), Failure> {
 }
 
 async fn failures(app: &App) -> Result<(), Failure> {
-    let failed = app.agent.store.failed_jobs(MOST_SHOWN).await?;
+    let failed = app.session.agent.store.failed_jobs(MOST_SHOWN).await?;
     if failed.is_empty() {
         println!("Nothing has failed for good.");
         return Ok(());
@@ -121,7 +140,7 @@ async fn failures(app: &App) -> Result<(), Failure> {
             printable(job.last_error.as_deref().unwrap_or("unknown"))
         );
     }
-    let all = app.agent.store.failed_count().await?;
+    let all = app.session.agent.store.failed_count().await?;
     if all > u64::from(MOST_SHOWN) {
         println!("These are the last {MOST_SHOWN} of {all}.");
     }
@@ -130,9 +149,9 @@ async fn failures(app: &App) -> Result<(), Failure> {
 }
 
 async fn failure(id: i64, app: &App) -> Result<(), Failure> {
-    let failed = app.agent.store.failed_jobs(u32::MAX).await?;
+    let failed = app.session.agent.store.failed_jobs(u32::MAX).await?;
     let Some(job) = failed.into_iter().find(|job| job.id == id) else {
-        return Err(Failure::new(Kind::Usage, format!("there is no failed job {id}"))
+        return Err(Failure::new(FailureKind::Usage, format!("there is no failed job {id}"))
             .hint("/worker failures lists them."));
     };
     println!(
@@ -140,21 +159,21 @@ async fn failure(id: i64, app: &App) -> Result<(), Failure> {
         job.worker,
         job.subject,
         job.attempts,
-        job.updated.minute_in(&app.zone),
+        job.updated.minute_in(app.session.runtime.zone()),
         printable(job.last_error.as_deref().unwrap_or("unknown"))
     );
     Ok(())
 }
 
 async fn retry(id: Option<i64>, app: &App) -> Result<(), Failure> {
-    let retried = app.agent.store.retry_jobs(id, app.agent.clock.now()).await?;
-    app.workers.hurry();
+    let retried = app.session.agent.store.retry_jobs(id, app.session.agent.clock.now()).await?;
+    app.session.background.runner.hurry();
     println!("{retried} will be tried again.");
     Ok(())
 }
 
 async fn purge(id: Option<i64>, app: &App) -> Result<(), Failure> {
-    let purged = app.agent.store.purge_jobs(id).await?;
+    let purged = app.session.agent.store.purge_jobs(id).await?;
     println!("{purged} given up: not tried again until a conversation grows or another model is set.");
     Ok(())
 }

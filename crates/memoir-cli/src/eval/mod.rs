@@ -19,9 +19,9 @@ use memoir_store::{Filter, Store, sqlite::SqliteStore};
 use memoir_workers::{Office, run_until_idle};
 use serde_json::json;
 
-use crate::failure::Failure;
 use data::{Talk, Turn};
 use measure::Table;
+use memoir_runtime::failure::Failure;
 
 /// How many turns are ranked for a question.
 const RANKED: usize = 60;

@@ -7,7 +7,9 @@ use async_trait::async_trait;
 use memoir_agent::{Answer, Asker, Question};
 
 use super::quiet::Echo;
-use crate::{answer_view::look, printable::printable, question};
+use memoir_runtime::printable;
+
+use crate::{answer_view::look, question};
 
 /// Asks on the terminal.
 pub(super) struct TerminalAsker;

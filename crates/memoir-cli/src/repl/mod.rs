@@ -1,33 +1,31 @@
 //! The REPL: read a line, run a command or a turn, again.
 
 mod ask;
-mod attachments;
 mod completion;
 mod editor;
-mod grammar;
-mod picker;
 mod prompt;
 mod quiet;
 mod shell;
 mod sources;
-mod told;
 mod view;
 mod welcome;
 
 use std::sync::Arc;
 
 use anstream::{eprintln, println};
-use memoir_core::{ExchangeStatus, Timestamp, TurnInput, WorkerKind};
+use memoir_core::{ExchangeStatus, TurnInput};
 use tokio_util::sync::CancellationToken;
+
+use memoir_runtime::{failure::Failure, printable};
 
 use crate::{
     app::App,
+    attachments,
     commands::{self, Next},
-    failure::Failure,
     interrupts::Interrupts,
     output::metrics_line,
-    printable::printable,
     question,
+    screen::screen_width,
     subcommands::daemon,
 };
 use editor::{Editor, Line};
@@ -35,24 +33,21 @@ use quiet::Quiet;
 use sources::LookedUp;
 use view::TurnView;
 
-pub(crate) use picker::pick_conversation;
-pub(crate) use told::Told;
-
 /// Talks until the user leaves.
 pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
     welcome::banner(&app).await;
-    app.state.approvals.asker = Some(Arc::new(ask::TerminalAsker));
-    start_workers(&mut app).await;
+    app.session.state.approvals.asker = Some(Arc::new(ask::TerminalAsker));
+    app.session.start_background().await;
     let mut interrupts = Interrupts::listen();
-    let earlier = app.agent.store.recent_commands(editor::REMEMBERED_LINES).await?;
+    let earlier = app.session.agent.store.recent_commands(editor::REMEMBERED_LINES).await?;
     let looked_up = LookedUp {
-        store: Arc::clone(&app.agent.store),
+        store: Arc::clone(&app.session.agent.store),
         runtime: tokio::runtime::Handle::current(),
-        models: Arc::clone(&app.models),
-        home: app.home.clone(),
+        models: Arc::clone(app.session.runtime.models()),
+        home: app.session.runtime.home().clone(),
         directory: std::env::current_dir().unwrap_or_default(),
     };
-    let mut editor = Editor::new(&earlier, Box::new(looked_up), app.told.take_printer());
+    let mut editor = Editor::new(&earlier, Box::new(looked_up), app.printer.take_printer());
     let tasks = Tasks::look_after(&app);
     let getting_ready = get_ready(&app);
     loop {
@@ -72,15 +67,13 @@ pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
     }
     getting_ready.abort();
     tasks.stop().await;
-    app.workers.stop_all().await;
-    let office = app.workers.office();
-    let _ = office.store.hold_conversation(&office.owner, None, app.agent.clock.now()).await;
+    app.session.close().await;
     Ok(())
 }
 
 /// Has memory read what it searches, while the user types.
 fn get_ready(app: &App) -> tokio::task::JoinHandle<()> {
-    let recall = app.state.recall.clone();
+    let recall = app.session.state.recall.clone();
     tokio::spawn(async move {
         if recall.settings.enabled {
             // The first question says what is wrong, if anything is.
@@ -92,7 +85,7 @@ fn get_ready(app: &App) -> tokio::task::JoinHandle<()> {
 /// Says that reports wait, once.
 async fn announce(app: &mut App) {
     // What cannot be counted now is announced the next time.
-    let Ok((count, last)) = app.agent.store.unseen().await else { return };
+    let Ok((count, last)) = app.session.agent.store.unseen().await else { return };
     if last > app.announced {
         let reports = if count == 1 { "1 report waits".to_owned() } else { format!("{count} reports wait") };
         println!("{}", view::dim(&format!("{reports}: /inbox shows what tasks have done.")));
@@ -109,10 +102,10 @@ struct Tasks {
 impl Tasks {
     fn look_after(app: &App) -> Self {
         let cancel = CancellationToken::new();
-        let (engine, stop, told) = (Arc::clone(&app.tasks), cancel.clone(), app.told.clone());
+        let (engine, stop, printer) = (Arc::clone(&app.tasks), cancel.clone(), app.printer.clone());
         let looking = tokio::spawn(async move {
             let scheduler = engine.scheduler();
-            scheduler.look_after(engine, &stop, &mut |event| told.say(&daemon::words(&event))).await;
+            scheduler.look_after(engine, &stop, &mut |event| printer.print(&daemon::words(&event))).await;
         });
         Self { cancel, looking }
     }
@@ -131,7 +124,7 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
     let kept = tokio::select! {
         biased;
         () = cancel.cancelled() => return cancelled(),
-        kept = app.agent.store.append_command(line, app.agent.clock.now()) => kept,
+        kept = app.session.agent.store.append_command(line, app.session.agent.clock.now()) => kept,
     };
     if let Err(error) = kept {
         eprintln!("{}", Failure::from(error).sentence());
@@ -154,7 +147,7 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
         biased;
         () = cancel.cancelled() => {
             // A command may have made the workers wait.
-            let_workers_go_on(app).await;
+            resume_background(app).await;
             return cancelled();
         }
         ran = commands::run(command, app) => ran,
@@ -175,7 +168,7 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
 /// The prompt with the files that it names. What goes along is said; what lies outside the project is asked about.
 async fn with_files(app: &App, line: &str) -> TurnInput {
     let directory = std::env::current_dir().unwrap_or_default();
-    let project = app.agent.workspace.project();
+    let project = app.session.agent.workspace.project();
     let mut going = Vec::new();
     for file in attachments::named(line, &directory, project) {
         let name = printable(&file.name).into_owned();
@@ -200,37 +193,29 @@ async fn with_files(app: &App, line: &str) -> TurnInput {
     attachments::attached(line, &going)
 }
 
+/// Lets the workers continue after a command that may have paused them.
+async fn resume_background(app: &App) {
+    app.session.background.resume_after_turn(app.session.state.conversation.id()).await;
+}
+
 fn cancelled() -> Next {
     eprintln!("Cancelled.");
     Next::Prompt
 }
 
 /// Runs one turn, showing it as it happens.
-async fn turn(app: &mut App, prompt: TurnInput, cancel: &CancellationToken) {
+async fn turn(app: &mut App, input: TurnInput, cancel: &CancellationToken) {
     let _quiet = Quiet::begin();
     let mut view = TurnView::new(app.verbosity);
     let mut observer = |event| view.show(&event);
-    // While a turn runs, nobody else calls or writes.
-    let ready = async {
-        app.state.tools = app.servers.join(&app.state.tools).await;
-        app.workers.pause().await;
-    };
-    tokio::select! {
-        () = ready => {}
-        () = cancel.cancelled() => {}
-    }
-    let result = app.agent.run_turn(&mut app.state, prompt.clone(), &mut observer, cancel).await;
+    let result = app.session.turn(input, &mut observer, cancel).await;
     view.finish();
-    let_workers_go_on(app).await;
     match result {
         Ok(report) => {
             if report.status == ExchangeStatus::Stopped {
                 eprintln!("{} Say \"go on\" to let it continue.", report.text);
             }
             println!("{}\n", view::dim(&metrics_line(&report, screen_width())));
-            app.last_recalled = report.recalled;
-            app.last_context = report.context;
-            (app.last_answer, app.unanswered) = (Some(report.text), None);
         }
         Err(error) => {
             let failure = Failure::from(error);
@@ -239,46 +224,6 @@ async fn turn(app: &mut App, prompt: TurnInput, cancel: &CancellationToken) {
                 failure.sentence(),
                 view::dim("/retry asks again; the up arrow brings the prompt back.")
             );
-            app.unanswered = Some((prompt, app.state.conversation.replacing()));
-            app.state.conversation.replace(None);
         }
     }
-}
-
-/// Starts who is switched on.
-pub(crate) async fn start_workers(app: &mut App) {
-    app.share_out_work();
-    if app.workers_paused {
-        app.workers.pause().await;
-    }
-    let_workers_go_on(app).await;
-    for kind in WorkerKind::ALL {
-        if app.should_run(kind) {
-            app.workers.start(kind);
-        }
-    }
-}
-
-/// How long a conversation is believed to be going on after its last turn, should its program have died unnoticed.
-const HELD_MS: i64 = 12 * 60 * 60 * 1000;
-
-/// The conversation that is going on is left alone, by other programs too; there may be something else to do.
-pub(crate) async fn let_workers_go_on(app: &App) {
-    let office = app.workers.office();
-    if office.set_current(app.state.conversation.id()) != app.state.conversation.id() {
-        let until = Timestamp::from_millis(app.agent.clock.now().as_millis() + HELD_MS);
-        // If it cannot be noted, others summarise it too soon; that is all.
-        let _ = office.store.hold_conversation(&office.owner, app.state.conversation.id(), until).await;
-    }
-    if !app.workers_paused {
-        app.workers.resume();
-        app.workers.wake();
-    }
-}
-
-/// How many columns the terminal has.
-pub(crate) fn screen_width() -> usize {
-    let width = rustix::termios::tcgetwinsize(std::io::stdout()).map_or(0, |size| usize::from(size.ws_col));
-    // One that does not say is as wide as most.
-    if width == 0 { 80 } else { width }
 }

@@ -12,8 +12,8 @@ use memoir_store::{ConversationList, Store};
 use reedline::{Completer, CompletionResult, Span, Suggestion};
 use tokio::runtime::Handle;
 
-use super::completion::{Sources, complete};
-use crate::{home::Home, models::Models, personas, printable::printable};
+use super::completion::{Lookup, complete};
+use memoir_runtime::{home::Home, models::Models, personas, printable};
 
 /// So many conversations are proposed.
 const CONVERSATIONS: u32 = 20;
@@ -27,7 +27,7 @@ pub(super) struct LookedUp {
     pub(super) directory: PathBuf,
 }
 
-impl Sources for LookedUp {
+impl Lookup for LookedUp {
     fn models(&self) -> Vec<String> {
         let catalogue: &Catalogue = &self.models.catalogue;
         let mut names: Vec<String> = catalogue.models().map(|(name, _)| name.model.clone()).collect();
@@ -63,12 +63,12 @@ impl Sources for LookedUp {
         numbered.filter(|(id, _)| matching.is_some() || id.starts_with(letters)).collect()
     }
 
-    fn settings(&self, area: &str) -> Vec<&'static str> {
-        match area {
-            "rag" => memoir_recall::Settings::ALL.iter().map(|setting| setting.key).collect(),
-            "context" => ContextSettings::ALL.iter().map(|setting| setting.key).collect(),
-            _ => Vec::new(),
-        }
+    fn recall_settings(&self) -> Vec<&'static str> {
+        memoir_recall::Settings::ALL.iter().map(|setting| setting.key).collect()
+    }
+
+    fn context_settings(&self) -> Vec<&'static str> {
+        ContextSettings::ALL.iter().map(|setting| setting.key).collect()
     }
 
     fn directory(&self) -> &Path {

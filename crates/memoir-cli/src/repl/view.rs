@@ -7,9 +7,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 use memoir_agent::{ToolOutcome, TurnEvent};
 use memoir_redact::without_secrets;
 
+use memoir_runtime::printable;
+
 use crate::{
     answer_view::AnswerView,
-    printable::printable,
     trace::{self, Verbosity},
 };
 

@@ -3,28 +3,33 @@
 use anstream::println;
 use memoir_store::ConversationList;
 
-use crate::{
-    app::{App, Kept},
-    demo, importing,
-    printable::printable,
-};
+use memoir_runtime::{Persistence, demo, printable};
+
+use crate::{app::App, importing};
 
 /// Who answers and why; and, at the first start, what can be done at once.
 pub(super) async fn banner(app: &App) {
-    println!("Memoir {} · {} ({})", env!("CARGO_PKG_VERSION"), app.choice.name, app.choice.reason);
-    match (app.kept, app.state.conversation.id()) {
-        (Kept::Never, _) => println!("Incognito: nothing is read from memory, and nothing of this is kept."),
-        (Kept::Demo, _) => {
+    println!(
+        "Memoir {} · {} ({})",
+        env!("CARGO_PKG_VERSION"),
+        app.session.choice.name,
+        app.session.choice.reason
+    );
+    match (app.session.runtime.persistence(), app.session.state.conversation.id()) {
+        (Persistence::Incognito, _) => {
+            println!("Incognito: nothing is read from memory, and nothing of this is kept.")
+        }
+        (Persistence::Demo, _) => {
             println!(
                 "A throw-away memory: three months of a made-up project, gone when you leave. Ask, for example:"
             );
             demo::QUESTIONS.iter().for_each(|question| println!("  {question}"));
         }
-        (Kept::Always, Some(id)) => {
+        (Persistence::Permanent, Some(id)) => {
             println!("Going on with conversation {id}. /help shows the commands.");
             return;
         }
-        (Kept::Always, None) => first_steps(app).await,
+        (Persistence::Permanent, None) => first_steps(app).await,
     }
     println!("/help shows the commands.");
 }
@@ -33,7 +38,7 @@ pub(super) async fn banner(app: &App) {
 async fn first_steps(app: &App) {
     let any = ConversationList { limit: 1, ..ConversationList::default() };
     // What cannot be read now is told by what is asked next.
-    if app.agent.store.conversations(&any).await.map_or(true, |found| !found.is_empty()) {
+    if app.session.agent.store.conversations(&any).await.map_or(true, |found| !found.is_empty()) {
         return;
     }
     println!("Nothing is remembered yet: whatever you say here will be.");

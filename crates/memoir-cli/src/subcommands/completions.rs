@@ -5,9 +5,10 @@ use std::io::{Write as _, stdout};
 use clap::CommandFactory as _;
 use clap_complete::{Shell, generate};
 
+use memoir_runtime::failure::Failure;
+
 use crate::{
     args::{Args, Script},
-    failure::Failure,
     reference,
 };
 

@@ -6,7 +6,9 @@ use memoir_core::{Clock as _, ConversationId, SystemClock, TimeZone};
 use memoir_store::{ConversationList, Store};
 
 use super::Format;
-use crate::{cost_view, failure::Failure, scope};
+use memoir_runtime::{failure::Failure, scope};
+
+use crate::cost_view;
 
 pub(super) async fn run(
     conversation: Option<ConversationId>,

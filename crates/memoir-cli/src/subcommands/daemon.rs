@@ -8,9 +8,9 @@ use memoir_schedule::Event;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    failure::{Failure, Kind},
-    printable::printable,
+use memoir_runtime::{
+    failure::{Failure, FailureKind},
+    printable,
     tasks::TaskEngine,
 };
 
@@ -49,7 +49,7 @@ pub(super) async fn run(engine: Arc<TaskEngine>) -> Result<(), Failure> {
     match lock.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
-            return Err(Failure::new(Kind::Failed, "a daemon runs already")
+            return Err(Failure::new(FailureKind::Failed, "a daemon runs already")
                 .hint("It does what is due; this one was not needed."));
         }
         Err(TryLockError::Error(error)) => return Err(error.into()),

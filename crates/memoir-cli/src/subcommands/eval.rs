@@ -2,10 +2,11 @@
 
 use memoir_recall::{Settings, stage_names, terms::term_names};
 
+use memoir_runtime::failure::{Failure, FailureKind};
+
 use crate::{
     args::{EvalCommand, EvalMode},
     eval,
-    failure::{Failure, Kind},
 };
 
 pub(super) async fn run(command: EvalCommand) -> Result<(), Failure> {
@@ -13,8 +14,11 @@ pub(super) async fn run(command: EvalCommand) -> Result<(), Failure> {
     let (stages, terms) = (stage_names(), term_names());
     if let Some(unknown) = without.iter().find(|name| !stages.iter().chain(&terms).any(|known| known == name))
     {
-        return Err(Failure::new(Kind::Usage, format!("there is neither a stage nor a term \"{unknown}\""))
-            .hint(format!("There are {} and {}.", stages.join(", "), terms.join(", "))));
+        return Err(Failure::new(
+            FailureKind::Usage,
+            format!("there is neither a stage nor a term \"{unknown}\""),
+        )
+        .hint(format!("There are {} and {}.", stages.join(", "), terms.join(", "))));
     }
     match mode {
         EvalMode::Hybrid => {}

@@ -10,29 +10,23 @@ mod search;
 mod worker;
 mod write;
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
-
 use memoir_core::{ConversationId, TimeZone};
 use memoir_recall::Recall;
+use memoir_runtime::{
+    Runtime, RuntimeOptions,
+    config::IN_PROJECT,
+    failure::{Failure, FailureKind},
+    printable,
+    scope::project_of,
+};
 use memoir_store::Store;
+use memoir_workers::Office;
 
 use crate::{
     args::{Args, Command, ConfigCommand, ImportCommand, MemoryCommand, WorkerCommand},
-    backup,
-    config::IN_PROJECT,
-    config_view, doctor,
-    environment::Environment,
-    exporting,
-    failure::{Failure, Kind},
-    home::Home,
-    importing,
+    backup, config_view, doctor, exporting, importing,
     memory_view::{self, Keeper},
-    models::Models,
-    recall, scheduling, talks,
-    tasks::TaskEngine,
+    scheduling, talks,
 };
 
 pub(crate) use search::run as search;
@@ -45,42 +39,50 @@ enum Format {
 }
 
 impl Format {
-    fn of(json: bool) -> Self {
+    fn new(json: bool) -> Self {
         if json { Self::Json } else { Self::Text }
     }
 }
 
 /// What subcommands work with.
-pub(crate) struct Desk {
-    pub(crate) models: Arc<Models>,
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) zone: TimeZone,
-    pub(crate) home: Home,
-    pub(crate) project: PathBuf,
+pub(crate) struct CommandContext {
+    pub(crate) runtime: Runtime,
 }
 
-impl Desk {
+impl CommandContext {
+    /// Memory, to be asked from this project. What does not work as set up is said on stderr.
     async fn recall(&self) -> Result<Recall, Failure> {
-        recall::recall(Arc::clone(&self.store), &self.models, &self.zone, Some(&self.project)).await
+        let mut notices = Vec::new();
+        let recall = self.runtime.recall(&mut notices).await?;
+        print_notices(&notices);
+        Ok(recall)
     }
 
-    fn engine(&self) -> Arc<TaskEngine> {
-        TaskEngine::new(
-            Arc::clone(&self.models),
-            Arc::clone(&self.store),
-            self.home.clone(),
-            self.zone.clone(),
-        )
+    /// What workers share, with the summarizer that is set.
+    async fn worker_context(&self) -> Result<Office, Failure> {
+        let mut notices = Vec::new();
+        let context = self.runtime.worker_context(&mut notices).await?;
+        print_notices(&notices);
+        Ok(context)
     }
+
+    fn store(&self) -> &dyn Store {
+        self.runtime.store().as_ref()
+    }
+}
+
+/// Shows notices on stderr.
+pub(crate) fn print_notices(notices: &[String]) {
+    notices.iter().for_each(|notice| anstream::eprintln!("{}", printable(notice)));
 }
 
 /// Runs what needs no memory, or must not open it. Gives back what is left to do.
-pub(crate) async fn without_memory(
+pub(crate) async fn run_without_memory(
     args: Args,
-    home: &Home,
-    project: &Path,
-    environment: &Environment,
+    options: &RuntimeOptions,
 ) -> Result<Option<Args>, Failure> {
+    let RuntimeOptions { home, environment, .. } = options;
+    let project = project_of(&options.directory);
     match &args.command {
         Some(Command::Completions { script }) => completions::run(*script)?,
         Some(Command::Daemon { print_unit: true }) => daemon::print_unit()?,
@@ -93,7 +95,7 @@ pub(crate) async fn without_memory(
         Some(Command::Doctor { json }) => {
             let file = project.join(IN_PROJECT);
             if !doctor::run(home, &file, environment.clone(), *json).await? {
-                return Err(Failure::new(Kind::Failed, "not everything is as it should be")
+                return Err(Failure::new(FailureKind::Failed, "not everything is as it should be")
                     .hint("What to do stands below each line marked BAD."));
             }
         }
@@ -103,45 +105,43 @@ pub(crate) async fn without_memory(
 }
 
 /// Runs a subcommand.
-pub(crate) async fn run(command: Command, desk: &Desk) -> Result<(), Failure> {
-    let Desk { models, store, zone, home, project } = desk;
+pub(crate) async fn run(command: Command, context: &CommandContext) -> Result<(), Failure> {
+    let runtime = &context.runtime;
+    let (models, store, zone, home) = (runtime.models(), context.store(), runtime.zone(), runtime.home());
     match command {
-        Command::Search(wanted) => search(wanted, desk.recall().await?).await,
-        Command::Conversations { command } => {
-            talks::run(command.unwrap_or_default(), store.as_ref(), zone).await
-        }
+        Command::Search(wanted) => search(wanted, context.recall().await?).await,
+        Command::Conversations { command } => talks::run(command.unwrap_or_default(), store, zone).await,
         Command::Memory { command } => {
             let command = command.unwrap_or(MemoryCommand::List { json: false });
-            let recall = desk.recall().await?;
+            let recall = context.recall().await?;
             memory_view::run(
                 command,
                 &Keeper { recall: &recall, home, conversation: None, command: "memoir memory" },
             )
             .await
         }
-        Command::Export(wanted) => exporting::run(&wanted, store.as_ref(), zone).await,
-        Command::Backup { folder } => backup::back_up(folder.as_deref(), store.as_ref(), home, zone).await,
+        Command::Export(wanted) => exporting::run(&wanted, store, zone).await,
+        Command::Backup { folder } => backup::back_up(folder.as_deref(), store, home, zone).await,
         Command::Config { command } => {
             let command = command.unwrap_or(ConfigCommand::List { json: false });
-            let file = project.join(IN_PROJECT);
+            let file = runtime.project().join(IN_PROJECT);
             let files = config_view::Files { home, project: &file, environment: &models.environment };
-            config_view::run(command, &files, store.as_ref()).await
+            config_view::run(command, &files, store).await
         }
-        Command::Worker(WorkerCommand::Run { .. }) => worker::run(models, Arc::clone(store), zone).await,
-        Command::Docs(command) => docs::run(command, models, Arc::clone(store), zone, home).await,
-        Command::Write(wanted) => write::run(wanted, models, Arc::clone(store), zone, home).await,
+        Command::Worker(WorkerCommand::Run { .. }) => worker::run(context).await,
+        Command::Docs(command) => docs::run(command, context).await,
+        Command::Write(wanted) => write::run(wanted, context).await,
         Command::Schedule(command) => {
-            let directory = std::env::current_dir()?;
-            scheduling::run(command, &desk.engine(), &directory).await
+            scheduling::run(command, &runtime.task_engine(), runtime.directory()).await
         }
-        Command::Daemon { .. } => daemon::run(desk.engine()).await,
+        Command::Daemon { .. } => daemon::run(runtime.task_engine()).await,
         Command::Import { command } => {
-            importing::run(command.unwrap_or(ImportCommand::Found), store.as_ref(), zone).await
+            importing::run(command.unwrap_or(ImportCommand::Found), store, zone).await
         }
         Command::Eval(command) => eval::run(command).await,
-        Command::Models(command) => models::run(command, models, store.as_ref()).await,
+        Command::Models(command) => models::run(command, models, store).await,
         Command::Cost { conversation, json } => {
-            cost::run(conversation.map(ConversationId::new), Format::of(json), store.as_ref(), zone).await
+            cost::run(conversation.map(ConversationId::new), Format::new(json), store, zone).await
         }
         // These are done without opening the memory, or are talk.
         Command::Completions { .. } | Command::Restore(_) | Command::Doctor { .. } | Command::Demo { .. } => {

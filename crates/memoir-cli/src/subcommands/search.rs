@@ -7,7 +7,9 @@ use memoir_recall::{Asking, Recall};
 use memoir_store::Filter;
 
 use super::Format;
-use crate::{answer_view::folded, args::SearchArgs, dates, failure::Failure, search_view, talks};
+use memoir_runtime::{dates, failure::Failure};
+
+use crate::{answer_view::folded, args::SearchArgs, search_view, talks};
 
 pub(crate) async fn run(wanted: SearchArgs, mut recall: Recall) -> Result<(), Failure> {
     let since = dates::since(wanted.since.as_deref(), &recall)?;
@@ -20,7 +22,7 @@ pub(crate) async fn run(wanted: SearchArgs, mut recall: Recall) -> Result<(), Fa
     recall.settings.token_budget = u64::MAX;
     let query = wanted.query.join(" ");
     let found = recall.ask(&query, Asking::Search, Filter { since, scope, ..Filter::default() }).await;
-    let text = match Format::of(wanted.json) {
+    let text = match Format::new(wanted.json) {
         Format::Text => search_view::text(&found, &recall.zone),
         Format::Json => serde_json::to_string(&RecalledPassage::list(&found.passages, &found.documents))
             .map_err(std::io::Error::from)?,

@@ -1,28 +1,21 @@
 //! `memoir worker`.
 
-use std::{
-    io::{Write as _, stdout},
-    sync::Arc,
-};
+use std::io::{Write as _, stdout};
 
-use memoir_core::{TimeZone, WorkerKind};
-use memoir_store::Store;
-use memoir_workers::{Office, Report, Stopped, WorkerSettings, run_until_idle};
-
-use crate::{
-    failure::{Failure, Kind},
-    models::Models,
-    printable::printable,
-    recall, settings, worker_view,
+use memoir_core::WorkerKind;
+use memoir_runtime::{
+    failure::{Failure, FailureKind},
+    printable, worker_text,
 };
+use memoir_workers::{Report, Stopped, run_until_idle};
+
+use super::CommandContext;
 
 /// Does everything that is due, and tells what that was.
-pub(super) async fn run(models: &Models, store: Arc<dyn Store>, zone: &TimeZone) -> Result<(), Failure> {
-    let settings: WorkerSettings = settings::read(&models.config, "workers", store.as_ref()).await?;
-    let recall = recall::recall(Arc::clone(&store), models, zone, None).await?;
-    let can_embed = recall.embedder.is_available();
-    let summarizer = models.connect_summarizer(store.as_ref()).await?;
-    let office = Office::new(recall, summarizer, settings.daily_budget());
+pub(super) async fn run(context: &CommandContext) -> Result<(), Failure> {
+    let settings = context.runtime.worker_settings().await?;
+    let office = context.worker_context().await?;
+    let can_embed = office.recall.embedder.is_available();
     let is_on =
         |kind: &WorkerKind| settings.is_on(*kind) && (*kind != WorkerKind::EmbeddingGenerator || can_embed);
     let workers: Vec<WorkerKind> = WorkerKind::ALL.into_iter().filter(is_on).collect();
@@ -38,7 +31,7 @@ pub(super) async fn run(models: &Models, store: Arc<dyn Store>, zone: &TimeZone)
     }
     match reports.iter().find(|report| report.stopped == Some(Stopped::Failing)) {
         Some(report) => {
-            Err(Failure::new(Kind::Failed, format!("{} does not succeed", report.worker.as_str()))
+            Err(Failure::new(FailureKind::Failed, format!("{} does not succeed", report.worker.as_str()))
                 .hint("What failed is tried again by itself, up to seven times; then /worker retry does."))
         }
         None => Ok(()),
@@ -54,7 +47,7 @@ fn line(report: &Report) -> String {
         line.push_str(&format!(" ({})", printable(error)));
     }
     match report.stopped {
-        Some(Stopped::OverBudget(broke)) => line.push_str(&format!(", stopped: {}", worker_view::why(broke))),
+        Some(Stopped::OverBudget(broke)) => line.push_str(&format!(", stopped: {}", worker_text::why(broke))),
         Some(Stopped::Failing) => line.push_str(", stopped: nothing succeeds; the rest is left for later"),
         None => {}
     }

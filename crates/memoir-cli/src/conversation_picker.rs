@@ -1,0 +1,62 @@
+//! Choosing a conversation from all there are, by typing some of its title.
+
+use std::io::{IsTerminal as _, stdin};
+
+use anstream::println;
+use inquire::{InquireError, Select};
+use memoir_core::{ConversationId, TimeZone};
+use memoir_store::Store;
+
+use memoir_runtime::failure::{Failure, FailureKind};
+
+use crate::talks;
+
+/// How many are seen at once.
+const PAGE: usize = 12;
+
+/// A line to choose.
+struct Choice {
+    id: ConversationId,
+    line: String,
+}
+
+impl std::fmt::Display for Choice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.line)
+    }
+}
+
+/// The conversation that the user picks, or none.
+pub(crate) async fn pick_conversation(
+    store: &dyn Store,
+    zone: &TimeZone,
+) -> Result<Option<ConversationId>, Failure> {
+    let offered = store.titles().await?;
+    if offered.is_empty() {
+        println!("There is no conversation to go on with yet.");
+        return Ok(None);
+    }
+    if !stdin().is_terminal() {
+        return Err(
+            Failure::new(FailureKind::Usage, "there is no terminal to choose on").hint("Name it: -r ID.")
+        );
+    }
+    let choices: Vec<Choice> =
+        offered.iter().map(|found| Choice { id: found.id, line: talks::line(found, zone) }).collect();
+    let asked = tokio::task::spawn_blocking(move || {
+        Select::new("Which one?", choices)
+            .with_page_size(PAGE)
+            .with_help_message("type some of its title, arrows to move, Enter to take it, Esc for none")
+            .prompt()
+    });
+    let picked = asked
+        .await
+        .map_err(|error| Failure::new(FailureKind::Failed, format!("the picker failed: {error}")))?;
+    match picked {
+        Ok(choice) => Ok(Some(choice.id)),
+        Err(InquireError::OperationCanceled) => Ok(None),
+        Err(InquireError::OperationInterrupted) => Err(Failure::new(FailureKind::Interrupted, "Cancelled")),
+        Err(error) => Err(Failure::new(FailureKind::Failed, format!("the picker failed: {error}"))
+            .hint("Name it: /resume ID.")),
+    }
+}

@@ -1,0 +1,52 @@
+//! Everything needed to run Memoir without a terminal.
+//!
+//! A front end captures its process in an [`Environment`](environment::Environment), opens a [`Runtime`], starts a [`Session`]
+//! in it, and runs turns:
+//!
+//! ```no_run
+//! use memoir_runtime::{Runtime, RuntimeOptions, SessionOptions, environment::Environment, home::Home};
+//! use tokio_util::sync::CancellationToken;
+//!
+//! # async fn run() -> Result<(), memoir_runtime::failure::Failure> {
+//! let options = RuntimeOptions::new(Home::in_one("/tmp/memoir"), Environment::default(), ".");
+//! let runtime = Runtime::open(options).await?;
+//! let mut session = runtime.session(SessionOptions::default()).await?;
+//! let report = session.turn("What did we decide?", &mut |_| {}, &CancellationToken::new()).await?;
+//! println!("{}", report.text);
+//! session.close().await;
+//! runtime.close().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Nothing here prints, exits or reads the environment. What the user should know is returned: as a report, as a notice, or
+//! as a [`Failure`](failure::Failure) that says what to do next.
+
+mod background;
+pub mod config;
+pub mod dates;
+pub mod demo;
+mod embedder;
+pub mod environment;
+pub mod failure;
+pub mod files;
+pub mod home;
+mod memory;
+pub mod models;
+pub mod permissions;
+pub mod personas;
+mod printable;
+mod runtime;
+pub mod scope;
+mod servers;
+mod session;
+pub mod settings;
+pub mod tasks;
+mod tools;
+pub mod worker_text;
+
+pub use background::Background;
+pub use memory::connect_recall;
+pub use printable::printable;
+pub use runtime::{Persistence, Runtime, RuntimeOptions};
+pub use session::{Resume, Session, SessionOptions, Unanswered};

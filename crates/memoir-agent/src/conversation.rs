@@ -1,22 +1,22 @@
-//! The conversation that is being held.
+//! The conversation of a session.
 
 use memoir_core::{ConversationId, ConversationTarget, ExchangeId, NewConversation};
 use memoir_redact::without_secrets;
 use memoir_store::{Committed, Exchanges, StoreError};
 
-/// The conversation that is being held. It has no id before its first exchange is committed.
+/// The conversation that the next turn of a session continues. It has no id before its first exchange is committed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CurrentConversation {
     id: Option<ConversationId>,
     scope: String,
     /// The newest exchange that this session has read or committed.
     last_seen: Option<ExchangeId>,
-    /// The exchange in whose place the next one comes.
+    /// The exchange that the next one replaces.
     replacing: Option<ExchangeId>,
 }
 
 impl CurrentConversation {
-    /// A conversation that begins now.
+    /// Starts a new conversation in the project `scope`.
     pub fn begin(scope: impl Into<String>) -> Self {
         Self { id: None, scope: scope.into(), last_seen: None, replacing: None }
     }
@@ -49,22 +49,22 @@ impl CurrentConversation {
         Ok(())
     }
 
-    /// Its id, if it has one yet.
+    /// Returns the id, or `None` before the first commit.
     pub fn id(&self) -> Option<ConversationId> {
         self.id
     }
 
-    /// The project it belongs to.
+    /// Returns the project that the conversation belongs to.
     pub fn scope(&self) -> &str {
         &self.scope
     }
 
-    /// Has the next exchange come in the place of one, as if that had not been; none takes that back.
+    /// Makes the next exchange replace `exchange`. Pass `None` to cancel the replacement.
     pub fn replace(&mut self, exchange: Option<ExchangeId>) {
         self.replacing = exchange;
     }
 
-    /// The exchange in whose place the next one comes.
+    /// Returns the exchange that the next one replaces.
     pub fn replacing(&self) -> Option<ExchangeId> {
         self.replacing
     }
@@ -74,11 +74,11 @@ impl CurrentConversation {
         self.last_seen
     }
 
-    /// Where the exchange that starts with `prompt` is to be committed.
+    /// Returns where the exchange that starts with `prompt` is to be committed.
     pub(crate) fn target(&self, prompt: &str) -> ConversationTarget {
         let last_seen = self.last_seen;
         match (self.id, self.replacing) {
-            // A title is cut, and half a secret is not known for one.
+            // Remove secrets before the title is cut: half a secret would not be recognized later.
             (None, _) => {
                 ConversationTarget::New(NewConversation::titled_after(&without_secrets(prompt), &self.scope))
             }

@@ -1,13 +1,13 @@
-//! How a turn can fail. Whichever way it does, nothing of it is in memory.
+//! How a turn can fail. Either way nothing of it is in memory.
 
 use memoir_core::ConversationId;
 use memoir_models::ModelError;
 use memoir_store::StoreError;
 
-/// Why a turn gave no answer, or why its answer could not be kept.
+/// Why a turn gave no answer, or why its answer could not be stored.
 #[derive(Debug, thiserror::Error)]
 pub enum TurnError {
-    /// The user did not want to wait for it.
+    /// The turn was cancelled by the user.
     #[error("cancelled")]
     Cancelled,
     /// The model failed.
@@ -16,12 +16,12 @@ pub enum TurnError {
     /// Memory could not be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The answer is there, and was paid for, but memory could not take it.
+    /// The model answered, but the exchange could not be stored.
     #[error("the answer could not be kept: {source}")]
     NotKept {
-        /// The answer.
+        /// The answer, which was paid for.
         answer: String,
-        /// Why.
+        /// Why it could not be stored.
         source: StoreError,
     },
     /// Another session has added to the conversation since this one last read it. Nothing of the turn is stored but its

@@ -1,4 +1,4 @@
-//! What a turn tells while it runs, and when it is over.
+//! What a turn reports while it runs, and when it is over.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,49 +15,49 @@ use crate::ContextReport;
 /// secrets in the arguments of a call, are left out of it.
 #[derive(Debug, Clone)]
 pub enum TurnEvent {
-    /// A request goes to the model.
+    /// A request is sent to the model.
     RequestSent(Arc<ChatRequest>),
-    /// The call failed and is made again after a while.
+    /// The request failed and will be sent again.
     Retrying {
         /// What went wrong.
         reason: ModelError,
-        /// How long is waited.
+        /// How long the turn waits before that.
         wait: Duration,
     },
-    /// More of the answer.
+    /// The next part of the answer.
     Text(String),
-    /// More of the reasoning.
+    /// The next part of the model's reasoning.
     Thinking(String),
-    /// The user is about to be asked something.
+    /// The user is about to be asked for permission.
     Asking,
     /// A tool starts.
     ToolStarted(ToolCall),
-    /// A tool is done.
+    /// A tool ended.
     ToolFinished {
-        /// Which call.
+        /// The call.
         call: ToolCall,
-        /// Whether it worked.
+        /// How it ended.
         outcome: ToolOutcome,
     },
-    /// Something the user should know.
+    /// A message for the user.
     Notice(String),
-    /// Something that went without being missed much, for whoever wants to know.
+    /// A minor degradation, shown only in verbose mode.
     Detail(String),
 }
 
-/// How a tool ended.
+/// How a tool call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolOutcome {
     /// With output.
     Succeeded,
-    /// With an error, which the model was told.
+    /// With an error, which the model reads.
     Failed,
-    /// It was not allowed to begin, which the model was told.
+    /// It was not allowed to run. The model reads why.
     Refused,
 }
 
-/// Whoever wants to know.
+/// A callback that receives the events of a turn.
 pub type Observer<'a> = &'a mut (dyn FnMut(TurnEvent) + Send);
 
 /// A turn that is over and committed.
@@ -68,7 +68,7 @@ pub type Observer<'a> = &'a mut (dyn FnMut(TurnEvent) + Send);
 pub struct TurnReport {
     /// The conversation it belongs to.
     pub conversation_id: ConversationId,
-    /// The exchange it became.
+    /// The stored exchange.
     pub exchange_id: ExchangeId,
     /// How it ended.
     pub status: ExchangeStatus,
@@ -76,22 +76,22 @@ pub struct TurnReport {
     pub stop: StopReason,
     /// The answer.
     pub text: String,
-    /// What memory put into it.
+    /// The passages from memory that were sent with the prompt.
     pub recalled: Recalled,
-    /// How large the layers of the last request were.
+    /// The sizes of the layers of the last request.
     pub context: Option<ContextReport>,
-    /// Who answered.
+    /// The model that answered.
     pub model: String,
-    /// Tokens of all calls.
+    /// Tokens of all calls to models.
     pub usage: Usage,
-    /// Cost of all calls, where every price is known.
+    /// Cost of all calls, or `None` if a price is unknown.
     pub cost: Option<Usd>,
-    /// How many calls to the model it took.
+    /// Number of calls to the model.
     pub request_count: u64,
-    /// How many tools ran.
+    /// Number of tool calls.
     pub tool_call_count: u64,
-    /// How long it took.
+    /// Duration in milliseconds.
     pub duration_ms: u64,
-    /// What the conversation has cost, this exchange included.
+    /// Cost of the whole conversation, including this exchange.
     pub conversation_cost: CostSummary,
 }

@@ -1,4 +1,4 @@
-//! One turn, end to end: history, request, tool loop, commit.
+//! One turn, end to end: context, model, tools, commit.
 //!
 //! [`Agent`] is the configuration that all sessions share, [`AgentState`] is what one session may change, and
 //! [`Agent::run_turn`] is the turn. It prints nothing: an observer receives every event.
@@ -19,7 +19,7 @@ mod turn;
 
 pub use agent::{Agent, Limits};
 pub use approval::{
-    Answer, Approvals, Asker, Mode, Policy, Question, Rule, RuleEffect, Verdict, plain_words,
+    Answer, Approvals, Asker, Mode, Policy, Question, Rule, RuleEffect, RuleError, Verdict, plain_words,
 };
 pub use context::{ContextReport, ContextSettings, Layer, Placement};
 pub use conversation::CurrentConversation;

@@ -1,7 +1,8 @@
-//! A sub-agent: it works alone, with a context of its own, and gives back a report.
+//! Sub-agents: they work alone, with a context of their own, and return a report.
 //!
-//! Its context is the system prompt, core memory, its own last runs and the request: no window of a conversation, nothing from
-//! memory unless it looks itself. Nobody is asked anything: what its policy does not allow is refused, and said in its report.
+//! The context is the system prompt, core memory, the sub-agent's own last runs and the task. There is no window of a
+//! conversation, and nothing from memory unless the sub-agent searches it. Nobody is asked for permission: what the policy does
+//! not allow is refused and listed in the report.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,30 +16,30 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Agent, AgentState, Observer, ToolOutcome, TurnError, TurnEvent, approval::Approvals, draft::Draft,
-    turn::Turn,
+    turn::ActiveTurn,
 };
 
-/// What a sub-agent is told beside what every agent is told.
+/// What is added to the system prompt of a sub-agent.
 pub(crate) const ALONE: &str = "\
 You work alone on the task below: nobody reads along, and nobody answers questions. Do what can be done with the tools that are \
 allowed, and end with a report of what you found or did, and of what you could not do. What came of your earlier runs stands before it.";
 
-/// What came of a sub-agent's work, however it ended.
+/// The result of a sub-agent's work, whether it succeeded or not.
 #[derive(Debug)]
 pub struct SubagentReport {
-    /// What it reports, with what was refused.
+    /// The report, followed by the calls that were refused.
     pub text: String,
-    /// Whether it came to its end: it may have been stopped by its limits, or have failed.
+    /// How it ended: complete, stopped by a limit, or with an error.
     pub ended: Result<ExchangeStatus, TurnError>,
-    /// Everything that was said, in order; the report last, if it came to its end by itself.
+    /// All messages, in order. The report is the last one, unless a limit or an error stopped the sub-agent.
     pub messages: Vec<DraftMessage>,
-    /// What was called, to be put on the bill by whoever had it work.
+    /// The calls to models, which the caller has to record.
     pub calls: Vec<CallCost>,
-    /// What it cost, where all prices are known.
+    /// Cost of all calls, or `None` if a price is unknown.
     pub cost: Option<Usd>,
 }
 
-/// An agent that works alone.
+/// An agent that works alone on one task. Create it with [`Agent::subagent`].
 pub struct Subagent {
     agent: Arc<Agent>,
     state: AgentState,
@@ -69,7 +70,7 @@ impl Agent {
 }
 
 impl Subagent {
-    /// Bounds what it may do and spend.
+    /// Returns the same sub-agent with other limits. `None` keeps a limit.
     pub fn limited(mut self, max_turns: Option<u32>, budget: Option<Usd>) -> Self {
         let agent = Arc::make_mut(&mut self.agent);
         if let Some(max_turns) = max_turns {
@@ -86,8 +87,9 @@ impl Subagent {
         observer: Observer<'_>,
         cancel: &CancellationToken,
     ) -> SubagentReport {
-        let turn = Turn { agent: &self.agent, state: &self.state };
+        let turn = ActiveTurn { agent: &self.agent, state: &self.state };
         let input = input.into();
+        let prompt = input.to_text();
         let mut bill = Bill::begin(turn, &input);
         let mut refused = Vec::new();
         let mut watching = |event: TurnEvent| {
@@ -96,11 +98,10 @@ impl Subagent {
             }
             observer(event);
         };
-        let text = input.to_text();
         let answered = tokio::select! {
             biased;
             () = cancel.cancelled() => Err(TurnError::Cancelled),
-            answered = turn.answer(&text, &mut bill.draft, &mut watching) => answered,
+            answered = turn.answer(&prompt, &mut bill.draft, &mut watching) => answered,
         };
         let (mut exchange, calls) = bill.close();
         let ended = answered.map(|()| exchange.status);
@@ -118,16 +119,16 @@ impl Subagent {
     }
 }
 
-/// What a sub-agent has said and called so far. If nobody closes it, because whoever waited for it has gone, what it cost is
-/// noted all the same.
+/// The messages and calls of a sub-agent so far. If its future is dropped before it is closed, the costs are recorded all the
+/// same.
 struct Bill<'a> {
-    turn: Turn<'a>,
+    turn: ActiveTurn<'a>,
     draft: Draft,
     is_closed: bool,
 }
 
 impl<'a> Bill<'a> {
-    fn begin(turn: Turn<'a>, input: &TurnInput) -> Self {
+    fn begin(turn: ActiveTurn<'a>, input: &TurnInput) -> Self {
         let draft = Draft::begin(input, turn.state.model.name(), turn.agent.clock.now());
         Self { turn, draft, is_closed: false }
     }
@@ -155,14 +156,16 @@ impl Drop for Bill<'_> {
         let store = Arc::clone(&self.turn.agent.store);
         if let (false, Ok(runtime)) = (calls.is_empty(), tokio::runtime::Handle::try_current()) {
             runtime.spawn(async move {
-                // Nobody is left to be told that it failed.
-                let _ = store.record_calls(None, &calls).await;
+                if let Err(error) = store.record_calls(None, &calls).await {
+                    // The caller is gone, so there is nobody to return the error to.
+                    tracing::warn!(%error, "could not record the cost of an abandoned sub-agent");
+                }
             });
         }
     }
 }
 
-/// In a conversation a piece of work may be handed to a sub-agent, with what the agent has itself at that moment.
+/// Lets a tool hand a task to a sub-agent, which gets the agent and the state as they are at that moment.
 pub(crate) struct Delegate {
     agent: Arc<Agent>,
     state: AgentState,
@@ -171,7 +174,7 @@ pub(crate) struct Delegate {
 }
 
 impl Delegate {
-    pub(crate) fn new(turn: Turn<'_>, calls: &Arc<Mutex<Vec<CallCost>>>) -> Self {
+    pub(crate) fn new(turn: ActiveTurn<'_>, calls: &Arc<Mutex<Vec<CallCost>>>) -> Self {
         Self { agent: Arc::clone(turn.agent), state: turn.state.clone(), calls: Arc::clone(calls) }
     }
 }

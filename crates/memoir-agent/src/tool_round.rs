@@ -10,38 +10,45 @@ use memoir_core::{CallCost, ToolCall};
 use memoir_models::ToolResult;
 use memoir_tools::{Plan, ToolError, ToolOutput};
 
-use crate::{Observer, ToolOutcome, TurnEvent, subagent::Delegate, turn::Turn};
+use crate::{Observer, ToolOutcome, TurnEvent, approval::Refusal, subagent::Delegate, turn::ActiveTurn};
 
-/// What came of a call: what the model is told, how it ended, and what the user is told.
-type Came = (String, ToolOutcome, Option<String>);
+/// The result of one tool call.
+struct CallResult {
+    /// What the model reads.
+    output: String,
+    outcome: ToolOutcome,
+    /// What the user reads, if anything.
+    notice: Option<String>,
+}
 
 /// The calls that run, and what each does.
 struct Round<'a> {
-    asking: Asking<'a>,
+    context: CallContext<'a>,
     calls: &'a [ToolCall],
     running: Vec<(usize, Plan)>,
-    work: FuturesUnordered<BoxFuture<'a, (usize, Came)>>,
+    work: FuturesUnordered<BoxFuture<'a, (usize, CallResult)>>,
     results: Vec<Option<String>>,
 }
 
-/// Who asks for calls, and whether only the user can have prompted them: what is quoted, what tools gave and files that went along may
-/// have, too.
+/// The turn that makes the calls, and whose words may have led to them.
 #[derive(Clone, Copy)]
-pub(crate) struct Asking<'a> {
-    pub(crate) turn: Turn<'a>,
+pub(crate) struct CallContext<'a> {
+    pub(crate) turn: ActiveTurn<'a>,
+    /// Whether only the user can have asked for the calls. It is `false` if the context has quotations, results of tools or
+    /// attached files, since these can contain instructions, too.
     pub(crate) by_the_user_alone: bool,
 }
 
 /// Runs the calls, side by side where they cannot conflict, and gives their results in the order of the calls. A call that fails,
 /// is not allowed or panics gives its error to the model and harms no other.
 pub(crate) async fn run(
-    asking: Asking<'_>,
+    context: CallContext<'_>,
     calls: &[ToolCall],
     paid: &Arc<Mutex<Vec<CallCost>>>,
     observer: Observer<'_>,
 ) -> Vec<ToolResult> {
     let mut round = Round {
-        asking,
+        context,
         calls,
         running: Vec::new(),
         work: FuturesUnordered::new(),
@@ -50,7 +57,7 @@ pub(crate) async fn run(
     for (index, call) in calls.iter().enumerate() {
         // What it would do is looked at again when those before it have done what they would: it may depend on them.
         let plan = loop {
-            let plan = asking.plan(call).await;
+            let plan = context.plan(call).await;
             let must_wait = match &plan {
                 Ok(plan) => round.running.iter().any(|(_, other)| plan.conflicts_with(other)),
                 Err(_) => !round.running.is_empty(),
@@ -61,8 +68,8 @@ pub(crate) async fn run(
         };
         let allowed = match plan {
             Ok(plan) => {
-                let allowed = round.allowed_meanwhile(call, &plan, observer).await;
-                allowed.map(|()| plan).map_err(|refusal| (refusal, ToolOutcome::Refused))
+                let allowed = round.check_permission(call, &plan, observer).await;
+                allowed.map(|()| plan).map_err(|refusal| (format!("error: {refusal}"), ToolOutcome::Refused))
             }
             Err(error) => Err((format!("error: {error}"), ToolOutcome::Failed)),
         };
@@ -70,13 +77,13 @@ pub(crate) async fn run(
         match allowed {
             Ok(plan) => {
                 round.running.push((index, plan));
-                round
-                    .work
-                    .push(one(asking.turn, call, Arc::clone(paid)).map(move |came| (index, came)).boxed());
+                round.work.push(
+                    run_call(context.turn, call, Arc::clone(paid)).map(move |result| (index, result)).boxed(),
+                );
             }
-            Err((said, outcome)) => {
+            Err((output, outcome)) => {
                 observer(TurnEvent::ToolFinished { call: call.clone(), outcome });
-                round.results[index] = Some(said);
+                round.results[index] = Some(output);
             }
         }
     }
@@ -90,16 +97,16 @@ pub(crate) async fn run(
 }
 
 impl Round<'_> {
-    /// Whether a call may be made. While the user is asked, those that run go on.
-    async fn allowed_meanwhile(
+    /// Checks whether a call may be made. While the user is asked, the calls that are running continue.
+    async fn check_permission(
         &mut self,
         call: &ToolCall,
         plan: &Plan,
         observer: Observer<'_>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Refusal> {
         let mut finished = Vec::new();
         let decided = {
-            let deciding = self.asking.allowed(call, plan, observer);
+            let deciding = self.context.check_permission(call, plan, observer);
             tokio::pin!(deciding);
             loop {
                 tokio::select! {
@@ -120,17 +127,18 @@ impl Round<'_> {
         true
     }
 
-    fn note(&mut self, (index, (text, outcome, notice)): (usize, Came), observer: Observer<'_>) {
+    fn note(&mut self, (index, result): (usize, CallResult), observer: Observer<'_>) {
+        let CallResult { output, outcome, notice } = result;
         self.running.retain(|(other, _)| *other != index);
         if let Some(notice) = notice {
             observer(TurnEvent::Notice(notice));
         }
         observer(TurnEvent::ToolFinished { call: self.calls[index].clone(), outcome });
-        self.results[index] = Some(text);
+        self.results[index] = Some(output);
     }
 }
 
-impl Asking<'_> {
+impl CallContext<'_> {
     /// What a call would do.
     async fn plan(self, call: &ToolCall) -> Result<Plan, ToolError> {
         let context = self.turn.agent.tool_context(self.turn.state);
@@ -140,34 +148,42 @@ impl Asking<'_> {
         Ok(if self.by_the_user_alone { plan.as_the_user_asked() } else { plan })
     }
 
-    /// Whether a call may be made; otherwise what the model is told.
-    async fn allowed(self, call: &ToolCall, plan: &Plan, observer: Observer<'_>) -> Result<(), String> {
-        let Turn { agent, state } = self.turn;
+    /// Checks whether a call may be made, and asks the user if necessary.
+    async fn check_permission(
+        self,
+        call: &ToolCall,
+        plan: &Plan,
+        observer: Observer<'_>,
+    ) -> Result<(), Refusal> {
+        let ActiveTurn { agent, state } = self.turn;
         let project = agent.workspace.project();
         let mut about_to_ask = || observer(TurnEvent::Asking);
-        let decided = state.approvals.decide(&call.name, plan, project, &mut about_to_ask).await;
-        let always = decided.map_err(|why| format!("error: not allowed: {why}"))?;
-        if let Some(rule) = always {
+        if let Some(rule) = state.approvals.decide(&call.name, plan, project, &mut about_to_ask).await? {
             let (effect, rule, scope) = (rule.effect.as_str(), rule.to_string(), project.to_string_lossy());
-            // If it cannot be kept, it holds until the program ends.
-            let _ = agent.store.add_approval_rule(effect, &rule, &scope, agent.clock.now()).await;
+            let stored = agent.store.add_approval_rule(effect, &rule, &scope, agent.clock.now()).await;
+            if let Err(error) = stored {
+                tracing::warn!(%error, "could not store an approval rule; it holds until the session ends");
+            }
         }
         // What was shown may have changed while the user was thinking.
         match self.plan(call).await {
             Ok(now) if now == *plan => Ok(()),
-            _ => Err("error: what it would do has changed since it was allowed; ask again".into()),
+            _ => Err(Refusal::Changed),
         }
     }
 }
 
 /// Runs one call.
-async fn one(turn: Turn<'_>, call: &ToolCall, paid: Arc<Mutex<Vec<CallCost>>>) -> Came {
-    // Who delegates gives away what he has himself at this moment.
+async fn run_call(turn: ActiveTurn<'_>, call: &ToolCall, paid: Arc<Mutex<Vec<CallCost>>>) -> CallResult {
+    let failed = |output| CallResult { output, outcome: ToolOutcome::Failed, notice: None };
+    // A sub-agent inherits the delegating agent's tools and permissions as they are right now.
     let context = turn.agent.tool_context(turn.state).delegating(Arc::new(Delegate::new(turn, &paid)));
     let running = turn.state.tools.run(&call.name, call.arguments.clone(), &context);
     match AssertUnwindSafe(running).catch_unwind().await {
-        Ok(Ok(ToolOutput { text, notice })) => (text, ToolOutcome::Succeeded, notice),
-        Ok(Err(error)) => (format!("error: {error}"), ToolOutcome::Failed, None),
-        Err(_) => ("error: the tool crashed".to_owned(), ToolOutcome::Failed, None),
+        Ok(Ok(ToolOutput { text, notice })) => {
+            CallResult { output: text, outcome: ToolOutcome::Succeeded, notice }
+        }
+        Ok(Err(error)) => failed(format!("error: {error}")),
+        Err(_) => failed("error: the tool crashed".to_owned()),
     }
 }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use memoir_core::{CallCost, ConversationId, TurnInput};
 use memoir_models::{ChatMessage, ModelError};
-use memoir_store::{CostSummary, StoreError};
+use memoir_store::{Committed, CostSummary, StoreError};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     context::{BuiltFor, Context, Notices},
     draft::Draft,
     reply::{self, Reply},
-    tool_round::{self, Asking},
+    tool_round::{self, CallContext},
 };
 
 /// How long the vectors of an exchange are waited for.
@@ -20,15 +20,21 @@ const EMBEDDING_PATIENCE: Duration = Duration::from_secs(3);
 
 /// An agent and the state of the session whose turn it is.
 #[derive(Clone, Copy)]
-pub(crate) struct Turn<'a> {
+pub(crate) struct ActiveTurn<'a> {
     pub(crate) agent: &'a Arc<Agent>,
     pub(crate) state: &'a AgentState,
 }
 
 impl Agent {
-    /// Answers `input` in the conversation of `state`. The exchange is drafted in memory and committed once, at the end;
-    /// an error, a cancellation or a crash before that leaves no trace of it in memory. What it cost until
-    /// then was paid, and goes on the bill.
+    /// Answers `input` in the conversation of `state`.
+    ///
+    /// The exchange is drafted in memory and committed once, at the end. An error, a cancellation or a crash before that
+    /// leaves no trace of it in the store but the cost of the calls that were made. `observer` receives every event; cancel
+    /// the turn with `cancel`, which has no effect once the commit has begun.
+    ///
+    /// # Errors
+    ///
+    /// See [`TurnError`]. [`TurnError::NotKept`] and [`TurnError::Conflict`] carry the answer, because it was paid for.
     pub async fn run_turn(
         self: &Arc<Self>,
         state: &mut AgentState,
@@ -39,7 +45,7 @@ impl Agent {
         let input = input.into();
         let prompt = &input.to_text();
         let mut draft = Draft::begin(&input, state.model.name(), self.clock.now());
-        let turn = Turn { agent: self, state };
+        let turn = ActiveTurn { agent: self, state };
         let answered = tokio::select! {
             biased;
             () = cancel.cancelled() => Err(TurnError::Cancelled),
@@ -82,17 +88,7 @@ impl Agent {
             Err(source) => return Err(TurnError::NotKept { answer: draft.assistant_message, source }),
         };
         state.conversation.record_commit(committed);
-        // So that the next prompt can find it, whether memory is asked by itself now or not. What fails here is found by
-        // its words, and embedded later.
-        if state.embeds_at_once {
-            let embedding = state.recall.embed_exchange(committed.exchange_id);
-            let _ = tokio::time::timeout(EMBEDDING_PATIENCE, embedding).await;
-        }
-        if state.asks_for_digests {
-            // Not asked for, it is made of quotations when the time comes.
-            let _ = self.ask_for_digest(committed.conversation_id, window_room).await;
-        }
-        // The exchange is kept; a sum that cannot be read now is no reason to say otherwise.
+        self.follow_up(state, committed, window_room).await;
         let conversation_cost = self.store.conversation_cost(committed.conversation_id).await;
         Ok(TurnReport {
             conversation_id: committed.conversation_id,
@@ -104,7 +100,11 @@ impl Agent {
             request_count: draft.calls.len() as u64,
             tool_call_count: draft.tool_call_count,
             duration_ms: draft.completed.millis_since(draft.started),
-            conversation_cost: conversation_cost.unwrap_or_else(|_| CostSummary::default()),
+            conversation_cost: conversation_cost.unwrap_or_else(|error| {
+                // The exchange is stored. A sum that cannot be read is no reason to report otherwise.
+                tracing::warn!(%error, "could not read the cost of the conversation");
+                CostSummary::default()
+            }),
             text: draft.assistant_message,
             recalled: draft.recalled,
             context,
@@ -112,19 +112,47 @@ impl Agent {
         })
     }
 
-    /// How large the layers would be if this prompt were sent now.
+    /// Embeds the exchange and asks for a digest. The exchange is stored already, so errors are only logged.
+    async fn follow_up(&self, state: &AgentState, committed: Committed, window_room: u64) {
+        // The next prompt can then find the exchange, whether recall is on or not.
+        if state.embeds_at_once {
+            let embedding = state.recall.embed_exchange(committed.exchange_id);
+            match tokio::time::timeout(EMBEDDING_PATIENCE, embedding).await {
+                Ok(Ok(_)) => {}
+                Ok(Err(error)) => {
+                    tracing::warn!(%error, "could not embed the exchange; keyword search finds it until a worker does");
+                }
+                Err(_) => {
+                    tracing::debug!(
+                        "embedding the exchange took too long; keyword search finds it until a worker does"
+                    );
+                }
+            }
+        }
+        if state.asks_for_digests
+            && let Err(error) = self.ask_for_digest(committed.conversation_id, window_room).await
+        {
+            tracing::warn!(%error, "could not ask for a digest; an extract is sent in its place");
+        }
+    }
+
+    /// Returns the sizes that the layers would have if this prompt were sent now.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the conversation cannot be read.
     pub async fn preview(
         self: &Arc<Self>,
         state: &AgentState,
         prompt: &str,
     ) -> Result<ContextReport, TurnError> {
-        let turn = Turn { agent: self, state };
+        let turn = ActiveTurn { agent: self, state };
         let context = turn.build_context(prompt, BuiltFor::Looking, &mut Notices::default()).await?;
         Ok(context.report)
     }
 }
 
-impl Turn<'_> {
+impl ActiveTurn<'_> {
     /// Talks to the model until it has answered.
     pub(crate) async fn answer(
         self,
@@ -134,7 +162,7 @@ impl Turn<'_> {
     ) -> Result<(), TurnError> {
         let mut notices = Notices::default();
         let mut context = self.build_context(prompt, BuiltFor::Sending, &mut notices).await?;
-        self.tell(notices, observer);
+        self.report_notices(notices, observer);
         draft.recalled(std::mem::take(&mut context.recalled));
         draft.window_room = context.window_room;
 
@@ -151,8 +179,8 @@ impl Turn<'_> {
             }
             let paid = draft.paid();
             let by_the_user_alone = !context.by_others && draft.has_only_the_users_words();
-            let asking = Asking { turn: self, by_the_user_alone };
-            let results = tool_round::run(asking, &reply.tool_calls, &paid, observer).await;
+            let context_of_calls = CallContext { turn: self, by_the_user_alone };
+            let results = tool_round::run(context_of_calls, &reply.tool_calls, &paid, observer).await;
             draft.tool_round(&reply, &results, self.agent.clock.now());
             let Reply { text, tool_calls, replay, .. } = reply;
             let asked = ChatMessage::Assistant { text, tool_calls, replay };
@@ -167,8 +195,8 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// Says what there is to say about a context.
-    fn tell(self, notices: Notices, observer: Observer<'_>) {
+    /// Passes the notices about a context to the observer.
+    fn report_notices(self, notices: Notices, observer: Observer<'_>) {
         notices.important.into_iter().for_each(|notice| observer(TurnEvent::Notice(notice)));
         for notice in notices.lasting {
             if self.state.mark_shown(&notice) {

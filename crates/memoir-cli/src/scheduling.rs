@@ -130,7 +130,8 @@ async fn add(task: TaskArgs, engine: &TaskEngine, directory: &Path) -> Result<()
             .hint("--dir names one that exists.")
     })?;
     for rule in &task.allow {
-        Rule::parse(RuleEffect::Allow, rule).map_err(|reason| Failure::new(FailureKind::Usage, reason))?;
+        Rule::parse(RuleEffect::Allow, rule)
+            .map_err(|reason| Failure::new(FailureKind::Usage, reason.to_string()))?;
     }
     if let Some(model) = &task.model {
         memoir_runtime::models::parse(model, "--model")?;

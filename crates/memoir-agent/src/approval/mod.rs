@@ -1,42 +1,47 @@
-//! Who may do what: the one place that decides.
+//! The one place that decides which tool calls may run.
 //!
-//! A mode says what is free and what is asked for; rules say what is always allowed and what never is. Confinement holds
-//! whatever is decided here.
+//! A mode defines what is allowed and what the user is asked about; rules define what is always allowed and what never is.
+//! The sandbox confines tools whatever is decided here.
 
+mod refusal;
 mod rule;
+mod rule_error;
 mod shell;
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use async_trait::async_trait;
+use memoir_core::lock;
 use memoir_tools::{Access, Plan};
 
+pub(crate) use refusal::Refusal;
 pub use rule::{Rule, RuleEffect};
+pub use rule_error::RuleError;
 pub use shell::plain_words;
 
-/// How much is asked about.
+/// What the user is asked about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
-    /// Nothing is changed or run.
+    /// Nothing may be changed or run.
     ReadOnly,
-    /// Reading in the workspace is free; writing and running are asked about, and what is to be remembered for good, unless nobody but the
-    /// user can have asked for it.
+    /// Reading in the workspace is allowed. The user is asked before a tool writes or runs anything, and before it changes core
+    /// memory unless only the user can have asked for that.
     #[default]
     Ask,
-    /// Writing in the workspace is free, too.
+    /// Writing in the workspace is allowed, too.
     AutoEdit,
-    /// Nothing is asked about.
+    /// Everything is allowed.
     Full,
 }
 
 impl Mode {
-    /// All of them, the strictest first.
+    /// All modes, the strictest first.
     pub const ALL: [Self; 4] = [Self::ReadOnly, Self::Ask, Self::AutoEdit, Self::Full];
 
-    /// The word for it.
+    /// Returns the name of the mode in the config.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ReadOnly => "read-only",
@@ -46,8 +51,8 @@ impl Mode {
         }
     }
 
-    /// What it says about an access.
-    fn says(self, access: &Access) -> Verdict {
+    /// Returns what the mode decides about an access.
+    fn judge(self, access: &Access) -> Verdict {
         match (access, self) {
             (Access::Read(_) | Access::Memory | Access::Subagent, _) | (_, Self::Full) => Verdict::Allowed,
             (Access::Write(_), Self::AutoEdit) => Verdict::Allowed,
@@ -59,51 +64,51 @@ impl Mode {
     }
 }
 
-/// What is decided about a call.
+/// A decision about a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// It may be done.
+    /// The call may run.
     Allowed,
-    /// The user is asked.
+    /// The user has to be asked.
     Ask,
-    /// It may not, and why.
+    /// The call may not run, and why.
     Denied(String),
 }
 
-/// What the user is asked.
+/// A request for the user's permission.
 #[derive(Debug, Clone)]
 pub struct Question {
-    /// Which tool.
+    /// The tool.
     pub tool: String,
-    /// The very command, or the change line by line.
+    /// The exact command, or the change line by line.
     pub preview: String,
-    /// What "always" would allow from now on, if anything could.
+    /// The rule that "always" would add, if there is one.
     pub always: Option<Rule>,
 }
 
-/// What he says.
+/// The user's answer to a [`Question`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
-    /// This once.
+    /// Allow this call.
     Yes,
-    /// From now on.
+    /// Allow this call, and calls like it from now on.
     Always,
-    /// No.
+    /// Refuse.
     No,
 }
 
-/// Whoever can be asked.
+/// A front end that can ask the user.
 #[async_trait]
 pub trait Asker: Send + Sync {
-    /// Asks, and waits for the answer.
+    /// Asks the user and returns the answer.
     async fn ask(&self, question: &Question) -> Answer;
 }
 
-/// Who may do what, now.
+/// The permissions of one session. Clones share the policy.
 #[derive(Clone, Default)]
 pub struct Approvals {
     policy: Arc<Mutex<Policy>>,
-    /// Who is asked; nobody there means no.
+    /// The front end that asks the user. Without one, what would be asked about is refused.
     pub asker: Option<Arc<dyn Asker>>,
 }
 
@@ -114,12 +119,12 @@ pub struct Policy {
     pub mode: Mode,
     /// The rules; denying ones count first.
     pub rules: Vec<Rule>,
-    /// Memoir's own folders, which no tool writes to, wherever they lie.
+    /// Memoir's own directories, which no tool may write to.
     pub protected: Vec<PathBuf>,
 }
 
 impl Policy {
-    /// What is decided about a call. `project` is where paths are shown from.
+    /// Decides about a call. Rules name paths relative to `project`.
     pub fn judge(&self, tool: &str, plan: &Plan, project: &Path) -> Verdict {
         let shown = |access: &Access| match access {
             Access::Read(path) | Access::ReadOutside(path) | Access::Write(path) => {
@@ -145,7 +150,7 @@ impl Policy {
         }
         let mut verdict = Verdict::Allowed;
         for access in &plan.accesses {
-            match self.mode.says(access) {
+            match self.mode.judge(access) {
                 Verdict::Allowed => {}
                 Verdict::Ask if self.rules.iter().any(|rule| rule.allows(tool, access, &shown(access))) => {}
                 Verdict::Ask => verdict = Verdict::Ask,
@@ -157,37 +162,37 @@ impl Policy {
 }
 
 impl Approvals {
-    /// Approvals by a policy, with nobody to ask.
+    /// Returns permissions with a policy and nobody to ask.
     pub fn new(policy: Policy) -> Self {
         Self { policy: Arc::new(Mutex::new(policy)), ..Self::default() }
     }
 
-    /// The policy, as it is now.
+    /// Returns the current policy.
     pub fn policy(&self) -> Policy {
-        self.policy.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.policy).clone()
     }
 
-    /// Another policy from now on.
+    /// Replaces the policy.
     pub fn set_policy(&self, policy: Policy) {
-        *self.policy.lock().unwrap_or_else(PoisonError::into_inner) = policy;
+        *lock(&self.policy) = policy;
     }
 
-    /// Whether a call may be made; if not, why. Asks if it must; `about_to_ask` is told before. Gives the rule that the user
-    /// wants kept, if he said "always"; it holds from now on.
+    /// Decides whether a call may be made, and asks the user if necessary, after calling `about_to_ask`. Returns the rule that
+    /// is to be stored if the user answered "always"; it holds from now on.
     pub(crate) async fn decide(
         &self,
         tool: &str,
         plan: &Plan,
         project: &Path,
         about_to_ask: &mut (dyn FnMut() + Send),
-    ) -> Result<Option<Rule>, String> {
+    ) -> Result<Option<Rule>, Refusal> {
         match self.policy().judge(tool, plan, project) {
             Verdict::Allowed => return Ok(None),
-            Verdict::Denied(why) => return Err(why),
+            Verdict::Denied(reason) => return Err(Refusal::Denied(reason)),
             Verdict::Ask => {}
         }
         let Some(asker) = &self.asker else {
-            return Err("nobody is there to allow it; --approval or a rule in the config would".into());
+            return Err(Refusal::NobodyToAsk);
         };
         let question = Question {
             tool: tool.to_owned(),
@@ -197,10 +202,10 @@ impl Approvals {
         about_to_ask();
         match asker.ask(&question).await {
             Answer::Yes => Ok(None),
-            Answer::No => Err("the user does not allow it".into()),
+            Answer::No => Err(Refusal::ByTheUser),
             Answer::Always => {
                 if let Some(rule) = &question.always {
-                    self.policy.lock().unwrap_or_else(PoisonError::into_inner).rules.push(rule.clone());
+                    lock(&self.policy).rules.push(rule.clone());
                 }
                 Ok(question.always)
             }
@@ -290,9 +295,9 @@ mod tests {
             approvals.decide("execute_bash", plan, Path::new("/w"), &mut || {}).await
         };
         let mut approvals = Approvals::default();
-        assert!(decide(&approvals, &run).await.unwrap_err().contains("nobody is there"));
+        assert!(decide(&approvals, &run).await.unwrap_err().to_string().contains("nobody is there"));
         approvals.asker = Some(Arc::new(Says(Answer::No)));
-        assert!(decide(&approvals, &run).await.unwrap_err().contains("does not allow"));
+        assert!(decide(&approvals, &run).await.unwrap_err().to_string().contains("does not allow"));
         approvals.asker = Some(Arc::new(Says(Answer::Always)));
         decide(&approvals, &run).await.unwrap();
         approvals.asker = None;

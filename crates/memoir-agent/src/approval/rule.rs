@@ -1,4 +1,4 @@
-//! Rules: what is always allowed, and what never is.
+//! Rules: which calls are always allowed, and which never are.
 
 use std::fmt;
 
@@ -6,19 +6,22 @@ use globset::{Glob, GlobBuilder};
 use memoir_redact::redact;
 use memoir_tools::{Access, Plan};
 
-use super::shell::{all_words, plain_words};
+use super::{
+    RuleError,
+    shell::{all_words, plain_words},
+};
 
-/// Whether what a rule is about may be done.
+/// What a rule does with the calls that it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RuleEffect {
-    /// Always.
+    /// Allows them.
     Allow,
-    /// Never.
+    /// Refuses them.
     Deny,
 }
 
 impl RuleEffect {
-    /// The word for it.
+    /// Returns the name of the effect in the config.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -27,46 +30,49 @@ impl RuleEffect {
     }
 }
 
-/// A rule: a tool, and what of it. `file_edit`, `file_edit(src/**)`, `execute_bash(git status)`, `*`.
+/// A rule about the calls of a tool, or about some of them: `file_edit`, `file_edit(src/**)`, `execute_bash(git status)`, `*`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    /// Whether that is allowed.
+    /// What it does with the calls that it matches.
     pub effect: RuleEffect,
     tool: String,
     what: Option<String>,
 }
 
 impl Rule {
-    /// A rule as it is written.
-    pub fn parse(effect: RuleEffect, text: &str) -> Result<Self, String> {
+    /// Parses a rule.
+    ///
+    /// # Errors
+    ///
+    /// See [`RuleError`].
+    pub fn parse(effect: RuleEffect, text: &str) -> Result<Self, RuleError> {
         let text = text.trim();
         let (tool, what) = match text.split_once('(') {
             None => (text, None),
             Some((tool, rest)) => {
-                let what =
-                    rest.strip_suffix(')').ok_or_else(|| format!("\"{text}\" lacks its closing bracket"))?;
+                let what = rest.strip_suffix(')').ok_or_else(|| RuleError::Unclosed(text.to_owned()))?;
                 (tool.trim(), Some(what.trim().to_owned()))
             }
         };
         if !redact(text).findings.is_empty() {
-            return Err("a rule must not hold a secret".into());
+            return Err(RuleError::Secret);
         }
         let is_name = |letter: char| letter.is_alphanumeric() || "_-*./".contains(letter);
         if tool.is_empty() || !tool.chars().all(is_name) {
-            return Err(format!("\"{tool}\" is no tool's name"));
+            return Err(RuleError::NoTool(tool.to_owned()));
         }
         if let Some(what) = what.as_deref().filter(|_| !runs_commands(tool)) {
-            Glob::new(what).map_err(|error| format!("\"{what}\" is no pattern of paths: {error}"))?;
+            Glob::new(what).map_err(|source| RuleError::Pattern { what: what.to_owned(), source })?;
         }
         if let Some(what) = what.as_deref().filter(|_| runs_commands(tool) && effect == RuleEffect::Allow)
             && plain_words(what.strip_prefix(EXACTLY).unwrap_or(what)).is_none()
         {
-            return Err(format!("\"{what}\" is no plain command: one program and its arguments"));
+            return Err(RuleError::NotPlain(what.to_owned()));
         }
         if let Some(what) = what.as_deref().filter(|_| runs_commands(tool) && effect == RuleEffect::Deny)
             && all_words(&bare(what)).is_empty()
         {
-            return Err(format!("\"{what}\" names no command"));
+            return Err(RuleError::NoCommand(what.to_owned()));
         }
         Ok(Self { effect, tool: tool.to_owned(), what })
     }

@@ -4,7 +4,7 @@
 //! (operators, expansions, redirections, a second line) is not taken apart but refused, so that an allowed beginning never lets
 //! a forbidden rest through.
 
-/// The words of a plain command, as the shell would pass them; nothing, if it is not plain.
+/// Returns the words of a plain command as the shell would pass them, or `None` if the command is not plain.
 pub fn plain_words(command: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

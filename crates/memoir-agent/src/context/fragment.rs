@@ -1,28 +1,28 @@
-//! The layers of a request, and how large each came out.
+//! The layers of a request and their sizes.
 
 use memoir_core::count_tokens;
 
-/// A layer of a request, in the order in which they stand.
+/// A layer of a request. The order is that in the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Layer {
-    /// Who the model is here, and the project's AGENTS.md.
+    /// The system prompt, the persona and AGENTS.md.
     System,
-    /// What is always in context.
+    /// Core memory.
     CoreMemory,
-    /// What has left the window, in short.
+    /// The summary of the exchanges that have left the window.
     Summary,
-    /// What has left the window and is relevant now.
+    /// Relevant passages from exchanges that have left the window.
     Earlier,
-    /// The last exchanges.
+    /// The last exchanges, whole.
     Window,
-    /// What the model may ask to run.
+    /// The descriptions of the tools.
     Tools,
-    /// What memory says about the prompt, and the prompt.
+    /// Quotations from memory, spelling hints and the prompt.
     Document,
 }
 
 impl Layer {
-    /// All of them.
+    /// All layers.
     pub const ALL: [Self; 7] = [
         Self::System,
         Self::CoreMemory,
@@ -33,7 +33,7 @@ impl Layer {
         Self::Document,
     ];
 
-    /// Its name for people.
+    /// Returns the name that users read.
     pub const fn name(self) -> &'static str {
         match self {
             Self::System => "system prompt",
@@ -47,7 +47,7 @@ impl Layer {
     }
 }
 
-/// A layer's text, and what it takes.
+/// The text of a layer and its number of tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fragment {
     pub(crate) text: String,
@@ -65,24 +65,24 @@ impl Fragment {
     }
 }
 
-/// How many tokens a text takes, with those that set it apart from the next.
+/// Returns the tokens of a text, including those that separate it from the next one.
 pub(crate) fn tokens(text: &str) -> u64 {
     if text.is_empty() { 0 } else { count_tokens(text) as u64 + 2 }
 }
 
-/// How large the layers of a request are.
+/// The sizes of the layers of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextReport {
-    /// What question and answer may take together.
+    /// Maximum number of tokens of the request and the answer together.
     pub limit: u64,
-    /// What is kept free for the answer.
+    /// Tokens reserved for the answer.
     pub reply: u64,
-    /// The layers and their tokens, in their order.
+    /// The tokens of each layer, in order.
     pub layers: Vec<(Layer, u64)>,
 }
 
 impl ContextReport {
-    /// What is sent in all.
+    /// Returns the number of tokens of the request.
     pub fn sent(&self) -> u64 {
         self.layers.iter().map(|(_, tokens)| tokens).sum()
     }

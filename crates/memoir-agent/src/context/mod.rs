@@ -2,10 +2,12 @@
 //!
 //! One file for each layer, in the order in which they stand in a request: `system`, `core_memory`, `digest` (the summary
 //! so far), `earlier` (auto-RAG), `window`, `tools`, and `document` with `spelling`. `budget` says what each may take, `build`
-//! gathers them side by side and puts them together, and `request` keeps the whole within its room while tools add to it.
-//! `past` knows how far the conversation is in the
-//! window, `prepare` summarises what will leave it next, ahead of time.
+//! gathers them side by side (`basis` those that do not depend on memory), `assemble` puts them together, and `request` keeps
+//! the whole within its room while tools add to it. `past` knows how far the conversation is in the window, `prepare` asks
+//! ahead of time for a summary of what will leave it next.
 
+mod assemble;
+mod basis;
 mod budget;
 mod build;
 mod core_memory;

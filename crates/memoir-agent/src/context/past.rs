@@ -8,7 +8,7 @@ use super::{
     notices::Notices,
     window::{self, PastExchange},
 };
-use crate::{TurnError, turn::Turn};
+use crate::{TurnError, turn::ActiveTurn};
 
 /// So many exchanges are looked at when a window grows back.
 const MOST_GROWN_BACK: u32 = 200;
@@ -51,9 +51,9 @@ impl Past {
     }
 }
 
-impl Turn<'_> {
+impl ActiveTurn<'_> {
     /// The conversation as it is kept.
-    pub(crate) async fn past(self, longest: u64) -> Result<Past, TurnError> {
+    pub(crate) async fn read_past(self, longest: u64) -> Result<Past, TurnError> {
         let conversation = &self.state.conversation;
         if let Some(runs) = &self.state.runs {
             let exchanges = runs.iter().flat_map(|run| window::exchanges(run.clone(), longest)).collect();
@@ -80,7 +80,7 @@ impl Turn<'_> {
 
     /// The past with exchanges that left the window back in it, where there is much room again: a long prompt or a small
     /// model had taken it.
-    pub(crate) async fn grown_back(self, mut past: Past, longest: u64, room: u64) -> Result<Past, TurnError> {
+    pub(crate) async fn grow_back(self, mut past: Past, longest: u64, room: u64) -> Result<Past, TurnError> {
         let conversation = &self.state.conversation;
         let (Some(id), Some(digest)) = (conversation.id(), past.digest.as_mut()) else { return Ok(past) };
         let held: u64 = past.exchanges.iter().map(|exchange| exchange.tokens).sum();
@@ -105,7 +105,7 @@ impl Turn<'_> {
     }
 
     /// The digest after `first` exchanges have left, kept for the next time.
-    pub(crate) async fn digest(
+    pub(crate) async fn move_digest(
         self,
         past: &Past,
         first: usize,

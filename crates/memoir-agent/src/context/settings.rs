@@ -1,33 +1,33 @@
-//! How much is sent: the `context.*` settings, in one list.
+//! The `context.*` settings: how much of each layer is sent.
 
 use memoir_core::setting::{HasSettings, SWITCH, Setting, number_in, one_of, set, word_for};
 
-/// Where what is relevant from earlier in the conversation stands.
+/// Where passages from earlier in the conversation are placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
-    /// Before the window, where it reads well; every change makes the provider read the window anew.
+    /// In front of the window, where they are in order. Every change invalidates the provider's cache of the window.
     BeforeWindow,
-    /// Beside the prompt, where it costs no cache.
+    /// Next to the prompt, which keeps the cache.
     Tail,
 }
 
 const PLACEMENTS: [(&str, Placement); 2] =
     [("tail", Placement::Tail), ("before-window", Placement::BeforeWindow)];
 
-/// How much is sent.
+/// How much of each layer is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextSettings {
-    /// What a request and its answer may take; never more than the model does.
+    /// Maximum number of tokens of a request and its answer. The limit of the model applies as well.
     pub budget_tokens: u64,
-    /// What is kept free for the answer.
+    /// Tokens reserved for the answer.
     pub reply_tokens: u64,
-    /// What AGENTS.md may take.
+    /// Maximum number of tokens of AGENTS.md.
     pub agents_tokens: u64,
-    /// What the summary of the conversation so far may take.
+    /// Maximum number of tokens of the summary of the conversation so far.
     pub summary_tokens: u64,
-    /// What is taken from earlier in the conversation.
+    /// Maximum number of tokens of passages from earlier in the conversation.
     pub recall_tokens: u64,
-    /// Where that stands.
+    /// Where these passages are placed.
     pub recall_placement: Placement,
     /// Whether words that look mistyped are pointed out to the model.
     pub spelling: bool,

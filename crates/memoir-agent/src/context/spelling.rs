@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, sync::OnceLock};
 
-use memoir_store::{Result, Store};
+use memoir_store::{Memory, Result};
 use spellbook::Dictionary;
 
 const AFFIXES: &str = include_str!("../../assets/english.aff");
@@ -30,11 +30,18 @@ pub(crate) struct Hint {
 /// Made at the first prompt: that takes a moment.
 fn dictionary() -> Option<&'static Dictionary> {
     static DICTIONARY: OnceLock<Option<Dictionary>> = OnceLock::new();
-    DICTIONARY.get_or_init(|| Dictionary::new(AFFIXES, WORDS).ok()).as_ref()
+    let load = || match Dictionary::new(AFFIXES, WORDS) {
+        Ok(dictionary) => Some(dictionary),
+        Err(error) => {
+            tracing::warn!(%error, "the compiled-in dictionary is broken; there are no spelling hints");
+            None
+        }
+    };
+    DICTIONARY.get_or_init(load).as_ref()
 }
 
 /// What may be mistyped in `prompt`: words that are in no dictionary and that the user does not use otherwise.
-pub(crate) async fn hints(prompt: &str, store: &dyn Store) -> Result<Vec<Hint>> {
+pub(crate) async fn find_hints(prompt: &str, store: &dyn Memory) -> Result<Vec<Hint>> {
     let words = plain_words(prompt);
     let unknown = blocking(move || unknown_words(words)).await;
     if unknown.is_empty() {
@@ -48,7 +55,10 @@ pub(crate) async fn hints(prompt: &str, store: &dyn Store) -> Result<Vec<Hint>> 
 
 /// Work that takes a moment, off the threads that wait.
 async fn blocking<T: Default + Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    tokio::task::spawn_blocking(work).await.unwrap_or_default()
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
+        tracing::warn!(%error, "looking for mistyped words crashed; there are no spelling hints");
+        T::default()
+    })
 }
 
 /// The section of the document, if there are any.

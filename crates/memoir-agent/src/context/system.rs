@@ -48,7 +48,11 @@ fn real_file(directory: &Path, owner: Option<u32>) -> Option<PathBuf> {
 fn read(path: &Path) -> Option<String> {
     use std::io::Read as _;
     let mut bytes = Vec::new();
-    std::fs::File::open(path).ok()?.take(LONGEST_FILE).read_to_end(&mut bytes).ok()?;
+    let length = std::fs::File::open(path).and_then(|file| file.take(LONGEST_FILE).read_to_end(&mut bytes));
+    if let Err(error) = length {
+        tracing::warn!(%error, path = %path.display(), "could not read AGENTS.md, the turn goes on without it");
+        return None;
+    }
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

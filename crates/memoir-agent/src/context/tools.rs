@@ -4,9 +4,9 @@ use memoir_core::{ToolSpec, count_tokens};
 use memoir_models::ModelLimits;
 
 use super::{budget::Budget, notices::Notices, window};
-use crate::turn::Turn;
+use crate::turn::ActiveTurn;
 
-impl Turn<'_> {
+impl ActiveTurn<'_> {
     /// All tools or none: a model that is offered some of them misses the others without knowing.
     pub(crate) fn offered_tools(
         self,

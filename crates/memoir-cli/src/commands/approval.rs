@@ -94,7 +94,7 @@ async fn show(app: &App) -> Result<(), Failure> {
 
 async fn add(effect: RuleEffect, text: &str, app: &App) -> Result<(), Failure> {
     let rule = Rule::parse(effect, text).map_err(|reason| {
-        Failure::new(FailureKind::Usage, reason)
+        Failure::new(FailureKind::Usage, reason.to_string())
             .hint("For example /approval allow execute_bash(git status), or file_edit(src/**).")
     })?;
     let now = app.session.agent.clock.now();

@@ -1,6 +1,7 @@
 //! Several processes on one memory.
 
-use memoir_testkit::{Reply, ScriptedProvider};
+use memoir_testkit::{Reply, ScriptedProvider, Terminal};
+use serde_json::json;
 
 use crate::home;
 
@@ -30,4 +31,52 @@ fn two_processes_writing_at_once_lose_nothing() {
     }
     assert_eq!(home.rows("messages").len(), 4 * EACH);
     assert_eq!(home.rows("command_history").len(), 2 * EACH);
+}
+
+#[test]
+fn a_session_does_not_interleave_with_another_in_one_conversation() {
+    let home = home();
+    let wait_for_user = Reply::tool_call("c1", "execute_bash", &json!({"command": "touch mine.txt"}));
+    let provider = ScriptedProvider::start([
+        Reply::text("Begun."),
+        wait_for_user,
+        Reply::text("Theirs."),
+        Reply::text("Lost to the store."),
+        Reply::text("Now it fits."),
+    ]);
+    let terminal = Terminal::open(&home, Some(&provider), (40, 200), &["--model", "gpt-5-mini"]);
+    terminal.wait_for_prompt();
+    terminal.type_keys("begin\r");
+    terminal.wait_for("Begun.");
+    terminal.wait_for_prompt();
+    // While the first session waits for its user, another one adds to the conversation.
+    terminal.type_keys("my turn\r");
+    terminal.wait_for("execute_bash wants to do this");
+    home.memoir(["-r", "1", "-p", "their turn", "--model", "gpt-5-mini"]).provider(&provider).succeed();
+    terminal.type_keys("n\r");
+    terminal.wait_for("Lost to the store.");
+    terminal
+        .wait_for("the answer could not be stored: another session has added to conversation 1. Resume it");
+    terminal.wait_for_prompt();
+    // Asking again without reading what was added costs nothing.
+    terminal.type_keys("/retry\r");
+    terminal.wait_for("nothing was sent: another session has added to conversation 1.");
+    terminal.wait_for_prompt();
+    assert_eq!(provider.requests().len(), 4);
+    terminal.type_keys("/resume 1\r");
+    terminal.wait_for("Going on with conversation 1");
+    terminal.wait_for_prompt();
+    terminal.type_keys("my turn\r");
+    terminal.wait_for("Now it fits.");
+    terminal.wait_for_prompt();
+    terminal.type_keys("/exit\r");
+    let exported = home.memoir(["export", "--format", "jsonl"]).succeed();
+    let position = |text: &str| exported.find(text);
+    assert!(
+        position("Begun.") < position("Theirs.") && position("Theirs.") < position("Now it fits."),
+        "{exported}"
+    );
+    assert!(position("Begun.").is_some() && position("Lost to the store.").is_none(), "{exported}");
+    let last = provider.requests().pop().unwrap();
+    assert!(last.messages().iter().any(|(_, text)| text == "Theirs."), "it has read what was added");
 }

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use crate::Outcome;
+use crate::{ChoreError, ChoreResult};
 
 /// Every generated page: where it lives and what it says.
 fn pages() -> [(&'static str, String); 6] {
@@ -16,14 +16,15 @@ fn pages() -> [(&'static str, String); 6] {
     ]
 }
 
-pub(crate) fn write(root: &Path) -> Outcome {
+pub(crate) fn write(root: &Path) -> ChoreResult {
     for (path, page) in pages() {
-        fs::write(root.join(path), page).map_err(|error| format!("{path}: {error}"))?;
+        let path = root.join(path);
+        fs::write(&path, page).map_err(|error| ChoreError::file(&path, error))?;
     }
     Ok("The reference pages are written.".into())
 }
 
-pub(crate) fn check(root: &Path) -> Outcome {
+pub(crate) fn check(root: &Path) -> ChoreResult {
     let stale: Vec<_> = pages()
         .into_iter()
         .filter(|(path, page)| fs::read_to_string(root.join(path)).ok().as_deref() != Some(page))
@@ -32,6 +33,6 @@ pub(crate) fn check(root: &Path) -> Outcome {
     if stale.is_empty() {
         Ok("The reference pages are up to date.".into())
     } else {
-        Err(format!("Stale: {}. Run: cargo xtask docs write", stale.join(", ")))
+        Err(ChoreError::Failed(format!("Stale: {}. Run: cargo xtask docs write", stale.join(", "))))
     }
 }

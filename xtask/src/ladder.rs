@@ -1,20 +1,87 @@
-//! The ladder: the table in ARCHITECTURE.md says on which rung each crate stands, the manifests say what
-//! each depends on, and no crate may reach sideways or up.
+//! The boundaries between crates.
+//!
+//! The table in ARCHITECTURE.md gives the rung of each crate, the manifests give its dependencies, and no crate may depend on
+//! one that is not on a lower rung. Only front ends print, exit or read the environment. Some crates may not depend on
+//! an HTTP client, even indirectly.
 
-use std::{collections::BTreeMap, fs, path::Path, process::Command};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use serde_json::Value;
 
-use crate::Outcome;
+use crate::{ChoreError, ChoreResult, boundaries::find_violations};
 
-pub(crate) fn check(root: &Path) -> Outcome {
-    let page = fs::read_to_string(root.join("ARCHITECTURE.md")).map_err(|error| error.to_string())?;
-    let faults = faults(&rungs(&page), &dependencies(root)?);
-    if faults.is_empty() { Ok("The ladder holds.".into()) } else { Err(faults.join("\n")) }
+/// Crates that may print, exit and read the environment.
+const FRONT_ENDS: [&str; 4] = ["memoir-cli", "memoir-testkit", "memoir-fuzz", "xtask"];
+
+/// Crates that may not depend on any of [`HTTP_CRATES`], so that a front end without a network can use them.
+const WITHOUT_HTTP: [&str; 2] = ["memoir-recall", "memoir-embed"];
+
+/// HTTP clients and the libraries they are made of.
+const HTTP_CRATES: [&str; 8] =
+    ["genai", "reqwest", "hyper", "ureq", "curl", "rustls", "native-tls", "openssl"];
+
+/// A crate of this workspace.
+struct Package {
+    folder: PathBuf,
+    /// The crates of this workspace that it depends on, tests aside.
+    dependencies: Vec<String>,
+}
+
+pub(crate) fn check(root: &Path) -> ChoreResult {
+    let table = root.join("ARCHITECTURE.md");
+    let page = fs::read_to_string(&table).map_err(|error| ChoreError::file(&table, error))?;
+    let packages = read_packages(root)?;
+    let dependencies = packages.iter().map(|(name, package)| (name.clone(), package.dependencies.clone()));
+    let mut faults = find_faults(&read_rungs(&page), &dependencies.collect());
+    for package in WITHOUT_HTTP {
+        faults.extend(find_http(package, &list_dependencies(root, package)?));
+    }
+    for (_, package) in packages.iter().filter(|(name, _)| !FRONT_ENDS.contains(&name.as_str())) {
+        let violations = find_violations(&package.folder.join("src"))?;
+        faults.extend(violations.into_iter().map(|what| format!("{what}; only a front end may do this.")));
+    }
+    if faults.is_empty() {
+        Ok("Every crate keeps to its rung, and only front ends print, exit or read the environment.".into())
+    } else {
+        Err(ChoreError::Failed(faults.join("\n")))
+    }
+}
+
+/// Runs cargo and returns what it wrote to its standard output.
+fn run_cargo(root: &Path, arguments: &[&str]) -> Result<Vec<u8>, ChoreError> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let failed =
+        |reason: String| ChoreError::Failed(format!("`cargo {}` failed: {reason}", arguments.join(" ")));
+    let output = Command::new(cargo).args(arguments).current_dir(root).output();
+    let output = output.map_err(|error| failed(error.to_string()))?;
+    if output.status.success() {
+        Ok(output.stdout)
+    } else {
+        Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()))
+    }
+}
+
+/// Returns the names of all crates that `package` depends on, directly or not, tests and build scripts aside.
+fn list_dependencies(root: &Path, package: &str) -> Result<Vec<String>, ChoreError> {
+    let arguments = ["tree", "--offline", "--edges", "normal", "--prefix", "none", "--package", package];
+    let tree = run_cargo(root, &arguments)?;
+    let tree = String::from_utf8_lossy(&tree);
+    Ok(tree.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect())
+}
+
+/// Returns a fault for each HTTP crate among the `dependencies` of `package`.
+fn find_http(package: &str, dependencies: &[String]) -> Vec<String> {
+    let present = HTTP_CRATES.iter().filter(|name| dependencies.iter().any(|dependency| dependency == *name));
+    present.map(|name| format!("{package} depends on {name}, but must not need an HTTP client.")).collect()
 }
 
 /// The rung of each crate: rows that begin with a number, or with "beside" for crates beside the ladder.
-fn rungs(page: &str) -> BTreeMap<String, Option<u32>> {
+fn read_rungs(page: &str) -> BTreeMap<String, Option<u32>> {
     page.lines()
         .filter_map(|line| {
             let mut cells = line.strip_prefix('|')?.split('|').map(str::trim);
@@ -26,16 +93,12 @@ fn rungs(page: &str) -> BTreeMap<String, Option<u32>> {
         .collect()
 }
 
-/// What each crate of ours depends on among ours, tests aside.
-fn dependencies(root: &Path) -> Result<BTreeMap<String, Vec<String>>, String> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-    let output = Command::new(cargo)
-        .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
-        .current_dir(root)
-        .output()
-        .map_err(|error| format!("cargo metadata: {error}"))?;
-    let metadata: Value =
-        serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo metadata: {error}"))?;
+/// Returns the crates of this workspace by name.
+fn read_packages(root: &Path) -> Result<BTreeMap<String, Package>, ChoreError> {
+    let output = run_cargo(root, &["metadata", "--no-deps", "--offline", "--format-version", "1"])?;
+    let metadata: Value = serde_json::from_slice(&output).map_err(|error| {
+        ChoreError::Failed(format!("cannot read the output of `cargo metadata`: {error}"))
+    })?;
     let packages = metadata["packages"].as_array().cloned().unwrap_or_default();
     let name = |value: &Value| value["name"].as_str().unwrap_or_default().to_owned();
     Ok(packages
@@ -44,12 +107,14 @@ fn dependencies(root: &Path) -> Result<BTreeMap<String, Vec<String>>, String> {
             let all = package["dependencies"].as_array().cloned().unwrap_or_default();
             let ours =
                 all.iter().filter(|dependency| dependency["kind"] != "dev" && dependency["path"].is_string());
-            (name(package), ours.map(name).collect())
+            let manifest = Path::new(package["manifest_path"].as_str().unwrap_or_default());
+            let folder = manifest.parent().unwrap_or(root).to_owned();
+            (name(package), Package { folder, dependencies: ours.map(name).collect() })
         })
         .collect())
 }
 
-fn faults(
+fn find_faults(
     rungs: &BTreeMap<String, Option<u32>>,
     dependencies: &BTreeMap<String, Vec<String>>,
 ) -> Vec<String> {
@@ -90,7 +155,7 @@ mod tests {
         for (name, below) in dependencies {
             map.insert((*name).to_owned(), below.iter().map(|name| (*name).to_owned()).collect());
         }
-        faults(&rungs(PAGE), &map)
+        find_faults(&read_rungs(PAGE), &map)
     }
 
     #[test]
@@ -107,5 +172,15 @@ mod tests {
         assert_eq!(check(&[("core", &["store"])]), ["core depends on store, which is not on a lower rung."]);
         assert_eq!(check(&[("store", &["kit"])]), ["store depends on kit, which is not on a lower rung."]);
         assert_eq!(check(&[("new", &[])]), ["new is missing from the crate table in ARCHITECTURE.md."]);
+    }
+
+    #[test]
+    fn an_http_client_among_the_dependencies_is_a_fault() {
+        let tree = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        assert!(find_http("recall", &tree(&["serde", "rustls-pki-types", "http"])).is_empty());
+        assert_eq!(
+            find_http("recall", &tree(&["serde", "reqwest"])),
+            ["recall depends on reqwest, but must not need an HTTP client."]
+        );
     }
 }

@@ -2,29 +2,50 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool for people at a terminal")]
 
+mod boundaries;
 mod docs;
 mod ladder;
 mod recording;
+mod source;
 mod torture;
 
 use std::{
+    io,
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
 use clap::{Parser, Subcommand};
 
-/// What a chore says when it fails.
-type Outcome = Result<String, String>;
+/// What to show the user when a chore has succeeded, or why it failed.
+type ChoreResult = Result<String, ChoreError>;
+
+/// Why a chore failed.
+#[derive(Debug, thiserror::Error)]
+enum ChoreError {
+    /// A file cannot be read or written.
+    #[error("{}: {source}", .path.display())]
+    File { path: PathBuf, source: io::Error },
+    /// A check found something, or another program failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl ChoreError {
+    fn file(path: &Path, source: io::Error) -> Self {
+        Self::File { path: path.to_owned(), source }
+    }
+}
 
 #[derive(Parser)]
 #[command(about = "Chores of the house")]
 enum Chore {
-    /// Check that every crate depends only on lower rungs of the ladder in ARCHITECTURE.md
+    /// Check that every crate depends only on lower rungs of the ladder in ARCHITECTURE.md, that libraries do not print, exit
+    /// or read the environment, and that recall needs no HTTP client
     Ladder,
     #[command(subcommand)]
     /// The reference pages that are made from the program's own lists
-    Docs(Docs),
+    Docs(DocsChore),
     /// Read the sample of the demo, so that the demo opens at once
     Demo,
     /// Try to break it: kills, a provider that fails, a full disk, many at once
@@ -48,7 +69,7 @@ enum Chore {
 }
 
 #[derive(Subcommand)]
-enum Docs {
+enum DocsChore {
     /// Write them
     Write,
     /// Fail when they are not what they should be
@@ -58,30 +79,31 @@ enum Docs {
 fn main() -> ExitCode {
     let outcome = match Chore::parse() {
         Chore::Ladder => ladder::check(&root()),
-        Chore::Docs(Docs::Write) => docs::write(&root()),
-        Chore::Docs(Docs::Check) => docs::check(&root()),
-        Chore::Demo => demo(&root()),
+        Chore::Docs(DocsChore::Write) => docs::write(&root()),
+        Chore::Docs(DocsChore::Check) => docs::check(&root()),
+        Chore::Demo => write_demo(&root()),
         Chore::Torture { minutes, seed, binary } => torture::torture(&root().join(binary), minutes, seed),
         Chore::Recording { binary } => recording::record(&root(), &root().join(binary)),
     };
     match outcome {
-        Ok(said) => {
-            println!("{said}");
+        Ok(message) => {
+            println!("{message}");
             ExitCode::SUCCESS
         }
-        Err(said) => {
-            eprintln!("{said}");
+        Err(error) => {
+            eprintln!("{error}");
             ExitCode::FAILURE
         }
     }
 }
 
 /// Writes the vectors of the sample.
-fn demo(root: &Path) -> Outcome {
-    let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
-    let vectors = runtime.block_on(memoir_runtime::demo::vectors()).map_err(|failure| failure.sentence())?;
+fn write_demo(root: &Path) -> ChoreResult {
+    let runtime = tokio::runtime::Runtime::new().map_err(|error| ChoreError::Failed(error.to_string()))?;
+    let vectors = runtime.block_on(memoir_runtime::demo::vectors());
+    let vectors = vectors.map_err(|error| ChoreError::Failed(error.sentence()))?;
     let path = root.join("crates/memoir-runtime/demo/vectors.bin");
-    std::fs::write(&path, &vectors).map_err(|error| format!("{}: {error}", path.display()))?;
+    std::fs::write(&path, &vectors).map_err(|error| ChoreError::file(&path, error))?;
     Ok(format!("{} kB of vectors are written.", vectors.len() / 1024))
 }
 

@@ -5,7 +5,7 @@ use std::{fmt::Write as _, fs, path::Path};
 use memoir_testkit::{Home, Terminal};
 use vt100::{Cell, Color, Screen};
 
-use crate::Outcome;
+use crate::{ChoreError, ChoreResult};
 
 /// Rows and columns of the terminal.
 const SIZE: (u16, u16) = (22, 92);
@@ -21,14 +21,14 @@ const SESSION: [(&str, &str); 2] = [
 ];
 
 /// A screen, and how long it is seen, in milliseconds.
-type Frame = (Screen, u32);
+type RecordedFrame = (Screen, u32);
 
 /// Records the session with the program at `binary`, and writes the picture.
-pub(crate) fn record(root: &Path, binary: &Path) -> Outcome {
+pub(crate) fn record(root: &Path, binary: &Path) -> ChoreResult {
     let home = Home::new(binary);
     let terminal = Terminal::open(&home, None, SIZE, &["demo"]);
     terminal.wait_for_prompt();
-    let mut frames: Vec<Frame> = vec![(terminal.screen(), 2500)];
+    let mut frames: Vec<RecordedFrame> = vec![(terminal.screen(), 2500)];
     for (typed, shown) in &SESSION {
         let letters: Vec<char> = typed.chars().collect();
         for piece in letters.chunks(3) {
@@ -45,11 +45,11 @@ pub(crate) fn record(root: &Path, binary: &Path) -> Outcome {
     }
     let picture = draw(&frames);
     let path = root.join("docs/recording.svg");
-    fs::write(&path, &picture).map_err(|error| format!("{}: {error}", path.display()))?;
+    fs::write(&path, &picture).map_err(|error| ChoreError::file(&path, error))?;
     Ok(format!("{} frames, {} kB.", frames.len(), picture.len() / 1024))
 }
 
-fn draw(frames: &[Frame]) -> String {
+fn draw(frames: &[RecordedFrame]) -> String {
     let (rows, columns) = SIZE;
     let (width, height) = (f64::from(columns) * COLUMN + 24.0, f64::from(rows) * ROW + 24.0);
     let total: u32 = frames.iter().map(|(_, held)| held).sum();

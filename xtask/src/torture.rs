@@ -9,7 +9,7 @@ use memoir_testkit::torture::{crash, faults, load};
 #[cfg(target_os = "linux")]
 use memoir_testkit::torture::{disk, flat};
 
-use crate::Outcome;
+use crate::{ChoreError, ChoreResult};
 
 /// Kills in a round.
 const KILLS: usize = 300;
@@ -29,9 +29,10 @@ const SYNC: u64 = 50;
 
 /// Goes through everything again and again, each round with another seed, until the time is over and the rounds are done. The first thing
 /// that does not hold panics, with its seed; and it fails where too little was done to tell anything.
-pub(crate) fn torture(binary: &Path, minutes: u64, seed: u64) -> Outcome {
+pub(crate) fn torture(binary: &Path, minutes: u64, seed: u64) -> ChoreResult {
     if !binary.is_file() {
-        return Err(format!("{} is not there. Build it first: cargo build --release", binary.display()));
+        let missing = format!("{} does not exist. Build it first: cargo build --release", binary.display());
+        return Err(ChoreError::Failed(missing));
     }
     let until = Instant::now() + Duration::from_secs(minutes * 60);
     let (mut round, mut kills) = (0, 0);
@@ -39,14 +40,14 @@ pub(crate) fn torture(binary: &Path, minutes: u64, seed: u64) -> Outcome {
         let seed = seed + round;
         let crashed = crash(binary, seed, KILLS);
         kills += KILLS;
-        tell(seed, &crashed.to_string(), crashed.too_little())?;
+        report(seed, &crashed.to_string(), crashed.too_little())?;
         let failed = faults(binary, seed, 200);
-        tell(seed, &format!("a provider that fails: {failed:?}"), failed.too_little())?;
+        report(seed, &format!("a provider that fails: {failed:?}"), failed.too_little())?;
         on_a_bad_disk(binary, seed)?;
         if round % LOAD_EVERY == 0 {
             for (sync, what) in [(0, "many at once"), (SYNC, "with slow syncs")] {
                 let worked = load(binary, seed, (10, 50), Duration::from_secs(60), sync);
-                tell(seed, &format!("{what}: {worked:?}"), worked.too_little())?;
+                report(seed, &format!("{what}: {worked:?}"), worked.too_little())?;
             }
         }
         round += 1;
@@ -57,32 +58,32 @@ pub(crate) fn torture(binary: &Path, minutes: u64, seed: u64) -> Outcome {
     Ok(format!("{round} rounds, {kills} kills: everything held."))
 }
 
-/// Tells what came of something, and fails if that was too little.
-fn tell(seed: u64, what: &str, too_little: Option<String>) -> Result<(), String> {
+/// Prints the result of a round, and fails if it did too little to prove anything.
+fn report(seed: u64, what: &str, too_little: Option<String>) -> Result<(), ChoreError> {
     println!("seed {seed}: {what}");
-    too_little.map_or(Ok(()), |what| Err(format!("seed {seed}: {what}")))
+    too_little.map_or(Ok(()), |what| Err(ChoreError::Failed(format!("seed {seed}: {what}"))))
 }
 
 #[cfg(target_os = "linux")]
-fn on_a_bad_disk(binary: &Path, seed: u64) -> Result<(), String> {
+fn on_a_bad_disk(binary: &Path, seed: u64) -> Result<(), ChoreError> {
     let report = disk(binary, seed, 200);
-    tell(seed, &format!("a bad disk, well and ill: {report:?}"), report.too_little())
+    report(seed, &format!("a bad disk, well and ill: {report:?}"), report.too_little())
 }
 
 #[cfg(target_os = "linux")]
-fn in_one_sitting(binary: &Path) -> Result<(), String> {
+fn in_one_sitting(binary: &Path) -> Result<(), ChoreError> {
     let report = flat(binary, TURNS);
     println!("{TURNS} turns in one sitting: {report:?}");
-    report.too_much().map_or(Ok(()), Err)
+    report.too_much().map_or(Ok(()), |what| Err(ChoreError::Failed(what)))
 }
 
 /// Disks are bad, and processes tell what they hold, on Linux alone.
 #[cfg(not(target_os = "linux"))]
-fn on_a_bad_disk(_: &Path, _: u64) -> Result<(), String> {
+fn on_a_bad_disk(_: &Path, _: u64) -> Result<(), ChoreError> {
     Ok(())
 }
 
 #[cfg(not(target_os = "linux"))]
-fn in_one_sitting(_: &Path) -> Result<(), String> {
+fn in_one_sitting(_: &Path) -> Result<(), ChoreError> {
     Ok(())
 }

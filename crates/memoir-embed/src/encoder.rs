@@ -2,8 +2,9 @@
 
 use crate::{
     DIMENSIONS,
+    error::AssetError,
     linear::{Linear, Quantised},
-    weights::Weights,
+    weights::WeightFile,
 };
 
 const LAYERS: usize = 6;
@@ -16,7 +17,7 @@ struct Norm {
     bias: Vec<f32>,
 }
 
-struct Layer {
+struct EncoderLayer {
     query: Linear,
     key: Linear,
     value: Linear,
@@ -32,12 +33,12 @@ pub(crate) struct Encoder {
     word_scales: Vec<f32>,
     positions: Vec<f32>,
     norm: Norm,
-    layers: Vec<Layer>,
+    layers: Vec<EncoderLayer>,
 }
 
 /// Room for one text's numbers, used again for the next.
 #[derive(Default)]
-pub(crate) struct Workspace {
+pub(crate) struct EncoderBuffers {
     quantised: Quantised,
     state: Vec<f32>,
     query: Vec<f32>,
@@ -50,19 +51,19 @@ pub(crate) struct Workspace {
 }
 
 impl Encoder {
-    pub(crate) fn load() -> Result<Self, String> {
-        let weights = Weights::open()?;
+    pub(crate) fn load() -> Result<Self, AssetError> {
+        let weights = WeightFile::open()?;
         Ok(Self {
-            words: weights.eights("embeddings.word_embeddings.weight")?,
-            word_scales: weights.floats("embeddings.word_embeddings.weight.scale")?,
-            positions: weights.floats("embeddings.positions")?,
+            words: weights.read_bytes("embeddings.word_embeddings.weight")?,
+            word_scales: weights.read_floats("embeddings.word_embeddings.weight.scale")?,
+            positions: weights.read_floats("embeddings.positions")?,
             norm: Norm::load(&weights, "embeddings")?,
-            layers: (0..LAYERS).map(|layer| Layer::load(&weights, layer)).collect::<Result<_, _>>()?,
+            layers: (0..LAYERS).map(|layer| EncoderLayer::load(&weights, layer)).collect::<Result<_, _>>()?,
         })
     }
 
     /// The vector of a text, of length one.
-    pub(crate) fn encode(&self, ids: &[u32], room: &mut Workspace) -> Vec<f32> {
+    pub(crate) fn encode(&self, ids: &[u32], room: &mut EncoderBuffers) -> Vec<f32> {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
             // SAFETY: the processor has what the function needs.
@@ -75,12 +76,12 @@ impl Encoder {
     /// The same code, compiled for wide vectors: everything below is inlined into this.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
-    fn encode_wide(&self, ids: &[u32], room: &mut Workspace) -> Vec<f32> {
+    fn encode_wide(&self, ids: &[u32], room: &mut EncoderBuffers) -> Vec<f32> {
         self.encode_plain(ids, room)
     }
 
     #[inline(always)]
-    fn encode_plain(&self, ids: &[u32], room: &mut Workspace) -> Vec<f32> {
+    fn encode_plain(&self, ids: &[u32], room: &mut EncoderBuffers) -> Vec<f32> {
         self.embed(ids, &mut room.state);
         for layer in &self.layers {
             layer.apply(room);
@@ -110,8 +111,8 @@ impl Encoder {
     }
 }
 
-impl Layer {
-    fn load(weights: &Weights, layer: usize) -> Result<Self, String> {
+impl EncoderLayer {
+    fn load(weights: &WeightFile, layer: usize) -> Result<Self, AssetError> {
         let name = |part: &str| format!("encoder.layer.{layer}.{part}");
         let linear = |part: &str, inputs| Linear::load(weights, &name(part), inputs);
         Ok(Self {
@@ -127,7 +128,7 @@ impl Layer {
     }
 
     #[inline(always)]
-    fn apply(&self, room: &mut Workspace) {
+    fn apply(&self, room: &mut EncoderBuffers) {
         room.quantised.fill(&room.state, DIMENSIONS);
         self.query.apply(&room.quantised, &mut room.query);
         self.key.apply(&room.quantised, &mut room.key);
@@ -150,7 +151,7 @@ impl Layer {
 
 /// Every token looks at all tokens, head by head.
 #[inline(always)]
-fn attend(room: &mut Workspace) {
+fn attend(room: &mut EncoderBuffers) {
     let tokens = room.query.len() / DIMENSIONS;
     let scale = 1.0 / (HEAD as f32).sqrt();
     room.mixed.clear();
@@ -233,10 +234,10 @@ fn exp(x: f32) -> f32 {
 }
 
 impl Norm {
-    fn load(weights: &Weights, name: &str) -> Result<Self, String> {
+    fn load(weights: &WeightFile, name: &str) -> Result<Self, AssetError> {
         Ok(Self {
-            weight: weights.floats(&format!("{name}.LayerNorm.weight"))?,
-            bias: weights.floats(&format!("{name}.LayerNorm.bias"))?,
+            weight: weights.read_floats(&format!("{name}.LayerNorm.weight"))?,
+            bias: weights.read_floats(&format!("{name}.LayerNorm.bias"))?,
         })
     }
 

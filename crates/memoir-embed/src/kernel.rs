@@ -20,11 +20,11 @@ pub(crate) const TOKENS: usize = 8;
 pub(crate) const QUAD: usize = 4;
 
 /// Sums of products: one per token and row.
-pub(crate) type Sums = [[i32; PANEL]; TOKENS];
+pub(crate) type PanelSums = [[i32; PANEL]; TOKENS];
 
 /// `sums[t][r]` is the product of token `t` with row `r`. Both come four numbers at a time: of all tokens of the group,
 /// and of all rows of the panel.
-pub(crate) fn products(group: &[u8], panel: &[i8]) -> Sums {
+pub(crate) fn products(group: &[u8], panel: &[i8]) -> PanelSums {
     assert!(group.len().is_multiple_of(TOKENS * QUAD) && group.len() / TOKENS == panel.len() / PANEL);
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx512vnni") && std::arch::is_x86_feature_detected!("avx512f") {
@@ -44,7 +44,7 @@ fn steps<'a>(
     quads.chunks_exact(TOKENS).zip(weights)
 }
 
-fn plain(group: &[u8], panel: &[i8]) -> Sums {
+fn plain(group: &[u8], panel: &[i8]) -> PanelSums {
     let mut sums = [[0; PANEL]; TOKENS];
     for (quads, weights) in steps(group, panel) {
         let (rows, _) = weights.as_chunks::<QUAD>();
@@ -60,7 +60,7 @@ fn plain(group: &[u8], panel: &[i8]) -> Sums {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vnni")]
-fn with_vnni(group: &[u8], panel: &[i8]) -> Sums {
+fn with_vnni(group: &[u8], panel: &[i8]) -> PanelSums {
     use std::arch::x86_64::{
         __m512i, _mm512_dpbusd_epi32, _mm512_loadu_si512, _mm512_set1_epi32, _mm512_setzero_si512,
         _mm512_storeu_si512,

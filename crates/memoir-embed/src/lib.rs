@@ -6,6 +6,7 @@
 //! times as fast as in 32-bit arithmetic and within a cosine of 0.99 of the original's vectors.
 
 mod encoder;
+mod error;
 mod kernel;
 mod linear;
 mod tokens;
@@ -18,6 +19,7 @@ use memoir_core::{Usage, Usd};
 use memoir_models::{EmbedTask, Embedder, Embeddings, ModelError};
 
 use encoder::Encoder;
+use error::AssetError;
 use tokens::Tokens;
 
 /// The model's full name.
@@ -26,20 +28,24 @@ pub const NAME: &str = "memoir/all-minilm-l6-v2";
 /// The length of its vectors.
 pub const DIMENSIONS: usize = 384;
 
-struct Model {
+struct LoadedModel {
     tokens: Tokens,
     encoder: Encoder,
 }
 
-static MODEL: LazyLock<Result<Model, String>> =
-    LazyLock::new(|| Ok(Model { tokens: Tokens::load()?, encoder: Encoder::load()? }));
+static MODEL: LazyLock<Result<LoadedModel, AssetError>> =
+    LazyLock::new(|| Ok(LoadedModel { tokens: Tokens::load()?, encoder: Encoder::load()? }));
 
 /// So many texts are embedded before anyone looks whether they are still wanted.
 const AT_A_TIME: usize = 8;
 
 /// Embeds texts, on as many threads as the machine has. Blocks until it is done.
+///
+/// # Errors
+///
+/// Fails if the compiled-in model is damaged or a thread panics; the first embedded text shows whether it is.
 pub fn embed_blocking(texts: &[String]) -> Result<Embeddings, ModelError> {
-    let model = MODEL.as_ref().map_err(|reason| ModelError::Garbled(reason.clone()))?;
+    let model = MODEL.as_ref().map_err(|error| ModelError::Garbled(error.to_string()))?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(texts.len()).max(1);
     let share = texts.len().div_ceil(threads).max(1);
     let shares: Vec<Result<Embeddings, ModelError>> = std::thread::scope(|scope| {
@@ -61,10 +67,10 @@ pub fn embed_blocking(texts: &[String]) -> Result<Embeddings, ModelError> {
     Ok(all)
 }
 
-impl Model {
+impl LoadedModel {
     fn embed(&self, texts: &[String]) -> Embeddings {
         let mut all = Embeddings::default();
-        let mut workspace = encoder::Workspace::default();
+        let mut workspace = encoder::EncoderBuffers::default();
         for text in texts {
             let ids = self.tokens.ids(text);
             all.usage.input_tokens += ids.len() as u64;
@@ -111,8 +117,14 @@ impl Embedder for LocalEmbedder {
     }
 
     fn count(&self, text: &str) -> usize {
-        // Without its tokens it cannot embed either, and says so then.
-        MODEL.as_ref().map_or(0, |model| model.tokens.count(text))
+        MODEL.as_ref().map_or_else(
+            |error| {
+                // Embedding fails for the same reason, and that error reaches the user.
+                tracing::debug!(%error, "cannot count tokens");
+                0
+            },
+            |model| model.tokens.count(text),
+        )
     }
 
     fn is_local(&self) -> bool {

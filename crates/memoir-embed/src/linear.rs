@@ -1,8 +1,9 @@
 //! One layer `x · Wᵀ + b` in whole numbers.
 
 use crate::{
+    error::AssetError,
     kernel::{PANEL, QUAD, TOKENS, products},
-    weights::Weights,
+    weights::WeightFile,
 };
 
 /// A layer's weights, 8 bits with a scale per row.
@@ -24,18 +25,18 @@ pub(crate) struct Quantised {
 }
 
 impl Linear {
-    pub(crate) fn load(weights: &Weights, name: &str, inputs: usize) -> Result<Self, String> {
-        let values = weights.eights(&format!("{name}.weight"))?;
-        let scales = weights.floats(&format!("{name}.weight.scale"))?;
-        let bias = weights.floats(&format!("{name}.bias"))?;
-        let sums = weights.floats(&format!("{name}.weight.sum"))?;
+    pub(crate) fn load(weights: &WeightFile, name: &str, inputs: usize) -> Result<Self, AssetError> {
+        let values = weights.read_bytes(&format!("{name}.weight"))?;
+        let scales = weights.read_floats(&format!("{name}.weight.scale"))?;
+        let bias = weights.read_floats(&format!("{name}.bias"))?;
+        let sums = weights.read_floats(&format!("{name}.weight.sum"))?;
         let rows = scales.len();
         if values.len() != rows * inputs
             || bias.len() != rows
             || sums.len() != rows
             || !rows.is_multiple_of(PANEL)
         {
-            return Err(format!("{name} has the wrong shape"));
+            return Err(AssetError::WrongShape { name: name.to_owned() });
         }
         Ok(Self { weights: values, scales, bias, sums, inputs })
     }

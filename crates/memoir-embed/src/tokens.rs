@@ -7,6 +7,8 @@ use std::collections::HashMap;
 
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
+use crate::error::AssetError;
+
 /// What the model takes; the rest of a longer text is left out.
 pub(crate) const LONGEST: usize = 256;
 
@@ -21,10 +23,9 @@ pub(crate) struct Tokens {
 }
 
 impl Tokens {
-    pub(crate) fn load() -> Result<Self, String> {
+    pub(crate) fn load() -> Result<Self, AssetError> {
         let vocabulary: HashMap<&str, u32> = include_str!("../assets/vocab.txt").lines().zip(0..).collect();
-        let special =
-            |name: &str| vocabulary.get(name).copied().ok_or_else(|| format!("the vocabulary has no {name}"));
+        let special = |name| vocabulary.get(name).copied().ok_or(AssetError::MissingToken { name });
         let (start, end, unknown) = (special("[CLS]")?, special("[SEP]")?, special("[UNK]")?);
         Ok(Self { start, end, unknown, vocabulary })
     }
@@ -32,7 +33,7 @@ impl Tokens {
     /// The tokens of a text, its beginning and end marked.
     pub(crate) fn ids(&self, text: &str) -> Vec<u32> {
         let mut ids = vec![self.start];
-        for word in words(text) {
+        for word in split_words(text) {
             self.pieces(&word, &mut ids);
             if ids.len() >= LONGEST {
                 ids.truncate(LONGEST - 1);
@@ -46,7 +47,7 @@ impl Tokens {
     /// How many tokens a text has, however many are read; its beginning and end are marked by one each.
     pub(crate) fn count(&self, text: &str) -> usize {
         let mut ids = Vec::new();
-        words(text).iter().for_each(|word| self.pieces(word, &mut ids));
+        split_words(text).iter().for_each(|word| self.pieces(word, &mut ids));
         ids.len() + 2
     }
 
@@ -76,8 +77,8 @@ impl Tokens {
     }
 }
 
-/// Words and single punctuation marks, without case and accents.
-fn words(text: &str) -> Vec<String> {
+/// Splits a text into words and single punctuation marks, without case and accents.
+fn split_words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
     let plain = text.chars().filter(|character| !is_ignored(*character)).flat_map(char::to_lowercase);
@@ -129,12 +130,12 @@ fn is_ideograph(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::words;
+    use super::split_words;
 
     #[test]
     fn words_lose_case_accents_and_neighbours() {
-        assert_eq!(words("Naïve CAFÉ, isn't\tit?"), ["naive", "cafe", ",", "isn", "'", "t", "it", "?"]);
-        assert_eq!(words("我喜欢tea"), ["我", "喜", "欢", "tea"]);
-        assert!(words(" \n\0").is_empty());
+        assert_eq!(split_words("Naïve CAFÉ, isn't\tit?"), ["naive", "cafe", ",", "isn", "'", "t", "it", "?"]);
+        assert_eq!(split_words("我喜欢tea"), ["我", "喜", "欢", "tea"]);
+        assert!(split_words(" \n\0").is_empty());
     }
 }

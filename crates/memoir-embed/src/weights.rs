@@ -2,6 +2,8 @@
 
 use safetensors::{Dtype, SafeTensors};
 
+use crate::error::AssetError;
+
 /// Kept aligned, so that whole numbers can be read in place.
 #[repr(align(64))]
 struct Aligned<T: ?Sized>(T);
@@ -9,29 +11,30 @@ struct Aligned<T: ?Sized>(T);
 static FILE: &Aligned<[u8]> = &Aligned(*include_bytes!("../assets/model.safetensors"));
 
 /// The tensors by name.
-pub(crate) struct Weights(SafeTensors<'static>);
+pub(crate) struct WeightFile(SafeTensors<'static>);
 
-impl Weights {
-    pub(crate) fn open() -> Result<Self, String> {
-        SafeTensors::deserialize(&FILE.0)
-            .map(Self)
-            .map_err(|error| format!("the embedding model is damaged: {error}"))
+impl WeightFile {
+    pub(crate) fn open() -> Result<Self, AssetError> {
+        SafeTensors::deserialize(&FILE.0).map(Self).map_err(AssetError::Damaged)
     }
 
-    fn bytes(&self, name: &str, kind: Dtype) -> Result<&'static [u8], String> {
-        let tensor =
-            self.0.tensor(name).map_err(|error| format!("the embedding model has no {name}: {error}"))?;
-        if tensor.dtype() == kind { Ok(tensor.data()) } else { Err(format!("{name} has the wrong type")) }
+    fn find(&self, name: &str, kind: Dtype) -> Result<&'static [u8], AssetError> {
+        let tensor = self.0.tensor(name);
+        let tensor = tensor.map_err(|source| AssetError::MissingTensor { name: name.to_owned(), source })?;
+        if tensor.dtype() != kind {
+            return Err(AssetError::WrongType { name: name.to_owned() });
+        }
+        Ok(tensor.data())
     }
 
     /// 8-bit weights, read in place.
-    pub(crate) fn eights(&self, name: &str) -> Result<&'static [i8], String> {
-        Ok(bytemuck::cast_slice(self.bytes(name, Dtype::I8)?))
+    pub(crate) fn read_bytes(&self, name: &str) -> Result<&'static [i8], AssetError> {
+        Ok(bytemuck::cast_slice(self.find(name, Dtype::I8)?))
     }
 
     /// 32-bit numbers.
-    pub(crate) fn floats(&self, name: &str) -> Result<Vec<f32>, String> {
-        let bytes = self.bytes(name, Dtype::F32)?;
+    pub(crate) fn read_floats(&self, name: &str) -> Result<Vec<f32>, AssetError> {
+        let bytes = self.find(name, Dtype::F32)?;
         let (numbers, _) = bytes.as_chunks::<4>();
         Ok(numbers.iter().map(|number| f32::from_le_bytes(*number)).collect())
     }

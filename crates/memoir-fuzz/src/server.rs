@@ -5,9 +5,9 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use memoir_core::{Recollection, ToolCall, Usage};
 use memoir_models::{
-    CallOptions, Catalogue, ChatEvent, ChatMessage, ChatModel, ChatRequest, Endpoint, ModelError, ModelName,
-    OllamaModel, Provider, RemoteModel, Replay,
+    Catalogue, ChatEvent, ChatMessage, ChatModel, ChatRequest, ModelError, ModelName, Provider, Replay,
 };
+use memoir_providers::{CallOptions, Endpoint, OllamaModel, RemoteModel};
 use secrecy::SecretString;
 use serde_json::Value;
 use tokio::{

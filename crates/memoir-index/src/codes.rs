@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use crate::{
     TOGETHER,
-    kernel::{BLOCK, Line, PLANES, PlaneWord, Products, Work, estimate, weigh},
+    kernel::{BLOCK, LinearScale, PLANES, PlaneWord, Products, Work, estimate, weigh},
     rotation::Rotation,
 };
 
@@ -36,7 +36,7 @@ pub struct Codes {
 #[derive(Debug, Clone)]
 pub struct Query {
     planes: Vec<PlaneWord>,
-    line: Line,
+    line: LinearScale,
 }
 
 impl Codes {
@@ -172,7 +172,7 @@ impl Codes {
         }
         // The numbers where bits are set, less those where they are not: twice the former, less all.
         let scale = step / self.root();
-        let line = Line { scale: 2.0 * scale, constant: -total * scale };
+        let line = LinearScale { scale: 2.0 * scale, constant: -total * scale };
         Query { planes, line }
     }
 

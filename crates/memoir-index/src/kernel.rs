@@ -32,12 +32,12 @@ pub(crate) type Products = [f32; BLOCK];
 /// How counts become products: `weighted * scale + constant`, where `weighted` is the sum of the query's numbers where a
 /// row's bits are set.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Line {
+pub(crate) struct LinearScale {
     pub(crate) scale: f32,
     pub(crate) constant: f32,
 }
 
-impl Line {
+impl LinearScale {
     #[inline]
     #[expect(clippy::cast_precision_loss, reason = "counts of a vector's dimensions")]
     pub(crate) fn product(&self, weighted: i32) -> f32 {
@@ -57,7 +57,7 @@ pub(crate) fn weigh(counts: [i32; PLANES]) -> i32 {
 pub(crate) struct Work<'a> {
     /// The query, by words of 64 dimensions.
     pub(crate) query: &'a [PlaneWord],
-    pub(crate) line: Line,
+    pub(crate) line: LinearScale,
     /// Blocks of rows.
     pub(crate) words: &'a [u64],
     /// What the product of each row is multiplied with.
@@ -172,7 +172,7 @@ mod tests {
         let mut state = 1;
         let query: Vec<PlaneWord> = (0..6).map(|_| [(); PLANES].map(|()| next(&mut state))).collect();
         let blocks: Vec<u64> = (0..6 * BLOCK * 5).map(|_| next(&mut state)).collect();
-        let line = Line { scale: 0.003, constant: 0.5 };
+        let line = LinearScale { scale: 0.003, constant: 0.5 };
         let factors: Vec<Products> = (0..5).map(|block| [0.5 + block as f32; BLOCK]).collect();
         let work = Work { query: &query, line, words: &blocks, factors: &factors, threshold: 0.4 };
         let (mut one, mut other) = ([Products::default(); 5], [Products::default(); 5]);

@@ -46,8 +46,8 @@ impl ModelInfo {
             return Some(Usd::ZERO);
         }
         match self.long_price {
-            Some(long) if usage.input_tokens > long.above => Some(long.price().of(usage)),
-            _ => self.price.map(|price| price.of(usage)),
+            Some(long) if usage.input_tokens > long.above => Some(long.price().compute_cost(usage)),
+            _ => self.price.map(|price| price.compute_cost(usage)),
         }
     }
 }
@@ -71,13 +71,18 @@ pub struct EmbeddingInfo {
 #[serde(try_from = "f64")]
 pub struct PerMillion(u64);
 
-impl TryFrom<f64> for PerMillion {
-    type Error = String;
+/// A number that cannot be a price.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[error("{0} is not a price per million tokens")]
+pub struct InvalidPrice(f64);
 
-    fn try_from(dollars: f64) -> Result<Self, String> {
+impl TryFrom<f64> for PerMillion {
+    type Error = InvalidPrice;
+
+    fn try_from(dollars: f64) -> Result<Self, InvalidPrice> {
         let micros = (dollars * 1e6).round();
         if !(0.0..1e12).contains(&micros) {
-            return Err(format!("{dollars} is not a price per million tokens"));
+            return Err(InvalidPrice(dollars));
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked just above")]
         Ok(Self(micros as u64))
@@ -136,8 +141,8 @@ pub struct Price {
 }
 
 impl Price {
-    /// What a call that used this much costs.
-    pub fn of(&self, usage: &Usage) -> Usd {
+    /// Returns the cost of a call that used this much.
+    pub fn compute_cost(&self, usage: &Usage) -> Usd {
         let cached = usage.cached_tokens.saturating_add(usage.cache_write_tokens);
         let fresh = usage.input_tokens.saturating_sub(cached);
         let total = self.input.times(fresh)
@@ -184,7 +189,11 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// The list that is compiled in.
+    /// Returns the list that is compiled in.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the list cannot be parsed, which a test rules out for a released program.
     pub fn built_in() -> Result<Self, CatalogueError> {
         let file: CatalogueFile = toml::from_str(include_str!("../catalogue.toml"))
             .map_err(|error| CatalogueError(error.to_string()))?;

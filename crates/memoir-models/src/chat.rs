@@ -5,6 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::{StreamExt as _, stream::BoxStream};
 use memoir_core::{CallCost, Provenance, Purpose, Recollection, Timestamp, ToolCall, ToolSpec, Usage, Usd};
+use serde_json::Value;
 
 use crate::ModelError;
 
@@ -58,13 +59,26 @@ pub enum ChatMessage {
 
 /// A reply in its provider's own form, to be sent back as it came: thinking blocks with their signatures,
 /// calls with theirs. Providers refuse a continuation whose thoughts were left out or changed.
-#[derive(Debug, Clone)]
-pub struct Replay(pub(crate) genai::chat::MessageContent);
+///
+/// The content is JSON that only the implementation of [`ChatModel`] that wrote it can read. Another implementation
+/// sends the text and the tool calls of the message instead.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replay(Value);
 
 impl Replay {
-    /// What it holds, as text: for counting.
+    /// Wraps a reply that a model has written in its own form.
+    pub fn new(content: Value) -> Self {
+        Self(content)
+    }
+
+    /// Returns the reply in its provider's own form.
+    pub fn into_content(self) -> Value {
+        self.0
+    }
+
+    /// Returns the content as text, for counting tokens.
     pub fn to_text(&self) -> String {
-        serde_json::to_string(&self.0).unwrap_or_default()
+        self.0.to_string()
     }
 }
 
@@ -122,19 +136,29 @@ pub enum StopReason {
 /// A model's answer as it comes.
 pub type ChatStream = BoxStream<'static, Result<ChatEvent, ModelError>>;
 
-/// A model that one can talk to.
+/// A chat model.
+///
+/// Implementations are in `memoir-providers` (models on a server), in `memoir-recall` (`memoir/recall`) and, for tests, in
+/// `memoir-testkit`.
 #[async_trait]
 pub trait ChatModel: Send + Sync {
     /// Its full name, as in `openai/gpt-5-mini`.
     fn name(&self) -> &str;
 
-    /// Sends a request. Failures may come at once or inside the stream; after one, the stream is over.
+    /// Sends a request and returns the answer as a stream, which ends with [`ChatEvent::End`].
+    ///
+    /// Dropping the stream cancels the call.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the reason, as a [`ModelError`], if the call fails before the stream begins. A call that fails later yields the
+    /// error as the last item of the stream.
     async fn stream(&self, request: ChatRequest) -> Result<ChatStream, ModelError>;
 
     /// What a call that used this much costs, where the price is known.
     fn cost(&self, usage: &Usage) -> Option<Usd>;
 
-    /// What it takes. A server may have to be asked; one that does not answer leaves it unknown.
+    /// Returns what the model takes. This may ask a server; if that does not answer, the limits are unknown.
     async fn limits(&self) -> ModelLimits {
         ModelLimits::default()
     }
@@ -164,7 +188,12 @@ pub struct WholeAnswer {
     pub stop: StopReason,
 }
 
-/// The whole answer to a request, and what it used as far as that came. After `most` bytes nothing more is read.
+/// Returns the whole answer to a request. `usage` receives what the call used, even if it fails. Reading stops after `most`
+/// bytes.
+///
+/// # Errors
+///
+/// Fails if the call fails, or with [`ModelError::Truncated`] if the stream ends early.
 pub async fn whole_answer(
     model: &dyn ChatModel,
     request: ChatRequest,

@@ -106,120 +106,32 @@ impl ModelError {
         )
     }
 
+    /// Returns the name of the variant, for logs: unlike the whole error, it never quotes what was sent.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Unreachable { .. } => "unreachable",
+            Self::Authentication { .. } => "authentication",
+            Self::Forbidden { .. } => "forbidden",
+            Self::NotFound { .. } => "not found",
+            Self::ContextTooLong { .. } => "context too long",
+            Self::ContentFilter => "content filter",
+            Self::QuotaExhausted { .. } => "quota exhausted",
+            Self::RateLimited { .. } => "rate limited",
+            Self::Server { .. } => "server error",
+            Self::BadRequest { .. } => "bad request",
+            Self::Truncated => "truncated",
+            Self::IdleTimeout { .. } => "idle timeout",
+            Self::Garbled(_) => "garbled",
+            Self::Unavailable(_) => "unavailable",
+            Self::Empty => "empty",
+        }
+    }
+
     /// How long the server wants one to wait.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::RateLimited { retry_after, .. } | Self::Server { retry_after, .. } => *retry_after,
             _ => None,
         }
-    }
-
-    /// What a failed HTTP status means, with what the server said in `body`.
-    pub(crate) fn from_status(status: u16, body: &str, retry_after: Option<Duration>) -> Self {
-        let message = server_message(body);
-        match status {
-            413 => Self::ContextTooLong { message },
-            400 | 422 if speaks_of_length(body) => Self::ContextTooLong { message },
-            401 => Self::Authentication { status, message },
-            // Google and xAI answer a wrong key with 400.
-            400 if speaks_of_a_wrong_key(body) => Self::Authentication { status, message },
-            402 => Self::QuotaExhausted { status, message },
-            429 if body.contains("insufficient_quota") => Self::QuotaExhausted { status, message },
-            403 => Self::Forbidden { message },
-            404 => Self::NotFound { message },
-            429 => Self::RateLimited { retry_after, message },
-            500 | 502 | 503 | 504 | 529 => Self::Server { status, retry_after, message },
-            _ => Self::BadRequest { status, message },
-        }
-    }
-}
-
-/// What the server said is shown up to here.
-const LONGEST_MESSAGE: usize = 300;
-
-/// The ways in which providers say that a request is too long.
-fn speaks_of_length(body: &str) -> bool {
-    const PHRASES: [&str; 10] = [
-        "context_length_exceeded",
-        "maximum context length",
-        "context length",
-        "prompt is too long",
-        "exceeds the maximum number of tokens",
-        "maximum prompt length",
-        "request_too_large",
-        "exceed_context_size",
-        "exceed context limit",
-        "too many tokens",
-    ];
-    let body = body.to_lowercase();
-    PHRASES.iter().any(|phrase| body.contains(phrase))
-}
-
-fn speaks_of_a_wrong_key(body: &str) -> bool {
-    let body = body.to_lowercase();
-    body.contains("api_key_invalid")
-        || (body.contains("api key") && (body.contains("incorrect") || body.contains("invalid")))
-}
-
-/// The human part of an error body: the `message` that every dialect has somewhere, or the body itself.
-pub(crate) fn server_message(body: &str) -> String {
-    let parsed: Option<serde_json::Value> = serde_json::from_str(body).ok();
-    let message = parsed.as_ref().and_then(|value| {
-        ["/error/message", "/0/error/message", "/message", "/error", "/detail"]
-            .iter()
-            .find_map(|pointer| value.pointer(pointer).and_then(serde_json::Value::as_str))
-    });
-    match message.unwrap_or(body).trim() {
-        "" => "no reason given".into(),
-        text => cut(text),
-    }
-}
-
-/// One line, cut to what a person reads.
-pub(crate) fn cut(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(LONGEST_MESSAGE) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_message_is_dug_out_of_each_shape() {
-        assert_eq!(server_message(r#"{"error":{"message":"no such model"}}"#), "no such model");
-        assert_eq!(server_message(r#"[{"error":{"message":"in a list"}}]"#), "in a list");
-        assert_eq!(server_message(r#"{"error":"plain"}"#), "plain");
-        assert_eq!(server_message("<html>\n  <b>Bad</b>"), "<html> <b>Bad</b>");
-        assert_eq!(server_message(""), "no reason given");
-        assert_eq!(server_message(&"x".repeat(1000)).chars().count(), LONGEST_MESSAGE + 1);
-    }
-
-    #[test]
-    fn a_request_that_is_too_long_is_known_in_each_dialect() {
-        for body in [
-            r#"{"error":{"code":"context_length_exceeded","message":"Your input exceeds the context window"}}"#,
-            r#"{"error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#,
-            r#"{"error":{"message":"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."}}"#,
-            r#"{"error":"This model's maximum prompt length is 131072"}"#,
-            r#"{"error":{"message":"input length and `max_tokens` exceed context limit: 199000 + 64000 > 200000"}}"#,
-        ] {
-            assert!(
-                matches!(ModelError::from_status(400, body, None), ModelError::ContextTooLong { .. }),
-                "{body}"
-            );
-        }
-        assert!(matches!(ModelError::from_status(400, "{}", None), ModelError::BadRequest { .. }));
-    }
-
-    #[test]
-    fn no_money_and_no_key_are_not_a_matter_of_waiting() {
-        let body = r#"{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}"#;
-        assert!(matches!(ModelError::from_status(429, body, None), ModelError::QuotaExhausted { .. }));
-        let body = r#"{"error":"Incorrect API key provided: xa***. You can obtain one"}"#;
-        assert!(matches!(ModelError::from_status(400, body, None), ModelError::Authentication { .. }));
     }
 }

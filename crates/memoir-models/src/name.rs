@@ -53,8 +53,8 @@ impl Provider {
         matches!(self, Self::Ollama | Self::Memoir)
     }
 
-    /// The provider that a bare model name tells.
-    fn of_bare_name(name: &str) -> Option<Self> {
+    /// Infers the provider from a bare model name.
+    fn from_bare_name(name: &str) -> Option<Self> {
         let digit = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
         match name {
             name if name.starts_with("claude-") => Some(Self::Anthropic),
@@ -124,7 +124,7 @@ impl FromStr for ModelName {
                 let provider = Provider::ALL.into_iter().find(|provider| provider.as_str() == prefix);
                 (provider.ok_or_else(unknown)?, model)
             }
-            None => (Provider::of_bare_name(name).ok_or_else(unknown)?, name),
+            None => (Provider::from_bare_name(name).ok_or_else(unknown)?, name),
         };
         if model.is_empty()
             || model.chars().any(char::is_control)

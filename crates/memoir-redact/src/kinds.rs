@@ -1,7 +1,7 @@
 //! Every kind of secret that is known, in one list. To add one, add its entry, and an example to the tests.
 
 /// A kind of secret.
-pub(crate) struct Kind {
+pub(crate) struct SecretKind {
     /// What it is called.
     pub(crate) name: &'static str,
     /// Why something is taken for one.
@@ -22,7 +22,7 @@ enum Check {
     NoName,
 }
 
-impl Kind {
+impl SecretKind {
     /// Whether a value is taken for a secret.
     pub(crate) fn accepts(&self, value: &str) -> bool {
         match self.check {
@@ -67,24 +67,24 @@ fn is_name(value: &str) -> bool {
 const ISSUED: &str = "it looks as its issuer makes them";
 const PLACE: &str = "it stands where a secret stands";
 
-const fn issued(name: &'static str, pattern: &'static str) -> Kind {
-    Kind { name, reason: ISSUED, pattern, check: Check::Anything }
+const fn issued(name: &'static str, pattern: &'static str) -> SecretKind {
+    SecretKind { name, reason: ISSUED, pattern, check: Check::Anything }
 }
 
-const fn standing(name: &'static str, pattern: &'static str) -> Kind {
-    Kind { name, reason: PLACE, pattern, check: Check::Anything }
+const fn standing(name: &'static str, pattern: &'static str) -> SecretKind {
+    SecretKind { name, reason: PLACE, pattern, check: Check::Anything }
 }
 
-const fn quoted(name: &'static str, pattern: &'static str) -> Kind {
-    Kind { name, reason: PLACE, pattern, check: Check::NoPlaceholder }
+const fn quoted(name: &'static str, pattern: &'static str) -> SecretKind {
+    SecretKind { name, reason: PLACE, pattern, check: Check::NoPlaceholder }
 }
 
-const fn placed(name: &'static str, pattern: &'static str) -> Kind {
-    Kind { name, reason: PLACE, pattern, check: Check::NoName }
+const fn placed(name: &'static str, pattern: &'static str) -> SecretKind {
+    SecretKind { name, reason: PLACE, pattern, check: Check::NoName }
 }
 
 /// Every kind. Those that are surest come first; what they take out is not looked at again.
-pub(crate) const KINDS: &[Kind] = &[
+pub(crate) const KINDS: &[SecretKind] = &[
     issued(
         "private key",
         r"(?<secret>-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|\z))",

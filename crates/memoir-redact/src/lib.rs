@@ -42,11 +42,15 @@ struct Patterns {
 
 static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
     let sources = || KINDS.iter().map(|kind| kind.pattern);
-    Some(Patterns {
-        any: RegexSet::new(sources()).ok()?,
-        each: KINDS.iter().map(|_| OnceLock::new()).collect(),
-    })
+    let any = RegexSet::new(sources()).inspect_err(log_invalid_pattern).ok()?;
+    Some(Patterns { any, each: KINDS.iter().map(|_| OnceLock::new()).collect() })
 });
+
+/// A text is returned as it is if its pattern is invalid. A test compiles every pattern, so that this happens only in a program
+/// that has not passed its tests.
+fn log_invalid_pattern(error: &regex::Error) {
+    tracing::error!(%error, "a pattern for secrets is invalid; secrets of this kind are not redacted");
+}
 
 /// Takes every secret out of a text.
 pub fn redact(text: &str) -> Redacted<'_> {
@@ -56,7 +60,8 @@ pub fn redact(text: &str) -> Redacted<'_> {
     for number in patterns.any.matches(text) {
         let kind = &KINDS[number];
         let mut found = 0;
-        let Some(pattern) = patterns.each[number].get_or_init(|| Regex::new(kind.pattern).ok()) else {
+        let compile = || Regex::new(kind.pattern).inspect_err(log_invalid_pattern).ok();
+        let Some(pattern) = patterns.each[number].get_or_init(compile) else {
             continue;
         };
         let replaced = pattern.replace_all(&redacted.text, |captures: &Captures<'_>| {

@@ -8,7 +8,8 @@ use std::{
 };
 
 use memoir_mcp::ServerConfig;
-use memoir_models::{CallOptions, EmbeddingInfo, ModelInfo, Provider, Reasoning, RetryPolicy};
+use memoir_models::{EmbeddingInfo, ModelInfo, Provider};
+use memoir_providers::{CallOptions, Reasoning, RetryPolicy};
 use serde::Deserialize;
 
 use crate::failure::{Failure, FailureKind};

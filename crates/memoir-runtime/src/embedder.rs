@@ -5,9 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use memoir_core::{Usage, Usd};
 use memoir_embed::LocalEmbedder;
-use memoir_models::{
-    EmbedTask, Embedder, Embeddings, Endpoint, ModelError, ModelName, Provider, RemoteEmbedder,
-};
+use memoir_models::{EmbedTask, Embedder, Embeddings, ModelError, ModelName, Provider};
+use memoir_providers::{Endpoint, RemoteEmbedder};
 use memoir_store::Settings;
 
 use crate::{

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use memoir_core::TimeZone;
-use memoir_models::{
-    Catalogue, ChatModel, Endpoint, LocalServer, ModelName, OllamaModel, Provider, RemoteModel, RetryPolicy,
-    Retrying, default_url, find_local_server, listens,
+use memoir_models::{Catalogue, ChatModel, ModelName, Provider};
+use memoir_providers::{
+    Endpoint, LocalServer, OllamaModel, RemoteModel, RetryPolicy, Retrying, default_url, find_local_server,
+    listens,
 };
 use memoir_recall::RecallModel;
 use memoir_store::Settings;

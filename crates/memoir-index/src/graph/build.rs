@@ -3,6 +3,7 @@
 use std::{
     cmp::Reverse,
     collections::{BinaryHeap, HashMap},
+    mem,
     sync::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -66,7 +67,7 @@ impl Graph {
 
 impl Builder<'_> {
     fn levels(&self, row: u32) -> MutexGuard<'_, Levels> {
-        self.links[row as usize].lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.links[row as usize])
     }
 
     fn near(&self, row: u32, other: u32) -> Candidate {
@@ -76,7 +77,7 @@ impl Builder<'_> {
     fn insert(&self, row: usize, seen: &mut [u32]) {
         let row = u32::try_from(row).unwrap_or(NONE);
         let own_top = level(row as usize);
-        let mut guard = Some(self.entry.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut guard = Some(lock(&self.entry));
         let entry = guard.as_deref().copied().unwrap_or(0);
         let top = level(entry as usize);
         if own_top <= top {
@@ -126,7 +127,7 @@ impl Builder<'_> {
             }
             let links = self.levels(current.row)[level].clone();
             for other in links {
-                if std::mem::replace(&mut seen[other as usize], mark) == mark {
+                if mem::replace(&mut seen[other as usize], mark) == mark {
                     continue;
                 }
                 let candidate = self.near(row, other);
@@ -177,11 +178,11 @@ impl Builder<'_> {
     }
 
     fn finish(self, codes: &Codes) -> Graph {
-        let entry = *self.entry.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = *lock(&self.entry);
         let mut base = Vec::with_capacity(self.links.len() * BASE_LINKS);
         let mut upper = HashMap::new();
         for (row, levels) in (0..).zip(self.links) {
-            let mut levels = levels.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let mut levels = mem::take(&mut *lock(&levels));
             let mut lowest = levels.remove(0);
             lowest.resize(BASE_LINKS, NONE);
             base.extend(lowest);
@@ -191,6 +192,12 @@ impl Builder<'_> {
         }
         Graph::with_codes(entry, base, upper, codes)
     }
+}
+
+/// Locks a mutex even if another thread panicked while holding it: a panic ends the whole build, so that a list that is half
+/// changed is never used.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The highest level of a row: one in sixteen rises to each further one. The same for the same row, always.

@@ -2,8 +2,9 @@
 
 use genai::chat::{self, CacheControl, ContentPart, MessageContent};
 use memoir_core::{ToolCall, ToolSpec};
+use memoir_models::{ChatMessage, ChatRequest, Provider};
 
-use crate::{ChatMessage, ChatRequest, Provider};
+use super::replay;
 
 /// The same request in genai's words.
 pub(super) fn from_ours(request: ChatRequest, provider: Provider) -> chat::ChatRequest {
@@ -35,8 +36,10 @@ pub(super) fn from_ours(request: ChatRequest, provider: Provider) -> chat::ChatR
 fn message(message: ChatMessage) -> chat::ChatMessage {
     match message {
         ChatMessage::User(text) => chat::ChatMessage::user(text),
-        ChatMessage::Assistant { replay: Some(replay), .. } => chat::ChatMessage::assistant(replay.0),
-        ChatMessage::Assistant { text, tool_calls, replay: None } => {
+        ChatMessage::Assistant { text, tool_calls, replay } => {
+            if let Some(content) = replay.and_then(replay::read) {
+                return chat::ChatMessage::assistant(content);
+            }
             let text = (!text.is_empty()).then_some(ContentPart::Text(text));
             let calls = tool_calls.into_iter().map(|call| ContentPart::ToolCall(tool_call(call)));
             chat::ChatMessage::assistant(MessageContent::from_parts(

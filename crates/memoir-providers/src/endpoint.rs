@@ -1,8 +1,9 @@
 //! Where a provider is reached, and with which key.
 
+use memoir_models::Provider;
 use secrecy::SecretString;
 
-use crate::{Provider, secret::Secret};
+use crate::secret::Secret;
 
 /// Where a provider is reached, and with which key.
 #[derive(Debug, Clone)]
@@ -21,7 +22,12 @@ pub struct Endpoint {
 pub struct InvalidAddress(String);
 
 impl Endpoint {
-    /// `provider` at `base_url`, which is as the provider's own SDK takes it. A local server may need no key.
+    /// Creates the endpoint of `provider` at `base_url`, in the form that the provider's own SDK takes. A local server may need
+    /// no key.
+    ///
+    /// # Errors
+    ///
+    /// Fails if `base_url` is not an HTTP address.
     pub fn new(
         provider: Provider,
         base_url: String,
@@ -29,11 +35,9 @@ impl Endpoint {
     ) -> Result<Self, InvalidAddress> {
         let url = service_url(provider, &base_url);
         let parsed = reqwest::Url::parse(&url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-        let Some(mut shown) = parsed else {
-            // What stands before an @ may be a password.
-            let shown = base_url.rsplit('@').next().unwrap_or_default();
-            return Err(InvalidAddress(shown.to_owned()));
-        };
+        // What stands before an @ may be a password.
+        let invalid = || InvalidAddress(base_url.rsplit('@').next().unwrap_or_default().to_owned());
+        let mut shown = parsed.ok_or_else(invalid)?;
         let loopback = shown.host_str().is_some_and(|host| {
             host == "localhost"
                 || host
@@ -41,8 +45,8 @@ impl Endpoint {
                     .parse()
                     .is_ok_and(|host: std::net::IpAddr| host.is_loopback())
         });
-        // An address that can have a host can have its user taken away.
-        let _ = shown.set_username("").and_then(|()| shown.set_password(None));
+        // This fails only for an address without a host. Such an address would show its password, and is of no use.
+        shown.set_username("").and_then(|()| shown.set_password(None)).map_err(|()| invalid())?;
         shown.set_query(None);
         Ok(Self { url, shown_url: shown.to_string(), secret: Secret(key), loopback })
     }

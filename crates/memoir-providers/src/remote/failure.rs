@@ -7,10 +7,15 @@
 use std::{error::Error, time::Duration};
 
 use genai::webc;
+use memoir_models::ModelError;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-use crate::{Endpoint, ModelError, error::cut, http, secret::Secret};
+use crate::{
+    Endpoint, http,
+    secret::Secret,
+    status::{cut, error_from_status},
+};
 
 /// What is needed to tell what a failure of one provider means.
 #[derive(Debug, Clone)]
@@ -48,7 +53,7 @@ impl Failures {
     }
 
     fn with_status(&self, status: u16, body: &str, headers: &HeaderMap) -> ModelError {
-        ModelError::from_status(status, &self.secret.redact(body), http::retry_after(headers))
+        error_from_status(status, &self.secret.redact(body), http::retry_after(headers))
     }
 
     fn meaning_of_call(&self, error: &webc::Error) -> ModelError {
@@ -97,7 +102,7 @@ fn from_error_event(body: &str) -> ModelError {
             .filter(|status| (400..600).contains(status))
             .unwrap_or(500),
     };
-    ModelError::from_status(status, body, None)
+    error_from_status(status, body, None)
 }
 
 #[cfg(test)]

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use futures::future::join_all;
+use memoir_models::{ModelName, Provider};
 use serde_json::Value;
 
-use crate::{ModelName, Provider, endpoint::service_url, http};
+use crate::{endpoint::service_url, http};
 
 /// A server that is there answers at once; one that is not is refused at once. This is for neither.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -61,14 +62,26 @@ async fn ask(
         Provider::Ollama => ("api/tags", "/models", "/name"),
         _ => ("models", "/data", "/id"),
     };
-    let response = client.get(format!("{url}{path}")).send().await.ok()?;
-    let body: Value = response.error_for_status().ok()?.json().await.ok()?;
+    let body = read_json(client, &format!("{url}{path}")).await;
+    // A server that does not list its models is treated as if it were not there.
+    let body =
+        body.inspect_err(|error| tracing::debug!(%provider, %error, "cannot list the models of a server"));
+    let body = body.ok()?;
     let names = body.pointer(models)?.as_array()?.iter().filter_map(|model| model.pointer(name)?.as_str());
     let model = match wanted {
         Some(wanted) => names.into_iter().find(|name| *name == wanted)?,
         None => names.into_iter().find(|name| talks(name))?,
     };
     Some(LocalServer { model: ModelName::new(provider, model), base_url: base_url.to_owned() })
+}
+
+async fn read_json(client: &reqwest::Client, url: &str) -> Result<Value, reqwest::Error> {
+    // The address may hold a password.
+    let response = client.get(url).send().await.and_then(reqwest::Response::error_for_status);
+    match response {
+        Ok(response) => response.json().await.map_err(reqwest::Error::without_url),
+        Err(error) => Err(error.without_url()),
+    }
 }
 
 /// Servers list embedding and ranking models too, and one cannot talk to those.

@@ -2,32 +2,42 @@
 
 use std::{error::Error, sync::LazyLock, time::Duration};
 
+use memoir_models::ModelError;
 use reqwest::header::HeaderMap;
 
-use crate::{ModelError, error::cut};
+use crate::status::cut;
 
 /// Connecting takes a moment or is not going to happen.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-static CLIENT: LazyLock<Result<reqwest::Client, String>> = LazyLock::new(|| {
-    // Choosing the TLS library is per process; a second choice is refused and changes nothing.
-    let _ = rustls::crypto::ring::default_provider().install_default();
+static CLIENT: LazyLock<Result<reqwest::Client, ModelError>> = LazyLock::new(|| {
+    install_tls_library();
     reqwest::Client::builder()
         .connect_timeout(CONNECT_TIMEOUT)
         .user_agent(concat!("memoir/", env!("CARGO_PKG_VERSION")))
         .build()
-        .map_err(|error| error.to_string())
+        .map_err(|error| ModelError::Unreachable { url: "the network".into(), reason: error.to_string() })
 });
 
-/// The client that every call shares, made when first needed.
+/// Chooses the TLS library, which is a choice per process.
+fn install_tls_library() {
+    if rustls::crypto::ring::default_provider().install_default().is_err() {
+        // A second choice is refused and changes nothing.
+        tracing::trace!("the TLS library has been chosen before");
+    }
+}
+
+/// Returns the client that every call shares, which is made when first needed.
 pub(crate) fn client() -> Result<reqwest::Client, ModelError> {
-    CLIENT.clone().map_err(|reason| ModelError::Unreachable { url: "the network".into(), reason })
+    CLIENT.clone()
 }
 
 /// A client for this machine alone, which no proxy has any business with.
 pub(crate) fn loopback_client() -> Option<reqwest::Client> {
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::builder().no_proxy().build().ok()
+    install_tls_library();
+    // Without a client no server on this machine is found, and the next choice of a model applies.
+    let client = reqwest::Client::builder().no_proxy().build();
+    client.inspect_err(|error| tracing::warn!(%error, "cannot make an HTTP client for this machine")).ok()
 }
 
 /// What a transport failure means.

@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use futures::StreamExt as _;
-use memoir_models::{CallOptions, ChatEvent, ChatModel, ModelError, RetryPolicy, Retrying};
+use memoir_models::{ChatEvent, ChatModel, ModelError};
+use memoir_providers::{CallOptions, RetryPolicy, Retrying};
 use memoir_testkit::{Reply, ScriptedProvider};
 
 use crate::{KEY, MODELS, call, model, model_at, request};

@@ -2,6 +2,7 @@
 
 mod failure;
 mod guard;
+mod replay;
 mod request;
 
 use std::collections::HashSet;
@@ -15,12 +16,13 @@ use genai::{
     resolver::{AuthData, Endpoint as GenaiEndpoint},
 };
 use memoir_core::{ToolCall, Usage, Usd};
+use memoir_models::{
+    ChatEvent, ChatModel, ChatRequest, ChatStream, Finish, ModelError, ModelInfo, ModelLimits, ModelName,
+    Provider, StopReason,
+};
 use serde_json::{Value, json};
 
-use crate::{
-    CallOptions, ChatEvent, ChatModel, ChatRequest, ChatStream, Endpoint, Finish, ModelError, ModelInfo,
-    ModelLimits, ModelName, Provider, Reasoning, Replay, StopReason, http,
-};
+use crate::{CallOptions, Endpoint, Reasoning, http};
 pub(crate) use failure::Failures;
 
 /// A model on a server.
@@ -37,7 +39,12 @@ pub struct RemoteModel {
 }
 
 impl RemoteModel {
-    /// A model reached at `endpoint`; what the catalogue knows of it sets its limits and its price.
+    /// Creates a client for the model at `endpoint`. `info` is its entry in the catalogue, with its limits and its price.
+    /// Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// Fails if no HTTP client can be made.
     pub fn new(
         name: &ModelName,
         endpoint: &Endpoint,
@@ -48,8 +55,8 @@ impl RemoteModel {
             name: name.to_string(),
             provider: name.provider,
             info,
-            client: genai_client()?,
-            target: target(name, endpoint),
+            client: create_genai_client()?,
+            target: create_target(name, endpoint),
             options,
             failures: Failures::new(endpoint, options.idle_timeout),
             // The others are known to be far away; on loopback there is only a gateway to them.
@@ -122,13 +129,13 @@ impl ChatModel for RemoteModel {
 }
 
 /// genai over the shared HTTP client.
-pub(crate) fn genai_client() -> Result<Client, ModelError> {
+pub(crate) fn create_genai_client() -> Result<Client, ModelError> {
     let built = Client::builder().with_reqwest(http::client()?).build();
     built.map_err(|error| ModelError::Garbled(error.to_string()))
 }
 
 /// Where and as what genai reaches a model.
-pub(crate) fn target(name: &ModelName, endpoint: &Endpoint) -> ServiceTarget {
+pub(crate) fn create_target(name: &ModelName, endpoint: &Endpoint) -> ServiceTarget {
     let adapter = match name.provider {
         Provider::Anthropic => AdapterKind::Anthropic,
         Provider::Google => AdapterKind::Gemini,
@@ -196,7 +203,7 @@ fn no_stream() -> ModelError {
 
 /// What only the end of a stream tells: tool calls, usage, and why it ended.
 fn last_events(end: StreamEnd, provider: Provider) -> Vec<Result<ChatEvent, ModelError>> {
-    let usage = end.captured_usage.as_ref().map(|theirs| ChatEvent::Usage(usage(theirs)));
+    let usage = end.captured_usage.as_ref().map(|theirs| ChatEvent::Usage(convert_usage(theirs)));
     let reason = match end.captured_stop_reason {
         Some(chat::StopReason::ContentFilter(_)) => {
             return usage.map(Ok).into_iter().chain([Err(ModelError::ContentFilter)]).collect();
@@ -214,7 +221,7 @@ fn last_events(end: StreamEnd, provider: Provider) -> Vec<Result<ChatEvent, Mode
     let parts = end.captured_content.into_iter().flat_map(chat::MessageContent::into_parts).collect();
     let parts = without_copies(parts).into_iter().map(|part| keep_call(part, &mut calls));
     let parts: Vec<ContentPart> = parts.collect();
-    let replay = (!parts.is_empty()).then(|| Replay(chat::MessageContent::from_parts(parts)));
+    let replay = if parts.is_empty() { None } else { replay::write(chat::MessageContent::from_parts(parts)) };
     let calls = calls.into_iter().map(ChatEvent::ToolCall);
     calls.chain(usage).chain([ChatEvent::End(Finish { reason, replay })]).map(Ok).collect()
 }
@@ -251,7 +258,7 @@ fn keep_call(part: ContentPart, calls: &mut Vec<ToolCall>) -> ContentPart {
     ContentPart::ToolCall(call)
 }
 
-pub(crate) fn usage(usage: &chat::Usage) -> Usage {
+pub(crate) fn convert_usage(usage: &chat::Usage) -> Usage {
     let count = |tokens: Option<i32>| tokens.and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or(0);
     let input = usage.prompt_tokens_details.as_ref();
     let output = usage.completion_tokens_details.as_ref();

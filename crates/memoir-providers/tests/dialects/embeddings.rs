@@ -1,7 +1,8 @@
 //! Embedding providers.
 
 use memoir_core::Usd;
-use memoir_models::{Catalogue, EmbedTask, Embedder, Endpoint, ModelError, RemoteEmbedder};
+use memoir_models::{Catalogue, EmbedTask, Embedder, ModelError};
+use memoir_providers::{Endpoint, RemoteEmbedder};
 use memoir_testkit::{EMBEDDING_DIMENSIONS, Reply, ScriptedProvider};
 use secrecy::SecretString;
 

@@ -8,9 +8,8 @@ use std::panic::{self, AssertUnwindSafe};
 
 use futures::{FutureExt as _, Stream, StreamExt as _};
 use genai::chat::{ChatOptions, FrameCtx, RawFrameRef};
+use memoir_models::ModelError;
 use serde_json::Value;
-
-use crate::ModelError;
 
 /// No model asks for as many tools in one answer.
 const MOST_CALLS: u64 = 1024;

@@ -7,8 +7,7 @@ use async_trait::async_trait;
 use backon::BackoffBuilder as _;
 use futures::StreamExt as _;
 use memoir_core::{Provenance, Usage, Usd};
-
-use crate::{ChatEvent, ChatModel, ChatRequest, ChatStream, ModelError, ModelLimits};
+use memoir_models::{ChatEvent, ChatModel, ChatRequest, ChatStream, ModelError, ModelLimits};
 
 /// How often a server that cannot be reached is tried again.
 const MOST_UNREACHABLE: usize = 2;
@@ -100,6 +99,10 @@ impl<M: ChatModel + 'static> ChatModel for Retrying<M> {
                 failures += 1;
                 match policy.wait(&failure, failures, waits.next()) {
                     Some(wait) => {
+                        let (model, error) = (model.name(), failure.kind());
+                        tracing::warn!(model, error, failures, ?wait, "a call failed and is made again");
+                        // What a server says may quote the prompt.
+                        tracing::trace!(model, %failure, "the failure in full");
                         yield Ok(ChatEvent::Retrying { reason: failure, wait });
                         tokio::time::sleep(wait).await;
                     }

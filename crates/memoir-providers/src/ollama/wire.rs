@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memoir_core::{ToolCall, ToolSpec, Usage};
+use memoir_models::{ChatEvent, ChatMessage, ChatRequest, Finish, ModelError, StopReason};
 use serde_json::{Value, json};
 
 use crate::{
-    ChatEvent, ChatMessage, ChatRequest, Finish, ModelError, StopReason,
-    error::{cut, server_message},
     secret::Secret,
+    status::{cut, server_message},
 };
 
 /// The system prompt and the messages.

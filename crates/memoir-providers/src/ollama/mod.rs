@@ -14,13 +14,13 @@ use std::sync::{
 use async_trait::async_trait;
 use futures::StreamExt as _;
 use memoir_core::{Usage, Usd, count_tokens};
+use memoir_models::{
+    ChatEvent, ChatModel, ChatRequest, ChatStream, ModelError, ModelInfo, ModelLimits, ModelName,
+};
 use serde_json::{Value, json};
 use tokio::{sync::OnceCell, time::timeout};
 
-use crate::{
-    CallOptions, ChatEvent, ChatModel, ChatRequest, ChatStream, Endpoint, ModelError, ModelInfo, ModelLimits,
-    ModelName, Reasoning, http, secret::Secret,
-};
+use crate::{CallOptions, Endpoint, Reasoning, http, secret::Secret, status::error_from_status};
 
 /// Room for the answer.
 const REPLY_TOKENS: u64 = 4096;
@@ -61,7 +61,11 @@ struct Server {
 }
 
 impl OllamaModel {
-    /// A model reached at `endpoint`.
+    /// Creates a client for the model at `endpoint`. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// Fails if no HTTP client can be made.
     pub fn new(
         name: &ModelName,
         endpoint: &Endpoint,
@@ -87,11 +91,11 @@ impl OllamaModel {
     }
 
     async fn abilities(&self) -> Result<Abilities, ModelError> {
-        let told = *self.abilities.get_or_try_init(|| self.server.abilities()).await?;
+        let reported = *self.abilities.get_or_try_init(|| self.server.abilities()).await?;
         let info = self.info.as_ref();
         Ok(Abilities {
-            context: info.and_then(|info| info.context).or(told.context),
-            tools: info.and_then(|info| info.tools).or(told.tools),
+            context: info.and_then(|info| info.context).or(reported.context),
+            tools: info.and_then(|info| info.tools).or(reported.tools),
         })
     }
 
@@ -179,10 +183,17 @@ impl ChatModel for OllamaModel {
 
     async fn limits(&self) -> ModelLimits {
         let known = self.info.as_ref().map(ModelInfo::limits).unwrap_or_default();
-        let told = timeout(self.options.idle_timeout, self.abilities()).await;
-        match told {
-            Ok(Ok(told)) => ModelLimits { context: told.context, tools: told.tools, ..known },
-            _ => known,
+        let abilities = match timeout(self.options.idle_timeout, self.abilities()).await {
+            Ok(abilities) => abilities,
+            Err(_) => Err(ModelError::IdleTimeout { after: self.options.idle_timeout }),
+        };
+        match abilities {
+            Ok(abilities) => ModelLimits { context: abilities.context, tools: abilities.tools, ..known },
+            Err(error) => {
+                // Limits are optional, and the call that follows fails with the same error.
+                tracing::debug!(model = self.name, error = error.kind(), "cannot read the limits of a model");
+                known
+            }
         }
     }
 
@@ -207,8 +218,12 @@ impl Server {
             return Ok(response);
         }
         let (status, wait) = (response.status().as_u16(), http::retry_after(response.headers()));
-        let said = response.text().await.unwrap_or_default();
-        Err(ModelError::from_status(status, &self.secret.redact(&said), wait))
+        let body = response.text().await.unwrap_or_else(|error| {
+            // The status alone still classifies the failure.
+            tracing::debug!(status, error = %error.without_url(), "cannot read the body of a failed response");
+            String::new()
+        });
+        Err(error_from_status(status, &self.secret.redact(&body), wait))
     }
 
     /// What the model can do, as far as the server tells.

@@ -14,9 +14,10 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use memoir_core::{ToolCall, ToolSpec, Usage};
 use memoir_models::{
-    CallOptions, Catalogue, ChatEvent, ChatMessage, ChatModel, ChatRequest, Endpoint, ModelError, ModelName,
-    OllamaModel, Provider, RemoteModel, Replay, StopReason,
+    Catalogue, ChatEvent, ChatMessage, ChatModel, ChatRequest, ModelError, ModelName, Provider, Replay,
+    StopReason,
 };
+use memoir_providers::{CallOptions, Endpoint, OllamaModel, RemoteModel};
 use memoir_testkit::ScriptedProvider;
 use secrecy::SecretString;
 use serde_json::json;

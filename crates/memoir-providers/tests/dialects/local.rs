@@ -1,6 +1,7 @@
 //! Finding a server on this machine.
 
-use memoir_models::{LocalServer, Provider, find_local_server};
+use memoir_models::Provider;
+use memoir_providers::{LocalServer, find_local_server};
 use memoir_testkit::ScriptedProvider;
 
 use crate::name;

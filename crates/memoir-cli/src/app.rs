@@ -6,7 +6,7 @@ use memoir_agent::{Agent, ContextReport, CurrentConversation};
 use memoir_core::{ExchangeId, Recalled, RunId, TimeZone, WorkerKind};
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
-use memoir_workers::{Office, Runner, WorkerSettings};
+use memoir_workers::{Runner, WorkerContext, WorkerSettings};
 
 use crate::{
     failure::Failure,
@@ -80,10 +80,10 @@ impl App {
     pub(crate) async fn restart_workers(&mut self) {
         self.workers.stop_all().await;
         // The same process still: what it holds stays its own.
-        let before = self.workers.office();
+        let before = self.workers.context();
         let recall = self.agent.tool_context.recall.clone();
         let budget = self.worker_settings.daily_budget();
-        let mut office = Office::new(recall, self.summarizer.clone(), budget).owned_by(&before.owner);
+        let mut office = WorkerContext::new(recall, self.summarizer.clone(), budget).owned_by(&before.owner);
         office.current = Arc::clone(&before.current);
         self.summaries.set(office.clone());
         self.workers = Runner::new(office, Some(self.told.listener()));

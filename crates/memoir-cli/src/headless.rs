@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Answers `prompt` and prints the answer as asked.
 pub(crate) async fn answer(mut app: App, prompt: &str, format: OutputFormat) -> Result<(), Failure> {
     app.share_out_work();
-    app.workers.office().set_current(app.conversation.id());
+    app.workers.context().set_current(app.conversation.id());
     app.agent.tools = app.servers.join(&app.agent.tools).await;
     let mut printer = Printer::new(format, app.verbosity);
     let cancel = CancellationToken::new();
@@ -62,7 +62,7 @@ pub(crate) async fn answer(mut app: App, prompt: &str, format: OutputFormat) -> 
 
 /// Does what the next program would miss: nobody else is there to do it.
 async fn leave_in_order(app: &App) {
-    let office = app.workers.office();
+    let office = app.workers.context();
     // What fails here is made up for later, or said then.
     if app.should_run(WorkerKind::ConversationSummarizer) {
         let _ = prepare_digests(office, PATIENCE).await;

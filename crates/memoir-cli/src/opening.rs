@@ -9,7 +9,7 @@ use memoir_agent::{Approvals, CurrentConversation};
 use memoir_core::{Clock as _, ConversationId, Recalled, SystemClock, TimeZone};
 use memoir_store::{ConversationList, Store, sqlite::SqliteStore};
 use memoir_tools::ToolSet;
-use memoir_workers::{Office, Runner, WorkerSettings};
+use memoir_workers::{Runner, WorkerContext, WorkerSettings};
 
 use crate::{
     app::{App, Kept},
@@ -156,8 +156,11 @@ async fn with_store(
     let worker_settings: WorkerSettings = settings::read(&models.config, "workers", store.as_ref()).await?;
     let verbosity = Verbosity::new(args.verbose);
     let told = Told::new(verbosity);
-    let office =
-        Office::new(agent.tool_context.recall.clone(), summarizer.clone(), worker_settings.daily_budget());
+    let office = WorkerContext::new(
+        agent.tool_context.recall.clone(),
+        summarizer.clone(),
+        worker_settings.daily_budget(),
+    );
     let skills = tooling::skills(&project, &home);
     for fault in &skills.faults {
         anstream::eprintln!("A skill was left out: {}.", printable(fault));

@@ -11,7 +11,7 @@ use memoir_core::WorkerKind;
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
 use memoir_tools::{Sandbox, Search, Skills, Summarizing, ToolContext, Variables};
-use memoir_workers::{Office, run_until_idle};
+use memoir_workers::{WorkerContext, run_until_idle};
 use secrecy::SecretString;
 
 use crate::{
@@ -76,19 +76,19 @@ pub(crate) fn skills(project: &Path, home: &Home) -> Skills {
 
 /// The summaries of the office that there is now, for the model.
 #[derive(Clone)]
-pub(crate) struct Summaries(Arc<Mutex<Office>>);
+pub(crate) struct Summaries(Arc<Mutex<WorkerContext>>);
 
 impl Summaries {
-    pub(crate) fn of(office: Office) -> Self {
+    pub(crate) fn of(office: WorkerContext) -> Self {
         Self(Arc::new(Mutex::new(office)))
     }
 
     /// Has another office make them from now on.
-    pub(crate) fn set(&self, office: Office) {
+    pub(crate) fn set(&self, office: WorkerContext) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = office;
     }
 
-    fn office(&self) -> Office {
+    fn office(&self) -> WorkerContext {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -114,8 +114,9 @@ impl Summarizing for Summaries {
     async fn run(&self) -> Result<String, String> {
         let office = self.office();
         let mut told = Vec::new();
-        let mut tell =
-            |kind, progress: &memoir_workers::Progress| told.extend(worker_view::progress(kind, progress));
+        let mut tell = |kind, progress: &memoir_workers::WorkerProgress| {
+            told.extend(worker_view::progress(kind, progress))
+        };
         run_until_idle(&office, &SUMMARIZERS, &mut tell).await.map_err(|error| error.to_string())?;
         match told.is_empty() {
             true => Ok("Nothing was due.".into()),

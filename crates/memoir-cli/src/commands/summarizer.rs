@@ -63,7 +63,7 @@ impl Command for Summarizer {
 /// Whether a worker is switched on, and how it is getting on.
 pub(super) async fn show(kind: WorkerKind, app: &App) -> Result<(), Failure> {
     let on = if app.worker_settings.is_on(kind) { "on" } else { "off" };
-    let pending = app.agent.store.pending(&app.workers.office().claim(kind)).await?;
+    let pending = app.agent.store.pending(&app.workers.context().claim(kind)).await?;
     let statuses = app.workers.statuses();
     let state = statuses.iter().find(|status| status.worker == kind);
     let state = state.map(|status| worker_view::state(status, pending)).unwrap_or_default();

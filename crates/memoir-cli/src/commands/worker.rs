@@ -92,7 +92,7 @@ fn parse(number: &str) -> Result<i64, Failure> {
 }
 
 async fn status(app: &App) -> Result<(), Failure> {
-    let (office, store) = (app.workers.office(), &app.agent.store);
+    let (office, store) = (app.workers.context(), &app.agent.store);
     for status in app.workers.statuses() {
         let pending = store.pending(&office.claim(status.worker)).await?;
         println!("{}", worker_view::status(&status, pending));

@@ -9,7 +9,7 @@ use memoir_import::{Thread, bring_in, memoir};
 use memoir_models::Embedder;
 use memoir_recall::Recall;
 use memoir_store::sqlite::SqliteStore;
-use memoir_workers::{Office, Progress, run_until_idle};
+use memoir_workers::{WorkerContext, WorkerProgress, run_until_idle};
 
 use crate::{
     failure::{Failure, Kind},
@@ -41,10 +41,10 @@ pub(crate) async fn fill(recall: &Recall) -> Result<(), Failure> {
     for thread in &talk.threads {
         bring_in(recall.store.as_ref(), thread, SystemClock.now(), false).await?;
     }
-    let office = Office::new(recall.clone(), None, None);
+    let office = WorkerContext::new(recall.clone(), None, None);
     let bar = progress::bar(recall.waiting().await?, "texts read");
-    let mut told = |kind, progress: &Progress| {
-        if let (WorkerKind::EmbeddingGenerator, Progress::Worked { done, .. }) = (kind, progress) {
+    let mut told = |kind, progress: &WorkerProgress| {
+        if let (WorkerKind::EmbeddingGenerator, WorkerProgress::Worked { done, .. }) = (kind, progress) {
             bar.inc(done.len() as u64);
         }
     };

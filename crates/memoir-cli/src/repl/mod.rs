@@ -74,7 +74,7 @@ pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
     getting_ready.abort();
     tasks.stop().await;
     app.workers.stop_all().await;
-    let office = app.workers.office();
+    let office = app.workers.context();
     let _ = office.store.hold_conversation(&office.owner, None, app.agent.clock.now()).await;
     Ok(())
 }
@@ -265,7 +265,7 @@ const HELD_MS: i64 = 12 * 60 * 60 * 1000;
 
 /// The conversation that is going on is left alone, by other programs too; there may be something else to do.
 pub(crate) async fn let_workers_go_on(app: &App) {
-    let office = app.workers.office();
+    let office = app.workers.context();
     if office.set_current(app.conversation.id()) != app.conversation.id() {
         let until = Timestamp::from_millis(app.agent.clock.now().as_millis() + HELD_MS);
         // If it cannot be noted, others summarise it too soon; that is all.

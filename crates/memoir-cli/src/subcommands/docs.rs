@@ -7,7 +7,7 @@ use std::{
 
 use memoir_core::{TimeZone, WorkerKind};
 use memoir_store::Store;
-use memoir_workers::{Office, WorkerSettings};
+use memoir_workers::{WorkerContext, WorkerSettings};
 use serde_json::json;
 
 use crate::{
@@ -28,7 +28,7 @@ pub(super) async fn run(
 ) -> Result<(), Failure> {
     let settings: WorkerSettings = settings::read(&models.config, "workers", store.as_ref()).await?;
     let recall = recall::recall(Arc::clone(&store), models, zone, None).await?;
-    let office = Office::new(recall.clone(), None, settings.daily_budget());
+    let office = WorkerContext::new(recall.clone(), None, settings.daily_budget());
     let embedding = match settings.is_on(WorkerKind::EmbeddingGenerator) {
         true => Embedding::Here(&office),
         false => Embedding::Off,

@@ -7,7 +7,7 @@ use std::{
 
 use memoir_core::{TimeZone, WorkerKind};
 use memoir_store::Store;
-use memoir_workers::{Office, Report, Stopped, WorkerSettings, run_until_idle};
+use memoir_workers::{Stopped, WorkerContext, WorkerReport, WorkerSettings, run_until_idle};
 
 use crate::{
     failure::{Failure, Kind},
@@ -22,7 +22,7 @@ pub(super) async fn run(models: &Models, store: Arc<dyn Store>, zone: &TimeZone)
     let recall = recall::recall(Arc::clone(&store), models, zone, None).await?;
     let can_embed = recall.embedder.is_available();
     let summarizer = models.connect_summarizer(store.as_ref()).await?;
-    let office = Office::new(recall, summarizer, settings.daily_budget());
+    let office = WorkerContext::new(recall, summarizer, settings.daily_budget());
     let is_on =
         |kind: &WorkerKind| settings.is_on(*kind) && (*kind != WorkerKind::EmbeddingGenerator || can_embed);
     let workers: Vec<WorkerKind> = WorkerKind::ALL.into_iter().filter(is_on).collect();
@@ -45,7 +45,7 @@ pub(super) async fn run(models: &Models, store: Arc<dyn Store>, zone: &TimeZone)
     }
 }
 
-fn line(report: &Report) -> String {
+fn line(report: &WorkerReport) -> String {
     let mut line = format!("{:<24} {} done", report.worker.as_str(), report.done);
     if report.failed > 0 {
         line.push_str(&format!(", {} failed", report.failed));

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use memoir_core::{CallCost, DraftMessage, ExchangeDraft, ExchangeStatus, Message, Provenance, Purpose, Usd};
-use memoir_tools::{Delegating, Delegation};
+use memoir_tools::{Delegating, Delegation, DelegationError};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -166,7 +166,7 @@ impl Delegate {
 
 #[async_trait]
 impl Delegating for Delegate {
-    async fn delegate(&self, work: Delegation) -> Result<String, String> {
+    async fn delegate(&self, work: Delegation) -> Result<String, DelegationError> {
         let mut agent = self.agent.clone();
         if let Some(names) = &work.tools {
             agent.tools = Arc::new(agent.tools.only(names)?);
@@ -181,7 +181,7 @@ impl Delegating for Delegate {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).extend(report.calls);
         match report.ended {
             Ok(_) => Ok(report.text),
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(DelegationError::Agent(Box::new(error))),
         }
     }
 }

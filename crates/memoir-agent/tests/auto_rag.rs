@@ -93,7 +93,7 @@ async fn fixture(embedder: Arc<dyn Embedder>, refuses_above: usize) -> Fixture {
     let sent = Arc::new(Mutex::new(Vec::new()));
     let model = Recorder { refuses_above, sent: Arc::clone(&sent) };
     let mut agent = Agent::new(Arc::new(model), ToolContext::new(directory.path(), &[], recall).unwrap());
-    agent.tools = Arc::new(memoir_tools::ToolSet::of(Vec::new()));
+    agent.tools = Arc::new(memoir_tools::ToolSet::new(Vec::new()));
     let conversation = CurrentConversation::resume(id.unwrap(), "/p");
     Fixture { _directory: directory, agent, conversation, sent }
 }

@@ -94,7 +94,7 @@ async fn turn(
         Recall::new(Arc::new(store.clone()), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
     let tool_context = ToolContext::new(directory.path(), &[], recall).unwrap();
     let mut agent = Agent::new(Arc::new(model), tool_context);
-    agent.tools = Arc::new(ToolSet::of(vec![Arc::new(Bomb)]));
+    agent.tools = Arc::new(ToolSet::new(vec![Arc::new(Bomb)]));
     agent.recall = None;
     let mut conversation = CurrentConversation::begin("/test");
     let mut observer = |_: TurnEvent| {};

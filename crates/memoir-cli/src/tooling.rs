@@ -10,7 +10,7 @@ use memoir_agent::Agent;
 use memoir_core::WorkerKind;
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
-use memoir_tools::{Sandbox, Search, Skills, Summarizing, ToolContext, Variables};
+use memoir_tools::{Sandbox, Search, Skills, Summarizing, ToolContext, ToolError, Variables};
 use memoir_workers::{WorkerContext, run_until_idle};
 use secrecy::SecretString;
 
@@ -65,7 +65,7 @@ fn search(config: &SearchConfig) -> Result<Option<Search>, Failure> {
             Search::brave(url, SecretString::from(key.trim()))
         }
     };
-    search.map(Some).map_err(wrong)
+    search.map(Some).map_err(|error| wrong(error.to_string()))
 }
 
 /// The skills of a project, and the user's own.
@@ -97,27 +97,26 @@ const SUMMARIZERS: [WorkerKind; 2] = [WorkerKind::ExchangeSummarizer, WorkerKind
 
 #[async_trait]
 impl Summarizing for Summaries {
-    async fn report(&self) -> Result<String, String> {
+    async fn report(&self) -> Result<String, ToolError> {
         let office = self.office();
         let mut text = String::new();
         for kind in SUMMARIZERS {
-            let pending =
-                office.store.pending(&office.claim(kind)).await.map_err(|error| error.to_string())?;
+            let pending = office.store.pending(&office.claim(kind)).await?;
             text.push_str(&format!("{}: {pending} to do\n", kind.as_str()));
         }
-        let failed = office.store.failed_count().await.map_err(|error| error.to_string())?;
+        let failed = office.store.failed_count().await?;
         let by = office.summarizer.as_ref().map_or("quotation", |model| model.name());
         text.push_str(&format!("failed for good: {failed}\nsummaries are made by {by}\n"));
         Ok(text)
     }
 
-    async fn run(&self) -> Result<String, String> {
+    async fn run(&self) -> Result<String, ToolError> {
         let office = self.office();
         let mut told = Vec::new();
         let mut tell = |kind, progress: &memoir_workers::WorkerProgress| {
             told.extend(worker_view::progress(kind, progress))
         };
-        run_until_idle(&office, &SUMMARIZERS, &mut tell).await.map_err(|error| error.to_string())?;
+        run_until_idle(&office, &SUMMARIZERS, &mut tell).await?;
         match told.is_empty() {
             true => Ok("Nothing was due.".into()),
             false => Ok(memoir_tools::cap(&told.join("\n"), memoir_tools::LONGEST_OUTPUT)),

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, ffi::OsString, process::Stdio, sync::Arc, time::Duration};
 
-use memoir_tools::{Tool, keeping};
+use memoir_tools::{Tool, spawn_registered};
 use rmcp::{
     RoleClient, ServiceExt as _,
     service::RunningService,
@@ -67,7 +67,7 @@ fn start(
         .kill_on_drop(true);
     // What a server says beside the protocol is nobody's business here.
     let start = || TokioChildProcess::builder(program).stderr(Stdio::null()).spawn();
-    let (process, _) = keeping(start, |(process, _)| process.id()).map_err(text)?;
+    let (process, _) = spawn_registered(start, |(process, _)| process.id()).map_err(text)?;
     Ok(process)
 }
 

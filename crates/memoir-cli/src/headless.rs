@@ -31,6 +31,7 @@ pub(crate) async fn answer(mut app: App, prompt: &str, format: OutputFormat) -> 
     app.share_out_work();
     app.workers.context().set_current(app.conversation.id());
     app.agent.tools = app.servers.join(&app.agent.tools).await;
+    app.servers.take_notices().iter().for_each(|notice| eprintln!("{notice}"));
     let mut printer = Printer::new(format, app.verbosity);
     let cancel = CancellationToken::new();
     let mut observer = |event: TurnEvent| printer.observe(&event);

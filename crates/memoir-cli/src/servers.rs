@@ -3,8 +3,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use anstream::eprintln;
-use memoir_mcp::{ServerConfig, connect};
+use memoir_mcp::{ConnectError, ServerConfig, connect};
 use memoir_tools::{Tool, ToolSet, Variables};
 use tokio::task::JoinHandle;
 
@@ -16,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A server that is being reached.
 struct Expected {
     name: String,
-    tools: JoinHandle<Result<Vec<Arc<dyn Tool>>, String>>,
+    tools: JoinHandle<Result<Vec<Arc<dyn Tool>>, ConnectError>>,
     said_late: bool,
 }
 
@@ -27,6 +26,8 @@ pub(crate) struct Servers {
     arrived: Vec<Arc<dyn Tool>>,
     /// How long they are waited for: the first time, and then no more.
     patience: Duration,
+    /// Messages for the user that were not shown yet. They are kept here because a turn may be cancelled while it waits.
+    notices: Vec<String>,
 }
 
 impl Servers {
@@ -37,10 +38,20 @@ impl Servers {
             let tools = tokio::spawn(async move { connect(&of, &config, variables.get()).await });
             Expected { name: name.clone(), tools, said_late: false }
         };
-        Self { expected: servers.iter().map(expect).collect(), arrived: Vec::new(), patience: PATIENCE }
+        Self {
+            expected: servers.iter().map(expect).collect(),
+            arrived: Vec::new(),
+            patience: PATIENCE,
+            notices: Vec::new(),
+        }
     }
 
-    /// The tools with those of servers that are ready now, or soon. What fails is said.
+    /// Returns the messages about servers that failed or are late, once.
+    pub(crate) fn take_notices(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notices)
+    }
+
+    /// Returns the tools with those of servers that are ready now, or soon. [`Servers::take_notices`] tells what failed.
     pub(crate) async fn join(&mut self, tools: &Arc<ToolSet>) -> Arc<ToolSet> {
         if self.expected.is_empty() && self.arrived.is_empty() {
             return Arc::clone(tools);
@@ -54,15 +65,18 @@ impl Servers {
             match came {
                 Ok(Ok(Ok(tools))) => self.arrived.extend(tools),
                 Ok(Ok(Err(reason))) => {
-                    eprintln!("The server {} is left out: {}.", server.name, printable(&reason));
+                    let reason = printable(&reason.to_string());
+                    self.notices.push(format!("The server {} is left out: {reason}.", server.name));
                 }
-                Ok(Err(_)) => eprintln!("The server {} is left out: it crashed.", server.name),
+                Ok(Err(_)) => {
+                    self.notices.push(format!("The server {} is left out: it crashed.", server.name));
+                }
                 Err(_) => {
                     if !server.said_late {
-                        eprintln!(
+                        self.notices.push(format!(
                             "The server {} is not ready yet; its tools are offered when it is.",
                             server.name
-                        );
+                        ));
                     }
                     late.push(Expected { said_late: true, ..server });
                 }

@@ -220,6 +220,7 @@ async fn turn(app: &mut App, prompt: &str, cancel: &CancellationToken) {
         () = ready => {}
         () = cancel.cancelled() => {}
     }
+    app.servers.take_notices().iter().for_each(|notice| eprintln!("{notice}"));
     let result = app.agent.run_turn(&mut app.conversation, prompt, &mut observer, cancel).await;
     view.finish();
     let_workers_go_on(app).await;

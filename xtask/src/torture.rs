@@ -66,8 +66,8 @@ fn report(seed: u64, what: &str, too_little: Option<String>) -> Result<(), Chore
 
 #[cfg(target_os = "linux")]
 fn on_a_bad_disk(binary: &Path, seed: u64) -> Result<(), ChoreError> {
-    let report = disk(binary, seed, 200);
-    report(seed, &format!("a bad disk, well and ill: {report:?}"), report.too_little())
+    let outcome = disk(binary, seed, 200);
+    report(seed, &format!("a bad disk, well and ill: {outcome:?}"), outcome.too_little())
 }
 
 #[cfg(target_os = "linux")]

@@ -11,7 +11,7 @@ use memoir_core::{
     CallCost, DraftMessage, ExchangeDraft, ExchangeStatus, InputPart, Message, Origin, Provenance, Purpose,
     TurnInput, Usd, lock,
 };
-use memoir_tools::{Delegating, Delegation};
+use memoir_tools::{Delegating, Delegation, DelegationError};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -181,7 +181,7 @@ impl Delegate {
 
 #[async_trait]
 impl Delegating for Delegate {
-    async fn delegate(&self, work: Delegation) -> Result<String, String> {
+    async fn delegate(&self, work: Delegation) -> Result<String, DelegationError> {
         let mut state = self.state.clone();
         if let Some(names) = &work.tools {
             state.tools = Arc::new(state.tools.only(names)?);
@@ -198,7 +198,7 @@ impl Delegating for Delegate {
         lock(&self.calls).extend(report.calls);
         match report.ended {
             Ok(_) => Ok(report.text),
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(DelegationError::Agent(Box::new(error))),
         }
     }
 }

@@ -95,7 +95,7 @@ async fn fixture(embedder: Arc<dyn Embedder>, refuses_above: usize) -> Fixture {
     let model = Recorder { refuses_above, sent: Arc::clone(&sent) };
     let agent = Arc::new(Agent::new(ToolContext::new(directory.path(), &[], recall.clone()).unwrap()));
     let mut state = AgentState::new(Arc::new(model), recall, conversation);
-    state.tools = Arc::new(memoir_tools::ToolSet::of(Vec::new()));
+    state.tools = Arc::new(memoir_tools::ToolSet::new(Vec::new()));
     Fixture { _directory: directory, agent, state, sent }
 }
 

@@ -71,7 +71,7 @@ impl Fixture {
     fn session(&self, model: &Arc<Gathering>, conversation: CurrentConversation) -> AgentState {
         let model = Arc::clone(model) as Arc<dyn ChatModel>;
         let mut state = AgentState::new(model, self.recall.clone(), conversation);
-        state.tools = Arc::new(ToolSet::of(Vec::new()));
+        state.tools = Arc::new(ToolSet::new(Vec::new()));
         state
     }
 

@@ -96,7 +96,7 @@ async fn turn(
     let tool_context = ToolContext::new(directory.path(), &[], recall.clone()).unwrap();
     let agent = Arc::new(Agent::new(tool_context));
     let mut state = AgentState::new(Arc::new(model), recall, CurrentConversation::begin("/test"));
-    state.tools = Arc::new(ToolSet::of(vec![Arc::new(Bomb)]));
+    state.tools = Arc::new(ToolSet::new(vec![Arc::new(Bomb)]));
     let mut observer = |_: TurnEvent| {};
     let result = agent.run_turn(&mut state, "Go", &mut observer, &CancellationToken::new()).await;
     (store, result)

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal as _, Write as _, stdout};
 
-use memoir_markdown::{Look, Renderer};
+use memoir_markdown::{Renderer, TerminalStyle};
 
 use memoir_runtime::printable;
 
@@ -74,7 +74,7 @@ fn width() -> usize {
 }
 
 /// How the terminal is: colours unless they are not wanted, links where a terminal says that it knows them.
-pub(crate) fn look() -> Look {
+pub(crate) fn look() -> TerminalStyle {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_none_or(|kind| kind == "dumb");
     let color = stdout().is_terminal() && !set("NO_COLOR") && !dumb;
@@ -82,5 +82,5 @@ pub(crate) fn look() -> Look {
         && ["VTE_VERSION", "WT_SESSION", "KITTY_WINDOW_ID", "WEZTERM_PANE", "ITERM_SESSION_ID"]
             .into_iter()
             .any(set);
-    Look { width: width(), color, links }
+    TerminalStyle { width: width(), color, links }
 }

@@ -12,7 +12,7 @@ use memoir_core::{Document, DocumentKind, SubjectKind};
 use memoir_docs::{AddOutcome, FileSelection, Library, LibraryError, select_files};
 use memoir_recall::Recall;
 use memoir_store::Store;
-use memoir_workers::{Office, Progress, Stopped, embed_documents};
+use memoir_workers::{Stopped, WorkerContext, WorkerProgress, embed_documents};
 
 use memoir_runtime::{
     failure::{Failure, FailureKind},
@@ -26,7 +26,7 @@ use crate::args::DocsCommand;
 /// Who makes the vectors of what was added.
 pub(crate) enum Embedding<'a> {
     /// We do, here and now, and show how far it is.
-    Here(&'a Office),
+    Here(&'a WorkerContext),
     /// The workers, in the background.
     InBackground,
     /// Nobody: it is switched off.
@@ -139,8 +139,8 @@ async fn give_vectors(recall: &Recall, embedding: Embedding<'_>) -> Result<(), F
         }
     };
     let bar = bar(waiting, "{wide_bar} {pos} of {len} chunks read, {eta} left");
-    let mut told = |progress: &Progress| {
-        if let Progress::Worked { done, .. } = progress {
+    let mut told = |progress: &WorkerProgress| {
+        if let WorkerProgress::Worked { done, .. } = progress {
             bar.inc(done.len() as u64);
         }
     };

@@ -3,7 +3,7 @@
 use std::fs;
 
 use memoir_core::{DraftMessage, MessageBody, Provenance, RunId, TimeZone, Timestamp, Visibility};
-use memoir_schedule::History;
+use memoir_schedule::TaskHistory;
 
 /// So many runs are loaded.
 const MOST: usize = 5;
@@ -16,7 +16,7 @@ const NOW: Timestamp = Timestamp::from_millis(1_794_700_800_000);
 pub fn history(data: &[u8]) {
     #[expect(clippy::expect_used, reason = "without a folder nothing can be tried")]
     let folder = tempfile::tempdir().expect("a folder");
-    let history = History::below(folder.path());
+    let history = TaskHistory::below(folder.path());
     let file = history.folder_of("task").join("2026-11-15.jsonl");
     let written = fs::create_dir_all(history.folder_of("task")).and_then(|()| fs::write(&file, data));
     assert!(written.is_ok(), "{written:?}");
@@ -47,7 +47,7 @@ pub fn history(data: &[u8]) {
 }
 
 /// The texts of the runs of a history that has so many lines, of which so many are no messages for sure.
-fn load(history: &History, lines: usize, spoiled: usize) -> Vec<Vec<String>> {
+fn load(history: &TaskHistory, lines: usize, spoiled: usize) -> Vec<Vec<String>> {
     #[expect(clippy::expect_used, reason = "no content of a file is an error")]
     let loaded = history.load("task", MOST).expect("a history");
     assert!(loaded.runs.len() <= MOST);

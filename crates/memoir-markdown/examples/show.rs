@@ -1,7 +1,7 @@
 //! Shows a file as it would stream: `cargo run --example show -- FILE [WIDTH] [plain|links]`.
 #![expect(clippy::print_stdout, reason = "an example for people at a terminal")]
 
-use memoir_markdown::{Look, Renderer};
+use memoir_markdown::{Renderer, TerminalStyle};
 
 fn main() -> Result<(), std::io::Error> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -9,7 +9,7 @@ fn main() -> Result<(), std::io::Error> {
     let width = arguments.get(1).and_then(|width| width.parse().ok()).unwrap_or(80);
     let mode = arguments.get(2).map(String::as_str);
     let mut renderer =
-        Renderer::new(Look { width, color: mode != Some("plain"), links: mode == Some("links") });
+        Renderer::new(TerminalStyle { width, color: mode != Some("plain"), links: mode == Some("links") });
     for line in text.split_inclusive('\n') {
         print!("{}", renderer.push(line));
     }

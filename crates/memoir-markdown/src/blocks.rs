@@ -6,12 +6,12 @@
 //! the whole list, whose end is not known.
 
 use crate::{
-    Look,
+    TerminalStyle,
     code::{Code, Took},
     cursor::Cursor,
-    inline::{self, Block},
+    inline::{self, ParsedBlock},
     marker::{self, Fence},
-    span::{DIM, Line, Span, paint, trim_end},
+    span::{DIM, StyledLine, StyledSpan, paint, trim_end},
     stack::{Stack, take_quote},
     wrap::wrap,
 };
@@ -23,7 +23,7 @@ const LONGEST_RULE: usize = 80;
 
 /// The blocks of a text.
 pub(crate) struct Blocks {
-    look: Look,
+    terminal: TerminalStyle,
     stack: Stack,
     leaf: Leaf,
     /// Whether something was shown.
@@ -57,9 +57,9 @@ impl Text {
 }
 
 impl Blocks {
-    pub(crate) fn new(look: Look) -> Self {
+    pub(crate) fn new(terminal: TerminalStyle) -> Self {
         Self {
-            look,
+            terminal,
             stack: Stack::default(),
             leaf: Leaf::None,
             is_begun: false,
@@ -71,7 +71,7 @@ impl Blocks {
     }
 
     pub(crate) fn set_width(&mut self, width: usize) {
-        self.look.width = width;
+        self.terminal.width = width;
     }
 
     pub(crate) fn is_waiting(&self) -> bool {
@@ -81,7 +81,7 @@ impl Blocks {
     /// Ends all that is open, and begins anew.
     pub(crate) fn finish(&mut self, out: &mut String) {
         self.close_to(0, out);
-        *self = Self::new(self.look);
+        *self = Self::new(self.terminal);
     }
 
     /// Takes a line, without its end.
@@ -169,7 +169,7 @@ impl Blocks {
         if task.is_some() {
             cursor.skip("[x] ".len());
         }
-        self.stack.push_item(marker, before + marker.length + after, task, self.look);
+        self.stack.push_item(marker, before + marker.length + after, task, self.terminal);
         true
     }
 
@@ -190,7 +190,7 @@ impl Blocks {
         } else if let Some((fence, info)) = Fence::open(text) {
             let indent = cursor.indent();
             self.begin_leaf(depth, out);
-            let (code, line) = Code::fenced(fence, info, indent, self.look);
+            let (code, line) = Code::fenced(fence, info, indent, self.terminal);
             self.leaf = Leaf::Code(Box::new(code));
             self.put_code_lines(line.into_iter().collect(), out);
         } else if self.in_text(depth) && marker::is_underline(text) {
@@ -198,7 +198,7 @@ impl Blocks {
             self.close_leaf(out);
         } else if marker::is_rule(text) {
             self.begin_leaf(depth, out);
-            self.show(Block::Rule, out);
+            self.show(ParsedBlock::Rule, out);
         } else {
             return false;
         }
@@ -244,7 +244,7 @@ impl Blocks {
         while self.stack.len() > depth {
             if self.stack.ends_unshown() {
                 self.put_gap(out);
-                self.put_line(Line::new(), out);
+                self.put_line(StyledLine::new(), out);
             }
             self.stack.pop();
         }
@@ -256,7 +256,7 @@ impl Blocks {
             Leaf::Text(text) => self.show_source(&text.source, out),
             Leaf::Code(code) => {
                 self.is_apart |= code.has_blanks();
-                if let Some(line) = code.end(self.look) {
+                if let Some(line) = code.end(self.terminal) {
                     self.put_line(line, out);
                 }
             }
@@ -270,19 +270,21 @@ impl Blocks {
             self.work += source.len();
         }
         if self.stack.has_room() {
-            inline::parse(source, self.look).into_iter().for_each(|block| self.show(block, out));
+            inline::parse(source, self.terminal).into_iter().for_each(|block| self.show(block, out));
         } else {
             self.show(inline::literal(source), out);
         }
     }
 
-    fn show(&mut self, block: Block, out: &mut String) {
-        let room = self.stack.room(self.look);
+    fn show(&mut self, block: ParsedBlock, out: &mut String) {
+        let room = self.stack.room(self.terminal);
         let lines = match block {
-            Block::Text(text) => wrap(&text, room),
-            Block::Table(table) => table.lines(self.look, room),
-            Block::Rule if self.look.color => vec![vec![Span::new("─".repeat(room.min(LONGEST_RULE)), DIM)]],
-            Block::Rule => vec![vec![Span::plain("---")]],
+            ParsedBlock::Text(text) => wrap(&text, room),
+            ParsedBlock::Table(table) => table.lines(self.terminal, room),
+            ParsedBlock::Rule if self.terminal.color => {
+                vec![vec![StyledSpan::new("─".repeat(room.min(LONGEST_RULE)), DIM)]]
+            }
+            ParsedBlock::Rule => vec![vec![StyledSpan::plain("---")]],
         };
         if !lines.is_empty() {
             self.put_gap(out);
@@ -290,7 +292,7 @@ impl Blocks {
         lines.into_iter().for_each(|line| self.put_line(line, out));
     }
 
-    fn put_code_lines(&mut self, lines: Vec<Line>, out: &mut String) {
+    fn put_code_lines(&mut self, lines: Vec<StyledLine>, out: &mut String) {
         let Leaf::Code(code) = &mut self.leaf else { return };
         if !lines.is_empty() && !std::mem::replace(&mut code.is_begun, true) {
             self.put_gap(out);
@@ -302,9 +304,9 @@ impl Blocks {
     fn put_gap(&mut self, out: &mut String) {
         let is_joined = self.is_joined || (self.stack.stays_in_list() && !self.is_apart);
         if self.is_begun && !is_joined {
-            let mut line = self.stack.before_gap(self.look);
+            let mut line = self.stack.before_gap(self.terminal);
             trim_end(&mut line);
-            paint(&line, self.look, out);
+            paint(&line, self.terminal, out);
         }
         self.is_begun = true;
         self.is_apart = false;
@@ -312,13 +314,13 @@ impl Blocks {
         self.stack.share_all();
     }
 
-    fn put_line(&mut self, content: Line, out: &mut String) {
-        let mut line = self.stack.before_line(self.look);
+    fn put_line(&mut self, content: StyledLine, out: &mut String) {
+        let mut line = self.stack.before_line(self.terminal);
         if content.is_empty() {
             trim_end(&mut line);
         }
         line.extend(content);
-        paint(&line, self.look, out);
+        paint(&line, self.terminal, out);
     }
 }
 
@@ -326,11 +328,11 @@ impl Blocks {
 mod tests {
     use super::*;
 
-    const LOOK: Look = Look { width: 80, color: true, links: true };
+    const TERMINAL: TerminalStyle = TerminalStyle { width: 80, color: true, links: true };
 
     /// How much was looked at, of a text that comes in lines.
     fn work(lines: impl Iterator<Item = String>) -> (usize, usize) {
-        let mut blocks = Blocks::new(LOOK);
+        let mut blocks = Blocks::new(TERMINAL);
         let mut size = 0;
         for line in lines {
             size += line.len();
@@ -368,7 +370,7 @@ mod tests {
 
     #[test]
     fn code_is_not_kept() {
-        let mut blocks = Blocks::new(LOOK);
+        let mut blocks = Blocks::new(TERMINAL);
         let mut out = String::new();
         for line in ["```", "a", "b"] {
             blocks.line(line, &mut out);
@@ -379,7 +381,7 @@ mod tests {
 
     #[test]
     fn containers_are_counted() {
-        let mut blocks = Blocks::new(LOOK);
+        let mut blocks = Blocks::new(TERMINAL);
         blocks.line(&"- ".repeat(10_000), &mut String::new());
         blocks.line(&"> ".repeat(10_000), &mut String::new());
         assert!(blocks.stack.len() <= 32);

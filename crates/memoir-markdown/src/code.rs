@@ -2,12 +2,12 @@
 //! that they can be copied.
 
 use crate::{
-    Look,
+    TerminalStyle,
     cursor::Cursor,
     diff::Diff,
     highlight::Highlighter,
     marker::Fence,
-    span::{DIM, Line, Span},
+    span::{DIM, StyledLine, StyledSpan},
 };
 
 /// Code without a fence is indented so far.
@@ -33,7 +33,7 @@ enum Painter {
 /// What a line is to a block of code.
 pub(crate) enum Took {
     /// Code, and these lines are shown.
-    Lines(Vec<Line>),
+    Lines(Vec<StyledLine>),
     /// The end of it.
     End,
     /// No part of it.
@@ -42,12 +42,17 @@ pub(crate) enum Took {
 
 impl Code {
     /// Begins with a fence; gives the line above the code.
-    pub(crate) fn fenced(fence: Fence, info: &str, indent: usize, look: Look) -> (Self, Option<Line>) {
-        let painter = if look.color { Painter::new(language(info)) } else { Painter::Plain };
-        let line = match (look.color, info.is_empty()) {
+    pub(crate) fn fenced(
+        fence: Fence,
+        info: &str,
+        indent: usize,
+        terminal: TerminalStyle,
+    ) -> (Self, Option<StyledLine>) {
+        let painter = if terminal.color { Painter::new(language(info)) } else { Painter::Plain };
+        let line = match (terminal.color, info.is_empty()) {
             (true, true) => None,
-            (true, false) => Some(vec![Span::new(info, DIM)]),
-            (false, _) => Some(vec![Span::plain(format!("{}{info}", fence.text()))]),
+            (true, false) => Some(vec![StyledSpan::new(info, DIM)]),
+            (false, _) => Some(vec![StyledSpan::plain(format!("{}{info}", fence.text()))]),
         };
         (Self { fence: Some((fence, indent)), painter, blanks: 0, is_begun: false }, line)
     }
@@ -81,8 +86,8 @@ impl Code {
         if cursor.indent() < INDENT {
             return Took::Nothing;
         }
-        let mut lines = vec![Line::new(); std::mem::take(&mut self.blanks)];
-        lines.push(vec![Span::plain(cursor.text())]);
+        let mut lines = vec![StyledLine::new(); std::mem::take(&mut self.blanks)];
+        lines.push(vec![StyledSpan::plain(cursor.text())]);
         Took::Lines(lines)
     }
 
@@ -92,9 +97,9 @@ impl Code {
     }
 
     /// It ends; gives the line below the code.
-    pub(crate) fn end(&self, look: Look) -> Option<Line> {
-        let (fence, _) = self.fence.filter(|_| !look.color)?;
-        Some(vec![Span::plain(fence.text())])
+    pub(crate) fn end(&self, terminal: TerminalStyle) -> Option<StyledLine> {
+        let (fence, _) = self.fence.filter(|_| !terminal.color)?;
+        Some(vec![StyledSpan::plain(fence.text())])
     }
 }
 
@@ -106,10 +111,10 @@ impl Painter {
         }
     }
 
-    fn line(&mut self, text: &str) -> Line {
+    fn line(&mut self, text: &str) -> StyledLine {
         match self {
-            _ if text.is_empty() => Line::new(),
-            Self::Plain => vec![Span::plain(text)],
+            _ if text.is_empty() => StyledLine::new(),
+            Self::Plain => vec![StyledSpan::plain(text)],
             Self::Diff(diff) => diff.line(text),
             Self::Language(highlighter) => highlighter.line(text),
         }

@@ -3,16 +3,16 @@
 use anstyle::{AnsiColor, Style};
 
 use crate::{
-    Look, clean,
-    span::{DIM, Line, Span, colored, paint},
+    TerminalStyle, clean,
+    span::{DIM, StyledLine, StyledSpan, colored, paint},
 };
 
-/// A unified diff with coloured lines, for a preview. Lines are neither cut nor wrapped.
-pub fn diff(text: &str, look: Look) -> String {
+/// Colours the lines of a unified diff for a preview. Lines are neither truncated nor wrapped.
+pub fn diff(text: &str, terminal: TerminalStyle) -> String {
     let mut diff = Diff::default();
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
-        paint(&diff.line(&clean::line(line)), look, &mut out);
+        paint(&diff.line(&clean::line(line)), terminal, &mut out);
     }
     out
 }
@@ -29,9 +29,9 @@ pub(crate) struct Diff {
 
 impl Diff {
     /// Takes the next line.
-    pub(crate) fn line(&mut self, text: &str) -> Line {
+    pub(crate) fn line(&mut self, text: &str) -> StyledLine {
         let style = self.style(text);
-        if text.is_empty() { Line::new() } else { vec![Span::new(text, style)] }
+        if text.is_empty() { StyledLine::new() } else { vec![StyledSpan::new(text, style)] }
     }
 
     fn style(&mut self, text: &str) -> Style {
@@ -79,13 +79,13 @@ fn counts(text: &str) -> (usize, usize) {
 mod tests {
     use super::*;
 
-    const LOOK: Look = Look { width: 10, color: true, links: false };
+    const TERMINAL: TerminalStyle = TerminalStyle { width: 10, color: true, links: false };
 
     #[test]
     fn lines_have_their_colours() {
         let text = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@ fn main()\n same\n--- was\n+++ is\n--- c/y\n";
         assert_eq!(
-            diff(text, LOOK),
+            diff(text, TERMINAL),
             "\x1b[1m--- a/x\x1b[0m\n\x1b[1m+++ b/x\x1b[0m\n\x1b[36m@@ -1,2 +1,2 @@ fn main()\x1b[0m\n same\n\
              \x1b[31m--- was\x1b[0m\n\x1b[32m+++ is\x1b[0m\n\x1b[1m--- c/y\x1b[0m\n"
         );
@@ -94,9 +94,9 @@ mod tests {
     #[test]
     fn without_colour_and_controls_it_is_as_it_was() {
         let text = "@@ -1 +1 @@\n-a\u{1b}[2J \r\n+b\n\n\\ No newline at end of file";
-        let look = Look { color: false, ..LOOK };
-        assert_eq!(diff(text, look), "@@ -1 +1 @@\n-a�[2J \n+b\n\n\\ No newline at end of file\n");
-        assert_eq!(diff("", look), "");
+        let terminal = TerminalStyle { color: false, ..TERMINAL };
+        assert_eq!(diff(text, terminal), "@@ -1 +1 @@\n-a�[2J \n+b\n\n\\ No newline at end of file\n");
+        assert_eq!(diff("", terminal), "");
     }
 
     #[test]

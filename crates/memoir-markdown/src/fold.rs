@@ -1,14 +1,15 @@
-//! Plain text, folded to a width.
+//! Wraps plain text.
 
 use crate::{
-    Look, clean,
-    span::{Span, paint},
+    TerminalStyle, clean,
+    span::{StyledSpan, paint},
     wrap::wrap,
 };
 
-/// Text with its lines broken between words where they are too long; what goes on is indented as its line is.
+/// Wraps each line of `text` to `width` columns, between words where possible. Continuation lines keep the indentation
+/// of their line.
 pub fn fold(text: &str, width: usize) -> String {
-    let plain = Look { width, color: false, links: false };
+    let plain = TerminalStyle { width, color: false, links: false };
     let mut out = String::with_capacity(text.len());
     for line in text.lines() {
         let line = clean::line(line);
@@ -18,7 +19,7 @@ pub fn fold(text: &str, width: usize) -> String {
         if body.is_empty() {
             out.push('\n');
         }
-        for part in wrap(&vec![Span::plain(body)], width.saturating_sub(indent).max(1)) {
+        for part in wrap(&vec![StyledSpan::plain(body)], width.saturating_sub(indent).max(1)) {
             out.push_str(&" ".repeat(indent));
             paint(&part, plain, &mut out);
         }

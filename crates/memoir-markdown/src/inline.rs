@@ -4,20 +4,20 @@ use anstyle::{AnsiColor, Effects, Style};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeStream};
 
 use crate::{
-    Look, clean, link,
-    span::{Line, Span, colored},
-    table::Table,
+    TerminalStyle, clean, link,
+    span::{StyledLine, StyledSpan, colored},
+    table::TableBlock,
 };
 
 const CODE: Style = colored(AnsiColor::Cyan);
 
 /// A part of what is shown.
 #[derive(Debug)]
-pub(crate) enum Block {
+pub(crate) enum ParsedBlock {
     /// To be wrapped.
-    Text(Line),
+    Text(StyledLine),
     /// To be laid out.
-    Table(Table),
+    Table(TableBlock),
     /// From side to side.
     Rule,
 }
@@ -26,48 +26,48 @@ pub(crate) enum Block {
 ///
 /// References are not resolved: what they refer to mostly follows when they are shown already. A definition is therefore
 /// shown as it stands and does not vanish.
-pub(crate) fn parse(source: &str, look: Look) -> Vec<Block> {
-    let parsed = blocks(source, look).or_else(|| blocks(&format!("\\{source}"), look));
+pub(crate) fn parse(source: &str, terminal: TerminalStyle) -> Vec<ParsedBlock> {
+    let parsed = blocks(source, terminal).or_else(|| blocks(&format!("\\{source}"), terminal));
     parsed.filter(|blocks| !blocks.is_empty()).unwrap_or_else(|| vec![literal(source)])
 }
 
 /// Text as it was written.
-pub(crate) fn literal(source: &str) -> Block {
-    Block::Text(vec![Span { verbatim: true, ..Span::plain(source) }])
+pub(crate) fn literal(source: &str) -> ParsedBlock {
+    ParsedBlock::Text(vec![StyledSpan { verbatim: true, ..StyledSpan::plain(source) }])
 }
 
 /// `None` where the source defines references, or holds what was to be taken care of before.
-fn blocks(source: &str, look: Look) -> Option<Vec<Block>> {
+fn blocks(source: &str, terminal: TerminalStyle) -> Option<Vec<ParsedBlock>> {
     let parser = Parser::new_ext(source, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH);
     if parser.reference_definitions().iter().next().is_some() {
         return None;
     }
-    let mut gathering = Gathering::new(look);
+    let mut builder = BlockBuilder::new(terminal);
     for event in TextMergeStream::new(parser) {
-        gathering.take(event)?;
+        builder.take(event)?;
     }
-    Some(gathering.blocks)
+    Some(builder.blocks)
 }
 
-struct Gathering {
-    look: Look,
-    blocks: Vec<Block>,
-    text: Line,
+struct BlockBuilder {
+    terminal: TerminalStyle,
+    blocks: Vec<ParsedBlock>,
+    text: StyledLine,
     style: Style,
     /// The styles around this one.
     outer: Vec<Style>,
     /// Where each link or image that is open begins, and its address.
     links: Vec<(usize, String)>,
-    table: Option<Table>,
-    row: Vec<Line>,
+    table: Option<TableBlock>,
+    row: Vec<StyledLine>,
 }
 
-impl Gathering {
-    fn new(look: Look) -> Self {
+impl BlockBuilder {
+    fn new(terminal: TerminalStyle) -> Self {
         Self {
-            look,
+            terminal,
             blocks: Vec::new(),
-            text: Line::new(),
+            text: StyledLine::new(),
             style: Style::new(),
             outer: Vec::new(),
             links: Vec::new(),
@@ -84,12 +84,12 @@ impl Gathering {
             Event::Code(code) => self.put_code(&clean::text(&code)),
             Event::Html(html) => {
                 let html = clean::text(&html).into_owned();
-                self.text.push(Span { verbatim: true, ..Span::plain(html) });
+                self.text.push(StyledSpan { verbatim: true, ..StyledSpan::plain(html) });
             }
             Event::InlineHtml(html) => self.put(&clean::text(&html)),
             Event::SoftBreak => self.put(" "),
             Event::HardBreak => self.put("\n"),
-            Event::Rule => self.blocks.push(Block::Rule),
+            Event::Rule => self.blocks.push(ParsedBlock::Rule),
             Event::InlineMath(_)
             | Event::DisplayMath(_)
             | Event::FootnoteReference(_)
@@ -110,7 +110,7 @@ impl Gathering {
             Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
                 self.links.push((self.text.len(), clean::text(&dest_url).into_owned()));
             }
-            Tag::Table(alignments) => self.table = Some(Table::new(alignments)),
+            Tag::Table(alignments) => self.table = Some(TableBlock::new(alignments)),
             Tag::TableHead => self.begin(Effects::BOLD, ""),
             _ => return None,
         }
@@ -129,7 +129,7 @@ impl Gathering {
             TagEnd::Strikethrough => self.leave("~~"),
             TagEnd::Link => self.end_link(link::link),
             TagEnd::Image => self.end_link(link::image),
-            TagEnd::Table => self.blocks.extend(self.table.take().map(Block::Table)),
+            TagEnd::Table => self.blocks.extend(self.table.take().map(ParsedBlock::Table)),
             TagEnd::TableHead => {
                 self.leave("");
                 self.end_row();
@@ -141,7 +141,7 @@ impl Gathering {
     }
 
     fn end_text(&mut self) {
-        self.blocks.push(Block::Text(std::mem::take(&mut self.text)));
+        self.blocks.push(ParsedBlock::Text(std::mem::take(&mut self.text)));
     }
 
     fn end_row(&mut self) {
@@ -151,9 +151,9 @@ impl Gathering {
         }
     }
 
-    fn end_link(&mut self, make: fn(&mut Line, usize, &str, Look)) {
+    fn end_link(&mut self, make: fn(&mut StyledLine, usize, &str, TerminalStyle)) {
         if let Some((from, url)) = self.links.pop() {
-            make(&mut self.text, from, &url, self.look);
+            make(&mut self.text, from, &url, self.terminal);
         }
     }
 
@@ -170,27 +170,27 @@ impl Gathering {
     }
 
     fn put_mark(&mut self, mark: &str) {
-        if !self.look.color && !mark.is_empty() {
+        if !self.terminal.color && !mark.is_empty() {
             self.put(mark);
         }
     }
 
     fn put(&mut self, text: &str) {
-        self.text.push(Span::new(text, self.style));
+        self.text.push(StyledSpan::new(text, self.style));
     }
 
     fn put_text(&mut self, text: &str) {
-        if self.look.links && self.look.color && self.links.is_empty() {
-            link::bare(&mut self.text, text, self.style, self.look);
+        if self.terminal.links && self.terminal.color && self.links.is_empty() {
+            link::bare(&mut self.text, text, self.style, self.terminal);
         } else {
             self.put(text);
         }
     }
 
     fn put_code(&mut self, code: &str) {
-        let text = if self.look.color { code.to_owned() } else { ticked(code) };
+        let text = if self.terminal.color { code.to_owned() } else { ticked(code) };
         let style = CODE.effects(self.style.get_effects());
-        self.text.push(Span { verbatim: true, ..Span::new(text, style) });
+        self.text.push(StyledSpan { verbatim: true, ..StyledSpan::new(text, style) });
     }
 }
 
@@ -214,31 +214,31 @@ fn ticked(code: &str) -> String {
 mod tests {
     use super::*;
 
-    const LOOK: Look = Look { width: 80, color: true, links: false };
-    const PLAIN: Look = Look { color: false, ..LOOK };
+    const TERMINAL: TerminalStyle = TerminalStyle { width: 80, color: true, links: false };
+    const PLAIN: TerminalStyle = TerminalStyle { color: false, ..TERMINAL };
 
-    fn shown(source: &str, look: Look) -> Vec<String> {
-        let text = |line: &Line| line.iter().map(|span| span.text.as_str()).collect::<String>();
-        let block = |block: &Block| match block {
-            Block::Text(line) => text(line),
-            Block::Table(table) => format!("{} rows", table.rows.len()),
-            Block::Rule => "rule".into(),
+    fn shown(source: &str, terminal: TerminalStyle) -> Vec<String> {
+        let text = |line: &StyledLine| line.iter().map(|span| span.text.as_str()).collect::<String>();
+        let block = |block: &ParsedBlock| match block {
+            ParsedBlock::Text(line) => text(line),
+            ParsedBlock::Table(table) => format!("{} rows", table.rows.len()),
+            ParsedBlock::Rule => "rule".into(),
         };
-        parse(source, look).iter().map(block).collect()
+        parse(source, terminal).iter().map(block).collect()
     }
 
     #[test]
     fn without_colour_the_marks_stay() {
         let source = "__a__ _b_ ~~c~~ `d` ``e`f`` <b>g</b> \\*";
         assert_eq!(shown(source, PLAIN), ["**a** *b* ~~c~~ `d` ``e`f`` <b>g</b> *"]);
-        assert_eq!(shown(source, LOOK), ["a b c d e`f <b>g</b> *"]);
+        assert_eq!(shown(source, TERMINAL), ["a b c d e`f <b>g</b> *"]);
         assert_eq!(shown("## a *b* ##", PLAIN), ["## a *b*"]);
         assert_eq!(shown("a\n===", PLAIN), ["# a"]);
     }
 
     #[test]
     fn styles_are_nested() {
-        let Block::Text(line) = &parse("**a *b* `c`** d", LOOK)[0] else { panic!() };
+        let ParsedBlock::Text(line) = &parse("**a *b* `c`** d", TERMINAL)[0] else { panic!() };
         let styles: Vec<_> = line.iter().map(|span| (span.text.as_str(), span.style)).collect();
         let bold = Style::new().bold();
         let code = CODE.bold();

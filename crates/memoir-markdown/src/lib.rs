@@ -1,12 +1,22 @@
 //! Markdown for a terminal, rendered while it streams.
 //!
-//! Text is taken in as it comes and given out block by block: what was given out is final and never drawn again. A
-//! paragraph, a heading or a table is given out when it is complete, code line by line, within lists and quotes as well.
-//! Every decision is made on whole lines, so it does not matter in which pieces a text arrives.
+//! A [`Renderer`] accepts text in chunks and returns finished blocks. Output is final and is never redrawn. A
+//! paragraph, heading or table is returned once it is complete; code is returned line by line, also inside lists and
+//! quotes. Every decision is made on whole lines, so the size of the chunks does not change the result.
 //!
-//! The way of a line: `clean` takes out what could steer the terminal, `blocks` finds which containers (`stack`) it
-//! stands in and what begins or ends with it (`marker`), `inline` has pulldown-cmark parse a block that is complete,
-//! `wrap` and `table` lay it out, `span` paints it. Code goes through `code` to `highlight` or `diff`.
+//! Each line passes through these modules: `clean` removes control characters, `blocks` finds the containers (`stack`)
+//! the line belongs to and what starts or ends with it (`marker`), `inline` parses a complete block with
+//! pulldown-cmark, `wrap` and `table` lay it out, and `span` writes it. Code goes through `code` to `highlight` or `diff`.
+//!
+//! ```
+//! use memoir_markdown::{Renderer, TerminalStyle};
+//!
+//! let mut renderer = Renderer::new(TerminalStyle { width: 40, color: false, links: false });
+//! let mut shown = renderer.push("Hello, **wor");
+//! shown.push_str(&renderer.push("ld**"));
+//! assert_eq!(shown, "", "the paragraph is not complete yet");
+//! assert_eq!(renderer.finish(), "Hello, **world**\n");
+//! ```
 
 mod blocks;
 mod clean;
@@ -27,31 +37,31 @@ use blocks::Blocks;
 pub use diff::diff;
 pub use fold::fold;
 
-/// How the terminal is.
+/// What the terminal can display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
-    /// So many columns it has.
+pub struct TerminalStyle {
+    /// Terminal width in columns.
     pub width: usize,
-    /// Whether styles may be used. Without, no escape sequence is given out and the marks of Markdown stay.
+    /// Whether to use colours and styles. If not, no escape sequences are written and the Markdown markers are kept.
     pub color: bool,
-    /// Whether it knows hyperlinks (OSC 8). Counts only with colour.
+    /// Whether the terminal supports hyperlinks (OSC 8). Ignored unless `color` is set.
     pub links: bool,
 }
 
-/// Renders one text, piece by piece.
+/// Renders one text as it streams in.
 pub struct Renderer {
     blocks: Blocks,
-    /// The line that is not complete yet.
+    /// The last line, until its line break arrives.
     partial: String,
 }
 
 impl Renderer {
-    /// Begins a text.
-    pub fn new(look: Look) -> Self {
-        Self { blocks: Blocks::new(look), partial: String::new() }
+    /// Creates a renderer for a new text.
+    pub fn new(terminal: TerminalStyle) -> Self {
+        Self { blocks: Blocks::new(terminal), partial: String::new() }
     }
 
-    /// Takes more text; gives what can be shown now: whole lines, each with its end, or nothing.
+    /// Adds text and returns what can be shown now: whole lines, each with its line break, or an empty string.
     pub fn push(&mut self, text: &str) -> String {
         let mut out = String::new();
         for piece in text.split_inclusive('\n') {
@@ -63,7 +73,7 @@ impl Renderer {
         out
     }
 
-    /// The text ends: gives the rest. What is pushed afterwards is a new text.
+    /// Ends the text and returns the rest of it. Anything pushed afterwards starts a new text.
     pub fn finish(&mut self) -> String {
         let mut out = String::new();
         if !self.partial.is_empty() {
@@ -73,12 +83,12 @@ impl Renderer {
         out
     }
 
-    /// Whether something was taken in that is not shown yet.
+    /// Returns whether some of the text has not been returned yet.
     pub fn is_waiting(&self) -> bool {
         !self.partial.is_empty() || self.blocks.is_waiting()
     }
 
-    /// From now on the terminal is so wide.
+    /// Sets the terminal width for everything that follows.
     pub fn set_width(&mut self, width: usize) {
         self.blocks.set_width(width);
     }

@@ -1,12 +1,12 @@
 //! Links: which addresses a terminal is told, and when the reader sees them.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::sync::Arc;
 
 use anstyle::Style;
 
 use crate::{
-    Look,
-    span::{DIM, Line, Span},
+    TerminalStyle,
+    span::{DIM, StyledLine, StyledSpan},
 };
 
 /// Schemes that a click may open.
@@ -24,7 +24,7 @@ fn target(url: &str) -> Option<Arc<str>> {
         if byte.is_ascii_graphic() {
             encoded.push(byte.into());
         } else {
-            let _ = write!(encoded, "%{byte:02X}");
+            encoded.push_str(&format!("%{byte:02X}"));
         }
     }
     (known && encoded.len() <= LONGEST).then(|| encoded.into())
@@ -46,48 +46,48 @@ fn underline(style: Style) -> Style {
 
 /// Links a text, from a span on, to an address. Where a terminal cannot be told the address, or the text would mislead, the
 /// address follows it.
-pub(crate) fn link(text: &mut Line, from: usize, url: &str, look: Look) {
+pub(crate) fn link(text: &mut StyledLine, from: usize, url: &str, terminal: TerminalStyle) {
     let shown: String = text.iter().skip(from).map(|span| span.text.as_str()).collect();
     let is_bare = shown.trim().is_empty();
     if is_bare {
-        text.push(Span::plain(url));
+        text.push(StyledSpan::plain(url));
     }
-    let target = target(url).filter(|_| look.links && look.color && !misleads(&shown, url));
+    let target = target(url).filter(|_| terminal.links && terminal.color && !misleads(&shown, url));
     for span in text.iter_mut().skip(from) {
         span.style = underline(span.style);
         span.link = target.clone();
     }
     let is_address = is_bare || shown == url || url.strip_prefix("mailto:") == Some(&shown);
     if target.is_none() && !is_address && !url.is_empty() {
-        text.push(Span::new(format!(" ({url})"), DIM));
+        text.push(StyledSpan::new(format!(" ({url})"), DIM));
     }
 }
 
 /// An image: what it shows is there from a span on, and where it is follows.
-pub(crate) fn image(text: &mut Line, from: usize, url: &str, look: Look) {
+pub(crate) fn image(text: &mut StyledLine, from: usize, url: &str, terminal: TerminalStyle) {
     let is_bare = text.iter().skip(from).all(|span| span.text.trim().is_empty());
     let around = if is_bare { ["", ""] } else { [" (", ")"] };
-    text.push(Span::new(around[0], DIM));
+    text.push(StyledSpan::new(around[0], DIM));
     let address = text.len();
-    text.push(Span::new(url, DIM));
-    link(text, address, url, look);
-    text.push(Span::new(around[1], DIM));
+    text.push(StyledSpan::new(url, DIM));
+    link(text, address, url, terminal);
+    text.push(StyledSpan::new(around[1], DIM));
 }
 
 /// Adds text with the addresses in it linked, for terminals that can be told.
-pub(crate) fn bare(line: &mut Line, text: &str, style: Style, look: Look) {
+pub(crate) fn bare(line: &mut StyledLine, text: &str, style: Style, terminal: TerminalStyle) {
     let mut rest = text;
     while let Some(start) = next_address(rest) {
         let after = &rest[start..];
         let end = after.find(|letter: char| letter.is_whitespace() || "<>`|".contains(letter));
         let url = after[..end.unwrap_or(after.len())].trim_end_matches(AFTER);
-        line.push(Span::new(&rest[..start], style));
+        line.push(StyledSpan::new(&rest[..start], style));
         let from = line.len();
-        line.push(Span::new(url, style));
-        link(line, from, url, look);
+        line.push(StyledSpan::new(url, style));
+        link(line, from, url, terminal);
         rest = &after[url.len()..];
     }
-    line.push(Span::new(rest, style));
+    line.push(StyledSpan::new(rest, style));
 }
 
 /// Where the next address begins that is more than its scheme.
@@ -103,11 +103,11 @@ fn next_address(text: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
-    const LOOK: Look = Look { width: 80, color: true, links: true };
+    const TERMINAL: TerminalStyle = TerminalStyle { width: 80, color: true, links: true };
 
-    fn linked(text: &str, url: &str, look: Look) -> (String, Option<String>) {
-        let mut line = vec![Span::plain(text)];
-        link(&mut line, 0, url, look);
+    fn linked(text: &str, url: &str, terminal: TerminalStyle) -> (String, Option<String>) {
+        let mut line = vec![StyledSpan::plain(text)];
+        link(&mut line, 0, url, terminal);
         let shown = line.iter().map(|span| span.text.as_str()).collect();
         (shown, line[0].link.as_deref().map(str::to_owned))
     }
@@ -126,22 +126,25 @@ mod tests {
     #[test]
     fn the_address_is_shown_where_it_must_be() {
         let url = "https://a.example/b";
-        assert_eq!(linked("text", url, LOOK), ("text".into(), Some(url.into())));
-        assert_eq!(linked("text", url, Look { links: false, ..LOOK }), (format!("text ({url})"), None));
-        assert_eq!(linked(url, url, Look { links: false, ..LOOK }), (url.into(), None));
-        assert_eq!(linked(" ", url, Look { links: false, ..LOOK }), (format!(" {url}"), None));
-        assert_eq!(linked("lib", "src/lib.rs", LOOK), ("lib (src/lib.rs)".into(), None));
+        assert_eq!(linked("text", url, TERMINAL), ("text".into(), Some(url.into())));
         assert_eq!(
-            linked("https://bank.example", url, LOOK),
+            linked("text", url, TerminalStyle { links: false, ..TERMINAL }),
+            (format!("text ({url})"), None)
+        );
+        assert_eq!(linked(url, url, TerminalStyle { links: false, ..TERMINAL }), (url.into(), None));
+        assert_eq!(linked(" ", url, TerminalStyle { links: false, ..TERMINAL }), (format!(" {url}"), None));
+        assert_eq!(linked("lib", "src/lib.rs", TERMINAL), ("lib (src/lib.rs)".into(), None));
+        assert_eq!(
+            linked("https://bank.example", url, TERMINAL),
             (format!("https://bank.example ({url})"), None)
         );
-        assert_eq!(linked("www.a.example/b/", url, LOOK), ("www.a.example/b/".into(), Some(url.into())));
+        assert_eq!(linked("www.a.example/b/", url, TERMINAL), ("www.a.example/b/".into(), Some(url.into())));
     }
 
     #[test]
     fn addresses_are_found_in_text() {
-        let mut line = Line::new();
-        bare(&mut line, "see (https://a.example/b), http://x or http://.", Style::new(), LOOK);
+        let mut line = StyledLine::new();
+        bare(&mut line, "see (https://a.example/b), http://x or http://.", Style::new(), TERMINAL);
         let links: Vec<_> =
             line.iter().filter(|span| span.link.is_some()).map(|span| span.text.as_str()).collect();
         assert_eq!(links, ["https://a.example/b", "http://x"]);

@@ -1,11 +1,11 @@
 //! Pieces of text with a style, and how they are painted.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::sync::Arc;
 
 use anstyle::{AnsiColor, Effects, Style};
 use unicode_width::UnicodeWidthStr;
 
-use crate::Look;
+use crate::TerminalStyle;
 
 /// What is secondary.
 pub(crate) const DIM: Style = Style::new().effects(Effects::DIMMED);
@@ -17,7 +17,7 @@ pub(crate) const fn colored(color: AnsiColor) -> Style {
 
 /// A piece of text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Span {
+pub(crate) struct StyledSpan {
     pub(crate) text: String,
     pub(crate) style: Style,
     pub(crate) link: Option<Arc<str>>,
@@ -26,9 +26,9 @@ pub(crate) struct Span {
 }
 
 /// Pieces one after the other: a line, or the text of a block, in which `\n` is where a line must end.
-pub(crate) type Line = Vec<Span>;
+pub(crate) type StyledLine = Vec<StyledSpan>;
 
-impl Span {
+impl StyledSpan {
     pub(crate) fn new(text: impl Into<String>, style: Style) -> Self {
         Self { text: text.into(), style, ..Self::default() }
     }
@@ -48,7 +48,7 @@ impl Span {
 }
 
 /// Puts a part of a span at the end of a line.
-pub(crate) fn append(line: &mut Line, text: &str, like: &Span) {
+pub(crate) fn append(line: &mut StyledLine, text: &str, like: &StyledSpan) {
     match line.last_mut().filter(|last| last.is_like(like)) {
         Some(last) => last.text.push_str(text),
         None => line.push(like.with(text)),
@@ -56,12 +56,12 @@ pub(crate) fn append(line: &mut Line, text: &str, like: &Span) {
 }
 
 /// How many columns a line takes.
-pub(crate) fn width(line: &Line) -> usize {
+pub(crate) fn width(line: &StyledLine) -> usize {
     line.iter().map(|span| span.text.width()).sum()
 }
 
 /// Takes white space off the end.
-pub(crate) fn trim_end(line: &mut Line) {
+pub(crate) fn trim_end(line: &mut StyledLine) {
     while let Some(last) = line.last_mut() {
         last.text.truncate(last.text.trim_end().len());
         if !last.text.is_empty() {
@@ -72,53 +72,49 @@ pub(crate) fn trim_end(line: &mut Line) {
 }
 
 /// Writes a line and its end.
-pub(crate) fn paint(line: &Line, look: Look, out: &mut String) {
+pub(crate) fn paint(line: &StyledLine, terminal: TerminalStyle, out: &mut String) {
     for span in line.iter().filter(|span| !span.text.is_empty()) {
-        if look.color { paint_span(span, look, out) } else { out.push_str(&span.text) }
+        if terminal.color { paint_span(span, terminal, out) } else { out.push_str(&span.text) }
     }
     out.push('\n');
 }
 
-fn paint_span(span: &Span, look: Look, out: &mut String) {
-    let link = span.link.as_deref().filter(|_| look.links);
-    // Writing to a string cannot fail.
-    let _ = match link {
-        Some(link) => write!(
-            out,
-            "\x1b]8;;{link}\x1b\\{}{}{}\x1b]8;;\x1b\\",
-            span.style.render(),
-            span.text,
-            span.style.render_reset()
-        ),
-        None => write!(out, "{}{}{}", span.style.render(), span.text, span.style.render_reset()),
-    };
+fn paint_span(span: &StyledSpan, terminal: TerminalStyle, out: &mut String) {
+    let text = format!("{}{}{}", span.style.render(), span.text, span.style.render_reset());
+    match span.link.as_deref().filter(|_| terminal.links) {
+        Some(link) => out.push_str(&format!("\x1b]8;;{link}\x1b\\{text}\x1b]8;;\x1b\\")),
+        None => out.push_str(&text),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const LOOK: Look = Look { width: 80, color: true, links: true };
+    const TERMINAL: TerminalStyle = TerminalStyle { width: 80, color: true, links: true };
 
-    fn painted(line: &Line, look: Look) -> String {
+    fn painted(line: &StyledLine, terminal: TerminalStyle) -> String {
         let mut out = String::new();
-        paint(line, look, &mut out);
+        paint(line, terminal, &mut out);
         out
     }
 
     #[test]
     fn styles_and_links_are_closed_again() {
-        let link = Span { link: Some("https://a.example".into()), ..Span::new("a", DIM) };
-        let line = vec![Span::plain("x "), link];
-        assert_eq!(painted(&line, LOOK), "x \x1b]8;;https://a.example\x1b\\\x1b[2ma\x1b[0m\x1b]8;;\x1b\\\n");
-        assert_eq!(painted(&line, Look { links: false, ..LOOK }), "x \x1b[2ma\x1b[0m\n");
-        assert_eq!(painted(&line, Look { color: false, ..LOOK }), "x a\n");
+        let link = StyledSpan { link: Some("https://a.example".into()), ..StyledSpan::new("a", DIM) };
+        let line = vec![StyledSpan::plain("x "), link];
+        assert_eq!(
+            painted(&line, TERMINAL),
+            "x \x1b]8;;https://a.example\x1b\\\x1b[2ma\x1b[0m\x1b]8;;\x1b\\\n"
+        );
+        assert_eq!(painted(&line, TerminalStyle { links: false, ..TERMINAL }), "x \x1b[2ma\x1b[0m\n");
+        assert_eq!(painted(&line, TerminalStyle { color: false, ..TERMINAL }), "x a\n");
     }
 
     #[test]
     fn white_space_at_the_end_goes() {
-        let mut line = vec![Span::plain("x "), Span::new("  ", DIM)];
+        let mut line = vec![StyledSpan::plain("x "), StyledSpan::new("  ", DIM)];
         trim_end(&mut line);
-        assert_eq!(line, [Span::plain("x")]);
+        assert_eq!(line, [StyledSpan::plain("x")]);
     }
 }

@@ -3,10 +3,10 @@
 use anstyle::AnsiColor;
 
 use crate::{
-    Look,
+    TerminalStyle,
     cursor::Cursor,
     marker::{ListKind, Marker},
-    span::{DIM, Line, Span, colored, width},
+    span::{DIM, StyledLine, StyledSpan, colored, width},
 };
 
 /// So many containers within each other are looked at. Every line has to be matched with all of them.
@@ -15,7 +15,7 @@ const DEEPEST: usize = 32;
 enum Container {
     Quote,
     List(List),
-    Item(Item),
+    Item(ListItem),
 }
 
 struct List {
@@ -24,11 +24,11 @@ struct List {
     last: u64,
 }
 
-struct Item {
+struct ListItem {
     /// Lines that belong to it are indented by so many columns.
     indent: usize,
     /// What stands before its first line.
-    mark: Line,
+    mark: StyledLine,
     is_shown: bool,
     /// Whether nothing but the mark has come yet.
     is_bare: bool,
@@ -64,10 +64,16 @@ impl Stack {
     }
 
     /// Begins an item, and a list if it is in none yet.
-    pub(crate) fn push_item(&mut self, marker: Marker, indent: usize, task: Option<bool>, look: Look) {
+    pub(crate) fn push_item(
+        &mut self,
+        marker: Marker,
+        indent: usize,
+        task: Option<bool>,
+        terminal: TerminalStyle,
+    ) {
         let number = self.next_number(marker);
-        let mark = mark(marker.kind, number, task, look);
-        let item = Item { indent, mark, is_shown: false, is_bare: marker.is_bare };
+        let mark = mark(marker.kind, number, task, terminal);
+        let item = ListItem { indent, mark, is_shown: false, is_bare: marker.is_bare };
         self.containers.push(Container::Item(item));
     }
 
@@ -118,13 +124,13 @@ impl Stack {
     }
 
     /// What stands in an empty line between two blocks.
-    pub(crate) fn before_gap(&self, look: Look) -> Line {
-        before(&self.containers[..self.shared], look)
+    pub(crate) fn before_gap(&self, terminal: TerminalStyle) -> StyledLine {
+        before(&self.containers[..self.shared], terminal)
     }
 
     /// What stands before the next line. Marks are shown once.
-    pub(crate) fn before_line(&mut self, look: Look) -> Line {
-        let line = before(&self.containers, look);
+    pub(crate) fn before_line(&mut self, terminal: TerminalStyle) -> StyledLine {
+        let line = before(&self.containers, terminal);
         for container in &mut self.containers {
             if let Container::Item(item) = container {
                 item.is_shown = true;
@@ -134,8 +140,8 @@ impl Stack {
     }
 
     /// How many columns are left for text.
-    pub(crate) fn room(&self, look: Look) -> usize {
-        look.width.saturating_sub(width(&before(&self.containers, look))).max(1)
+    pub(crate) fn room(&self, terminal: TerminalStyle) -> usize {
+        terminal.width.saturating_sub(width(&before(&self.containers, terminal))).max(1)
     }
 }
 
@@ -170,32 +176,32 @@ pub(crate) fn take_quote(cursor: &mut Cursor<'_>) -> bool {
     is_quote
 }
 
-fn mark(kind: ListKind, number: u64, task: Option<bool>, look: Look) -> Line {
+fn mark(kind: ListKind, number: u64, task: Option<bool>, terminal: TerminalStyle) -> StyledLine {
     let box_of = |done: bool| {
         if done {
-            vec![Span::new("[x]", colored(AnsiColor::Green)), Span::plain(" ")]
+            vec![StyledSpan::new("[x]", colored(AnsiColor::Green)), StyledSpan::plain(" ")]
         } else {
-            vec![Span::plain("[ ] ")]
+            vec![StyledSpan::plain("[ ] ")]
         }
     };
     let mut mark = match (kind, task) {
-        (ListKind::Number(end), _) => vec![Span::plain(format!("{number}{} ", char::from(end)))],
+        (ListKind::Number(end), _) => vec![StyledSpan::plain(format!("{number}{} ", char::from(end)))],
         // The box is mark enough.
-        (ListKind::Bullet(_), Some(_)) if look.color => Line::new(),
-        (ListKind::Bullet(_), _) => vec![Span::plain(if look.color { "• " } else { "- " })],
+        (ListKind::Bullet(_), Some(_)) if terminal.color => StyledLine::new(),
+        (ListKind::Bullet(_), _) => vec![StyledSpan::plain(if terminal.color { "• " } else { "- " })],
     };
     mark.extend(task.map(box_of).unwrap_or_default());
     mark
 }
 
 /// What containers put before a line. Where that would take more than half of the width, the outer ones put nothing.
-fn before(containers: &[Container], look: Look) -> Line {
-    let mut parts: Vec<Line> = Vec::new();
+fn before(containers: &[Container], terminal: TerminalStyle) -> StyledLine {
+    let mut parts: Vec<StyledLine> = Vec::new();
     let mut taken = 0;
     for container in containers.iter().rev() {
-        let part = part(container, look);
+        let part = part(container, terminal);
         taken += width(&part);
-        if taken > look.width / 2 && parts.iter().any(|part| !part.is_empty()) {
+        if taken > terminal.width / 2 && parts.iter().any(|part| !part.is_empty()) {
             break;
         }
         parts.push(part);
@@ -203,11 +209,11 @@ fn before(containers: &[Container], look: Look) -> Line {
     parts.into_iter().rev().flatten().collect()
 }
 
-fn part(container: &Container, look: Look) -> Line {
+fn part(container: &Container, terminal: TerminalStyle) -> StyledLine {
     match container {
-        Container::Quote => vec![Span::new(if look.color { "│ " } else { "> " }, DIM)],
-        Container::List(_) => Line::new(),
-        Container::Item(item) if item.is_shown => vec![Span::plain(" ".repeat(width(&item.mark)))],
+        Container::Quote => vec![StyledSpan::new(if terminal.color { "│ " } else { "> " }, DIM)],
+        Container::List(_) => StyledLine::new(),
+        Container::Item(item) if item.is_shown => vec![StyledSpan::plain(" ".repeat(width(&item.mark)))],
         Container::Item(item) => item.mark.clone(),
     }
 }

@@ -4,8 +4,8 @@
 use pulldown_cmark::Alignment;
 
 use crate::{
-    Look,
-    span::{DIM, Line, Span, trim_end, width},
+    TerminalStyle,
+    span::{DIM, StyledLine, StyledSpan, trim_end, width},
     wrap::{measure, wrap},
 };
 
@@ -16,9 +16,9 @@ const WORD: usize = 12;
 
 /// Rows of cells; the first is the head.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub(crate) struct TableBlock {
     alignments: Vec<Alignment>,
-    pub(crate) rows: Vec<Vec<Line>>,
+    pub(crate) rows: Vec<Vec<StyledLine>>,
 }
 
 /// What stands around the cells.
@@ -40,14 +40,14 @@ const DRAWN: Frame =
 const WRITTEN: Frame =
     Frame { left: "| ", between: " | ", right: " |", rule: "-", rule_between: " | ", says_alignment: true };
 
-impl Table {
+impl TableBlock {
     pub(crate) fn new(alignments: Vec<Alignment>) -> Self {
         Self { alignments, rows: Vec::new() }
     }
 
     /// Lays it out in so many columns.
-    pub(crate) fn lines(&self, look: Look, room: usize) -> Vec<Line> {
-        let frame = if look.color { &DRAWN } else { &WRITTEN };
+    pub(crate) fn lines(&self, terminal: TerminalStyle, room: usize) -> Vec<StyledLine> {
+        let frame = if terminal.color { &DRAWN } else { &WRITTEN };
         match self.widths(frame, room) {
             Some(widths) => self.grid(frame, &widths),
             None => self.records(room),
@@ -76,7 +76,7 @@ impl Table {
         share(room, &least(usize::MAX), &needed).or_else(|| share(room, &least(WORD), &needed))
     }
 
-    fn grid(&self, frame: &Frame, widths: &[usize]) -> Vec<Line> {
+    fn grid(&self, frame: &Frame, widths: &[usize]) -> Vec<StyledLine> {
         let rows: Vec<_> = self.rows.iter().map(|row| self.row(frame, widths, row)).collect();
         // Where rows take several lines each, it must be seen where one ends.
         let is_wrapped = rows.iter().any(|row| row.len() > 1);
@@ -95,19 +95,19 @@ impl Table {
         lines
     }
 
-    fn row(&self, frame: &Frame, widths: &[usize], row: &[Line]) -> Vec<Line> {
+    fn row(&self, frame: &Frame, widths: &[usize], row: &[StyledLine]) -> Vec<StyledLine> {
         let cells: Vec<_> = row.iter().zip(widths).map(|(cell, width)| wrap(cell, *width)).collect();
         let height = cells.iter().map(Vec::len).max().unwrap_or(0).max(1);
         let line = |number: usize| {
-            let mut line = vec![Span::new(frame.left, DIM)];
+            let mut line = vec![StyledSpan::new(frame.left, DIM)];
             for (column, cell) in cells.iter().enumerate() {
                 if column > 0 {
-                    line.push(Span::new(frame.between, DIM));
+                    line.push(StyledSpan::new(frame.between, DIM));
                 }
                 let text = cell.get(number).cloned().unwrap_or_default();
                 line.extend(align(text, widths[column], self.alignments[column]));
             }
-            line.push(Span::new(frame.right, DIM));
+            line.push(StyledSpan::new(frame.right, DIM));
             trim_end(&mut line);
             line
         };
@@ -115,7 +115,7 @@ impl Table {
     }
 
     /// The line below the head.
-    fn rule(&self, frame: &Frame, widths: &[usize]) -> Line {
+    fn rule(&self, frame: &Frame, widths: &[usize]) -> StyledLine {
         if !frame.says_alignment {
             return plain_rule(frame, widths);
         }
@@ -128,11 +128,11 @@ impl Table {
             }
         };
         let parts: Vec<_> = widths.iter().zip(&self.alignments).map(part).collect();
-        vec![Span::plain(format!("{}{}{}", frame.left, parts.join(frame.rule_between), frame.right))]
+        vec![StyledSpan::plain(format!("{}{}{}", frame.left, parts.join(frame.rule_between), frame.right))]
     }
 
     /// Each row by itself: "head: cell".
-    fn records(&self, room: usize) -> Vec<Line> {
+    fn records(&self, room: usize) -> Vec<StyledLine> {
         let Some((head, rows)) = self.rows.split_first() else { return Vec::new() };
         if rows.is_empty() {
             return head.iter().flat_map(|cell| wrap(cell, room)).collect();
@@ -142,10 +142,10 @@ impl Table {
         let mut lines = Vec::new();
         for row in rows {
             if !lines.is_empty() {
-                lines.push(Line::new());
+                lines.push(StyledLine::new());
             }
             for (label, cell) in labels.iter().zip(row).filter(|(_, cell)| !cell.is_empty()) {
-                let text: Line = label.iter().chain(cell).cloned().collect();
+                let text: StyledLine = label.iter().chain(cell).cloned().collect();
                 lines.extend(wrap(&text, room));
             }
         }
@@ -153,27 +153,27 @@ impl Table {
     }
 }
 
-fn plain_rule(frame: &Frame, widths: &[usize]) -> Line {
+fn plain_rule(frame: &Frame, widths: &[usize]) -> StyledLine {
     let parts: Vec<_> = widths.iter().map(|width| frame.rule.repeat(*width)).collect();
-    vec![Span::new(format!("{}{}{}", frame.left, parts.join(frame.rule_between), frame.right), DIM)]
+    vec![StyledSpan::new(format!("{}{}{}", frame.left, parts.join(frame.rule_between), frame.right), DIM)]
 }
 
-fn label(cell: &Line, room: usize) -> Line {
+fn label(cell: &StyledLine, room: usize) -> StyledLine {
     let mut lines = wrap(cell, room).into_iter();
-    let Some(mut label) = lines.next() else { return Line::new() };
-    label.push(Span::plain(if lines.next().is_some() { "…: " } else { ": " }));
+    let Some(mut label) = lines.next() else { return StyledLine::new() };
+    label.push(StyledSpan::plain(if lines.next().is_some() { "…: " } else { ": " }));
     label
 }
 
-fn align(mut text: Line, room: usize, alignment: Alignment) -> Line {
+fn align(mut text: StyledLine, room: usize, alignment: Alignment) -> StyledLine {
     let free = room.saturating_sub(width(&text));
     let before = match alignment {
         Alignment::Left | Alignment::None => 0,
         Alignment::Center => free / 2,
         Alignment::Right => free,
     };
-    text.insert(0, Span::plain(" ".repeat(before)));
-    text.push(Span::plain(" ".repeat(free - before)));
+    text.insert(0, StyledSpan::plain(" ".repeat(before)));
+    text.push(StyledSpan::plain(" ".repeat(free - before)));
     text
 }
 

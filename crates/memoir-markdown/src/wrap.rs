@@ -4,7 +4,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use crate::span::{Line, Span, append};
+use crate::span::{StyledLine, StyledSpan, append};
 
 /// A tab within text that is kept as it is.
 const TAB: &str = "    ";
@@ -14,7 +14,7 @@ const NO_START: &str = "、。，．・：；？！ー々〉》」』】〕）�
 const NO_END: &str = "〈《「『【〔（［｛〝‘“([{$";
 
 /// Breaks text into lines of at most so many columns. The first and the last are not empty.
-pub(crate) fn wrap(text: &Line, width: usize) -> Vec<Line> {
+pub(crate) fn wrap(text: &StyledLine, width: usize) -> Vec<StyledLine> {
     let mut wrapping = Wrapping::new(width);
     wrapping.take(text);
     let mut lines = wrapping.lines;
@@ -24,7 +24,7 @@ pub(crate) fn wrap(text: &Line, width: usize) -> Vec<Line> {
 }
 
 /// How wide text is when nothing forces it to be narrower, and its widest word.
-pub(crate) fn measure(text: &Line) -> (usize, usize) {
+pub(crate) fn measure(text: &StyledLine) -> (usize, usize) {
     let mut wrapping = Wrapping::new(usize::MAX);
     wrapping.take(text);
     (wrapping.widest_line, wrapping.widest_word)
@@ -32,17 +32,17 @@ pub(crate) fn measure(text: &Line) -> (usize, usize) {
 
 /// Spans and their width.
 #[derive(Default)]
-struct Run {
-    spans: Line,
+struct SpanRun {
+    spans: StyledLine,
     width: usize,
 }
 
-impl Run {
+impl SpanRun {
     fn is_empty(&self) -> bool {
         self.spans.is_empty()
     }
 
-    fn add(&mut self, text: &str, like: &Span) {
+    fn add(&mut self, text: &str, like: &StyledSpan) {
         self.width = self.width.saturating_add(text.width());
         append(&mut self.spans, text, like);
     }
@@ -62,11 +62,11 @@ impl Run {
 
 struct Wrapping {
     width: usize,
-    lines: Vec<Line>,
-    line: Run,
+    lines: Vec<StyledLine>,
+    line: SpanRun,
     /// White space between the line and the word.
-    space: Run,
-    word: Run,
+    space: SpanRun,
+    word: SpanRun,
     /// The last character, when a word could end behind it.
     last: Option<char>,
     widest_line: usize,
@@ -78,16 +78,16 @@ impl Wrapping {
         Self {
             width: width.max(1),
             lines: Vec::new(),
-            line: Run::default(),
-            space: Run::default(),
-            word: Run::default(),
+            line: SpanRun::default(),
+            space: SpanRun::default(),
+            word: SpanRun::default(),
             last: None,
             widest_line: 0,
             widest_word: 0,
         }
     }
 
-    fn take(&mut self, text: &Line) {
+    fn take(&mut self, text: &StyledLine) {
         for span in text {
             for cluster in span.text.graphemes(true) {
                 match cluster {
@@ -103,7 +103,7 @@ impl Wrapping {
         }
     }
 
-    fn add_space(&mut self, cluster: &str, span: &Span) {
+    fn add_space(&mut self, cluster: &str, span: &StyledSpan) {
         self.end_word();
         self.last = None;
         if span.verbatim {
@@ -113,7 +113,7 @@ impl Wrapping {
         }
     }
 
-    fn add(&mut self, cluster: &str, span: &Span) {
+    fn add(&mut self, cluster: &str, span: &StyledSpan) {
         let first = cluster.chars().next();
         let breaks = matches!((self.last, first), (Some(last), Some(next)) if breaks_between(last, next));
         if breaks || self.word.width + cluster.width() > self.width {
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     fn wrapped(text: &str, width: usize) -> Vec<String> {
-        let lines = wrap(&vec![Span::plain(text)], width);
+        let lines = wrap(&vec![StyledSpan::plain(text)], width);
         lines.iter().map(|line| line.iter().map(|span| span.text.as_str()).collect()).collect()
     }
 
@@ -199,20 +199,20 @@ mod tests {
 
     #[test]
     fn white_space_stays_where_it_was_meant() {
-        let verbatim = |text: &str| Span { verbatim: true, ..Span::plain(text) };
+        let verbatim = |text: &str| StyledSpan { verbatim: true, ..StyledSpan::plain(text) };
         let lines = wrap(&vec![verbatim("  a  b\n\tc")], 80);
         assert_eq!(lines, [[verbatim("  a  b")], [verbatim("    c")]]);
     }
 
     #[test]
     fn a_style_goes_on_in_the_next_line() {
-        let bold = |text: &str| Span::new(text, Style::new().bold());
-        let lines = wrap(&vec![Span::plain("a "), bold("b c")], 3);
-        assert_eq!(lines, [vec![Span::plain("a "), bold("b")], vec![bold("c")]]);
+        let bold = |text: &str| StyledSpan::new(text, Style::new().bold());
+        let lines = wrap(&vec![StyledSpan::plain("a "), bold("b c")], 3);
+        assert_eq!(lines, [vec![StyledSpan::plain("a "), bold("b")], vec![bold("c")]]);
     }
 
     #[test]
     fn widths_without_a_limit() {
-        assert_eq!(measure(&vec![Span::plain("ab cde\n日本 f")]), (6, 3));
+        assert_eq!(measure(&vec![StyledSpan::plain("ab cde\n日本 f")]), (6, 3));
     }
 }

@@ -1,8 +1,8 @@
-//! Tools of other programs, by the Model Context Protocol: a server that is started and spoken to over its stdin and stdout, or
-//! one that is reached over HTTP. Each of its tools is a [`Tool`] like any other, under the same approvals.
+//! Tools of other programs, through the Model Context Protocol. A server is either started as a command and used over its
+//! stdin and stdout, or reached over HTTP. Each of its tools is a [`Tool`](memoir_tools::Tool) and needs the same approvals.
 
 mod server;
 mod tool;
 
-pub use server::{ServerConfig, connect};
-pub use tool::name_of;
+pub use server::{ConnectError, ServerConfig, connect};
+pub use tool::qualify_name;

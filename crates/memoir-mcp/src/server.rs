@@ -1,11 +1,11 @@
-//! Reaching a server, and asking what it can do.
+//! Connecting to a server and listing its tools.
 
-use std::{collections::BTreeMap, ffi::OsString, process::Stdio, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, ffi::OsString, io, process::Stdio, sync::Arc, time::Duration};
 
-use memoir_tools::{Tool, keeping};
+use memoir_tools::{Tool, spawn_registered};
 use rmcp::{
-    RoleClient, ServiceExt as _,
-    service::RunningService,
+    RoleClient, ServiceError, ServiceExt as _,
+    service::{ClientInitializeError, RunningService},
     transport::{StreamableHttpClientTransport, TokioChildProcess},
 };
 use serde::Deserialize;
@@ -28,36 +28,64 @@ pub struct ServerConfig {
     url: Option<String>,
 }
 
-/// What is spoken to.
-pub(crate) type Service = Arc<RunningService<RoleClient, ()>>;
+/// Why the tools of a server cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// The config names neither a command nor an address, or both.
+    #[error("it needs either a command or a url")]
+    Config,
+    /// The command could not be started.
+    #[error(transparent)]
+    Start(#[from] io::Error),
+    /// The server did not accept the connection.
+    #[error(transparent)]
+    Initialize(Box<ClientInitializeError>),
+    /// The server did not list its tools.
+    #[error(transparent)]
+    ListTools(#[from] Box<ServiceError>),
+    /// The server took too long.
+    #[error("it was not ready after {} s", .0.as_secs())]
+    NotReady(Duration),
+}
 
-/// Connects to a server and gives its tools. `variables` is the environment of one that is started, besides what its own config adds.
+impl From<ClientInitializeError> for ConnectError {
+    fn from(error: ClientInitializeError) -> Self {
+        Self::Initialize(Box::new(error))
+    }
+}
+
+/// An open connection to a server.
+pub(crate) type ServerConnection = Arc<RunningService<RoleClient, ()>>;
+
+/// Connects to a server and returns its tools. `variables` is the environment of a server that is started as a command; the
+/// config of the server may add to it.
+///
+/// # Errors
+///
+/// Fails if the config is incomplete, the server cannot be started or reached, or it is not ready in time.
 pub async fn connect(
     name: &str,
     config: &ServerConfig,
     variables: &[(OsString, OsString)],
-) -> Result<Vec<Arc<dyn Tool>>, String> {
+) -> Result<Vec<Arc<dyn Tool>>, ConnectError> {
     let ready = async {
-        let service: Service = Arc::new(match (&config.command, &config.url) {
-            (Some(command), None) => ().serve(start(command, config, variables)?).await.map_err(text)?,
-            (None, Some(url)) => {
-                ().serve(StreamableHttpClientTransport::from_uri(url.as_str())).await.map_err(text)?
-            }
-            _ => return Err("it needs either a command or a url".to_owned()),
+        let connection: ServerConnection = Arc::new(match (&config.command, &config.url) {
+            (Some(command), None) => ().serve(start(command, config, variables)?).await?,
+            (None, Some(url)) => ().serve(StreamableHttpClientTransport::from_uri(url.as_str())).await?,
+            _ => return Err(ConnectError::Config),
         });
-        let tools = service.list_all_tools().await.map_err(text)?;
-        Ok(tools.into_iter().map(|tool| ServerTool::new(name, &service, tool)).collect())
+        let tools = connection.list_all_tools().await.map_err(Box::new)?;
+        Ok(tools.into_iter().map(|tool| ServerTool::new(name, &connection, tool)).collect())
     };
-    tokio::time::timeout(PATIENCE, ready)
-        .await
-        .map_err(|_| format!("it was not ready after {} s", PATIENCE.as_secs()))?
+    tokio::time::timeout(PATIENCE, ready).await.map_err(|_| ConnectError::NotReady(PATIENCE))?
 }
 
 fn start(
     command: &str,
     config: &ServerConfig,
     variables: &[(OsString, OsString)],
-) -> Result<TokioChildProcess, String> {
+) -> io::Result<TokioChildProcess> {
     let mut program = Command::new(command);
     program
         .args(&config.args)
@@ -65,12 +93,30 @@ fn start(
         .envs(variables.iter().cloned())
         .envs(&config.env)
         .kill_on_drop(true);
-    // What a server says beside the protocol is nobody's business here.
+    // What a server writes to stderr is not part of the protocol.
     let start = || TokioChildProcess::builder(program).stderr(Stdio::null()).spawn();
-    let (process, _) = keeping(start, |(process, _)| process.id()).map_err(text)?;
+    let (process, _) = spawn_registered(start, |(process, _)| process.id())?;
     Ok(process)
 }
 
-fn text(error: impl std::fmt::Display) -> String {
-    error.to_string()
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use super::*;
+
+    async fn fail(config: &str) -> ConnectError {
+        let config: ServerConfig = serde_json::from_str(config).unwrap();
+        connect("files", &config, &[]).await.err().unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_wrong_config_and_a_missing_program_are_different_errors() {
+        let both = r#"{"command": "true", "url": "http://127.0.0.1:9"}"#;
+        for config in ["{}", both] {
+            assert!(matches!(fail(config).await, ConnectError::Config), "{config}");
+        }
+        let missing = fail(r#"{"command": "/nonexistent/server"}"#).await;
+        assert!(matches!(missing, ConnectError::Start(_)), "{missing}");
+    }
 }

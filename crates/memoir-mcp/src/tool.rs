@@ -1,4 +1,4 @@
-//! A tool of a server.
+//! A tool that a server offers.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,7 +8,7 @@ use memoir_tools::{Access, LONGEST_OUTPUT, Plan, Tool, ToolContext, ToolError, T
 use rmcp::model::CallToolRequestParams;
 use serde_json::Value;
 
-use crate::server::Service;
+use crate::server::ServerConnection;
 
 /// How long a call may take.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -19,15 +19,15 @@ const LONGEST_DESCRIPTION: usize = 1000;
 /// No provider takes longer names.
 const LONGEST_NAME: usize = 64;
 
-/// The name under which a tool of a server is offered.
-pub fn name_of(server: &str, tool: &str) -> String {
+/// Returns the name under which a tool of a server is offered to the model.
+pub fn qualify_name(server: &str, tool: &str) -> String {
     let plain = |letter: char| if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' };
     format!("{server}__{tool}").chars().map(plain).take(LONGEST_NAME).collect()
 }
 
 pub(crate) struct ServerTool {
     server: String,
-    service: Service,
+    connection: ServerConnection,
     /// What the server calls it.
     own_name: String,
     spec: ToolSpec,
@@ -35,17 +35,17 @@ pub(crate) struct ServerTool {
 
 impl ServerTool {
     #[expect(clippy::new_ret_no_self, reason = "it is only ever wanted as a tool")]
-    pub(crate) fn new(server: &str, service: &Service, tool: rmcp::model::Tool) -> Arc<dyn Tool> {
+    pub(crate) fn new(server: &str, connection: &ServerConnection, tool: rmcp::model::Tool) -> Arc<dyn Tool> {
         let description: String =
             tool.description.unwrap_or_default().chars().take(LONGEST_DESCRIPTION).collect();
         let spec = ToolSpec {
-            name: name_of(server, &tool.name).into(),
+            name: qualify_name(server, &tool.name).into(),
             description: format!("{description} (a tool of the server {server})").into(),
             parameters: Value::Object(tool.input_schema.as_ref().clone()),
         };
         Arc::new(Self {
             server: server.to_owned(),
-            service: Arc::clone(service),
+            connection: Arc::clone(connection),
             own_name: tool.name.into_owned(),
             spec,
         })
@@ -81,7 +81,7 @@ impl Tool for ServerTool {
         };
         let failed =
             |said: &str| ToolError::Failed(format!("the server {} failed:\n{}", self.server, quoted(said)));
-        let result = tokio::time::timeout(PATIENCE, self.service.call_tool(request))
+        let result = tokio::time::timeout(PATIENCE, self.connection.call_tool(request))
             .await
             .map_err(late)?
             .map_err(|error| failed(&error.to_string()))?;
@@ -113,9 +113,9 @@ mod tests {
 
     #[test]
     fn names_are_prefixed_and_fit_every_provider() {
-        assert_eq!(name_of("files", "read_file"), "files__read_file");
-        assert_eq!(name_of("my server", "get/time.now"), "my_server__get_time_now");
-        assert_eq!(name_of("s", &"x".repeat(100)).len(), LONGEST_NAME);
+        assert_eq!(qualify_name("files", "read_file"), "files__read_file");
+        assert_eq!(qualify_name("my server", "get/time.now"), "my_server__get_time_now");
+        assert_eq!(qualify_name("s", &"x".repeat(100)).len(), LONGEST_NAME);
     }
 
     #[test]

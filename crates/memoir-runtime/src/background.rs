@@ -9,9 +9,10 @@ use async_trait::async_trait;
 use memoir_core::{ConversationId, Timestamp, WorkerKind, lock};
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
-use memoir_tools::Summarizing;
+use memoir_tools::{Summarizing, ToolError};
 use memoir_workers::{
-    Listener, Office, Progress, Runner, WorkerSettings, embed_for_a_while, prepare_digests, run_until_idle,
+    Listener, Runner, WorkerContext, WorkerProgress, WorkerSettings, embed_for_a_while, prepare_digests,
+    run_until_idle,
 };
 
 use crate::{runtime::Persistence, worker_text};
@@ -44,7 +45,7 @@ impl Background {
         settings: WorkerSettings,
         listener: Option<Listener>,
     ) -> Self {
-        let context = Office::new(recall, summarizer.clone(), settings.daily_budget());
+        let context = WorkerContext::new(recall, summarizer.clone(), settings.daily_budget());
         Self {
             summaries: Summaries(Arc::new(Mutex::new(context.clone()))),
             runner: Runner::new(context, listener.clone()),
@@ -57,8 +58,8 @@ impl Background {
     }
 
     /// Returns what all workers share.
-    pub fn context(&self) -> &Office {
-        self.runner.office()
+    pub fn context(&self) -> &WorkerContext {
+        self.runner.context()
     }
 
     /// Returns the summaries of the present workers, for the tool that reports and makes them.
@@ -70,9 +71,9 @@ impl Background {
     pub(crate) async fn renew(&mut self, recall: Recall) {
         self.runner.stop_all().await;
         // It is the same process: what it holds stays its own.
-        let before = self.runner.office();
+        let before = self.runner.context();
         let budget = self.settings.daily_budget();
-        let mut context = Office::new(recall, self.summarizer.clone(), budget).owned_by(&before.owner);
+        let mut context = WorkerContext::new(recall, self.summarizer.clone(), budget).owned_by(&before.owner);
         context.current = Arc::clone(&before.current);
         *lock(&self.summaries.0) = context.clone();
         self.runner = Runner::new(context, self.listener.clone());
@@ -165,7 +166,7 @@ impl Background {
             return;
         }
         self.runner.stop_all().await;
-        let context = self.runner.office();
+        let context = self.runner.context();
         let released = context.store.hold_conversation(&context.owner, None, context.clock.now()).await;
         if let Err(error) = released {
             tracing::debug!(%error, "the conversation stays reserved until its lease expires");
@@ -175,31 +176,30 @@ impl Background {
 
 /// The summaries of the workers that run now, for the tool `agent_summarizer`.
 #[derive(Clone)]
-pub(crate) struct Summaries(Arc<Mutex<Office>>);
+pub(crate) struct Summaries(Arc<Mutex<WorkerContext>>);
 
 const SUMMARIZERS: [WorkerKind; 2] = [WorkerKind::ExchangeSummarizer, WorkerKind::ConversationSummarizer];
 
 #[async_trait]
 impl Summarizing for Summaries {
-    async fn report(&self) -> Result<String, String> {
+    async fn report(&self) -> Result<String, ToolError> {
         let context = lock(&self.0).clone();
         let mut text = String::new();
         for kind in SUMMARIZERS {
-            let pending =
-                context.store.pending(&context.claim(kind)).await.map_err(|error| error.to_string())?;
+            let pending = context.store.pending(&context.claim(kind)).await?;
             text.push_str(&format!("{}: {pending} to do\n", kind.as_str()));
         }
-        let failed = context.store.failed_count().await.map_err(|error| error.to_string())?;
+        let failed = context.store.failed_count().await?;
         let by = context.summarizer.as_ref().map_or("quotation", |model| model.name());
         text.push_str(&format!("failed for good: {failed}\nsummaries are made by {by}\n"));
         Ok(text)
     }
 
-    async fn run(&self) -> Result<String, String> {
+    async fn run(&self) -> Result<String, ToolError> {
         let context = lock(&self.0).clone();
         let mut lines = Vec::new();
-        let mut note = |kind, progress: &Progress| lines.extend(worker_text::progress(kind, progress));
-        run_until_idle(&context, &SUMMARIZERS, &mut note).await.map_err(|error| error.to_string())?;
+        let mut note = |kind, progress: &WorkerProgress| lines.extend(worker_text::progress(kind, progress));
+        run_until_idle(&context, &SUMMARIZERS, &mut note).await?;
         match lines.is_empty() {
             true => Ok("Nothing was due.".into()),
             false => Ok(memoir_tools::cap(&lines.join("\n"), memoir_tools::LONGEST_OUTPUT)),

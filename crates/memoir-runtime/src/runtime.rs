@@ -8,7 +8,7 @@ use std::{
 use memoir_core::{Clock as _, SystemClock, TimeZone};
 use memoir_recall::Recall;
 use memoir_store::{Store, sqlite::SqliteStore};
-use memoir_workers::{Office, WorkerSettings};
+use memoir_workers::{WorkerContext, WorkerSettings};
 
 use crate::{
     config::{self, Config},
@@ -218,10 +218,10 @@ impl Runtime {
     /// # Errors
     ///
     /// Fails if a setting cannot be read.
-    pub async fn worker_context(&self, notices: &mut Vec<String>) -> Result<Office, Failure> {
+    pub async fn worker_context(&self, notices: &mut Vec<String>) -> Result<WorkerContext, Failure> {
         let recall = self.recall(notices).await?;
         let summarizer = self.models().connect_summarizer(self.store().as_ref(), notices).await?;
-        Ok(Office::new(recall, summarizer, self.worker_settings().await?.daily_budget()))
+        Ok(WorkerContext::new(recall, summarizer, self.worker_settings().await?.daily_budget()))
     }
 
     /// Returns what runs scheduled tasks.

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use memoir_agent::{Observer, TurnEvent};
-use memoir_mcp::{ServerConfig, connect};
+use memoir_mcp::{ConnectError, ServerConfig, connect};
 use memoir_tools::{Tool, ToolSet, Variables};
 use tokio::task::JoinHandle;
 
@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A server that is being reached.
 struct Expected {
     name: String,
-    tools: JoinHandle<Result<Vec<Arc<dyn Tool>>, String>>,
+    tools: JoinHandle<Result<Vec<Arc<dyn Tool>>, ConnectError>>,
     said_late: bool,
 }
 

@@ -12,7 +12,7 @@ use std::{
 use async_trait::async_trait;
 use memoir_agent::{Agent, AgentState, Approvals, Rule, RuleEffect, SubagentReport};
 use memoir_core::{Clock as _, ExchangeStatus, RunId, RunOutcome, RunState, SystemClock, Task, TimeZone};
-use memoir_schedule::{Engine, History, Loaded, Scheduler};
+use memoir_schedule::{Engine, Loaded, Scheduler, TaskHistory};
 use memoir_store::{Store, of_this_process};
 use memoir_tools::ToolSet;
 use tokio_util::sync::CancellationToken;
@@ -46,12 +46,12 @@ impl TaskEngine {
 
     /// Who looks after tasks in this process.
     pub fn scheduler(&self) -> Scheduler {
-        Scheduler::new(Arc::clone(&self.store), Arc::new(SystemClock), self.owner.clone())
+        Scheduler::new(self.store.clone(), Arc::new(SystemClock), self.owner.clone())
     }
 
     /// Where tasks' histories are kept.
-    pub fn history(&self) -> History {
-        History::below(&self.home.data())
+    pub fn history(&self) -> TaskHistory {
+        TaskHistory::below(&self.home.data())
     }
 
     /// An agent in the task's project, with its model.

@@ -66,7 +66,7 @@ fn search(config: &SearchConfig, environment: &Environment) -> Result<Option<Sea
             Search::brave(url, SecretString::from(key))
         }
     };
-    search.map(Some).map_err(wrong)
+    search.map(Some).map_err(|error| wrong(error.to_string()))
 }
 
 /// The skills of a project, and the user's own.

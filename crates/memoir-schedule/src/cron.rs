@@ -9,7 +9,7 @@ use croner::{
 use jiff::{Zoned, tz::TimeZone};
 use memoir_core::{Schedule, Timestamp};
 
-/// Why a schedule will not do.
+/// Why a schedule is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CronError {
     /// It is no cron line.
@@ -31,7 +31,11 @@ pub enum CronError {
     Over,
 }
 
-/// Checks a schedule, and says when it is due first.
+/// Checks a schedule and returns when it is first due.
+///
+/// # Errors
+///
+/// Fails if the schedule is invalid or never due.
 pub fn check(schedule: &Schedule, now: Timestamp) -> Result<Timestamp, CronError> {
     next_due(schedule, now)?.ok_or_else(|| match schedule {
         Schedule::Cron { line, .. } => CronError::Never(line.clone()),
@@ -39,7 +43,11 @@ pub fn check(schedule: &Schedule, now: Timestamp) -> Result<Timestamp, CronError
     })
 }
 
-/// The next moment after `after`; nothing if there is none.
+/// Returns the next time after `after` at which the schedule is due, or `None` if there is none.
+///
+/// # Errors
+///
+/// Fails if the cron line or the time zone is invalid.
 pub fn next_due(schedule: &Schedule, after: Timestamp) -> Result<Option<Timestamp>, CronError> {
     let (line, zone) = match schedule {
         Schedule::Once(moment) => return Ok((*moment > after).then_some(*moment)),
@@ -106,12 +114,12 @@ mod tests {
         Schedule::Cron { line: line.into(), zone: zone.into() }
     }
 
-    fn at(text: &str) -> Timestamp {
+    fn timestamp(text: &str) -> Timestamp {
         Timestamp::from_millis(text.parse::<jiff::Timestamp>().unwrap().as_millisecond())
     }
 
     fn after(line: &str, zone: &str, moment: &str) -> String {
-        let next = next_due(&cron(line, zone), at(moment)).unwrap().unwrap();
+        let next = next_due(&cron(line, zone), timestamp(moment)).unwrap().unwrap();
         jiff::Timestamp::from_millisecond(next.as_millis()).unwrap().to_string()
     }
 
@@ -132,7 +140,7 @@ mod tests {
 
     #[test]
     fn what_never_comes_or_is_no_line_is_said() {
-        let now = at("2026-05-01T10:00:00Z");
+        let now = timestamp("2026-05-01T10:00:00Z");
         let said = |schedule: Schedule| check(&schedule, now).unwrap_err().to_string();
         assert_eq!(said(cron("0 0 30 2 *", "UTC")), "\"0 0 30 2 *\" never comes");
         assert_eq!(said(cron("0 0 * * *", "Mars/Olympus")), "there is no time zone \"Mars/Olympus\"");
@@ -142,8 +150,11 @@ mod tests {
                 "{wrong}"
             );
         }
-        assert_eq!(said(Schedule::Once(at("2026-04-01T10:00:00Z"))), "that moment is over");
-        assert_eq!(check(&Schedule::Once(at("2026-06-01T10:00:00Z")), now), Ok(at("2026-06-01T10:00:00Z")));
+        assert_eq!(said(Schedule::Once(timestamp("2026-04-01T10:00:00Z"))), "that moment is over");
+        assert_eq!(
+            check(&Schedule::Once(timestamp("2026-06-01T10:00:00Z")), now),
+            Ok(timestamp("2026-06-01T10:00:00Z"))
+        );
     }
 
     #[test]
@@ -165,7 +176,7 @@ mod tests {
             ("2026-10-22T00:00:00+02:00", "2026-10-29T00:00:00+01:00", 7 * 96 + 4),
             ("2026-03-26T00:00:00+01:00", "2026-04-02T00:00:00+02:00", 7 * 96 - 4),
         ] {
-            let (mut moment, till) = (at(from), at(till));
+            let (mut moment, till) = (timestamp(from), timestamp(till));
             let mut count = 0;
             loop {
                 let next = next_due(&cron("*/15 * * * *", "Europe/Berlin"), moment).unwrap().unwrap();
@@ -191,7 +202,7 @@ mod tests {
                 ["2026-03-29T01:00:00Z", "2026-03-29T12:30:00Z", "2026-03-30T00:30:00Z"],
             ),
         ] {
-            let mut moment = at(from);
+            let mut moment = timestamp(from);
             for expected in moments {
                 moment = next_due(&cron(line, "Europe/Berlin"), moment).unwrap().unwrap();
                 assert_eq!(
@@ -200,7 +211,7 @@ mod tests {
                 );
             }
         }
-        let mut moment = at("2026-10-24T00:00:00+02:00");
+        let mut moment = timestamp("2026-10-24T00:00:00+02:00");
         let mut days = Vec::new();
         for _ in 0..3 {
             moment = next_due(&cron("30 2 * * *", "Europe/Berlin"), moment).unwrap().unwrap();

@@ -1,6 +1,6 @@
-//! What a task remembers: its runs, a line of JSON for each message, a file for each day.
+//! The history of tasks: one file per day, one line of JSON per message.
 //!
-//! These files are the one source of it. They are only ever added to, a run at a time.
+//! These files are the only record of earlier runs. They are append-only, and each run is added as a whole.
 
 use std::{
     fs,
@@ -8,81 +8,51 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use memoir_core::{
-    ConversationId, DraftMessage, ExchangeId, Message, MessageBody, MessageId, Provenance, RunId, TimeZone,
-    Timestamp, ToolCall, Visibility, count_tokens,
-};
-use memoir_redact::without_secrets;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use memoir_core::{DraftMessage, Message, RunId, TimeZone, Timestamp};
 
-/// A line that calls tools is marked with this.
-const TOOL_CALL: &str = "tool_call";
+use crate::history_line::HistoryLine;
 
-/// A message as it stands in a file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Line {
-    role: String,
-    #[serde(default)]
-    content: String,
-    /// What kind of message: a call of tools is not the end of a run.
-    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
-    kind: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<LineCall>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    tool_call_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    tool_name: Option<String>,
-    /// Whether it contains text of others. Only given where the text itself would suggest the opposite.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    by_others: Option<bool>,
-    /// The run that it is of: what was cut off does not run into the next.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    run: Option<i64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    time: Option<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct LineCall {
-    id: String,
-    name: String,
-    #[serde(default)]
-    arguments: Value,
-}
-
-/// What was read.
+/// Runs that were read from files.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Loaded {
     /// The last complete runs, oldest first, each with its messages in order.
     pub runs: Vec<Vec<Message>>,
-    /// What was skipped.
+    /// Lines that were skipped, as messages for the user.
     pub warnings: Vec<String>,
 }
 
-/// Where the histories of tasks are kept.
+/// Reads and writes the histories of tasks.
 #[derive(Debug, Clone)]
-pub struct History {
+pub struct TaskHistory {
     folder: PathBuf,
 }
 
-impl History {
-    /// Histories below the data directory.
+impl TaskHistory {
+    /// Keeps histories below the data directory.
     pub fn below(data: &Path) -> Self {
         Self { folder: data.join("conversations") }
     }
 
-    /// The folder of a task.
+    /// Returns the directory of a task.
     pub fn folder_of(&self, task: &str) -> PathBuf {
         self.folder.join(format!("scheduler_{task}"))
     }
 
-    /// The last `most` complete runs of a task.
+    /// Reads the last `most` complete runs of a task.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file cannot be read. A task without files has no runs, and a broken line is only a warning.
     pub fn load(&self, task: &str, most: usize) -> io::Result<Loaded> {
         let folder = self.folder_of(task);
         let mut files: Vec<PathBuf> = match fs::read_dir(&folder) {
-            Ok(entries) => entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect(),
+            Ok(entries) => entries
+                .filter_map(|entry| {
+                    // A day that cannot be read is missing from the history, but the task can still run.
+                    let skip = |error: &io::Error| tracing::warn!(%error, task, "a history file was skipped");
+                    entry.inspect_err(skip).ok().map(|entry| entry.path())
+                })
+                .collect(),
             // It has not run yet.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Loaded::default()),
             Err(error) => return Err(error),
@@ -91,13 +61,13 @@ impl History {
         // They are named after days; the newest are read first, and no more than is needed.
         files.sort();
         let mut loaded = Loaded::default();
-        let mut lines: Vec<Line> = Vec::new();
-        let mut complete: Vec<Vec<Line>> = Vec::new();
+        let mut lines: Vec<HistoryLine> = Vec::new();
+        let mut complete: Vec<Vec<HistoryLine>> = Vec::new();
         for path in files.iter().rev() {
             let mut earlier = read(path, &mut loaded.warnings)?;
             earlier.append(&mut lines);
             lines = earlier;
-            complete = runs(&lines);
+            complete = split_runs(&lines);
             // The first may have begun in a file before.
             if complete.len() > most {
                 break;
@@ -107,11 +77,18 @@ impl History {
         // and ends with one of its own.
         complete.sort_by_key(|run| run.last().and_then(|line| line.run));
         let first = complete.len().saturating_sub(most);
-        loaded.runs = (1..).zip(complete.drain(first..)).map(|(number, run)| messages(number, run)).collect();
+        loaded.runs = (1..)
+            .zip(complete.drain(first..))
+            .map(|(number, run)| run.into_iter().map(|line| line.into_message(number)).collect())
+            .collect();
         Ok(loaded)
     }
 
-    /// Adds a run, whole or not at all.
+    /// Appends a run, as a whole or not at all.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the directory or the file cannot be created or written.
     pub fn append(
         &self,
         task: &str,
@@ -122,7 +99,7 @@ impl History {
     ) -> io::Result<()> {
         let mut text = String::new();
         for message in messages {
-            text.push_str(&serde_json::to_string(&line(run, message))?);
+            text.push_str(&serde_json::to_string(&HistoryLine::new(run, message))?);
             text.push('\n');
         }
         let folder = self.folder_of(task);
@@ -142,14 +119,20 @@ impl History {
             text.insert(0, '\n');
         }
         let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-        if written.is_err() {
-            // Half a run is none.
-            let _ = file.set_len(before);
+        if written.is_err()
+            && let Err(error) = file.set_len(before)
+        {
+            // The caller gets the first error. What is left of the run is skipped when the file is read.
+            tracing::warn!(%error, task, "a run that was written in part could not be removed");
         }
         written
     }
 
-    /// Deletes what a task remembers.
+    /// Deletes the history of a task.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the directory cannot be deleted. A missing directory is not an error.
     pub fn forget(&self, task: &str) -> io::Result<()> {
         match fs::remove_dir_all(self.folder_of(task)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -158,7 +141,7 @@ impl History {
     }
 }
 
-/// Someone may have died while he wrote.
+/// Returns whether the file does not end with a line break: a process may have been killed while it wrote.
 fn ends_in_half_a_line(file: &mut fs::File, length: u64) -> io::Result<bool> {
     let Some(last) = length.checked_sub(1) else { return Ok(false) };
     file.seek(io::SeekFrom::Start(last))?;
@@ -167,29 +150,17 @@ fn ends_in_half_a_line(file: &mut fs::File, length: u64) -> io::Result<bool> {
     Ok(byte != *b"\n")
 }
 
-fn is_known(line: &Line) -> bool {
-    match line.role.as_str() {
-        "user" | "assistant" => true,
-        "tool" => line.tool_call_id.is_some(),
-        _ => false,
-    }
-}
-
-fn is_end(line: &Line) -> bool {
-    line.role == "assistant" && line.kind.as_deref() != Some(TOOL_CALL) && line.tool_calls.is_empty()
-}
-
-/// The messages of a file. What is none is skipped, and said.
-fn read(path: &Path, warnings: &mut Vec<String>) -> io::Result<Vec<Line>> {
+/// Reads the messages of a file. Adds a warning for each line that is not a message.
+fn read(path: &Path, warnings: &mut Vec<String>) -> io::Result<Vec<HistoryLine>> {
     let bytes = fs::read(path)?;
     let mut lines = Vec::new();
     for (number, text) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
         if text.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
-        match serde_json::from_slice::<Line>(text) {
-            Ok(line) if is_known(&line) => lines.push(line),
-            _ => {
+        match HistoryLine::parse(text) {
+            Some(line) => lines.push(line),
+            None => {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
                 warnings.push(format!("line {number} of {name} is not a message and was skipped"));
             }
@@ -198,108 +169,35 @@ fn read(path: &Path, warnings: &mut Vec<String>) -> io::Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// The complete runs among lines. A run begins after the end of the one before, and where another is named.
-fn runs(lines: &[Line]) -> Vec<Vec<Line>> {
-    let (mut open, mut complete): (Vec<Line>, Vec<Vec<Line>>) = (Vec::new(), Vec::new());
+/// Splits lines into complete runs. A run begins after the end of the previous one, or where the run number changes.
+fn split_runs(lines: &[HistoryLine]) -> Vec<Vec<HistoryLine>> {
+    let (mut open, mut complete): (Vec<HistoryLine>, Vec<Vec<HistoryLine>>) = (Vec::new(), Vec::new());
     for line in lines {
-        let is_of_another = |last: &Line| last.run.is_some() && line.run.is_some() && last.run != line.run;
+        let is_of_another =
+            |last: &HistoryLine| last.run.is_some() && line.run.is_some() && last.run != line.run;
         if open.last().is_some_and(is_of_another) {
             open.clear();
         }
         open.push(line.clone());
-        if is_end(line) {
+        if line.ends_run() {
             complete.push(std::mem::take(&mut open));
         }
     }
     complete
 }
 
-/// Lines as messages of the `number`th run.
-fn messages(number: i64, lines: Vec<Line>) -> Vec<Message> {
-    lines
-        .into_iter()
-        .map(|line| {
-            let created = line.time.as_deref().and_then(|time| time.parse::<jiff::Timestamp>().ok());
-            let tokens = count_tokens(&line.content) as u64;
-            let body = match line.role.as_str() {
-                "user" => MessageBody::User { text: line.content },
-                "tool" => MessageBody::Tool {
-                    call_id: line.tool_call_id.unwrap_or_default(),
-                    tool_name: line.tool_name.unwrap_or_default(),
-                    text: line.content,
-                },
-                _ => MessageBody::Assistant {
-                    text: line.content,
-                    tool_calls: line
-                        .tool_calls
-                        .into_iter()
-                        .map(|call| ToolCall { id: call.id, name: call.name, arguments: call.arguments })
-                        .collect(),
-                },
-            };
-            Message {
-                id: MessageId::new(0),
-                exchange_id: ExchangeId::new(number),
-                conversation_id: ConversationId::new(0),
-                author: None,
-                by_others: line.by_others.unwrap_or_else(|| body.infer_by_others()),
-                body,
-                visibility: Visibility::Shown,
-                provenance: Provenance::Said,
-                tokens,
-                created: Timestamp::from_millis(created.map_or(0, |created| created.as_millisecond())),
-            }
-        })
-        .collect()
-}
-
-fn line(run: RunId, message: &DraftMessage) -> Line {
-    let clean = |text: &str| without_secrets(text).into_owned();
-    let mut line = Line {
-        role: String::new(),
-        content: String::new(),
-        kind: None,
-        tool_calls: Vec::new(),
-        tool_call_id: None,
-        tool_name: None,
-        by_others: (message.by_others != message.body.infer_by_others()).then_some(message.by_others),
-        run: Some(run.get()),
-        time: Some(message.created.to_string()),
-    };
-    match &message.body {
-        MessageBody::User { text } => (line.role, line.content) = ("user".into(), clean(text)),
-        MessageBody::Assistant { text, tool_calls } => {
-            (line.role, line.content) = ("assistant".into(), clean(text));
-            line.kind = (!tool_calls.is_empty()).then(|| TOOL_CALL.to_owned());
-            line.tool_calls = tool_calls
-                .iter()
-                .map(|call| LineCall {
-                    id: call.id.clone(),
-                    name: call.name.clone(),
-                    arguments: serde_json::from_str(&clean(&call.arguments.to_string()))
-                        .unwrap_or_else(|_| Value::Object(serde_json::Map::new())),
-                })
-                .collect();
-        }
-        MessageBody::Tool { call_id, tool_name, text } => {
-            (line.role, line.content) = ("tool".into(), clean(text));
-            line.tool_call_id = Some(call_id.clone());
-            line.tool_name = Some(tool_name.clone());
-        }
-    }
-    line
-}
-
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
+    use memoir_core::{MessageBody, Provenance, Visibility};
+
     use super::*;
 
     /// A history with these files.
-    fn history(files: &[(&str, &str)]) -> (tempfile::TempDir, History) {
+    fn history(files: &[(&str, &str)]) -> (tempfile::TempDir, TaskHistory) {
         let folder = tempfile::tempdir().unwrap();
-        let history = History::below(folder.path());
+        let history = TaskHistory::below(folder.path());
         for (name, text) in files {
             let path = history.folder_of("news").join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();

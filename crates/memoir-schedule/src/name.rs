@@ -8,7 +8,11 @@ const LONGEST: usize = 64;
 #[error("\"{0}\" is not a name for a task")]
 pub struct NameError(String);
 
-/// Letters, numbers, `-` and `_`, and nothing that means something to a file system.
+/// Checks that a name has only letters, digits, `-` and `_`, so that it is safe as the name of a directory.
+///
+/// # Errors
+///
+/// Fails if the name is empty, too long or has other characters.
 pub fn check_name(name: &str) -> Result<(), NameError> {
     let plain = |character: char| character.is_alphanumeric() || matches!(character, '-' | '_');
     let good = !name.is_empty() && name.len() <= LONGEST && name.chars().all(plain);

@@ -1,4 +1,4 @@
-//! Beginning what is due, once, whoever looks.
+//! Starts each run that is due exactly once, even if several processes share the store.
 
 use std::{
     panic::AssertUnwindSafe,
@@ -12,7 +12,7 @@ use std::{
 use async_trait::async_trait;
 use futures::FutureExt as _;
 use memoir_core::{Clock, Run, RunId, RunOutcome, RunState, Task, Timestamp};
-use memoir_store::{NewRun, Store, StoreError, is_alive};
+use memoir_store::{NewRun, Schedules, StoreError, is_alive};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -39,14 +39,14 @@ const TRIES: u32 = 5;
 /// A moment further ahead than this comes from a clock that was wrong.
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
-/// Who does the work.
+/// Executes runs.
 #[async_trait]
 pub trait Engine: Send + Sync {
-    /// Does what a task asks for, within its time, and says what came of it.
+    /// Executes a run within the time limit of its task and returns the outcome.
     async fn run(&self, task: &Task, run: RunId, cancel: &CancellationToken) -> RunOutcome;
 }
 
-/// A run that has begun.
+/// A run that has started.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Begun {
     /// The task.
@@ -55,48 +55,52 @@ pub struct Begun {
     pub run: RunId,
 }
 
-/// What happens while tasks are looked after.
+/// What happens while the scheduler runs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// A run has begun.
+    /// A run has started.
     Began(Begun),
-    /// It is over.
+    /// A run has ended.
     Ended(Begun, RunOutcome),
-    /// It was cut off by a crash, earlier.
+    /// A run was interrupted by an earlier crash.
     WasCutOff(Run),
-    /// Something could not be done; it is tried again.
+    /// Something failed and is retried.
     Trouble(String),
 }
 
-/// Looks after tasks.
+/// Starts tasks on their schedule.
 #[derive(Clone)]
 pub struct Scheduler {
-    /// Where they are kept.
-    pub store: Arc<dyn Store>,
-    /// What time it is.
+    /// Where tasks and runs are stored.
+    pub store: Arc<dyn Schedules>,
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Who we are, in all of this process.
+    /// The owner of the leases of this process.
     pub owner: String,
-    /// The latest that the clock has shown.
+    /// The latest time the clock has shown, to notice when it is set back.
     latest: Arc<AtomicI64>,
 }
 
-/// What was begun, and what kept others from it.
+/// The runs that were started, and why others were not.
 #[derive(Debug, Default)]
 pub struct Due {
-    /// What was begun.
+    /// Runs that were started.
     pub begun: Vec<Begun>,
-    /// What did not work.
+    /// Errors, as messages for the user.
     pub trouble: Vec<String>,
 }
 
 impl Scheduler {
-    /// Someone who looks after the tasks of a store.
-    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, owner: impl Into<String>) -> Self {
+    /// Creates a scheduler for the tasks of a store.
+    pub fn new(store: Arc<dyn Schedules>, clock: Arc<dyn Clock>, owner: impl Into<String>) -> Self {
         Self { store, clock, owner: owner.into(), latest: Arc::new(AtomicI64::new(i64::MAX)) }
     }
 
-    /// Begins everything that is due: what was missed, once. The rest is done by [`Scheduler::perform`].
+    /// Starts every run that is due. A task that missed several times is started once. [`Scheduler::perform`] executes the runs.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be read. The error of a single task is part of the result.
     pub async fn begin_due(&self) -> Result<Due, StoreError> {
         let now = self.clock.now();
         let before = self.latest.swap(now.as_millis(), Ordering::SeqCst);
@@ -123,7 +127,11 @@ impl Scheduler {
         Ok(due)
     }
 
-    /// Begins a run at once, whenever it is due. Nothing, if the task is at it already.
+    /// Starts a run now, regardless of the schedule. Returns `None` if the task is already running.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be written.
     pub async fn begin_now(&self, task: &Task) -> Result<Option<Begun>, StoreError> {
         let begun = self.begin(task, None, None, self.clock.now()).await?;
         Ok(begun.map(|run| Begun { task: task.clone(), run }))
@@ -141,7 +149,11 @@ impl Scheduler {
         self.store.begin_run(&new).await
     }
 
-    /// Does a run that has begun, and notes what came of it.
+    /// Executes a run that was started and stores its outcome.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the outcome cannot be stored after several attempts. A run that fails or panics is an outcome, not an error.
     pub async fn perform(
         &self,
         begun: &Begun,
@@ -155,8 +167,10 @@ impl Scheduler {
             tokio::select! {
                 outcome = &mut working => break outcome,
                 _ = renew.tick() => {
-                    // Not renewed, it is the next time.
-                    let _ = self.store.renew_run(begun.run, lease_from(self.clock.now())).await;
+                    if let Err(error) = self.store.renew_run(begun.run, lease_from(self.clock.now())).await {
+                        // The lease lasts for several intervals, so the next attempt is early enough.
+                        tracing::warn!(%error, run = begun.run.get(), "the lease of a run was not renewed");
+                    }
                 }
             }
         };
@@ -172,12 +186,19 @@ impl Scheduler {
             match self.store.end_run(begun.run, &outcome, self.clock.now()).await {
                 Ok(_) => return Ok(outcome),
                 Err(error) if tries >= TRIES => return Err(error),
-                Err(_) => tokio::time::sleep(Duration::from_millis(200 << tries)).await,
+                Err(error) => {
+                    tracing::warn!(%error, run = begun.run.get(), tries, "the outcome of a run was not stored; retrying");
+                    tokio::time::sleep(Duration::from_millis(200 << tries)).await;
+                }
             }
         }
     }
 
-    /// Marks what was cut off by a crash, and says what that was.
+    /// Marks runs that were interrupted by a crash, and returns them.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be read or written.
     pub async fn recover(&self) -> Result<Vec<Run>, StoreError> {
         let now = self.clock.now();
         let mut cut_off = Vec::new();
@@ -222,25 +243,25 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Looks after tasks until it is cancelled: what is due is begun, each in its own time, and what goes on then is stopped.
+    /// Runs tasks until it is cancelled, then stops those that are running. Calls `observe` for every event.
     pub async fn look_after(
         &self,
         engine: Arc<dyn Engine>,
         cancel: &CancellationToken,
-        told: &mut (dyn FnMut(Event) + Send),
+        observe: &mut (dyn FnMut(Event) + Send),
     ) {
         let mut running: JoinSet<(Begun, Result<RunOutcome, StoreError>)> = JoinSet::new();
         while !cancel.is_cancelled() {
             match self.recover().await {
-                Ok(cut_off) => cut_off.into_iter().for_each(|run| told(Event::WasCutOff(run))),
-                Err(error) => told(Event::Trouble(error.to_string())),
+                Ok(cut_off) => cut_off.into_iter().for_each(|run| observe(Event::WasCutOff(run))),
+                Err(error) => observe(Event::Trouble(error.to_string())),
             }
             let is_well = match self.begin_due().await {
                 Ok(Due { begun, trouble }) => {
                     let is_well = trouble.is_empty();
-                    trouble.into_iter().for_each(|trouble| told(Event::Trouble(trouble)));
+                    trouble.into_iter().for_each(|trouble| observe(Event::Trouble(trouble)));
                     for begun in begun {
-                        told(Event::Began(begun.clone()));
+                        observe(Event::Began(begun.clone()));
                         let (this, engine, cancel) = (self.clone(), Arc::clone(&engine), cancel.clone());
                         running.spawn(async move {
                             let outcome = this.perform(&begun, engine.as_ref(), &cancel).await;
@@ -250,27 +271,31 @@ impl Scheduler {
                     is_well
                 }
                 Err(error) => {
-                    told(Event::Trouble(error.to_string()));
+                    observe(Event::Trouble(error.to_string()));
                     false
                 }
             };
-            let rest = if is_well { self.rest().await } else { LOOK };
+            let rest = if is_well { self.time_until_due().await } else { LOOK };
             tokio::select! {
                 () = cancel.cancelled() => {}
-                Some(ended) = running.join_next(), if !running.is_empty() => tell(ended, told),
+                Some(ended) = running.join_next(), if !running.is_empty() => report_end(ended, observe),
                 () = tokio::time::sleep(rest) => {}
             }
         }
         // They notice it themselves, and say what came of them.
         while let Some(ended) = running.join_next().await {
-            tell(ended, told);
+            report_end(ended, observe);
         }
     }
 
-    /// How long nothing is due.
-    async fn rest(&self) -> Duration {
+    /// Returns how long to rest until the next task may be due.
+    async fn time_until_due(&self) -> Duration {
         let now = self.clock.now();
-        let due = self.store.next_task_due().await.ok().flatten();
+        let due = self.store.next_task_due().await.unwrap_or_else(|error| {
+            // The scheduler looks again after the longest rest anyway.
+            tracing::debug!(%error, "the time of the next task is unknown");
+            None
+        });
         let left = due.map_or(u64::MAX, |due| u64::try_from(due.as_millis() - now.as_millis()).unwrap_or(0));
         Duration::from_millis(left).clamp(REST, LOOK)
     }
@@ -281,19 +306,19 @@ fn lease_from(now: Timestamp) -> Timestamp {
     Timestamp::from_millis(now.as_millis().saturating_add(LEASE))
 }
 
-/// Tells how a run ended.
-fn tell(
+/// Reports how a run ended.
+fn report_end(
     ended: Result<(Begun, Result<RunOutcome, StoreError>), tokio::task::JoinError>,
-    told: &mut (dyn FnMut(Event) + Send),
+    observe: &mut (dyn FnMut(Event) + Send),
 ) {
     match ended {
-        Ok((begun, Ok(outcome))) => told(Event::Ended(begun, outcome)),
+        Ok((begun, Ok(outcome))) => observe(Event::Ended(begun, outcome)),
         Ok((begun, Err(error))) => {
-            told(Event::Trouble(format!(
+            observe(Event::Trouble(format!(
                 "what came of {} could not be noted: {error}",
                 begun.task.what.name
             )));
         }
-        Err(error) => told(Event::Trouble(format!("a run crashed: {error}"))),
+        Err(error) => observe(Event::Trouble(format!("a run crashed: {error}"))),
     }
 }

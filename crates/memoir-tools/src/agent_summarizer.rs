@@ -1,4 +1,4 @@
-//! `agent_summarizer`: how summaries are getting on, and making those that are due.
+//! `agent_summarizer`: reports on summaries and writes those that are due.
 
 use std::sync::Arc;
 
@@ -12,14 +12,22 @@ use crate::{
     tool::{object, parse},
 };
 
-/// Whoever makes summaries.
+/// Writes summaries on request.
 #[async_trait]
 pub trait Summarizing: Send + Sync {
-    /// How much there is to do, was done and has failed.
-    async fn report(&self) -> Result<String, String>;
+    /// Returns how many summaries are due and how many have failed.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be read.
+    async fn report(&self) -> Result<String, ToolError>;
 
-    /// Makes those that are due, and tells what was done.
-    async fn run(&self) -> Result<String, String>;
+    /// Writes the summaries that are due and returns what was done.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be read or written.
+    async fn run(&self) -> Result<String, ToolError>;
 }
 
 #[derive(Deserialize)]
@@ -55,19 +63,18 @@ impl Tool for AgentSummarizer {
         Ok(match parse(arguments)? {
             Arguments { action: Action::Status } => Plan::default(),
             // It may cost something.
-            Arguments { action: Action::Run } => {
-                Plan::of(Access::Network("the summariser".into())).shown("make the summaries that are due")
-            }
+            Arguments { action: Action::Run } => Plan::new(Access::Network("the summariser".into()))
+                .with_preview("make the summaries that are due"),
         })
     }
 
     async fn run(&self, arguments: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Arguments { action } = parse(&arguments)?;
-        let came = match action {
+        let report = match action {
             Action::Status => self.0.report().await,
             Action::Run => self.0.run().await,
         };
-        came.map(Into::into).map_err(ToolError::Failed)
+        report.map(Into::into)
     }
 }
 
@@ -78,23 +85,23 @@ mod tests {
     use super::*;
     use crate::testing::Bench;
 
-    struct Made;
+    struct FakeSummaries;
 
     #[async_trait]
-    impl Summarizing for Made {
-        async fn report(&self) -> Result<String, String> {
+    impl Summarizing for FakeSummaries {
+        async fn report(&self) -> Result<String, ToolError> {
             Ok("2 to do".into())
         }
 
-        async fn run(&self) -> Result<String, String> {
-            Err("no room".into())
+        async fn run(&self) -> Result<String, ToolError> {
+            Err(ToolError::Failed("no room".into()))
         }
     }
 
     #[tokio::test]
     async fn tells_and_does() {
         let bench = Bench::new().await;
-        let tool = AgentSummarizer(Arc::new(Made));
+        let tool = AgentSummarizer(Arc::new(FakeSummaries));
         assert_eq!(bench.run(&tool, json!({"action": "status"})).await.unwrap(), "2 to do");
         assert_eq!(bench.run(&tool, json!({"action": "run"})).await.unwrap_err().to_string(), "no room");
         assert!(bench.run(&tool, json!({"action": "dance"})).await.is_err());

@@ -1,4 +1,4 @@
-//! What tools work with.
+//! What tools have access to.
 
 use std::{
     io,
@@ -11,31 +11,35 @@ use memoir_store::Store;
 
 use crate::{Delegating, Sandbox, Search, Workspace};
 
-/// What tools work with: the workspace they are confined to, memory, and what is set up for them.
+/// What tools have access to: the workspace they are confined to, memory, and optional services.
 #[derive(Clone)]
 pub struct ToolContext {
-    /// Where files may be touched.
+    /// The directories that tools are confined to.
     pub workspace: Workspace,
     /// Memory.
     pub store: Arc<dyn Store>,
-    /// How it is asked.
+    /// Searches memory.
     pub recall: Recall,
-    /// How commands are run.
+    /// Runs commands.
     pub sandbox: Sandbox,
-    /// Who searches the internet, if anyone.
+    /// Searches the internet, if a service is configured.
     pub search: Option<Search>,
-    /// Who has sub-agents, while one may be asked for.
+    /// Runs sub-agents, where they are allowed.
     pub delegate: Option<Arc<dyn Delegating>>,
 }
 
 impl ToolContext {
-    /// The same with someone who has sub-agents.
+    /// Allows sub-agents.
     pub fn delegating(mut self, delegate: Arc<dyn Delegating>) -> Self {
         self.delegate = Some(delegate);
         self
     }
 
-    /// A context confined to `project`, which must exist, and to `further` folders.
+    /// Creates a context that is confined to `project` and `further` directories.
+    ///
+    /// # Errors
+    ///
+    /// Fails if one of the directories does not exist or cannot be opened.
     pub fn new(project: &Path, further: &[PathBuf], recall: Recall) -> io::Result<Self> {
         Ok(Self {
             workspace: Workspace::new(project, further)?,

@@ -2,13 +2,13 @@
 
 use async_trait::async_trait;
 use memoir_core::{ChangedBy, CoreBlock, CoreChange, CoreEntry, Timestamp, ToolSpec};
-use memoir_store::{Change, Store};
+use memoir_store::Change;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{Access, Plan, Tool, ToolContext, ToolError, ToolOutput, tool::parse};
 
-/// How often a change is made anew on what another process has written meanwhile.
+/// How often a change is repeated because another process wrote in between.
 const ATTEMPTS: usize = 5;
 
 #[derive(Deserialize)]
@@ -28,10 +28,10 @@ enum Action {
     Replace,
 }
 
-pub(crate) struct CoreMemory;
+pub(crate) struct CoreMemoryTool;
 
 #[async_trait]
-impl Tool for CoreMemory {
+impl Tool for CoreMemoryTool {
     fn spec(&self) -> ToolSpec {
         ToolSpec::new(
             "core_memory",
@@ -53,14 +53,14 @@ impl Tool for CoreMemory {
     async fn plan(&self, arguments: &Value, _context: &ToolContext) -> Result<Plan, ToolError> {
         let Arguments { action, block, text, old_text } = parse(arguments)?;
         if matches!(action, Action::Read) {
-            return Ok(Plan::of(Access::Memory));
+            return Ok(Plan::new(Access::Memory));
         }
         let lines = |sign: char, text: Option<String>| -> String {
             text.unwrap_or_default().lines().map(|line| format!("\n{sign} {line}")).collect()
         };
         let (gone, new) = (lines('-', old_text), lines('+', text));
         let shown = format!("Keep in core memory ({}):{gone}{new}", block.unwrap_or_default());
-        Ok(Plan::of(Access::Remember).shown(shown))
+        Ok(Plan::new(Access::Remember).with_preview(shown))
     }
 
     async fn run(&self, arguments: Value, tools: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -71,7 +71,7 @@ impl Tool for CoreMemory {
         let missing = |what: &str| ToolError::Arguments(format!("{what} is missing"));
         let edit: Box<dyn Fn(&str) -> Result<String, ToolError> + Send + Sync> = match action {
             Action::Read => {
-                let entries = tools.store.core_memory(&project).await.map_err(failed)?;
+                let entries = tools.store.core_memory(&project).await?;
                 let shown = entries.iter().filter(|entry| block.is_none_or(|block| block == entry.block));
                 return Ok(shown.map(show).collect::<Vec<_>>().join("\n").into());
             }
@@ -91,13 +91,9 @@ impl Tool for CoreMemory {
         let change = edit_core_memory(tools.store.as_ref(), editing, edit.as_ref()).await?;
         Ok(ToolOutput {
             text: show(&CoreEntry { text: change.text.clone(), ..change.seen.clone() }),
-            notice: (change.text != change.seen.text).then(|| told(&change)),
+            notice: (change.text != change.seen.text).then(|| describe_change(&change)),
         })
     }
-}
-
-fn failed(error: memoir_store::StoreError) -> ToolError {
-    ToolError::Failed(error.to_string())
 }
 
 fn show(entry: &CoreEntry) -> String {
@@ -113,8 +109,8 @@ fn replaced(now: &str, old: &str, new: &str) -> Result<String, ToolError> {
     }
 }
 
-/// What changed, for the user.
-fn told(change: &CoreChange) -> String {
+/// Describes a change for the user.
+fn describe_change(change: &CoreChange) -> String {
     let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
     let (before, after) = (lines(&change.seen.text), lines(&change.text));
     let mut text = format!("Core memory ({}) was changed; /memory undo takes it back.", change.seen.block);
@@ -142,16 +138,20 @@ pub struct Editing<'a> {
     pub at: Timestamp,
 }
 
-/// Changes a block to what `edit` makes of it. When another process was first, the change is made anew on what that one
-/// wrote, so that neither is lost.
+/// Changes a block with `edit`. If another process writes in between, `edit` is applied again to what that process wrote, so
+/// that neither change is lost.
+///
+/// # Errors
+///
+/// Fails if `edit` fails, the block would be too long, the store fails, or other processes keep writing.
 pub async fn edit_core_memory(
-    store: &dyn Store,
+    store: &dyn memoir_store::CoreMemory,
     editing: Editing<'_>,
     edit: &(dyn Fn(&str) -> Result<String, ToolError> + Send + Sync),
 ) -> Result<CoreChange, ToolError> {
     let Editing { project, block, by, at } = editing;
     for _ in 0..ATTEMPTS {
-        let entries = store.core_memory(project).await.map_err(failed)?;
+        let entries = store.core_memory(project).await?;
         let Some(seen) = entries.into_iter().find(|entry| entry.block == block) else { break };
         let text = edit(&seen.text)?;
         let length = text.chars().count();
@@ -163,10 +163,11 @@ pub async fn edit_core_memory(
         }
         let change = CoreChange { seen, text, by, at };
         if change.text == change.seen.text
-            || store.change_core_memory(project, &change).await.map_err(failed)? == Change::Made
+            || store.change_core_memory(project, &change).await? == Change::Made
         {
             return Ok(change);
         }
+        tracing::debug!(%block, "core memory was changed by another process; retrying");
     }
     Err(ToolError::Failed(format!("the block {block} is being changed by someone else; try again")))
 }
@@ -187,7 +188,7 @@ mod tests {
         let directory = tempfile::TempDir::new().unwrap();
         let store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
         let context = testing::context(directory.path(), store.clone());
-        let run = |arguments| CoreMemory.run(arguments, &context);
+        let run = |arguments| CoreMemoryTool.run(arguments, &context);
         let done = run(json!({"action": "append", "block": "user", "text": "Drinks tea."})).await.unwrap();
         assert_eq!(done.text, "user: Drinks tea.");
         assert_eq!(

@@ -1,6 +1,6 @@
 //! `database_query`: a question to Memoir's own database, which it cannot change.
 
-use std::{fmt::Write as _, time::Duration};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
@@ -50,10 +50,10 @@ fn table(answer: &Answer) -> String {
     }
     let mut text = answer.columns.join(" | ");
     for row in &answer.rows {
-        let _ = write!(text, "\n{}", row.join(" | "));
+        text.push_str(&format!("\n{}", row.join(" | ")));
     }
     if answer.more {
-        let _ = write!(text, "\n[cut: the first {} rows shown]", answer.rows.len());
+        text.push_str(&format!("\n[cut: the first {} rows shown]", answer.rows.len()));
     }
     fenced(&text, LONGEST_OUTPUT)
 }

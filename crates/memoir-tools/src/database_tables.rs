@@ -1,7 +1,5 @@
 //! `database_tables`: what memory consists of, by table and size.
 
-use std::fmt::Write as _;
-
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
 use serde_json::{Value, json};
@@ -24,8 +22,7 @@ impl Tool for DatabaseTables {
         let tables = context.store.tables().await.map_err(|error| ToolError::Failed(error.to_string()))?;
         let mut text = String::new();
         for table in tables {
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "{}: {} rows", table.name, table.rows);
+            text.push_str(&format!("{}: {} rows\n", table.name, table.rows));
         }
         Ok(text.into())
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     Plan, Tool, ToolContext, ToolError, ToolOutput,
-    paths::{changes, one_path, place},
+    paths::{changes, locate, one_path},
 };
 
 pub(crate) struct DirCreate;
@@ -22,7 +22,7 @@ impl Tool for DirCreate {
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let (path, inside) = place(&arguments, context)?;
+        let (path, inside) = locate(&arguments, context)?;
         let failed = |error: std::io::Error| ToolError::Failed(format!("cannot create {path}: {error}"));
         if inside.exists() {
             return Err(ToolError::Failed(format!("{path} exists")));

@@ -38,7 +38,7 @@ impl Tool for DirDelete {
         let inside = context.workspace.inside(&path)?;
         let what = if recursive { "with everything that is in it" } else { "if it is empty" };
         let preview = format!("delete {} {what}", inside.real.display());
-        Ok(Plan::of(Access::Write(inside.real)).shown(preview))
+        Ok(Plan::new(Access::Write(inside.real)).with_preview(preview))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {

@@ -1,7 +1,5 @@
 //! `dir_list`: what is in a folder.
 
-use std::fmt::Write as _;
-
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
 use serde_json::Value;
@@ -9,7 +7,7 @@ use serde_json::Value;
 use crate::{
     Plan, Tool, ToolContext, ToolError, ToolOutput,
     output::{LONGEST_OUTPUT, cap},
-    paths::{one_path, place, reads},
+    paths::{locate, one_path, reads},
 };
 
 pub(crate) struct DirList;
@@ -28,15 +26,14 @@ impl Tool for DirList {
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let (path, inside) = place(&arguments, context)?;
+        let (path, inside) = locate(&arguments, context)?;
         let failed = |error: std::io::Error| ToolError::Failed(format!("cannot list {path}: {error}"));
         let mut text = String::new();
         for (name, metadata) in inside.entries().map_err(failed)? {
-            // Writing to a string cannot fail.
-            let _ = match metadata.is_dir() {
-                true => writeln!(text, "{name}/"),
-                false => writeln!(text, "{name}  {} bytes", metadata.len()),
-            };
+            text.push_str(&match metadata.is_dir() {
+                true => format!("{name}/\n"),
+                false => format!("{name}  {} bytes\n", metadata.len()),
+            });
         }
         if text.is_empty() {
             text.push_str("The folder is empty.");

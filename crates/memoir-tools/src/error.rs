@@ -1,21 +1,46 @@
-//! Why a tool gave nothing, in words for the model.
+//! Why a tool failed, in words for the model.
 
 use std::path::PathBuf;
 
-/// Why a tool gave nothing.
+use memoir_store::StoreError;
+
+/// Why a tool failed. The text is sent to the model.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolError {
     /// There is no tool of that name.
     #[error("there is no tool \"{0}\"")]
     Unknown(String),
-    /// The arguments do not fit the schema.
+    /// The arguments do not match the schema.
     #[error("the arguments do not fit: {0}")]
     Arguments(String),
     /// The path leads out of the workspace.
     #[error("{} is outside the workspace", .0.display())]
     OutsideWorkspace(PathBuf),
-    /// It was tried and did not work.
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A sub-agent failed.
+    #[error(transparent)]
+    Delegation(#[from] DelegationError),
+    /// The tool ran and failed.
     #[error("{0}")]
     Failed(String),
+}
+
+/// A tool was named that does not exist.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no tool {0}")]
+pub struct UnknownTool(pub String);
+
+/// Why a sub-agent gave no report.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DelegationError {
+    /// The task names a tool that does not exist.
+    #[error(transparent)]
+    UnknownTool(#[from] UnknownTool),
+    /// The sub-agent failed.
+    #[error(transparent)]
+    Agent(Box<dyn std::error::Error + Send + Sync>),
 }

@@ -1,4 +1,4 @@
-//! What commands have in common: how long they may take, and how they are told of.
+//! What the tools that run commands share: time limits and how output is reported.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::{
     Access, Plan, ToolContext, ToolError, ToolOutput,
     output::{LONGEST_OUTPUT, cap},
-    sandbox::{End, Ran},
+    sandbox::{CommandEnd, CommandOutput},
 };
 
 /// How long a command may take, if nothing is said, and at most: in seconds.
@@ -31,15 +31,15 @@ fn patience(seconds: Option<u64>) -> Result<(u64, Duration), ToolError> {
     }
 }
 
-/// Whether the user was told that commands are not confined here.
-static TOLD: AtomicBool = AtomicBool::new(false);
+/// Whether the notice was shown that commands are not confined here.
+static NOTICE_SHOWN: AtomicBool = AtomicBool::new(false);
 
-/// What running a program means, before it is run.
+/// Returns the plan of running a program.
 pub(crate) fn plan(program: String) -> Plan {
-    Plan::of(Access::Run(program.clone())).shown(program)
+    Plan::new(Access::Run(program.clone())).with_preview(program)
 }
 
-/// Has an interpreter run a program, and tells what came of it.
+/// Runs a program with an interpreter and reports its output.
 pub(crate) async fn interpret(
     interpreter: &str,
     program: &str,
@@ -52,14 +52,14 @@ pub(crate) async fn interpret(
 }
 
 /// What the model is told of a command.
-fn output(ran: &Ran, seconds: u64, context: &ToolContext) -> ToolOutput {
+fn output(ran: &CommandOutput, seconds: u64, context: &ToolContext) -> ToolOutput {
     let mut text = match ran.end {
-        End::TimedOut => {
+        CommandEnd::TimedOut => {
             format!("It took longer than {seconds} s and was ended, with all that it had started.\n")
         }
-        End::Signal => "It was ended by a signal.\n".into(),
-        End::Code(0) => String::new(),
-        End::Code(code) => format!("It ended with code {code}.\n"),
+        CommandEnd::Signal => "It was ended by a signal.\n".into(),
+        CommandEnd::Code(0) => String::new(),
+        CommandEnd::Code(code) => format!("It ended with code {code}.\n"),
     };
     text.push_str(&cap(&ran.stdout, LONGEST_OUTPUT));
     if !ran.stderr.is_empty() {
@@ -68,7 +68,7 @@ fn output(ran: &Ran, seconds: u64, context: &ToolContext) -> ToolOutput {
     if text.is_empty() {
         text.push_str("It said nothing.");
     }
-    let unconfined = !context.sandbox.confines() && !TOLD.swap(true, Ordering::Relaxed);
+    let unconfined = !context.sandbox.confines() && !NOTICE_SHOWN.swap(true, Ordering::Relaxed);
     let notice = unconfined.then(|| {
         "Commands are not confined here: this kernel has no Landlock. They may write wherever you may."
             .to_owned()

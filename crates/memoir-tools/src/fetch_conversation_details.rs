@@ -1,7 +1,5 @@
 //! `fetch_conversation_details`: what was said in an earlier conversation or exchange, whole.
 
-use std::fmt::Write as _;
-
 use async_trait::async_trait;
 use memoir_core::{ConversationId, Exchange, ExchangeId, MessageBody, ToolSpec};
 use memoir_recall::fenced;
@@ -49,12 +47,12 @@ impl Tool for FetchConversationDetails {
             serde_json::from_value(arguments).map_err(|error| ToolError::Arguments(error.to_string()))?;
         let exchanges = match (arguments.exchange_id, arguments.conversation_id) {
             (Some(id), _) => {
-                let found = context.store.exchange(ExchangeId::new(id)).await.map_err(failed)?;
+                let found = context.store.exchange(ExchangeId::new(id)).await?;
                 vec![found.ok_or_else(|| ToolError::Failed(format!("there is no exchange {id}")))?]
             }
             (None, Some(id)) => {
                 let last = arguments.last.unwrap_or(DEFAULT);
-                context.store.exchanges(ConversationId::new(id), last).await.map_err(failed)?
+                context.store.exchanges(ConversationId::new(id), last).await?
             }
             (None, None) => {
                 return Err(ToolError::Arguments("give a conversation_id or an exchange_id".into()));
@@ -64,7 +62,7 @@ impl Tool for FetchConversationDetails {
             (Some(exchange), _) => exchange.conversation_id,
             (None, id) => ConversationId::new(id.unwrap_or_default()),
         };
-        let Some(conversation) = context.store.conversation(id).await.map_err(failed)? else {
+        let Some(conversation) = context.store.conversation(id).await? else {
             return Err(ToolError::Failed(format!("there is no conversation {id}")));
         };
         let mut text = format!(
@@ -72,13 +70,12 @@ impl Tool for FetchConversationDetails {
             conversation.title, conversation.exchange_count
         );
         for exchange in exchanges {
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "\n[exchange {}, {}]", exchange.id, exchange.started);
+            text.push_str(&format!("\n[exchange {}, {}]\n", exchange.id, exchange.started));
             if arguments.include_full_transcript {
-                text.push_str(&transcript(&exchange, context).await?);
+                text.push_str(&format_transcript(&exchange, context.store.as_ref()).await?);
             } else {
                 let (user, assistant) = (&exchange.user_message, &exchange.assistant_message);
-                let _ = writeln!(text, "user: {user}\nassistant: {assistant}");
+                text.push_str(&format!("user: {user}\nassistant: {assistant}\n"));
             }
         }
         let text = fenced(text.trim_end(), LONGEST_OUTPUT);
@@ -87,26 +84,26 @@ impl Tool for FetchConversationDetails {
 }
 
 /// Every message of an exchange.
-async fn transcript(exchange: &Exchange, context: &ToolContext) -> Result<String, ToolError> {
+async fn format_transcript(
+    exchange: &Exchange,
+    exchanges: &dyn memoir_store::Exchanges,
+) -> Result<String, ToolError> {
     let mut text = String::new();
-    for message in context.store.exchange_messages(exchange.id).await.map_err(failed)? {
-        let _ = match &message.body {
-            MessageBody::User { text: said } => writeln!(text, "user: {said}"),
-            MessageBody::Assistant { text: said, tool_calls } => {
-                let mut line = writeln!(text, "assistant: {said}");
+    for message in exchanges.exchange_messages(exchange.id).await? {
+        match &message.body {
+            MessageBody::User { text: prompt } => text.push_str(&format!("user: {prompt}\n")),
+            MessageBody::Assistant { text: answer, tool_calls } => {
+                text.push_str(&format!("assistant: {answer}\n"));
                 for call in tool_calls {
-                    line = writeln!(text, "assistant calls {}: {}", call.name, call.arguments);
+                    text.push_str(&format!("assistant calls {}: {}\n", call.name, call.arguments));
                 }
-                line
             }
-            MessageBody::Tool { tool_name, text: said, .. } => writeln!(text, "{tool_name} gives: {said}"),
-        };
+            MessageBody::Tool { tool_name, text: output, .. } => {
+                text.push_str(&format!("{tool_name} gives: {output}\n"));
+            }
+        }
     }
     Ok(text)
-}
-
-fn failed(error: memoir_store::StoreError) -> ToolError {
-    ToolError::Failed(error.to_string())
 }
 
 #[cfg(test)]

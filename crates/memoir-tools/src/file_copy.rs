@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
-    paths::{Both, two_paths},
+    paths::{PathPair, two_paths},
 };
 
 /// A file larger than this is copied by other means.
@@ -21,13 +21,13 @@ impl Tool for FileCopy {
     }
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
-        Ok(Both::of(arguments, context)?.plan("copy", Access::Read))
+        Ok(PathPair::parse(arguments, context)?.plan("copy", Access::Read))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let both = Both::of(&arguments, context)?;
+        let both = PathPair::parse(&arguments, context)?;
         both.target_is_free()?;
-        let Both { from, source, to, target } = both;
+        let PathPair { from, source, to, target } = both;
         let failed =
             |error: std::io::Error| ToolError::Failed(format!("cannot copy {from} to {to}: {error}"));
         let bytes = source.read(LARGEST_COPY).map_err(failed)?;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     Plan, Tool, ToolContext, ToolError, ToolOutput,
-    paths::{changes, one_path, place},
+    paths::{changes, locate, one_path},
 };
 
 pub(crate) struct FileDelete;
@@ -22,7 +22,7 @@ impl Tool for FileDelete {
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let (path, inside) = place(&arguments, context)?;
+        let (path, inside) = locate(&arguments, context)?;
         let failed = |error: std::io::Error| ToolError::Failed(format!("cannot delete {path}: {error}"));
         if inside.metadata().map_err(failed)?.is_dir() {
             return Err(ToolError::Failed(format!("{path} is a folder; dir_delete deletes folders")));

@@ -1,5 +1,7 @@
 //! `file_edit`: eight ways to change a part of a file.
 
+use std::ops::Range;
+
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
 use regex::RegexBuilder;
@@ -10,7 +12,7 @@ use crate::{
     Access, Plan, Tool, ToolContext, ToolError, ToolOutput, change,
     file_read::LARGEST_FILE,
     tool::{object, parse},
-    workspace::Inside,
+    workspace::WorkspacePath,
 };
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -67,17 +69,16 @@ impl Tool for FileEdit {
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
         let arguments: Arguments = parse(arguments)?;
-        let (inside, before, after) = edited(&arguments, context)?;
+        let PlannedEdit { file, before, after } = plan_edit(&arguments, context)?;
         let preview = change::diff(&arguments.path, &before, &after);
-        Ok(Plan::of(Access::Write(inside.real)).shown(preview))
+        Ok(Plan::new(Access::Write(file.real)).with_preview(preview))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let arguments: Arguments = parse(&arguments)?;
-        let (inside, before, after) = edited(&arguments, context)?;
+        let PlannedEdit { file, before, after } = plan_edit(&arguments, context)?;
         let path = &arguments.path;
-        inside
-            .write(after.as_bytes())
+        file.write(after.as_bytes())
             .map_err(|error| ToolError::Failed(format!("cannot write {path}: {error}")))?;
         let text = format!(
             "{path} is changed ({} lines)\n{}",
@@ -88,24 +89,31 @@ impl Tool for FileEdit {
     }
 }
 
-/// Where the file is, what it holds, and what it would hold.
-fn edited(arguments: &Arguments, context: &ToolContext) -> Result<(Inside, String, String), ToolError> {
+/// A file, its contents, and what the edit makes of them.
+struct PlannedEdit {
+    file: WorkspacePath,
+    before: String,
+    after: String,
+}
+
+/// Reads the file of a call and applies the edit without writing it.
+fn plan_edit(arguments: &Arguments, context: &ToolContext) -> Result<PlannedEdit, ToolError> {
     let path = &arguments.path;
-    let inside = context.workspace.inside(path)?;
-    let bytes = inside
-        .read(LARGEST_FILE)
-        .map_err(|error| ToolError::Failed(format!("cannot read {path}: {error}")))?;
+    let file = context.workspace.inside(path)?;
+    let bytes =
+        file.read(LARGEST_FILE).map_err(|error| ToolError::Failed(format!("cannot read {path}: {error}")))?;
     let before = String::from_utf8(bytes).map_err(|_| ToolError::Failed(format!("{path} is not text")))?;
     let after = apply(&before, arguments)?;
-    Ok((inside, before, after))
+    Ok(PlannedEdit { file, before, after })
 }
 
 fn apply(before: &str, arguments: &Arguments) -> Result<String, ToolError> {
     // A file keeps the line endings that it has.
-    let ending = if before.contains("\r\n") { "\r\n" } else { "\n" };
-    let text = match ending {
-        "\r\n" => arguments.text.replace("\r\n", "\n").replace('\n', "\r\n"),
-        _ => arguments.text.clone(),
+    let has_crlf = before.contains("\r\n");
+    let ending = if has_crlf { "\r\n" } else { "\n" };
+    let text = match has_crlf {
+        true => arguments.text.replace("\r\n", "\n").replace('\n', "\r\n"),
+        false => arguments.text.clone(),
     };
     let whole_lines =
         || if text.is_empty() || text.ends_with('\n') { text.clone() } else { format!("{text}{ending}") };
@@ -116,7 +124,7 @@ fn apply(before: &str, arguments: &Arguments) -> Result<String, ToolError> {
         }
         Operation::Prepend => (0, 0, whole_lines()),
         Operation::InsertAfter => {
-            let (_, end, _) = anchor(before, arguments, "")?;
+            let end = find_anchor(before, arguments, "")?.0.end;
             let rest = &before[end..];
             match rest.find('\n') {
                 Some(at) => (end + at + 1, end + at + 1, whole_lines()),
@@ -124,11 +132,14 @@ fn apply(before: &str, arguments: &Arguments) -> Result<String, ToolError> {
             }
         }
         Operation::InsertBefore => {
-            let (start, ..) = anchor(before, arguments, "")?;
+            let start = find_anchor(before, arguments, "")?.0.start;
             let start = before[..start].rfind('\n').map_or(0, |at| at + 1);
             (start, start, whole_lines())
         }
-        Operation::Replace => anchor(before, arguments, &text)?,
+        Operation::Replace => {
+            let (range, new) = find_anchor(before, arguments, &text)?;
+            (range.start, range.end, new)
+        }
         Operation::InsertLine => {
             let line = needed(arguments.line, "line")?;
             let (start, _) = lines(before, line, line, true)?;
@@ -159,8 +170,8 @@ fn needed<T>(value: Option<T>, name: &str) -> Result<T, ToolError> {
     value.ok_or_else(|| ToolError::Arguments(format!("this operation needs {name}")))
 }
 
-/// Where the one place is that the anchor means, and what `text` becomes there.
-fn anchor(before: &str, arguments: &Arguments, text: &str) -> Result<(usize, usize, String), ToolError> {
+/// Returns the only match of the anchor, and `text` with the groups of the match filled in.
+fn find_anchor(before: &str, arguments: &Arguments, text: &str) -> Result<(Range<usize>, String), ToolError> {
     let wanted = needed(arguments.anchor.as_deref(), "anchor")?;
     if wanted.is_empty() {
         return Err(ToolError::Arguments("an empty anchor is everywhere".into()));
@@ -190,7 +201,7 @@ fn anchor(before: &str, arguments: &Arguments, text: &str) -> Result<(usize, usi
         new.push_str(text);
     }
     let whole = first.get(0).map_or(0..0, |whole| whole.range());
-    Ok((whole.start, whole.end, new))
+    Ok((whole, new))
 }
 
 /// Where some lines begin and end. One past the last is a place too, for inserting.
@@ -220,7 +231,7 @@ mod tests {
     use super::*;
     use crate::testing::Bench;
 
-    async fn edit(content: &str, mut arguments: Value) -> Result<String, String> {
+    async fn edit(content: &str, mut arguments: Value) -> Result<String, ToolError> {
         let bench = Bench::new().await;
         bench.file("f", content);
         arguments["path"] = json!("f");
@@ -228,7 +239,7 @@ mod tests {
             Ok(_) => Ok(bench.read("f")),
             Err(error) => {
                 assert_eq!(bench.read("f"), content, "what fails changes nothing");
-                Err(error.to_string())
+                Err(error)
             }
         }
     }
@@ -251,7 +262,7 @@ mod tests {
             (json!({"operation": "replace_line", "line": 2, "text": "TWO"}), "one\nTWO\nthree\n"),
             (json!({"operation": "replace_range", "line": 1, "last_line": 2, "text": ""}), "three\n"),
         ] {
-            assert_eq!(edit(text, arguments.clone()).await.as_deref(), Ok(expected), "{arguments}");
+            assert_eq!(edit(text, arguments.clone()).await.unwrap(), expected, "{arguments}");
         }
     }
 
@@ -259,11 +270,11 @@ mod tests {
     async fn line_endings_and_a_missing_last_one_stay() {
         let edited =
             edit("a\r\nb\r\n", json!({"operation": "replace_line", "line": 2, "text": "x\ny"})).await;
-        assert_eq!(edited.as_deref(), Ok("a\r\nx\r\ny\r\n"));
+        assert_eq!(edited.unwrap(), "a\r\nx\r\ny\r\n");
         let edited = edit("a\nb", json!({"operation": "replace_line", "line": 2, "text": "c"})).await;
-        assert_eq!(edited.as_deref(), Ok("a\nc"));
+        assert_eq!(edited.unwrap(), "a\nc");
         let edited = edit("a\nb", json!({"operation": "append", "text": "c"})).await;
-        assert_eq!(edited.as_deref(), Ok("a\nb\nc"));
+        assert_eq!(edited.unwrap(), "a\nb\nc");
     }
 
     #[tokio::test]
@@ -286,7 +297,7 @@ mod tests {
             ),
             (json!({"operation": "explode", "text": "x"}), "the arguments do not fit"),
         ] {
-            let error = edit(text, arguments.clone()).await.unwrap_err();
+            let error = edit(text, arguments.clone()).await.unwrap_err().to_string();
             assert!(error.contains(said), "{arguments}: {error}");
         }
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
     tool::{object, parse},
-    walk::{shown, walk},
+    walk::{display_path, walk},
 };
 
 /// So many files at most.
@@ -46,16 +46,16 @@ impl Tool for FileGlob {
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
         let Arguments { path, .. } = parse(arguments)?;
-        Ok(Plan::of(Access::Read(context.workspace.inside(&path)?.real)))
+        Ok(Plan::new(Access::Read(context.workspace.inside(&path)?.real)))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Arguments { pattern, path } = parse(&arguments)?;
         let start = context.workspace.inside(&path)?;
         let mut found: Vec<String> = walk(&start, Some(&pattern), None)?
-            .filter(|met| !met.is_folder)
+            .filter(|entry| !entry.is_folder)
             .take(MOST + 1)
-            .map(|met| shown(&path, &met.relative))
+            .map(|entry| display_path(&path, &entry.relative))
             .collect();
         if found.is_empty() {
             return Ok(format!("No file matches {pattern}.").into());

@@ -1,7 +1,5 @@
 //! `file_grep`: lines of files that match, found by ripgrep's own searcher.
 
-use std::fmt::Write as _;
-
 use async_trait::async_trait;
 use grep_regex::RegexMatcherBuilder;
 use grep_searcher::{BinaryDetection, SearcherBuilder, sinks::Lossy};
@@ -13,8 +11,8 @@ use crate::{
     Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
     output::{LONGEST_OUTPUT, cap},
     tool::{object, parse},
-    walk::{shown, walk},
-    workspace::Inside,
+    walk::{display_path, walk},
+    workspace::WorkspacePath,
 };
 
 /// So many lines at most.
@@ -60,7 +58,7 @@ impl Tool for FileGrep {
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
         let Arguments { path, .. } = parse(arguments)?;
-        Ok(Plan::of(Access::Read(context.workspace.inside(&path)?.real)))
+        Ok(Plan::new(Access::Read(context.workspace.inside(&path)?.real)))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -72,7 +70,7 @@ impl Tool for FileGrep {
     }
 }
 
-fn search(start: &Inside, arguments: &Arguments) -> Result<String, ToolError> {
+fn search(start: &WorkspacePath, arguments: &Arguments) -> Result<String, ToolError> {
     let matcher = RegexMatcherBuilder::new()
         .case_insensitive(arguments.ignore_case)
         .size_limit(10 << 20)
@@ -83,33 +81,37 @@ fn search(start: &Inside, arguments: &Arguments) -> Result<String, ToolError> {
     let is_file = start.metadata().map_err(failed)?.is_file();
     let mut searcher = SearcherBuilder::new().binary_detection(BinaryDetection::quit(0)).build();
     let (mut text, mut count) = (String::new(), 0);
-    let mut look_into = |name: &str, file: std::fs::File| {
+    let mut look_into = |name: &str, file: &std::fs::File| {
         let sink = Lossy(|number, line: &str| {
             let line = line.trim_end();
             let cut = line.char_indices().nth(LONGEST_LINE).map_or(line, |(end, _)| &line[..end]);
             count += 1;
             if count <= MOST {
-                let _ = writeln!(text, "{name}:{number}: {cut}");
+                text.push_str(&format!("{name}:{number}: {cut}\n"));
             }
             Ok(count <= MOST)
         });
-        // What cannot be read is passed by.
-        let _ = searcher.search_file(&matcher, &file, sink);
+        if let Err(error) = searcher.search_file(&matcher, file, sink) {
+            // Files that cannot be read are skipped, as ripgrep does.
+            tracing::debug!(file = name, %error, "a file was skipped");
+        }
         count <= MOST
     };
     if is_file {
-        look_into(&arguments.path, start.open().map_err(failed)?);
+        look_into(&arguments.path, &start.open().map_err(failed)?);
     } else {
-        for met in walk(start, arguments.glob.as_deref(), None)?.filter(|met| !met.is_folder) {
+        for entry in walk(start, arguments.glob.as_deref(), None)?.filter(|entry| !entry.is_folder) {
             // Through the open folder: what was put in the way since is not followed.
-            let Ok(file) = start.below(&met.relative).open() else { continue };
-            if !look_into(&shown(&arguments.path, &met.relative), file) {
-                break;
+            let name = display_path(&arguments.path, &entry.relative);
+            match start.below(&entry.relative).open() {
+                Ok(file) if look_into(&name, &file) => {}
+                Ok(_) => break,
+                Err(error) => tracing::debug!(file = name, %error, "a file was skipped"),
             }
         }
     }
     if count > MOST {
-        let _ = writeln!(text, "[cut: the first {MOST} lines shown]");
+        text.push_str(&format!("[cut: the first {MOST} lines shown]\n"));
     }
     match text.is_empty() {
         true => Ok(format!("Nothing matches {}.", arguments.pattern)),

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
-    paths::{Both, two_paths},
+    paths::{PathPair, two_paths},
 };
 
 pub(crate) struct FileMove;
@@ -21,13 +21,13 @@ impl Tool for FileMove {
     }
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
-        Ok(Both::of(arguments, context)?.plan("move", Access::Write))
+        Ok(PathPair::parse(arguments, context)?.plan("move", Access::Write))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let both = Both::of(&arguments, context)?;
+        let both = PathPair::parse(&arguments, context)?;
         both.target_is_free()?;
-        let Both { from, source, to, target } = both;
+        let PathPair { from, source, to, target } = both;
         let failed =
             |error: std::io::Error| ToolError::Failed(format!("cannot move {from} to {to}: {error}"));
         target.create_parent().and_then(|()| source.rename_to(&target)).map_err(failed)?;

@@ -11,7 +11,7 @@ use crate::{
     Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
     output::{LONGEST_OUTPUT, cap},
     tool::{object, parse},
-    workspace::{NONBLOCKING, Place, read_file},
+    workspace::{NONBLOCKING, PathLocation, read_file},
 };
 
 /// A file larger than this is not read into memory.
@@ -46,20 +46,20 @@ impl Tool for FileRead {
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
         let Arguments { path, .. } = parse(arguments)?;
-        Ok(match context.workspace.place(&path)? {
-            Place::Inside(inside) => Plan::of(Access::Read(inside.real)),
-            Place::Outside(real) => {
-                Plan::of(Access::ReadOutside(real.clone())).shown(real.display().to_string())
+        Ok(match context.workspace.locate(&path)? {
+            PathLocation::Inside(inside) => Plan::new(Access::Read(inside.real)),
+            PathLocation::Outside(real) => {
+                Plan::new(Access::ReadOutside(real.clone())).with_preview(real.display().to_string())
             }
         })
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Arguments { path, first_line, last_line } = parse(&arguments)?;
-        let read = match context.workspace.place(&path)? {
-            Place::Inside(inside) => inside.read(LARGEST_FILE),
+        let read = match context.workspace.locate(&path)? {
+            PathLocation::Inside(inside) => inside.read(LARGEST_FILE),
             // Whoever runs this has asked.
-            Place::Outside(real) => {
+            PathLocation::Outside(real) => {
                 let file = std::fs::OpenOptions::new().read(true).custom_flags(NONBLOCKING).open(real);
                 file.and_then(|file| read_file(file, LARGEST_FILE))
             }

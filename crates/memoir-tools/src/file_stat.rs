@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     Plan, Tool, ToolContext, ToolError, ToolOutput,
-    paths::{one_path, place, reads},
+    paths::{locate, one_path, reads},
 };
 
 pub(crate) struct FileStat;
@@ -26,7 +26,7 @@ impl Tool for FileStat {
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let (path, inside) = place(&arguments, context)?;
+        let (path, inside) = locate(&arguments, context)?;
         let failed = |error: std::io::Error| ToolError::Failed(format!("cannot look at {path}: {error}"));
         let metadata = inside.metadata().map_err(failed)?;
         let kind = if metadata.is_dir() {

@@ -49,21 +49,21 @@ impl Tool for FileTree {
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
         let Arguments { path, .. } = parse(arguments)?;
-        Ok(Plan::of(Access::Read(context.workspace.inside(&path)?.real)))
+        Ok(Plan::new(Access::Read(context.workspace.inside(&path)?.real)))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Arguments { path, depth } = parse(&arguments)?;
         let start = context.workspace.inside(&path)?;
         let mut lines = vec![format!("{path}/")];
-        for met in walk(&start, None, Some(depth.unwrap_or(USUAL_DEPTH)))? {
+        for entry in walk(&start, None, Some(depth.unwrap_or(USUAL_DEPTH)))? {
             if lines.len() > MOST {
                 lines.push(format!("[cut: the first {MOST} entries shown]"));
                 break;
             }
-            let name = met.relative.file_name().unwrap_or_default().to_string_lossy();
-            let slash = if met.is_folder { "/" } else { "" };
-            lines.push(format!("{}{name}{slash}", "  ".repeat(met.depth)));
+            let name = entry.relative.file_name().unwrap_or_default().to_string_lossy();
+            let slash = if entry.is_folder { "/" } else { "" };
+            lines.push(format!("{}{name}{slash}", "  ".repeat(entry.depth)));
         }
         Ok(lines.join("\n").into())
     }

@@ -9,7 +9,7 @@ use crate::{
     Access, Plan, Tool, ToolContext, ToolError, ToolOutput, change,
     file_read::LARGEST_FILE,
     tool::{object, parse},
-    workspace::Inside,
+    workspace::WorkspacePath,
 };
 
 #[derive(Deserialize)]
@@ -22,7 +22,7 @@ struct Arguments {
 pub(crate) struct FileWrite;
 
 /// What a file holds, if it is text and there is one.
-fn before(inside: &Inside) -> String {
+fn before(inside: &WorkspacePath) -> String {
     inside.read(LARGEST_FILE).ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
 }
 
@@ -54,7 +54,7 @@ impl Tool for FileWrite {
                 "{path} is replaced, whose {bytes} bytes are not text or too many to show\n{preview}"
             );
         }
-        Ok(Plan::of(Access::Write(inside.real)).shown(preview))
+        Ok(Plan::new(Access::Write(inside.real)).with_preview(preview))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {

@@ -15,7 +15,7 @@ const NEWEST: ABI = ABI::V5;
 const DEVICES: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
 
 /// Whether the kernel has Landlock.
-pub(crate) fn is_there() -> bool {
+pub(crate) fn is_supported() -> bool {
     Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_write(ABI::V1))
@@ -43,7 +43,7 @@ pub fn become_confined(arguments: impl Iterator<Item = OsString>) -> io::Error {
         return error.into();
     }
     // Where there is no Landlock, the parent has said so.
-    if is_there()
+    if is_supported()
         && let Err(error) = confine(&folders)
     {
         return io::Error::other(error);

@@ -1,8 +1,8 @@
-//! What a model may do: one trait, one file per tool, one list.
+//! The tools that a model may call: one trait, one file per tool, one list.
 //!
-//! A tool takes JSON arguments and gives text. What goes wrong is text too, since the model is the one who
-//! can do something about it. Before it runs, a call tells what it would touch ([`Plan`]); this crate decides nothing about
-//! who may call what, but confines whoever does: files to the workspace, commands to what [`Sandbox`] lets them.
+//! A [`Tool`] takes JSON arguments and returns text. Errors are text too, because the model is the one that can react to
+//! them. Before it runs, a call describes what it would touch ([`Plan`]). This crate does not decide which calls are
+//! allowed, but it confines them: files to the [`Workspace`], commands to what the [`Sandbox`] permits.
 
 mod agent_summarizer;
 mod change;
@@ -36,6 +36,7 @@ mod list;
 mod output;
 mod paths;
 mod plan;
+mod process_tree;
 mod run_subagent;
 mod sandbox;
 mod search_internet;
@@ -44,20 +45,23 @@ mod skill;
 #[cfg(test)]
 mod testing;
 mod tool;
+mod variables;
 mod walk;
 mod workspace;
 
 pub use agent_summarizer::Summarizing;
 pub use context::ToolContext;
 pub use core_memory::{Editing, edit_core_memory};
-pub use error::ToolError;
+pub use error::{DelegationError, ToolError, UnknownTool};
 pub use landlock::become_confined;
 pub use list::ToolSet;
 pub use output::{LONGEST_OUTPUT, cap};
 pub use plan::{Access, Plan};
+pub use process_tree::{end_children, spawn_registered};
 pub use run_subagent::{Delegating, Delegation};
-pub use sandbox::{CONFINED, Sandbox, Variables, end_children, keeping};
-pub use search_internet::Search;
+pub use sandbox::{CONFINED, Sandbox};
+pub use search_internet::{Search, SearchError};
 pub use skill::{Skill, Skills};
 pub use tool::{Tool, ToolOutput};
+pub use variables::Variables;
 pub use workspace::Workspace;

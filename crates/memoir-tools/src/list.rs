@@ -6,14 +6,14 @@ use memoir_core::ToolSpec;
 use serde_json::Value;
 
 use crate::{
-    Plan, Skills, Summarizing, Tool, ToolContext, ToolError, ToolOutput, agent_summarizer::AgentSummarizer,
-    core_memory::CoreMemory, database_message::DatabaseMessage, database_query::DatabaseQuery,
-    database_schema::DatabaseSchema, database_tables::DatabaseTables, dir_create::DirCreate,
-    dir_delete::DirDelete, dir_list::DirList, execute_bash::ExecuteBash, execute_python::ExecutePython,
-    fetch_conversation_details::FetchConversationDetails, fetch_document::FetchDocument, file_copy::FileCopy,
-    file_delete::FileDelete, file_edit::FileEdit, file_glob::FileGlob, file_grep::FileGrep,
-    file_move::FileMove, file_read::FileRead, file_stat::FileStat, file_tree::FileTree,
-    file_write::FileWrite, run_subagent::RunSubagent, search_internet::SearchInternet,
+    Plan, Skills, Summarizing, Tool, ToolContext, ToolError, ToolOutput, UnknownTool,
+    agent_summarizer::AgentSummarizer, core_memory::CoreMemoryTool, database_message::DatabaseMessage,
+    database_query::DatabaseQuery, database_schema::DatabaseSchema, database_tables::DatabaseTables,
+    dir_create::DirCreate, dir_delete::DirDelete, dir_list::DirList, execute_bash::ExecuteBash,
+    execute_python::ExecutePython, fetch_conversation_details::FetchConversationDetails,
+    fetch_document::FetchDocument, file_copy::FileCopy, file_delete::FileDelete, file_edit::FileEdit,
+    file_glob::FileGlob, file_grep::FileGrep, file_move::FileMove, file_read::FileRead, file_stat::FileStat,
+    file_tree::FileTree, file_write::FileWrite, run_subagent::RunSubagent, search_internet::SearchInternet,
     search_memory::SearchMemory, skill::LoadSkill,
 };
 
@@ -24,7 +24,7 @@ pub struct ToolSet {
 }
 
 impl ToolSet {
-    /// Every tool that needs nothing set up. To add one, write its file and add its line here.
+    /// Returns every tool that needs no configuration. To add one, write its file and add its line here.
     pub fn all() -> Self {
         Self {
             tools: vec![
@@ -51,18 +51,18 @@ impl ToolSet {
                 Arc::new(SearchMemory),
                 Arc::new(FetchConversationDetails),
                 Arc::new(FetchDocument),
-                Arc::new(CoreMemory),
+                Arc::new(CoreMemoryTool),
                 Arc::new(RunSubagent),
             ],
         }
     }
 
-    /// A set of one's own.
-    pub fn of(tools: Vec<Arc<dyn Tool>>) -> Self {
+    /// Creates a set of the given tools.
+    pub fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
         Self { tools }
     }
 
-    /// With one more. Of two with one name the first counts: no provider takes both.
+    /// Adds a tool. Does nothing if there is one of that name: providers refuse two tools with one name.
     pub fn with(mut self, tool: Arc<dyn Tool>) -> Self {
         let name = tool.spec().name;
         if self.tools.iter().all(|known| known.spec().name != name) {
@@ -71,17 +71,21 @@ impl ToolSet {
         self
     }
 
-    /// Without one.
+    /// Returns the set without the named tool.
     pub fn without(&self, name: &str) -> Self {
         let others = self.tools.iter().filter(|tool| tool.spec().name != name);
         Self { tools: others.cloned().collect() }
     }
 
-    /// These alone; the name of one that there is not is an error.
-    pub fn only(&self, names: &[String]) -> Result<Self, String> {
+    /// Returns the set of the named tools.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no tool of one of the names.
+    pub fn only(&self, names: &[String]) -> Result<Self, UnknownTool> {
         let find = |name: &String| {
             let known = self.tools.iter().find(|tool| tool.spec().name == name.as_str());
-            known.cloned().ok_or_else(|| format!("there is no tool {name}"))
+            known.cloned().ok_or_else(|| UnknownTool(name.clone()))
         };
         let mut unique: Vec<&String> = Vec::new();
         for name in names {
@@ -97,22 +101,26 @@ impl ToolSet {
         self.with(Arc::new(AgentSummarizer(summaries)))
     }
 
-    /// With skills, if there are any.
+    /// Adds the tool that loads skills, if there are any.
     pub fn with_skills(self, skills: &Skills) -> Self {
         if skills.all.is_empty() { self } else { self.with(Arc::new(LoadSkill(skills.clone()))) }
     }
 
-    /// How the tools are described, in the order of the list.
+    /// Returns the descriptions of the tools, in the order of the list.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.iter().map(|tool| tool.spec()).collect()
     }
 
-    /// Whether others than the user and this program have written something of that.
+    /// Returns whether any description was written by someone other than the user and this program.
     pub fn are_described_by_others(&self) -> bool {
         self.tools.iter().any(|tool| tool.is_described_by_others())
     }
 
-    /// What a call would do.
+    /// Returns what a call would do.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such tool or the arguments are invalid.
     pub async fn plan(
         &self,
         name: &str,
@@ -123,6 +131,10 @@ impl ToolSet {
     }
 
     /// Runs the tool called `name`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such tool, the arguments are invalid, or the tool fails.
     pub async fn run(
         &self,
         name: &str,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     Access, Plan, ToolContext, ToolError,
     tool::{object, parse},
-    workspace::Inside,
+    workspace::WorkspacePath,
 };
 
 /// The arguments of a tool that takes one path.
@@ -24,7 +24,7 @@ pub(crate) fn one_path(name: &'static str, description: &'static str) -> ToolSpe
 }
 
 /// The path of a call, and where it leads.
-pub(crate) fn place(arguments: &Value, context: &ToolContext) -> Result<(String, Inside), ToolError> {
+pub(crate) fn locate(arguments: &Value, context: &ToolContext) -> Result<(String, WorkspacePath), ToolError> {
     let OnePath { path } = parse(arguments)?;
     let inside = context.workspace.inside(&path)?;
     Ok((path, inside))
@@ -32,13 +32,13 @@ pub(crate) fn place(arguments: &Value, context: &ToolContext) -> Result<(String,
 
 /// The plan of a call that reads what is there.
 pub(crate) fn reads(arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
-    Ok(Plan::of(Access::Read(place(arguments, context)?.1.real)))
+    Ok(Plan::new(Access::Read(locate(arguments, context)?.1.real)))
 }
 
 /// The plan of a call that changes what is there; `verb` says how.
 pub(crate) fn changes(verb: &str, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
-    let (path, inside) = place(arguments, context)?;
-    Ok(Plan::of(Access::Write(inside.real)).shown(format!("{verb} {path}")))
+    let (path, inside) = locate(arguments, context)?;
+    Ok(Plan::new(Access::Write(inside.real)).with_preview(format!("{verb} {path}")))
 }
 
 /// The arguments of a tool that takes two.
@@ -58,16 +58,16 @@ pub(crate) fn two_paths(name: &'static str, description: &'static str) -> ToolSp
     ToolSpec::new(name, description, object(paths, &["from", "to"]))
 }
 
-/// Both paths of a call, and where they lead.
-pub(crate) struct Both {
+/// The two paths of a call, and where they lead.
+pub(crate) struct PathPair {
     pub(crate) from: String,
-    pub(crate) source: Inside,
+    pub(crate) source: WorkspacePath,
     pub(crate) to: String,
-    pub(crate) target: Inside,
+    pub(crate) target: WorkspacePath,
 }
 
-impl Both {
-    pub(crate) fn of(arguments: &Value, context: &ToolContext) -> Result<Self, ToolError> {
+impl PathPair {
+    pub(crate) fn parse(arguments: &Value, context: &ToolContext) -> Result<Self, ToolError> {
         let TwoPaths { from, to } = parse(arguments)?;
         let (source, target) = (context.workspace.inside(&from)?, context.workspace.inside(&to)?);
         Ok(Self { from, source, to, target })

@@ -56,12 +56,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// A plan that touches one thing.
-    pub(crate) fn of(access: Access) -> Self {
+    /// Creates a plan with one access and no preview.
+    pub(crate) fn new(access: Access) -> Self {
         Self { accesses: vec![access], preview: String::new() }
     }
 
-    pub(crate) fn shown(mut self, preview: impl Into<String>) -> Self {
+    pub(crate) fn with_preview(mut self, preview: impl Into<String>) -> Self {
         self.preview = preview.into();
         self
     }
@@ -89,15 +89,15 @@ mod tests {
 
     #[test]
     fn the_same_path_and_commands_conflict_and_reading_does_not() {
-        let write = |path: &str| Plan::of(Access::Write(path.into()));
-        let read = |path: &str| Plan::of(Access::Read(path.into()));
-        let run = Plan::of(Access::Run("ls".into()));
+        let write = |path: &str| Plan::new(Access::Write(path.into()));
+        let read = |path: &str| Plan::new(Access::Read(path.into()));
+        let run = Plan::new(Access::Run("ls".into()));
         assert!(write("/w/a").conflicts_with(&read("/w/a")));
         assert!(write("/w").conflicts_with(&read("/w/a/b")) && read("/w").conflicts_with(&write("/w/a")));
         assert!(!write("/w/a").conflicts_with(&write("/w/ab")), "by whole names");
         assert!(!read("/w/a").conflicts_with(&read("/w/a")));
         assert!(run.conflicts_with(&run) && run.conflicts_with(&read("/w/a")));
-        let memory = Plan::of(Access::Memory);
+        let memory = Plan::new(Access::Memory);
         assert!(memory.conflicts_with(&memory) && !memory.conflicts_with(&run));
         assert!(!Plan::default().conflicts_with(&run));
     }

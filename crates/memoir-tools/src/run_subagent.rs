@@ -1,4 +1,4 @@
-//! `run_subagent`: handing a bounded piece of work to someone with a context of his own.
+//! `run_subagent`: hands a bounded task to an agent with a context of its own.
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
@@ -6,12 +6,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
+    Access, DelegationError, Plan, Tool, ToolContext, ToolError, ToolOutput,
     output::{LONGEST_OUTPUT, cap},
     tool::{object, parse},
 };
 
-/// A piece of work.
+/// A task for a sub-agent.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Delegation {
@@ -25,11 +25,15 @@ pub struct Delegation {
     pub budget_usd: Option<f64>,
 }
 
-/// Whoever has sub-agents.
+/// Runs sub-agents.
 #[async_trait]
 pub trait Delegating: Send + Sync {
-    /// Has a piece of work done, and gives back the report.
-    async fn delegate(&self, work: Delegation) -> Result<String, String>;
+    /// Runs a sub-agent and returns its report.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a tool is unknown or the sub-agent fails.
+    async fn delegate(&self, work: Delegation) -> Result<String, DelegationError>;
 }
 
 pub(crate) struct RunSubagent;
@@ -65,7 +69,7 @@ impl Tool for RunSubagent {
         if work.max_turns == Some(0) {
             return Err(ToolError::Arguments("max_turns must be at least 1".into()));
         }
-        Ok(Plan::of(Access::Subagent))
+        Ok(Plan::new(Access::Subagent))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -73,7 +77,7 @@ impl Tool for RunSubagent {
         let Some(delegate) = &context.delegate else {
             return Err(ToolError::Failed("there are no sub-agents here".into()));
         };
-        let report = delegate.delegate(work).await.map_err(ToolError::Failed)?;
+        let report = delegate.delegate(work).await?;
         Ok(format!("The sub-agent reports:\n\n{}", cap(&report, LONGEST_OUTPUT)).into())
     }
 }

@@ -1,30 +1,26 @@
-//! Running commands: in a process group of their own, without keys in their environment, ended whole, and confined by Landlock
-//! where the kernel has it.
+//! Runs commands: in a process group of their own, without keys in their environment, ended with all their children, and
+//! confined by Landlock where the kernel supports it.
 //!
-//! Landlock is put on by a process that becomes the command: ours, started once more with [`CONFINED`]. So no code runs
-//! between fork and exec.
+//! The confinement is applied by a process that becomes the command: this program, started again with [`CONFINED`]. So no
+//! code runs between fork and exec. The caller provides the path of the program, the environment and the directory for
+//! temporary files; this crate does not read them from its own process.
 
 use std::{
-    collections::HashSet,
-    ffi::{OsStr, OsString},
     io,
     path::{Path, PathBuf},
     process::Stdio,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use memoir_redact::redact;
-use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process, kill_process_group,
-    set_child_subreaper, waitid, waitpid,
-};
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _},
     process::Command,
 };
 
-use crate::{ToolError, Workspace};
+use crate::{
+    ToolError, Variables, Workspace,
+    process_tree::{Leader, ProcessTree, spawn_registered},
+};
 
 /// The first argument that makes our program confine itself and become a command.
 pub const CONFINED: &str = "__confined";
@@ -32,76 +28,23 @@ pub const CONFINED: &str = "__confined";
 /// How commands are run.
 #[derive(Debug, Clone, Default)]
 pub struct Sandbox {
-    /// Our program, which confines itself and becomes the command; without it commands run unconfined.
+    /// The path of this program, which confines itself and becomes the command. Without it commands run unconfined.
     pub helper: Option<PathBuf>,
-    /// What commands find in their environment.
+    /// The environment of commands.
     pub variables: Variables,
-    /// Where they may write besides the workspace.
+    /// A directory outside the workspace in which commands may write.
     pub temporary: Option<PathBuf>,
 }
 
-/// What commands find in their environment: everything but keys. Looking for them takes a few milliseconds, and is left until
-/// something is run.
-#[derive(Debug, Clone, Default)]
-pub struct Variables(Arc<Unscrubbed>);
-
-#[derive(Debug, Default)]
-struct Unscrubbed {
-    all: Vec<(OsString, OsString)>,
-    known_keys: Vec<String>,
-    without_keys: OnceLock<Vec<(OsString, OsString)>>,
-}
-
-impl Variables {
-    /// Of `all`, those that do not look like a key by name or by value, and are not among `known_keys`.
-    pub fn without_keys(all: impl Iterator<Item = (OsString, OsString)>, known_keys: Vec<String>) -> Self {
-        Self(Arc::new(Unscrubbed { all: all.collect(), known_keys, without_keys: OnceLock::new() }))
-    }
-
-    /// Those that are left.
-    pub fn get(&self) -> &[(OsString, OsString)] {
-        let Unscrubbed { all, known_keys, without_keys } = self.0.as_ref();
-        without_keys.get_or_init(|| {
-            let is_key = |name: &OsStr| known_keys.iter().any(|known| name == OsStr::new(known));
-            let harmless =
-                |(name, value): &&(OsString, OsString)| !is_key(name) && !looks_like_a_key(name, value);
-            all.iter().filter(harmless).cloned().collect()
-        })
-    }
-}
-
-fn looks_like_a_key(name: &OsStr, value: &OsStr) -> bool {
-    const TELLING: [&str; 11] = [
-        "KEY",
-        "TOKEN",
-        "SECRET",
-        "PASS",
-        "_PWD",
-        "_PAT",
-        "CREDENTIAL",
-        "AUTH",
-        "COOKIE",
-        "SESSION",
-        "PRIVATE",
-    ];
-    // These tell where something is, and are of use to commands.
-    const HARMLESS: [&str; 4] = ["SSH_AUTH_SOCK", "XDG_SESSION_ID", "XDG_SESSION_TYPE", "DESKTOP_SESSION"];
-    let upper = name.to_string_lossy().to_uppercase();
-    let telling = TELLING.iter().any(|word| upper.contains(word)) && !HARMLESS.contains(&upper.as_str());
-    // Some are told by what they are called together with what they are.
-    let whole = format!("{}={}", name.to_string_lossy(), value.to_string_lossy());
-    telling || !redact(&whole).findings.is_empty()
-}
-
-/// What came of a command.
-pub(crate) struct Ran {
+/// The result of a command.
+pub(crate) struct CommandOutput {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
     /// How it ended.
-    pub(crate) end: End,
+    pub(crate) end: CommandEnd,
 }
 
-pub(crate) enum End {
+pub(crate) enum CommandEnd {
     Code(i32),
     Signal,
     TimedOut,
@@ -111,14 +54,18 @@ pub(crate) enum End {
 const MOST_READ: usize = 1 << 20;
 
 impl Sandbox {
-    /// Runs a program to its end, or for `patience`.
+    /// Runs a program until it ends, at most for `patience`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the program cannot be started. A program that fails or is ended is a result.
     pub(crate) async fn run(
         &self,
         workspace: &Workspace,
         program: &str,
         arguments: &[&str],
         patience: Duration,
-    ) -> Result<Ran, ToolError> {
+    ) -> Result<CommandOutput, ToolError> {
         let failed = |error: io::Error| ToolError::Failed(format!("cannot run {program}: {error}"));
         let mut command = self.command(workspace, program, arguments);
         command
@@ -133,15 +80,15 @@ impl Sandbox {
             // The helper makes a session of its own, which is more.
             command.process_group(0);
         }
-        let mut family = Family::expect().map_err(failed)?;
-        let mut child = keeping(|| command.spawn(), tokio::process::Child::id).map_err(failed)?;
-        family.leader = child.id();
+        let mut processes = ProcessTree::prepare().map_err(failed)?;
+        let mut child = spawn_registered(|| command.spawn(), tokio::process::Child::id).map_err(failed)?;
+        processes.leader = child.id();
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let outcome = tokio::time::timeout(patience, async {
             let (stdout, stderr, status) = tokio::join!(read(stdout), read(stderr), async {
                 let status = child.wait().await;
-                // Whoever is left holds the pipes open.
-                family.end(Leader::Gone);
+                // Processes that are left would hold the pipes open.
+                processes.end(Leader::Ended);
                 status
             });
             (stdout, stderr, status)
@@ -149,12 +96,12 @@ impl Sandbox {
         .await;
         match outcome {
             Ok((stdout, stderr, status)) => {
-                let end = status.map_err(failed)?.code().map_or(End::Signal, End::Code);
-                Ok(Ran { stdout, stderr, end })
+                let end = status.map_err(failed)?.code().map_or(CommandEnd::Signal, CommandEnd::Code);
+                Ok(CommandOutput { stdout, stderr, end })
             }
             Err(_) => {
-                family.end(Leader::There);
-                Ok(Ran { stdout: String::new(), stderr: String::new(), end: End::TimedOut })
+                processes.end(Leader::Running);
+                Ok(CommandOutput { stdout: String::new(), stderr: String::new(), end: CommandEnd::TimedOut })
             }
         }
     }
@@ -175,129 +122,30 @@ impl Sandbox {
         command
     }
 
-    /// Whether commands are confined here.
+    /// Returns whether commands are confined.
     pub fn confines(&self) -> bool {
-        self.helper.is_some() && crate::landlock::is_there()
+        self.helper.is_some() && crate::landlock::is_supported()
     }
 }
 
 async fn read(pipe: Option<impl AsyncRead + Unpin>) -> String {
     let Some(mut pipe) = pipe else { return String::new() };
-    let (mut kept, mut buffer) = (Vec::new(), vec![0; 16 * 1024]);
-    // A pipe that breaks is at its end.
-    while let Ok(count @ 1..) = pipe.read(&mut buffer).await {
-        let room = MOST_READ.saturating_sub(kept.len()).min(count);
-        kept.extend_from_slice(&buffer[..room]);
-    }
-    String::from_utf8_lossy(&kept).into_owned()
-}
-
-/// Children of ours that are meant to be there.
-static KNOWN: Mutex<Option<HashSet<u32>>> = Mutex::new(None);
-
-/// Starts a child that may stay until it is over. Nobody takes it for a stray meanwhile.
-pub fn keeping<T, E>(
-    start: impl FnOnce() -> Result<T, E>,
-    pid: impl FnOnce(&T) -> Option<u32>,
-) -> Result<T, E> {
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let child = start()?;
-    known.get_or_insert_default().extend(pid(&child));
-    Ok(child)
-}
-
-/// Ends all of them: the program ends.
-pub fn end_children() {
-    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
-    for child in known.into_iter().filter_map(|pid| i32::try_from(pid).ok().and_then(Pid::from_raw)) {
-        // One that is over already is not there.
-        let _ = kill_process(child, Signal::KILL);
-    }
-}
-
-/// Whether the one who began is still there to be ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Leader {
-    There,
-    /// It is over, and was waited for.
-    Gone,
-}
-
-/// How long ending a family may take.
-const LONGEST_END: Duration = Duration::from_secs(5);
-
-/// A command and all that it starts. When this ends, so do they: the process group, and whoever left it. Orphans come to us
-/// and are told from our own by not having been there before.
-struct Family {
-    leader: Option<u32>,
-    before: HashSet<u32>,
-}
-
-impl Family {
-    fn expect() -> io::Result<Self> {
-        // Orphans of our children become our children.
-        set_child_subreaper(Some(getpid()))?;
-        Ok(Self { leader: None, before: children() })
-    }
-
-    /// Ends them, once: afterwards the leader's number may be anybody's.
-    fn end(&mut self, state: Leader) {
-        let pid = |number: u32| i32::try_from(number).ok().and_then(Pid::from_raw);
-        let Some(number) = self.leader.take() else { return };
-        if let Some(leader) = pid(number) {
-            // A group that is empty is not there.
-            let _ = kill_process_group(leader, Signal::KILL);
-            if state == Leader::There {
-                // Its children come to us when it is really gone.
-                let _ = kill_process(leader, Signal::KILL);
-                let _ = waitid(WaitId::Pid(leader), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+    let (mut output, mut buffer) = (Vec::new(), vec![0; 16 * 1024]);
+    loop {
+        match pipe.read(&mut buffer).await {
+            Ok(0) => break,
+            Ok(count) => {
+                let room = MOST_READ.saturating_sub(output.len()).min(count);
+                output.extend_from_slice(&buffer[..room]);
             }
-        }
-        // Each generation that is killed gives its children to us.
-        let deadline = Instant::now() + LONGEST_END;
-        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = known.get_or_insert_default();
-        known.remove(&number);
-        if state == Leader::There {
-            // It is still ours to wait for.
-            self.before.insert(number);
-        }
-        while Instant::now() < deadline {
-            let strays: Vec<u32> = children()
-                .into_iter()
-                .filter(|child| !known.contains(child) && !self.before.contains(child))
-                .collect();
-            if strays.is_empty() {
+            Err(error) => {
+                // What was read so far is still of use to the model.
+                tracing::debug!(%error, "the output of a command was not read to its end");
                 break;
             }
-            for stray in strays.into_iter().filter_map(pid) {
-                let _ = kill_process(stray, Signal::KILL);
-                let _ = waitpid(Some(stray), WaitOptions::empty());
-            }
         }
     }
-}
-
-impl Drop for Family {
-    fn drop(&mut self) {
-        self.end(Leader::There);
-    }
-}
-
-/// The children of this process, as far as they can be told.
-fn children() -> HashSet<u32> {
-    let own = getpid().as_raw_nonzero().get().to_string();
-    let Ok(processes) = std::fs::read_dir("/proc") else { return HashSet::new() };
-    let number = |name: &OsStr| name.to_str()?.parse::<u32>().ok();
-    processes
-        .filter_map(|entry| number(&entry.ok()?.file_name()))
-        .filter(|pid| {
-            // The name of a command is in brackets, and may have anything in it.
-            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-            let after = stat.rsplit_once(')').map(|(_, after)| after).unwrap_or_default();
-            after.split_whitespace().nth(1) == Some(own.as_str())
-        })
-        .collect()
+    String::from_utf8_lossy(&output).into_owned()
 }
 
 #[cfg(test)]
@@ -307,7 +155,7 @@ mod tests {
     use super::*;
     use crate::testing::Bench;
 
-    async fn run(bench: &Bench, script: &str, patience: Duration) -> Ran {
+    async fn run(bench: &Bench, script: &str, patience: Duration) -> CommandOutput {
         let sandbox = Sandbox { variables: crate::testing::path(), ..Sandbox::default() };
         sandbox.run(&bench.context.workspace, "bash", &["-c", script], patience).await.unwrap()
     }
@@ -321,7 +169,7 @@ mod tests {
         let bench = Bench::new().await;
         let ran =
             run(&bench, "setsid sleep 300 >/dev/null 2>&1 & echo $!; exit 3", Duration::from_secs(20)).await;
-        assert!(matches!(ran.end, End::Code(3)));
+        assert!(matches!(ran.end, CommandEnd::Code(3)));
         assert!(!is_there(&ran.stdout), "{}", ran.stdout);
         // One that has two generations, and cleans its environment.
         let ran = run(
@@ -339,7 +187,7 @@ mod tests {
         let bench = Bench::new().await;
         for script in ["sleep 300 & echo $! > pid; wait", "setsid sleep 300 & echo $! > pid; wait"] {
             let ran = run(&bench, script, Duration::from_millis(300)).await;
-            assert!(matches!(ran.end, End::TimedOut));
+            assert!(matches!(ran.end, CommandEnd::TimedOut));
             assert!(!is_there(&bench.read("pid")), "{script}");
         }
         // Forty generations, each in a session of its own.
@@ -355,28 +203,5 @@ mod tests {
         let running = run(&bench, "setsid sleep 300 & echo $! > pid; sleep 300", Duration::from_secs(60));
         assert!(tokio::time::timeout(Duration::from_millis(400), running).await.is_err());
         assert!(!is_there(&bench.read("pid")));
-    }
-
-    #[test]
-    fn keys_do_not_reach_commands() {
-        let variables = [
-            ("PATH", "/bin"),
-            ("OPENAI_API_KEY", "x"),
-            ("MY_TOKEN", "x"),
-            ("DB_PASSWORD", "x"),
-            ("HARMLESS", "sk-ant-api03-aB3dE6gH9jKmN2pQ5rSt"),
-            ("HOME", "/home/me"),
-            ("DATABASE_URL", "postgres://me:pw@db/x"),
-            ("SSH_AUTH_SOCK", "/run/s"),
-            ("MY_LLM", "x"),
-            ("MYSQL_PWD", "x"),
-            ("SMTP_PASS", "x"),
-            ("GITHUB_PAT", "x"),
-        ];
-        let named = vec!["MY_LLM".to_owned()];
-        let all = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
-        let variables = Variables::without_keys(all, named);
-        let kept: Vec<&str> = variables.get().iter().map(|(name, _)| name.to_str().unwrap()).collect();
-        assert_eq!(kept, ["PATH", "HOME", "SSH_AUTH_SOCK"]);
     }
 }

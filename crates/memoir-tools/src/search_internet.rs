@@ -1,6 +1,6 @@
 //! `search_internet`: asks the search service that is set up, if one is.
 
-use std::{fmt::Write as _, time::Duration};
+use std::{str::FromStr, time::Duration};
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
@@ -23,15 +23,32 @@ const PATIENCE: Duration = Duration::from_secs(15);
 const MOST: usize = 20;
 const USUAL: usize = 5;
 
-/// Who searches.
+/// Why a search service cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SearchError {
+    /// The address is invalid.
+    #[error("{url} is no address: {error}")]
+    Address {
+        /// The address from the config.
+        url: String,
+        /// What is wrong with it.
+        error: <Url as FromStr>::Err,
+    },
+    /// The HTTP client could not be created.
+    #[error(transparent)]
+    Client(#[from] reqwest::Error),
+}
+
+/// A search service.
 #[derive(Clone)]
 pub struct Search {
-    service: Service,
+    backend: SearchBackend,
     client: Client,
 }
 
 #[derive(Clone)]
-enum Service {
+enum SearchBackend {
     /// A SearXNG server, by its JSON interface.
     Searxng(Url),
     /// Brave's search, by a key.
@@ -39,38 +56,46 @@ enum Service {
 }
 
 impl Search {
-    /// A SearXNG server at `url`.
-    pub fn searxng(url: &str) -> Result<Self, String> {
-        Ok(Self { service: Service::Searxng(address(url, "search")?), client: client()? })
+    /// Uses the SearXNG server at `url`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if `url` is not a valid address.
+    pub fn searxng(url: &str) -> Result<Self, SearchError> {
+        Ok(Self { backend: SearchBackend::Searxng(address(url, "search")?), client: client()? })
     }
 
-    /// Brave's search at `url`, by a key.
-    pub fn brave(url: &str, key: SecretString) -> Result<Self, String> {
-        Ok(Self { service: Service::Brave(address(url, "res/v1/web/search")?, key), client: client()? })
+    /// Uses Brave's search at `url` with a key.
+    ///
+    /// # Errors
+    ///
+    /// Fails if `url` is not a valid address.
+    pub fn brave(url: &str, key: SecretString) -> Result<Self, SearchError> {
+        Ok(Self { backend: SearchBackend::Brave(address(url, "res/v1/web/search")?, key), client: client()? })
     }
 
     fn name(&self) -> String {
-        let (Service::Searxng(url) | Service::Brave(url, _)) = &self.service;
+        let (SearchBackend::Searxng(url) | SearchBackend::Brave(url, _)) = &self.backend;
         url.host_str().unwrap_or_default().to_owned()
     }
 
-    async fn ask(&self, query: &str, limit: usize) -> Result<Vec<Found>, reqwest::Error> {
-        let request = match &self.service {
-            Service::Searxng(url) => self.client.get(with(url, &[("q", query), ("format", "json")])),
-            Service::Brave(url, key) => self
+    async fn ask(&self, query: &str, limit: usize) -> Result<Vec<SearchResult>, reqwest::Error> {
+        let request = match &self.backend {
+            SearchBackend::Searxng(url) => self.client.get(with(url, &[("q", query), ("format", "json")])),
+            SearchBackend::Brave(url, key) => self
                 .client
                 .get(with(url, &[("q", query), ("count", &limit.to_string())]))
                 .header("X-Subscription-Token", key.expose_secret()),
         };
         let answer: Value = request.send().await?.error_for_status()?.json().await?;
-        let (list, text) = match self.service {
-            Service::Searxng(_) => (&answer["results"], "content"),
-            Service::Brave(..) => (&answer["web"]["results"], "description"),
+        let (list, text) = match self.backend {
+            SearchBackend::Searxng(_) => (&answer["results"], "content"),
+            SearchBackend::Brave(..) => (&answer["web"]["results"], "description"),
         };
         let word = |result: &Value, name: &str| result[name].as_str().unwrap_or_default().to_owned();
         let results = list.as_array().into_iter().flatten().take(limit);
         Ok(results
-            .map(|result| Found {
+            .map(|result| SearchResult {
                 title: word(result, "title"),
                 url: word(result, "url"),
                 text: word(result, text),
@@ -79,22 +104,22 @@ impl Search {
     }
 }
 
-struct Found {
+struct SearchResult {
     title: String,
     url: String,
     text: String,
 }
 
-fn client() -> Result<Client, String> {
-    Client::builder().timeout(PATIENCE).build().map_err(|error| error.to_string())
+fn client() -> Result<Client, reqwest::Error> {
+    Client::builder().timeout(PATIENCE).build()
 }
 
-/// The address of an interface below that of a server.
-fn address(url: &str, path: &str) -> Result<Url, String> {
+/// Returns the address of `path` on the server at `url`.
+fn address(url: &str, path: &str) -> Result<Url, SearchError> {
     let base = format!("{}/", url.trim_end_matches('/'));
     Url::parse(&base)
         .and_then(|base| base.join(path))
-        .map_err(|error| format!("{url} is no address: {error}"))
+        .map_err(|error| SearchError::Address { url: url.to_owned(), error })
 }
 
 fn with(url: &Url, parameters: &[(&str, &str)]) -> Url {
@@ -132,7 +157,7 @@ impl Tool for SearchInternet {
         let Arguments { query, .. } = parse(arguments)?;
         let Some(search) = &context.search else { return Ok(Plan::default()) };
         let service = search.name();
-        Ok(Plan::of(Access::Network(service.clone())).shown(format!("ask {service} for: {query}")))
+        Ok(Plan::new(Access::Network(service.clone())).with_preview(format!("ask {service} for: {query}")))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -151,8 +176,8 @@ impl Tool for SearchInternet {
             return Ok(format!("Nothing was found for \"{query}\".").into());
         }
         let mut text = String::new();
-        for Found { title, url, text: excerpt } in found {
-            let _ = writeln!(text, "{title}\n{url}\n{excerpt}\n");
+        for SearchResult { title, url, text: excerpt } in found {
+            text.push_str(&format!("{title}\n{url}\n{excerpt}\n\n"));
         }
         // What others wrote asks for nothing.
         Ok(format!("<memory>\n{}\n</memory>", cap(&inside_fence(text.trim_end()), LONGEST_OUTPUT)).into())

@@ -36,12 +36,12 @@ pub struct Skill {
     /// When to use it.
     pub description: String,
     folder: PathBuf,
-    origin: Origin,
+    origin: SkillOrigin,
 }
 
 /// Who has written a skill down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Origin {
+enum SkillOrigin {
     /// Whoever made the project, which may be a stranger.
     Project,
     User,
@@ -57,17 +57,23 @@ pub struct Skills {
 }
 
 impl Skills {
-    /// Looks into the project's folder of skills and the user's own; one that does not exist holds none. What comes with a project does
-    /// not lead out of it: a link could name any file of the user's.
+    /// Reads the skills of the project and the user's own. A directory that does not exist has none. A skill of the project must not
+    /// lead out of the project: a link could name any file of the user's.
     pub fn find(project: &Path, user: &Path) -> Self {
         let mut skills = Self::default();
-        for (folder, origin) in [(project, Origin::Project), (user, Origin::User)] {
+        for (folder, origin) in [(project, SkillOrigin::Project), (user, SkillOrigin::User)] {
             let Ok(root) = folder.canonicalize() else { continue };
             let stays = |file: &Path| {
-                origin == Origin::User || file.canonicalize().is_ok_and(|file| file.starts_with(&root))
+                origin == SkillOrigin::User || file.canonicalize().is_ok_and(|file| file.starts_with(&root))
             };
-            let Ok(entries) = std::fs::read_dir(folder) else { continue };
-            let mut below: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+            let mut below = match list_directory(folder) {
+                Ok(below) => below,
+                Err(error) => {
+                    // Skills are optional: the program starts without those of a directory that it may not read.
+                    tracing::warn!(folder = %folder.display(), %error, "the skills of a directory are left out");
+                    continue;
+                }
+            };
             below.sort();
             for folder in below.into_iter().filter(|folder| folder.join("SKILL.md").is_file()) {
                 let file = folder.join("SKILL.md");
@@ -76,7 +82,7 @@ impl Skills {
                     skills.faults.push(format!("{shown} leads out of the project"));
                     continue;
                 }
-                match read(&folder, origin) {
+                match read_skill(&folder, origin) {
                     Ok(skill) if skills.all.iter().any(|known| known.name == skill.name) => {}
                     Ok(skill) => skills.all.push(skill),
                     Err(fault) => skills.faults.push(format!("{shown}: {fault}")),
@@ -93,19 +99,47 @@ impl Skills {
     }
 }
 
-fn read(folder: &Path, origin: Origin) -> Result<Skill, String> {
-    let text = std::fs::read_to_string(folder.join("SKILL.md")).map_err(|error| error.to_string())?;
-    let (front, _) = front_matter(&text).ok_or("it does not begin with front matter between lines of ---")?;
+/// Returns the paths of what is in a directory. Entries that cannot be read are left out.
+fn list_directory(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        match entry {
+            Ok(entry) => paths.push(entry.path()),
+            Err(error) => tracing::debug!(folder = %folder.display(), %error, "an entry was not read"),
+        }
+    }
+    Ok(paths)
+}
+
+/// Why a skill cannot be used.
+#[derive(Debug, thiserror::Error)]
+enum SkillFault {
+    #[error(transparent)]
+    Unreadable(#[from] std::io::Error),
+    #[error("it does not begin with front matter between lines of ---")]
+    NoFrontMatter,
+    #[error("its front matter has no name")]
+    NoName,
+    #[error("its name may have only letters, digits, - and _, {} at most", LONGEST_NAME)]
+    BadName,
+    #[error("its front matter has no description")]
+    NoDescription,
+}
+
+/// Reads the front matter of a skill.
+fn read_skill(folder: &Path, origin: SkillOrigin) -> Result<Skill, SkillFault> {
+    let text = std::fs::read_to_string(folder.join("SKILL.md"))?;
+    let (front, _) = front_matter(&text).ok_or(SkillFault::NoFrontMatter)?;
     let value = |name: &str| {
         let line = front.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
         let value = one_line(line?).trim().trim_matches(['"', '\'']).to_owned();
         (!value.is_empty()).then_some(value)
     };
-    let name = value("name").ok_or("its front matter has no name")?;
+    let name = value("name").ok_or(SkillFault::NoName)?;
     if !is_plain(&name) {
-        return Err(format!("its name may have only letters, digits, - and _, {LONGEST_NAME} at most"));
+        return Err(SkillFault::BadName);
     }
-    let description = value("description").ok_or("its front matter has no description")?;
+    let description = value("description").ok_or(SkillFault::NoDescription)?;
     let description = description.chars().take(LONGEST_DESCRIPTION).collect();
     Ok(Skill { name, description, folder: folder.to_owned(), origin })
 }
@@ -145,7 +179,7 @@ impl Tool for LoadSkill {
             "Load instructions for a kind of work: the user's own, and those of this project. There are:",
         );
         for Skill { name, description: what, origin, .. } in &self.0.all {
-            let of = if *origin == Origin::Project { " (of this project)" } else { "" };
+            let of = if *origin == SkillOrigin::Project { " (of this project)" } else { "" };
             description.push_str(&format!("\n- {name}: {what}{of}"));
         }
         let names: Vec<&str> = self.0.all.iter().map(|skill| skill.name.as_str()).collect();
@@ -160,7 +194,7 @@ impl Tool for LoadSkill {
     }
 
     fn is_described_by_others(&self) -> bool {
-        self.0.all.iter().any(|skill| skill.origin == Origin::Project)
+        self.0.all.iter().any(|skill| skill.origin == SkillOrigin::Project)
     }
 
     async fn run(&self, arguments: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -179,8 +213,9 @@ impl Tool for LoadSkill {
 
 /// Which files lie beside a skill, on one line: who made the project chose their names, too.
 fn beside(folder: &Path) -> std::io::Result<String> {
-    let mut files: Vec<String> = std::fs::read_dir(folder)?
-        .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
+    let mut files: Vec<String> = list_directory(folder)?
+        .iter()
+        .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
         .filter(|name| name != "SKILL.md")
         .collect();
     if files.is_empty() {

@@ -1,4 +1,4 @@
-//! The trait that every tool has.
+//! The trait of all tools.
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
@@ -7,33 +7,41 @@ use serde_json::{Value, json};
 
 use crate::{Plan, ToolContext, ToolError};
 
-/// Something a model may ask for.
+/// A tool that a model may call.
 #[async_trait]
 pub trait Tool: Send + Sync {
-    /// How it is described to the model.
+    /// Returns the description for the model.
     fn spec(&self) -> ToolSpec;
 
-    /// Whether others than the user and this program have written what is said of it: a project, or a server.
+    /// Returns whether the description was written by someone other than the user and this program: a project or a server.
     fn is_described_by_others(&self) -> bool {
         false
     }
 
-    /// What a call would do. One that only looks at memory does nothing that anyone has to allow.
+    /// Returns what a call would do. A call that only reads memory touches nothing that needs approval.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the arguments are invalid.
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
         let _ = (arguments, context);
         Ok(Plan::default())
     }
 
-    /// Runs it. The text is for the model, already cut to size.
+    /// Runs the tool. The text is for the model and is already limited in size.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the arguments are invalid or the tool fails. The error is sent to the model.
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError>;
 }
 
-/// What a tool gives.
+/// The result of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolOutput {
     /// For the model.
     pub text: String,
-    /// For the user: what was changed that he should know of.
+    /// For the user: a change they should know about.
     pub notice: Option<String>,
 }
 

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use globset::GlobBuilder;
 use ignore::WalkBuilder;
 
-use crate::{ToolError, workspace::Inside};
+use crate::{ToolError, workspace::WorkspacePath};
 
 /// A file or folder that was met.
-pub(crate) struct Met {
+pub(crate) struct WalkEntry {
     /// From where the walk began.
     pub(crate) relative: PathBuf,
     pub(crate) is_folder: bool,
@@ -18,10 +18,10 @@ pub(crate) struct Met {
 /// Everything below `start`, in order of names: folders, and files whose names match `glob`, if one is given. What is neither, such
 /// as a pipe, is passed by.
 pub(crate) fn walk(
-    start: &Inside,
+    start: &WorkspacePath,
     glob: Option<&str>,
     deepest: Option<usize>,
-) -> Result<impl Iterator<Item = Met> + use<>, ToolError> {
+) -> Result<impl Iterator<Item = WalkEntry> + use<>, ToolError> {
     let wanted = glob.map(matcher).transpose()?;
     let root = start.real.clone();
     let mut builder = WalkBuilder::new(&root);
@@ -32,13 +32,14 @@ pub(crate) fn walk(
         .max_depth(deepest)
         .filter_entry(|entry| entry.file_name() != ".git")
         .sort_by_file_name(Ord::cmp);
-    // What cannot be read is passed by.
-    Ok(builder.build().filter_map(Result::ok).filter_map(move |entry| {
+    // Entries that cannot be read are skipped, as ripgrep does.
+    let skip = |error: &ignore::Error| tracing::debug!(%error, "an entry was skipped");
+    Ok(builder.build().filter_map(move |entry| entry.inspect_err(skip).ok()).filter_map(move |entry| {
         let relative = entry.path().strip_prefix(&root).ok()?.to_owned();
         let kind = entry.file_type()?;
         let wanted =
             kind.is_dir() || (kind.is_file() && wanted.as_ref().is_none_or(|wanted| wanted(&relative)));
-        (wanted && !relative.as_os_str().is_empty()).then(|| Met {
+        (wanted && !relative.as_os_str().is_empty()).then(|| WalkEntry {
             relative,
             is_folder: kind.is_dir(),
             depth: entry.depth(),
@@ -61,7 +62,7 @@ fn matcher(pattern: &str) -> Result<impl Fn(&Path) -> bool + use<>, ToolError> {
 }
 
 /// A path as it is shown, from the workspace.
-pub(crate) fn shown(path: &str, relative: &Path) -> String {
+pub(crate) fn display_path(path: &str, relative: &Path) -> String {
     let start = path.trim_end_matches('/');
     match start {
         "." | "" => relative.display().to_string(),

@@ -37,16 +37,16 @@ pub struct Workspace {
 
 /// Where a path leads.
 #[derive(Clone)]
-pub(crate) enum Place {
+pub(crate) enum PathLocation {
     /// Into the workspace.
-    Inside(Inside),
+    Inside(WorkspacePath),
     /// Out of it, to this real path.
     Outside(PathBuf),
 }
 
 /// A place in the workspace.
 #[derive(Clone)]
-pub(crate) struct Inside {
+pub(crate) struct WorkspacePath {
     dir: Arc<Dir>,
     /// Below the folder, without links.
     relative: PathBuf,
@@ -55,7 +55,11 @@ pub(crate) struct Inside {
 }
 
 impl Workspace {
-    /// A workspace of `project`, which must exist, and further folders.
+    /// Opens the project and further directories.
+    ///
+    /// # Errors
+    ///
+    /// Fails if one of them does not exist or cannot be opened.
     pub fn new(project: &Path, further: &[PathBuf]) -> io::Result<Self> {
         let open = |path: &Path| {
             let path = path.canonicalize()?;
@@ -76,8 +80,12 @@ impl Workspace {
         self.roots.iter().map(|root| root.path.as_path())
     }
 
-    /// Where a path leads, which may be relative to the project.
-    pub(crate) fn place(&self, path: &str) -> Result<Place, ToolError> {
+    /// Returns where a path leads. It may be relative to the project.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the path cannot be resolved.
+    pub(crate) fn locate(&self, path: &str) -> Result<PathLocation, ToolError> {
         if path.contains('\0') {
             return Err(ToolError::Failed("a path has no NUL in it".into()));
         }
@@ -88,16 +96,22 @@ impl Workspace {
             root.path.as_os_str().len()
         });
         Ok(match root.and_then(|root| Some((root, real.strip_prefix(&root.path).ok()?.to_owned()))) {
-            Some((root, relative)) => Place::Inside(Inside { dir: Arc::clone(&root.dir), relative, real }),
-            None => Place::Outside(real),
+            Some((root, relative)) => {
+                PathLocation::Inside(WorkspacePath { dir: Arc::clone(&root.dir), relative, real })
+            }
+            None => PathLocation::Outside(real),
         })
     }
 
-    /// A place in the workspace, or a refusal.
-    pub(crate) fn inside(&self, path: &str) -> Result<Inside, ToolError> {
-        match self.place(path)? {
-            Place::Inside(inside) => Ok(inside),
-            Place::Outside(_) => Err(ToolError::OutsideWorkspace(path.into())),
+    /// Returns the location of a path in the workspace.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the path leads out of the workspace or cannot be resolved.
+    pub(crate) fn inside(&self, path: &str) -> Result<WorkspacePath, ToolError> {
+        match self.locate(path)? {
+            PathLocation::Inside(inside) => Ok(inside),
+            PathLocation::Outside(_) => Err(ToolError::OutsideWorkspace(path.into())),
         }
     }
 }
@@ -131,7 +145,7 @@ fn resolve(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-impl Inside {
+impl WorkspacePath {
     fn name(&self) -> &Path {
         if self.relative.as_os_str().is_empty() { Path::new(".") } else { &self.relative }
     }
@@ -191,9 +205,11 @@ impl Inside {
             file.sync_all()?;
             self.dir.rename(&beside, &self.dir, &self.relative)
         })();
-        if written.is_err() {
-            // What is left of the attempt.
-            let _ = self.dir.remove_file(&beside);
+        if written.is_err()
+            && let Err(error) = self.dir.remove_file(&beside)
+        {
+            // The caller gets the first error. The temporary file may not have been created at all.
+            tracing::debug!(file = %beside.display(), %error, "a temporary file was not removed");
         }
         written
     }

@@ -1,4 +1,4 @@
-//! Some of the work and no more: what the next program would miss, what someone waits for.
+//! Parts of the work that a short-lived program needs before it exits.
 
 use std::time::Duration;
 
@@ -6,62 +6,76 @@ use memoir_core::{SubjectKind, WorkerKind};
 use memoir_store::StoreError;
 
 use crate::{
-    Office, Progress,
+    WorkerContext, WorkerProgress,
     conversation_summarizer::summarise_next,
     embedding_generator::{EmbeddingGenerator, embed_next},
-    worker::{Current, Report, Tally, Worker as _},
+    run::{ReportBuilder, WorkerReport},
+    worker::{BackgroundWorker as _, CurrentWork},
 };
 
-/// Makes the summaries that conversations ask for, and does nothing else. What takes longer than `patience` is left to another.
-pub async fn prepare_digests(office: &Office, patience: Duration) -> Result<(), StoreError> {
-    let current = Current::default();
+/// Writes the digests that conversations have requested. Work that takes longer than `patience` is released for another process.
+///
+/// # Errors
+///
+/// Fails if the store cannot be read or written.
+pub async fn prepare_digests(context: &WorkerContext, patience: Duration) -> Result<(), StoreError> {
+    let current = CurrentWork::default();
     let all = async {
-        while did_something(&summarise_next(office, Some(SubjectKind::Digest), &current).await?) {}
+        while did_something(&summarise_next(context, Some(SubjectKind::Digest), &current).await?) {}
         Ok(())
     };
-    within(office, WorkerKind::ConversationSummarizer, patience, &current, all).await
+    run_within(context, WorkerKind::ConversationSummarizer, patience, &current, all).await
 }
 
-/// Gives texts their vectors, the newest first, as far as that goes in so long.
-pub async fn embed_for_a_while(office: &Office, patience: Duration) -> Result<(), StoreError> {
-    let current = Current::default();
+/// Embeds texts, newest first, for at most `patience`.
+///
+/// # Errors
+///
+/// Fails if the store cannot be read or written.
+pub async fn embed_for_a_while(context: &WorkerContext, patience: Duration) -> Result<(), StoreError> {
+    let current = CurrentWork::default();
     let all = async {
-        while did_something(&EmbeddingGenerator.step(office, &current).await?) {}
+        while did_something(&EmbeddingGenerator.step(context, &current).await?) {}
         Ok(())
     };
-    within(office, WorkerKind::EmbeddingGenerator, patience, &current, all).await
+    run_within(context, WorkerKind::EmbeddingGenerator, patience, &current, all).await
 }
 
-/// Gives the chunks of documents their vectors, all of them, and tells how that goes.
+/// Embeds all chunks of documents. Calls `observe` after each batch.
+///
+/// # Errors
+///
+/// Fails if the store cannot be read or written.
 pub async fn embed_documents(
-    office: &Office,
-    told: &mut (dyn FnMut(&Progress) + Send),
-) -> Result<Report, StoreError> {
-    office.take_back_from_the_dead().await?;
-    let current = Current::default();
-    let mut tally = Tally::new(WorkerKind::EmbeddingGenerator);
+    context: &WorkerContext,
+    observe: &mut (dyn FnMut(&WorkerProgress) + Send),
+) -> Result<WorkerReport, StoreError> {
+    context.release_dead_leases().await?;
+    let current = CurrentWork::default();
+    let mut builder = ReportBuilder::new(WorkerKind::EmbeddingGenerator);
     loop {
-        let progress = embed_next(office, Some(SubjectKind::Chunk), &current).await?;
-        told(&progress);
-        if !tally.add(progress) {
-            return Ok(tally.report);
+        let progress = embed_next(context, Some(SubjectKind::Chunk), &current).await?;
+        observe(&progress);
+        if !builder.add(progress) {
+            return Ok(builder.report);
         }
     }
 }
 
-fn did_something(progress: &Progress) -> bool {
-    matches!(progress, Progress::Worked { done, .. } if !done.is_empty())
+fn did_something(progress: &WorkerProgress) -> bool {
+    matches!(progress, WorkerProgress::Worked { done, .. } if !done.is_empty())
 }
 
-async fn within(
-    office: &Office,
+/// Runs `work` for at most `patience`, then releases what the worker was processing.
+async fn run_within(
+    context: &WorkerContext,
     worker: WorkerKind,
     patience: Duration,
-    current: &Current,
+    current: &CurrentWork,
     work: impl Future<Output = Result<(), StoreError>>,
 ) -> Result<(), StoreError> {
     match tokio::time::timeout(patience, work).await {
         Ok(done) => done,
-        Err(_) => office.store.release(worker, &current.get()).await,
+        Err(_) => context.jobs().release(worker, &current.get()).await,
     }
 }

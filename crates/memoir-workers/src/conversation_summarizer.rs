@@ -5,11 +5,11 @@ use memoir_core::{ConversationId, ExchangeId, SubjectKind, Summary, WorkerKind};
 use memoir_store::{ConversationSummary, StoreError};
 
 use crate::{
-    Office, digest,
-    exchange_summarizer::{Said, lines, talk},
+    WorkerContext, digest,
+    exchange_summarizer::{Transcript, format_lines, read_transcripts},
     extract,
-    summarise::{LONGEST, Task, summarise},
-    worker::{Current, Progress, Taken, WorkError, Worker, finish, take_on},
+    summarise::{LONGEST, SummaryTask, summarise},
+    worker::{BackgroundWorker, ClaimOutcome, CurrentWork, WorkError, WorkerProgress, claim_work, finish},
 };
 
 const INSTRUCTIONS: &str = "\
@@ -23,71 +23,81 @@ const LONGEST_TITLE: usize = 80;
 pub(crate) struct ConversationSummarizer;
 
 #[async_trait]
-impl Worker for ConversationSummarizer {
+impl BackgroundWorker for ConversationSummarizer {
     fn kind(&self) -> WorkerKind {
         WorkerKind::ConversationSummarizer
     }
 
-    async fn step(&self, office: &Office, current: &Current) -> Result<Progress, StoreError> {
-        summarise_next(office, None, current).await
+    async fn step(
+        &self,
+        context: &WorkerContext,
+        current: &CurrentWork,
+    ) -> Result<WorkerProgress, StoreError> {
+        summarise_next(context, None, current).await
     }
 }
 
-/// Summarises what is next, or what is next of a kind.
+/// Summarises the next conversation, or writes the next digest if `only` asks for one.
 pub(crate) async fn summarise_next(
-    office: &Office,
+    context: &WorkerContext,
     only: Option<SubjectKind>,
-    current: &Current,
-) -> Result<Progress, StoreError> {
+    current: &CurrentWork,
+) -> Result<WorkerProgress, StoreError> {
     let kind = WorkerKind::ConversationSummarizer;
-    let claimed = match take_on(office, kind, (only, 1), current).await? {
-        Taken::Work(claimed) => claimed,
-        Taken::Nothing(why) => return Ok(why),
+    let claimed = match claim_work(context, kind, (only, 1), current).await? {
+        ClaimOutcome::Work(claimed) => claimed,
+        ClaimOutcome::Nothing(why) => return Ok(why),
     };
-    let mut came = Ok(());
+    let mut outcome = Ok(());
     for work in &claimed {
         let id = ConversationId::new(work.subject.id);
-        came = match work.subject.kind {
-            SubjectKind::Digest => digest::prepare(office, id).await,
-            _ => file(office, id).await,
+        outcome = match work.subject.kind {
+            SubjectKind::Digest => digest::prepare(context, id).await,
+            _ => summarise_conversation(context, id).await,
         };
     }
-    finish(office, kind, &claimed, came).await
+    finish(context, kind, &claimed, outcome).await
 }
 
-/// Summarises a conversation. One that was deleted meanwhile has nothing to tell.
-async fn file(office: &Office, id: ConversationId) -> Result<(), WorkError> {
+/// Summarises a conversation. Fails with [`WorkError::Changed`] if it was deleted meanwhile.
+async fn summarise_conversation(context: &WorkerContext, id: ConversationId) -> Result<(), WorkError> {
     // Quotations are not summed up further: a model begins from what was said.
-    let written = office.store.conversation_summary(id).await?;
+    let written = context.summaries().conversation_summary(id).await?;
     let written = written.filter(|known| known.summary.by != Summary::EXTRACT);
     let after = written.as_ref().map_or(ExchangeId::new(0), |known| known.through);
     let before = written.as_ref().map_or("", |known| &known.summary.text);
-    let mut exchanges = office.store.exchanges(id, u32::MAX).await?;
+    let mut exchanges = context.exchanges().exchanges(id, u32::MAX).await?;
     // What it branched off has a summary of its own.
     exchanges.retain(|exchange| exchange.conversation_id == id);
     let Some(through) = exchanges.last().map(|exchange| exchange.id) else { return Err(WorkError::Changed) };
     let new = exchanges.iter().map(|exchange| exchange.id).filter(|exchange| *exchange > after);
-    let talk = talk(office, new).await?;
-    let (summary, title) = match &office.summarizer {
-        None => (quoted(written.as_ref().map(|known| &known.summary), &talk), None),
+    let transcripts = read_transcripts(context.exchanges(), new).await?;
+    let (summary, title) = match &context.summarizer {
+        None => (quoted(written.as_ref().map(|known| &known.summary), &transcripts), None),
         Some(model) => {
-            let lines = lines(&talk);
-            let task =
-                Task { conversation: id, instructions: INSTRUCTIONS, before, said: &lines, longest: LONGEST };
-            let (title, text) = titled(&summarise(office, model.as_ref(), &task).await?);
+            let lines = format_lines(&transcripts);
+            let task = SummaryTask {
+                conversation: id,
+                instructions: INSTRUCTIONS,
+                before,
+                said: &lines,
+                longest: LONGEST,
+            };
+            let (title, text) = titled(&summarise(context, model.as_ref(), &task).await?);
             (Summary { text, by: model.name().to_owned() }, title)
         }
     };
     let summary = ConversationSummary { summary, through };
-    let told = exchanges.len() as u64;
-    match office.store.put_conversation_summary(id, &summary, told, title.as_deref()).await? {
+    let exchange_count = exchanges.len() as u64;
+    match context.summaries().put_conversation_summary(id, &summary, exchange_count, title.as_deref()).await?
+    {
         true => Ok(()),
         false => Err(WorkError::Changed),
     }
 }
 
 /// What is said without a model: what one wrote before stays its own, and what is new is quoted.
-fn quoted(before: Option<&Summary>, talk: &[Said]) -> Summary {
+fn quoted(before: Option<&Summary>, talk: &[Transcript]) -> Summary {
     let prompts: Vec<&str> = talk.iter().map(|said| said.asked.as_str()).collect();
     let new = extract::conversation(&prompts);
     match before {
@@ -121,7 +131,7 @@ mod tests {
     #[test]
     fn what_a_model_wrote_stays_when_there_is_none_any_more() {
         let conversation = ConversationId::new(1);
-        let talk = [Said { conversation, asked: "And the train?".into(), answered: "At nine.".into() }];
+        let talk = [Transcript { conversation, asked: "And the train?".into(), answered: "At nine.".into() }];
         let before = Summary { text: "They planned a trip.".into(), by: "a/model".into() };
         let summary = quoted(Some(&before), &talk);
         assert_eq!(summary.text, "They planned a trip. User: And the train?");

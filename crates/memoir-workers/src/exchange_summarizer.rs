@@ -2,12 +2,12 @@
 
 use async_trait::async_trait;
 use memoir_core::{ConversationId, ExchangeId, MessageBody, Provenance, Summary, Visibility, WorkerKind};
-use memoir_store::{Claimed, StoreError};
+use memoir_store::{Claimed, Exchanges, StoreError};
 
 use crate::{
-    Office, extract,
-    summarise::{LONGEST, Task, summarise},
-    worker::{Current, Progress, Taken, WorkError, Worker, finish, take_on},
+    WorkerContext, extract,
+    summarise::{LONGEST, SummaryTask, summarise},
+    worker::{BackgroundWorker, ClaimOutcome, CurrentWork, WorkError, WorkerProgress, claim_work, finish},
 };
 
 const INSTRUCTIONS: &str = "\
@@ -21,93 +21,102 @@ const QUOTED_AT_ONCE: u32 = 200;
 pub(crate) struct ExchangeSummarizer;
 
 #[async_trait]
-impl Worker for ExchangeSummarizer {
+impl BackgroundWorker for ExchangeSummarizer {
     fn kind(&self) -> WorkerKind {
         WorkerKind::ExchangeSummarizer
     }
 
-    async fn step(&self, office: &Office, current: &Current) -> Result<Progress, StoreError> {
-        let limit = if office.summarizer.is_some() { 1 } else { QUOTED_AT_ONCE };
-        let claimed = match take_on(office, self.kind(), (None, limit), current).await? {
-            Taken::Work(claimed) => claimed,
-            Taken::Nothing(why) => return Ok(why),
+    async fn step(
+        &self,
+        context: &WorkerContext,
+        current: &CurrentWork,
+    ) -> Result<WorkerProgress, StoreError> {
+        let limit = if context.summarizer.is_some() { 1 } else { QUOTED_AT_ONCE };
+        let claimed = match claim_work(context, self.kind(), (None, limit), current).await? {
+            ClaimOutcome::Work(claimed) => claimed,
+            ClaimOutcome::Nothing(why) => return Ok(why),
         };
-        let filed = file(office, &claimed).await;
-        finish(office, self.kind(), &claimed, filed).await
+        let outcome = summarise_exchanges(context, &claimed).await;
+        finish(context, self.kind(), &claimed, outcome).await
     }
 }
 
-/// What was said in an exchange: the user's words and the answer. What tools gave, and what the program made of memory, was
-/// not said there.
-pub(crate) struct Said {
+/// The text of an exchange: the user's message and the answer, without tool output and without quoted memory.
+pub(crate) struct Transcript {
     pub(crate) conversation: ConversationId,
     pub(crate) asked: String,
     pub(crate) answered: String,
 }
 
-async fn said(office: &Office, id: ExchangeId) -> Result<Option<Said>, StoreError> {
-    let messages = office.store.exchange_messages(id).await?;
+async fn read_transcript(
+    exchanges: &dyn Exchanges,
+    id: ExchangeId,
+) -> Result<Option<Transcript>, StoreError> {
+    let messages = exchanges.exchange_messages(id).await?;
     let Some(conversation) = messages.first().map(|message| message.conversation_id) else { return Ok(None) };
-    let mut said = Said { conversation, asked: String::new(), answered: String::new() };
+    let mut transcript = Transcript { conversation, asked: String::new(), answered: String::new() };
     for message in messages {
         if message.visibility == Visibility::Shown && message.provenance == Provenance::Said {
             match message.body {
-                MessageBody::User { text } => said.asked.push_str(&text),
-                MessageBody::Assistant { text, .. } => said.answered.push_str(&text),
+                MessageBody::User { text } => transcript.asked.push_str(&text),
+                MessageBody::Assistant { text, .. } => transcript.answered.push_str(&text),
                 MessageBody::Tool { .. } => {}
             }
         }
     }
-    Ok(Some(said))
+    Ok(Some(transcript))
 }
 
-/// What was said in some exchanges.
-pub(crate) async fn talk(
-    office: &Office,
-    exchanges: impl Iterator<Item = ExchangeId>,
-) -> Result<Vec<Said>, StoreError> {
-    let mut talk = Vec::new();
-    for exchange in exchanges {
-        talk.extend(said(office, exchange).await?);
+/// Reads the transcripts of exchanges. Those that were deleted meanwhile are left out.
+pub(crate) async fn read_transcripts(
+    exchanges: &dyn Exchanges,
+    ids: impl Iterator<Item = ExchangeId>,
+) -> Result<Vec<Transcript>, StoreError> {
+    let mut transcripts = Vec::new();
+    for id in ids {
+        transcripts.extend(read_transcript(exchanges, id).await?);
     }
-    Ok(talk)
+    Ok(transcripts)
 }
 
-/// Talk, line by line.
-pub(crate) fn lines(talk: &[Said]) -> Vec<String> {
-    talk.iter()
-        .flat_map(|said| [format!("user: {}", said.asked), format!("assistant: {}", said.answered)])
+/// Formats transcripts as one line per message.
+pub(crate) fn format_lines(transcripts: &[Transcript]) -> Vec<String> {
+    transcripts
+        .iter()
+        .flat_map(|exchange| {
+            [format!("user: {}", exchange.asked), format!("assistant: {}", exchange.answered)]
+        })
         .collect()
 }
 
-/// Summarises exchanges. One that was deleted meanwhile has nothing to tell.
-async fn file(office: &Office, claimed: &[Claimed]) -> Result<(), WorkError> {
+/// Summarises exchanges. Those that were deleted meanwhile are left out.
+async fn summarise_exchanges(context: &WorkerContext, claimed: &[Claimed]) -> Result<(), WorkError> {
     let mut summaries = Vec::with_capacity(claimed.len());
     for work in claimed {
         let id = ExchangeId::new(work.subject.id);
-        if let Some(said) = said(office, id).await? {
-            summaries.push((id, summary(office, &said).await?));
+        if let Some(transcript) = read_transcript(context.exchanges(), id).await? {
+            summaries.push((id, summarise_exchange(context, &transcript).await?));
         }
     }
     if summaries.is_empty() {
         return Err(WorkError::Changed);
     }
-    office.store.put_exchange_summaries(&summaries).await?;
+    context.summaries().put_exchange_summaries(&summaries).await?;
     Ok(())
 }
 
-async fn summary(office: &Office, said: &Said) -> Result<Summary, WorkError> {
-    let Said { conversation, asked, answered } = said;
-    let Some(model) = &office.summarizer else {
+async fn summarise_exchange(context: &WorkerContext, transcript: &Transcript) -> Result<Summary, WorkError> {
+    let Transcript { conversation, asked, answered } = transcript;
+    let Some(model) = &context.summarizer else {
         return Ok(Summary { text: extract::exchange(asked, answered), by: Summary::EXTRACT.to_owned() });
     };
-    let lines = lines(std::slice::from_ref(said));
-    let task = Task {
+    let lines = format_lines(std::slice::from_ref(transcript));
+    let task = SummaryTask {
         conversation: *conversation,
         instructions: INSTRUCTIONS,
         before: "",
         said: &lines,
         longest: LONGEST,
     };
-    Ok(Summary { text: summarise(office, model.as_ref(), &task).await?, by: model.name().to_owned() })
+    Ok(Summary { text: summarise(context, model.as_ref(), &task).await?, by: model.name().to_owned() })
 }

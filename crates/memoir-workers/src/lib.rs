@@ -1,8 +1,7 @@
-//! Work in the background: summaries of exchanges and conversations, and vectors.
+//! Background work: summaries of exchanges and conversations, and embeddings.
 //!
-//! Each worker finds its work in the database, takes on one piece at a time under a lease, and either files what came of it
-//! or notes the failure and when to try again. [`run_until_idle`] lets all of them do what is due; a
-//! [`Runner`] has them work beside the talk.
+//! Each worker finds its jobs in the store, claims them under a lease, and either stores the result or records the error
+//! and when to retry. [`run_until_idle`] runs workers until no job is due; a [`Runner`] runs them next to a conversation.
 
 mod backoff;
 mod brief;
@@ -11,14 +10,20 @@ mod digest;
 mod embedding_generator;
 mod exchange_summarizer;
 mod extract;
-mod office;
+mod run;
 mod runner;
 mod settings;
+mod status;
 mod summarise;
 mod worker;
+mod worker_context;
+mod worker_loop;
 
 pub use brief::{embed_documents, embed_for_a_while, prepare_digests};
-pub use office::Office;
-pub use runner::{Listener, Runner, State, Status};
+pub use run::{Stopped, WorkerReport, run_until_idle};
+pub use runner::Runner;
 pub use settings::WorkerSettings;
-pub use worker::{Broke, Progress, Report, Stopped, run_until_idle};
+pub use status::{WorkerState, WorkerStatus};
+pub use worker::WorkerProgress;
+pub use worker_context::{BudgetStop, WorkerContext};
+pub use worker_loop::Listener;

@@ -1,16 +1,13 @@
 //! Asking the summariser's model.
 
-use std::{
-    hash::{DefaultHasher, Hash as _, Hasher as _},
-    sync::Arc,
-};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use memoir_core::{CallCost, ConversationId, Purpose, Usage, WorkerKind, count_tokens};
 use memoir_models::{ChatMessage, ChatModel, ChatRequest, ModelError, bill, whole_answer};
 use memoir_recall::inside_fence;
 use memoir_redact::without_secrets;
 
-use crate::{Office, worker::WorkError};
+use crate::{WorkerContext, worker::WorkError};
 
 /// What is sent at once, in tokens, at most; longer talk is summarised in parts.
 const MOST_AT_ONCE: u64 = 12_000;
@@ -19,7 +16,7 @@ const MOST_AT_ONCE: u64 = 12_000;
 pub(crate) const LONGEST: usize = 1200;
 
 /// What is to be summarised, and how.
-pub(crate) struct Task<'a> {
+pub(crate) struct SummaryTask<'a> {
     pub(crate) conversation: ConversationId,
     /// What the model is told.
     pub(crate) instructions: &'a str,
@@ -36,18 +33,19 @@ const FEWEST_AT_ONCE: u64 = 500;
 
 /// The summary, made in as many parts as it takes: smaller ones, if the model says that it was sent too much.
 pub(crate) async fn summarise(
-    office: &Office,
+    context: &WorkerContext,
     model: &dyn ChatModel,
-    task: &Task<'_>,
+    task: &SummaryTask<'_>,
 ) -> Result<String, WorkError> {
     // What was kept before secrets were taken out may still have some; in parts they would not be known.
     let said: Vec<String> = task.said.iter().map(|line| without_secrets(line).into_owned()).collect();
     let mut takes =
         model.limits().await.context.map_or(MOST_AT_ONCE, |context| (context / 2).min(MOST_AT_ONCE));
     loop {
-        match in_parts(office, model, task, parts(&said, takes)).await {
+        match in_parts(context, model, task, parts(&said, takes)).await {
             Err(WorkError::Model(ModelError::ContextTooLong { .. })) if takes / 2 >= FEWEST_AT_ONCE => {
-                takes /= 2
+                takes /= 2;
+                tracing::debug!(tokens = takes, "the context was too long; retrying in smaller parts");
             }
             summary => return summary,
         }
@@ -55,13 +53,13 @@ pub(crate) async fn summarise(
 }
 
 async fn in_parts(
-    office: &Office,
+    context: &WorkerContext,
     model: &dyn ChatModel,
-    task: &Task<'_>,
+    task: &SummaryTask<'_>,
     parts: Vec<String>,
 ) -> Result<String, WorkError> {
     let mut summary = without_secrets(task.before).into_owned();
-    let mut asked = Vec::new();
+    let mut keys = Vec::new();
     for (number, part) in parts.iter().enumerate() {
         let prompt = if summary.is_empty() {
             format!("<memory>\n{part}\n</memory>")
@@ -71,30 +69,30 @@ async fn in_parts(
                 inside_fence(&summary)
             )
         };
-        let key = key(model, task, &prompt);
-        asked.push(key);
-        if let Some(known) = office.part(key) {
+        let key = hash_request(model, task, &prompt);
+        keys.push(key);
+        if let Some(known) = context.cached_part(key) {
             summary = known;
             continue;
         }
         if number > 0 {
             // This takes a while: others should know that it goes on, and so should who pays.
-            office.store.renew(&office.owner, office.lease_end()).await?;
-            if office.broke(WorkerKind::ConversationSummarizer).await?.is_some() {
+            context.jobs().renew(&context.owner, context.lease_end()).await?;
+            if context.check_budget(WorkerKind::ConversationSummarizer).await?.is_some() {
                 return Err(WorkError::OverBudget);
             }
         }
-        summary = tidy(&call(office, model, task, prompt).await?, task.longest)?;
+        summary = tidy(&call(context, model, task, prompt).await?, task.longest)?;
         if parts.len() > 1 {
-            office.keep_part(key, &summary);
+            context.cache_part(key, &summary);
         }
     }
-    office.forget_parts(&asked);
+    context.forget_parts(&keys);
     Ok(summary)
 }
 
-/// By what a part is known again.
-fn key(model: &dyn ChatModel, task: &Task<'_>, prompt: &str) -> u64 {
+/// Returns the key of a part in the cache.
+fn hash_request(model: &dyn ChatModel, task: &SummaryTask<'_>, prompt: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     (model.name(), task.instructions, prompt).hash(&mut hasher);
     hasher.finish()
@@ -138,9 +136,9 @@ fn pieces(line: &str, longest: usize) -> Vec<&str> {
 const MOST_READ: usize = 64 * 1024;
 
 async fn call(
-    office: &Office,
+    context: &WorkerContext,
     model: &dyn ChatModel,
-    task: &Task<'_>,
+    task: &SummaryTask<'_>,
     prompt: String,
 ) -> Result<String, WorkError> {
     let request = ChatRequest {
@@ -148,37 +146,39 @@ async fn call(
         messages: vec![ChatMessage::User(prompt)],
         ..ChatRequest::default()
     };
-    // What it has used is paid for, also when it is interrupted: then somebody else notes it.
-    let mut bill = Bill { office, conversation: task.conversation, model, usage: None };
-    let answer = whole_answer(model, request, &mut bill.usage, MOST_READ).await;
-    if let Some(call) = bill.take() {
-        office.store.record_calls(Some(task.conversation), &[call]).await?;
+    // Tokens are paid for even if the call is interrupted: then dropping the guard records them.
+    let mut guard = UsageGuard { context, conversation: task.conversation, model, usage: None };
+    let answer = whole_answer(model, request, &mut guard.usage, MOST_READ).await;
+    if let Some(call) = guard.take() {
+        context.costs().record_calls(Some(task.conversation), &[call]).await?;
     }
     Ok(answer?.text)
 }
 
-/// What a call has used so far. If it is not taken, it is noted when this is dropped.
-struct Bill<'a> {
-    office: &'a Office,
+/// The tokens that a call has used so far. Recorded on drop unless they were taken before.
+struct UsageGuard<'a> {
+    context: &'a WorkerContext,
     conversation: ConversationId,
     model: &'a dyn ChatModel,
     usage: Option<Usage>,
 }
 
-impl Bill<'_> {
+impl UsageGuard<'_> {
     fn take(&mut self) -> Option<CallCost> {
         let usage = self.usage.take()?;
-        Some(bill(self.model, Purpose::Summary, usage, self.office.clock.now()))
+        Some(bill(self.model, Purpose::Summary, usage, self.context.clock.now()))
     }
 }
 
-impl Drop for Bill<'_> {
+impl Drop for UsageGuard<'_> {
     fn drop(&mut self) {
         if let (Some(call), Ok(runtime)) = (self.take(), tokio::runtime::Handle::try_current()) {
-            let (store, conversation) = (Arc::clone(&self.office.store), self.conversation);
+            let (costs, conversation) = (self.context.costs(), self.conversation);
             runtime.spawn(async move {
-                // There is nobody left to tell.
-                let _ = store.record_calls(Some(conversation), &[call]).await;
+                // The summary was cancelled, so there is no caller left who could handle the error.
+                if let Err(error) = costs.record_calls(Some(conversation), &[call]).await {
+                    tracing::warn!(%error, "the cost of an interrupted summary was not recorded");
+                }
             });
         }
     }

@@ -1,19 +1,16 @@
-//! The trait that every worker has, and letting all of them work until nothing is due.
+//! The trait of all workers, and how they claim and finish jobs.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use memoir_core::{Subject, SubjectKind, Timestamp, WorkerKind};
+use memoir_core::{Subject, SubjectKind, Timestamp, WorkerKind, lock};
 use memoir_models::ModelError;
 use memoir_recall::RecallError;
 use memoir_store::{Claimed, JobFailure, StoreError};
 
-use crate::{
-    Office, backoff, conversation_summarizer::ConversationSummarizer,
-    embedding_generator::EmbeddingGenerator, exchange_summarizer::ExchangeSummarizer,
-};
+use crate::{BudgetStop, WorkerContext, backoff};
 
-/// Why a piece of work was not done.
+/// Why a job failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WorkError {
     #[error(transparent)]
@@ -39,7 +36,7 @@ impl From<RecallError> for WorkError {
 }
 
 impl WorkError {
-    /// Whether trying again may help. A wrong key or a wrong request stays wrong.
+    /// Returns whether a retry may help. A wrong key or a wrong request stays wrong.
     pub(crate) fn is_transient(&self) -> bool {
         match self {
             Self::Store(_) | Self::NoSummary(_) | Self::Changed | Self::OverBudget => true,
@@ -53,7 +50,7 @@ impl WorkError {
         }
     }
 
-    /// Whether it is about what was sent, and not about who sent it or where to.
+    /// Returns whether the error is about the text that was sent, and not about the server or the account.
     pub(crate) fn is_about_the_text(&self) -> bool {
         matches!(
             self,
@@ -63,212 +60,121 @@ impl WorkError {
         )
     }
 
-    /// When to try again after failing so often before, if ever.
+    /// Returns when to retry after `attempts` earlier failures, or `None` to give up.
     fn due(&self, attempts: u32, now: Timestamp) -> Option<Timestamp> {
         let due = backoff::next(attempts, now).filter(|_| self.is_transient())?;
         let Self::Model(error) = self else { return Some(due) };
-        // Who asks for more time gets it.
+        // The server may ask for a longer wait than the backoff.
         let asked = error.retry_after().and_then(|wait| i64::try_from(wait.as_millis()).ok()).unwrap_or(0);
         Some(due.max(Timestamp::from_millis(now.as_millis() + asked)))
     }
 }
 
-/// What came of looking for work.
+/// The result of one step of a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Progress {
-    /// There was something to do.
+pub enum WorkerProgress {
+    /// Jobs were claimed.
     Worked {
-        /// What was done.
+        /// The jobs that succeeded.
         done: Vec<Subject>,
-        /// What failed.
+        /// The jobs that failed.
         failed: Vec<Subject>,
-        /// Why.
+        /// The last error.
         error: Option<String>,
     },
-    /// Nothing is due.
+    /// No job is due.
     Idle,
-    /// Nothing more may be spent.
-    OverBudget(Broke),
+    /// The budget stops the worker.
+    OverBudget(BudgetStop),
 }
 
-impl Progress {
+impl WorkerProgress {
     fn done(done: Vec<Subject>) -> Self {
         Self::Worked { done, failed: Vec::new(), error: None }
     }
 }
 
-/// Why nothing more may be spent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Broke {
-    /// What may be spent today is spent.
-    Spent,
-    /// What the model costs is not known, so that nobody could tell.
-    NoPrice,
-}
-
-/// What a worker is at.
+/// The jobs that a worker is processing.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Current(Arc<Mutex<Vec<Subject>>>);
+pub(crate) struct CurrentWork(Arc<Mutex<Vec<Subject>>>);
 
-impl Current {
+impl CurrentWork {
     pub(crate) fn set(&self, subjects: Vec<Subject>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = subjects;
+        *lock(&self.0) = subjects;
     }
 
     pub(crate) fn get(&self) -> Vec<Subject> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.0).clone()
     }
 }
 
-/// One kind of work.
+/// A worker that processes one kind of job.
 #[async_trait]
-pub(crate) trait Worker: Send + Sync {
+pub(crate) trait BackgroundWorker: Send + Sync {
     fn kind(&self) -> WorkerKind;
 
-    /// Does one piece, or a batch, and notes in `current` what it is at.
-    async fn step(&self, office: &Office, current: &Current) -> Result<Progress, StoreError>;
+    /// Processes one job or one batch, and records in `current` which.
+    async fn step(
+        &self,
+        context: &WorkerContext,
+        current: &CurrentWork,
+    ) -> Result<WorkerProgress, StoreError>;
 }
 
-/// Work that was taken on, or why there is none.
-pub(crate) enum Taken {
+/// Claimed jobs, or the reason why there are none.
+pub(crate) enum ClaimOutcome {
     Work(Vec<Claimed>),
-    Nothing(Progress),
+    Nothing(WorkerProgress),
 }
 
-/// The next pieces of a worker's, taken on; so many at most.
-pub(crate) async fn take_on(
-    office: &Office,
+/// Claims the next jobs of a worker, at most `limit` of them, and only of one kind if `only` names one.
+pub(crate) async fn claim_work(
+    context: &WorkerContext,
     kind: WorkerKind,
     (only, limit): (Option<SubjectKind>, u32),
-    current: &Current,
-) -> Result<Taken, StoreError> {
-    if let Some(broke) = office.broke(kind).await? {
-        return Ok(Taken::Nothing(Progress::OverBudget(broke)));
+    current: &CurrentWork,
+) -> Result<ClaimOutcome, StoreError> {
+    if let Some(stop) = context.check_budget(kind).await? {
+        return Ok(ClaimOutcome::Nothing(WorkerProgress::OverBudget(stop)));
     }
-    let claim = memoir_store::Claim { only, ..office.claim(kind) };
-    let claimed = office.store.claim(&claim, limit).await?;
+    let claim = memoir_store::Claim { only, ..context.claim(kind) };
+    let claimed = context.jobs().claim(&claim, limit).await?;
     if claimed.is_empty() {
-        return Ok(Taken::Nothing(Progress::Idle));
+        return Ok(ClaimOutcome::Nothing(WorkerProgress::Idle));
     }
     current.set(subjects(&claimed));
-    Ok(Taken::Work(claimed))
+    Ok(ClaimOutcome::Work(claimed))
 }
 
 pub(crate) fn subjects(claimed: &[Claimed]) -> Vec<Subject> {
     claimed.iter().map(|claimed| claimed.subject).collect()
 }
 
-/// Notes what came of work: it is done, or it failed and is tried again, or never.
+/// Records the outcome of claimed jobs: done, to be retried, or failed for good.
 pub(crate) async fn finish(
-    office: &Office,
+    context: &WorkerContext,
     kind: WorkerKind,
     claimed: &[Claimed],
-    came: Result<(), WorkError>,
-) -> Result<Progress, StoreError> {
-    // Filing it has ended the work.
-    let Err(error) = came else { return Ok(Progress::done(subjects(claimed))) };
+    outcome: Result<(), WorkError>,
+) -> Result<WorkerProgress, StoreError> {
+    // Storing the result has already ended the jobs.
+    let Err(error) = outcome else { return Ok(WorkerProgress::done(subjects(claimed))) };
     if matches!(error, WorkError::OverBudget) {
-        office.store.release(kind, &subjects(claimed)).await?;
-        return Ok(Progress::OverBudget(Broke::Spent));
+        context.jobs().release(kind, &subjects(claimed)).await?;
+        return Ok(WorkerProgress::OverBudget(BudgetStop::Spent));
     }
-    let now = office.clock.now();
+    let now = context.clock.now();
     let mut failed = Vec::new();
     for work in claimed {
         let failure = JobFailure { error: error.to_string(), due: error.due(work.attempts, now) };
-        // Of what was deleted meanwhile there is no work left to note this on, and nothing failed.
-        if office.store.fail(kind, &[work.subject], &failure, now).await? > 0 {
+        // The error text may quote what a server said, so it is logged at `trace` only; it is stored with the job.
+        tracing::debug!(worker = ?kind, subject = ?work.subject, attempts = work.attempts, due = ?failure.due, "a job failed");
+        tracing::trace!(error = %failure.error, "the error of that job");
+        // If the subject was deleted meanwhile, its job is gone and nothing failed.
+        if context.jobs().fail(kind, &[work.subject], &failure, now).await? > 0 {
             failed.push(work.subject);
         }
     }
     let error = (!failed.is_empty()).then(|| error.to_string());
-    Ok(Progress::Worked { done: Vec::new(), failed, error })
-}
-
-/// Every worker there is.
-pub(crate) fn all() -> [&'static dyn Worker; 3] {
-    [&ExchangeSummarizer, &ConversationSummarizer, &EmbeddingGenerator]
-}
-
-/// What a worker did.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Report {
-    /// Which one.
-    pub worker: WorkerKind,
-    /// How much it did.
-    pub done: u64,
-    /// How much it failed at.
-    pub failed: u64,
-    /// Why it failed last.
-    pub last_error: Option<String>,
-    /// Why it stopped, if it was not for want of work.
-    pub stopped: Option<Stopped>,
-}
-
-/// Why a worker stopped although there was work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stopped {
-    /// Nothing more may be spent.
-    OverBudget(Broke),
-    /// Nothing succeeded any more.
-    Failing,
-}
-
-/// After so many failures in a row the rest is left for another time.
-const PATIENCE: u32 = 5;
-
-/// Lets some workers do what is due, one after the other, and tells what they did: at once, and in the end.
-pub async fn run_until_idle(
-    office: &Office,
-    workers: &[WorkerKind],
-    told: &mut (dyn FnMut(WorkerKind, &Progress) + Send),
-) -> Result<Vec<Report>, StoreError> {
-    office.take_back_from_the_dead().await?;
-    let mut reports = Vec::new();
-    for worker in all().into_iter().filter(|worker| workers.contains(&worker.kind())) {
-        let mut tally = Tally::new(worker.kind());
-        loop {
-            let progress = worker.step(office, &Current::default()).await?;
-            told(worker.kind(), &progress);
-            if !tally.add(progress) {
-                break;
-            }
-        }
-        reports.push(tally.report);
-    }
-    Ok(reports)
-}
-
-/// What a worker has done so far.
-pub(crate) struct Tally {
-    pub(crate) report: Report,
-    failures_in_a_row: u32,
-}
-
-impl Tally {
-    pub(crate) fn new(worker: WorkerKind) -> Self {
-        let report = Report { worker, done: 0, failed: 0, last_error: None, stopped: None };
-        Self { report, failures_in_a_row: 0 }
-    }
-
-    /// Adds what came of a step; says whether there is any use in another.
-    pub(crate) fn add(&mut self, progress: Progress) -> bool {
-        let report = &mut self.report;
-        match progress {
-            Progress::Worked { done, failed, error } => {
-                report.done += done.len() as u64;
-                report.failed += failed.len() as u64;
-                // Of what was deleted meanwhile nothing comes; if that goes on, something is wrong.
-                let fails = done.is_empty();
-                self.failures_in_a_row = if fails { self.failures_in_a_row + 1 } else { 0 };
-                report.last_error = error.or(report.last_error.take());
-                report.stopped = (self.failures_in_a_row >= PATIENCE).then_some(Stopped::Failing);
-                report.stopped.is_none()
-            }
-            Progress::Idle => false,
-            Progress::OverBudget(broke) => {
-                report.stopped = Some(Stopped::OverBudget(broke));
-                false
-            }
-        }
-    }
+    Ok(WorkerProgress::Worked { done: Vec::new(), failed, error })
 }

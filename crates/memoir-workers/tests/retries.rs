@@ -13,7 +13,7 @@ use memoir_embed::LocalEmbedder;
 use memoir_models::{ChatModel, ChatRequest, ChatStream, ModelError};
 use memoir_recall::Recall;
 use memoir_store::{Exchanges as _, contract, sqlite::SqliteStore};
-use memoir_workers::{Office, Report, Stopped, run_until_idle};
+use memoir_workers::{Stopped, WorkerContext, WorkerReport, run_until_idle};
 use tempfile::TempDir;
 
 /// Time that goes on when it is told.
@@ -47,15 +47,15 @@ impl ChatModel for Failing {
     }
 }
 
-async fn office(directory: &TempDir, clock: &Arc<Hand>, model: &Arc<Failing>) -> Office {
+async fn context(directory: &TempDir, clock: &Arc<Hand>, model: &Arc<Failing>) -> WorkerContext {
     let store = Arc::new(SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap());
     let clock: Arc<dyn Clock> = Arc::clone(clock) as Arc<dyn Clock>;
     let recall = Recall::new(store, Arc::new(LocalEmbedder), clock, TimeZone::UTC);
-    Office::new(recall, Some(Arc::clone(model) as Arc<dyn ChatModel>), None).owned_by("test")
+    WorkerContext::new(recall, Some(Arc::clone(model) as Arc<dyn ChatModel>), None).owned_by("test")
 }
 
-async fn work(office: &Office) -> Vec<Report> {
-    run_until_idle(office, &WorkerKind::ALL, &mut |_, _| {}).await.unwrap()
+async fn work(context: &WorkerContext) -> Vec<WorkerReport> {
+    run_until_idle(context, &WorkerKind::ALL, &mut |_, _| {}).await.unwrap()
 }
 
 /// One exchange.
@@ -76,20 +76,20 @@ async fn waits_double_survive_a_restart_and_end() {
     let mut waits = Vec::new();
     for attempt in 0..7 {
         // Every attempt is another process.
-        let office = office(&directory, &clock, &model).await;
-        let (before, now) = (model.calls.load(Ordering::SeqCst), office.clock.now());
-        work(&office).await;
+        let context = context(&directory, &clock, &model).await;
+        let (before, now) = (model.calls.load(Ordering::SeqCst), context.clock.now());
+        work(&context).await;
         // The exchange and its conversation: both are tried once, and not again before they are due.
         assert_eq!(model.calls.load(Ordering::SeqCst) - before, 2, "attempt {attempt}");
-        work(&office).await;
+        work(&context).await;
         assert_eq!(model.calls.load(Ordering::SeqCst) - before, 2, "not before it is due");
         if let Some(due) =
-            office.store.next_due(WorkerKind::ExchangeSummarizer, office.clock.now()).await.unwrap()
+            context.store.next_due(WorkerKind::ExchangeSummarizer, context.clock.now()).await.unwrap()
         {
             waits.push(due.millis_since(now) / 1000);
             clock.0.store(due.as_millis(), Ordering::SeqCst);
         }
-        let later = office.store.next_due(WorkerKind::ConversationSummarizer, now).await.unwrap();
+        let later = context.store.next_due(WorkerKind::ConversationSummarizer, now).await.unwrap();
         clock.0.fetch_max(later.map_or(0, Timestamp::as_millis), Ordering::SeqCst);
     }
     // With jitter of up to a quarter.
@@ -97,12 +97,12 @@ async fn waits_double_survive_a_restart_and_end() {
         assert!((seconds..=seconds * 5 / 4).contains(wait), "{waits:?}");
     }
     assert_eq!(waits.len(), 6);
-    let office = office(&directory, &clock, &model).await;
-    let failed = office.store.failed_jobs(10).await.unwrap();
+    let context = context(&directory, &clock, &model).await;
+    let failed = context.store.failed_jobs(10).await.unwrap();
     assert_eq!(failed.iter().map(|job| job.attempts).collect::<Vec<_>>(), [7, 7]);
     assert!(failed[0].last_error.as_deref().unwrap().contains("busy"));
     clock.0.fetch_add(1_000_000_000, Ordering::SeqCst);
-    work(&office).await;
+    work(&context).await;
     assert_eq!(model.calls.load(Ordering::SeqCst), 14, "nothing is retried for ever");
 }
 
@@ -110,9 +110,9 @@ async fn waits_double_survive_a_restart_and_end() {
 async fn a_wrong_key_fails_at_once() {
     let wrong = ModelError::Authentication { status: 401, message: "no".into() };
     let (directory, clock, model) = fixture(wrong).await;
-    let office = office(&directory, &clock, &model).await;
-    work(&office).await;
-    assert_eq!(office.store.failed_jobs(10).await.unwrap().len(), 2);
+    let context = context(&directory, &clock, &model).await;
+    work(&context).await;
+    assert_eq!(context.store.failed_jobs(10).await.unwrap().len(), 2);
     assert_eq!(model.calls.load(Ordering::SeqCst), 2);
 }
 
@@ -120,12 +120,12 @@ async fn a_wrong_key_fails_at_once() {
 async fn a_server_that_is_down_is_not_asked_about_everything() {
     let down = ModelError::Unreachable { url: "http://x".into(), reason: "refused".into() };
     let (directory, clock, model) = fixture(down).await;
-    let office = office(&directory, &clock, &model).await;
+    let context = context(&directory, &clock, &model).await;
     for number in 0..50 {
         let draft = contract::exchange("question", "answer", number);
-        office.store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
+        context.store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
     }
-    let reports = work(&office).await;
+    let reports = work(&context).await;
     assert_eq!(model.calls.load(Ordering::SeqCst), 10, "five of each, and the rest is left for later");
     assert_eq!(reports[0].stopped, Some(Stopped::Failing));
     assert!(reports[0].last_error.as_deref().unwrap().contains("refused"));
@@ -137,9 +137,9 @@ async fn who_asks_for_time_gets_it() {
     let wait = Some(std::time::Duration::from_secs(90));
     let busy = ModelError::RateLimited { retry_after: wait, message: "slow down".into() };
     let (directory, clock, model) = fixture(busy).await;
-    let office = office(&directory, &clock, &model).await;
-    work(&office).await;
+    let context = context(&directory, &clock, &model).await;
+    work(&context).await;
     let due =
-        office.store.next_due(WorkerKind::ExchangeSummarizer, office.clock.now()).await.unwrap().unwrap();
-    assert_eq!(due.millis_since(office.clock.now()), 90_000);
+        context.store.next_due(WorkerKind::ExchangeSummarizer, context.clock.now()).await.unwrap().unwrap();
+    assert_eq!(due.millis_since(context.clock.now()), 90_000);
 }

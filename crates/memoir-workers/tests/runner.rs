@@ -19,7 +19,7 @@ use memoir_models::{
 };
 use memoir_recall::Recall;
 use memoir_store::{Exchanges as _, Inspect as _, Jobs as _, contract, sqlite::SqliteStore};
-use memoir_workers::{Office, Runner, State, run_until_idle};
+use memoir_workers::{Runner, WorkerContext, WorkerState, run_until_idle};
 use tempfile::TempDir;
 
 const KIND: WorkerKind = WorkerKind::ExchangeSummarizer;
@@ -80,10 +80,10 @@ async fn store(directory: &TempDir, exchanges: i64) -> SqliteStore {
     store
 }
 
-fn office(store: &SqliteStore, model: Arc<Model>, owner: &str) -> Office {
+fn context(store: &SqliteStore, model: Arc<Model>, owner: &str) -> WorkerContext {
     let recall =
         Recall::new(Arc::new(store.clone()), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
-    Office::new(recall, Some(model), None).owned_by(owner)
+    WorkerContext::new(recall, Some(model), None).owned_by(owner)
 }
 
 async fn jobs(store: &SqliteStore) -> u64 {
@@ -95,14 +95,14 @@ async fn a_worker_in_the_middle_of_a_call_pauses_goes_on_and_stops() {
     let directory = TempDir::new().unwrap();
     let store = store(&directory, 3).await;
     let model = Model::new(true);
-    let mut runner = Runner::new(office(&store, Arc::clone(&model), "one"), None);
+    let mut runner = Runner::new(context(&store, Arc::clone(&model), "one"), None);
     runner.start(KIND);
     runner.start(KIND);
     model.called(1).await;
     assert_eq!(jobs(&store).await, 1, "it is at one piece, however often it was started");
 
     runner.pause().await;
-    assert_eq!(runner.statuses()[0].state, State::Paused);
+    assert_eq!(runner.statuses()[0].state, WorkerState::Paused);
     assert_eq!(jobs(&store).await, 1, "nobody else takes it meanwhile");
     runner.wake();
     tokio::time::sleep(Duration::from_millis(50)).await;
@@ -111,7 +111,7 @@ async fn a_worker_in_the_middle_of_a_call_pauses_goes_on_and_stops() {
     runner.resume();
     model.called(2).await;
     tokio::time::timeout(Duration::from_secs(1), runner.stop(KIND)).await.unwrap();
-    assert_eq!((runner.statuses()[0].state, jobs(&store).await), (State::Stopped, 0));
+    assert_eq!((runner.statuses()[0].state, jobs(&store).await), (WorkerState::Stopped, 0));
     runner.stop(KIND).await;
     // Pausing does not wait for one that is gone.
     runner.pause().await;
@@ -129,7 +129,7 @@ async fn two_processes_summarise_no_exchange_twice() {
     let other = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
     let model = Model::new(false);
     let (first, second) =
-        (office(&one, Arc::clone(&model), "one"), office(&other, Arc::clone(&model), "two"));
+        (context(&one, Arc::clone(&model), "one"), context(&other, Arc::clone(&model), "two"));
     let (first, second) = tokio::join!(
         tokio::spawn(async move { run_until_idle(&first, &WorkerKind::ALL, &mut |_, _| {}).await.unwrap() }),
         tokio::spawn(async move { run_until_idle(&second, &WorkerKind::ALL, &mut |_, _| {}).await.unwrap() }),
@@ -151,15 +151,15 @@ async fn a_worker_says_what_it_is_at() {
     let directory = TempDir::new().unwrap();
     let store = store(&directory, 1).await;
     let model = Model::new(true);
-    let mut runner = Runner::new(office(&store, Arc::clone(&model), "one"), None);
+    let mut runner = Runner::new(context(&store, Arc::clone(&model), "one"), None);
     runner.start(KIND);
     model.called(1).await;
     let status = runner.statuses().remove(0);
-    assert_eq!((status.state, status.current.len()), (State::Working, 1));
+    assert_eq!((status.state, status.current.len()), (WorkerState::Working, 1));
     assert_eq!(status.current[0].to_string(), "exchange 1");
     runner.stop_all().await;
     let status = runner.statuses().remove(0);
-    assert_eq!((status.state, status.current), (State::Stopped, Vec::new()));
+    assert_eq!((status.state, status.current), (WorkerState::Stopped, Vec::new()));
 }
 
 #[tokio::test]
@@ -170,8 +170,8 @@ async fn secrets_do_not_leave() {
     let draft = contract::exchange(&format!("My key is {key}, is it valid?"), "I cannot tell.", 1);
     store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
     let model = Model::new(false);
-    let office = office(&store, Arc::clone(&model), "one");
-    run_until_idle(&office, &WorkerKind::ALL, &mut |_, _| {}).await.unwrap();
+    let context = context(&store, Arc::clone(&model), "one");
+    run_until_idle(&context, &WorkerKind::ALL, &mut |_, _| {}).await.unwrap();
     let prompts = model.prompts.lock().unwrap().clone();
     assert_eq!(prompts.len(), 2);
     assert!(
@@ -192,8 +192,8 @@ async fn a_key_that_lies_across_two_parts_does_not_leave_either() {
         store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
     }
     let model = Model::new(false);
-    let office = office(&store, Arc::clone(&model), "one");
-    run_until_idle(&office, &[KIND], &mut |_, _| {}).await.unwrap();
+    let context = context(&store, Arc::clone(&model), "one");
+    run_until_idle(&context, &[KIND], &mut |_, _| {}).await.unwrap();
     let sent = model.prompts.lock().unwrap().concat();
     assert!(model.calls() >= 6, "in parts");
     assert!(!sent.contains("MIIEpAIBAAKCAQEA") && sent.contains("[redacted: private key]"));
@@ -230,9 +230,9 @@ async fn what_is_too_long_for_a_model_is_sent_in_smaller_parts_and_not_twice() {
     let draft = contract::exchange(&asked, "Noted.", 1);
     store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
     let model = Model::new(false);
-    let mut office = office(&store, Arc::clone(&model), "one");
-    office.summarizer = Some(Arc::new(Small(Arc::clone(&model))));
-    let reports = run_until_idle(&office, &[KIND], &mut |_, _| {}).await.unwrap();
+    let mut context = context(&store, Arc::clone(&model), "one");
+    context.summarizer = Some(Arc::new(Small(Arc::clone(&model))));
+    let reports = run_until_idle(&context, &[KIND], &mut |_, _| {}).await.unwrap();
     assert_eq!((reports[0].done, reports[0].failed), (1, 0));
     let prompts = model.prompts.lock().unwrap().clone();
     assert!(prompts.len() >= 4 && prompts.iter().all(|prompt| prompt.len() <= 9000));

@@ -12,7 +12,7 @@ use memoir_store::{
     CostFilter, Costs as _, Embeddings as _, Exchanges as _, Inspect as _, Jobs as _, contract,
     sqlite::SqliteStore,
 };
-use memoir_workers::{Office, Report, run_until_idle};
+use memoir_workers::{WorkerContext, WorkerReport, run_until_idle};
 use tempfile::TempDir;
 
 const KIND: WorkerKind = WorkerKind::EmbeddingGenerator;
@@ -77,14 +77,14 @@ async fn commit(store: &SqliteStore, asked: &str) {
     store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
 }
 
-fn office(store: &SqliteStore, model: &Arc<Model>, budget: Option<Usd>) -> Office {
+fn context(store: &SqliteStore, model: &Arc<Model>, budget: Option<Usd>) -> WorkerContext {
     let embedder = Arc::clone(model) as Arc<dyn Embedder>;
     let recall = Recall::new(Arc::new(store.clone()), embedder, Arc::new(SystemClock), TimeZone::UTC);
-    Office::new(recall, None, budget)
+    WorkerContext::new(recall, None, budget)
 }
 
-async fn work(office: &Office) -> Report {
-    run_until_idle(office, &[KIND], &mut |_, _| {}).await.unwrap().remove(0)
+async fn work(context: &WorkerContext) -> WorkerReport {
+    run_until_idle(context, &[KIND], &mut |_, _| {}).await.unwrap().remove(0)
 }
 
 #[tokio::test]
@@ -92,19 +92,19 @@ async fn batches_are_of_a_hundred_and_each_text_is_sent_once() {
     let directory = TempDir::new().unwrap();
     let store = store(&directory, 120).await;
     let model = Model::new("test/one");
-    assert_eq!(work(&office(&store, &model, None)).await.done, 240);
+    assert_eq!(work(&context(&store, &model, None)).await.done, 240);
     assert_eq!(model.sizes(), [100, 100, 40]);
-    assert_eq!(work(&office(&store, &model, None)).await.done, 0);
+    assert_eq!(work(&context(&store, &model, None)).await.done, 0);
     let lines = store.cost_lines(&CostFilter { since: None, conversation: None }).await.unwrap();
     let paid = lines.iter().find(|line| line.purpose == Purpose::Embedding.as_str()).unwrap();
     assert_eq!((paid.summary.calls, paid.summary.cost), (3, Usd::from_nanos(240_000_000_000)));
 
     // Another model begins anew, where it was left.
     let other = Model::new("test/other");
-    let some = office(&store, &other, Some(Usd::from_nanos(340_000_000_000)));
+    let some = context(&store, &other, Some(Usd::from_nanos(340_000_000_000)));
     let report = work(&some).await;
     assert_eq!((report.done, report.stopped.is_some()), (100, true), "what may be spent is spent");
-    assert_eq!(work(&office(&store, &other, None)).await.done, 140);
+    assert_eq!(work(&context(&store, &other, None)).await.done, 140);
     let counts = store.embedding_counts().await.unwrap();
     assert!(counts.iter().all(|known| known.count == 240) && counts.len() == 2, "{counts:?}");
 }
@@ -115,8 +115,8 @@ async fn one_text_that_is_refused_does_not_hold_up_the_others() {
     let store = store(&directory, 30).await;
     commit(&store, "this is poison to it").await;
     let model = Model::new("test/one");
-    let office = office(&store, &model, None);
-    let report = work(&office).await;
+    let context = context(&store, &model, None);
+    let report = work(&context).await;
     assert_eq!((report.done, report.failed, report.stopped), (61, 1, None));
     assert_eq!(store.embedding_counts().await.unwrap()[0].count, 61);
     let failed = store.failed_jobs(10).await.unwrap();
@@ -124,7 +124,7 @@ async fn one_text_that_is_refused_does_not_hold_up_the_others() {
     assert_eq!((failed[0].worker.as_str(), failed[0].attempts), ("embedding_generator", 1));
     let calls = model.sizes().len();
     assert!(calls < 20, "found by halving: {calls}");
-    work(&office).await;
+    work(&context).await;
     assert_eq!(model.sizes().len(), calls, "it is not tried again");
 }
 
@@ -135,14 +135,14 @@ async fn what_fails_for_a_while_is_made_up_for() {
     let model = Model::new("test/one");
     *model.fails.lock().unwrap() =
         Some(ModelError::Server { status: 503, message: "busy".into(), retry_after: None });
-    let report = work(&office(&store, &model, None)).await;
+    let report = work(&context(&store, &model, None)).await;
     assert_eq!((report.done, report.failed), (0, 120), "both batches");
     assert_eq!(store.embedding_counts().await.unwrap(), [], "none or all");
     assert!(store.next_due(KIND, memoir_core::Timestamp::from_millis(0)).await.unwrap().is_some());
     assert_eq!(store.failed_count().await.unwrap(), 0);
     *model.fails.lock().unwrap() = None;
     tokio::time::sleep(std::time::Duration::from_millis(1300)).await;
-    assert_eq!(work(&office(&store, &model, None)).await.done, 120);
+    assert_eq!(work(&context(&store, &model, None)).await.done, 120);
     let jobs = store.tables().await.unwrap().into_iter().find(|table| table.name == "jobs").unwrap();
     assert_eq!(jobs.rows, 0);
 }
@@ -153,7 +153,7 @@ async fn secrets_do_not_leave_and_long_texts_are_cut() {
     let store = store(&directory, 0).await;
     commit(&store, &format!("postgres://me:swordfish@db {}", "x".repeat(20_000))).await;
     let model = Model::new("test/one");
-    work(&office(&store, &model, None)).await;
+    work(&context(&store, &model, None)).await;
     let sent = model.batches.lock().unwrap()[0].join("\n");
     assert!(sent.contains("[redacted: password in an address]") && !sent.contains("swordfish"));
     assert!(sent.len() < 8200, "{}", sent.len());

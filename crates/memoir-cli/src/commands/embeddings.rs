@@ -4,7 +4,7 @@ use anstream::println;
 use indicatif::{ProgressBar, ProgressStyle};
 use memoir_core::{SubjectKind, WorkerKind};
 use memoir_store::EmbeddingCount;
-use memoir_workers::{Progress, Stopped, run_until_idle};
+use memoir_workers::{Stopped, WorkerProgress, run_until_idle};
 
 use super::{Next, Run, summarizer};
 use memoir_runtime::{
@@ -105,7 +105,7 @@ async fn rebuild(app: &App) -> Result<(), Failure> {
 async fn make_anew(app: &App) -> Result<(), Failure> {
     let (store, office) = (&app.session.agent.store, app.session.background.context());
     let kind = WorkerKind::EmbeddingGenerator;
-    if let Some(broke) = office.broke(kind).await? {
+    if let Some(broke) = office.check_budget(kind).await? {
         return Err(Failure::new(FailureKind::Failed, worker_text::why(broke))
             .hint("The vectors were left as they are."));
     }
@@ -114,8 +114,8 @@ async fn make_anew(app: &App) -> Result<(), Failure> {
     if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos} of {len}, {eta} left") {
         bar.set_style(style);
     }
-    let mut told = |_: WorkerKind, progress: &Progress| {
-        if let Progress::Worked { done, .. } = progress {
+    let mut told = |_: WorkerKind, progress: &WorkerProgress| {
+        if let WorkerProgress::Worked { done, .. } = progress {
             bar.inc(done.len() as u64);
         }
     };

@@ -16,7 +16,7 @@ use memoir_core::{Clock, ConversationTarget, MessageId, NewConversation, TimeZon
 use memoir_embed::LocalEmbedder;
 use memoir_recall::{QueryKind, Recall, RecallSettings};
 use memoir_store::{Filter, Store, sqlite::SqliteStore};
-use memoir_workers::{Office, run_until_idle};
+use memoir_workers::{WorkerContext, run_until_idle};
 use serde_json::json;
 
 use data::{Talk, Turn};
@@ -69,7 +69,7 @@ async fn evaluate(
     recall.settings = settings.clone();
     let turns = load(talk, recall.store.as_ref()).await?;
     // As the workers do it on a machine without a model: summaries by quotation, and vectors of everything.
-    let office = Office::new(recall.clone(), None, None);
+    let office = WorkerContext::new(recall.clone(), None, None);
     run_until_idle(&office, &WorkerKind::ALL, &mut |_, _| {}).await?;
     let mut asking = Duration::ZERO;
     for question in &talk.questions {

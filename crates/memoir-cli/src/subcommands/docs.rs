@@ -2,7 +2,7 @@
 
 use memoir_core::WorkerKind;
 use memoir_runtime::failure::Failure;
-use memoir_workers::Office;
+use memoir_workers::WorkerContext;
 
 use super::CommandContext;
 use crate::{
@@ -14,7 +14,7 @@ pub(super) async fn run(command: DocsCommand, context: &CommandContext) -> Resul
     let home = context.runtime.home();
     let settings = context.runtime.worker_settings().await?;
     let recall = context.recall().await?;
-    let office = Office::new(recall.clone(), None, settings.daily_budget());
+    let office = WorkerContext::new(recall.clone(), None, settings.daily_budget());
     let embedding = match settings.is_on(WorkerKind::EmbeddingGenerator) {
         true => Embedding::Here(&office),
         false => Embedding::Off,

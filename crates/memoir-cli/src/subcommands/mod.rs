@@ -20,7 +20,7 @@ use memoir_runtime::{
     scope::project_of,
 };
 use memoir_store::Store;
-use memoir_workers::Office;
+use memoir_workers::WorkerContext;
 
 use crate::{
     args::{Args, Command, ConfigCommand, ImportCommand, MemoryCommand, WorkerCommand},
@@ -59,7 +59,7 @@ impl CommandContext {
     }
 
     /// What workers share, with the summarizer that is set.
-    async fn worker_context(&self) -> Result<Office, Failure> {
+    async fn worker_context(&self) -> Result<WorkerContext, Failure> {
         let mut notices = Vec::new();
         let context = self.runtime.worker_context(&mut notices).await?;
         print_notices(&notices);

@@ -7,7 +7,7 @@ use memoir_runtime::{
     failure::{Failure, FailureKind},
     printable, worker_text,
 };
-use memoir_workers::{Report, Stopped, run_until_idle};
+use memoir_workers::{Stopped, WorkerReport, run_until_idle};
 
 use super::CommandContext;
 
@@ -38,7 +38,7 @@ pub(super) async fn run(context: &CommandContext) -> Result<(), Failure> {
     }
 }
 
-fn line(report: &Report) -> String {
+fn line(report: &WorkerReport) -> String {
     let mut line = format!("{:<24} {} done", report.worker.as_str(), report.done);
     if report.failed > 0 {
         line.push_str(&format!(", {} failed", report.failed));

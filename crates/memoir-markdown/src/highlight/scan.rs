@@ -3,7 +3,7 @@
 use anstyle::{AnsiColor, Style};
 
 use super::languages::{Case, Keys, LANGUAGES, Language, Quote, Reach};
-use crate::span::{DIM, Line, Span, append, colored};
+use crate::span::{DIM, StyledLine, StyledSpan, append, colored};
 
 const STRING: Style = colored(AnsiColor::Green);
 const KEYWORD: Style = colored(AnsiColor::Magenta);
@@ -40,8 +40,8 @@ impl Highlighter {
     }
 
     /// Colours the next line.
-    pub(crate) fn line(&mut self, text: &str) -> Line {
-        let mut scan = Scan { text, at: 0, line: Line::new(), is_first: true };
+    pub(crate) fn line(&mut self, text: &str) -> StyledLine {
+        let mut scan = LineScan { text, at: 0, line: StyledLine::new(), is_first: true };
         while scan.at < text.len() {
             self.step(&mut scan);
         }
@@ -51,7 +51,7 @@ impl Highlighter {
         scan.line
     }
 
-    fn step(&mut self, scan: &mut Scan<'_>) {
+    fn step(&mut self, scan: &mut LineScan<'_>) {
         match self.open {
             Open::Comment(end) => {
                 let length = scan.rest().find(end).map(|start| start + end.len());
@@ -65,7 +65,7 @@ impl Highlighter {
         }
     }
 
-    fn token(&mut self, scan: &mut Scan<'_>) {
+    fn token(&mut self, scan: &mut LineScan<'_>) {
         let language = self.language;
         let rest = scan.rest();
         if let Some((start, end)) = language.block_comment.filter(|(start, _)| rest.starts_with(start)) {
@@ -88,7 +88,7 @@ impl Highlighter {
     }
 
     /// A string, from behind what opens it, if that is still to be put.
-    fn string(&mut self, scan: &mut Scan<'_>, quote: Quote, opening: usize) {
+    fn string(&mut self, scan: &mut LineScan<'_>, quote: Quote, opening: usize) {
         let inside = &scan.rest()[opening..];
         let (length, is_closed) = quote.length(inside);
         self.open = if is_closed { Open::Nothing } else { Open::String(quote) };
@@ -97,7 +97,7 @@ impl Highlighter {
         scan.put(opening + length, if is_key { FUNCTION } else { STRING });
     }
 
-    fn word(&self, scan: &mut Scan<'_>) {
+    fn word(&self, scan: &mut LineScan<'_>) {
         let language = self.language;
         let rest = scan.rest();
         let dash = |letter: char| letter == '-' && language.keys != Keys::None;
@@ -119,15 +119,15 @@ impl Highlighter {
 }
 
 /// A line that is being looked at.
-struct Scan<'a> {
+struct LineScan<'a> {
     text: &'a str,
     at: usize,
-    line: Line,
+    line: StyledLine,
     /// Whether no word has come yet.
     is_first: bool,
 }
 
-impl<'a> Scan<'a> {
+impl<'a> LineScan<'a> {
     fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
@@ -138,7 +138,7 @@ impl<'a> Scan<'a> {
 
     fn put(&mut self, length: usize, style: Style) {
         let rest = self.rest();
-        append(&mut self.line, &rest[..length], &Span::new("", style));
+        append(&mut self.line, &rest[..length], &StyledSpan::new("", style));
         self.is_first &= matches!(&rest[..length], " " | "\t" | "-");
         self.at += length;
     }
@@ -163,7 +163,7 @@ impl Language {
 
 impl Keys {
     /// Whether a word is a key, by what is before it in its line and after it.
-    fn is_key(self, scan: &Scan<'_>, after: &str) -> bool {
+    fn is_key(self, scan: &LineScan<'_>, after: &str) -> bool {
         match self {
             Self::None | Self::Quoted => false,
             Self::Colon => after.starts_with(':') && scan.is_first,

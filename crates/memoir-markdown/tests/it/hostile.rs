@@ -1,10 +1,10 @@
 //! Text that means harm.
 
-use memoir_markdown::{Look, diff};
+use memoir_markdown::{TerminalStyle, diff};
 
 use crate::{colored, plain, render};
 
-const ALL: Look = Look { width: 40, color: true, links: true };
+const ALL: TerminalStyle = TerminalStyle { width: 40, color: true, links: true };
 
 /// Takes out what the renderer itself puts in: styles and links, well formed.
 fn without_own(text: &str) -> String {
@@ -46,8 +46,8 @@ fn no_control_character_gets_through() {
         format!("[{bad}]: {bad}\n[^1]: {bad}"),
     ];
     for text in places {
-        for look in [ALL, colored(7), plain(40)] {
-            let shown = without_own(&render(&text, look));
+        for terminal in [ALL, colored(7), plain(40)] {
+            let shown = without_own(&render(&text, terminal));
             let harmful = |letter: char| {
                 (letter.is_control() && !"\n\t".contains(letter)) || "\u{202e}\u{2066}".contains(letter)
             };
@@ -81,8 +81,8 @@ fn what_is_deep_or_long_is_borne() {
             format!("a|b\n-|-\n{}", part.repeat(count)),
             format!("{}\n", part).repeat(500),
         ] {
-            for look in [ALL, plain(40)] {
-                assert!(render(&text, look).len() < 100 * text.len());
+            for terminal in [ALL, plain(40)] {
+                assert!(render(&text, terminal).len() < 100 * text.len());
             }
         }
     }

@@ -5,21 +5,21 @@ mod layout;
 mod pieces;
 mod style;
 
-use memoir_markdown::{Look, Renderer};
+use memoir_markdown::{Renderer, TerminalStyle};
 
 /// Everything plain.
-fn plain(width: usize) -> Look {
-    Look { width, color: false, links: false }
+fn plain(width: usize) -> TerminalStyle {
+    TerminalStyle { width, color: false, links: false }
 }
 
 /// With colours.
-fn colored(width: usize) -> Look {
-    Look { width, color: true, links: false }
+fn colored(width: usize) -> TerminalStyle {
+    TerminalStyle { width, color: true, links: false }
 }
 
 /// A whole text at once.
-fn render(text: &str, look: Look) -> String {
-    let mut renderer = Renderer::new(look);
+fn render(text: &str, terminal: TerminalStyle) -> String {
+    let mut renderer = Renderer::new(terminal);
     let mut out = renderer.push(text);
     out.push_str(&renderer.finish());
     out

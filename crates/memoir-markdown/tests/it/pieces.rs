@@ -1,14 +1,14 @@
 //! Text that comes in pieces.
 
-use memoir_markdown::{Look, Renderer};
+use memoir_markdown::{Renderer, TerminalStyle};
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
 use crate::{colored, plain, render};
 
 /// What is shown after each piece, and at the end.
-fn shown(pieces: &[&str], look: Look) -> Vec<String> {
-    let mut renderer = Renderer::new(look);
+fn shown(pieces: &[&str], terminal: TerminalStyle) -> Vec<String> {
+    let mut renderer = Renderer::new(terminal);
     let mut shown: Vec<_> = pieces.iter().map(|piece| renderer.push(piece)).collect();
     shown.push(renderer.finish());
     shown
@@ -130,9 +130,9 @@ fn document() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(&PARTS[..]), 0..60).prop_map(|parts| parts.concat())
 }
 
-fn look() -> impl Strategy<Value = Look> {
+fn terminal() -> impl Strategy<Value = TerminalStyle> {
     (prop::sample::select(&[0, 1, 7, 20, 40, 80, 1000][..]), any::<bool>(), any::<bool>())
-        .prop_map(|(width, color, links)| Look { width, color, links })
+        .prop_map(|(width, color, links)| TerminalStyle { width, color, links })
 }
 
 /// Without escape sequences and without white space.
@@ -144,14 +144,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn pieces_make_no_difference(text in document(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..20), look in look()) {
+    fn pieces_make_no_difference(text in document(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..20), terminal in terminal()) {
         let mut places: Vec<_> = cuts.iter().map(|cut| cut.index(text.len() + 1)).filter(|cut| text.is_char_boundary(*cut)).collect();
         places.extend([0, text.len()]);
         places.sort_unstable();
         let pieces: Vec<_> = places.windows(2).map(|ends| &text[ends[0]..ends[1]]).collect();
-        let shown = shown(&pieces, look);
+        let shown = shown(&pieces, terminal);
         prop_assert!(shown.iter().all(|lines| lines.is_empty() || lines.ends_with('\n')));
-        prop_assert_eq!(shown.concat(), render(&text, look));
+        prop_assert_eq!(shown.concat(), render(&text, terminal));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Colours and links.
 
-use memoir_markdown::{Look, diff};
+use memoir_markdown::{TerminalStyle, diff};
 
 use crate::{colored, plain, render};
 
@@ -45,12 +45,12 @@ fn links_are_told_or_shown() {
     let told = |text: &str, url: &str| format!("\x1b]8;;{url}\x1b\\\x1b[4m{text}\x1b[0m\x1b]8;;\x1b\\");
     let (a, b, c) = ("https://a.example", "https://b.example", "https://c.example");
     assert_eq!(
-        render(text, Look { width: 80, color: true, links: true }),
+        render(text, TerminalStyle { width: 80, color: true, links: true }),
         format!("{} {} {}. \x1b[4md\x1b[0m\x1b[2m (d.md)\x1b[0m\n", told("a", a), told(b, b), told(c, c))
     );
     // A link over two lines is told for each.
     assert_eq!(
-        render("[a b](https://a.example)", Look { width: 2, color: true, links: true }),
+        render("[a b](https://a.example)", TerminalStyle { width: 2, color: true, links: true }),
         format!("{}\n{}\n", told("a", a), told("b", a))
     );
 }

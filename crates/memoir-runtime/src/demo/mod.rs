@@ -9,7 +9,7 @@ use memoir_import::{ImportedConversation, import_conversation, read_memoir};
 use memoir_models::Embedder;
 use memoir_recall::Recall;
 use memoir_store::sqlite::SqliteStore;
-use memoir_workers::{Office, run_until_idle};
+use memoir_workers::{WorkerContext, run_until_idle};
 
 use crate::failure::{Failure, FailureKind};
 
@@ -39,7 +39,7 @@ pub async fn fill(recall: &Recall) -> Result<(), Failure> {
     for thread in &talk.conversations {
         import_conversation(recall.store.as_ref(), thread, SystemClock.now(), false).await?;
     }
-    let office = Office::new(recall.clone(), None, None);
+    let office = WorkerContext::new(recall.clone(), None, None);
     run_until_idle(&office, &WorkerKind::ALL, &mut |_, _| {}).await?;
     Ok(())
 }

@@ -1,0 +1,85 @@
+//! What each worker is doing.
+
+use std::time::Duration;
+
+use memoir_core::{Subject, WorkerKind};
+use tokio::time::Instant;
+
+use crate::{BudgetStop, worker::CurrentWork};
+
+/// What a worker is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WorkerState {
+    /// It is processing jobs.
+    Working,
+    /// No job is due.
+    Idle,
+    /// It is paused.
+    Paused,
+    /// The budget stops it.
+    Overspent(BudgetStop),
+    /// It failed and retries after this time.
+    Troubled(Duration),
+    /// It is not running.
+    Stopped,
+}
+
+/// The status of a worker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkerStatus {
+    /// The worker.
+    pub worker: WorkerKind,
+    /// What it is doing.
+    pub state: WorkerState,
+    /// The jobs it is processing.
+    pub current: Vec<Subject>,
+    /// Number of jobs done since it was started.
+    pub completed: u64,
+    /// Number of jobs that failed.
+    pub failed: u64,
+    /// The last error.
+    pub last_error: Option<String>,
+}
+
+/// What the runner keeps about a worker.
+#[derive(Debug, Clone)]
+pub(crate) struct WorkerRecord {
+    pub(crate) state: WorkerState,
+    /// Until when it rests after a failure.
+    pub(crate) rests_until: Option<Instant>,
+    pub(crate) current: CurrentWork,
+    pub(crate) completed: u64,
+    pub(crate) failed: u64,
+    pub(crate) last_error: Option<String>,
+}
+
+impl WorkerRecord {
+    pub(crate) fn new() -> Self {
+        Self {
+            state: WorkerState::Stopped,
+            rests_until: None,
+            current: CurrentWork::default(),
+            completed: 0,
+            failed: 0,
+            last_error: None,
+        }
+    }
+
+    pub(crate) fn status(&self, worker: WorkerKind) -> WorkerStatus {
+        let current = self.current.get();
+        let rest = self.rests_until.map(|until| until.saturating_duration_since(Instant::now()));
+        let state = match (self.state, rest) {
+            (WorkerState::Idle, _) if !current.is_empty() => WorkerState::Working,
+            (WorkerState::Idle, Some(rest)) if !rest.is_zero() => WorkerState::Troubled(rest),
+            (state, _) => state,
+        };
+        WorkerStatus {
+            worker,
+            state,
+            current,
+            completed: self.completed,
+            failed: self.failed,
+            last_error: self.last_error.clone(),
+        }
+    }
+}

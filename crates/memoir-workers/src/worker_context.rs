@@ -1,0 +1,185 @@
+//! What all workers share.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
+
+use memoir_core::{Clock, ConversationId, Purpose, TimeZone, Timestamp, Usage, Usd, WorkerKind, lock};
+use memoir_models::ChatModel;
+use memoir_recall::Recall;
+use memoir_store::{
+    Claim, CostFilter, Costs, Digests, Embeddings, Exchanges, Jobs, Result, Store, Summaries,
+};
+
+/// How long a lease lasts. Longer than any step takes; a process that died on this machine is noticed sooner.
+const LEASE_MS: i64 = 30 * 60 * 1000;
+
+/// Why a worker may spend nothing more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BudgetStop {
+    /// The daily budget has been used up.
+    Spent,
+    /// The price of the model is unknown, so the budget could not be enforced.
+    NoPrice,
+}
+
+/// What all workers of a process share: the store, the models, the clock and the budget.
+#[derive(Clone)]
+pub struct WorkerContext {
+    /// Where jobs are claimed and results are stored. Functions of this crate use the narrower accessors below, which show
+    /// what they touch.
+    pub store: Arc<dyn Store>,
+    /// Embeds messages, summaries and chunks.
+    pub recall: Recall,
+    /// The model that writes summaries. Without one, summaries are made of quotations.
+    pub summarizer: Option<Arc<dyn ChatModel>>,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// The time zone in which a day of the daily budget begins.
+    pub zone: TimeZone,
+    /// The conversation that is still active. It is not summarised yet.
+    pub current: Arc<Mutex<Option<ConversationId>>>,
+    /// The owner of this process's leases. Different for every process.
+    pub owner: String,
+    /// The most that background work may cost in a day. Unlimited if `None`.
+    pub daily_budget: Option<Usd>,
+    /// Summaries of parts of a long text, by a hash of the request, so that an interrupted summary is not paid for twice.
+    pub(crate) parts: Arc<Mutex<HashMap<u64, String>>>,
+}
+
+impl WorkerContext {
+    /// Creates the context of this process.
+    pub fn new(recall: Recall, summarizer: Option<Arc<dyn ChatModel>>, daily_budget: Option<Usd>) -> Self {
+        Self {
+            store: Arc::clone(&recall.store),
+            clock: Arc::clone(&recall.clock),
+            zone: recall.zone.clone(),
+            summarizer,
+            current: Arc::default(),
+            owner: memoir_store::of_this_process(recall.clock.now()),
+            daily_budget,
+            parts: Arc::default(),
+            recall,
+        }
+    }
+
+    /// Sets the owner of the leases. Used when a process continues with other models and keeps its leases.
+    pub fn owned_by(mut self, owner: impl Into<String>) -> Self {
+        self.owner = owner.into();
+        self
+    }
+
+    /// Sets the active conversation and returns the previous one.
+    pub fn set_current(&self, conversation: Option<ConversationId>) -> Option<ConversationId> {
+        std::mem::replace(&mut *lock(&self.current), conversation)
+    }
+
+    /// Returns the claim that a worker makes now.
+    pub fn claim(&self, worker: WorkerKind) -> Claim<'_> {
+        let now = self.clock.now();
+        Claim {
+            worker,
+            except: *lock(&self.current),
+            only: None,
+            with_model: self.summarizer.is_some(),
+            embeddable: self.recall.embeddable(),
+            owner: &self.owner,
+            now,
+            until: self.lease_end(),
+        }
+    }
+
+    pub(crate) fn jobs(&self) -> &dyn Jobs {
+        self.store.as_ref()
+    }
+
+    pub(crate) fn exchanges(&self) -> &dyn Exchanges {
+        self.store.as_ref()
+    }
+
+    pub(crate) fn summaries(&self) -> &dyn Summaries {
+        self.store.as_ref()
+    }
+
+    pub(crate) fn digests(&self) -> &dyn Digests {
+        self.store.as_ref()
+    }
+
+    pub(crate) fn embeddings(&self) -> &dyn Embeddings {
+        self.store.as_ref()
+    }
+
+    pub(crate) fn costs(&self) -> Arc<dyn Costs> {
+        self.store.clone()
+    }
+
+    /// Releases leases held by processes on this machine that no longer exist.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be read or written.
+    pub(crate) async fn release_dead_leases(&self) -> Result<()> {
+        let jobs = self.jobs();
+        for holder in jobs.lease_holders().await? {
+            if memoir_store::is_dead(&holder, &self.owner) {
+                tracing::debug!(%holder, "releasing the leases of a process that no longer exists");
+                jobs.release_all_of(&holder).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the cost of today's background work.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be read.
+    pub async fn spent_today(&self) -> Result<Usd> {
+        let today = CostFilter { since: Some(self.clock.now().start_of_day(&self.zone)), conversation: None };
+        let lines = self.costs().cost_lines(&today).await?;
+        let background = [Purpose::Summary, Purpose::Embedding].map(Purpose::as_str);
+        let paid = lines.iter().filter(|line| background.contains(&line.purpose.as_str()));
+        Ok(paid.map(|line| line.summary.cost).sum())
+    }
+
+    /// Returns why a worker may spend nothing more today, or `None` if it may. Free models are never stopped.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be read.
+    pub async fn check_budget(&self, worker: WorkerKind) -> Result<Option<BudgetStop>> {
+        let Some(budget) = self.daily_budget else { return Ok(None) };
+        let some = Usage { input_tokens: 1, ..Usage::default() };
+        let (is_free, price) = match (worker, &self.summarizer) {
+            (WorkerKind::EmbeddingGenerator, _) => {
+                (self.recall.embedder.is_free(), self.recall.embedder.cost(&some))
+            }
+            (_, Some(model)) => (model.is_free(), model.cost(&some)),
+            (_, None) => return Ok(None),
+        };
+        Ok(match price {
+            _ if is_free => None,
+            None => Some(BudgetStop::NoPrice),
+            Some(_) => (self.spent_today().await? >= budget).then_some(BudgetStop::Spent),
+        })
+    }
+
+    /// Returns the cached summary of a part.
+    pub(crate) fn cached_part(&self, key: u64) -> Option<String> {
+        lock(&self.parts).get(&key).cloned()
+    }
+
+    pub(crate) fn cache_part(&self, key: u64, summary: &str) {
+        lock(&self.parts).insert(key, summary.to_owned());
+    }
+
+    pub(crate) fn forget_parts(&self, keys: &[u64]) {
+        lock(&self.parts).retain(|key, _| !keys.contains(key));
+    }
+
+    /// Returns when a lease that is taken or renewed now expires.
+    pub(crate) fn lease_end(&self) -> Timestamp {
+        Timestamp::from_millis(self.clock.now().as_millis() + LEASE_MS)
+    }
+}

@@ -72,7 +72,7 @@ impl Agent {
         Self {
             store: Arc::clone(&tool_context.store),
             model,
-            tools: Arc::new(ToolSet::all()),
+            tools: Arc::new(ToolSet::all().for_store(tool_context.store.as_ref())),
             approvals: Approvals::default(),
             tool_context,
             clock: Arc::clone(&recall.clock),

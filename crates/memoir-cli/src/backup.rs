@@ -8,14 +8,14 @@ use std::{
 
 use anstream::println;
 use memoir_core::{Clock as _, SystemClock, TimeZone};
-use memoir_store::{Store, StoreError, sqlite};
+use memoir_store::{Store, StoreError};
 
 use crate::{
     args::RestoreArgs,
     failure::{Failure, Kind},
     files::{Partial, fresh_folder, private_folder},
     home::Home,
-    progress, question,
+    progress, question, stores,
 };
 
 /// What the memory is called in a backup.
@@ -86,7 +86,8 @@ pub(crate) async fn restore(wanted: &RestoreArgs, home: &Home, zone: &TimeZone) 
                 .hint("Name a folder that memoir backup made."));
         }
     };
-    let faults = sqlite::verify(&backup).await?;
+    let (factory, url) = (stores::factory(), stores::url(home));
+    let faults = factory.verify_backup(&url, &backup).await?;
     if let Some(fault) = faults.first() {
         return Err(Failure::new(Kind::Failed, format!("the backup is damaged: {fault}"))
             .hint("Nothing was changed. Try an older one."));
@@ -97,7 +98,7 @@ pub(crate) async fn restore(wanted: &RestoreArgs, home: &Home, zone: &TimeZone) 
     }
     private_folder(&home.data())?;
     let aside = fresh_folder(&home.data().join(named("before-restore", zone)))?;
-    let restored = sqlite::restore(&backup, &home.database(), &aside.join(DATABASE)).await;
+    let restored = factory.restore(&url, &backup, &aside.join(DATABASE)).await;
     if restored.is_err() {
         let _ = std::fs::remove_dir(&aside);
     }

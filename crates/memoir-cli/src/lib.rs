@@ -46,6 +46,7 @@ mod scope;
 mod search_view;
 mod servers;
 mod settings;
+mod stores;
 mod subcommands;
 mod talks;
 mod tasks;

@@ -7,7 +7,7 @@ use std::{
 
 use memoir_agent::{Approvals, CurrentConversation};
 use memoir_core::{Clock as _, ConversationId, Recalled, SystemClock, TimeZone};
-use memoir_store::{ConversationList, Store, sqlite::SqliteStore};
+use memoir_store::{ConversationList, Store};
 use memoir_tools::ToolSet;
 use memoir_workers::{Office, Runner, WorkerSettings};
 
@@ -28,7 +28,7 @@ use crate::{
     repl::{self, Told},
     scope,
     servers::Servers,
-    settings,
+    settings, stores,
     subcommands::{self, Desk},
     tasks::TaskEngine,
     tooling::{self, Summaries},
@@ -68,18 +68,17 @@ async fn open_and_run(args: Args) -> Result<(), Failure> {
         _ if args.incognito => Kept::Never,
         _ => Kept::Always,
     };
-    let sqlite = match kept {
-        Kept::Always => SqliteStore::open(&home.database()).await?,
+    let store = match kept {
+        Kept::Always => stores::factory().open(&stores::url(&home)).await?,
         Kept::Never | Kept::Demo => nowhere(&home, &project).await?,
     };
-    let store: Arc<dyn Store> = Arc::new(sqlite.clone());
     // Before anything can fail: a prompt is never lost.
     if let Some(Talk::Once(prompt)) = &talk {
         store.append_command(prompt, SystemClock.now()).await?;
     }
     let place = Place { environment, home: home.clone(), directory, project, kept };
-    let outcome = with_store(args, talk, place, store).await;
-    sqlite.close().await;
+    let outcome = with_store(args, talk, place, Arc::clone(&store)).await;
+    store.close().await;
     if kept == Kept::Demo {
         let _ = std::fs::remove_dir_all(home.thrown_away().data());
     }
@@ -96,12 +95,13 @@ struct Place {
 }
 
 /// A memory that is nowhere. What is set and what is denied counts there too; what was said does not.
-async fn nowhere(home: &Home, project: &Path) -> Result<SqliteStore, Failure> {
-    let nowhere = SqliteStore::in_memory().await?;
+async fn nowhere(home: &Home, project: &Path) -> Result<Arc<dyn Store>, Failure> {
+    let nowhere = stores::factory().open_in_memory().await?;
     if home.database().exists() {
-        let memory = SqliteStore::open(&home.database()).await?;
-        let copied = settings::copy_all(&memory, &nowhere).await;
-        let denied = permissions::copy_denied(&memory, &nowhere, &project.to_string_lossy()).await;
+        let memory = stores::factory().open(&stores::url(home)).await?;
+        let copied = settings::copy_all(memory.as_ref(), nowhere.as_ref()).await;
+        let denied =
+            permissions::copy_denied(memory.as_ref(), nowhere.as_ref(), &project.to_string_lossy()).await;
         memory.close().await;
         copied.and(denied)?;
     }
@@ -164,7 +164,12 @@ async fn with_store(
     }
     let servers = Servers::reach(&models.config.mcp, &agent.tool_context.sandbox.variables);
     let summaries = Summaries::of(office.clone());
-    agent.tools = Arc::new(ToolSet::all().with_summaries(Arc::new(summaries.clone())).with_skills(&skills));
+    agent.tools = Arc::new(
+        ToolSet::all()
+            .for_store(store.as_ref())
+            .with_summaries(Arc::new(summaries.clone()))
+            .with_skills(&skills),
+    );
     // What the demo writes goes with it; what it must not touch is where it always is.
     let home = if kept == Kept::Demo { home.thrown_away() } else { home };
     let tasks = TaskEngine::new(Arc::clone(&models), Arc::clone(&store), home.clone(), zone.clone());

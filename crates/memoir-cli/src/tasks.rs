@@ -13,8 +13,9 @@ use async_trait::async_trait;
 use memoir_agent::{Agent, Approvals, Rule, RuleEffect, SubagentReport};
 use memoir_core::{Clock as _, ExchangeStatus, RunId, RunOutcome, RunState, SystemClock, Task, TimeZone};
 use memoir_schedule::{Engine, History, Loaded, Scheduler};
-use memoir_store::{Store, of_this_process};
+use memoir_store::Store;
 use memoir_tools::ToolSet;
+use memoir_workers::{is_alive, name_this_process};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -36,12 +37,12 @@ pub(crate) struct TaskEngine {
 
 impl TaskEngine {
     pub(crate) fn new(models: Arc<Models>, store: Arc<dyn Store>, home: Home, zone: TimeZone) -> Arc<Self> {
-        Arc::new(Self { models, store, home, zone, owner: of_this_process(SystemClock.now()) })
+        Arc::new(Self { models, store, home, zone, owner: name_this_process(SystemClock.now()) })
     }
 
     /// Who looks after tasks in this process.
     pub(crate) fn scheduler(&self) -> Scheduler {
-        Scheduler::new(Arc::clone(&self.store), Arc::new(SystemClock), self.owner.clone())
+        Scheduler::new(Arc::clone(&self.store), Arc::new(SystemClock), self.owner.clone(), is_alive)
     }
 
     /// Where tasks' histories are kept.
@@ -57,7 +58,9 @@ impl TaskEngine {
         let recall =
             recall::recall(Arc::clone(&self.store), &self.models, &self.zone, Some(&project)).await?;
         let mut agent = tooling::agent(model, recall, (&project, &[]), &self.models.config).await?;
-        agent.tools = Arc::new(ToolSet::all().with_skills(&tooling::skills(&project, &self.home)));
+        agent.tools = Arc::new(
+            ToolSet::all().for_store(self.store.as_ref()).with_skills(&tooling::skills(&project, &self.home)),
+        );
         Ok(agent)
     }
 

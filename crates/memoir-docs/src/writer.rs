@@ -150,7 +150,7 @@ impl Writer<'_> {
     /// What there is to write from.
     pub async fn gather(&self, span: &Span) -> Result<Material, WriterError> {
         let store = &self.recall.store;
-        let said = store.said(span, MOST_MESSAGES).await?;
+        let said = store.transcript(span, MOST_MESSAGES).await?;
         if said.len() >= MOST_MESSAGES as usize {
             return Err(WriterError::TooMuch);
         }

@@ -5,7 +5,7 @@ use memoir_import::{
     DateOrder, Format, ImportError, Imported, Talk, bring_in, chatgpt, claude, claude_code, codex, detect,
     memoir, whatsapp,
 };
-use memoir_store::sqlite::SqliteStore;
+use memoir_store_sqlite::SqliteStore;
 
 use crate::input::{Choices, text, wait};
 

@@ -33,7 +33,7 @@ impl Recall {
     /// Reads what searching works on, so that the first question need not wait for it.
     pub async fn get_ready(&self) -> Result<(), RecallError> {
         let nothing = vec![0.0; self.embedder.dimensions().unwrap_or(0)];
-        self.store.estimated_similarities(self.embedder.name(), &nothing, &[]).await?;
+        self.store.similarities(self.embedder.name(), &nothing, &[]).await?;
         self.store.outlines(&[]).await?;
         Ok(())
     }

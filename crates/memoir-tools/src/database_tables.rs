@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use memoir_core::ToolSpec;
 use serde_json::{Value, json};
 
-use crate::{Tool, ToolContext, ToolError, ToolOutput};
+use crate::{Tool, ToolContext, ToolError, ToolOutput, database_query::inspect};
 
 pub(crate) struct DatabaseTables;
 
@@ -21,7 +21,8 @@ impl Tool for DatabaseTables {
     }
 
     async fn run(&self, _arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let tables = context.store.tables().await.map_err(|error| ToolError::Failed(error.to_string()))?;
+        let tables =
+            inspect(context)?.tables().await.map_err(|error| ToolError::Failed(error.to_string()))?;
         let mut text = String::new();
         for table in tables {
             // Writing to a string cannot fail.
@@ -36,7 +37,8 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
     use memoir_core::Timestamp;
-    use memoir_store::{CommandHistory as _, sqlite::SqliteStore};
+    use memoir_store::CommandHistory as _;
+    use memoir_store_sqlite::SqliteStore;
 
     use super::*;
     use crate::testing;

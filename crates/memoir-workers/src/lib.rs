@@ -12,6 +12,7 @@ mod embedding_generator;
 mod exchange_summarizer;
 mod extract;
 mod office;
+mod owner;
 mod runner;
 mod settings;
 mod summarise;
@@ -19,6 +20,7 @@ mod worker;
 
 pub use brief::{embed_documents, embed_for_a_while, prepare_digests};
 pub use office::Office;
+pub use owner::{is_alive, is_dead, name_this_process};
 pub use runner::{Listener, Runner, State, Status};
 pub use settings::WorkerSettings;
 pub use worker::{Broke, Progress, Report, Stopped, run_until_idle};

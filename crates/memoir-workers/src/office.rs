@@ -48,7 +48,7 @@ impl Office {
             zone: recall.zone.clone(),
             summarizer,
             current: Arc::default(),
-            owner: memoir_store::of_this_process(recall.clock.now()),
+            owner: crate::name_this_process(recall.clock.now()),
             daily_budget,
             parts: Arc::default(),
             recall,
@@ -84,7 +84,7 @@ impl Office {
     /// Gives back what processes of this machine were at that are no more.
     pub(crate) async fn take_back_from_the_dead(&self) -> Result<()> {
         for holder in self.store.lease_holders().await? {
-            if memoir_store::is_dead(&holder, &self.owner) {
+            if crate::is_dead(&holder, &self.owner) {
                 self.store.release_all_of(&holder).await?;
             }
         }

@@ -8,12 +8,11 @@ use memoir_core::{Clock as _, SystemClock, TimeZone, Timestamp, WorkerKind};
 use memoir_import::{Thread, bring_in, memoir};
 use memoir_models::Embedder;
 use memoir_recall::Recall;
-use memoir_store::sqlite::SqliteStore;
 use memoir_workers::{Office, Progress, run_until_idle};
 
 use crate::{
     failure::{Failure, Kind},
-    progress,
+    progress, stores,
 };
 
 pub(crate) use prepared::Prepared;
@@ -55,10 +54,10 @@ pub(crate) async fn fill(recall: &Recall) -> Result<(), Failure> {
 
 /// The vectors of the sample, made anew.
 pub async fn vectors() -> Result<Vec<u8>, String> {
-    let store = SqliteStore::in_memory().await.map_err(|error| error.to_string())?;
+    let store = stores::factory().open_in_memory().await.map_err(|error| error.to_string())?;
     let reading = Arc::new(Prepared::nothing());
     let embedder: Arc<dyn Embedder> = Arc::<Prepared>::clone(&reading);
-    let recall = Recall::new(Arc::new(store), embedder, Arc::new(SystemClock), TimeZone::system());
+    let recall = Recall::new(store, embedder, Arc::new(SystemClock), TimeZone::system());
     fill(&recall).await.map_err(|failure| failure.sentence())?;
     Ok(reading.bytes())
 }
@@ -81,10 +80,10 @@ mod tests {
 
     #[tokio::test]
     async fn everything_in_the_sample_was_read_beforehand() {
-        let store = SqliteStore::in_memory().await.unwrap();
+        let store = stores::factory().open_in_memory().await.unwrap();
         let prepared = Arc::new(Prepared::sample());
         let embedder: Arc<dyn Embedder> = Arc::<Prepared>::clone(&prepared);
-        let recall = Recall::new(Arc::new(store), embedder, Arc::new(SystemClock), TimeZone::UTC);
+        let recall = Recall::new(store, embedder, Arc::new(SystemClock), TimeZone::UTC);
         fill(&recall).await.unwrap();
         assert!(prepared.bytes().is_empty(), "run cargo xtask demo");
         assert_eq!(recall.waiting().await.unwrap(), 0);

@@ -3,7 +3,7 @@
 
     python commits.py [--count 1000]
 
-An exchange is what `memoir-store` writes for one: a row in `exchanges`, two in `messages`, one in `costs`, and the conversation
+An exchange is what `memoir-store-sqlite` writes for one: a row in `exchanges`, two in `messages`, one in `costs`, and the conversation
 touched. Ours is the bench of that crate; DuckDB and Python's own SQLite write the same columns. SQLite is measured twice: with
 the rows alone, and with the indices and the full text that Memoir keeps too. DuckDB has no full text that follows its rows.
 """
@@ -136,7 +136,7 @@ def ours():
     if "COMMITS" in os.environ:
         said = subprocess.run([os.environ["COMMITS"], "--bench"], check=True, stdout=subprocess.PIPE, text=True).stdout
     else:
-        said = common.cargo("bench", "-p", "memoir-store", "--bench", "commit")
+        said = common.cargo("bench", "-p", "memoir-store-sqlite", "--bench", "commit")
     rows = {}
     for line in said.splitlines():
         cells = [cell.strip() for cell in line.lstrip("│├╰─ ").split("│")]

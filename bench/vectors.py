@@ -169,7 +169,7 @@ def main():
         print(json.dumps(step(name, what, pathlib.Path(work), pathlib.Path(folder))))
         return
     if "VECTORS" not in os.environ:
-        common.cargo("build", "--release", "-p", "memoir-store", "--example", "vectors", "--features", "contract")
+        common.cargo("build", "--release", "-p", "memoir-store-sqlite", "--example", "vectors", "--features", "fill")
     program = os.environ.get("VECTORS", common.target() / "release" / "examples" / "vectors")
     kept = common.load("vectors").get("sizes", {})
     names = options.peers.split(";") if options.peers else [*OURS, *peers.PEERS]

@@ -17,10 +17,8 @@ use memoir_core::{ConversationId, ConversationTarget, SystemClock, TimeZone, Usa
 use memoir_embed::LocalEmbedder;
 use memoir_models::{ChatModel, ChatRequest, ChatStream, ModelError, ModelLimits};
 use memoir_recall::Recall;
-use memoir_store::{
-    Exchanges as _, contract,
-    sqlite::{SqliteStore, fill},
-};
+use memoir_store::{Exchanges as _, contract};
+use memoir_store_sqlite::{SqliteStore, fill};
 use memoir_tools::ToolContext;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;

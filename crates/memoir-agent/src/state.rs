@@ -50,7 +50,7 @@ impl AgentState {
     pub fn new(model: Arc<dyn ChatModel>, recall: Recall, conversation: CurrentConversation) -> Self {
         Self {
             model,
-            tools: Arc::new(ToolSet::all()),
+            tools: Arc::new(ToolSet::all().for_store(recall.store.as_ref())),
             approvals: Approvals::default(),
             recall,
             persona: None,

@@ -17,7 +17,8 @@ use memoir_models::{
     ModelError, ModelLimits, StopReason,
 };
 use memoir_recall::Recall;
-use memoir_store::{Exchanges as _, contract, sqlite::SqliteStore};
+use memoir_store::{Exchanges as _, contract};
+use memoir_store_sqlite::SqliteStore;
 use memoir_tools::ToolContext;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;

@@ -16,7 +16,8 @@ use memoir_models::{
     ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatStream, Finish, ModelError, ModelLimits, StopReason,
 };
 use memoir_recall::Recall;
-use memoir_store::{CoreMemory as _, Digests as _, Exchanges as _, contract, sqlite::SqliteStore};
+use memoir_store::{CoreMemory as _, Digests as _, Exchanges as _, contract};
+use memoir_store_sqlite::SqliteStore;
 use memoir_tools::ToolContext;
 use proptest::{
     prelude::*,

@@ -14,7 +14,8 @@ use memoir_core::{ExchangeId, InputPart, SystemClock, TimeZone, TurnInput, Usage
 use memoir_embed::LocalEmbedder;
 use memoir_models::{ChatEvent, ChatModel, ChatRequest, ChatStream, Finish, ModelError, StopReason};
 use memoir_recall::Recall;
-use memoir_store::{Costs as _, Exchanges as _, Forget, Forgetting as _, sqlite::SqliteStore};
+use memoir_store::{Costs as _, Exchanges as _, Forget, Forgetting as _};
+use memoir_store_sqlite::SqliteStore;
 use memoir_tools::{ToolContext, ToolSet};
 use tempfile::TempDir;
 use tokio::sync::Barrier;

@@ -7,12 +7,10 @@
 use std::time::{Duration, Instant};
 
 use memoir_embed::{DIMENSIONS, NAME};
-use memoir_store::{
-    Memory as _,
-    sqlite::{
-        SqliteStore,
-        fill::{talk, vector},
-    },
+use memoir_store::Memory as _;
+use memoir_store_sqlite::{
+    SqliteStore,
+    fill::{talk, vector},
 };
 use memoir_testkit::{Home, Terminal};
 
@@ -108,7 +106,7 @@ fn fill(home: &Home, messages: i64) {
         store.fill_conversations_for_benchmark(messages / 2, EACH, talk).await.unwrap();
         store.fill_vectors_for_benchmark(NAME, |number| vector(number, DIMENSIONS)).await.unwrap();
         // Whoever searches first packs the index.
-        store.estimated_similarities(NAME, &vector(0, DIMENSIONS), &[]).await.unwrap();
+        store.similarities(NAME, &vector(0, DIMENSIONS), &[]).await.unwrap();
         store.settle().await;
         store.close().await;
     });

@@ -8,12 +8,13 @@ use std::{
 
 use anstream::println;
 use memoir_core::{Clock as _, SystemClock, TimeZone};
-use memoir_store::{Store, StoreError, sqlite};
+use memoir_store::{Store, StoreError};
 
 use memoir_runtime::{
     failure::{Failure, FailureKind},
     files::{Partial, fresh_folder, private_folder},
     home::Home,
+    stores,
 };
 
 use crate::{args::RestoreArgs, progress, question};
@@ -89,7 +90,8 @@ pub(crate) async fn restore(wanted: &RestoreArgs, home: &Home, zone: &TimeZone) 
             .hint("Name a folder that memoir backup made."));
         }
     };
-    let faults = sqlite::verify(&backup).await?;
+    let (factory, url) = (stores::factory(), stores::url(home));
+    let faults = factory.verify_backup(&url, &backup).await?;
     if let Some(fault) = faults.first() {
         return Err(Failure::new(FailureKind::Failed, format!("the backup is damaged: {fault}"))
             .hint("Nothing was changed. Try an older one."));
@@ -100,7 +102,7 @@ pub(crate) async fn restore(wanted: &RestoreArgs, home: &Home, zone: &TimeZone) 
     }
     private_folder(&home.data())?;
     let aside = fresh_folder(&home.data().join(named("before-restore", zone)))?;
-    let restored = sqlite::restore(&backup, &home.database(), &aside.join(DATABASE)).await;
+    let restored = factory.restore(&url, &backup, &aside.join(DATABASE)).await;
     if restored.is_err() {
         let _ = std::fs::remove_dir(&aside);
     }

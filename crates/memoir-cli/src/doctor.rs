@@ -8,12 +8,12 @@ use std::{
 
 use memoir_core::TimeZone;
 use memoir_models::Provider;
-use memoir_store::{Inspect as _, Store, Upkeep as _, sqlite::SqliteStore};
+use memoir_store::Store;
 use serde::Serialize;
 
 use memoir_runtime::{
     config::Config, connect_recall, environment::Environment, failure::Failure, home::Home, models::Models,
-    printable,
+    printable, stores,
 };
 
 use crate::config_view;
@@ -93,7 +93,7 @@ pub(crate) async fn run(
     match Models::new(environment, config, TimeZone::system()) {
         Ok(models) => {
             if let Some(store) = &store {
-                answering(&models, store, &mut findings).await;
+                answering(&models, store.as_ref(), &mut findings).await;
                 index(&models, store, &mut findings).await;
             }
         }
@@ -187,10 +187,12 @@ fn room(home: &Home, findings: &mut Findings) {
 }
 
 /// Whether the memory can be opened and is sound.
-async fn memory(home: &Home, findings: &mut Findings) -> Option<SqliteStore> {
+async fn memory(home: &Home, findings: &mut Findings) -> Option<Arc<dyn Store>> {
     let path = home.database();
     let there = path.exists();
-    let store = match if there { SqliteStore::open(&path).await } else { SqliteStore::in_memory().await } {
+    let factory = stores::factory();
+    let opened = if there { factory.open(&stores::url(home)).await } else { factory.open_in_memory().await };
+    let store = match opened {
         Ok(store) => store,
         Err(error) => {
             let failure = Failure::from(error);
@@ -242,7 +244,7 @@ fn keys(environment: &Environment, findings: &mut Findings) {
 }
 
 /// Who would answer, and whether he is there.
-async fn answering(models: &Models, store: &SqliteStore, findings: &mut Findings) {
+async fn answering(models: &Models, store: &dyn Store, findings: &mut Findings) {
     let choice = models.choose(None, store).await;
     let mut choice = match choice {
         Ok(choice) => choice,
@@ -271,12 +273,12 @@ async fn answering(models: &Models, store: &SqliteStore, findings: &mut Findings
 }
 
 /// Whether everything can be found.
-async fn index(models: &Models, store: &SqliteStore, findings: &mut Findings) {
-    let shared: Arc<dyn Store> = Arc::new(store.clone());
-    let recall = match connect_recall(shared, models, &TimeZone::system(), None, &mut Vec::new()).await {
-        Ok(recall) => recall,
-        Err(failure) => return findings.failed("index", &failure),
-    };
+async fn index(models: &Models, store: &Arc<dyn Store>, findings: &mut Findings) {
+    let recall =
+        match connect_recall(Arc::clone(store), models, &TimeZone::system(), None, &mut Vec::new()).await {
+            Ok(recall) => recall,
+            Err(failure) => return findings.failed("index", &failure),
+        };
     match recall.waiting().await {
         Ok(0) => findings.good("index", format!("up to date, with vectors of {}", recall.embedder.name())),
         Ok(waiting) => findings.note(

@@ -141,10 +141,12 @@ async fn query(recall: &Recall, set: &Set) {
     let search = memoir_store::ChunkSearch {
         model: recall.embedder.name(),
         vector: &vector,
-        mode: memoir_store::IndexMode::Exact,
+        effort: memoir_store::SearchEffort {
+            accuracy: memoir_store::Accuracy::Exact,
+            ..memoir_store::SearchEffort::default()
+        },
         filter: &memoir_store::DocumentFilter::default(),
         limit: 5,
-        overfetch: 4,
     };
     let start = Instant::now();
     for _ in 0..20 {

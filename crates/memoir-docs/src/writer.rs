@@ -100,7 +100,7 @@ impl Writer<'_> {
     /// related documents if those cannot be searched for.
     pub async fn gather(&self, span: &Span) -> Result<Material, WriterError> {
         let store = &self.recall.store;
-        let said = store.said(span, MOST_MESSAGES).await?;
+        let said = store.transcript(span, MOST_MESSAGES).await?;
         if said.len() >= MOST_MESSAGES as usize {
             return Err(WriterError::TooMuch);
         }

@@ -5,7 +5,7 @@ use memoir_import::{
     DateOrder, HistoryFormat, ImportError, ImportOutcome, ImportedHistory, detect_format,
     import_conversation, read_chatgpt, read_claude, read_claude_code, read_codex, read_memoir, read_whatsapp,
 };
-use memoir_store::sqlite::SqliteStore;
+use memoir_store_sqlite::SqliteStore;
 
 use crate::input::{Choices, text, wait};
 

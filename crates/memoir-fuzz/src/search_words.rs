@@ -7,8 +7,8 @@ use memoir_core::{
 use memoir_recall::{ChunkSize, chunk};
 use memoir_store::{
     DocumentFilter, Documents as _, Exchanges as _, Filter, Memory as _, NewDocument, WordSearch,
-    sqlite::SqliteStore,
 };
+use memoir_store_sqlite::SqliteStore;
 use tokio::sync::OnceCell;
 
 use crate::input::{text, wait};

@@ -177,9 +177,8 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
     use memoir_core::{Clock as _, ConversationTarget, ExchangeDraft, SystemClock};
-    use memoir_store::{
-        ConversationList, Conversations as _, Exchanges as _, Imports as _, Span, sqlite::SqliteStore,
-    };
+    use memoir_store::{ConversationList, Conversations as _, Exchanges as _, Imports as _, Span};
+    use memoir_store_sqlite::SqliteStore;
 
     use super::*;
     use crate::drafts;
@@ -239,7 +238,7 @@ mod tests {
             ImportOutcome::Known,
             "the same talk"
         );
-        let said = store.said(&Span::default(), 100).await.unwrap();
+        let said = store.transcript(&Span::default(), 100).await.unwrap();
         let texts: Vec<&str> = said.iter().map(|said| said.text.as_str()).collect();
         assert_eq!(texts, ["one", "two", "after a long silence", "four"]);
         assert!(said.iter().all(|said| said.author.as_deref() == Some("Anna")));
@@ -330,7 +329,7 @@ mod tests {
             import_conversation(&store, &talk(&all), SystemClock.now(), false).await.unwrap(),
             ImportOutcome::Grown(1)
         );
-        assert_eq!(store.said(&Span::default(), 100).await.unwrap().len(), 5);
+        assert_eq!(store.transcript(&Span::default(), 100).await.unwrap().len(), 5);
     }
 
     #[tokio::test]

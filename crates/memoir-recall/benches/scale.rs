@@ -16,9 +16,9 @@ use memoir_core::{ConversationId, MessageId, SystemClock, TimeZone, Timestamp};
 use memoir_embed::{DIMENSIONS, LocalEmbedder, NAME, embed_blocking};
 use memoir_recall::{QueryKind, Recall};
 use memoir_store::{
-    ConversationList, Conversations as _, Filter, IndexMode, Memory as _, VectorSearch,
-    sqlite::{SqliteStore, fill},
+    Accuracy, ConversationList, Conversations as _, Filter, Memory as _, SearchEffort, VectorSearch,
 };
+use memoir_store_sqlite::{SqliteStore, fill};
 use tempfile::TempDir;
 
 const QUERIES: i64 = 60;
@@ -145,7 +145,7 @@ async fn make(path: &Path, messages: i64) {
     // Whoever searches first packs the index.
     store.outlines(&[]).await.unwrap();
     let (filter, vector) = (Filter::default(), mixer.vector(1));
-    store.nearest(&search(&vector, &filter, IndexMode::Exact)).await.unwrap();
+    store.nearest(&search(&vector, &filter, Accuracy::Exact)).await.unwrap();
     store.settle().await;
     store.close().await;
 }
@@ -155,8 +155,14 @@ fn messages_until(end: i64) -> i64 {
     end / 1000 * 2
 }
 
-fn search<'a>(vector: &'a [f32], filter: &'a Filter, mode: IndexMode) -> VectorSearch<'a> {
-    VectorSearch { model: NAME, vector, filter, mode, limit: 10 }
+fn search<'a>(vector: &'a [f32], filter: &'a Filter, accuracy: Accuracy) -> VectorSearch<'a> {
+    VectorSearch {
+        model: NAME,
+        vector,
+        filter,
+        effort: SearchEffort { accuracy, ..SearchEffort::default() },
+        limit: 10,
+    }
 }
 
 fn recall(store: &SqliteStore) -> Recall {
@@ -217,7 +223,7 @@ async fn measure(path: &Path) {
         ("vectors, the newest hundredth", since(0.01)),
         ("vectors, one conversation", Filter { within: Some(last[0].id), ..Filter::default() }),
     ] {
-        vectors(&store, name, &queries, &filter, IndexMode::Exact).await;
+        vectors(&store, name, &queries, &filter, Accuracy::Exact).await;
     }
     let truth = exact(&store, &queries).await;
     let recall_at_10 = async |mode| {
@@ -229,7 +235,7 @@ async fn measure(path: &Path) {
         }
         hits as f64 / (10 * queries.len()) as f64
     };
-    println!("  recall@10 of the scan           {:>8.4}", recall_at_10(IndexMode::Exact).await);
+    println!("  recall@10 of the scan           {:>8.4}", recall_at_10(Accuracy::Exact).await);
     // Many minutes beyond that, for what the scan does as well.
     if messages_until(end) > MOST_FOR_A_GRAPH {
         store.close().await;
@@ -237,20 +243,20 @@ async fn measure(path: &Path) {
     }
     let started = Instant::now();
     let filter = Filter::default();
-    store.nearest(&search(&queries[0], &filter, IndexMode::Ann)).await.unwrap();
+    store.nearest(&search(&queries[0], &filter, Accuracy::Approximate)).await.unwrap();
     store.settle().await;
     println!("  building the graph              {:>8.1} s", started.elapsed().as_secs_f64());
-    vectors(&store, "vectors along the graph, all", &queries, &filter, IndexMode::Ann).await;
-    vectors(&store, "  the newest half", &queries, &since(0.5), IndexMode::Ann).await;
-    println!("  recall@10 of the graph          {:>8.4}", recall_at_10(IndexMode::Ann).await);
+    vectors(&store, "vectors along the graph, all", &queries, &filter, Accuracy::Approximate).await;
+    vectors(&store, "  the newest half", &queries, &since(0.5), Accuracy::Approximate).await;
+    println!("  recall@10 of the graph          {:>8.4}", recall_at_10(Accuracy::Approximate).await);
     store.close().await;
 }
 
-async fn vectors(store: &SqliteStore, name: &str, queries: &[Vec<f32>], filter: &Filter, mode: IndexMode) {
+async fn vectors(store: &SqliteStore, name: &str, queries: &[Vec<f32>], filter: &Filter, accuracy: Accuracy) {
     let mut times = Vec::new();
     for query in queries {
         let started = Instant::now();
-        store.nearest(&search(query, filter, mode)).await.unwrap();
+        store.nearest(&search(query, filter, accuracy)).await.unwrap();
         times.push(started.elapsed());
     }
     print_times(name, &mut times);

@@ -37,7 +37,7 @@ impl Recall {
     /// Fails if the store cannot be read.
     pub async fn get_ready(&self) -> Result<(), RecallError> {
         let nothing = vec![0.0; self.embedder.dimensions().unwrap_or(0)];
-        self.store.estimated_similarities(self.embedder.name(), &nothing, &[]).await?;
+        self.store.similarities(self.embedder.name(), &nothing, &[]).await?;
         self.store.outlines(&[]).await?;
         Ok(())
     }

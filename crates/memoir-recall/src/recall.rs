@@ -118,7 +118,13 @@ impl Recall {
         filter: &'a Filter,
         limit: usize,
     ) -> VectorSearch<'a> {
-        VectorSearch { model: self.embedder.name(), vector, filter, mode: self.settings.mode, limit }
+        VectorSearch {
+            model: self.embedder.name(),
+            vector,
+            filter,
+            effort: self.settings.search_effort(),
+            limit,
+        }
     }
 
     /// Returns the messages that best answer `text`, best first, whether they are relevant or not.

@@ -193,10 +193,9 @@ impl Recall {
         let search = ChunkSearch {
             model: self.embedder.name(),
             vector,
-            mode: self.settings.mode,
+            effort: self.settings.search_effort(),
             filter,
             limit,
-            overfetch: self.settings.overfetch,
         };
         Ok(self.store.nearest_chunks(&search).await?)
     }

@@ -5,7 +5,7 @@ use std::{fmt::Display, str::FromStr};
 use memoir_core::setting::{
     HasSettings, RefusedValue, SWITCH, Setting, UnknownName, number_in, one_of, set, word_for,
 };
-use memoir_store::IndexMode;
+use memoir_store::{Accuracy, SearchEffort};
 
 use crate::{ChunkSize, StageName, terms::TermName};
 
@@ -54,7 +54,7 @@ pub struct RecallSettings {
     /// How much room quotations take.
     pub token_budget: u64,
     /// How the nearest vectors are looked for.
-    pub mode: IndexMode,
+    pub mode: Accuracy,
     /// What becomes of other projects.
     pub scope: ScopeRule,
     /// What counts when passages are chosen: 1 is relevance alone, 0 is variety alone.
@@ -96,7 +96,7 @@ impl Default for RecallSettings {
             exchange_capacity: 10,
             min_similarity: None,
             token_budget: 2000,
-            mode: IndexMode::Auto,
+            mode: Accuracy::Auto,
             scope: ScopeRule::Prefer,
             relevance: 0.7,
             document_limit: 3,
@@ -117,6 +117,11 @@ impl Default for RecallSettings {
 }
 
 impl RecallSettings {
+    /// Returns how much work a search for the nearest vectors may take.
+    pub fn search_effort(&self) -> SearchEffort {
+        SearchEffort { accuracy: self.mode, candidates: self.overfetch }
+    }
+
     /// How documents and windows are cut.
     pub fn chunk_size(&self) -> ChunkSize {
         ChunkSize { tokens: self.chunk_tokens, overlap: self.chunk_overlap.min(self.chunk_tokens / 2) }
@@ -318,8 +323,8 @@ impl HasSettings for RecallSettings {
 const DEDUPS: [(&str, Dedup); 3] =
     [("document", Dedup::Document), ("semantic", Dedup::Semantic), ("none", Dedup::None)];
 
-const MODES: [(&str, IndexMode); 3] =
-    [("auto", IndexMode::Auto), ("exact", IndexMode::Exact), ("ann", IndexMode::Ann)];
+const MODES: [(&str, Accuracy); 3] =
+    [("auto", Accuracy::Auto), ("exact", Accuracy::Exact), ("ann", Accuracy::Approximate)];
 
 const SCOPES: [(&str, ScopeRule); 3] =
     [("prefer", ScopeRule::Prefer), ("only", ScopeRule::Only), ("global", ScopeRule::Global)];
@@ -354,8 +359,6 @@ fn show_names<N: PartialEq + Display>(names: &[N], all: &[N]) -> String {
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
-
-    use std::{fmt::Display, str::FromStr};
 
     use memoir_core::setting::SettingError;
 
@@ -406,7 +409,7 @@ mod tests {
             Setting::<RecallSettings>::find(name).unwrap().change(&mut settings, value).unwrap();
         }
         assert_eq!((settings.conversation_limit, settings.exchanges_per_conversation), (5, 2));
-        assert_eq!((settings.min_similarity, settings.mode), (Some(0.7), IndexMode::Ann));
+        assert_eq!((settings.min_similarity, settings.mode), (Some(0.7), Accuracy::Approximate));
         let before = settings.clone();
         for (name, value) in [
             ("rag.min_similarity", "7"),

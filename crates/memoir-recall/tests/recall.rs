@@ -9,7 +9,8 @@ use memoir_core::{Clock, Passage, Recollection, TimeZone, Timestamp, Usage, Usd,
 use memoir_embed::LocalEmbedder;
 use memoir_models::{EmbedTask, Embedder, Embeddings, ModelError};
 use memoir_recall::{QueryKind, Recall, ScopeRule, StageName};
-use memoir_store::{Exchanges as _, Filter, contract, sqlite::SqliteStore};
+use memoir_store::{Exchanges as _, Filter, contract};
+use memoir_store_sqlite::SqliteStore;
 use tempfile::TempDir;
 
 const DAY: i64 = 24 * 60 * 60 * 1000;

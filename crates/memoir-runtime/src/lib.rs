@@ -41,6 +41,7 @@ pub mod scope;
 mod servers;
 mod session;
 pub mod settings;
+pub mod stores;
 pub mod tasks;
 mod tools;
 pub mod worker_text;

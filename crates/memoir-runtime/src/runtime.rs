@@ -7,7 +7,7 @@ use std::{
 
 use memoir_core::{Clock as _, SystemClock, TimeZone};
 use memoir_recall::Recall;
-use memoir_store::{Store, sqlite::SqliteStore};
+use memoir_store::Store;
 use memoir_workers::{WorkerContext, WorkerSettings};
 
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
     models::Models,
     permissions, scope,
     session::{Session, SessionOptions},
-    settings,
+    settings, stores,
     tasks::TaskEngine,
 };
 
@@ -70,7 +70,6 @@ pub struct Runtime(Arc<Shared>);
 
 struct Shared {
     store: Arc<dyn Store>,
-    sqlite: SqliteStore,
     models: Arc<Models>,
     home: Home,
     directory: PathBuf,
@@ -88,11 +87,10 @@ impl Runtime {
     pub async fn open(options: RuntimeOptions) -> Result<Self, Failure> {
         let RuntimeOptions { home, environment, directory, persistence, prompt } = options;
         let project = scope::project_of(&directory);
-        let sqlite = match persistence {
-            Persistence::Permanent => SqliteStore::open(&home.database()).await?,
+        let store = match persistence {
+            Persistence::Permanent => stores::factory().open(&stores::url(&home)).await?,
             Persistence::Incognito | Persistence::Demo => open_in_memory(&home, &project).await?,
         };
-        let store: Arc<dyn Store> = Arc::new(sqlite.clone());
         let opened = async {
             if let Some(prompt) = &prompt {
                 store.append_command(prompt, SystemClock.now()).await?;
@@ -105,18 +103,11 @@ impl Runtime {
             Ok((models, home, zone))
         };
         match opened.await {
-            Ok((models, home, zone)) => Ok(Self(Arc::new(Shared {
-                store,
-                sqlite,
-                models,
-                home,
-                directory,
-                project,
-                zone,
-                persistence,
-            }))),
+            Ok((models, home, zone)) => {
+                Ok(Self(Arc::new(Shared { store, models, home, directory, project, zone, persistence })))
+            }
             Err(failure) => {
-                sqlite.close().await;
+                store.close().await;
                 Err(failure)
             }
         }
@@ -133,7 +124,7 @@ impl Runtime {
 
     /// Closes the memory. Sessions of this runtime must have ended.
     pub async fn close(self) {
-        self.0.sqlite.close().await;
+        self.0.store.close().await;
         if self.persistence() == Persistence::Demo {
             let data = self.home().data();
             if let Err(error) = std::fs::remove_dir_all(&data) {
@@ -236,12 +227,13 @@ impl Runtime {
 }
 
 /// A memory without a file. Settings and denied tools are copied into it; conversations are not.
-async fn open_in_memory(home: &Home, project: &Path) -> Result<SqliteStore, Failure> {
-    let empty = SqliteStore::in_memory().await?;
+async fn open_in_memory(home: &Home, project: &Path) -> Result<Arc<dyn Store>, Failure> {
+    let empty = stores::factory().open_in_memory().await?;
     if home.database().exists() {
-        let memory = SqliteStore::open(&home.database()).await?;
-        let settings = settings::copy_all(&memory, &empty).await;
-        let denied = permissions::copy_denied(&memory, &empty, &project.to_string_lossy()).await;
+        let memory = stores::factory().open(&stores::url(home)).await?;
+        let settings = settings::copy_all(memory.as_ref(), empty.as_ref()).await;
+        let denied =
+            permissions::copy_denied(memory.as_ref(), empty.as_ref(), &project.to_string_lossy()).await;
         memory.close().await;
         settings.and(denied)?;
     }

@@ -132,7 +132,8 @@ impl Session {
         notices.extend(skills.faults.iter().map(|fault| format!("A skill was left out: {fault}.")));
         let servers = Servers::reach(&models.config.mcp, &agent.sandbox.variables);
         let summaries = Arc::new(background.summaries());
-        state.tools = Arc::new(ToolSet::all().with_summaries(summaries).with_skills(&skills));
+        state.tools =
+            Arc::new(ToolSet::all().for_store(store.as_ref()).with_summaries(summaries).with_skills(&skills));
         let project = runtime.scope();
         state.conversation = open_conversation(&runtime, options.conversation, &mut notices).await?;
         let mut session = Self {

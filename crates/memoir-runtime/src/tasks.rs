@@ -13,8 +13,9 @@ use async_trait::async_trait;
 use memoir_agent::{Agent, AgentState, Approvals, Rule, RuleEffect, SubagentReport};
 use memoir_core::{Clock as _, ExchangeStatus, RunId, RunOutcome, RunState, SystemClock, Task, TimeZone};
 use memoir_schedule::{Engine, Loaded, Scheduler, TaskHistory};
-use memoir_store::{Store, of_this_process};
+use memoir_store::Store;
 use memoir_tools::ToolSet;
+use memoir_workers::{is_alive, name_this_process};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -41,12 +42,12 @@ pub struct TaskEngine {
 
 impl TaskEngine {
     pub(crate) fn new(models: Arc<Models>, store: Arc<dyn Store>, home: Home, zone: TimeZone) -> Arc<Self> {
-        Arc::new(Self { models, store, home, zone, owner: of_this_process(SystemClock.now()) })
+        Arc::new(Self { models, store, home, zone, owner: name_this_process(SystemClock.now()) })
     }
 
     /// Who looks after tasks in this process.
     pub fn scheduler(&self) -> Scheduler {
-        Scheduler::new(self.store.clone(), Arc::new(SystemClock), self.owner.clone())
+        Scheduler::new(self.store.clone(), Arc::new(SystemClock), self.owner.clone(), is_alive)
     }
 
     /// Where tasks' histories are kept.
@@ -66,7 +67,9 @@ impl TaskEngine {
             tracing::warn!(task = task.what.name, "{notice}");
         }
         let (agent, mut state) = tools::agent(model, recall, (&project, &[]), models).await?;
-        state.tools = Arc::new(ToolSet::all().with_skills(&tools::skills(&project, &self.home)));
+        state.tools = Arc::new(
+            ToolSet::all().for_store(self.store.as_ref()).with_skills(&tools::skills(&project, &self.home)),
+        );
         Ok((agent, state))
     }
 

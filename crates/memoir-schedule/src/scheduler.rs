@@ -12,7 +12,7 @@ use std::{
 use async_trait::async_trait;
 use futures::FutureExt as _;
 use memoir_core::{Clock, Run, RunId, RunOutcome, RunState, Task, Timestamp};
-use memoir_store::{NewRun, Schedules, StoreError, is_alive};
+use memoir_store::{NewRun, Schedules, StoreError};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -77,6 +77,8 @@ pub struct Scheduler {
     pub clock: Arc<dyn Clock>,
     /// The owner of the leases of this process.
     pub owner: String,
+    /// Returns whether the owner of a run is running, or `None` if that cannot be known.
+    is_alive: fn(&str) -> Option<bool>,
     /// The latest time the clock has shown, to notice when it is set back.
     latest: Arc<AtomicI64>,
 }
@@ -92,8 +94,13 @@ pub struct Due {
 
 impl Scheduler {
     /// Creates a scheduler for the tasks of a store.
-    pub fn new(store: Arc<dyn Schedules>, clock: Arc<dyn Clock>, owner: impl Into<String>) -> Self {
-        Self { store, clock, owner: owner.into(), latest: Arc::new(AtomicI64::new(i64::MAX)) }
+    pub fn new(
+        store: Arc<dyn Schedules>,
+        clock: Arc<dyn Clock>,
+        owner: impl Into<String>,
+        is_alive: fn(&str) -> Option<bool>,
+    ) -> Self {
+        Self { store, clock, owner: owner.into(), is_alive, latest: Arc::new(AtomicI64::new(i64::MAX)) }
     }
 
     /// Starts every run that is due. A task that missed several times is started once. [`Scheduler::perform`] executes the runs.
@@ -205,7 +212,7 @@ impl Scheduler {
         for running in self.store.running_runs().await? {
             // Of this machine it is known who lives; a lease may have run out while the machine slept.
             let is_over = running.owner != self.owner
-                && is_alive(&running.owner).map_or(running.until <= now, |is_alive| !is_alive);
+                && (self.is_alive)(&running.owner).map_or(running.until <= now, |is_alive| !is_alive);
             if is_over {
                 let outcome = RunOutcome {
                     state: RunState::CutOff,

@@ -11,6 +11,6 @@ pub trait CommandHistory: Send + Sync {
     /// Adds a line. A repetition of the last line is not added twice.
     async fn append_command(&self, line: &str, now: Timestamp) -> Result<()>;
 
-    /// The last `limit` lines, oldest first.
+    /// Returns the last `limit` lines, in the order in which they were added.
     async fn recent_commands(&self, limit: u32) -> Result<Vec<String>>;
 }

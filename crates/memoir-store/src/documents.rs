@@ -5,7 +5,7 @@ use std::ops::Range;
 use async_trait::async_trait;
 use memoir_core::{Chunk, ChunkId, ConversationId, Document, DocumentId, DocumentKind, Timestamp};
 
-use crate::{IndexMode, Result};
+use crate::{Result, SearchEffort};
 
 /// A document to be filed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,14 +89,12 @@ pub struct ChunkSearch<'a> {
     pub model: &'a str,
     /// What they should be near to: a vector of length one.
     pub vector: &'a [f32],
-    /// How.
-    pub mode: IndexMode,
+    /// How much work to put into it.
+    pub effort: SearchEffort,
     /// What may be found.
     pub filter: &'a DocumentFilter,
     /// How many chunks are wanted.
     pub limit: usize,
-    /// How many times as many candidates are looked at exactly.
-    pub overfetch: usize,
 }
 
 /// A chunk and how well it matches.
@@ -120,8 +118,8 @@ pub type ChunksWithWord = Option<Vec<(ChunkId, u32)>>;
 /// Keeping documents and finding what is in them.
 #[async_trait]
 pub trait Documents: Send + Sync {
-    /// Files a document, in the place of an earlier one from the same file. Secrets are taken out of its text before `chunk`
-    /// is asked to cut it.
+    /// Stores a document, replacing an earlier one from the same file. `chunk` cuts its text as it is stored, without
+    /// secrets.
     async fn put_document(&self, new: &NewDocument, chunk: &Chunker, now: Timestamp) -> Result<Filed>;
 
     /// All documents, the newest first.

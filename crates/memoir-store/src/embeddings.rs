@@ -71,6 +71,6 @@ pub trait Embeddings: Send + Sync {
     /// How many vectors there are, by model and kind.
     async fn embedding_counts(&self) -> Result<Vec<EmbeddingCount>>;
 
-    /// Deletes all vectors, whosever they are, so that they are made anew. Says how many there were.
+    /// Deletes the vectors of every model so that they are recomputed. Returns the number deleted.
     async fn delete_embeddings(&self) -> Result<u64>;
 }

@@ -35,6 +35,26 @@ pub enum StoreError {
         /// The newest version known here.
         known: i64,
     },
+    /// The text is not a store's URL.
+    #[error("\"{url}\" is not the URL of a store; write SCHEME:LOCATION")]
+    InvalidUrl {
+        /// The text.
+        url: String,
+    },
+    /// No backend opens URLs with this scheme.
+    #[error("stores with the scheme \"{scheme}\" are not supported; use {}", .known.join(", "))]
+    UnknownScheme {
+        /// The scheme.
+        scheme: String,
+        /// The schemes that are supported.
+        known: Vec<&'static str>,
+    },
+    /// The backend cannot do this.
+    #[error("this store does not support {what}")]
+    Unsupported {
+        /// What was asked for.
+        what: &'static str,
+    },
     /// A question was not understood, or takes too long.
     #[error("{0}")]
     Query(String),

@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use memoir_core::{
-    ConversationId, ConversationTarget, Exchange, ExchangeDraft, ExchangeId, Message, Role, Timestamp,
+    ConversationId, ConversationTarget, Exchange, ExchangeDraft, ExchangeId, Message, MessageId, Role,
+    Timestamp,
 };
 
 use crate::Result;
@@ -34,9 +35,9 @@ pub struct Span {
     pub until: Option<Timestamp>,
 }
 
-/// Something that was said.
+/// A message of a transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct TranscriptMessage {
     /// The conversation.
     pub conversation_id: ConversationId,
     /// Who said it.
@@ -52,34 +53,41 @@ pub struct Said {
 /// Writing and reading exchanges.
 #[async_trait]
 pub trait Exchanges: Send + Sync {
-    /// Files an exchange with its messages and costs in one transaction, and its conversation too if that
-    /// is new. All of it is there afterwards, or nothing is.
+    /// Commits an exchange with its messages and costs in one transaction, and its conversation too if that is new. All
+    /// of it is stored, or nothing is. The exchange comes after all that were committed to the conversation before.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Conflict`](crate::StoreError::Conflict) if the conversation has an exchange that was committed after the
-    /// one that `target` names as last seen. An exchange that was deleted since then is not a conflict.
+    /// Fails with [`StoreError::NotFound`](crate::StoreError::NotFound) if the conversation no longer exists, and with
+    /// [`StoreError::Conflict`](crate::StoreError::Conflict) if it has an exchange that was committed after the one that
+    /// `target` names as last seen. An exchange that was deleted since then is not a conflict.
     async fn commit_exchange(&self, target: &ConversationTarget, draft: &ExchangeDraft) -> Result<Committed>;
 
-    /// The exchanges of a conversation, oldest first; the last `limit` of them.
+    /// Returns the last `limit` exchanges of a conversation, in the order in which they were committed. A fork begins with
+    /// what it shares with its parent.
     async fn exchanges(&self, conversation: ConversationId, limit: u32) -> Result<Vec<Exchange>>;
 
     /// One exchange.
     async fn exchange(&self, id: ExchangeId) -> Result<Option<Exchange>>;
 
-    /// The messages of one exchange, in order, redacted ones included.
+    /// Returns the messages of one exchange in the order of its draft, redacted ones included.
     async fn exchange_messages(&self, id: ExchangeId) -> Result<Vec<Message>>;
 
-    /// What is sent again of a conversation: its messages after an exchange, or all, oldest first, without redacted ones.
+    /// Returns one message, redacted or not.
+    async fn message(&self, id: MessageId) -> Result<Option<Message>>;
+
+    /// Returns the messages of a conversation that are sent again: those of the exchanges committed after `after`, or all,
+    /// in order, without redacted ones.
     async fn shown_messages(
         &self,
         conversation: ConversationId,
         after: Option<ExchangeId>,
     ) -> Result<Vec<Message>>;
 
-    /// What was said in a conversation or a time, oldest first, so much at most: what is shown, and no tool's words.
-    async fn said(&self, span: &Span, limit: u32) -> Result<Vec<Said>>;
+    /// Returns at most `limit` messages of a conversation or a time, oldest first: those that are shown, without tool
+    /// results. Messages of the same moment are in the order of the conversation.
+    async fn transcript(&self, span: &Span, limit: u32) -> Result<Vec<TranscriptMessage>>;
 
-    /// The messages of a conversation's last `exchanges` exchanges, oldest first, redacted ones included.
+    /// Returns the messages of the last `exchanges` exchanges of a conversation, in order, redacted ones included.
     async fn messages(&self, conversation: ConversationId, exchanges: u32) -> Result<Vec<Message>>;
 }

@@ -36,11 +36,11 @@ pub struct Answer {
     pub more: bool,
 }
 
-/// Looking at the store itself.
+/// Questions in SQL about the database behind a store. Optional: see [`Store::inspect`](crate::Store::inspect).
 #[async_trait]
 pub trait Inspect: Send + Sync {
-    /// The version of the schema.
-    fn schema_version(&self) -> i64;
+    /// Returns the name of the SQL dialect that [`query`](Self::query) takes, such as `SQLite`.
+    fn dialect(&self) -> &'static str;
 
     /// The tables that hold memory, by name; not those that the database keeps for its own ends.
     async fn tables(&self) -> Result<Vec<TableInfo>>;
@@ -48,6 +48,11 @@ pub trait Inspect: Send + Sync {
     /// How tables are made up: one, or all.
     async fn table_definitions(&self, table: Option<&str>) -> Result<Vec<String>>;
 
-    /// Answers a question in the database's own language. Nothing but one question is taken, and nothing can be changed.
+    /// Answers one query, which cannot change anything.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`StoreError::Query`](crate::StoreError::Query) if the text is not a single query, is not valid in the
+    /// dialect, or takes longer than `limits` allow.
     async fn query(&self, question: &str, limits: QueryLimits) -> Result<Answer>;
 }

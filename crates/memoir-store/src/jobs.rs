@@ -10,7 +10,7 @@ use crate::{Embeddable, Result};
 pub struct Claim<'a> {
     /// The work.
     pub worker: WorkerKind,
-    /// Nothing of this conversation: it is going on.
+    /// Skip work on this conversation because it is still active.
     pub except: Option<ConversationId>,
     /// Only subjects of this kind.
     pub only: Option<SubjectKind>,
@@ -76,10 +76,10 @@ pub trait Jobs: Send + Sync {
     /// Gives work back that was not done, without blame.
     async fn release(&self, worker: WorkerKind, subjects: &[Subject]) -> Result<()>;
 
-    /// Who is at something.
+    /// Returns the owners of all active leases.
     async fn lease_holders(&self) -> Result<Vec<String>>;
 
-    /// Says that someone is still at what he is at.
+    /// Extends every lease held by `owner` until `until`.
     async fn renew(&self, owner: &str, until: Timestamp) -> Result<()>;
 
     /// Says which conversation is going on at someone's, or none: nobody summarises it until then.
@@ -90,7 +90,7 @@ pub trait Jobs: Send + Sync {
         until: Timestamp,
     ) -> Result<()>;
 
-    /// Gives back all that someone is at: he has died.
+    /// Releases every lease held by `owner`. Call this when the owning process is known to be dead.
     async fn release_all_of(&self, owner: &str) -> Result<()>;
 
     /// Notes that it failed. Says of how much; of what was deleted meanwhile there is nothing to note it on.

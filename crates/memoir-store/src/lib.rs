@@ -1,11 +1,44 @@
-//! Where Memoir keeps things.
+//! Memoir's store as traits and plain types, without a database.
 //!
-//! The store is a set of traits in plain types, one area of memory each, gathered in [`Store`]. SQLite
-//! stands behind them here; a server database can stand behind them later, and nothing above this crate
-//! would change. The `contract` module holds the tests that every implementation passes.
+//! A backend crate such as `memoir-store-sqlite` implements the traits and exports a [`Backend`]. A program passes its
+//! backends to a [`StoreFactory`], which opens stores by URL and puts [`RedactingStore`] above each of them, so that no
+//! backend ever sees a secret. The `contract` module (feature `contract`) holds the tests that every backend passes.
 //!
-//! All SQL of Memoir lives in this crate.
+//! # Which trait to ask for
+//!
+//! A function asks for the traits whose methods it calls, so that its signature shows what it reads and writes.
+//! `&dyn Store` coerces to a reference to any of them (`&dyn Settings`), and a function that needs two takes
+//! `&(impl Exchanges + Costs + ?Sized)`.
+//!
+//! | trait | covers |
+//! | --- | --- |
+//! | [`Conversations`] | finding, listing and forking conversations |
+//! | [`Exchanges`] | committing exchanges, reading them and their messages in order |
+//! | [`Imports`] | exchanges from other programs, and how much of each conversation is here |
+//! | [`Marks`] | the user's marks on exchanges |
+//! | [`Forgetting`] | deleting content without a trace |
+//! | [`CommandHistory`] | the lines that were typed |
+//! | [`CoreMemory`] | the blocks that are in every request |
+//! | [`Digests`] | what replaces the part of a conversation that left the context window |
+//! | [`Summaries`] | summaries of exchanges and conversations |
+//! | [`Memory`] | everything recall searches: words, vectors, outlines, texts |
+//! | [`Embeddings`] | texts that need a vector, and storing vectors |
+//! | [`Documents`] | documents, their chunks, and searching these |
+//! | [`Jobs`] | background work: leases, failures, retries |
+//! | [`Schedules`] | scheduled tasks and their runs |
+//! | [`Settings`] | settings that the program changes itself |
+//! | [`Permissions`] | approval rules, and the record of redactions |
+//! | [`Costs`] | what model calls cost |
+//! | [`Upkeep`] | the schema version, checks, backups, repairs |
+//! | [`Inspect`] | SQL queries on the database; optional, see [`Store::inspect`] |
+//!
+//! # Order
+//!
+//! Ids identify rows and are unique, nothing more: a backend may hand them out in any order. Whatever is returned "in
+//! order" is ordered by its place in the conversation, which is the order of commits, or by time where the method says
+//! so. Callers that need an order must ask for it and must not compare ids.
 
+mod backend;
 mod commands;
 mod conversations;
 mod core_memory;
@@ -15,23 +48,25 @@ mod documents;
 mod embeddings;
 mod error;
 mod exchanges;
+mod factory;
 mod forgetting;
 mod imports;
 mod inspect;
 mod jobs;
 mod marks;
 mod memory;
-mod owner;
 mod permissions;
+mod redacting;
 mod schedules;
 mod settings;
 mod summaries;
 mod upkeep;
+mod url;
 
 #[cfg(feature = "contract")]
 pub mod contract;
-pub mod sqlite;
 
+pub use backend::{Backend, BackendStore, RedactedWrites};
 pub use commands::CommandHistory;
 pub use conversations::{ConversationList, ConversationTitle, Conversations};
 pub use core_memory::{Change, CoreMemory};
@@ -43,24 +78,29 @@ pub use documents::{
 };
 pub use embeddings::{Embeddable, EmbeddingCount, Embeddings, NewEmbedding, Unembedded};
 pub use error::{Result, StoreError};
-pub use exchanges::{Committed, Exchanges, Said, Span};
+pub use exchanges::{Committed, Exchanges, Span, TranscriptMessage};
+pub use factory::StoreFactory;
 pub use forgetting::{Forget, Forgetting, Forgotten};
 pub use imports::{Import, Imports, NewImport};
 pub use inspect::{Answer, Inspect, QueryLimits, TableInfo};
 pub use jobs::{Claim, Claimed, Job, JobFailure, Jobs};
 pub use marks::Marks;
 pub use memory::{
-    ExchangeText, Filter, IndexMode, Match, Memory, MessageOutline, SummaryMatch, VectorSearch, WordSearch,
-    WordsFound,
+    Accuracy, ExchangeText, Filter, Match, Memory, MessageOutline, SearchEffort, SummaryMatch, VectorSearch,
+    WordSearch, WordsFound,
 };
-pub use owner::{is_alive, is_dead, of_this_process};
-pub use permissions::{KeptRule, Permissions, Redaction};
+pub use permissions::{KeptRule, NewRedaction, Permissions, Redaction};
+pub use redacting::RedactingStore;
 pub use schedules::{NewRun, RunningRun, Schedules};
 pub use settings::Settings;
 pub use summaries::{ConversationSummary, Summaries};
 pub use upkeep::Upkeep;
+pub use url::StoreUrl;
+
+use async_trait::async_trait;
 
 /// Everything a store does.
+#[async_trait]
 pub trait Store:
     Conversations
     + Exchanges
@@ -79,30 +119,13 @@ pub trait Store:
     + Settings
     + CommandHistory
     + Costs
-    + Inspect
     + Upkeep
 {
-}
+    /// Returns the SQL view of the store, if it has one.
+    fn inspect(&self) -> Option<&dyn Inspect> {
+        None
+    }
 
-impl<T> Store for T where
-    T: Conversations
-        + Exchanges
-        + Memory
-        + Embeddings
-        + CoreMemory
-        + Digests
-        + Documents
-        + Forgetting
-        + Imports
-        + Marks
-        + Summaries
-        + Jobs
-        + Permissions
-        + Schedules
-        + Settings
-        + CommandHistory
-        + Costs
-        + Inspect
-        + Upkeep
-{
+    /// Stops background work and closes all connections. The store cannot be used afterwards.
+    async fn close(&self);
 }

@@ -21,20 +21,36 @@ pub struct Filter {
     pub since: Option<Timestamp>,
     /// Nothing from this moment on.
     pub until: Option<Timestamp>,
-    /// Only what was said before this exchange.
+    /// Only exchanges that were committed before this one.
     pub before: Option<ExchangeId>,
 }
 
-/// How the nearest vectors are looked for.
+/// How exact a search for the nearest vectors should be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum IndexMode {
-    /// By a scan as long as that is quick, along a graph beyond.
+pub enum Accuracy {
+    /// Exact as long as that is fast, approximate in a very large memory.
     #[default]
     Auto,
-    /// By a scan.
+    /// As exact as the store can be.
     Exact,
-    /// Along a graph, once one is built; by a scan until then.
-    Ann,
+    /// Approximate, if the store has an approximate index.
+    Approximate,
+}
+
+/// How much work a store should put into a vector search. These are hints: a store without an index to tune ignores
+/// them, and they never change which rows a filter allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SearchEffort {
+    /// How exact the result should be.
+    pub accuracy: Accuracy,
+    /// How many candidates to compare exactly for each result that is wanted, where results are estimated first.
+    pub candidates: usize,
+}
+
+impl Default for SearchEffort {
+    fn default() -> Self {
+        Self { accuracy: Accuracy::Auto, candidates: 4 }
+    }
 }
 
 /// A search for the nearest vectors.
@@ -46,8 +62,8 @@ pub struct VectorSearch<'a> {
     pub vector: &'a [f32],
     /// What may be found.
     pub filter: &'a Filter,
-    /// How.
-    pub mode: IndexMode,
+    /// How much work to put into it.
+    pub effort: SearchEffort,
     /// How many are wanted.
     pub limit: usize,
 }
@@ -138,8 +154,9 @@ pub trait Memory: Send + Sync {
     /// time of its last exchange.
     async fn nearest_summaries(&self, search: &VectorSearch<'_>) -> Result<Vec<SummaryMatch>>;
 
-    /// How near the messages of some conversations are to `vector`, about. Those without a vector are left out.
-    async fn estimated_similarities(
+    /// Returns how similar the messages of some conversations are to `vector`, by cosine. The values may be estimates.
+    /// Messages without a vector are left out.
+    async fn similarities(
         &self,
         model: &str,
         vector: &[f32],
@@ -152,7 +169,7 @@ pub trait Memory: Send + Sync {
     /// The conversations that have any of some words, and the messages in them that do.
     async fn search_words(&self, search: &WordSearch<'_>) -> Result<WordsFound>;
 
-    /// The messages of these conversations, in order, without their texts.
+    /// Returns the messages of these conversations without their texts, those of one conversation together and in order.
     async fn outlines(&self, conversations: &[ConversationId]) -> Result<Vec<MessageOutline>>;
 
     /// What was asked and what was answered in some exchanges.

@@ -34,10 +34,21 @@ pub struct Redaction {
     pub created: Timestamp,
 }
 
+/// A secret that was removed from content before it was stored, without the secret itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewRedaction {
+    /// The part of the content it was in, such as `prompt` or `tool result`.
+    pub place: &'static str,
+    /// What it was, such as `GitHub token`.
+    pub kind: &'static str,
+    /// How it was recognised.
+    pub reason: &'static str,
+}
+
 /// Keeping rules, and telling of redactions.
 #[async_trait]
 pub trait Permissions: Send + Sync {
-    /// The rules that hold in a project, and everywhere.
+    /// Returns the rules of a project and those that hold everywhere, oldest first.
     async fn approval_rules(&self, scope: &str) -> Result<Vec<KeptRule>>;
 
     /// Keeps a rule for a project, or for everywhere. One that is there already stays as it is.
@@ -46,6 +57,6 @@ pub trait Permissions: Send + Sync {
     /// Takes a rule back. Says whether there was one.
     async fn remove_approval_rule(&self, id: i64) -> Result<bool>;
 
-    /// The last secrets that were not kept, the latest first.
+    /// Returns the last `limit` redactions, the one recorded last first.
     async fn redactions(&self, limit: u32) -> Result<Vec<Redaction>>;
 }

@@ -9,10 +9,19 @@ use crate::Result;
 /// Looking after the store itself.
 #[async_trait]
 pub trait Upkeep: Send + Sync {
+    /// Returns the version of the schema.
+    fn schema_version(&self) -> i64;
+
     /// What is wrong with it; nothing if it is sound.
     async fn check(&self) -> Result<Vec<String>>;
 
-    /// Makes a copy at `to`, which must not be there yet, as of one moment, while others read and write. It is checked before this ends.
+    /// Copies the store to `to`, which must not exist yet, as it is at one moment, while others read and write. The copy
+    /// is checked before this returns.
+    ///
+    /// # Errors
+    ///
+    /// Fails if `to` cannot be written, and with [`StoreError::Damaged`](crate::StoreError::Damaged) if the copy has
+    /// defects.
     async fn back_up(&self, to: &Path) -> Result<()>;
 
     /// How large a copy will be at most, in bytes.

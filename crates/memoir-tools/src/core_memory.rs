@@ -178,7 +178,8 @@ mod tests {
 
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    use memoir_store::{CoreMemory as _, sqlite::SqliteStore};
+    use memoir_store::CoreMemory as _;
+    use memoir_store_sqlite::SqliteStore;
 
     use super::*;
     use crate::testing;

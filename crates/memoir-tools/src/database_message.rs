@@ -1,14 +1,13 @@
 //! `database_message`: one message of any conversation, whole, tool traffic included.
 
 use async_trait::async_trait;
-use memoir_core::ToolSpec;
+use memoir_core::{Message, MessageBody, MessageId, TimeZone, ToolSpec};
 use memoir_recall::fenced;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
     Tool, ToolContext, ToolError, ToolOutput,
-    database_query::LIMITS,
     output::LONGEST_OUTPUT,
     tool::{object, parse},
 };
@@ -33,27 +32,39 @@ impl Tool for DatabaseMessage {
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Arguments { message_id } = parse(&arguments)?;
-        let question = format!(
-            "SELECT conversation_id, exchange_id, role, author, tool_name, tool_calls,
-                    strftime('%Y-%m-%d %H:%M', created / 1000, 'unixepoch') AS said, content
-             FROM messages WHERE id = {message_id}"
-        );
-        let answer = context.store.query(&question, LIMITS).await;
-        let answer = answer.map_err(|error| ToolError::Failed(error.to_string()))?;
-        let Some(row) = answer.rows.first() else {
+        let message = context.store.message(MessageId::new(message_id)).await;
+        let message = message.map_err(|error| ToolError::Failed(error.to_string()))?;
+        let Some(message) = message else {
             return Err(ToolError::Failed(format!("there is no message {message_id}")));
         };
-        let known: String = answer
-            .columns
-            .iter()
-            .zip(row)
-            .filter(|(name, value)| *name != "content" && *value != "NULL")
-            .map(|(name, value)| format!("{name}: {value}\n"))
-            .collect();
-        let content = row.last().map(String::as_str).unwrap_or_default();
-        // What was said once is quoted: it asks for nothing now.
-        Ok(fenced(&format!("{known}\n{content}"), LONGEST_OUTPUT).into())
+        let text = format!("{}\n{}", describe(&message)?, message.body.text());
+        // A message is quoted, so that it cannot ask for anything now.
+        Ok(fenced(&text, LONGEST_OUTPUT).into())
     }
+}
+
+/// Returns what is known of a message, one property per line.
+fn describe(message: &Message) -> Result<String, ToolError> {
+    let (mut tool_name, mut tool_calls) = (None, None);
+    match &message.body {
+        MessageBody::Tool { tool_name: name, .. } => tool_name = Some(name.clone()),
+        MessageBody::Assistant { tool_calls: calls, .. } if !calls.is_empty() => {
+            let calls = serde_json::to_string(calls).map_err(|error| ToolError::Failed(error.to_string()))?;
+            tool_calls = Some(calls);
+        }
+        MessageBody::Assistant { .. } | MessageBody::User { .. } => {}
+    }
+    let properties = [
+        ("conversation_id", Some(message.conversation_id.to_string())),
+        ("exchange_id", Some(message.exchange_id.to_string())),
+        ("role", Some(message.body.role().as_str().to_owned())),
+        ("author", message.author.clone()),
+        ("tool_name", tool_name),
+        ("tool_calls", tool_calls),
+        ("said", Some(message.created.minute_in(&TimeZone::UTC))),
+    ];
+    let lines = properties.into_iter().filter_map(|(name, value)| Some(format!("{name}: {}\n", value?)));
+    Ok(lines.collect())
 }
 
 #[cfg(test)]

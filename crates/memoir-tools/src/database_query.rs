@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
 use memoir_recall::fenced;
-use memoir_store::{Answer, QueryLimits};
+use memoir_store::{Answer, Inspect, QueryLimits};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -24,23 +24,42 @@ struct Arguments {
     sql: String,
 }
 
-pub(crate) struct DatabaseQuery;
+/// The tool, for a database that takes this dialect of SQL.
+pub(crate) struct DatabaseQuery {
+    pub(crate) dialect: &'static str,
+}
+
+impl Default for DatabaseQuery {
+    fn default() -> Self {
+        Self { dialect: "SQL" }
+    }
+}
 
 #[async_trait]
 impl Tool for DatabaseQuery {
     fn spec(&self) -> ToolSpec {
-        ToolSpec::new(
-            "database_query",
-            "Ask Memoir's own database (SQLite) a question: one SELECT, at most 200 rows and 5 seconds. Nothing can be changed.",
-            object(json!({"sql": {"type": "string", "description": "The SELECT."}}), &["sql"]),
-        )
+        let description = format!(
+            "Ask Memoir's own database ({}) a question: one SELECT, at most 200 rows and 5 seconds. Nothing can be changed.",
+            self.dialect
+        );
+        ToolSpec {
+            name: "database_query".into(),
+            description: description.into(),
+            parameters: object(json!({"sql": {"type": "string", "description": "The SELECT."}}), &["sql"]),
+        }
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Arguments { sql } = parse(&arguments)?;
-        let answer = context.store.query(&sql, LIMITS).await;
+        let answer = inspect(context)?.query(&sql, LIMITS).await;
         Ok(table(&answer.map_err(|error| ToolError::Failed(error.to_string()))?).into())
     }
+}
+
+/// Returns the SQL view of the store.
+pub(crate) fn inspect(context: &ToolContext) -> Result<&dyn Inspect, ToolError> {
+    let unsupported = || ToolError::Failed("the store of this memory takes no SQL".into());
+    context.store.inspect().ok_or_else(unsupported)
 }
 
 /// An answer, a row a line. What was said once may stand in it: it is quoted, and asks for nothing now.
@@ -74,7 +93,7 @@ mod tests {
             bench.context.store.append_command(line, Timestamp::from_millis(1)).await.unwrap();
         }
         let ask = async |sql: &str| {
-            bench.run(&DatabaseQuery, json!({"sql": sql})).await.map_err(|error| error.to_string())
+            bench.run(&DatabaseQuery::default(), json!({"sql": sql})).await.map_err(|error| error.to_string())
         };
         assert_eq!(
             ask("SELECT id, line FROM command_history ORDER BY id;").await.unwrap(),
@@ -115,12 +134,15 @@ mod tests {
         let bench = Bench::new().await;
         let numbers = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n";
         let many = format!("{numbers} LIMIT 1000) SELECT i FROM n");
-        let text = bench.run(&DatabaseQuery, json!({"sql": many})).await.unwrap();
+        let text = bench.run(&DatabaseQuery::default(), json!({"sql": many})).await.unwrap();
         assert!(text.ends_with("[cut: the first 200 rows shown]\n</memory>"), "{text}");
         let limits = QueryLimits { time: Duration::from_millis(100), ..LIMITS };
         let endless = format!("{numbers}) SELECT count(*) FROM n");
-        let error = bench.context.store.query(&endless, limits).await.unwrap_err().to_string();
+        let error = inspect(&bench.context).unwrap().query(&endless, limits).await.unwrap_err().to_string();
         assert_eq!(error, "it took longer than 0.1 s");
-        assert!(bench.context.store.query("SELECT 1", limits).await.is_ok(), "the next is answered");
+        assert!(
+            inspect(&bench.context).unwrap().query("SELECT 1", limits).await.is_ok(),
+            "the next is answered"
+        );
     }
 }

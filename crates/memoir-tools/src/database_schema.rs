@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Tool, ToolContext, ToolError, ToolOutput,
+    database_query::inspect,
     output::{LONGEST_OUTPUT, cap},
     tool::{object, parse},
 };
@@ -31,7 +32,7 @@ impl Tool for DatabaseSchema {
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Arguments { table } = parse(&arguments)?;
-        let found = context.store.table_definitions(table.as_deref()).await;
+        let found = inspect(context)?.table_definitions(table.as_deref()).await;
         let found = found.map_err(|error| ToolError::Failed(error.to_string()))?;
         match table.filter(|_| found.is_empty()) {
             Some(table) => {

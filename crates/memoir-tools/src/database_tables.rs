@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use memoir_core::ToolSpec;
 use serde_json::{Value, json};
 
-use crate::{Tool, ToolContext, ToolError, ToolOutput};
+use crate::{Tool, ToolContext, ToolError, ToolOutput, database_query::inspect};
 
 pub(crate) struct DatabaseTables;
 
@@ -19,7 +19,8 @@ impl Tool for DatabaseTables {
     }
 
     async fn run(&self, _arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let tables = context.store.tables().await.map_err(|error| ToolError::Failed(error.to_string()))?;
+        let tables =
+            inspect(context)?.tables().await.map_err(|error| ToolError::Failed(error.to_string()))?;
         let mut text = String::new();
         for table in tables {
             text.push_str(&format!("{}: {} rows\n", table.name, table.rows));
@@ -33,7 +34,8 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
     use memoir_core::Timestamp;
-    use memoir_store::{CommandHistory as _, sqlite::SqliteStore};
+    use memoir_store::CommandHistory as _;
+    use memoir_store_sqlite::SqliteStore;
 
     use super::*;
     use crate::testing;

@@ -111,7 +111,8 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
     use memoir_core::{DraftMessage, ToolCall, Visibility};
-    use memoir_store::{Exchanges as _, contract, sqlite::SqliteStore};
+    use memoir_store::{Exchanges as _, contract};
+    use memoir_store_sqlite::SqliteStore;
 
     use super::*;
     use crate::testing;

@@ -85,7 +85,7 @@ mod tests {
 
     use std::fs;
 
-    use memoir_store::sqlite::SqliteStore;
+    use memoir_store_sqlite::SqliteStore;
     use tempfile::TempDir;
 
     use super::*;

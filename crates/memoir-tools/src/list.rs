@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use memoir_core::ToolSpec;
+use memoir_store::Store;
 use serde_json::Value;
 
 use crate::{
@@ -43,7 +44,7 @@ impl ToolSet {
                 Arc::new(DirDelete),
                 Arc::new(ExecuteBash),
                 Arc::new(ExecutePython),
-                Arc::new(DatabaseQuery),
+                Arc::new(DatabaseQuery::default()),
                 Arc::new(DatabaseSchema),
                 Arc::new(DatabaseTables),
                 Arc::new(DatabaseMessage),
@@ -94,6 +95,22 @@ impl ToolSet {
             }
         }
         Ok(Self { tools: unique.into_iter().map(find).collect::<Result<_, _>>()? })
+    }
+
+    /// Adapts the tools that query the database to what the store supports: they name its SQL dialect, and are left out
+    /// if it takes no SQL.
+    pub fn for_store(mut self, store: &dyn Store) -> Self {
+        let Some(inspect) = store.inspect() else {
+            return ["database_query", "database_schema", "database_tables"]
+                .iter()
+                .fold(self, |tools, name| tools.without(name));
+        };
+        let query: Arc<dyn Tool> = Arc::new(DatabaseQuery { dialect: inspect.dialect() });
+        let name = query.spec().name;
+        for tool in self.tools.iter_mut().filter(|tool| tool.spec().name == name) {
+            *tool = Arc::clone(&query);
+        }
+        self
     }
 
     /// With whoever makes summaries.

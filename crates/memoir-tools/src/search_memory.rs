@@ -78,7 +78,8 @@ impl Tool for SearchMemory {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
-    use memoir_store::{Exchanges as _, contract, sqlite::SqliteStore};
+    use memoir_store::{Exchanges as _, contract};
+    use memoir_store_sqlite::SqliteStore;
 
     use super::*;
     use crate::testing;

@@ -10,7 +10,7 @@ use std::{
 use memoir_core::{SystemClock, TimeZone};
 use memoir_embed::LocalEmbedder;
 use memoir_recall::Recall;
-use memoir_store::sqlite::SqliteStore;
+use memoir_store_sqlite::SqliteStore;
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -10,6 +10,7 @@ mod digest;
 mod embedding_generator;
 mod exchange_summarizer;
 mod extract;
+mod owner;
 mod run;
 mod runner;
 mod settings;
@@ -20,6 +21,7 @@ mod worker_context;
 mod worker_loop;
 
 pub use brief::{embed_documents, embed_for_a_while, prepare_digests};
+pub use owner::{is_alive, is_dead, name_this_process};
 pub use run::{Stopped, WorkerReport, run_until_idle};
 pub use runner::Runner;
 pub use settings::WorkerSettings;

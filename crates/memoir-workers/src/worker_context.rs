@@ -57,7 +57,7 @@ impl WorkerContext {
             zone: recall.zone.clone(),
             summarizer,
             current: Arc::default(),
-            owner: memoir_store::of_this_process(recall.clock.now()),
+            owner: crate::name_this_process(recall.clock.now()),
             daily_budget,
             parts: Arc::default(),
             recall,
@@ -122,7 +122,7 @@ impl WorkerContext {
     pub(crate) async fn release_dead_leases(&self) -> Result<()> {
         let jobs = self.jobs();
         for holder in jobs.lease_holders().await? {
-            if memoir_store::is_dead(&holder, &self.owner) {
+            if crate::is_dead(&holder, &self.owner) {
                 tracing::debug!(%holder, "releasing the leases of a process that no longer exists");
                 jobs.release_all_of(&holder).await?;
             }

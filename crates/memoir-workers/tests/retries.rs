@@ -12,7 +12,8 @@ use memoir_core::{Clock, TimeZone, Timestamp, Usage, Usd, WorkerKind};
 use memoir_embed::LocalEmbedder;
 use memoir_models::{ChatModel, ChatRequest, ChatStream, ModelError};
 use memoir_recall::Recall;
-use memoir_store::{Exchanges as _, contract, sqlite::SqliteStore};
+use memoir_store::{Exchanges as _, contract};
+use memoir_store_sqlite::SqliteStore;
 use memoir_workers::{Stopped, WorkerContext, WorkerReport, run_until_idle};
 use tempfile::TempDir;
 

@@ -18,7 +18,8 @@ use memoir_models::{
     ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatStream, Finish, ModelError, StopReason,
 };
 use memoir_recall::Recall;
-use memoir_store::{Exchanges as _, Inspect as _, Jobs as _, contract, sqlite::SqliteStore};
+use memoir_store::{Exchanges as _, Inspect as _, Jobs as _, contract};
+use memoir_store_sqlite::SqliteStore;
 use memoir_workers::{Runner, WorkerContext, WorkerState, run_until_idle};
 use tempfile::TempDir;
 

@@ -10,8 +10,8 @@ use memoir_models::{EmbedTask, Embedder, Embeddings, ModelError};
 use memoir_recall::Recall;
 use memoir_store::{
     CostFilter, Costs as _, Embeddings as _, Exchanges as _, Inspect as _, Jobs as _, contract,
-    sqlite::SqliteStore,
 };
+use memoir_store_sqlite::SqliteStore;
 use memoir_workers::{WorkerContext, WorkerReport, run_until_idle};
 use tempfile::TempDir;
 

@@ -27,7 +27,10 @@ impl Run for Arguments {
             Persistence::Demo => println!("memory        thrown away when you leave (demo)"),
         }
         // Most are empty, and many would fill the screen.
-        let tables = store.tables().await?;
+        let tables = match store.inspect() {
+            Some(inspect) => inspect.tables().await?,
+            None => Vec::new(),
+        };
         for table in tables.iter().filter(|table| table.rows > 0) {
             println!("              {}: {}", table.name, table.rows);
         }

@@ -15,13 +15,13 @@ use std::{
 use memoir_core::{Clock, ConversationTarget, MessageId, NewConversation, TimeZone, Timestamp, WorkerKind};
 use memoir_embed::LocalEmbedder;
 use memoir_recall::{QueryKind, Recall, RecallSettings};
-use memoir_store::{Filter, Store, sqlite::SqliteStore};
+use memoir_store::{Filter, Store, StoreUrl};
 use memoir_workers::{WorkerContext, run_until_idle};
 use serde_json::json;
 
 use data::{Talk, Turn};
 use measure::Table;
-use memoir_runtime::failure::Failure;
+use memoir_runtime::{failure::Failure, stores};
 
 /// How many turns are ranked for a question.
 const RANKED: usize = 60;
@@ -63,9 +63,10 @@ async fn evaluate(
     predictions: &mut impl std::io::Write,
     table: &mut Table,
 ) -> Result<Duration, Failure> {
-    let sqlite = SqliteStore::open(&home.join("memoir.db")).await?;
+    let url = StoreUrl::new("sqlite", home.join("memoir.db"));
+    let store = stores::factory().open(&url).await?;
     let clock = Arc::new(TheDayAfter(talk.end()?));
-    let mut recall = Recall::new(Arc::new(sqlite.clone()), Arc::new(LocalEmbedder), clock, TimeZone::UTC);
+    let mut recall = Recall::new(Arc::clone(&store), Arc::new(LocalEmbedder), clock, TimeZone::UTC);
     recall.settings = settings.clone();
     let turns = load(talk, recall.store.as_ref()).await?;
     // As the workers do it on a machine without a model: summaries by quotation, and vectors of everything.
@@ -83,7 +84,7 @@ async fn evaluate(
         let found = recall.ask(&question.question, QueryKind::Prompt, Filter::default()).await;
         table.add_prompt(found.passages.len(), &question.evidence);
     }
-    sqlite.close().await;
+    store.close().await;
     Ok(asking)
 }
 

@@ -1,6 +1,7 @@
 //! What was said in one conversation comes back in another, by itself.
 
-use memoir_store::{Exchanges as _, contract, sqlite::SqliteStore};
+use memoir_store::{Exchanges as _, contract};
+use memoir_store_sqlite::SqliteStore;
 use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal};
 use serde_json::{Value, json};
 
@@ -385,7 +386,7 @@ fn a_large_memory_is_read_while_the_first_line_is_typed() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let store = SqliteStore::open(&home.database()).await.unwrap();
-        store.fill_for_benchmark(1500, memoir_store::sqlite::fill::talk).await.unwrap();
+        store.fill_for_benchmark(1500, memoir_store_sqlite::fill::talk).await.unwrap();
         store.close().await;
     });
     let terminal = Terminal::open(&home, None, (24, 80), &[]);

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use memoir_core::count_tokens;
-use memoir_store::{Exchanges as _, contract, sqlite::SqliteStore};
+use memoir_store::{Exchanges as _, contract};
+use memoir_store_sqlite::SqliteStore;
 use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal};
 
 use crate::home;

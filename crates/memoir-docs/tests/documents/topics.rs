@@ -10,7 +10,8 @@ use memoir_core::{Document, DocumentKind, SystemClock, TimeZone, Timestamp, Usag
 use memoir_embed::LocalEmbedder;
 use memoir_models::{EmbedTask, Embedder, Embeddings, ModelError};
 use memoir_recall::{Recall, RecallSettings, WindowMessage, chunk};
-use memoir_store::{Documents as _, NewDocument, sqlite::SqliteStore};
+use memoir_store::{Documents as _, NewDocument};
+use memoir_store_sqlite::SqliteStore;
 use serde::Deserialize;
 
 /// The made set.

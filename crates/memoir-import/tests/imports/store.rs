@@ -5,7 +5,8 @@ use memoir_import::{
     ImportOutcome, ImportedConversation, ImportedHistory, import_conversation, read_chatgpt, read_claude,
     read_memoir,
 };
-use memoir_store::{Conversations as _, Exchanges as _, Imports as _, Span, sqlite::SqliteStore};
+use memoir_store::{Conversations as _, Exchanges as _, Imports as _, Span};
+use memoir_store_sqlite::SqliteStore;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -145,7 +146,7 @@ async fn prompts_and_answers_are_filed_as_exchanges() {
             ("Thanks.", ""),
         ]
     );
-    let said = store.said(&Span { conversation: Some(id), ..Span::default() }, 100).await.unwrap();
+    let said = store.transcript(&Span { conversation: Some(id), ..Span::default() }, 100).await.unwrap();
     assert!(!said.iter().any(|said| said.text == "I will look at the test."), "on the way to an answer");
     assert!(said.iter().any(|said| said.text == "The fixture is missing."));
 }
@@ -176,6 +177,6 @@ async fn a_thread_that_begins_with_an_answer_is_filed() {
     let export = r#"[{"uuid": "1", "created_at": "2024-05-01T08:00:00Z",
         "chat_messages": [{"uuid": "m", "sender": "assistant", "text": "Welcome."}]}]"#;
     assert_eq!(import(&store, &read_claude(export).unwrap()).await, [ImportOutcome::New(1)]);
-    let said = store.said(&Span::default(), 10).await.unwrap();
+    let said = store.transcript(&Span::default(), 10).await.unwrap();
     assert_eq!(said[0].text, "Welcome.");
 }

@@ -16,7 +16,7 @@ impl Stage for GatherStage {
         let mut near = HashMap::new();
         if let Some(vector) = &inquiry.vector {
             let model = recall.embedder.name();
-            let estimates = recall.store.estimated_similarities(model, vector, &conversations).await?;
+            let estimates = recall.store.similarities(model, vector, &conversations).await?;
             near.extend(estimates.iter().map(|found| (found.message_id, found.score)));
         }
         // What was found by its meaning is known exactly.

@@ -8,10 +8,12 @@ use memoir_core::{Clock as _, SystemClock, TimeZone, Timestamp, WorkerKind};
 use memoir_import::{ImportedConversation, import_conversation, read_memoir};
 use memoir_models::Embedder;
 use memoir_recall::Recall;
-use memoir_store::sqlite::SqliteStore;
 use memoir_workers::{WorkerContext, run_until_idle};
 
-use crate::failure::{Failure, FailureKind};
+use crate::{
+    failure::{Failure, FailureKind},
+    stores,
+};
 
 pub use prepared::Prepared;
 
@@ -46,10 +48,10 @@ pub async fn fill(recall: &Recall) -> Result<(), Failure> {
 
 /// The vectors of the sample, made anew.
 pub async fn vectors() -> Result<Vec<u8>, Failure> {
-    let store = SqliteStore::in_memory().await?;
+    let store = stores::factory().open_in_memory().await?;
     let reading = Arc::new(Prepared::nothing());
     let embedder: Arc<dyn Embedder> = Arc::<Prepared>::clone(&reading);
-    let recall = Recall::new(Arc::new(store), embedder, Arc::new(SystemClock), TimeZone::system());
+    let recall = Recall::new(store, embedder, Arc::new(SystemClock), TimeZone::system());
     fill(&recall).await?;
     Ok(reading.bytes())
 }
@@ -72,10 +74,10 @@ mod tests {
 
     #[tokio::test]
     async fn everything_in_the_sample_was_read_beforehand() {
-        let store = SqliteStore::in_memory().await.unwrap();
+        let store = stores::factory().open_in_memory().await.unwrap();
         let prepared = Arc::new(Prepared::sample());
         let embedder: Arc<dyn Embedder> = Arc::<Prepared>::clone(&prepared);
-        let recall = Recall::new(Arc::new(store), embedder, Arc::new(SystemClock), TimeZone::UTC);
+        let recall = Recall::new(store, embedder, Arc::new(SystemClock), TimeZone::UTC);
         fill(&recall).await.unwrap();
         assert!(prepared.bytes().is_empty(), "run cargo xtask demo");
         assert_eq!(recall.waiting().await.unwrap(), 0);

@@ -10,7 +10,8 @@ use std::sync::{
 use async_trait::async_trait;
 use memoir_core::{Clock, NewTask, RunId, RunOutcome, RunState, Schedule, Task, Timestamp};
 use memoir_schedule::{Begun, Engine, Scheduler, check};
-use memoir_store::{Schedules as _, sqlite::SqliteStore};
+use memoir_store::Schedules as _;
+use memoir_store_sqlite::SqliteStore;
 use tokio_util::sync::CancellationToken;
 
 const MINUTE: i64 = 60_000;
@@ -66,7 +67,7 @@ impl World {
     }
 
     fn scheduler(&self, owner: &str) -> Scheduler {
-        Scheduler::new(Arc::new(self.store.clone()), Arc::clone(&self.clock) as _, owner)
+        Scheduler::new(Arc::new(self.store.clone()), Arc::clone(&self.clock) as _, owner, |_| None)
     }
 
     async fn add(&self, name: &str, schedule: Schedule) {
@@ -135,7 +136,7 @@ async fn two_that_look_at_the_same_moment_begin_it_once() {
     // As two processes: each with its own connections.
     let other = SqliteStore::open(&world.folder.path().join("memoir.db")).await.unwrap();
     let one = world.scheduler("one");
-    let another = Scheduler::new(Arc::new(other), Arc::clone(&world.clock) as _, "another");
+    let another = Scheduler::new(Arc::new(other), Arc::clone(&world.clock) as _, "another", |_| None);
     let (first, second) = tokio::join!(
         tokio::spawn(async move { one.begin_due().await.unwrap() }),
         tokio::spawn(async move { another.begin_due().await.unwrap() }),

@@ -1,15 +1,17 @@
 //! Forgetting what was said.
 
-use super::{at, exchange, new_conversation};
+use std::sync::Arc;
+
+use super::{exchange, new_conversation, timestamp};
 use crate::{Forget, Forgotten, Store};
 
-pub(super) async fn what_is_forgotten_is_gone_and_the_rest_is_there(store: impl Store) {
+pub async fn what_is_forgotten_is_gone_and_the_rest_is_there(store: Arc<dyn Store>) {
     let talk = new_conversation("the first", "/p");
     let first = store.commit_exchange(&talk, &exchange("one", "two", 1_000)).await.unwrap();
     let goes_on = first.to_target();
     let second = store.commit_exchange(&goes_on, &exchange("three", "four", 2_000)).await.unwrap();
     store.commit_exchange(&new_conversation("other", "/p"), &exchange("five", "six", 3_000)).await.unwrap();
-    store.append_command("three", at(1)).await.unwrap();
+    store.append_command("three", timestamp(1)).await.unwrap();
 
     let what = Forget::Exchange(second.exchange_id);
     let would = store.would_forget(what).await.unwrap();
@@ -30,7 +32,9 @@ pub(super) async fn what_is_forgotten_is_gone_and_the_rest_is_there(store: impl 
     assert_eq!((half.user_message.as_str(), half.assistant_message.as_str()), ("", "two"));
     let forgotten = store.forget(Forget::Message(messages[1].id)).await.unwrap();
     assert_eq!((forgotten.exchanges, forgotten.conversations), (1, 1));
-    let forgotten =
-        store.forget(Forget::Span { since: Some(at(2_500)), until: Some(at(3_001)) }).await.unwrap();
+    let forgotten = store
+        .forget(Forget::Span { since: Some(timestamp(2_500)), until: Some(timestamp(3_001)) })
+        .await
+        .unwrap();
     assert_eq!((forgotten.exchanges, forgotten.conversations, forgotten.messages), (1, 1, 2));
 }

@@ -1,22 +1,27 @@
 //! What the user makes of his memory: marks, forks, answers that replace others.
 
+use std::sync::Arc;
+
 use memoir_core::{ConversationId, ConversationTarget, Digest, ExchangeId, Mark, Prepared};
 
-use super::{at, exchange, new_conversation};
+use super::{exchange, new_conversation, timestamp};
 use crate::{ConversationList, ConversationTitle, Forget, Store, StoreError};
 
-pub(super) async fn marks_stand_until_they_are_taken_away_or_forgotten(store: impl Store) {
+pub async fn marks_stand_until_they_are_taken_away_or_forgotten(store: Arc<dyn Store>) {
     let talk = new_conversation("t", "/p");
     let first = store.commit_exchange(&talk, &exchange("one", "two", 1_000)).await.unwrap().exchange_id;
     let second = store.commit_exchange(&talk, &exchange("three", "four", 2_000)).await.unwrap().exchange_id;
-    assert!(store.mark(first, Some(Mark::Pinned), at(5)).await.unwrap());
-    assert!(store.mark(second, Some(Mark::Wrong), at(6)).await.unwrap());
-    assert!(!store.mark(ExchangeId::new(99), Some(Mark::Wrong), at(6)).await.unwrap(), "there is no such");
-    assert!(store.mark(first, Some(Mark::Wrong), at(7)).await.unwrap(), "another in its place");
+    assert!(store.mark(first, Some(Mark::Pinned), timestamp(5)).await.unwrap());
+    assert!(store.mark(second, Some(Mark::Wrong), timestamp(6)).await.unwrap());
+    assert!(
+        !store.mark(ExchangeId::new(99), Some(Mark::Wrong), timestamp(6)).await.unwrap(),
+        "there is no such"
+    );
+    assert!(store.mark(first, Some(Mark::Wrong), timestamp(7)).await.unwrap(), "another in its place");
     let marks: Vec<_> =
         store.marks().await.unwrap().iter().map(|marked| (marked.exchange_id, marked.mark)).collect();
     assert_eq!(marks, [(first, Mark::Wrong), (second, Mark::Wrong)]);
-    assert!(store.mark(first, None, at(8)).await.unwrap());
+    assert!(store.mark(first, None, timestamp(8)).await.unwrap());
     assert!(store.marks_of(&[first]).await.unwrap().is_empty());
     store.forget(Forget::Exchange(second)).await.unwrap();
     assert!(store.marks().await.unwrap().is_empty());
@@ -27,16 +32,16 @@ fn unread(conversation: ConversationId) -> ConversationTarget {
     ConversationTarget::Existing { conversation, last_seen: None }
 }
 
-pub(super) async fn a_fork_goes_on_from_what_was_said(store: impl Store) {
+pub async fn a_fork_goes_on_from_what_was_said(store: Arc<dyn Store>) {
     let first = store
         .commit_exchange(&new_conversation("the plan", "/p"), &exchange("one", "two", 1_000))
         .await
         .unwrap();
     let trunk = first.to_target();
-    let fork = store.fork(first.conversation_id, at(1_500)).await.unwrap().unwrap();
+    let fork = store.fork(first.conversation_id, timestamp(1_500)).await.unwrap().unwrap();
     let later = store.commit_exchange(&trunk, &exchange("only in the trunk", "b", 2_000)).await.unwrap();
     store.commit_exchange(&unread(fork), &exchange("only in the fork", "d", 3_000)).await.unwrap();
-    let again = store.fork(fork, at(3_500)).await.unwrap().unwrap();
+    let again = store.fork(fork, timestamp(3_500)).await.unwrap().unwrap();
     let asked = async |id| {
         let exchanges = store.exchanges(id, 10).await.unwrap();
         exchanges.into_iter().map(|exchange| exchange.user_message).collect::<Vec<_>>()
@@ -49,7 +54,7 @@ pub(super) async fn a_fork_goes_on_from_what_was_said(store: impl Store) {
     assert_eq!(shown.len(), 4);
     assert_eq!(store.shown_messages(fork, Some(first.exchange_id)).await.unwrap().len(), 2);
     assert_eq!(store.messages(fork, 10).await.unwrap(), shown);
-    assert!(store.fork(memoir_core::ConversationId::new(99), at(1)).await.unwrap().is_none());
+    assert!(store.fork(memoir_core::ConversationId::new(99), timestamp(1)).await.unwrap().is_none());
 
     let titles = store.titles().await.unwrap();
     let all =
@@ -58,9 +63,9 @@ pub(super) async fn a_fork_goes_on_from_what_was_said(store: impl Store) {
     assert!(store.is_forked_after(first.conversation_id, first.exchange_id).await.unwrap());
     assert!(!store.is_forked_after(first.conversation_id, later.exchange_id).await.unwrap());
     // A summary of what a fork has from its trunk is asked for and kept.
-    store.want_digest(fork, None, first.exchange_id, at(3_600)).await.unwrap();
+    store.want_digest(fork, None, first.exchange_id, timestamp(3_600)).await.unwrap();
     let prepared = Prepared { through: first.exchange_id, summary: "prepared".into() };
-    assert!(store.prepare_digest(fork, Some(ExchangeId::new(0)), &prepared, at(3_700)).await.unwrap());
+    assert!(store.prepare_digest(fork, Some(ExchangeId::new(0)), &prepared, timestamp(3_700)).await.unwrap());
     assert_eq!(store.digest(fork).await.unwrap().unwrap().wanted, None);
     store
         .forget(Forget::Message(store.exchange_messages(later.exchange_id).await.unwrap()[1].id))
@@ -76,7 +81,7 @@ pub(super) async fn a_fork_goes_on_from_what_was_said(store: impl Store) {
         prepared: None,
         wanted: None,
     };
-    assert!(store.put_digest(fork, None, &digest, at(4_000)).await.unwrap());
+    assert!(store.put_digest(fork, None, &digest, timestamp(4_000)).await.unwrap());
     store.forget(Forget::Exchange(later.exchange_id)).await.unwrap();
     store.forget(Forget::Exchange(first.exchange_id)).await.unwrap();
     assert_eq!(asked(fork).await, ["only in the fork"]);
@@ -87,13 +92,13 @@ pub(super) async fn a_fork_goes_on_from_what_was_said(store: impl Store) {
     assert_eq!(forgotten.conversations, 2, "nothing was said in the second fork");
 }
 
-pub(super) async fn a_line_of_forks_holds_when_its_middle_goes(store: impl Store) {
+pub async fn a_line_of_forks_holds_when_its_middle_goes(store: Arc<dyn Store>) {
     let first =
         store.commit_exchange(&new_conversation("a", "/p"), &exchange("in a", "1", 1_000)).await.unwrap();
     let (a, mut asked) = (first.conversation_id, Vec::new());
-    let b = store.fork(a, at(2_000)).await.unwrap().unwrap();
+    let b = store.fork(a, timestamp(2_000)).await.unwrap().unwrap();
     store.commit_exchange(&unread(b), &exchange("in b", "2", 2_100)).await.unwrap();
-    let c = store.fork(b, at(3_000)).await.unwrap().unwrap();
+    let c = store.fork(b, timestamp(3_000)).await.unwrap().unwrap();
     store.commit_exchange(&unread(c), &exchange("in c", "3", 3_100)).await.unwrap();
     store.commit_exchange(&first.to_target(), &exchange("later in a", "4", 4_000)).await.unwrap();
     store.forget(Forget::Conversation(b)).await.unwrap();
@@ -103,12 +108,12 @@ pub(super) async fn a_line_of_forks_holds_when_its_middle_goes(store: impl Store
         ["in a", "in c"],
         "what was said in the first is still there, up to where it branched off"
     );
-    let empty = store.fork(c, at(5_000)).await.unwrap().unwrap();
+    let empty = store.fork(c, timestamp(5_000)).await.unwrap().unwrap();
     let forgotten = store.forget(Forget::Conversation(empty)).await.unwrap();
     assert_eq!((forgotten.conversations, forgotten.is_nothing()), (1, false));
 }
 
-pub(super) async fn an_answer_takes_the_place_of_another(store: impl Store) {
+pub async fn an_answer_takes_the_place_of_another(store: Arc<dyn Store>) {
     let first = store
         .commit_exchange(&new_conversation("t", "/p"), &exchange("one", "a poor answer", 1_000))
         .await
@@ -136,7 +141,7 @@ pub(super) async fn an_answer_takes_the_place_of_another(store: impl Store) {
     );
 }
 
-pub(super) async fn a_commit_conflicts_with_an_exchange_it_has_not_seen(store: impl Store) {
+pub async fn a_commit_conflicts_with_an_exchange_it_has_not_seen(store: Arc<dyn Store>) {
     let first =
         store.commit_exchange(&new_conversation("t", "/p"), &exchange("one", "1", 1_000)).await.unwrap();
     let id = first.conversation_id;

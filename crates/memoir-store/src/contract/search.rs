@@ -1,29 +1,32 @@
 //! Searching by words and by meaning.
 
+use std::sync::Arc;
+
 use memoir_core::{DraftMessage, MessageBody, Provenance, Role, SubjectKind, Visibility};
 
-use super::{assistant, at, embeddable, embedding, exchange, new_conversation, said};
-use crate::{Filter, IndexMode, NewEmbedding, Store, VectorSearch, WordSearch, WordsFound};
+use super::{assistant, draft_message, embeddable, embedding, exchange, new_conversation, timestamp};
+use crate::{Accuracy, Filter, NewEmbedding, SearchEffort, Store, VectorSearch, WordSearch, WordsFound};
 
-pub(super) async fn words_find_what_was_said_and_nothing_else(store: impl Store) {
+pub async fn words_find_what_was_said_and_nothing_else(store: Arc<dyn Store>) {
     let mut draft = exchange("My cat is called Miso", "A fine name", 1000);
     draft.messages.push(DraftMessage {
         visibility: Visibility::Redacted,
-        ..said(
+        ..draft_message(
             MessageBody::Tool { call_id: "c".into(), tool_name: "t".into(), text: "Miso soup".into() },
             1001,
         )
     });
-    draft
-        .messages
-        .push(DraftMessage { provenance: Provenance::Derived, ..said(assistant("you said Miso"), 1002) });
+    draft.messages.push(DraftMessage {
+        provenance: Provenance::Derived,
+        ..draft_message(assistant("you said Miso"), 1002)
+    });
     let cats = store.commit_exchange(&new_conversation("cats", "/p"), &draft).await.unwrap();
     store
         .commit_exchange(&new_conversation("dogs", "/p"), &exchange("The dogs barked", "Oh", 2000))
         .await
         .unwrap();
 
-    let found = words(&store, &["miso", "zebra"], &Filter::default()).await;
+    let found = search_words(store.as_ref(), &["miso", "zebra"], &Filter::default()).await;
     assert_eq!(found.words[0].len(), 1, "neither tool output nor what was derived: {found:?}");
     assert!(found.words[1].is_empty());
     assert_eq!(found.conversations.len(), 1);
@@ -36,10 +39,14 @@ pub(super) async fn words_find_what_was_said_and_nothing_else(store: impl Store)
         ("My cat is called Miso", ""),
         "an answer that quotes memory is not quoted"
     );
-    assert_eq!(words(&store, &["barking"], &Filter::default()).await.words[0].len(), 1, "words are stemmed");
+    assert_eq!(
+        search_words(store.as_ref(), &["barking"], &Filter::default()).await.words[0].len(),
+        1,
+        "words are stemmed"
+    );
     let elsewhere = Filter { except: Some(cats.conversation_id), ..Filter::default() };
     assert_eq!(
-        words(&store, &["miso"], &elsewhere).await,
+        search_words(store.as_ref(), &["miso"], &elsewhere).await,
         WordsFound { words: vec![Vec::new()], ..WordsFound::default() }
     );
 
@@ -48,13 +55,13 @@ pub(super) async fn words_find_what_was_said_and_nothing_else(store: impl Store)
     assert_eq!(kinds, [(Role::User, 5, false), (Role::Assistant, 3, false)]);
 }
 
-async fn words(store: &impl Store, words: &[&str], filter: &Filter) -> WordsFound {
+async fn search_words(store: &dyn Store, words: &[&str], filter: &Filter) -> WordsFound {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
     let search = WordSearch { words: &words, filter, conversations: 10, also: &[] };
     store.search_words(&search).await.unwrap()
 }
 
-pub(super) async fn rarer_words_and_more_of_them_count_more(store: impl Store) {
+pub async fn rarer_words_and_more_of_them_count_more(store: Arc<dyn Store>) {
     let mut ids = Vec::new();
     for text in
         ["tea and cake", "tea and milk", "tea tea tea", "milk and a very long list of other things to buy"]
@@ -62,7 +69,7 @@ pub(super) async fn rarer_words_and_more_of_them_count_more(store: impl Store) {
         let draft = exchange(text, "ok", 1000);
         ids.push(store.commit_exchange(&new_conversation(text, "/p"), &draft).await.unwrap().conversation_id);
     }
-    let found = words(&store, &["tea", "cake"], &Filter::default()).await;
+    let found = search_words(store.as_ref(), &["tea", "cake"], &Filter::default()).await;
     assert_eq!(found.conversations[0].0, ids[0], "it has both");
     let of = |word: usize, conversation: usize| {
         let found = found.words[word].iter().find(|found| found.conversation_id == ids[conversation]);
@@ -70,7 +77,7 @@ pub(super) async fn rarer_words_and_more_of_them_count_more(store: impl Store) {
     };
     assert!(of(1, 0) > of(0, 0), "cake is rarer than tea");
     assert!(of(0, 2) > of(0, 1), "tea three times is more than once");
-    let milk = words(&store, &["milk"], &Filter::default()).await;
+    let milk = search_words(store.as_ref(), &["milk"], &Filter::default()).await;
     assert_eq!(
         milk.conversations.iter().map(|(id, _)| *id).collect::<Vec<_>>(),
         [ids[1], ids[3]],
@@ -85,16 +92,16 @@ pub(super) async fn rarer_words_and_more_of_them_count_more(store: impl Store) {
     assert_eq!(found.words[0].len(), 1);
 }
 
-pub(super) async fn no_word_is_a_syntax_error(store: impl Store) {
+pub async fn no_word_is_a_syntax_error(store: Arc<dyn Store>) {
     store.commit_exchange(&new_conversation("t", "/p"), &exchange("q", "a", 1)).await.unwrap();
     let long = "word ".repeat(10_000);
     for text in ["", "\"", "a AND", "NEAR(", "x:y", "*", "'; DROP TABLE messages", "你好", "🦀", "\0", &long]
     {
-        words(&store, &[text], &Filter::default()).await;
+        search_words(store.as_ref(), &[text], &Filter::default()).await;
     }
 }
 
-pub(super) async fn filters_are_part_of_every_search(store: impl Store) {
+pub async fn filters_are_part_of_every_search(store: Arc<dyn Store>) {
     let (mut committed, mut exchanges) = (Vec::new(), Vec::new());
     for (number, scope) in ["/a", "/a", "/b", "/b"].into_iter().enumerate() {
         let moment = 1000 * i64::try_from(number).unwrap();
@@ -115,38 +122,36 @@ pub(super) async fn filters_are_part_of_every_search(store: impl Store) {
         (Filter { within: Some(committed[2]), ..any.clone() }, vec![2]),
         (Filter { scope: Some("/a".into()), ..any.clone() }, vec![0, 1]),
         (Filter { scope: Some("/nowhere".into()), ..any.clone() }, vec![]),
-        (Filter { since: Some(at(2000)), ..any.clone() }, vec![2, 3]),
-        (Filter { until: Some(at(2000)), ..any.clone() }, vec![0, 1]),
+        (Filter { since: Some(timestamp(2000)), ..any.clone() }, vec![2, 3]),
+        (Filter { until: Some(timestamp(2000)), ..any.clone() }, vec![0, 1]),
         (Filter { before: Some(exchanges[1]), ..any.clone() }, vec![0]),
         (Filter { before: Some(exchanges[3]), scope: Some("/b".into()), ..any.clone() }, vec![2]),
-        (Filter { scope: Some("/b".into()), since: Some(at(3000)), ..any }, vec![3]),
+        (Filter { scope: Some("/b".into()), since: Some(timestamp(3000)), ..any }, vec![3]),
     ];
     for (filter, expected) in cases {
-        for mode in [IndexMode::Auto, IndexMode::Exact, IndexMode::Ann] {
+        let mut expected: Vec<_> = expected.iter().map(|index: &usize| committed[*index]).collect();
+        expected.sort_unstable();
+        for accuracy in [Accuracy::Auto, Accuracy::Exact, Accuracy::Approximate] {
             let search = VectorSearch {
                 model: "m",
                 vector: &[0.6, 0.8],
                 filter: &filter,
-                mode,
+                effort: SearchEffort { accuracy, ..SearchEffort::default() },
                 limit: expected.len().max(1),
             };
             let mut near: Vec<_> =
                 store.nearest(&search).await.unwrap().iter().map(|found| found.conversation_id).collect();
             near.sort_unstable();
-            assert_eq!(
-                near,
-                expected.iter().map(|index| committed[*index]).collect::<Vec<_>>(),
-                "{filter:?}"
-            );
+            assert_eq!(near, expected, "{filter:?}");
         }
-        let found = words(&store, &["words"], &filter).await;
+        let found = search_words(store.as_ref(), &["words"], &filter).await;
         let mut having: Vec<_> = found.words[0].iter().map(|found| found.conversation_id).collect();
         having.sort_unstable();
-        assert_eq!(having, expected.iter().map(|index| committed[*index]).collect::<Vec<_>>(), "{filter:?}");
+        assert_eq!(having, expected, "{filter:?}");
     }
 }
 
-pub(super) async fn vectors_find_the_nearest_and_only_once(store: impl Store) {
+pub async fn vectors_find_the_nearest_and_only_once(store: Arc<dyn Store>) {
     let vectors = [[1.0, 0.0, 0.0, 0.0], [0.8, 0.6, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
     let (mut ids, mut exchanges) = (Vec::new(), Vec::new());
     for number in 0..3 {
@@ -174,8 +179,13 @@ pub(super) async fn vectors_find_the_nearest_and_only_once(store: impl Store) {
     }
     let (everywhere, query) = (Filter::default(), [1.0, 0.0, 0.0, 0.0]);
     let elsewhere = Filter { except: Some(ids[0]), ..Filter::default() };
-    let search =
-        VectorSearch { model: "m", vector: &query, filter: &everywhere, mode: IndexMode::Auto, limit: 2 };
+    let search = VectorSearch {
+        model: "m",
+        vector: &query,
+        filter: &everywhere,
+        effort: SearchEffort::default(),
+        limit: 2,
+    };
     let found: Vec<_> =
         store.nearest(&search).await.unwrap().iter().map(|found| found.conversation_id).collect();
     assert_eq!(found, [ids[0], ids[1]]);
@@ -187,7 +197,7 @@ pub(super) async fn vectors_find_the_nearest_and_only_once(store: impl Store) {
     assert_eq!(without.len(), 2);
     assert!((without[0].score - 0.8).abs() < 0.002, "{without:?}");
     assert!(store.nearest(&VectorSearch { model: "another", ..search }).await.unwrap().is_empty());
-    let estimates = store.estimated_similarities("m", &query, &ids[..1]).await.unwrap();
+    let estimates = store.similarities("m", &query, &ids[..1]).await.unwrap();
     assert_eq!(estimates.len(), 1, "the answer has no vector");
     let messages: Vec<_> = without.iter().map(|found| found.message_id).collect();
     let vectors = store.vectors("m", &messages).await.unwrap();

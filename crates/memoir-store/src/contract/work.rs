@@ -1,9 +1,13 @@
 //! Work in the background, summaries and vectors.
 
+use std::sync::Arc;
+
 use memoir_core::{ExchangeId, Prepared, Subject, SubjectKind, Summary, WorkerKind};
 
-use super::{at, embeddable, embedding, exchange, new_conversation};
-use crate::{Claim, ConversationSummary, Filter, IndexMode, JobFailure, NewEmbedding, Store, VectorSearch};
+use super::{embeddable, embedding, exchange, new_conversation, timestamp};
+use crate::{
+    Claim, ConversationSummary, Filter, JobFailure, NewEmbedding, SearchEffort, Store, VectorSearch,
+};
 
 /// What a worker looks for.
 fn looking(worker: WorkerKind, owner: &'static str, now: i64) -> Claim<'static> {
@@ -14,18 +18,18 @@ fn looking(worker: WorkerKind, owner: &'static str, now: i64) -> Claim<'static> 
         with_model: false,
         embeddable: embeddable(1),
         owner,
-        now: at(now),
-        until: at(now + 1000),
+        now: timestamp(now),
+        until: timestamp(now + 1000),
     }
 }
 
 /// The next piece, and how often it has failed.
-async fn next(store: &impl Store, claim: &Claim<'_>) -> Option<(i64, u32)> {
+async fn next(store: &dyn Store, claim: &Claim<'_>) -> Option<(i64, u32)> {
     let claimed = store.claim(claim, 1).await.unwrap();
     claimed.first().map(|claimed| (claimed.subject.id, claimed.attempts))
 }
 
-pub(super) async fn work_is_taken_on_once_and_comes_back_when_it_failed(store: impl Store) {
+pub async fn work_is_taken_on_once_and_comes_back_when_it_failed(store: Arc<dyn Store>) {
     let worker = WorkerKind::ExchangeSummarizer;
     let mut ids = Vec::new();
     for number in 0..3 {
@@ -33,7 +37,7 @@ pub(super) async fn work_is_taken_on_once_and_comes_back_when_it_failed(store: i
         ids.push(store.commit_exchange(&new_conversation("t", "/p"), &draft).await.unwrap());
     }
     let claim = |owner, now| Claim { except: Some(ids[2].conversation_id), ..looking(worker, owner, now) };
-    let take = async |owner, now| next(&store, &claim(owner, now)).await;
+    let take = async |owner, now| next(store.as_ref(), &claim(owner, now)).await;
     let (first, second) = (ids[0].exchange_id.get(), ids[1].exchange_id.get());
     let subject = |id| [Subject::new(SubjectKind::Exchange, id)];
     assert_eq!(store.pending(&claim("a", 0)).await.unwrap(), 2, "the present conversation is left alone");
@@ -50,11 +54,15 @@ pub(super) async fn work_is_taken_on_once_and_comes_back_when_it_failed(store: i
     let both = store.claim(&claim("a", 1000), 5).await.unwrap();
     assert_eq!(both.len(), 2, "as many as there are");
     let fail = async |id, due: Option<i64>| {
-        let failure = JobFailure { error: "no".into(), due: due.map(at) };
-        store.fail(worker, &subject(id), &failure, at(1001)).await.unwrap();
+        let failure = JobFailure { error: "no".into(), due: due.map(timestamp) };
+        store.fail(worker, &subject(id), &failure, timestamp(1001)).await.unwrap();
     };
     fail(second, Some(5000)).await;
-    assert_eq!(store.next_due(worker, at(1001)).await.unwrap(), Some(at(2000)), "the other lease");
+    assert_eq!(
+        store.next_due(worker, timestamp(1001)).await.unwrap(),
+        Some(timestamp(2000)),
+        "the other lease"
+    );
     store.release(worker, &subject(first)).await.unwrap();
     assert_eq!(take("a", 2000).await, Some((first, 0)), "given back without blame");
     let summary = Summary { text: "They spoke.".into(), by: Summary::EXTRACT.into() };
@@ -69,8 +77,8 @@ pub(super) async fn work_is_taken_on_once_and_comes_back_when_it_failed(store: i
     let failed = store.failed_jobs(10).await.unwrap();
     assert_eq!((failed.len(), failed[0].attempts, failed[0].last_error.as_deref()), (1, 2, Some("no")));
     assert_eq!(store.failed_count().await.unwrap(), 1);
-    assert_eq!(store.retry_jobs(Some(failed[0].id + 1), at(6000)).await.unwrap(), 0);
-    assert_eq!(store.retry_jobs(None, at(6000)).await.unwrap(), 1);
+    assert_eq!(store.retry_jobs(Some(failed[0].id + 1), timestamp(6000)).await.unwrap(), 0);
+    assert_eq!(store.retry_jobs(None, timestamp(6000)).await.unwrap(), 1);
     assert_eq!(take("a", 6000).await, Some((second, 0)));
     fail(second, None).await;
     assert_eq!(store.purge_jobs(None).await.unwrap(), 1);
@@ -78,24 +86,24 @@ pub(super) async fn work_is_taken_on_once_and_comes_back_when_it_failed(store: i
     store.forget_failures(worker).await.unwrap();
     assert_eq!(take("a", 7000).await, Some((second, 0)), "for another model");
     assert_eq!(take("b", 7000).await, None);
-    store.renew("a", at(9000)).await.unwrap();
+    store.renew("a", timestamp(9000)).await.unwrap();
     assert_eq!(take("b", 8500).await, None, "he is still at it");
     // With a model, what was quoted is summarised anew.
     let with_model = Claim { with_model: true, ..claim("a", 0) };
     assert_eq!(store.pending(&with_model).await.unwrap(), 2);
     // What is going on elsewhere is left alone as well.
-    store.hold_conversation("b", Some(ids[0].conversation_id), at(100_000)).await.unwrap();
+    store.hold_conversation("b", Some(ids[0].conversation_id), timestamp(100_000)).await.unwrap();
     assert_eq!(store.pending(&with_model).await.unwrap(), 1);
-    store.hold_conversation("b", None, at(100_000)).await.unwrap();
+    store.hold_conversation("b", None, timestamp(100_000)).await.unwrap();
     assert_eq!(store.pending(&with_model).await.unwrap(), 2);
 }
 
-pub(super) async fn a_conversation_that_grew_is_summarised_again(store: impl Store) {
+pub async fn a_conversation_that_grew_is_summarised_again(store: Arc<dyn Store>) {
     let committed =
         store.commit_exchange(&new_conversation("t", "/p"), &exchange("q", "a", 1)).await.unwrap();
     let id = committed.conversation_id;
     let claim = looking(WorkerKind::ConversationSummarizer, "a", 10);
-    assert_eq!(next(&store, &claim).await, Some((id.get(), 0)));
+    assert_eq!(next(store.as_ref(), &claim).await, Some((id.get(), 0)));
     let summary = ConversationSummary {
         summary: Summary { text: "About q.".into(), by: "m".into() },
         through: committed.exchange_id,
@@ -104,15 +112,15 @@ pub(super) async fn a_conversation_that_grew_is_summarised_again(store: impl Sto
     assert_eq!(store.conversation_summary(id).await.unwrap(), Some(summary.clone()));
     let filed = store.conversation(id).await.unwrap().unwrap();
     assert_eq!((filed.title.as_str(), filed.summary.as_deref()), ("A title", Some("About q.")));
-    assert_eq!(next(&store, &claim).await, None);
+    assert_eq!(next(store.as_ref(), &claim).await, None);
     let target = committed.to_target();
     store.commit_exchange(&target, &exchange("more", "b", 2)).await.unwrap();
-    assert_eq!(next(&store, &claim).await, Some((id.get(), 0)));
+    assert_eq!(next(store.as_ref(), &claim).await, Some((id.get(), 0)));
     let gone = ConversationSummary { through: ExchangeId::new(99), ..summary };
     assert!(!store.put_conversation_summary(id, &gone, 2, None).await.unwrap(), "of nothing that is there");
 }
 
-pub(super) async fn vectors_are_made_once_and_follow_their_texts(store: impl Store) {
+pub async fn vectors_are_made_once_and_follow_their_texts(store: Arc<dyn Store>) {
     let committed =
         store.commit_exchange(&new_conversation("t", "/p"), &exchange("q", "a", 1)).await.unwrap();
     let (exchange_id, id) = (committed.exchange_id, committed.conversation_id);
@@ -151,8 +159,13 @@ pub(super) async fn vectors_are_made_once_and_follow_their_texts(store: impl Sto
     );
 
     let nearest = async |filter: &Filter| {
-        let search =
-            VectorSearch { model: "m", vector: &[1.0, 0.0], filter, mode: IndexMode::Auto, limit: 5 };
+        let search = VectorSearch {
+            model: "m",
+            vector: &[1.0, 0.0],
+            filter,
+            effort: SearchEffort::default(),
+            limit: 5,
+        };
         let found = store.nearest_summaries(&search).await.unwrap();
         found.iter().map(|found| found.subject).collect::<Vec<_>>()
     };
@@ -162,13 +175,13 @@ pub(super) async fn vectors_are_made_once_and_follow_their_texts(store: impl Sto
     );
     assert_eq!(nearest(&Filter::default()).await, [of_exchange, of_whole]);
     assert!(nearest(&Filter { except: Some(id), ..Filter::default() }).await.is_empty());
-    assert!(nearest(&Filter { since: Some(at(1_000_000)), ..Filter::default() }).await.is_empty());
+    assert!(nearest(&Filter { since: Some(timestamp(1_000_000)), ..Filter::default() }).await.is_empty());
     assert_eq!(nearest(&Filter { before: Some(exchange_id), ..Filter::default() }).await, [of_whole]);
 
     // Written anew, a summary waits for a vector again.
     store.put_exchange_summaries(&[(exchange_id, summary("Asked for more."))]).await.unwrap();
     assert_eq!(nearest(&Filter::default()).await, [of_whole]);
-    assert_eq!(next(&store, &claim).await, Some((exchange_id.get(), 0)));
+    assert_eq!(next(store.as_ref(), &claim).await, Some((exchange_id.get(), 0)));
     // With another length, all that the model gave before is of no use.
     let stale = embedding(of_exchange, &[0.0, 1.0], "Asked.");
     store.put_embeddings("m", &[stale]).await.unwrap();
@@ -178,23 +191,23 @@ pub(super) async fn vectors_are_made_once_and_follow_their_texts(store: impl Sto
     assert_eq!(store.pending(&claim).await.unwrap(), 3);
 }
 
-pub(super) async fn a_digest_is_asked_for_and_made(store: impl Store) {
+pub async fn a_digest_is_asked_for_and_made(store: Arc<dyn Store>) {
     let committed =
         store.commit_exchange(&new_conversation("t", "/p"), &exchange("q", "a", 1)).await.unwrap();
     let (through, id) = (committed.exchange_id, committed.conversation_id);
     let without = Claim { except: Some(id), ..looking(WorkerKind::ConversationSummarizer, "a", 10) };
     let claim = Claim { with_model: true, ..without.clone() };
-    assert_eq!(next(&store, &claim).await, None);
-    store.want_digest(id, None, through, at(2)).await.unwrap();
+    assert_eq!(next(store.as_ref(), &claim).await, None);
+    store.want_digest(id, None, through, timestamp(2)).await.unwrap();
     assert_eq!(store.digest(id).await.unwrap().and_then(|digest| digest.wanted), Some(through));
-    assert_eq!(next(&store, &without).await, None, "it takes a model");
+    assert_eq!(next(store.as_ref(), &without).await, None, "it takes a model");
     let claimed = store.claim(&claim, 1).await.unwrap();
     assert_eq!(claimed[0].subject, Subject::new(SubjectKind::Digest, id.get()), "of the present one too");
     let seen = store.digest(id).await.unwrap().map(|digest| digest.through);
     let prepared = Prepared { through, summary: "In short.".into() };
-    assert!(store.prepare_digest(id, seen, &prepared, at(3)).await.unwrap());
+    assert!(store.prepare_digest(id, seen, &prepared, timestamp(3)).await.unwrap());
     let digest = store.digest(id).await.unwrap().unwrap();
     assert_eq!((digest.prepared, digest.wanted), (Some(prepared), None));
-    assert_eq!(next(&store, &claim).await, None);
+    assert_eq!(next(store.as_ref(), &claim).await, None);
     assert!(store.lease_holders().await.unwrap().is_empty());
 }

@@ -71,7 +71,7 @@ const NEVER: [(&str, &str); 19] = [
         "SELECT id FROM chunk_embeddings WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE chunks.id = chunk_id)",
         "vectors of chunks that are gone",
     ),
-    // What takes part in each is what `UNPACKED` reads in `memoir-store/src/sqlite/index`. A segment begins behind the row
+    // What takes part in each is what `UNPACKED` reads in `memoir-store-sqlite/src/index`. A segment begins behind the row
     // before its first, and ends with its last. What its data say of its rows is not looked at: that would mean to decode
     // them here a second time.
     (

@@ -1,0 +1,18 @@
+//! The stores that Memoir can open.
+
+use std::sync::Arc;
+
+use memoir_store::{StoreFactory, StoreUrl};
+use memoir_store_sqlite::SqliteBackend;
+
+use crate::home::Home;
+
+/// Returns a factory with every backend.
+pub fn factory() -> StoreFactory {
+    StoreFactory::new(vec![Arc::new(SqliteBackend)])
+}
+
+/// Returns where the memory of a home is.
+pub fn url(home: &Home) -> StoreUrl {
+    StoreUrl::new("sqlite", home.database())
+}

@@ -1,0 +1,101 @@
+//! SQLite as a backend: URLs of the form `sqlite:PATH`.
+
+use std::{ffi::OsStr, path::Path, sync::Arc};
+
+use async_trait::async_trait;
+use memoir_core::{ConversationId, ConversationTarget, CoreChange, ExchangeDraft, Timestamp};
+use memoir_store::{
+    Backend, BackendStore, Change, Chunker, Committed, Filed, Inspect, NewDocument, NewImport, NewRedaction,
+    RedactedWrites, Result, Store,
+};
+
+use super::{
+    SqliteStore,
+    upkeep::{restore, verify},
+};
+
+/// Opens stores in SQLite files.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SqliteBackend;
+
+#[async_trait]
+impl Backend for SqliteBackend {
+    fn scheme(&self) -> &'static str {
+        "sqlite"
+    }
+
+    async fn open(&self, location: &OsStr) -> Result<Arc<dyn BackendStore>> {
+        Ok(Arc::new(SqliteStore::open(Path::new(location)).await?))
+    }
+
+    async fn open_in_memory(&self) -> Result<Arc<dyn BackendStore>> {
+        Ok(Arc::new(SqliteStore::in_memory().await?))
+    }
+
+    async fn verify_backup(&self, backup: &Path) -> Result<Vec<String>> {
+        verify(backup).await
+    }
+
+    async fn restore(&self, backup: &Path, location: &OsStr, aside: &Path) -> Result<()> {
+        restore(backup, Path::new(location), aside).await
+    }
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    fn inspect(&self) -> Option<&dyn Inspect> {
+        Some(self)
+    }
+
+    async fn close(&self) {
+        SqliteStore::close(self).await;
+    }
+}
+
+#[async_trait]
+impl RedactedWrites for SqliteStore {
+    async fn commit_redacted(
+        &self,
+        target: &ConversationTarget,
+        draft: &ExchangeDraft,
+        redactions: &[NewRedaction],
+    ) -> Result<Committed> {
+        self.commit(target, draft, redactions).await
+    }
+
+    async fn put_redacted_import(
+        &self,
+        new: &NewImport<'_>,
+        redactions: &[Vec<NewRedaction>],
+    ) -> Result<Option<ConversationId>> {
+        self.store_import(new, redactions).await
+    }
+
+    async fn append_redacted_command(
+        &self,
+        line: &str,
+        redactions: &[NewRedaction],
+        now: Timestamp,
+    ) -> Result<()> {
+        self.append_line(line, redactions, now).await
+    }
+
+    async fn change_redacted_core_memory(
+        &self,
+        project: &str,
+        change: &CoreChange,
+        redactions: &[NewRedaction],
+    ) -> Result<Change> {
+        self.change_block(project, change, redactions).await
+    }
+
+    async fn put_redacted_document(
+        &self,
+        new: &NewDocument,
+        redactions: &[NewRedaction],
+        chunk: &Chunker,
+        now: Timestamp,
+    ) -> Result<Filed> {
+        self.store_document(new, redactions, chunk, now).await
+    }
+}

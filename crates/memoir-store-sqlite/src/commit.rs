@@ -1,0 +1,249 @@
+//! SQL that commits an exchange.
+
+use memoir_core::{
+    ConversationId, ConversationTarget, DraftMessage, ExchangeDraft, ExchangeId, MessageBody,
+    NewConversation, Provenance, Usd, Visibility,
+};
+use memoir_store::{Committed, NewRedaction, Result, StoreError};
+use sqlx::{AssertSqlSafe, SqliteConnection};
+
+use super::{
+    SqliteStore,
+    costs::insert_cost,
+    error::SqlResultExt as _,
+    redactions::{Source, insert_redactions},
+    rows::signed,
+};
+
+impl SqliteStore {
+    /// Commits an exchange and records what was removed from it, in one transaction.
+    pub(super) async fn commit(
+        &self,
+        target: &ConversationTarget,
+        draft: &ExchangeDraft,
+        redactions: &[NewRedaction],
+    ) -> Result<Committed> {
+        let mut transaction = self.begin_write().await?;
+        let committed = insert_whole_exchange(&mut transaction, target, draft, redactions).await?;
+        transaction.commit().await.or_store_error()?;
+        Ok(committed)
+    }
+}
+
+/// Inserts an exchange with its messages, its costs and, if that is new, its conversation.
+pub(super) async fn insert_whole_exchange(
+    connection: &mut SqliteConnection,
+    target: &ConversationTarget,
+    draft: &ExchangeDraft,
+    redactions: &[NewRedaction],
+) -> Result<Committed> {
+    let conversation_id = match target {
+        ConversationTarget::New(new) => insert_conversation(connection, new, draft).await,
+        ConversationTarget::Existing { conversation, last_seen } => {
+            refuse_unseen(connection, *conversation, *last_seen).await?;
+            touch_conversation(connection, *conversation, draft).await
+        }
+        ConversationTarget::InPlaceOf { conversation, replaced, last_seen } => {
+            refuse_unseen(connection, *conversation, *last_seen).await?;
+            remove_exchange(connection, *conversation, *replaced).await?;
+            touch_conversation(connection, *conversation, draft).await
+        }
+    }?;
+    let exchange_id = insert_exchange(connection, conversation_id, draft).await?;
+    insert_redactions(connection, Source::Exchange(exchange_id), redactions, draft.completed).await?;
+    for message in &draft.messages {
+        insert_message(connection, conversation_id, exchange_id, message).await?;
+    }
+    for call in &draft.calls {
+        insert_cost(connection, Some(conversation_id), Some(exchange_id), call).await?;
+    }
+    for passage in &draft.recalled.passages {
+        let (why, tokens) = ((passage.score, passage.similarity, passage.coverage), passage.tokens);
+        log_recalled(connection, exchange_id, ("message", passage.message_id.get()), why, tokens).await?;
+    }
+    for passage in &draft.recalled.documents {
+        let (why, tokens) = ((passage.score, passage.similarity, passage.coverage), passage.tokens);
+        log_recalled(connection, exchange_id, ("chunk", passage.chunk_id.get()), why, tokens).await?;
+    }
+    Ok(Committed { conversation_id, exchange_id })
+}
+
+async fn insert_conversation(
+    connection: &mut SqliteConnection,
+    new: &NewConversation,
+    draft: &ExchangeDraft,
+) -> Result<ConversationId> {
+    sqlx::query_scalar(
+        "INSERT INTO conversations (title, scope, model, created, updated) VALUES (?, ?, ?, ?, ?) RETURNING id",
+    )
+    .bind(&new.title)
+    .bind(&new.scope)
+    .bind(&draft.model)
+    .bind(draft.started.as_millis())
+    .bind(draft.completed.as_millis())
+    .fetch_one(connection)
+    .await
+    .map(ConversationId::new)
+    .or_store_error()
+}
+
+/// Fails if the conversation has an exchange that is newer than `last_seen`. Ids are never reused and writers take turns, so a
+/// newer exchange has a larger id; the one last seen may have been deleted meanwhile.
+async fn refuse_unseen(
+    connection: &mut SqliteConnection,
+    conversation: ConversationId,
+    last_seen: Option<ExchangeId>,
+) -> Result<()> {
+    let newest: Option<i64> = sqlx::query_scalar("SELECT max(id) FROM exchanges WHERE conversation_id = ?")
+        .bind(conversation.get())
+        .fetch_one(connection)
+        .await
+        .or_store_error()?;
+    match newest.map(ExchangeId::new) {
+        Some(newest) if Some(newest) > last_seen => Err(StoreError::Conflict { conversation, newest }),
+        _ => Ok(()),
+    }
+}
+
+/// Takes out an exchange that another replaces; what was paid for it stays on the bill.
+async fn remove_exchange(
+    connection: &mut SqliteConnection,
+    conversation: ConversationId,
+    exchange: ExchangeId,
+) -> Result<()> {
+    sqlx::query("DELETE FROM exchanges WHERE id = ? AND conversation_id = ?")
+        .bind(exchange.get())
+        .bind(conversation.get())
+        .execute(&mut *connection)
+        .await
+        .or_store_error()?;
+    // A summary that told of it does not hold any more.
+    sqlx::query(
+        "UPDATE conversations SET summary = NULL, summary_by = NULL, summary_through = NULL, summary_due = 1
+         WHERE id = ? AND summary_through >= ?",
+    )
+    .bind(conversation.get())
+    .bind(exchange.get())
+    .execute(connection)
+    .await
+    .or_store_error()?;
+    Ok(())
+}
+
+async fn touch_conversation(
+    connection: &mut SqliteConnection,
+    id: ConversationId,
+    draft: &ExchangeDraft,
+) -> Result<ConversationId> {
+    let touched = sqlx::query("UPDATE conversations SET model = ?, updated = max(updated, ?) WHERE id = ?")
+        .bind(&draft.model)
+        .bind(draft.completed.as_millis())
+        .bind(id.get())
+        .execute(connection)
+        .await
+        .or_store_error()?;
+    match touched.rows_affected() {
+        0 => Err(StoreError::NotFound { what: "conversation", id: id.get() }),
+        _ => Ok(id),
+    }
+}
+
+async fn insert_exchange(
+    connection: &mut SqliteConnection,
+    conversation: ConversationId,
+    draft: &ExchangeDraft,
+) -> Result<ExchangeId> {
+    let usage = draft.usage();
+    sqlx::query_scalar(
+        "INSERT INTO exchanges
+             (conversation_id, status, started, completed, user_message, assistant_message, model,
+              input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens,
+              cost, tool_call_count, request_count, error)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+    )
+    .bind(conversation.get())
+    .bind(draft.status.as_str())
+    .bind(draft.started.as_millis())
+    .bind(draft.completed.as_millis())
+    .bind(&draft.user_message)
+    .bind(&draft.assistant_message)
+    .bind(&draft.model)
+    .bind(signed(usage.input_tokens))
+    .bind(signed(usage.output_tokens))
+    .bind(signed(usage.cached_tokens))
+    .bind(signed(usage.cache_write_tokens))
+    .bind(signed(usage.reasoning_tokens))
+    .bind(draft.cost().map(Usd::as_nanos))
+    .bind(signed(draft.tool_call_count))
+    .bind(signed(draft.calls.len() as u64))
+    .bind(&draft.error)
+    .fetch_one(connection)
+    .await
+    .map(ExchangeId::new)
+    .or_store_error()
+}
+
+async fn insert_message(
+    connection: &mut SqliteConnection,
+    conversation: ConversationId,
+    exchange: ExchangeId,
+    message: &DraftMessage,
+) -> Result<()> {
+    let (mut tool_calls, mut call_id, mut tool_name) = (None, None, None);
+    match &message.body {
+        MessageBody::User { .. } => {}
+        MessageBody::Assistant { tool_calls: calls, .. } if calls.is_empty() => {}
+        MessageBody::Assistant { tool_calls: calls, .. } => {
+            tool_calls = Some(serde_json::to_string(calls).map_err(|error| StoreError::Other(error.into()))?);
+        }
+        MessageBody::Tool { call_id: id, tool_name: name, .. } => {
+            (call_id, tool_name) = (Some(id), Some(name));
+        }
+    }
+    sqlx::query(
+        "INSERT INTO messages
+             (exchange_id, conversation_id, role, author, content, redacted, derived, by_others,
+              tool_calls, tool_call_id, tool_name, tokens, created)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    )
+    .bind(exchange.get())
+    .bind(conversation.get())
+    .bind(message.body.role().as_str())
+    .bind(&message.author)
+    .bind(message.body.text())
+    .bind(message.visibility == Visibility::Redacted)
+    .bind(message.provenance == Provenance::Derived)
+    .bind(message.by_others)
+    .bind(tool_calls)
+    .bind(call_id)
+    .bind(tool_name)
+    .bind(signed(message.tokens))
+    .bind(message.created.as_millis())
+    .execute(connection)
+    .await
+    .or_store_error()?;
+    Ok(())
+}
+
+async fn log_recalled(
+    connection: &mut SqliteConnection,
+    exchange: ExchangeId,
+    (kind, id): (&'static str, i64),
+    (score, similarity, coverage): (f64, f64, f64),
+    tokens: u64,
+) -> Result<()> {
+    // What was forgotten in the meantime is not logged either.
+    sqlx::query(AssertSqlSafe(format!(
+        "INSERT INTO recall_log (exchange_id, {kind}_id, score, reason, tokens)
+         SELECT ?1, id, ?2, ?3, ?4 FROM {kind}s WHERE id = ?5"
+    )))
+    .bind(exchange.get())
+    .bind(score)
+    .bind(format!("similarity {similarity:.2}, words {coverage:.2}"))
+    .bind(signed(tokens))
+    .bind(id)
+    .execute(connection)
+    .await
+    .or_store_error()?;
+    Ok(())
+}

@@ -1,0 +1,122 @@
+//! SQL of conversations.
+
+use async_trait::async_trait;
+use memoir_core::{Conversation, ConversationId, ExchangeId, Timestamp};
+use memoir_store::{ConversationList, ConversationTitle, Conversations, Result};
+use sqlx::{Row as _, sqlite::SqliteRow};
+
+use super::{SqliteStore, error::SqlResultExt as _, rows::list_of};
+
+#[async_trait]
+impl Conversations for SqliteStore {
+    async fn conversation(&self, id: ConversationId) -> Result<Option<Conversation>> {
+        sqlx::query(
+            "SELECT *, (SELECT count(*) FROM exchanges WHERE conversation_id = conversations.id) AS exchange_count
+             FROM conversations WHERE id = ?",
+        )
+        .bind(id.get())
+        .try_map(conversation)
+        .fetch_optional(&self.readers)
+        .await
+        .or_store_error()
+    }
+
+    async fn conversations_by_id(&self, ids: &[ConversationId]) -> Result<Vec<Conversation>> {
+        sqlx::query(
+            "SELECT *, (SELECT count(*) FROM exchanges WHERE conversation_id = conversations.id) AS exchange_count
+             FROM conversations WHERE id IN (SELECT value FROM json_each(?))",
+        )
+        .bind(list_of(ids.iter().map(|id| id.get())))
+        .try_map(conversation)
+        .fetch_all(&self.readers)
+        .await
+        .or_store_error()
+    }
+
+    async fn conversations(&self, list: &ConversationList) -> Result<Vec<Conversation>> {
+        sqlx::query(
+            "SELECT *, (SELECT count(*) FROM exchanges WHERE conversation_id = conversations.id) AS exchange_count
+             FROM conversations WHERE (?1 IS NULL OR scope = ?1) AND (?3 IS NULL OR instr(lower(title), lower(?3)))
+               AND (NOT ?4 OR coalesce((SELECT max(through_exchange) FROM imports WHERE conversation_id = conversations.id) <
+                                       (SELECT max(id) FROM exchanges WHERE conversation_id = conversations.id), 1))
+             ORDER BY updated DESC, id DESC LIMIT ?2",
+        )
+        .bind(&list.scope)
+        .bind(list.limit)
+        .bind(&list.matching)
+        .bind(list.said_here)
+        .try_map(conversation)
+        .fetch_all(&self.readers)
+        .await
+        .or_store_error()
+    }
+
+    async fn titles(&self) -> Result<Vec<ConversationTitle>> {
+        type Row = (i64, String, String, i64, Option<i64>);
+        let rows: Vec<Row> = sqlx::query_as(
+            "SELECT id, title, scope, updated, forked_from FROM conversations ORDER BY updated DESC, id DESC",
+        )
+        .fetch_all(&self.readers)
+        .await
+        .or_store_error()?;
+        let title = |(id, title, scope, updated, forked_from): Row| ConversationTitle {
+            id: ConversationId::new(id),
+            title,
+            scope,
+            updated: Timestamp::from_millis(updated),
+            forked_from: forked_from.map(ConversationId::new),
+        };
+        Ok(rows.into_iter().map(title).collect())
+    }
+
+    async fn is_forked_after(&self, id: ConversationId, exchange: ExchangeId) -> Result<bool> {
+        sqlx::query_scalar(
+            "SELECT EXISTS (SELECT 1 FROM conversations WHERE forked_from = ? AND forked_through >= ?)",
+        )
+        .bind(id.get())
+        .bind(exchange.get())
+        .fetch_one(&self.readers)
+        .await
+        .or_store_error()
+    }
+
+    async fn fork(&self, id: ConversationId, at: Timestamp) -> Result<Option<ConversationId>> {
+        let line = self.lineage(id).await?;
+        let mut last = None;
+        for part in &line {
+            let through: Option<i64> =
+                sqlx::query_scalar("SELECT max(id) FROM exchanges WHERE conversation_id = ? AND id <= ?")
+                    .bind(part.conversation.get())
+                    .bind(part.through)
+                    .fetch_one(&self.readers)
+                    .await
+                    .or_store_error()?;
+            last = last.or(through);
+        }
+        sqlx::query_scalar(
+            "INSERT INTO conversations (title, scope, model, created, updated, forked_from, forked_through)
+             SELECT title, scope, model, ?2, ?2, id, ?3 FROM conversations WHERE id = ?1 RETURNING id",
+        )
+        .bind(id.get())
+        .bind(at.as_millis())
+        .bind(last.unwrap_or(0))
+        .fetch_optional(&self.writer)
+        .await
+        .map(|id| id.map(ConversationId::new))
+        .or_store_error()
+    }
+}
+
+fn conversation(row: SqliteRow) -> Result<Conversation, sqlx::Error> {
+    Ok(Conversation {
+        id: ConversationId::new(row.try_get("id")?),
+        title: row.try_get("title")?,
+        scope: row.try_get("scope")?,
+        model: row.try_get("model")?,
+        created: Timestamp::from_millis(row.try_get("created")?),
+        updated: Timestamp::from_millis(row.try_get("updated")?),
+        exchange_count: row.try_get("exchange_count")?,
+        forked_from: row.try_get::<Option<i64>, _>("forked_from")?.map(ConversationId::new),
+        summary: row.try_get("summary")?,
+    })
+}

@@ -1,0 +1,102 @@
+//! SQL of costs.
+
+use async_trait::async_trait;
+use memoir_core::{CallCost, ConversationId, ExchangeId, Timestamp, Usd};
+use memoir_store::{CostFilter, CostLine, CostSummary, Costs, Result};
+use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
+
+use super::{
+    SqliteStore,
+    error::SqlResultExt as _,
+    rows::{signed, usage},
+};
+
+#[async_trait]
+impl Costs for SqliteStore {
+    async fn record_calls(&self, conversation: Option<ConversationId>, calls: &[CallCost]) -> Result<()> {
+        if calls.is_empty() {
+            return Ok(());
+        }
+        let mut transaction = self.begin_write().await?;
+        for call in calls {
+            insert_cost(&mut transaction, conversation, None, call).await?;
+        }
+        transaction.commit().await.or_store_error()
+    }
+
+    async fn cost_lines(&self, filter: &CostFilter) -> Result<Vec<CostLine>> {
+        sqlx::query(
+            "SELECT purpose, model, count(*) AS calls,
+                    sum(input_tokens) AS input_tokens,
+                    sum(output_tokens) AS output_tokens,
+                    sum(cached_tokens) AS cached_tokens,
+                    sum(cache_write_tokens) AS cache_write_tokens,
+                    sum(reasoning_tokens) AS reasoning_tokens,
+                    coalesce(sum(cost), 0) AS cost,
+                    count(*) - count(cost) AS unpriced_calls
+             FROM costs
+             WHERE (?1 IS NULL OR created >= ?1) AND (?2 IS NULL OR conversation_id = ?2)
+             GROUP BY purpose, model ORDER BY coalesce(sum(cost), 0) DESC, purpose, model",
+        )
+        .bind(filter.since.map(Timestamp::as_millis))
+        .bind(filter.conversation.map(ConversationId::get))
+        .try_map(|row: SqliteRow| {
+            Ok(CostLine {
+                purpose: row.try_get("purpose")?,
+                model: row.try_get("model")?,
+                summary: summary(&row)?,
+            })
+        })
+        .fetch_all(&self.readers)
+        .await
+        .or_store_error()
+    }
+
+    async fn conversation_cost(&self, conversation: ConversationId) -> Result<CostSummary> {
+        let sum = sqlx::query("SELECT * FROM _conversation_costs WHERE conversation_id = ?")
+            .bind(conversation.get())
+            .try_map(|row| summary(&row))
+            .fetch_optional(&self.readers)
+            .await;
+        Ok(sum.or_store_error()?.unwrap_or_default())
+    }
+}
+
+fn summary(row: &SqliteRow) -> Result<CostSummary, sqlx::Error> {
+    Ok(CostSummary {
+        calls: row.try_get("calls")?,
+        usage: usage(row)?,
+        cost: Usd::from_nanos(row.try_get("cost")?),
+        unpriced_calls: row.try_get("unpriced_calls")?,
+    })
+}
+
+/// Writes the row of one call.
+pub(super) async fn insert_cost(
+    connection: &mut SqliteConnection,
+    conversation: Option<ConversationId>,
+    exchange: Option<ExchangeId>,
+    call: &CallCost,
+) -> Result<()> {
+    sqlx::query(
+        "INSERT INTO costs
+             (conversation_id, exchange_id, purpose, model, input_tokens, output_tokens, cached_tokens,
+              cache_write_tokens, reasoning_tokens, cost, created)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    )
+    .bind(conversation.map(ConversationId::get))
+    .bind(exchange.map(ExchangeId::get))
+    .bind(call.purpose.as_str())
+    .bind(&call.model)
+    .bind(signed(call.usage.input_tokens))
+    .bind(signed(call.usage.output_tokens))
+    .bind(signed(call.usage.cached_tokens))
+    .bind(signed(call.usage.cache_write_tokens))
+    .bind(signed(call.usage.reasoning_tokens))
+    .bind(call.cost.map(Usd::as_nanos))
+    .bind(call.created.as_millis())
+    .execute(connection)
+    .await
+    .or_store_error()?;
+    Ok(())
+}

@@ -1,0 +1,14 @@
+//! Files beside the database.
+
+use std::{fs, io, path::Path};
+
+/// Removes a file that is derived from the database, if it exists. A file that stays is ignored or overwritten later, so a
+/// failure is only logged.
+pub(super) fn remove_derived_file(path: &Path) {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            tracing::warn!(path = %path.display(), %error, "could not remove a derived file; it is replaced later");
+        }
+        _ => {}
+    }
+}

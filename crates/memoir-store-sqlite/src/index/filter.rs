@@ -1,0 +1,171 @@
+//! A filter, made ready to be asked about many rows.
+
+use std::ops::Range;
+
+use memoir_core::{ConversationId, ExchangeId};
+use memoir_index::{Keep, TOGETHER};
+use memoir_store::Filter;
+
+use super::{
+    messages::{Messages, NONE},
+    vectors::Vectors,
+};
+
+/// A filter, and the conversations of its project, if it names one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Allowed<'a> {
+    pub(crate) filter: &'a Filter,
+    pub(crate) in_scope: Option<&'a [i64]>,
+}
+
+/// A filter over rows of messages.
+#[derive(Debug)]
+pub(super) struct Predicate<'a> {
+    messages: &'a Messages,
+    /// The conversations that may be found, one bit for each; none given is all.
+    conversations: Option<Vec<u64>>,
+    since: i64,
+    until: i64,
+    /// The first exchange that may not be found.
+    before: i64,
+}
+
+impl<'a> Predicate<'a> {
+    pub(super) fn new(Allowed { filter, in_scope }: Allowed<'_>, messages: &'a Messages) -> Self {
+        Self {
+            messages,
+            conversations: conversations(filter, in_scope, messages),
+            since: filter.since.map_or(i64::MIN, |moment| moment.as_millis()),
+            until: filter.until.map_or(i64::MAX, |moment| moment.as_millis()),
+            before: filter.before.map_or(i64::MAX, ExchangeId::get),
+        }
+    }
+
+    /// Whether every message may be found.
+    pub(super) fn allows_all(&self) -> bool {
+        self.conversations.is_none()
+            && self.since == i64::MIN
+            && self.until == i64::MAX
+            && self.before == i64::MAX
+    }
+
+    /// Whether a message may be found.
+    #[inline]
+    pub(super) fn allows(&self, row: usize) -> bool {
+        let created = self.messages.created[row];
+        created >= self.since
+            && created < self.until
+            && self.messages.exchanges[row] < self.before
+            && self.conversations.as_ref().is_none_or(|bits| has(bits, self.messages.conversations[row]))
+    }
+
+    /// Whether the summary of an exchange, or of a conversation, may be found.
+    pub(super) fn allows_summary(&self, conversation: u32, moment: i64, exchange: i64) -> bool {
+        moment >= self.since
+            && moment < self.until
+            && exchange < self.before
+            && self.conversations.as_ref().is_none_or(|bits| has(bits, conversation))
+    }
+
+    /// Whether all messages of a stretch may be found, or none; `None` when some may, or it would take long to tell.
+    fn allows_stretch(&self, stretch: &Stretch) -> Option<bool> {
+        let (first, last) = stretch.created;
+        let (lowest, highest) = stretch.conversations;
+        if lowest > highest || last < self.since || first >= self.until {
+            return Some(false);
+        }
+        let every_conversation = match &self.conversations {
+            None => true,
+            Some(_) if highest - lowest >= MANY => return None,
+            Some(bits) => {
+                let allowed = (lowest..=highest).filter(|number| has(bits, *number)).count();
+                if allowed == 0 {
+                    return Some(false);
+                }
+                allowed > (highest - lowest) as usize
+            }
+        };
+        let all = every_conversation
+            && stretch.placed
+            && first >= self.since
+            && last < self.until
+            && self.before == i64::MAX;
+        all.then_some(true)
+    }
+}
+
+fn has(bits: &[u64], number: u32) -> bool {
+    bits[number as usize / 64] >> (number % 64) & 1 == 1
+}
+
+/// Conversations between the first and the last of a stretch; with more it is not worth trying all.
+const MANY: u32 = 32;
+
+/// What is known of vectors that stand together.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stretch {
+    /// The earliest and the latest moment.
+    created: (i64, i64),
+    /// The lowest and the highest number of a conversation.
+    conversations: (u32, u32),
+    /// Whether each has a message.
+    placed: bool,
+}
+
+impl Default for Stretch {
+    fn default() -> Self {
+        Self { created: (i64::MAX, i64::MIN), conversations: (u32::MAX, 0), placed: true }
+    }
+}
+
+impl Stretch {
+    /// Adds a vector, given its message's row.
+    pub(super) fn add(&mut self, message: Option<usize>, messages: &Messages) {
+        let Some(row) = message else {
+            self.placed = false;
+            return;
+        };
+        let (created, conversation) = (messages.created[row], messages.conversations[row]);
+        self.created = (self.created.0.min(created), self.created.1.max(created));
+        self.conversations = (self.conversations.0.min(conversation), self.conversations.1.max(conversation));
+    }
+}
+
+/// A filter over rows of vectors.
+pub(super) struct OfVectors<'a> {
+    pub(super) predicate: Predicate<'a>,
+    pub(super) vectors: &'a Vectors,
+}
+
+impl Keep for OfVectors<'_> {
+    #[inline]
+    fn keeps(&self, row: u32) -> bool {
+        let message = self.vectors.messages[row as usize];
+        message != NONE && self.predicate.allows(message as usize)
+    }
+
+    fn keeps_all(&self, rows: Range<u32>) -> Option<bool> {
+        self.predicate.allows_stretch(self.vectors.stretches.get(rows.start as usize / TOGETHER)?)
+    }
+}
+
+/// The conversations that a filter allows, as bits; none given is all.
+fn conversations(filter: &Filter, in_scope: Option<&[i64]>, messages: &Messages) -> Option<Vec<u64>> {
+    let number = |id: i64| messages.conversation(ConversationId::new(id));
+    let bits = |ids: &mut dyn Iterator<Item = i64>| {
+        let mut bits = vec![0_u64; messages.conversation_ids.len().div_ceil(64)];
+        ids.filter_map(number).for_each(|number| bits[number as usize / 64] |= 1 << (number % 64));
+        bits
+    };
+    let within = filter.within.map(|id| bits(&mut [id.get()].into_iter()));
+    let scope = in_scope.map(|ids| bits(&mut ids.iter().copied()));
+    let mut allowed = match (within, scope) {
+        (Some(within), Some(scope)) => Some(within.iter().zip(scope).map(|(a, b)| a & b).collect()),
+        (one, other) => one.or(other),
+    };
+    if let Some(except) = filter.except.and_then(|id| messages.conversation(id)) {
+        let all = || vec![u64::MAX; messages.conversation_ids.len().div_ceil(64)];
+        allowed.get_or_insert_with(all)[except as usize / 64] &= !(1 << (except % 64));
+    }
+    allowed
+}

@@ -1,0 +1,231 @@
+//! Where every message stands, in memory: one column per property, one row per message, in order of their ids.
+
+use std::collections::HashMap;
+
+use memoir_core::{ConversationId, ExchangeId, MessageId, Role, Timestamp};
+use memoir_store::MessageOutline;
+use sqlx::{Row as _, sqlite::SqliteRow};
+
+use super::columns;
+
+/// No row.
+pub(super) const NONE: u32 = u32::MAX;
+
+const FROM_USER: u8 = 1;
+const ASKS: u8 = 2;
+
+/// What the rows that are not packed yet are read with, for ids in between. Only what was said and is shown takes part.
+pub(super) const UNPACKED: &str =
+    "SELECT id, exchange_id, conversation_id, role, author, created, min(tokens, 65535) AS tokens,
+            min(length(content) - length(replace(content, ' ', '')) + 1, 65535) AS words,
+            content LIKE '%?' AS asks
+     FROM messages NOT INDEXED
+     WHERE id > ?1 AND id < ?2 AND redacted = 0 AND derived = 0 AND role <> 'tool'
+     ORDER BY id";
+
+/// All messages that take part in recall.
+#[derive(Debug, Default)]
+pub(super) struct Messages {
+    pub(super) ids: Vec<i64>,
+    pub(super) exchanges: Vec<i64>,
+    /// A number into `conversation_ids`.
+    pub(super) conversations: Vec<u32>,
+    pub(super) created: Vec<i64>,
+    pub(super) words: Vec<u16>,
+    pub(super) tokens: Vec<u16>,
+    flags: Vec<u8>,
+    /// A number into `names`, plus one; zero is no name.
+    authors: Vec<u16>,
+    pub(super) names: Vec<String>,
+    pub(super) conversation_ids: Vec<i64>,
+    conversation_numbers: HashMap<i64, u32>,
+    /// For each conversation its rows, and its length in words.
+    pub(super) rows: Vec<Vec<u32>>,
+    pub(super) lengths: Vec<u32>,
+    /// For each id its row. Ids have few gaps.
+    by_id: Vec<u32>,
+    pub(super) all_words: u64,
+}
+
+/// One message, as it comes.
+struct Row {
+    id: i64,
+    exchange: i64,
+    conversation: i64,
+    created: i64,
+    words: u16,
+    tokens: u16,
+    flags: u8,
+}
+
+impl Messages {
+    pub(super) fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// The row of a message.
+    pub(super) fn row(&self, id: i64) -> Option<usize> {
+        let row = *self.by_id.get(usize::try_from(id).ok()?)?;
+        (row != NONE).then_some(row as usize)
+    }
+
+    /// The number of a conversation, if anything was said in it.
+    pub(super) fn conversation(&self, id: ConversationId) -> Option<u32> {
+        self.conversation_numbers.get(&id.get()).copied()
+    }
+
+    pub(super) fn conversation_id(&self, number: u32) -> ConversationId {
+        ConversationId::new(self.conversation_ids[number as usize])
+    }
+
+    pub(super) fn outline(&self, row: usize) -> MessageOutline {
+        let author = usize::from(self.authors[row]).checked_sub(1).and_then(|name| self.names.get(name));
+        MessageOutline {
+            id: MessageId::new(self.ids[row]),
+            exchange_id: ExchangeId::new(self.exchanges[row]),
+            conversation_id: self.conversation_id(self.conversations[row]),
+            role: if self.flags[row] & FROM_USER == 0 { Role::Assistant } else { Role::User },
+            author: author.cloned(),
+            created: Timestamp::from_millis(self.created[row]),
+            words: self.words[row].into(),
+            asks: self.flags[row] & ASKS != 0,
+        }
+    }
+
+    /// Adds a row of [`UNPACKED`].
+    pub(super) fn push_sql(&mut self, row: &SqliteRow) -> Result<i64, sqlx::Error> {
+        let from_user = row.try_get::<&str, _>("role")? == "user";
+        let asks: bool = row.try_get("asks")?;
+        let author: Option<&str> = row.try_get("author")?;
+        let row = Row {
+            id: row.try_get("id")?,
+            exchange: row.try_get("exchange_id")?,
+            conversation: row.try_get("conversation_id")?,
+            created: row.try_get("created")?,
+            words: row.try_get("words")?,
+            tokens: row.try_get("tokens")?,
+            flags: if from_user { FROM_USER } else { 0 } | if asks { ASKS } else { 0 },
+        };
+        let author = self.name(author);
+        self.push(&row, author);
+        Ok(row.id)
+    }
+
+    fn push(&mut self, row: &Row, author: u16) {
+        self.ids.push(row.id);
+        self.exchanges.push(row.exchange);
+        self.created.push(row.created);
+        self.words.push(row.words);
+        self.tokens.push(row.tokens);
+        self.flags.push(row.flags);
+        self.authors.push(author);
+        self.place(row.conversation);
+    }
+
+    /// Notes where the next row stands, whose conversation this is.
+    fn place(&mut self, conversation: i64) {
+        let row = self.conversations.len();
+        let place = u32::try_from(row).unwrap_or(NONE);
+        let conversation = self.number_of(conversation);
+        self.conversations.push(conversation);
+        self.rows[conversation as usize].push(place);
+        self.lengths[conversation as usize] += u32::from(self.words[row]);
+        self.all_words += u64::from(self.words[row]);
+        let id = usize::try_from(self.ids[row]).unwrap_or(0);
+        if self.by_id.len() <= id {
+            self.by_id.resize(id + 1, NONE);
+        }
+        self.by_id[id] = place;
+    }
+
+    fn number_of(&mut self, conversation: i64) -> u32 {
+        // Mostly it is that of the message before.
+        if let Some(last) = self.conversations.last()
+            && self.conversation_ids[*last as usize] == conversation
+        {
+            return *last;
+        }
+        *self.conversation_numbers.entry(conversation).or_insert_with(|| {
+            self.conversation_ids.push(conversation);
+            self.rows.push(Vec::new());
+            self.lengths.push(0);
+            u32::try_from(self.conversation_ids.len() - 1).unwrap_or(NONE)
+        })
+    }
+
+    /// The number of a name plus one. The talk of more than 65,534 people goes on without further names.
+    fn name(&mut self, author: Option<&str>) -> u16 {
+        let Some(author) = author else { return 0 };
+        let known = self.names.iter().position(|name| name == author).unwrap_or_else(|| {
+            self.names.push(author.to_owned());
+            self.names.len() - 1
+        });
+        u16::try_from(known + 1).unwrap_or(0)
+    }
+
+    /// Rows as a segment.
+    pub(super) fn pack(&self, rows: std::ops::Range<usize>) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let conversations: Vec<i64> = self.conversations[rows.clone()]
+            .iter()
+            .map(|number| self.conversation_ids[*number as usize])
+            .collect();
+        columns::write(&mut bytes, &self.ids[rows.clone()]);
+        columns::write(&mut bytes, &self.exchanges[rows.clone()]);
+        columns::write(&mut bytes, &conversations);
+        columns::write(&mut bytes, &self.created[rows.clone()]);
+        columns::write(&mut bytes, &self.words[rows.clone()]);
+        columns::write(&mut bytes, &self.tokens[rows.clone()]);
+        columns::write(&mut bytes, &self.flags[rows.clone()]);
+        // Names are numbered anew in every process, so that they go along.
+        let mut names: Vec<&str> = Vec::new();
+        let authors: Vec<u16> = rows
+            .map(|row| match usize::from(self.authors[row]).checked_sub(1) {
+                None => 0,
+                Some(name) => {
+                    let name = self.names[name].as_str();
+                    let known = names.iter().position(|known| *known == name).unwrap_or_else(|| {
+                        names.push(name);
+                        names.len() - 1
+                    });
+                    u16::try_from(known + 1).unwrap_or(0)
+                }
+            })
+            .collect();
+        columns::write(&mut bytes, &authors);
+        bytes.extend(names.join("\n").into_bytes());
+        bytes
+    }
+
+    /// Adds a segment of `count` rows; says whether it was one.
+    pub(super) fn unpack(&mut self, mut bytes: &[u8], count: usize) -> bool {
+        let mut read = || {
+            let ids = columns::read::<i64>(&mut bytes, count)?;
+            let exchanges = columns::read::<i64>(&mut bytes, count)?;
+            let conversations = columns::read::<i64>(&mut bytes, count)?;
+            let created = columns::read::<i64>(&mut bytes, count)?;
+            let words = columns::read::<u16>(&mut bytes, count)?;
+            let tokens = columns::read::<u16>(&mut bytes, count)?;
+            let flags = columns::read::<u8>(&mut bytes, count)?;
+            let authors = columns::read::<u16>(&mut bytes, count)?;
+            let names = std::str::from_utf8(bytes).ok()?;
+            let names: Vec<u16> = match names {
+                "" => Vec::new(),
+                names => names.split('\n').map(|name| self.name(Some(name))).collect(),
+            };
+            self.ids.extend(ids);
+            self.exchanges.extend(exchanges);
+            self.created.extend(created);
+            self.words.extend(words);
+            self.tokens.extend(tokens);
+            self.flags.extend(flags);
+            let known =
+                |author: u16| usize::from(author).checked_sub(1).and_then(|name| names.get(name).copied());
+            self.authors.extend(authors.map(|author| known(author).unwrap_or(0)));
+            self.by_id.reserve(count);
+            conversations.for_each(|conversation| self.place(conversation));
+            Some(())
+        };
+        read().is_some()
+    }
+}

@@ -1,0 +1,97 @@
+//! Removes secrets from text and collects what was removed.
+
+use std::borrow::Cow;
+
+use memoir_core::{ConversationTarget, ExchangeDraft, MessageBody, NewConversation};
+use memoir_redact::{Finding, redact};
+use serde_json::Value;
+
+use crate::NewRedaction;
+
+/// The secrets that were removed from a piece of content, and where each one was.
+#[derive(Debug, Default)]
+pub(super) struct Findings(Vec<NewRedaction>);
+
+impl Findings {
+    /// Returns `text` without its secrets and records them under `place`.
+    pub(super) fn clean<'a>(&mut self, place: &'static str, text: &'a str) -> Cow<'a, str> {
+        let redacted = redact(text);
+        redacted.findings.into_iter().for_each(|finding| self.push(place, finding));
+        redacted.text
+    }
+
+    /// Returns the records, in the order in which the secrets were found.
+    pub(super) fn into_redactions(self) -> Vec<NewRedaction> {
+        self.0
+    }
+
+    fn push(&mut self, place: &'static str, Finding { kind, reason }: Finding) {
+        self.0.push(NewRedaction { place, kind, reason });
+    }
+
+    fn clean_in_place(&mut self, place: &'static str, text: &mut String) {
+        if let Cow::Owned(clean) = self.clean(place, text) {
+            *text = clean;
+        }
+    }
+
+    fn clean_value(&mut self, place: &'static str, value: &mut Value) {
+        match value {
+            Value::String(text) => self.clean_in_place(place, text),
+            Value::Array(values) => values.iter_mut().for_each(|value| self.clean_value(place, value)),
+            Value::Object(values) => values.iter_mut().for_each(|(name, value)| {
+                // Some secrets can be recognised only together with the name of their field.
+                if let Value::String(text) = value
+                    && redact(text).findings.is_empty()
+                    && let Some(finding) = redact(&format!("{name}: \"{text}\"")).findings.pop()
+                {
+                    *text = format!("[redacted: {}]", finding.kind);
+                    self.push(place, finding);
+                }
+                self.clean_value(place, value);
+            }),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+}
+
+/// Returns the target of an exchange with a title that has no secrets in it.
+pub(super) fn clean_target(target: &ConversationTarget) -> ConversationTarget {
+    match target {
+        ConversationTarget::New(new) => ConversationTarget::New(clean_conversation(new)),
+        other => other.clone(),
+    }
+}
+
+/// Returns a new conversation with a title that has no secrets in it.
+pub(super) fn clean_conversation(new: &NewConversation) -> NewConversation {
+    let mut new = new.clone();
+    // The title repeats the first message, where the secret is recorded.
+    Findings::default().clean_in_place("title", &mut new.title);
+    new
+}
+
+/// Returns an exchange without its secrets, and what was removed from its messages.
+pub(super) fn clean_draft(draft: &ExchangeDraft) -> (ExchangeDraft, Vec<NewRedaction>) {
+    let (mut draft, mut findings) = (draft.clone(), Findings::default());
+    // These fields repeat text of the messages. A secret is recorded once, for the message it was in.
+    let mut repeated = Findings::default();
+    repeated.clean_in_place("prompt", &mut draft.user_message);
+    repeated.clean_in_place("answer", &mut draft.assistant_message);
+    if let Some(error) = &mut draft.error {
+        repeated.clean_in_place("error", error);
+    }
+    for message in &mut draft.messages {
+        match &mut message.body {
+            MessageBody::User { text } => findings.clean_in_place("prompt", text),
+            MessageBody::Assistant { text, tool_calls } => {
+                findings.clean_in_place("answer", text);
+                for call in tool_calls {
+                    findings.clean_value("tool call", &mut call.arguments);
+                }
+            }
+            MessageBody::Tool { text, .. } => findings.clean_in_place("tool result", text),
+        }
+    }
+    (draft, findings.into_redactions())
+}

@@ -1,0 +1,68 @@
+//! What recall works on: messages, vectors, documents.
+
+use memoir_core::{
+    Chunk, ChunkId, ConversationId, Document, DocumentId, ExchangeId, MessageId, Subject, SubjectKind,
+    Timestamp,
+};
+
+use super::{delegate, findings::Findings};
+use crate::{
+    ChunkMatch, ChunkSearch, ChunkVectors, Chunker, ChunksWithWord, DocumentFilter, Embeddable,
+    EmbeddingCount, ExchangeText, Filed, Match, MessageOutline, NewDocument, NewEmbedding, Result,
+    SummaryMatch, Unembedded, VectorSearch, WordSearch, WordsFound,
+};
+
+delegate! { Memory {
+    fn nearest(search: &VectorSearch<'_>) -> Vec<Match>;
+    fn nearest_summaries(search: &VectorSearch<'_>) -> Vec<SummaryMatch>;
+    fn similarities(model: &str, vector: &[f32], conversations: &[ConversationId]) -> Vec<Match>;
+    fn vectors(model: &str, messages: &[MessageId]) -> Vec<(MessageId, Vec<f32>)>;
+    fn search_words(search: &WordSearch<'_>) -> WordsFound;
+    fn outlines(conversations: &[ConversationId]) -> Vec<MessageOutline>;
+    fn exchange_texts(exchanges: &[ExchangeId]) -> Vec<ExchangeText>;
+    fn texts(messages: &[MessageId]) -> Vec<(MessageId, String)>;
+    fn familiar_words(words: &[String]) -> Vec<bool>;
+    fn authors() -> Vec<String>;
+} }
+
+delegate! { Embeddings {
+    fn unembedded(wanted: &Embeddable<'_>, limit: u32) -> Vec<Unembedded>;
+    fn unembedded_of(exchange: ExchangeId, wanted: &Embeddable<'_>) -> Vec<Unembedded>;
+    fn embeddable_texts(subjects: &[Subject]) -> Vec<Unembedded>;
+    fn put_embeddings(model: &str, embeddings: &[NewEmbedding]) -> ();
+    fn unembedded_count(kind: SubjectKind, wanted: &Embeddable<'_>) -> u64;
+    fn embedding_counts() -> Vec<EmbeddingCount>;
+    fn delete_embeddings() -> u64;
+} }
+
+delegate! { Documents {
+    fn documents() -> Vec<Document>;
+    fn document(name: &str) -> Option<Document>;
+    fn documents_like(hash: &str, source: &str) -> Vec<Document>;
+    fn documents_by_id(ids: &[DocumentId]) -> Vec<Document>;
+    fn move_document(id: DocumentId, source: &str) -> ();
+    fn chunks_of(id: DocumentId) -> Vec<Chunk>;
+    fn chunks(ids: &[ChunkId]) -> Vec<Chunk>;
+    fn delete_document(id: DocumentId) -> bool;
+    fn delete_chunk_vectors(id: DocumentId) -> u64;
+    fn put_chunk_vectors(model: &str, vectors: &[ChunkVectors]) -> ();
+    fn nearest_chunks(search: &ChunkSearch<'_>) -> Vec<ChunkMatch>;
+    fn chunks_with_words(words: &[String], filter: &DocumentFilter) -> (Vec<ChunksWithWord>, u64);
+} clean {
+    async fn put_document(&self, new: &NewDocument, chunk: &Chunker, now: Timestamp) -> Result<Filed> {
+        let mut findings = Findings::default();
+        let mut clean = |text: &str| findings.clean("document", text).into_owned();
+        let clean = NewDocument {
+            text: clean(&new.text),
+            title: clean(&new.title),
+            slug: clean(&new.slug),
+            tags: new.tags.iter().map(|tag| clean(tag)).collect(),
+            date: new.date.clone(),
+            kind: new.kind,
+            source: new.source.clone(),
+            hash: new.hash.clone(),
+            written_from: new.written_from.clone(),
+        };
+        self.inner.put_redacted_document(&clean, &findings.into_redactions(), chunk, now).await
+    }
+} }

@@ -66,7 +66,7 @@ async fn call(model: &dyn ChatModel) -> (String, Vec<ToolCall>) {
     let mut stream = match model.stream(request).await {
         Ok(stream) => stream,
         Err(error) => {
-            told(&error);
+            check_message(&error);
             return (String::new(), Vec::new());
         }
     };
@@ -76,7 +76,7 @@ async fn call(model: &dyn ChatModel) -> (String, Vec<ToolCall>) {
         assert!(!over, "something comes after the end: {event:?}");
         match event {
             Err(error) => {
-                told(&error);
+                check_message(&error);
                 assert!(calls.is_empty(), "an answer that failed asks for tools: {calls:?}");
                 over = true;
             }
@@ -117,7 +117,7 @@ fn goes_back(replay: &Replay, calls: &[ToolCall]) {
 }
 
 /// An error can be said, without the key and without end. The server was there.
-fn told(error: &ModelError) {
+fn check_message(error: &ModelError) {
     assert!(!matches!(error, ModelError::Unreachable { .. }), "{error}");
     let said = error.to_string();
     assert!(!said.is_empty() && !said.contains(KEY), "{said}");

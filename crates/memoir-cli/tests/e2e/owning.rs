@@ -15,14 +15,14 @@ fn open(home: &Home, provider: &ScriptedProvider, arguments: &[&str]) -> Termina
     terminal
 }
 
-fn said(home: &Home, prompts: &[&str]) {
+fn send_prompts(home: &Home, prompts: &[&str]) {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     for prompt in prompts {
         home.memoir(["-p", prompt]).provider(&provider).succeed();
     }
 }
 
-fn found(home: &Home, query: &str) -> Vec<i64> {
+fn search_exchanges(home: &Home, query: &str) -> Vec<i64> {
     let json: Value = serde_json::from_str(&home.memoir(["search", query, "--json"]).succeed()).unwrap();
     json.as_array().unwrap().iter().map(|passage| passage["exchange_id"].as_i64().unwrap()).collect()
 }
@@ -35,13 +35,13 @@ fn what_is_pinned_comes_first_and_what_is_wrong_comes_last_and_says_so() {
         "The gate code of the allotment hangs beside the kitchen door.",
         "The gate code of the allotment is known to Mrs. Weber.",
     ];
-    said(&home, &prompts);
-    let before = found(&home, "gate code of the allotment");
+    send_prompts(&home, &prompts);
+    let before = search_exchanges(&home, "gate code of the allotment");
     assert_eq!(before.len(), 3, "{before:?}");
     let (first, last) = (before[0].to_string(), before[2].to_string());
     home.memoir(["memory", "pin", &last]).succeed();
     home.memoir(["memory", "wrong", &first]).succeed();
-    let after = found(&home, "gate code of the allotment");
+    let after = search_exchanges(&home, "gate code of the allotment");
     assert_eq!((after[0], after[2]), (before[2], before[0]), "{after:?}");
     let shown = home.memoir(["search", "gate", "code", "of the allotment"]).succeed();
     assert!(shown.contains("superseded on 20"), "{shown}");
@@ -57,7 +57,7 @@ fn what_is_pinned_comes_first_and_what_is_wrong_comes_last_and_says_so() {
     assert!(home.memoir(["memory", "unpin", &first]).succeed().contains("is not pinned."));
     home.memoir(["memory", "right", &first]).succeed();
     home.memoir(["memory", "unpin", &last]).succeed();
-    assert_eq!(found(&home, "gate code of the allotment")[..3], before);
+    assert_eq!(search_exchanges(&home, "gate code of the allotment")[..3], before);
     let none = home.memoir(["memory", "pin", "999"]).fail(2);
     assert!(none.contains("there is no exchange 999."), "{none}");
     let shown = home.memoir(["memory", "show", &last]).succeed();
@@ -295,7 +295,7 @@ fn a_backup_is_made_while_the_memory_is_in_use_and_put_back() {
 #[test]
 fn incognito_leaves_no_trace_and_reads_none() {
     let home = home();
-    said(&home, &["My sister lives in Maribor, above the bakery."]);
+    send_prompts(&home, &["My sister lives in Maribor, above the bakery."]);
     let before = home.dump();
     let provider = ScriptedProvider::always(Reply::text("I see."));
     home.memoir(["--incognito", "-p", "Where does my sister live? zanzarra"]).provider(&provider).succeed();
@@ -429,7 +429,7 @@ fn memory_is_searched_marked_and_written_down_from_the_prompt() {
 #[test]
 fn messages_that_lost_their_exchange_get_it_back() {
     let home = home();
-    said(&home, &["Keep this in mind, please."]);
+    send_prompts(&home, &["Keep this in mind, please."]);
     home.execute("PRAGMA foreign_keys = OFF; DELETE FROM exchanges");
     let said = home.memoir(["doctor"]).output();
     let told = String::from_utf8(said.stdout).unwrap();

@@ -222,7 +222,7 @@ fn the_sample_history_is_found_again() {
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     home.memoir(["import", "memoir", here.join("demo/history.jsonl").to_str().unwrap()]).succeed();
     home.memoir(["worker", "run", "--until-idle"]).succeed();
-    let questions = fs::read_to_string(here.join("tests/wired/demo_questions.json")).unwrap();
+    let questions = fs::read_to_string(here.join("tests/e2e/demo_questions.json")).unwrap();
     let questions: Value = serde_json::from_str(&questions).unwrap();
     let (mut asked, mut found) = (0, 0);
     for question in questions.as_array().unwrap().iter().filter(|question| !question["answer"].is_null()) {

@@ -4,7 +4,7 @@ use memoir_testkit::{Reply, ScriptedProvider};
 
 use crate::home;
 
-fn said(provider: &ScriptedProvider, request: usize) -> String {
+fn format_request(provider: &ScriptedProvider, request: usize) -> String {
     provider.requests()[request].messages().iter().map(|(role, text)| format!("{role}: {text}\n")).collect()
 }
 
@@ -20,7 +20,7 @@ fn continuing_sends_what_was_said_and_a_new_conversation_does_not() {
     home.memoir(["-c", "-p", "What is my cat called?"]).provider(&provider).succeed();
     home.memoir(["-p", "What is my cat called?"]).provider(&provider).succeed();
 
-    assert!(said(&provider, 1).contains(
+    assert!(format_request(&provider, 1).contains(
         "user: My cat is called Miso.\nassistant: A fine name for a cat.\nuser: What is my cat called?\n"
     ));
     let roles: Vec<_> = provider.requests()[2].messages().into_iter().map(|(role, _)| role).collect();
@@ -37,7 +37,7 @@ fn resuming_by_id_goes_on_with_that_conversation() {
     home.memoir(["-p", "first talk"]).provider(&provider).succeed();
     home.memoir(["-p", "second talk"]).provider(&provider).succeed();
     home.memoir(["-r", "1", "-p", "again"]).provider(&provider).succeed();
-    let sent = said(&provider, 2);
+    let sent = format_request(&provider, 2);
     assert!(sent.contains("first talk") && !sent.contains("second talk"), "{sent}");
 }
 
@@ -50,7 +50,7 @@ fn continuing_prefers_this_project() {
     home.memoir(["-p", "about the garden"]).provider(&provider).succeed();
     home.memoir(["-p", "about the roof"]).provider(&provider).current_dir(&elsewhere).succeed();
     home.memoir(["-c", "-p", "go on"]).provider(&provider).succeed();
-    let sent = said(&provider, 2);
+    let sent = format_request(&provider, 2);
     assert!(sent.contains("about the garden") && !sent.contains("about the roof"), "{sent}");
 
     // A project without a past begins one; nothing of another's is sent.
@@ -68,7 +68,8 @@ fn what_is_piped_in_beside_a_prompt_is_sent_with_it() {
     let provider = ScriptedProvider::start([Reply::text("Looks fine.")]);
     home.memoir(["-p", "Review this:"]).provider(&provider).stdin("- old\n+ new\n").succeed();
     assert!(
-        said(&provider, 0).contains("user: Review this:\n\n<file path=\"stdin\">\n- old\n+ new\n</file>")
+        format_request(&provider, 0)
+            .contains("user: Review this:\n\n<file path=\"stdin\">\n- old\n+ new\n</file>")
     );
 }
 
@@ -95,7 +96,7 @@ fn a_prompt_on_stdin_is_answered_too() {
     let provider = ScriptedProvider::start([Reply::text("Yes, it is.")]);
     let answer = home.memoir([] as [&str; 0]).provider(&provider).stdin("Is it\nraining? ☔\n").succeed();
     assert_eq!(answer, "Yes, it is.\n");
-    assert!(said(&provider, 0).contains("user: Is it\nraining? ☔"));
+    assert!(format_request(&provider, 0).contains("user: Is it\nraining? ☔"));
 }
 
 #[test]

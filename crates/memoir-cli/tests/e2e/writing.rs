@@ -28,7 +28,7 @@ fn with_chat() -> Home {
     home
 }
 
-fn asked(provider: &ScriptedProvider, place: usize) -> (String, String) {
+fn read_request(provider: &ScriptedProvider, place: usize) -> (String, String) {
     let request = &provider.requests()[place];
     let system = request.body.to_string();
     (system, request.messages().pop().unwrap().1)
@@ -54,7 +54,7 @@ fn a_post_written_from_one_conversation_is_in_the_request_that_writes_about_anot
     assert!(out.contains("tags: [\"house\", \"heating\"]\n---\n\nThe boiler in the cellar bangs"), "{out}");
     assert!(said.contains("2024-03-12-the-banging-boiler.md, filed as the-banging-boiler."), "{said}");
     assert!(!said.contains("Nobody said"), "{said}");
-    let (_, sent) = asked(&provider, 0);
+    let (_, sent) = read_request(&provider, 0);
     assert!(sent.contains("<memory>\nThe names in it: Anna, Ben.\n"), "{sent}");
     assert!(
         sent.contains("## Message 1\n**Author:** Anna\n**Timestamp:** 2024-03-12 09:01\n\nThe boiler"),
@@ -65,7 +65,7 @@ fn a_post_written_from_one_conversation_is_in_the_request_that_writes_about_anot
     assert_eq!(fs::read_to_string(&saved).unwrap().trim_end(), out.trim_end());
 
     home.memoir(["write", "--conversation", "2", "--model", "gpt-5-mini"]).provider(&provider).succeed();
-    let (_, sent) = asked(&provider, 1);
+    let (_, sent) = read_request(&provider, 1);
     assert!(sent.contains("## Related Previous Posts (for continuity and linking)"), "{sent}");
     assert!(
         sent.contains("### [The banging boiler](the-banging-boiler) (2024-03-12)\nThe boiler in the cellar bangs at night.")

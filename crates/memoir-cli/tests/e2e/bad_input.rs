@@ -1,8 +1,16 @@
 //! What a newcomer gets wrong: one clear sentence, the right exit code, nothing lost.
 
-use memoir_testkit::{Reply, ScriptedProvider};
+use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal};
 
 use crate::home;
+
+/// Insists that the up arrow brings back a prompt that could not be answered.
+fn assert_recalled_by_arrow(home: &Home, prompt: &str) {
+    let terminal = Terminal::open(home, None, (24, 80), &["--model", "memoir/recall"]);
+    terminal.wait_for_prompt();
+    terminal.type_keys("\x1b[A");
+    terminal.wait_for(&format!("> {prompt}"));
+}
 
 #[test]
 fn a_foreign_file_is_left_alone() {
@@ -84,7 +92,7 @@ fn a_missing_key_is_named() {
         "memoir: openai/gpt-5 needs a key. Set OPENAI_API_KEY, or choose another model: memoir models set auto, or \
          --model memoir/recall.\n"
     );
-    assert!(home.rows("command_history")[0].contains("keep me"));
+    assert_recalled_by_arrow(&home, "keep me");
     let said = home.memoir(["-p", "hi", "--model", "openai-compatible/llama"]).fail(1);
     assert!(said.contains("set OPENAI_BASE_URL"), "{said}");
 }
@@ -98,7 +106,7 @@ fn an_unreachable_server_is_named_and_the_prompt_is_kept() {
     let said = run.fail(1);
     assert!(said.contains(&format!("cannot reach the model's server at http://{nobody}/v1/")), "{said}");
     assert!(said.contains("Check the address and that the server runs"), "{said}");
-    assert!(home.rows("command_history")[0].contains("anyone there?"));
+    assert_recalled_by_arrow(&home, "anyone there?");
 }
 
 #[test]

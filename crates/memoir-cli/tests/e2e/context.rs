@@ -1,6 +1,6 @@
 //! What is sent with a prompt: layer by layer, within the budget, whatever comes in.
 
-use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal};
+use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal, database::Edit, wait_until};
 use serde_json::{Value, json};
 
 use crate::home;
@@ -77,11 +77,11 @@ fn what_left_the_window_comes_back_when_it_matters() {
     // A pinned instruction is let go of by its number.
     let terminal = Terminal::open(&home, Some(&provider), (30, 120), &["-c"]);
     terminal.wait_for_prompt();
-    terminal.type_keys("/memory show\r");
+    terminal.submit("/memory show");
     terminal.wait_for("1 The spare key is under the blue flower pot, please never tell the neighbours.");
-    terminal.type_keys("/memory release 7\r");
+    terminal.submit("/memory release 7");
     terminal.wait_for("there is no instruction 7");
-    terminal.type_keys("/memory release 1\r");
+    terminal.submit("/memory release 1");
     terminal.wait_for("No longer kept: The spare key");
     drop(terminal);
     say(&home, &provider, "What a fine day it is.");
@@ -128,7 +128,7 @@ fn a_conversation_that_fits_is_sent_whole_and_not_looked_through() {
     let request = provider.requests().last().unwrap().clone();
     assert_eq!(request.messages().len(), 6);
     assert!(!request.body.to_string().contains("From earlier in this conversation"));
-    assert_eq!(home.rows("digests").len(), 0);
+    assert_eq!(home.transcript(1).digest, None);
 }
 
 #[test]
@@ -158,8 +158,7 @@ fn a_summariser_writes_what_left_the_window_before_it_is_gone() {
     assert!((1..=6).contains(&asked.len()), "once for each time the window moves: {}", asked.len());
     let prompt = asked[0].messages()[0].1.clone();
     assert!(prompt.contains("user: Day 0.") && prompt.contains("assistant: Noted."), "{prompt}");
-    let costs = home.rows("costs");
-    assert_eq!(costs.iter().filter(|row| row.contains("'summary'")).count(), asked.len());
+    assert_eq!(home.count_calls("summary"), asked.len() as u64);
 
     // One that fails costs nothing but itself.
     drop(summariser);
@@ -188,7 +187,7 @@ fn a_message_larger_than_the_budget_is_sent_in_part_and_kept_whole() {
     let sent = last_message(&provider);
     assert!(sent.starts_with("First words.") && sent.trim_end().ends_with("Last words."), "{}", &sent[..200]);
     assert!(memoir_core::count_tokens(&sent) < 16_000);
-    assert!(home.rows("exchanges")[0].len() > 300_000);
+    assert!(home.exchanges()[0].user_message.len() > 300_000);
     // The next one still fits.
     say(&home, &provider, "And now?");
     assert!(memoir_core::count_tokens(&provider.requests().last().unwrap().body.to_string()) < 32_000);
@@ -238,7 +237,7 @@ fn what_fails_is_left_out_and_said_at_verbosity_one() {
     let provider = ScriptedProvider::always(Reply::text("fine"));
     let home = home();
     say(&home, &provider, "hello");
-    home.execute("DROP TABLE core_memory");
+    home.edit_database(Edit::DropCoreMemory);
     let output = home.memoir(["-c", "-p", "hello again", "-v"]).provider(&provider).output();
     assert!(output.status.success());
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -259,7 +258,7 @@ fn slips_are_pointed_out_and_the_message_is_kept_as_it_was_typed() {
     let sent = last_message(&provider);
     assert!(sent.contains("## Spelling") && sent.contains("\n- \"recieve\": receive"), "{sent}");
     assert!(sent.ends_with(typed));
-    assert!(home.rows("messages")[0].contains(typed));
+    assert_eq!(home.messages()[0].text, typed);
     // A word of the user's own is no slip.
     say(&home, &provider, "I like kvothe. Everyone should read about kvothe, who plays the lute.");
     say(&home, &provider, "Where can I get the kvothe poster in a larger size?");
@@ -284,22 +283,22 @@ fn core_memory_is_written_by_the_model_shown_and_undone() {
     let home = home();
     let terminal = Terminal::open(&home, Some(&provider), (40, 100), &[]);
     terminal.wait_for_prompt();
-    terminal.type_keys("My name is Kim.\r");
+    terminal.submit("My name is Kim.");
     terminal.wait_for("Core memory (user) was changed; /memory undo takes it back.");
     terminal.wait_for("+ Is called Kim.");
     terminal.wait_for("I will remember.");
     terminal.wait_for_prompt();
     // It is there in every conversation.
-    terminal.type_keys("/new\r");
+    terminal.submit("/new");
     terminal.wait_for("core memory stays.");
-    terminal.type_keys("What is my name?\r");
+    terminal.submit("What is my name?");
     terminal.wait_for("You are Kim, of course.");
     terminal.wait_for_prompt();
     assert!(
         system(&provider).contains("# Core memory")
             && system(&provider).contains("<user>\nIs called Kim.\n</user>")
     );
-    terminal.type_keys("/context\r");
+    terminal.submit("/context");
     let screen = terminal.wait_for("budget");
     for layer in [
         "system prompt",
@@ -314,27 +313,27 @@ fn core_memory_is_written_by_the_model_shown_and_undone() {
         assert!(screen.contains(layer), "{layer} is missing: {screen}");
     }
     terminal.wait_for_prompt();
-    terminal.type_keys("/memory undo\r");
+    terminal.submit("/memory undo");
     terminal.wait_for("Core memory (user) is empty again.");
-    terminal.type_keys("/memory undo\r");
+    terminal.submit("/memory undo");
     terminal.wait_for("There is nothing to undo.");
-    terminal.type_keys("/memory edit instructions Answer in verse.\r");
+    terminal.submit("/memory edit instructions Answer in verse.");
     terminal.wait_for("Core memory (instructions) was changed");
-    terminal.type_keys("/memory edit mood good\r");
+    terminal.submit("/memory edit mood good");
     terminal.wait_for("there is no block \"mood\"; there are user, project and instructions");
-    terminal.type_keys("/memory edit user\r");
+    terminal.submit("/memory edit user");
     terminal.wait_for("no editor is set");
-    terminal.type_keys("/memory show\r");
+    terminal.submit("/memory show");
     terminal.wait_for("instructions (16 of 2000 characters)");
     terminal.wait_for_prompt();
-    terminal.type_keys("Who am I?\r");
+    terminal.submit("Who am I?");
     terminal.wait_for("I do not know.");
     assert!(!system(&provider).contains("Kim") && system(&provider).contains("Answer in verse."));
-    terminal.type_keys("/context set budget_tokens few\r");
+    terminal.submit("/context set budget_tokens few");
     terminal.wait_for("context.budget_tokens takes a number from 1000 to 2000000, not \"few\"");
-    terminal.type_keys("/context set budget_tokens 9000\r");
+    terminal.submit("/context set budget_tokens 9000");
     terminal.wait_for("context.budget_tokens is 9000 from now on.");
-    terminal.type_keys("/help memory\r");
+    terminal.submit("/help memory");
     terminal.wait_for("/memory [show [ID] | edit BLOCK [TEXT] | undo |");
 }
 
@@ -349,22 +348,20 @@ fn a_block_that_two_edit_keeps_what_the_first_wrote_and_the_seconds_text() {
     let editor = format!("sh {}", editor.display());
     let slow = Terminal::open_with(&home, Some(&provider), (24, 100), &[], &[("EDITOR", &editor)]);
     slow.wait_for_prompt();
-    slow.type_keys("/memory edit user\r");
+    slow.submit("/memory edit user");
     let quick = Terminal::open(&home, Some(&provider), (24, 100), &[]);
     quick.wait_for_prompt();
     // It has read the block by then.
-    while !home.workspace().join("begun").exists() {
-        std::thread::yield_now();
-    }
-    quick.type_keys("/memory edit user theirs\r");
+    wait_until("the editor is open", || home.workspace().join("begun").exists());
+    quick.submit("/memory edit user theirs");
     quick.wait_for("Core memory (user) was changed");
     std::fs::write(home.workspace().join("go"), "").unwrap();
     slow.wait_for("the block user was changed by another process meanwhile. Your text is in");
     assert_eq!(std::fs::read_to_string(home.memoir_home().join("core-memory.draft.txt")).unwrap(), "mine");
-    quick.type_keys("/memory show\r");
+    quick.submit("/memory show");
     quick.wait_for("  theirs");
     // Once more, and it is taken.
     slow.wait_for_prompt();
-    slow.type_keys("/memory edit user\r");
+    slow.submit("/memory edit user");
     slow.wait_for("Core memory (user) was changed; /memory undo takes it back.");
 }

@@ -1,8 +1,8 @@
 //! Documents: files are remembered, come back into prompts, and go without a trace.
 
-use std::{fs, path::PathBuf, time::Duration};
+use std::{fs, path::PathBuf};
 
-use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal};
+use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal, wait_until};
 use serde_json::{Value, json};
 
 use crate::home;
@@ -40,7 +40,7 @@ fn what_a_document_says_comes_into_the_prompt_with_its_source() {
         "{sent}"
     );
     assert!(!sent.contains("title: The greenhouse"), "front matter is not part of it");
-    assert_eq!(home.rows("recall_log").len(), 1, "it is noted what was recalled");
+    assert_eq!(home.count("recall_log"), 1, "it is noted what was recalled");
     // By meaning alone, without a word in common but the smallest.
     home.memoir(["-p", "How long does the water supply for my plants last in summer?"])
         .provider(&provider)
@@ -113,10 +113,10 @@ fn what_has_not_changed_is_not_read_again() {
     write(&home, "notes/picture.png", [0xff, 0xd8]);
     let told = docs(&home, ["add", "notes"]);
     assert_eq!(told, "30 added, 0 changed, 0 unchanged, 0 the same as others, 0 moved; 30 chunks new.\n");
-    let before = home.dump();
+    let before = home.snapshot();
     let told = docs(&home, ["add", "notes"]);
     assert_eq!(told, "0 added, 0 changed, 30 unchanged, 0 the same as others, 0 moved; 0 chunks new.\n");
-    assert_eq!(home.dump(), before, "nothing was written");
+    assert_eq!(home.snapshot(), before, "nothing was written");
     // A copy is the same, a renamed file the one that it was, and of a changed one only the changed chunks are new.
     write(&home, "copy.txt", "Note 7: the key of box 7 is blue.");
     assert_eq!(docs(&home, ["add", "copy.txt"]), "copy.txt is the same as 7\n");
@@ -126,12 +126,25 @@ fn what_has_not_changed_is_not_read_again() {
         (0..400).map(|number| format!("Line {number} of a long text.\n\n")).collect::<String>() + end
     };
     write(&home, "long.txt", long("The end."));
-    docs(&home, ["add", "long.txt"]);
-    let vectors = home.rows("chunk_embeddings");
+    home.write_config("[embedder]\nmodel = \"text-embedding-3-small\"\n");
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    home.memoir(["docs", "add", "long.txt"]).provider(&provider).succeed();
+    home.memoir(["worker", "run", "--until-idle"]).provider(&provider).succeed();
+    let vectors = home.count("chunk_embeddings");
+    let before = provider.other_requests().len();
     write(&home, "long.txt", long("Another end."));
-    assert_eq!(docs(&home, ["add", "long.txt"]), "long has changed, 1 chunk new\n");
-    let kept = home.rows("chunk_embeddings").into_iter().filter(|row| vectors.contains(row)).count();
-    assert!(kept > 30 && kept < vectors.len(), "the vectors of the other chunks were left as they are");
+    let told = home.memoir(["docs", "add", "long.txt"]).provider(&provider).succeed();
+    assert_eq!(told, "long has changed, 1 chunk new\n");
+    home.memoir(["worker", "run", "--until-idle"]).provider(&provider).succeed();
+    let requests = provider.other_requests();
+    let embedded: Vec<&str> = requests[before..]
+        .iter()
+        .flat_map(|request| request.body["input"].as_array().unwrap())
+        .map(|text| text.as_str().unwrap())
+        .collect();
+    assert_eq!(embedded.len(), 1, "only the changed chunk is embedded again: {embedded:?}");
+    assert!(embedded[0].contains("Another end."), "{embedded:?}");
+    assert_eq!(home.count("chunk_embeddings"), vectors);
 }
 
 #[test]
@@ -149,8 +162,9 @@ fn removing_a_document_leaves_nothing_of_it() {
     let told = docs(&home, ["remove", "garden"]);
     assert_eq!(told, "garden is forgotten, with 1 chunk; its file is left alone.\n");
     assert!(path.exists());
-    for table in ["documents", "chunks", "chunk_embeddings", "recall_log"] {
-        assert_eq!(home.rows(table), [""; 0], "{table}");
+    let counts = home.counts();
+    for kind in ["documents", "chunks", "chunk_embeddings", "recall_log"] {
+        assert_eq!(counts[kind], 0, "{kind}");
     }
     for entry in fs::read_dir(home.memoir_home()).unwrap() {
         let path = entry.unwrap().path();
@@ -220,7 +234,7 @@ fn bad_files_are_named_and_the_others_are_added() {
     );
     assert!(home.memoir(["docs", "show", "nothing"]).fail(2).contains("there is no document \"nothing\"."));
     assert!(home.memoir(["docs", "remove", "good", "nothing"]).fail(2).contains("no document \"nothing\""));
-    assert_eq!(home.rows("documents").len(), 1, "a slip removes nothing");
+    assert_eq!(home.documents().len(), 1, "a slip removes nothing");
     home.write_config("[rag]\nnprobe = 8\n");
     let said = home.memoir(["docs", "list"]).fail(1);
     assert!(said.contains("there is no setting \"nprobe\": it belongs to another kind of index"), "{said}");
@@ -234,7 +248,7 @@ fn secrets_in_a_document_are_not_kept() {
     docs(&home, ["add", "keys.md"]);
     let shown = docs(&home, ["show", "keys"]);
     assert!(shown.contains("[redacted: ") && !shown.contains(&key), "{shown}");
-    assert_eq!(home.rows("redactions").len(), 1);
+    assert_eq!(home.count("redactions"), 1);
     assert_eq!(docs(&home, ["add", "keys.md"]), "keys has not changed\n");
 }
 
@@ -245,17 +259,13 @@ fn in_the_repl_documents_are_read_in_the_background() {
     let provider = ScriptedProvider::always(Reply::text("Nine days."));
     let terminal = Terminal::open(&home, Some(&provider), (40, 120), &["--model", "gpt-5-mini"]);
     terminal.wait_for_prompt();
-    terminal.type_keys("/docs add my notes.md\r");
+    terminal.submit("/docs add my notes.md");
     terminal.wait_for("the-greenhouse added, 1 chunk");
-    let deadline = std::time::Instant::now() + Duration::from_secs(30);
-    while home.rows("chunk_embeddings").is_empty() {
-        assert!(std::time::Instant::now() < deadline, "it gets its vectors");
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    terminal.type_keys("How long does the rain barrel last?\r");
+    wait_until("it gets its vectors", || home.count("chunk_embeddings") > 0);
+    terminal.submit("How long does the rain barrel last?");
     terminal.wait_for("Nine days.");
-    terminal.type_keys("/why\r");
+    terminal.submit("/why");
     terminal.wait_for("document the-greenhouse");
-    terminal.type_keys("/docs\r");
+    terminal.submit("/docs");
     terminal.wait_for("2025-04-12  the-greenhouse");
 }

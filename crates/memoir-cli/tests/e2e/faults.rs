@@ -1,40 +1,43 @@
 //! Whatever breaks a turn, the database is as it was before, with the prompt in the command history.
 
-use std::{collections::BTreeMap, process::Child};
+use std::process::Child;
 
-use memoir_testkit::{Home, Reply, ScriptedProvider};
-use serde_json::json;
+use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal, data::Snapshot};
+use serde_json::{Value, json};
 
 use crate::home;
 
-type Dump = BTreeMap<String, Vec<String>>;
-
 /// A home with one finished exchange, so that "as before" is more than "empty".
-fn home_with_a_past(provider: &ScriptedProvider) -> (Home, Dump) {
+fn home_with_a_past(provider: &ScriptedProvider) -> (Home, Snapshot) {
     let home = home();
     home.write_config("[calls]\nretry_first_wait_ms = 1\n");
     home.memoir(["-p", "the past"]).provider(provider).succeed();
-    let before = home.dump();
-    assert_eq!(before["exchanges"].len(), 1);
+    let before = home.snapshot();
+    assert_eq!(before.counts["exchanges"], 1);
     (home, before)
 }
 
-/// Memory is as it was, to the row. The prompt is in the command history, and the `paid` calls are on the bill.
-fn assert_nothing_was_stored(home: &Home, before: &Dump, prompt: &str, paid: usize) {
-    let mut after = home.dump();
-    let commands = after.insert("command_history".into(), before["command_history"].clone()).unwrap();
-    assert_eq!(commands.len(), before["command_history"].len() + 1);
-    assert!(commands.last().unwrap().contains(prompt), "{commands:?}");
-    let costs = after.insert("costs".into(), before["costs"].clone()).unwrap();
-    assert_eq!(costs.len(), before["costs"].len() + paid, "{costs:?}");
-    after.insert("_conversation_costs".into(), before["_conversation_costs"].clone());
-    let counters = |dump: &Dump| -> Vec<String> {
-        let others = |row: &&String| !row.contains("command_history") && !row.contains("costs");
-        dump["sqlite_sequence"].iter().filter(others).cloned().collect()
-    };
-    assert_eq!(counters(&after), counters(before));
-    after.insert("sqlite_sequence".into(), before["sqlite_sequence"].clone());
+/// Insists that memory is as it was, that the up arrow brings back the prompt, and that the `paid` calls are on the bill.
+fn assert_nothing_was_stored(home: &Home, before: &Snapshot, prompt: &str, paid: u64) {
+    let mut after = home.snapshot();
+    for (kind, added) in [("command_history", 1), ("costs", paid)] {
+        let count = after.counts.insert(kind.into(), before.counts[kind]);
+        assert_eq!(count, Some(before.counts[kind] + added), "{kind}");
+    }
+    let calls = |snapshot: &Snapshot| snapshot.costs["all"]["total"]["calls"].as_u64().unwrap();
+    assert_eq!(calls(&after), calls(before) + paid, "{}", after.costs);
+    after.costs = before.costs.clone();
     assert_eq!(&after, before);
+    let terminal = Terminal::open(home, None, (24, 80), &["--model", "memoir/recall"]);
+    terminal.wait_for_prompt();
+    terminal.type_keys("\x1b[A");
+    terminal.wait_for(&format!("> {prompt}"));
+    drop(terminal);
+    // What was rolled back did not even use up an id.
+    let provider = ScriptedProvider::start([Reply::text("still here")]);
+    let next = ["-p", "alive?", "--output-format", "json"];
+    let next: Value = home.memoir(next).provider(&provider).json();
+    assert_eq!((&next["text"], &next["exchange_id"]), (&json!("still here"), &json!(2)));
 }
 
 /// The script of a turn that breaks in its second round, after a tool has run.
@@ -122,6 +125,4 @@ fn kill_9_in_a_tool_loop_leaves_nothing() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert_nothing_was_stored(&home, &before, "kill me", 0);
-    provider.push(Reply::text("still here"));
-    assert_eq!(home.memoir(["-c", "-p", "alive?"]).provider(&provider).succeed(), "still here\n");
 }

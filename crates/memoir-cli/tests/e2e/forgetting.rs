@@ -6,27 +6,6 @@ use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal};
 
 use crate::home;
 
-/// The files of the memory that have a word in them.
-fn files_with(home: &Home, word: &str) -> Vec<String> {
-    let mut folders = vec![home.memoir_home()];
-    let mut found = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if fs::read(&path)
-                .unwrap()
-                .windows(word.len())
-                .any(|bytes| bytes.eq_ignore_ascii_case(word.as_bytes()))
-            {
-                found.push(path.file_name().unwrap().to_string_lossy().into_owned());
-            }
-        }
-    }
-    found
-}
-
 /// A conversation in which a word was said in its second exchange, and another beside it.
 fn home_with_talk() -> Home {
     let home = home();
@@ -44,7 +23,7 @@ fn home_with_talk() -> Home {
         .succeed();
     home.memoir(["worker", "run", "--until-idle"]).succeed();
     home.memoir(["write", "--conversation", "1", "--model", "memoir/recall"]).succeed();
-    assert!(!files_with(&home, "quibblewort").is_empty());
+    assert!(!home.files_containing("quibblewort").is_empty());
     home
 }
 
@@ -55,7 +34,7 @@ fn forget(home: &Home, arguments: &[&str]) -> String {
 #[test]
 fn an_exchange_is_forgotten_with_everything_made_of_it() {
     let home = home_with_talk();
-    let before = home.dump();
+    let before = home.snapshot();
     let told = forget(&home, &["--exchange", "2", "--dry-run"]);
     assert!(
         told.starts_with(
@@ -68,13 +47,13 @@ fn an_exchange_is_forgotten_with_everything_made_of_it() {
             && told.ends_with("Nothing was changed.\n"),
         "{told}"
     );
-    assert_eq!(home.dump(), before);
+    assert_eq!(home.snapshot(), before);
     let refused = home.memoir(["memory", "forget", "--exchange", "2"]).fail(2);
     assert!(refused.contains("nobody is there to confirm it. Add --yes."), "{refused}");
     let told = forget(&home, &["--exchange", "2", "--yes"]);
     assert!(told.contains("It is forgotten."), "{told}");
-    assert_eq!(files_with(&home, "quibblewort"), [""; 0]);
-    assert!(!files_with(&home, "Good morning, what").is_empty(), "the rest is there");
+    assert_eq!(home.files_containing("quibblewort"), [""; 0]);
+    assert!(!home.files_containing("Good morning, what").is_empty(), "the rest is there");
     // What is made of it from now on has no trace of it either.
     let copy = home.memoir_home().join("copy");
     home.memoir(["backup", copy.to_str().unwrap()]).succeed();
@@ -83,13 +62,13 @@ fn an_exchange_is_forgotten_with_everything_made_of_it() {
         home.memoir(["export", "--format", format, "-o", file.to_str().unwrap()]).succeed();
         assert!(fs::read_to_string(file).unwrap().contains("Good morning, what"));
     }
-    assert_eq!(files_with(&home, "quibblewort"), [""; 0]);
-    assert!(home.rows("costs").len() >= 3, "the bill stays");
+    assert_eq!(home.files_containing("quibblewort"), [""; 0]);
+    assert!(home.count_calls("chat") >= 3, "the bill stays");
     // What summarised it is made anew of what is left.
     home.memoir(["worker", "run", "--until-idle"]).succeed();
-    assert!(
-        home.rows("conversations")[0].contains("Good morning") && files_with(&home, "quibblewort").is_empty()
-    );
+    let summary = home.transcript(1).summary.unwrap().text;
+    assert!(summary.contains("Good morning"), "{summary}");
+    assert_eq!(home.files_containing("quibblewort"), [""; 0]);
     let provider = ScriptedProvider::always(Reply::text("I do not know."));
     home.memoir(["-p", "What is the password of the shed?"]).provider(&provider).succeed();
     assert!(!provider.requests()[0].body.to_string().contains("quibblewort"));
@@ -98,19 +77,23 @@ fn an_exchange_is_forgotten_with_everything_made_of_it() {
 #[test]
 fn a_message_a_conversation_and_a_time_are_forgotten() {
     let home = home_with_talk();
-    let message =
-        home.rows("messages").iter().position(|row| row.contains("The password of the shed")).unwrap() + 1;
-    forget(&home, &["--message", &message.to_string(), "--yes"]);
-    assert_eq!(files_with(&home, "the password of the shed"), [""; 0]);
-    assert!(!files_with(&home, "I will remember quibblewort").is_empty(), "the answer is another message");
+    let messages = home.messages();
+    let message = messages.iter().find(|message| message.text.contains("The password of the shed")).unwrap();
+    forget(&home, &["--message", &message.id.to_string(), "--yes"]);
+    assert_eq!(home.files_containing("the password of the shed"), [""; 0]);
+    assert!(
+        !home.files_containing("I will remember quibblewort").is_empty(),
+        "the answer is another message"
+    );
     let told = forget(&home, &["--conversation", "1", "--yes"]);
     assert!(told.starts_with("Forgotten would be: 1 conversation, 2 exchanges, 3 messages"), "{told}");
-    assert_eq!(files_with(&home, "quibblewort"), [""; 0]);
-    assert_eq!(home.rows("conversations").len(), 1);
+    assert_eq!(home.files_containing("quibblewort"), [""; 0]);
+    assert_eq!(home.conversations().len(), 1);
     forget(&home, &["--since", "yesterday", "--yes"]);
-    assert_eq!(files_with(&home, "Lisbon"), [""; 0]);
-    for table in ["conversations", "exchanges", "messages", "embeddings", "summary_embeddings", "documents"] {
-        assert_eq!(home.rows(table), [""; 0], "{table}");
+    assert_eq!(home.files_containing("Lisbon"), [""; 0]);
+    let counts = home.counts();
+    for kind in ["conversations", "exchanges", "messages", "embeddings", "summary_embeddings", "documents"] {
+        assert_eq!(counts[kind], 0, "{kind}");
     }
     let nothing = home.memoir(["memory", "forget", "--exchange", "99", "--yes"]).fail(2);
     assert!(nothing.contains("there is nothing like that."), "{nothing}");
@@ -135,11 +118,11 @@ fn answers_that_quote_it_are_forgotten_too() {
     let told = forget(&home, &["--exchange", "1", "--yes"]);
     assert!(told.contains("1 answer that quotes it"), "{told}");
     assert!(told.contains("It stood in the prompts of exchanges 3, which stay"), "{told}");
-    assert_eq!(files_with(&home, "quibblewort"), [""; 0]);
+    assert_eq!(home.files_containing("quibblewort"), [""; 0]);
     let left = home.memoir(["memory", "show", "2"]).succeed();
     assert!(left.contains("Where is the spare key?"), "the question stays: {left}");
     forget(&home, &["--document", "note", "--yes"]);
-    assert_eq!(files_with(&home, "snargleweed"), [""; 0]);
+    assert_eq!(home.files_containing("snargleweed"), [""; 0]);
 }
 
 #[test]
@@ -148,16 +131,16 @@ fn what_was_forgotten_is_not_shown_again_as_what_memory_put_into_the_last_prompt
     home.memoir(["--model", "memoir/recall", "-p", "My nickname is Pfefferkuchen."]).succeed();
     let terminal = Terminal::open(&home, None, (24, 100), &["--model", "memoir/recall"]);
     terminal.wait_for_prompt();
-    terminal.type_keys("What is my nickname?\r");
+    terminal.submit("What is my nickname?");
     terminal.wait_for("Pfefferkuchen");
     terminal.wait_for_prompt();
-    terminal.type_keys("/memory forget --exchange 1 --yes\r");
+    terminal.submit("/memory forget --exchange 1 --yes");
     terminal.wait_for("It is forgotten.");
     terminal.wait_for_prompt();
-    terminal.type_keys("/clear\r");
+    terminal.submit("/clear");
     terminal.wait_until("an empty screen", |screen| !screen.contains("nickname"));
     terminal.wait_for_prompt();
-    terminal.type_keys("/why\r");
+    terminal.submit("/why");
     let screen = terminal.wait_for("or it was forgotten since");
     assert!(!screen.contains("Pfefferkuchen"), "{screen}");
 }

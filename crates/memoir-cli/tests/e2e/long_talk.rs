@@ -104,14 +104,18 @@ fn talk(home: &Home, placement: &str, exchanges: usize) -> (ScriptedProvider, Ve
         }
         provider.push(reply(number));
         sent += 1;
-        terminal.type_keys(&format!("{}\r", prompt(number)));
+        terminal.submit(&prompt(number));
         provider.wait_for_requests(sent);
         terminal.wait_for(&format!("This is answer {number};"));
         terminal.wait_for_prompt();
     }
-    terminal.type_keys("/exit\r");
+    terminal.submit("/exit");
     assert_eq!(terminal.wait_for_exit(), 0);
     (provider, firsts)
+}
+
+fn count_exchanges(home: &Home) -> usize {
+    home.transcript(1).exchanges.len()
 }
 
 /// What is quoted from earlier in the conversation.
@@ -127,7 +131,7 @@ fn three_hundred_exchanges_fit_and_lose_nothing() {
     let home = home();
     let (provider, firsts) = talk(&home, "tail", EXCHANGES);
     let requests = provider.requests();
-    assert_eq!(home.rows("exchanges").len(), EXCHANGES, "no request was refused");
+    assert_eq!(count_exchanges(&home), EXCHANGES, "no request was refused");
 
     let largest = requests.iter().map(size).max().unwrap();
     assert!(largest <= BUDGET - REPLY, "{largest} tokens");
@@ -169,8 +173,7 @@ fn three_hundred_exchanges_fit_and_lose_nothing() {
     println!("shared with the request before, with tail: {:.1} %", shared * 100.0);
 
     // Every exchange is either in the window or has left it: the window begins where the digest ends.
-    let digest = &home.rows("digests")[0];
-    let through: usize = digest.split('|').nth(1).unwrap().parse().unwrap();
+    let through = usize::try_from(home.transcript(1).digest.unwrap().through).unwrap();
     let last = texts(&requests[firsts[299]]);
     assert_eq!(last[1], prompt(through + 1));
 
@@ -180,7 +183,7 @@ fn three_hundred_exchanges_fit_and_lose_nothing() {
         ("gemini-2.5-flash", "GEMINI_BASE_URL", "GEMINI_API_KEY"),
         ("ollama/llama3", "OLLAMA_HOST", "OLLAMA_API_KEY"),
     ] {
-        let (before, kept) = (provider.requests().len(), home.rows("exchanges").len());
+        let (before, kept) = (provider.requests().len(), count_exchanges(&home));
         let variables = [(url, provider.root_url()), (key, "k".to_owned())];
         let variables: Vec<(&str, &str)> =
             variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -192,14 +195,14 @@ fn three_hundred_exchanges_fit_and_lose_nothing() {
             }
             provider.push(reply(1000 + number));
             let prompt = if number == 25 { QUESTION.to_owned() } else { prompt(1000 + number) };
-            terminal.type_keys(&format!("{prompt}\r"));
+            terminal.submit(&prompt);
             terminal.wait_for(&format!("This is answer {};", 1000 + number));
             terminal.wait_for_prompt();
         }
-        terminal.type_keys("/exit\r");
+        terminal.submit("/exit");
         assert_eq!(terminal.wait_for_exit(), 0);
         let requests = provider.requests();
-        assert_eq!((requests.len() - before, home.rows("exchanges").len() - kept), (30, 25), "{model}");
+        assert_eq!((requests.len() - before, count_exchanges(&home) - kept), (30, 25), "{model}");
         let body: &Value = &requests[requests.len() - 2].body;
         assert!(body.to_string().contains("my sister's dog is called Bramble"), "{model}: {body}");
     }

@@ -25,9 +25,9 @@ fn continuing_sends_what_was_said_and_a_new_conversation_does_not() {
     ));
     let roles: Vec<_> = provider.requests()[2].messages().into_iter().map(|(role, _)| role).collect();
     assert_eq!(roles, ["system", "user"], "nothing of the other conversation is sent as if it were this one");
-    assert_eq!(home.rows("conversations").len(), 2);
-    assert_eq!(home.rows("exchanges").len(), 3);
-    assert_eq!(home.rows("messages").len(), 6);
+    assert_eq!(home.conversations().len(), 2);
+    assert_eq!(home.exchanges().len(), 3);
+    assert_eq!(home.messages().len(), 6);
 }
 
 #[test]
@@ -104,8 +104,11 @@ fn costs_and_usage_are_kept_per_call() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::text("ok").usage(1200, 34, 1000)]);
     home.memoir(["-p", "count me"]).provider(&provider).succeed();
-    let costs = home.rows("costs");
-    assert_eq!(costs.len(), 1);
-    // 200 fresh at 0.20, 1000 cached at 0.02, 34 out at 1.20 dollars per million, in nano-dollars.
-    assert!(costs[0].contains("|'chat'|'openai/gpt-5.6-luna'|1200|34|1000|0|0|100800|"), "{}", costs[0]);
+    let [cost] = home.costs().try_into().unwrap();
+    assert_eq!((cost.purpose.as_str(), cost.model.as_str()), ("chat", "openai/gpt-5.6-luna"));
+    let usage = |kind: &str| cost.usage[&format!("{kind}_tokens")];
+    assert_eq!((usage("input"), usage("output"), usage("cached")), (1200, 34, 1000));
+    assert_eq!((cost.calls, usage("cache_write"), usage("reasoning")), (1, 0, 0));
+    // 200 fresh at 0.20, 1000 cached at 0.02, 34 out at 1.20 dollars per million.
+    assert!((cost.cost_usd - 0.000_100_8).abs() < 1e-12, "{cost:?}");
 }

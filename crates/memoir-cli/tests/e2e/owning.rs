@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal};
+use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal, database::Edit};
 use serde_json::Value;
 
 use crate::home;
@@ -23,8 +23,7 @@ fn send_prompts(home: &Home, prompts: &[&str]) {
 }
 
 fn search_exchanges(home: &Home, query: &str) -> Vec<i64> {
-    let json: Value = serde_json::from_str(&home.memoir(["search", query, "--json"]).succeed()).unwrap();
-    json.as_array().unwrap().iter().map(|passage| passage["exchange_id"].as_i64().unwrap()).collect()
+    home.search(query).iter().map(|passage| passage["exchange_id"].as_i64().unwrap()).collect()
 }
 
 #[test]
@@ -86,48 +85,48 @@ fn a_fork_goes_on_from_here_and_leaves_the_rest_alone() {
         ["About trains.", "By night train.", "By bicycle.", "Still by bicycle."].map(Reply::text),
     );
     let mut terminal = open(&home, &provider, &[]);
-    terminal.type_keys("/fork\r");
+    terminal.submit("/fork");
     terminal.wait_for("nothing has been said here yet.");
     terminal.wait_for_prompt();
-    terminal.type_keys("Let us plan the trip to Ljubljana\r");
+    terminal.submit("Let us plan the trip to Ljubljana");
     terminal.wait_for("About trains.");
     terminal.wait_for_prompt();
-    terminal.type_keys("/fork\r");
+    terminal.submit("/fork");
     terminal.wait_for("This is conversation 2 now, which began as 1. /resume 1 goes back.");
     terminal.wait_for_prompt();
-    terminal.type_keys("/retry\r");
+    terminal.submit("/retry");
     terminal.wait_for("nothing has been asked in this fork yet.");
     terminal.wait_for_prompt();
-    terminal.type_keys("How do we get there?\r");
+    terminal.submit("How do we get there?");
     terminal.wait_for("By night train.");
     terminal.wait_for_prompt();
     let sent = provider.requests()[1].messages();
     assert!(sent.iter().any(|(_, text)| text == "About trains."), "it goes on from there: {sent:?}");
-    terminal.type_keys("/resume 1\r");
+    terminal.submit("/resume 1");
     terminal.wait_for("Going on with conversation 1: Let us plan the trip");
     terminal.wait_for_prompt();
-    terminal.type_keys("How else?\r");
+    terminal.submit("How else?");
     terminal.wait_for("By bicycle.");
     terminal.wait_for_prompt();
     let sent = provider.requests()[2].messages();
     assert!(sent.iter().all(|(role, text)| role == "system" || text != "By night train."), "{sent:?}");
-    terminal.type_keys("/resume 2\r");
+    terminal.submit("/resume 2");
     terminal.wait_for("Going on with conversation 2");
     terminal.wait_for_prompt();
-    terminal.type_keys("/fork\r");
+    terminal.submit("/fork");
     terminal.wait_for("This is conversation 3 now");
     terminal.wait_for_prompt();
-    terminal.type_keys("/resume 2\r");
+    terminal.submit("/resume 2");
     terminal
         .wait_until("the second again", |screen| screen.matches("Going on with conversation 2").count() == 2);
     terminal.wait_for_prompt();
-    terminal.type_keys("/retry\r");
+    terminal.submit("/retry");
     terminal.wait_for("another conversation branched off this answer.");
     terminal.wait_for_prompt();
-    terminal.type_keys("/memory forget --conversation 2 --yes\r");
+    terminal.submit("/memory forget --conversation 2 --yes");
     terminal.wait_for("This conversation is forgotten; a new one begins.");
     terminal.wait_for_prompt();
-    terminal.type_keys("/exit\r");
+    terminal.submit("/exit");
     assert_eq!(terminal.wait_for_exit(), 0);
     let left = home.memoir(["conversations", "show", "3"]).succeed();
     assert!(left.contains("About trains.") && !left.contains("night train"), "{left}");
@@ -154,45 +153,45 @@ fn a_new_answer_takes_the_place_of_the_old() {
         Reply::text("After all that."),
     ]);
     let mut terminal = open(&home, &provider, &[]);
-    terminal.type_keys("/retry\r");
+    terminal.submit("/retry");
     terminal.wait_for("nothing has been asked here yet.");
     terminal.wait_for_prompt();
-    terminal.type_keys("What do you think?\r");
+    terminal.submit("What do you think?");
     terminal.wait_for("A first thought.");
     terminal.wait_for_prompt();
     // One that fails leaves the old answer, and the next still replaces it.
-    terminal.type_keys("/retry\r");
+    terminal.submit("/retry");
     terminal.wait_for("/retry asks again");
     terminal.wait_for_prompt();
-    assert_eq!(home.rows("exchanges").len(), 1);
-    terminal.type_keys("/retry\r");
+    assert_eq!(home.exchanges().len(), 1);
+    terminal.submit("/retry");
     terminal.wait_for("A better thought.");
     terminal.wait_for_prompt();
     let sent = provider.requests()[2].body.to_string();
     assert!(!sent.contains("A first thought."), "as if it had not been: {sent}");
-    assert_eq!(home.rows("exchanges").len(), 1);
+    assert_eq!(home.exchanges().len(), 1);
     // One that fails replaces nothing, and can be tried again; then it replaces.
-    terminal.type_keys("Really?\r");
+    terminal.submit("Really?");
     terminal.wait_until("the second failure", |screen| screen.matches("/retry asks again").count() == 2);
     terminal.wait_for_prompt();
-    terminal.type_keys("/retry\r");
+    terminal.submit("/retry");
     terminal.wait_for("The best thought.");
     terminal.wait_for_prompt();
-    assert_eq!(home.rows("exchanges").len(), 2);
-    terminal.type_keys("/copy\r");
+    assert_eq!(home.exchanges().len(), 2);
+    terminal.submit("/copy");
     terminal.wait_for("17 characters were handed to your terminal's clipboard.");
     terminal.wait_for_prompt();
-    terminal.type_keys("/copy code\r");
+    terminal.submit("/copy code");
     terminal.wait_for("there is no code in the last answer.");
     terminal.wait_for_prompt();
-    terminal.type_keys("And?\r");
+    terminal.submit("And?");
     terminal.wait_for("After all that.");
     let sent = provider.requests()[5].messages();
     assert!(sent.iter().any(|(_, text)| text == "A better thought."), "{sent:?}");
     terminal.wait_for_prompt();
-    terminal.type_keys("/exit\r");
+    terminal.submit("/exit");
     assert_eq!(terminal.wait_for_exit(), 0);
-    assert_eq!(home.rows("costs").len(), 4, "all that answered was paid for");
+    assert_eq!(home.count_calls("chat"), 4, "all that answered was paid for");
 }
 
 #[test]
@@ -227,7 +226,7 @@ fn what_was_said_is_written_down_and_comes_back_elsewhere() {
     let path = file.to_str().unwrap();
     let dry = home_b.memoir(["import", "memoir", path, "--dry-run"]).succeed();
     assert!(dry.starts_with("6 messages in 2 conversations would be added"), "{dry}");
-    assert_eq!(home_b.rows("messages").len(), 0);
+    assert!(home_b.conversations().is_empty());
     home_b.memoir(["import", "memoir", path]).succeed();
     assert_eq!(
         home_b.memoir(["export"]).succeed().matches("sourdough").count(),
@@ -248,22 +247,22 @@ fn a_backup_is_made_while_the_memory_is_in_use_and_put_back() {
     let home = home();
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let mut terminal = open(&home, &provider, &[]);
-    terminal.type_keys("The quokka lives on Rottnest\r");
+    terminal.submit("The quokka lives on Rottnest");
     terminal.wait_for("Noted.");
     terminal.wait_for_prompt();
-    terminal.type_keys("/backup copy\r");
+    terminal.submit("/backup copy");
     terminal.wait_for("memoir restore puts it back.");
     terminal.wait_for_prompt();
-    terminal.type_keys("/backup copy\r");
+    terminal.submit("/backup copy");
     terminal.wait_for("copy is there already.");
     terminal.wait_for_prompt();
-    terminal.type_keys("The numbat lives in Dryandra\r");
+    terminal.submit("The numbat lives in Dryandra");
     terminal.wait_until("the second answer", |screen| screen.matches("Noted.").count() == 2);
     terminal.wait_for_prompt();
     let copy = home.workspace().join("copy");
     let busy = home.memoir(["restore", "copy", "--yes"]).fail(1);
     assert!(busy.contains("another program has this memory open. Close every memoir"), "{busy}");
-    terminal.type_keys("/exit\r");
+    terminal.submit("/exit");
     terminal.wait_for_exit();
     let asked = home.memoir(["restore", "copy"]).fail(2);
     assert!(asked.contains("nobody is there to confirm it. Add --yes."), "{asked}");
@@ -296,31 +295,31 @@ fn a_backup_is_made_while_the_memory_is_in_use_and_put_back() {
 fn incognito_leaves_no_trace_and_reads_none() {
     let home = home();
     send_prompts(&home, &["My sister lives in Maribor, above the bakery."]);
-    let before = home.dump();
+    let before = home.snapshot();
     let provider = ScriptedProvider::always(Reply::text("I see."));
     home.memoir(["--incognito", "-p", "Where does my sister live? zanzarra"]).provider(&provider).succeed();
     assert!(!provider.requests()[0].body.to_string().contains("Maribor"));
     let mut terminal = open(&home, &provider, &["--incognito"]);
     terminal.wait_for("Incognito: nothing is read from memory, and nothing of this is kept.");
-    terminal.type_keys("The word is zanzarra\r");
+    terminal.submit("The word is zanzarra");
     terminal.wait_for("I see.");
     terminal.wait_for_prompt();
-    terminal.type_keys("Which word?\r");
+    terminal.submit("Which word?");
     terminal.wait_until("the second answer", |screen| screen.matches("I see.").count() == 2);
     assert!(
         provider.requests()[2].messages().iter().any(|(_, text)| text.contains("zanzarra")),
         "within it, it is a conversation"
     );
     terminal.wait_for_prompt();
-    terminal.type_keys("/new\r");
+    terminal.submit("/new");
     terminal.wait_for("A new conversation.");
     terminal.wait_for_prompt();
-    terminal.type_keys("/backup x\r");
+    terminal.submit("/backup x");
     terminal.wait_for("/backup needs a memory, and this conversation has none.");
     terminal.wait_for_prompt();
-    terminal.type_keys("/exit\r");
+    terminal.submit("/exit");
     terminal.wait_for_exit();
-    assert_eq!(home.dump(), before);
+    assert_eq!(home.snapshot(), before);
     for file in fs::read_dir(home.memoir_home()).unwrap() {
         let bytes = fs::read(file.unwrap().path()).unwrap_or_default();
         assert!(!bytes.windows(8).any(|part| part == b"zanzarra"));
@@ -329,7 +328,7 @@ fn incognito_leaves_no_trace_and_reads_none() {
     // What is denied is denied here, too.
     home.memoir(["config", "set", "approval.mode", "full"]).succeed();
     let denying = open(&home, &provider, &[]);
-    denying.type_keys("/approval deny file_write\r");
+    denying.submit("/approval deny file_write");
     denying.wait_for("file_write");
     denying.wait_for_prompt();
     drop(denying);
@@ -361,20 +360,20 @@ fn a_persona_is_made_used_and_deleted() {
         ("/persona list", "pirate (in use)"),
         ("Hello to you", "Arr."),
     ] {
-        terminal.type_keys(&format!("{typed}\r"));
+        terminal.submit(typed);
         terminal.wait_for(shown);
         terminal.wait_for_prompt();
     }
     assert!(provider.requests()[0].body.to_string().contains("Speak like a pirate."));
     home.memoir(["-p", "Once more"]).provider(&provider).succeed();
     assert!(provider.requests()[1].body.to_string().contains("Speak like a pirate."), "it stays");
-    terminal.type_keys("/persona delete pirate\r");
+    terminal.submit("/persona delete pirate");
     terminal.wait_for("The persona pirate is gone.");
     terminal.wait_for_prompt();
-    terminal.type_keys("Hello again\r");
+    terminal.submit("Hello again");
     terminal.wait_until("the second answer", |screen| screen.matches("Arr.").count() == 2);
     assert!(!provider.requests()[2].body.to_string().contains("Speak like a pirate."));
-    terminal.type_keys("/exit\r");
+    terminal.submit("/exit");
     terminal.wait_for_exit();
 }
 
@@ -394,7 +393,7 @@ fn memory_is_searched_marked_and_written_down_from_the_prompt() {
         ("/export talk.md", "1 conversation was written to talk.md."),
         ("/export jsonl talk.jsonl", "1 conversation was written to talk.jsonl."),
     ] {
-        terminal.type_keys(&format!("{typed}\r"));
+        terminal.submit(typed);
         terminal.wait_for(shown);
         terminal.wait_for_prompt();
     }
@@ -404,13 +403,13 @@ fn memory_is_searched_marked_and_written_down_from_the_prompt() {
     // A file outside the project goes along only when that is wanted; Ctrl-C sends nothing.
     fs::write(home.workspace().parent().unwrap().join("outside.txt"), "xylophone").unwrap();
     let before = provider.requests().len();
-    terminal.type_keys("What does @../outside.txt say?\r");
+    terminal.submit("What does @../outside.txt say?");
     terminal.wait_for("lies outside the project. Send it?");
     terminal.type_keys("\x03");
     terminal.wait_for("Cancelled.");
     terminal.wait_for_prompt();
     assert_eq!(provider.requests().len(), before);
-    terminal.type_keys("And what does @../outside.txt say?\r");
+    terminal.submit("And what does @../outside.txt say?");
     terminal.wait_until("the second question", |screen| screen.matches("Send it?").count() == 2);
     terminal.type_keys("n\r");
     provider.wait_for_requests(before + 1);
@@ -430,17 +429,17 @@ fn memory_is_searched_marked_and_written_down_from_the_prompt() {
 fn messages_that_lost_their_exchange_get_it_back() {
     let home = home();
     send_prompts(&home, &["Keep this in mind, please."]);
-    home.execute("PRAGMA foreign_keys = OFF; DELETE FROM exchanges");
+    home.edit_database(Edit::OrphanMessages);
     let said = home.memoir(["doctor"]).output();
     let told = String::from_utf8(said.stdout).unwrap();
     assert_eq!(said.status.code(), Some(1));
     assert!(told.contains("/migrate-exchanges gives messages their exchange back."), "{told}");
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let terminal = open(&home, &provider, &[]);
-    terminal.type_keys("/migrate-exchanges\r");
+    terminal.submit("/migrate-exchanges");
     terminal.wait_for("1 exchange was made of messages that had none.");
     terminal.wait_for_prompt();
-    terminal.type_keys("/migrate-exchanges\r");
+    terminal.submit("/migrate-exchanges");
     terminal.wait_for("Every message belongs to an exchange.");
     assert!(home.memoir(["conversations", "show", "1"]).succeed().contains("Keep this in mind"));
 }

@@ -1,16 +1,22 @@
 //! What was said in one conversation comes back in another, by itself.
 
-use memoir_core::ConversationTarget;
-use memoir_store::{Exchanges as _, contract, sqlite::SqliteStore};
-use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal};
+use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal, database::Edit, wait_until};
 use serde_json::{Value, json};
 
-use crate::home;
+use crate::helpers::{home, import_exchanges};
 
 const FACT: &str = "The boiler was serviced in March by Olaf from Nordheat, his number is on the fridge.";
 
 fn last_message(provider: &ScriptedProvider) -> String {
     provider.requests().last().unwrap().messages().last().cloned().unwrap().1
+}
+
+/// Computes the vectors of everything that was imported, and no summaries.
+fn embed(home: &Home) {
+    let off = |worker: &str| home.memoir(["config", "set", worker, "off"]).succeed();
+    off("workers.exchange_summarizer");
+    off("workers.conversation_summarizer");
+    home.memoir(["worker", "run", "--until-idle"]).succeed();
 }
 
 /// A home in which the fact was said, among other things.
@@ -61,10 +67,11 @@ fn what_is_relevant_comes_back_fenced_with_date_and_id() {
     for field in ["id", "date", "score", "tokens"] {
         assert!(!recalled[field].is_null(), "{field} is missing from {recalled}");
     }
-    assert_eq!(home.rows("recall_log").len(), result["recalled"].as_array().unwrap().len());
+    assert_eq!(home.count("recall_log"), result["recalled"].as_array().unwrap().len() as u64);
     // Stored is what was said, not what was recalled for it.
-    assert!(home.rows("messages").iter().all(|row| !row.contains("Related Past")));
-    assert_eq!(home.rows("messages").iter().filter(|row| row.contains("Nordheat")).count(), 1);
+    let messages = home.messages();
+    assert!(messages.iter().all(|message| !message.text.contains("Related Past")));
+    assert_eq!(messages.iter().filter(|message| message.text.contains("Nordheat")).count(), 1);
 }
 
 #[test]
@@ -98,21 +105,21 @@ fn recall_can_be_switched_off_and_stays_off() {
     let home = home_with_a_fact(&provider);
     let terminal = Terminal::open(&home, Some(&provider), (30, 100), &[]);
     terminal.wait_for_prompt();
-    terminal.type_keys("/rag test who serviced the boiler\r");
+    terminal.submit("/rag test who serviced the boiler");
     terminal.wait_for("Olaf from Nordheat");
     terminal.wait_for_prompt();
-    terminal.type_keys("/why\r");
+    terminal.submit("/why");
     terminal.wait_for("Memory put nothing into the last prompt, or it was forgotten since.");
     terminal.wait_for_prompt();
-    terminal.type_keys("Who looked after our heating?\r");
+    terminal.submit("Who looked after our heating?");
     terminal.wait_for("1 recalled");
     terminal.wait_for_prompt();
-    terminal.type_keys("/why\r");
+    terminal.submit("/why");
     terminal.wait_until("the passage with its score", |screen| {
         screen.matches("Olaf from Nordheat").count() >= 2 && screen.contains("similarity 0.")
     });
     terminal.wait_for_prompt();
-    terminal.type_keys("/rag off\r");
+    terminal.submit("/rag off");
     terminal.wait_for("Recall is off from now on.");
     drop(terminal);
     home.memoir(["-p", "Who serviced the boiler?"]).provider(&provider).succeed();
@@ -142,11 +149,7 @@ fn search_finds_it_with_its_source() {
 fn what_was_said_has_its_vector_right_after_the_commit() {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let home = home_with_a_fact(&provider);
-    assert_eq!(
-        home.rows("embeddings").len(),
-        3,
-        "one for each prompt of ten tokens or more, none for \"Noted.\""
-    );
+    assert_eq!(home.count("embeddings"), 3, "one for each prompt of ten tokens or more, none for \"Noted.\"");
 }
 
 /// The quotations of the last request, by themselves.
@@ -180,16 +183,17 @@ fn a_correction_ranks_above_what_it_corrects() {
 fn a_date_in_the_question_is_respected() {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let home = home();
-    for price in ["900", "920", "950"] {
-        let prompt = format!("The landlord wants {price} euros a month for the flat in Porto.");
-        home.memoir(["-p", &prompt]).provider(&provider).succeed();
-    }
     // The second was said on the last Tuesday before today, the others long before and just now.
-    home.execute(
-        "UPDATE messages SET created = created - 60 * 86400000 WHERE exchange_id = 1;
-         UPDATE messages SET created = created - 86400000 *
-             ((CAST(strftime('%w', 'now') AS INTEGER) + 7 - 2 + 6) % 7 + 1) WHERE exchange_id = 2;",
-    );
+    let today = jiff::Zoned::now().with_time_zone(jiff::tz::TimeZone::UTC);
+    let tuesday = today.nth_weekday(-1, jiff::civil::Weekday::Tuesday).unwrap();
+    let scope = home.workspace().canonicalize().unwrap();
+    let days = [today.checked_sub(jiff::Span::new().days(60)).unwrap(), tuesday, today];
+    for (day, price) in days.iter().zip(["900", "920", "950"]) {
+        let prompt = format!("The landlord wants {price} euros a month for the flat in Porto.");
+        let exchange = (prompt, "Noted.".to_owned());
+        import_exchanges(&home, scope.to_str().unwrap(), &day.timestamp().to_string(), &[exchange]);
+    }
+    embed(&home);
     home.memoir(["-p", "What did I say last Tuesday about the rent in Porto?"]).provider(&provider).succeed();
     let exchanges = fenced(&provider).split_once("#### Relevant Exchanges").unwrap().1.to_owned();
     assert!(exchanges.trim_start().starts_with("**Exchange ID: 2**"), "{exchanges}");
@@ -201,29 +205,17 @@ fn a_date_in_the_question_is_respected() {
 fn a_thousand_messages_of_another_chat_do_not_starve_the_search() {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let home = home_with_a_fact(&provider);
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    runtime.block_on(async {
-        let store = SqliteStore::open(&home.database()).await.unwrap();
-        let mut target = contract::new_conversation("busy", "/elsewhere");
-        for number in 0..1000 {
-            let text = format!(
+    let exchanges: Vec<(String, String)> = (0..1000)
+        .map(|number| {
+            let prompt = format!(
                 "The boiler was serviced again today, that is service number {number} of the boiler."
             );
-            let mut draft = contract::exchange(&text, "Noted.", 1_700_000_000_000 + number);
-            draft.messages[0].tokens = 16;
-            let committed = store.commit_exchange(&target, &draft).await.unwrap();
-            target = ConversationTarget::Existing(committed.conversation_id);
-        }
-        let recall = memoir_recall::Recall::new(
-            std::sync::Arc::new(store.clone()),
-            std::sync::Arc::new(memoir_embed::LocalEmbedder),
-            std::sync::Arc::new(memoir_core::SystemClock),
-            memoir_core::TimeZone::UTC,
-        );
-        while recall.catch_up().await.unwrap() > 0 {}
-        store.close().await;
-    });
-    assert!(home.rows("embeddings").len() > 1000);
+            (prompt, "Noted.".into())
+        })
+        .collect();
+    import_exchanges(&home, "/elsewhere", "2023-11-14T22:13:20Z", &exchanges);
+    embed(&home);
+    assert!(home.count("embeddings") > 1000);
     home.memoir(["-p", "Who serviced the boiler, what is the number?"]).provider(&provider).succeed();
     let fenced = fenced(&provider);
     assert!(fenced.contains("Olaf from Nordheat"), "{fenced}");
@@ -235,18 +227,14 @@ fn a_thousand_messages_of_another_chat_do_not_starve_the_search() {
 fn what_was_recalled_is_not_embedded_or_found_again() {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let home = home_with_a_fact(&provider);
-    let before = home.rows("embeddings").len();
+    let before = home.count("embeddings");
     for _ in 0..3 {
         home.memoir(["-p", "Tell me please, who serviced the boiler for us in the spring?"])
             .provider(&provider)
             .succeed();
         assert!(last_message(&provider).contains("Nordheat"));
     }
-    assert_eq!(
-        home.rows("embeddings").len(),
-        before + 3,
-        "one for each question, none for what it was met with"
-    );
+    assert_eq!(home.count("embeddings"), before + 3, "one for each question, none for what it was met with");
     let json: Value =
         serde_json::from_str(&home.memoir(["search", "Olaf from Nordheat", "--json"]).succeed()).unwrap();
     let quoting =
@@ -276,18 +264,18 @@ fn settings_of_recall_are_shown_set_and_kept() {
     home.write_config("[rag]\nrag_conversation_limit = 2\nmode = \"exact\"\n");
     let terminal = Terminal::open(&home, Some(&provider), (40, 140), &[]);
     terminal.wait_for_prompt();
-    terminal.type_keys("/rag config\r");
+    terminal.submit("/rag config");
     terminal.wait_until("the settings, the config's among them", |screen| {
         screen.contains("rag.conversation_limit           2 ")
             && screen.contains("rag.mode                         exact")
     });
-    terminal.type_keys("/rag set rag_min_similarity 0.99\r");
+    terminal.submit("/rag set rag_min_similarity 0.99");
     terminal.wait_for("rag.min_similarity is 0.99 from now on.");
-    terminal.type_keys("/rag set rag.mode quick\r");
+    terminal.submit("/rag set rag.mode quick");
     terminal.wait_for("rag.mode takes auto, exact or ann, not \"quick\"");
-    terminal.type_keys("/rag set rag.speed 3\r");
+    terminal.submit("/rag set rag.speed 3");
     terminal.wait_for("there is no setting \"rag.speed\"");
-    terminal.type_keys("/rag status\r");
+    terminal.submit("/rag status");
     terminal.wait_for("Everything that was said is indexed.");
     drop(terminal);
     // Nothing is as near as that, and few words are shared.
@@ -322,7 +310,7 @@ fn search_keeps_to_a_project_and_a_time() {
 fn an_empty_answer_says_when_the_index_is_behind() {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let home = home_with_a_fact(&provider);
-    home.execute("DELETE FROM embeddings WHERE subject_id = 1");
+    home.edit_database(Edit::LoseFirstVector);
     let said = home.memoir(["search", "zebras in the savannah"]).succeed();
     assert!(said.contains("1 text is not indexed"), "{said}");
     // The next turn catches up with what a failure or a crash left behind.
@@ -331,7 +319,7 @@ fn an_empty_answer_says_when_the_index_is_behind() {
         home.memoir(["search", "zebras in the savannah"]).succeed(),
         "Nothing in memory about this.\n"
     );
-    home.execute("DELETE FROM embeddings WHERE subject_id = 1");
+    home.edit_database(Edit::LoseFirstVector);
     let found = home.memoir(["search", "zebras in the savannah"]).succeed();
     assert_eq!(
         found,
@@ -383,16 +371,15 @@ fn a_large_memory_is_read_while_the_first_line_is_typed() {
     home.write_config(
         "[workers]\nembedding_generator = \"off\"\nexchange_summarizer = \"off\"\nconversation_summarizer = \"off\"\n",
     );
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    runtime.block_on(async {
-        let store = SqliteStore::open(&home.database()).await.unwrap();
-        store.fill_for_benchmark(1500, memoir_store::sqlite::fill::talk).await.unwrap();
-        store.close().await;
-    });
+    let exchanges: Vec<(String, String)> = (0..1500)
+        .map(|number| (format!("Entry {number} is about the lighthouse at Cabo da Roca."), "Noted.".into()))
+        .collect();
+    import_exchanges(&home, "/elsewhere", "2023-11-14T22:13:20Z", &exchanges);
+    assert!(!home.has_packed_index());
     let terminal = Terminal::open(&home, None, (24, 80), &[]);
     terminal.wait_for_prompt();
-    // Who has read much packs it for the next time.
-    terminal.wait_until("the index", |_| !home.rows("_index_segments").is_empty());
+    // A process that had to read much packs it for the next time.
+    wait_until("the index is packed", || home.has_packed_index());
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use std::{
     fs,
-    time::{Duration, Instant},
+    io::{BufRead as _, BufReader, Read as _},
 };
 
-use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal};
+use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal, database::Edit, wait_until};
 use serde_json::{Value, json};
 
 use crate::home;
@@ -59,9 +59,9 @@ fn each_run_remembers_the_last_ones_oldest_first() {
     assert_eq!(lines.lines().count(), 14, "{lines}");
     let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
     assert_eq!((&first["role"], &first["content"]), (&json!("user"), &json!("Tell what is new.")));
-    assert!(home.rows("conversations").is_empty(), "it is no conversation");
-    assert!(home.rows("costs").iter().all(|row| row.contains("'task'")));
-    assert_eq!(home.rows("costs").len(), 7);
+    assert!(home.conversations().is_empty(), "it is no conversation");
+    assert!(home.costs().iter().all(|cost| cost.purpose == "task"));
+    assert_eq!(home.count_calls("task"), 7);
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn bad_tasks_are_refused_with_a_word() {
         let told = schedule(&home, arguments.iter().copied()).fail(2);
         assert!(told.contains(said), "{arguments:?}: {told}");
     }
-    assert!(home.rows("tasks").is_empty());
+    assert!(home.tasks().is_empty());
     add(&home, "news", &[]);
     let told = schedule(&home, ["add", "news", "x", "--cron", "0 9 * * *"]).fail(2);
     assert!(told.contains("there is a task news already."), "{told}");
@@ -197,41 +197,39 @@ fn bad_tasks_are_refused_with_a_word() {
     assert!(schedule(&home, ["list"]).succeed().starts_with("news  paused "));
     assert!(schedule(&home, ["resume", "news"]).succeed().starts_with("news is due on "));
     assert!(schedule(&home, ["remove", "news"]).succeed().starts_with("news is removed"));
-    assert!(home.rows("tasks").is_empty());
+    assert!(home.tasks().is_empty());
 }
 
-/// Waits until something holds.
-fn until(what: &str, holds: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(40);
-    while !holds() {
-        assert!(Instant::now() < deadline, "{what}");
-        std::thread::sleep(Duration::from_millis(100));
-    }
-}
-
-/// A task that is due now.
-fn due_now(home: &Home, name: &str) {
+/// Adds a task that is due now.
+fn add_due(home: &Home, name: &str) {
     schedule(home, ["add", name, "Tell what is new.", "--cron", "0 9 * * *"]).succeed();
-    home.execute("UPDATE tasks SET next_due = 1000");
+    home.edit_database(Edit::MakeTasksDue);
+}
+
+/// Waits until a run of the task is in `state`.
+fn wait_for_run(home: &Home, task: &str, state: &str) {
+    let what = format!("a run of {task} is {state}");
+    wait_until(&what, || home.runs(task).iter().any(|run| run.state == state));
 }
 
 #[test]
 fn a_daemon_runs_what_is_due_and_ends_cleanly() {
     let home = home();
-    due_now(&home, "news");
+    add_due(&home, "news");
     let provider = ScriptedProvider::always(Reply::text("All quiet."));
     let mut daemon = home.memoir(["daemon"]).provider(&provider).spawn();
-    until("it runs", || home.rows("runs").iter().any(|row| row.contains("'All quiet.'")));
+    let mut log = BufReader::new(daemon.stderr.take().unwrap());
+    let mut output = String::new();
+    while !output.contains("news is done (run 1)") {
+        assert!(log.read_line(&mut output).unwrap() > 0, "it ended: {output}");
+    }
+    assert_eq!(home.runs("news")[0].report, "All quiet.");
     // Another one says that it is not needed.
     let second = home.memoir(["daemon"]).provider(&provider).fail(1);
     assert!(second.contains("a daemon runs already."), "{second}");
     rustix::process::kill_process(rustix::process::Pid::from_child(&daemon), rustix::process::Signal::TERM)
         .unwrap();
-    let output = {
-        let mut text = String::new();
-        std::io::Read::read_to_string(&mut daemon.stderr.take().unwrap(), &mut text).unwrap();
-        text
-    };
+    log.read_to_string(&mut output).unwrap();
     assert!(daemon.wait().unwrap().success(), "{output}");
     assert!(
         output.contains("memoir daemon: looks after tasks\n") && output.contains("news begins (run 1)"),
@@ -249,42 +247,42 @@ fn a_daemon_runs_what_is_due_and_ends_cleanly() {
 #[test]
 fn a_kill_in_the_middle_is_marked_and_the_next_run_is_clean() {
     let home = home();
-    due_now(&home, "news");
+    add_due(&home, "news");
     let silent = ScriptedProvider::always(Reply::text("…").then_silence());
     let mut daemon = home.memoir(["daemon"]).provider(&silent).spawn();
     silent.wait_for_requests(1);
     daemon.kill().unwrap();
     daemon.wait().unwrap();
-    assert!(home.rows("runs")[0].contains("'running'"));
+    assert_eq!(home.runs("news")[0].state, "running");
     let provider = ScriptedProvider::always(Reply::text("All quiet."));
     assert_eq!(run(&home, "news", &provider), "All quiet.\n");
-    let runs = home.rows("runs");
-    assert!(runs[0].contains("'cut_off'") && runs[1].contains("'done'"), "{runs:?}");
+    let states: Vec<String> = home.runs("news").into_iter().map(|run| run.state).collect();
+    assert_eq!(states, ["cut_off", "done"]);
     assert!(!sent(&provider, 0).contains("[assistant]"), "nothing of it is left");
 }
 
 #[test]
 fn an_open_repl_runs_what_is_due_and_announces_it() {
     let home = home();
-    due_now(&home, "news");
+    add_due(&home, "news");
     let provider = ScriptedProvider::always(Reply::text("All quiet on every front."));
     let mut terminal = Terminal::open(&home, Some(&provider), (40, 110), &["--model", "gpt-5-mini"]);
     terminal.wait_for_prompt();
-    until("it runs", || home.rows("runs").iter().any(|row| row.contains("'done'")));
-    terminal.type_keys("/schedule list\r");
+    wait_for_run(&home, "news", "done");
+    terminal.submit("/schedule list");
     terminal.wait_for("1 report waits: /inbox shows what tasks have done.");
     terminal.wait_for_prompt();
-    terminal.type_keys("/inbox\r");
+    terminal.submit("/inbox");
     terminal.wait_for("news is done");
     terminal.wait_for("All quiet on every front.");
     terminal.wait_for_prompt();
-    terminal.type_keys("/inbox\r");
+    terminal.submit("/inbox");
     terminal.wait_for("The inbox is empty.");
     terminal.wait_for_prompt();
-    terminal.type_keys("/schedule add evening \"Sum up the day.\" --cron \"0 21 * * *\"\r");
+    terminal.submit("/schedule add evening \"Sum up the day.\" --cron \"0 21 * * *\"");
     terminal.wait_for("evening is due on ");
     terminal.wait_for_prompt();
-    terminal.type_keys("/exit\r");
+    terminal.submit("/exit");
     assert_eq!(terminal.wait_for_exit(), 0);
 }
 
@@ -317,8 +315,8 @@ fn a_conversation_hands_work_to_a_subagent_and_gets_its_report() {
     let given = sent(&provider, 3);
     assert!(given.contains("The sub-agent reports:\n\nThe barometer fell; I could not write.\n\nNot allowed, and not done: file_write."), "{given}");
     assert!(!home.workspace().join("out.txt").exists());
-    assert!(home.rows("costs").iter().filter(|row| row.contains("'task'")).count() == 2);
-    assert_eq!(home.rows("exchanges").len(), 1);
+    assert_eq!(home.count_calls("task"), 2);
+    assert_eq!(home.exchanges().len(), 1);
 }
 
 #[test]
@@ -350,32 +348,33 @@ fn in_the_repl_a_run_is_stopped_by_ctrl_c_and_noted() {
     let silent = ScriptedProvider::always(Reply::text("…").then_silence());
     let mut terminal = Terminal::open(&home, Some(&silent), (40, 110), &["--model", "gpt-5-mini"]);
     terminal.wait_for_prompt();
-    terminal.type_keys("/schedule run news\r");
+    terminal.submit("/schedule run news");
     silent.wait_for_requests(1);
     terminal.type_keys("\u{3}");
     terminal.wait_for("Cancelled.");
-    until("it is noted", || home.rows("runs").iter().any(|row| row.contains("'stopped'")));
-    terminal.type_keys("/schedule show\r");
+    wait_for_run(&home, "news", "stopped");
+    terminal.submit("/schedule show");
     terminal.wait_for("required arguments were not provided: <NAME>");
     terminal.wait_for_prompt();
-    terminal.type_keys("/exit\r");
+    terminal.submit("/exit");
     assert_eq!(terminal.wait_for_exit(), 0);
 }
 
 #[test]
 fn a_daemon_that_is_stopped_in_the_middle_leaves_the_work_to_the_next() {
     let home = home();
-    due_now(&home, "news");
+    add_due(&home, "news");
     let silent = ScriptedProvider::always(Reply::text("…").then_silence());
     let mut daemon = home.memoir(["daemon"]).provider(&silent).spawn();
     silent.wait_for_requests(1);
     let pid = rustix::process::Pid::from_child(&daemon);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     assert!(daemon.wait().unwrap().success());
-    assert!(home.rows("runs")[0].contains("'stopped'"), "{:?}", home.rows("runs"));
+    assert_eq!(home.runs("news")[0].state, "stopped");
     let provider = ScriptedProvider::always(Reply::text("All quiet."));
     let mut daemon = home.memoir(["daemon"]).provider(&provider).spawn();
-    until("it runs", || home.rows("runs").iter().any(|row| row.contains("'All quiet.'")));
+    wait_for_run(&home, "news", "done");
+    assert_eq!(home.runs("news").last().unwrap().report, "All quiet.");
     daemon.kill().unwrap();
     daemon.wait().unwrap();
     assert_eq!(provider.requests().len(), 1);
@@ -384,7 +383,8 @@ fn a_daemon_that_is_stopped_in_the_middle_leaves_the_work_to_the_next() {
 #[test]
 fn what_a_run_cost_and_was_refused_is_told_however_it_ends() {
     let home = home();
-    add(&home, "slow", &["--timeout", "2"]);
+    // Long enough for its first round on a machine that is very busy.
+    add(&home, "slow", &["--timeout", "20"]);
     let provider = ScriptedProvider::start([
         Reply::tool_call("1", "file_write", &json!({"path": "out.txt", "content": "x"}))
             .usage(100_000, 10, 0),
@@ -396,7 +396,7 @@ fn what_a_run_cost_and_was_refused_is_told_however_it_ends() {
         history.contains("slow took too long") && history.contains("Not allowed, and not done: file_write."),
         "{history}"
     );
-    assert!(home.rows("costs").iter().any(|row| row.contains("'task'")));
+    assert!(home.count_calls("task") > 0);
     // What it said is written down, and is no complete run.
     let provider = ScriptedProvider::always(Reply::text("Fine."));
     run(&home, "slow", &provider);

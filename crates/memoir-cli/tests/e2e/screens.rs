@@ -31,7 +31,7 @@ fn a_streamed_answer_with_a_table_and_code() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::text(RICH).in_chunks_of(3).usage(1200, 80, 600)]);
     let terminal = open(&home, &provider, (34, 80), &[]);
-    terminal.type_keys("What is the plan?\r");
+    terminal.submit("What is the plan?");
     terminal.wait_for("1200 in");
     terminal.wait_for_prompt();
     assert_snapshot!(terminal.picture());
@@ -42,7 +42,7 @@ fn the_same_in_forty_columns() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::text(RICH).in_chunks_of(3)]);
     let terminal = open(&home, &provider, (50, 40), &[]);
-    terminal.type_keys("What is the plan for the day on which everything has to be ready?\r");
+    terminal.submit("What is the plan for the day on which everything has to be ready?");
     terminal.wait_for("Said by Marek.");
     terminal.wait_for_prompt();
     let rows = terminal.rows();
@@ -57,7 +57,7 @@ fn the_same_without_colours() {
     let provider = ScriptedProvider::start([Reply::text(RICH).in_chunks_of(3)]);
     let terminal = Terminal::open_with(&home, Some(&provider), (40, 80), &[], &[("NO_COLOR", "1")]);
     terminal.wait_for_prompt();
-    terminal.type_keys("What is the plan?\r");
+    terminal.submit("What is the plan?");
     terminal.wait_for("Said by Marek.");
     terminal.wait_for_prompt();
     assert_snapshot!(terminal.picture());
@@ -71,7 +71,7 @@ fn an_approval() {
         Reply::text("It is written."),
     ]);
     let terminal = open(&home, &provider, (24, 80), &[]);
-    terminal.type_keys("Write it down\r");
+    terminal.submit("Write it down");
     terminal.wait_for("in this project:");
     let workspace = home.workspace().canonicalize().unwrap();
     assert_snapshot!(terminal.picture().replace(workspace.to_str().unwrap(), "WORKSPACE"));
@@ -83,11 +83,12 @@ fn an_approval() {
 #[test]
 fn a_cancelled_turn() {
     let home = home();
+    // In one chunk, so that all of it is there when the first paragraph is seen.
     let provider = ScriptedProvider::start([Reply::text("First this.\n\nThen half of th")
-        .in_chunks_of(1000)
+        .in_chunks_of(100_000)
         .then_silence()]);
     let terminal = open(&home, &provider, (16, 80), &[]);
-    terminal.type_keys("Tell me everything\r");
+    terminal.submit("Tell me everything");
     terminal.wait_for("First this.");
     terminal.wait_for("writing");
     terminal.type_keys("\x03");
@@ -99,17 +100,20 @@ fn a_cancelled_turn() {
 #[test]
 fn a_message_from_the_background_while_typing() {
     let home = home();
-    let slow = Reply::text("Borut knows every boat.").after(std::time::Duration::from_secs(2));
-    let provider = ScriptedProvider::start([Reply::text("Noted."), slow]);
+    let provider = ScriptedProvider::start([Reply::text("Noted."), Reply::text("Borut knows every boat.")]);
     home.memoir(["-p", "The harbour master of Piran is called Borut, he knows every boat."])
         .provider(&provider)
         .succeed();
     home.memoir(["config", "set", "summarizer.model", "gpt-5-mini"]).succeed();
     home.memoir(["config", "set", "workers.conversation_summarizer", "off"]).succeed();
+    // The background has nothing to report before the first half is typed.
+    provider.hold();
     let terminal = open(&home, &provider, (16, 80), &["-v"]);
     terminal.type_keys("half a sentence that is be");
     terminal.wait_for("> half a sentence that is be");
-    terminal.wait_for("exchange_summarizer: ");
+    provider.release();
+    terminal.wait_for("exchange_summarizer: exchange 1 done");
+    terminal.wait_for("embedding_generator: exchange 1 done");
     terminal.type_keys("ing typed");
     terminal.wait_for("> half a sentence that is being typed");
     assert_snapshot!(terminal.picture());
@@ -156,17 +160,17 @@ fn a_window_that_is_made_narrower_and_wider() {
     let provider = ScriptedProvider::start([Reply::text(&long), Reply::text(&long), Reply::text(&long)]);
     let terminal = open(&home, &provider, (24, 80), &[]);
     terminal.resize(24, 50);
-    terminal.type_keys("first\r");
+    terminal.submit("first");
     terminal.wait_for("next one begins.");
     terminal.wait_for_prompt();
     let narrow = terminal.picture();
     let mut answer = narrow.lines().filter(|line| line.contains("words") || line.contains("begins"));
     assert!(answer.all(|line| line.chars().count() < 50), "{narrow}");
     terminal.resize(24, 100);
-    terminal.type_keys("/clear\r");
+    terminal.submit("/clear");
     terminal.wait_until("an empty screen", |screen| !screen.contains("first"));
     terminal.wait_for_prompt();
-    terminal.type_keys("second\r");
+    terminal.submit("second");
     terminal.wait_for("begins.");
     terminal.wait_for_prompt();
     assert_snapshot!(terminal.picture());
@@ -205,8 +209,11 @@ fn tab_proposes_and_completes() {
     assert!(terminal.picture().contains("@README.md goes along (18 characters)."));
     // What was attached is forgotten with its line.
     home.memoir(["memory", "forget", "--exchange", "2", "--yes"]).succeed();
-    assert!(home.rows("command_history").iter().all(|row| !row.contains("README")));
-    terminal.type_keys("!echo $((6 * 7)) answers\r");
+    let next = open(&home, &provider, (20, 90), &[]);
+    next.type_keys("\x1b[A");
+    next.wait_for("> /resume 1");
+    drop(next);
+    terminal.submit("!echo $((6 * 7)) answers");
     terminal.wait_for("42 answers");
     terminal.wait_for_prompt();
     assert_eq!(provider.requests().len(), 2, "a command of the user's is not sent");

@@ -22,7 +22,7 @@ fn settings_come_from_the_nearest_place() {
     is("rag.token_budget", "1500", "user");
     let terminal = Terminal::open(&home, None, (24, 80), &[]);
     terminal.wait_for_prompt();
-    terminal.type_keys("/rag set token_budget 1200\r");
+    terminal.submit("/rag set token_budget 1200");
     terminal.wait_for("rag.token_budget is 1200 from now on.");
     is("rag.token_budget", "1200", "program");
     home.memoir(["config", "set", "rag.token_budget", "900", "--project"]).succeed();
@@ -152,12 +152,12 @@ fn histories_of_other_programs_are_brought_in_once() {
         let dry = home.memoir(["import", format, &fixture(file), "--dry-run"]).succeed();
         assert!(dry.contains("would be added"), "{dry}");
         let first = home.memoir(["import", format, &fixture(file)]).succeed();
-        let rows = home.rows("messages").len();
-        assert!(rows > 0 && first.starts_with(&format!("{rows} messages in ")), "{format}: {first}");
-        let dump = home.dump();
+        let count = home.messages().len();
+        assert!(count > 0 && first.starts_with(&format!("{count} messages in ")), "{format}: {first}");
+        let before = home.snapshot();
         let again = home.memoir(["import", format, &fixture(file)]).succeed();
         assert!(again.starts_with("0 messages in 0 conversations added;"), "{format}: {again}");
-        assert_eq!(home.dump(), dump, "{format}");
+        assert_eq!(home.snapshot(), before, "{format}");
     }
     let home = home();
     let other = home.memoir(["import", "claude", &fixture("chatgpt.json")]).fail(1);
@@ -183,10 +183,10 @@ fn the_first_start_shows_what_was_found_and_brings_it_in() {
     terminal.wait_for("Found on this machine: 1 session of Claude Code. /import claude-code brings that in.");
     terminal.wait_for("memoir demo opens a sample memory");
     terminal.wait_for_prompt();
-    terminal.type_keys("/import\r");
+    terminal.submit("/import");
     terminal.wait_for("1 session of Claude Code: import claude-code brings them in.");
     terminal.wait_for_prompt();
-    terminal.type_keys("/import claude-code\r");
+    terminal.submit("/import claude-code");
     terminal.wait_for("added; 0 conversations were here already.");
     terminal.wait_for_prompt();
     drop(terminal);
@@ -207,11 +207,11 @@ fn the_demo_answers_from_its_sample_and_leaves_nothing_behind() {
     let mut terminal = Terminal::open(&home, Some(&provider), (24, 100), &["demo"]);
     terminal.wait_for("three months of a made-up project");
     terminal.wait_for_prompt();
-    terminal.type_keys("Why did we give up the slow long-range radio mode?\r");
+    terminal.submit("Why did we give up the slow long-range radio mode?");
     terminal.wait_for("Because of the duty cycle.");
     assert!(provider.requests()[0].body.to_string().contains("Related Past Conversations"));
     terminal.wait_for_prompt();
-    terminal.type_keys("/exit\r");
+    terminal.submit("/exit");
     assert_eq!(terminal.wait_for_exit(), 0);
     assert!(!home.database().exists());
 }

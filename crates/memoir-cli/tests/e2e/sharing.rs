@@ -20,14 +20,15 @@ fn two_processes_writing_at_once_lose_nothing() {
             });
         }
     });
-    let exchanges = home.rows("exchanges");
+    let exchanges = home.exchanges();
     assert_eq!(exchanges.len(), 2 * EACH);
     for writer in ["left", "right"] {
         for number in 0..EACH {
-            let prompt = format!("'{writer} {number}'");
-            assert_eq!(exchanges.iter().filter(|row| row.contains(&prompt)).count(), 1, "{prompt}");
+            let prompt = format!("{writer} {number}");
+            let count = exchanges.iter().filter(|exchange| exchange.user_message == prompt).count();
+            assert_eq!(count, 1, "{prompt}");
         }
     }
-    assert_eq!(home.rows("messages").len(), 4 * EACH);
-    assert_eq!(home.rows("command_history").len(), 2 * EACH);
+    assert!(exchanges.iter().all(|exchange| exchange.messages.len() == 2), "{exchanges:?}");
+    assert_eq!(home.count("command_history"), 2 * EACH as u64);
 }

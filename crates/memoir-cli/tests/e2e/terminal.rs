@@ -22,55 +22,55 @@ fn a_talk_is_typed_answered_and_remembered() {
     ]);
     let mut terminal = open(&home, Some(&provider));
     terminal.wait_for("openai/gpt-5.6-luna (OPENAI_API_KEY is set)");
-    terminal.type_keys("I am Ada\r");
+    terminal.submit("I am Ada");
     terminal.wait_for("Hello, Ada.");
     let screen = terminal.wait_for("1000 in · 4 out");
     assert!(!screen.contains("thinking"), "the spinner left something behind:\n{screen}");
     terminal.wait_for_prompt();
-    terminal.type_keys("Who am I?\r");
+    terminal.submit("Who am I?");
     terminal.wait_for("You are Ada.");
     terminal.wait_for_prompt();
     assert!(provider.requests()[1].messages().iter().any(|(_, text)| text == "Hello, Ada."));
 
-    terminal.type_keys("/new\r");
+    terminal.submit("/new");
     terminal.wait_for("A new conversation.");
     terminal.wait_for_prompt();
-    terminal.type_keys("Hi\r");
+    terminal.submit("Hi");
     terminal.wait_for("Nice to meet you.");
     terminal.wait_for_prompt();
     assert!(provider.requests()[2].messages().iter().all(|(_, text)| !text.contains("Ada")));
 
-    terminal.type_keys("/exit\r");
+    terminal.submit("/exit");
     assert_eq!(terminal.wait_for_exit(), 0);
-    assert_eq!(home.rows("conversations").len(), 2);
+    assert_eq!(home.conversations().len(), 2);
 }
 
 #[test]
 fn commands_answer_and_unknown_ones_say_where_to_look() {
     let home = home();
     let terminal = open(&home, None);
-    terminal.type_keys("/help\r");
+    terminal.submit("/help");
     let screen = terminal.wait_for("/help 2              Show more commands;");
     for command in ["/help", "/new", "/history [N]", "/resume", "/retry", "/memory"] {
         assert!(screen.contains(command), "{command} is missing:\n{screen}");
     }
     terminal.wait_for_prompt();
-    terminal.type_keys("/help 2\r");
+    terminal.submit("/help 2");
     let screen = terminal.wait_for("Leave; Ctrl-D does the same.");
     for command in ["/tools", "/version", "/exit"] {
         assert!(screen.contains(command), "{command} is missing:\n{screen}");
     }
     terminal.wait_for_prompt();
-    terminal.type_keys("/frob\r");
+    terminal.submit("/frob");
     terminal.wait_for("there is no command /frob. /help lists them all.");
     terminal.wait_for_prompt();
-    terminal.type_keys("/tools\r");
+    terminal.submit("/tools");
     terminal.wait_for("Search everything that was said in earlier conversations");
     terminal.wait_for_prompt();
-    terminal.type_keys("/vers\r");
+    terminal.submit("/vers");
     terminal.wait_for("memoir 0.1.0 (schema ");
     terminal.wait_for_prompt();
-    terminal.type_keys("/info\r");
+    terminal.submit("/info");
     terminal.wait_for("memoir/recall (no key is set and no local server");
     terminal.wait_for("command_history: ");
 }
@@ -80,10 +80,10 @@ fn history_shows_the_talk_and_earlier_lines_come_back_in_the_next_run() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::text("Forty-two."), Reply::text("Forty-two again.")]);
     let mut terminal = open(&home, Some(&provider));
-    terminal.type_keys("What is the answer?\r");
+    terminal.submit("What is the answer?");
     terminal.wait_for("Forty-two.");
     terminal.wait_for_prompt();
-    terminal.type_keys("/history\r");
+    terminal.submit("/history");
     terminal.wait_until("the exchange with its date", |screen| {
         screen.contains("[1] 20") && screen.matches("What is the answer?").count() >= 2
     });
@@ -105,7 +105,7 @@ fn ctrl_c_cancels_a_turn_and_the_up_arrow_brings_it_back() {
     let provider =
         ScriptedProvider::start([Reply::text("Let me ").then_silence(), Reply::text("Here you are.")]);
     let mut terminal = open(&home, Some(&provider));
-    terminal.type_keys("Tell me\r");
+    terminal.submit("Tell me");
     terminal.wait_for("writing");
     terminal.type_keys("\x03");
     let screen = terminal.wait_for("Cancelled; nothing was stored.");
@@ -129,7 +129,7 @@ fn ctrl_c_cancels_a_turn_and_the_up_arrow_brings_it_back() {
     terminal.wait_for_prompt();
     terminal.type_keys("\x03");
     assert_eq!(terminal.wait_for_exit(), 0);
-    assert_eq!(home.rows("exchanges").len(), 1);
+    assert_eq!(home.exchanges().len(), 1);
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn ctrl_c_in_a_history_search_only_ends_the_search() {
     terminal.type_keys("\x03");
     terminal.wait_for("Ctrl-C again leaves.");
     terminal.wait_for_prompt();
-    terminal.type_keys("/version\r");
+    terminal.submit("/version");
     terminal.wait_for("memoir 0.1.0");
 }
 
@@ -165,7 +165,7 @@ fn an_escape_sequence_from_a_model_does_nothing() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::text("before\u{1b}[2Jafter")]);
     let terminal = open(&home, Some(&provider));
-    terminal.type_keys("Hi\r");
+    terminal.submit("Hi");
     let screen = terminal.wait_for("before[2Jafter");
     assert!(screen.contains("Memoir 0.1.0"), "the screen was cleared:\n{screen}");
 }
@@ -185,7 +185,7 @@ fn a_conversation_is_picked_from_a_list() {
     terminal.type_keys("\r");
     terminal.wait_for("Going on with conversation 1.");
     terminal.wait_for_prompt();
-    terminal.type_keys("more\r");
+    terminal.submit("more");
     terminal.wait_for("three");
     assert!(provider.requests()[2].messages().iter().any(|(_, text)| text == "about tea"));
 }
@@ -195,9 +195,9 @@ fn a_failed_turn_says_why_and_the_talk_goes_on() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::status(400, "no such thing"), Reply::text("Back again.")]);
     let terminal = open(&home, Some(&provider));
-    terminal.type_keys("Hello?\r");
+    terminal.submit("Hello?");
     terminal.wait_for("no such thing. Begin a new conversation, or try another model.");
     terminal.wait_for_prompt();
-    terminal.type_keys("Hello again\r");
+    terminal.submit("Hello again");
     terminal.wait_for("Back again.");
 }

@@ -75,9 +75,12 @@ pub(super) fn text_of(content: &Value) -> String {
 
 /// Everything that gives power: what is always in context, what is allowed, what runs by itself, and the config.
 pub(super) fn powers(home: &Home) -> Vec<String> {
-    let mut dump = home.dump();
-    let tables = ["core_memory", "core_memory_changes", "approval_rules", "settings", "tasks"];
-    let mut powers: Vec<String> = tables.iter().flat_map(|table| dump.remove(*table).unwrap()).collect();
+    let counts = home.counts();
+    let rights = ["core_memory_changes", "approval_rules", "settings", "tasks"];
+    let mut powers: Vec<String> = rights.iter().map(|kind| format!("{kind}: {}", counts[*kind])).collect();
+    for command in [["memory", "list"], ["config", "list"], ["schedule", "list"]] {
+        powers.push(home.memoir(command.iter().chain(&["--json"])).succeed());
+    }
     powers.push(fs::read_to_string(home.memoir_home().join("config.toml")).unwrap_or_default());
     powers
 }

@@ -1,13 +1,14 @@
 //! What must hold in a memory, whatever happened to who wrote it.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
 };
 
 use sqlx::{Connection as _, SqliteConnection};
 
-use super::{Exchanges, Said};
+use super::block_on;
+use crate::torture::{Exchanges, Said};
 
 /// Questions whose answer must be nothing, and what it means if it is not.
 const NEVER: [(&str, &str); 19] = [
@@ -149,6 +150,8 @@ pub struct Seen {
     pub exchanges: Exchanges,
     /// Every document: the file that it is in, and its text.
     pub documents: BTreeMap<String, String>,
+    /// The kinds of data whose index was packed into segments.
+    pub segments: BTreeSet<String>,
 }
 
 /// Looks at the memory at `path`; there is nothing in one that is not there.
@@ -160,8 +163,7 @@ pub fn look_at(path: &Path) -> Seen {
     }
     let folder = tempfile::TempDir::new().unwrap();
     let copy = copy_of(path, folder.path());
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
+    block_on(async {
         // The copy need not outlive anything.
         let options = sqlx::sqlite::SqliteConnectOptions::new()
             .filename(&copy)
@@ -219,6 +221,12 @@ async fn see(connection: &mut SqliteConnection) -> Seen {
     match documents {
         Ok(rows) => seen.documents = rows.into_iter().collect(),
         Err(error) => seen.faults.push(format!("documents that cannot be read: {error}")),
+    }
+    let segments: Result<Vec<String>, _> =
+        sqlx::query_scalar("SELECT DISTINCT kind FROM _index_segments").fetch_all(&mut *connection).await;
+    match segments {
+        Ok(kinds) => seen.segments = kinds.into_iter().collect(),
+        Err(error) => seen.faults.push(format!("segments that cannot be read: {error}")),
     }
     for (statement, meaning) in COMPARED {
         if let Err(error) = sqlx::query(statement).execute(&mut *connection).await {

@@ -11,16 +11,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use async_trait::async_trait;
 use memoir_agent::{Agent, CurrentConversation};
-use memoir_core::{ConversationId, ConversationTarget, SystemClock, TimeZone, Usage, Usd, count_tokens};
+use memoir_core::{ConversationId, ConversationTarget, SystemClock, TimeZone, count_tokens};
 use memoir_embed::LocalEmbedder;
-use memoir_models::{ChatModel, ChatRequest, ChatStream, ModelError, ModelLimits};
+use memoir_models::ModelLimits;
 use memoir_recall::Recall;
 use memoir_store::{
     Exchanges as _, contract,
     sqlite::{SqliteStore, fill},
 };
+use memoir_testkit::fakes::FakeModel;
 use memoir_tools::ToolContext;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -30,28 +30,6 @@ const PROMPTS: u64 = 40;
 
 /// The first few prompts fill what is kept in memory.
 const WARM_UP: u64 = 5;
-
-/// A model that is never asked.
-struct Silent;
-
-#[async_trait]
-impl ChatModel for Silent {
-    fn name(&self) -> &str {
-        "bench/silent"
-    }
-
-    async fn stream(&self, _request: ChatRequest) -> Result<ChatStream, ModelError> {
-        Err(ModelError::Empty)
-    }
-
-    fn cost(&self, _usage: &Usage) -> Option<Usd> {
-        None
-    }
-
-    async fn limits(&self) -> ModelLimits {
-        ModelLimits { context: Some(200_000), ..ModelLimits::default() }
-    }
-}
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
@@ -76,7 +54,10 @@ async fn measure(directory: &Path, messages: i64) {
     let conversation = long_conversation(&store).await;
     let recall =
         Recall::new(Arc::new(store.clone()), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
-    let agent = Agent::new(Arc::new(Silent), ToolContext::new(directory, &[], recall).unwrap());
+    // It is never asked.
+    let limits = ModelLimits { context: Some(200_000), ..ModelLimits::default() };
+    let model = FakeModel::hanging().with_limits(limits);
+    let agent = Agent::new(Arc::new(model), ToolContext::new(directory, &[], recall).unwrap());
     let mut forgetful = agent.clone();
     forgetful.recall = None;
     let mut elsewhere_only = agent.clone();

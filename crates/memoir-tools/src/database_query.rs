@@ -121,6 +121,6 @@ mod tests {
         let endless = format!("{numbers}) SELECT count(*) FROM n");
         let error = bench.context.store.query(&endless, limits).await.unwrap_err().to_string();
         assert_eq!(error, "it took longer than 0.1 s");
-        assert!(bench.context.store.query("SELECT 1", limits).await.is_ok(), "the next is answered");
+        assert!(bench.context.store.query("SELECT 1", LIMITS).await.is_ok(), "the next is answered");
     }
 }

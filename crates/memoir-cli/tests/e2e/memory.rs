@@ -104,7 +104,8 @@ fn costs_and_usage_are_kept_per_call() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::text("ok").usage(1200, 34, 1000)]);
     home.memoir(["-p", "count me"]).provider(&provider).succeed();
-    let [cost] = home.costs().try_into().unwrap();
+    let costs = home.costs();
+    let [cost] = costs.as_slice() else { panic!("{costs:?}") };
     assert_eq!((cost.purpose.as_str(), cost.model.as_str()), ("chat", "openai/gpt-5.6-luna"));
     let usage = |kind: &str| cost.usage[&format!("{kind}_tokens")];
     assert_eq!((usage("input"), usage("output"), usage("cached")), (1200, 34, 1000));

@@ -27,7 +27,8 @@ fn a_tool_runs_and_its_result_goes_back() {
     assert_eq!((&result["tool_call_id"], &result["content"]), (&json!("call_1"), &json!("buy milk")));
 
     // Kept, in order and paired; but not sent again.
-    let [_, call, result, _] = home.messages().try_into().unwrap();
+    let messages = home.messages();
+    let [_, call, result, _] = messages.as_slice() else { panic!("{messages:?}") };
     assert_eq!((call.role.as_str(), call.tool_calls[0].name.as_str()), ("assistant", "file_read"));
     assert_eq!((result.role.as_str(), result.text.as_str()), ("tool", "buy milk"));
     let answers = (result.call_id.as_deref(), result.tool_name.as_deref());

@@ -139,6 +139,7 @@ fn what_has_not_changed_is_not_read_again() {
     let requests = provider.other_requests();
     let embedded: Vec<&str> = requests[before..]
         .iter()
+        .filter(|request| request.path.ends_with("/embeddings"))
         .flat_map(|request| request.body["input"].as_array().unwrap())
         .map(|text| text.as_str().unwrap())
         .collect();

@@ -11,14 +11,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use async_trait::async_trait;
 use memoir_agent::{Agent, AgentState, CurrentConversation};
-use memoir_core::{ConversationId, ConversationTarget, SystemClock, TimeZone, Usage, Usd, count_tokens};
+use memoir_core::{ConversationId, ConversationTarget, SystemClock, TimeZone, count_tokens};
 use memoir_embed::LocalEmbedder;
-use memoir_models::{ChatModel, ChatRequest, ChatStream, ModelError, ModelLimits};
+use memoir_models::{ChatModel, ModelLimits};
 use memoir_recall::Recall;
 use memoir_store::{Exchanges as _, contract};
 use memoir_store_sqlite::{SqliteStore, fill};
+use memoir_testkit::fakes::FakeModel;
 use memoir_tools::ToolContext;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -28,28 +28,6 @@ const PROMPTS: u64 = 40;
 
 /// The first few prompts fill what is kept in memory.
 const WARM_UP: u64 = 5;
-
-/// A model that is never asked.
-struct Silent;
-
-#[async_trait]
-impl ChatModel for Silent {
-    fn name(&self) -> &str {
-        "bench/silent"
-    }
-
-    async fn stream(&self, _request: ChatRequest) -> Result<ChatStream, ModelError> {
-        Err(ModelError::Empty)
-    }
-
-    fn cost(&self, _usage: &Usage) -> Option<Usd> {
-        None
-    }
-
-    async fn limits(&self) -> ModelLimits {
-        ModelLimits { context: Some(200_000), ..ModelLimits::default() }
-    }
-}
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
@@ -74,9 +52,13 @@ async fn measure(directory: &Path, messages: i64) {
     let conversation = long_conversation(&store).await;
     let recall =
         Recall::new(Arc::new(store.clone()), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
+    // It is never asked.
+    let limits = ModelLimits { context: Some(200_000), ..ModelLimits::default() };
+    let model = FakeModel::hanging().with_limits(limits);
+    let model: Arc<dyn ChatModel> = Arc::new(model);
     let agent = Arc::new(Agent::new(ToolContext::new(directory, &[], recall.clone()).unwrap()));
     let conversation = CurrentConversation::resume(&store, conversation, "/p").await.unwrap();
-    let session = || AgentState::new(Arc::new(Silent), recall.clone(), conversation.clone());
+    let session = || AgentState::new(Arc::clone(&model), recall.clone(), conversation.clone());
     let mut forgetful = session();
     forgetful.recall.settings.enabled = false;
     let mut elsewhere_only = session();

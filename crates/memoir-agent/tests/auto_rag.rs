@@ -2,67 +2,44 @@
 
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use futures::StreamExt as _;
 use memoir_agent::{Agent, AgentState, ContextReport, CurrentConversation, Layer, TurnEvent};
 use memoir_core::{SystemClock, TimeZone, Usage, Usd, count_tokens};
 use memoir_embed::LocalEmbedder;
-use memoir_models::{
-    ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatStream, EmbedTask, Embedder, Embeddings, Finish,
-    ModelError, ModelLimits, StopReason,
-};
+use memoir_models::{ChatMessage, ChatRequest, EmbedTask, Embedder, Embeddings, ModelError, ModelLimits};
 use memoir_recall::Recall;
 use memoir_store::{Exchanges as _, contract};
 use memoir_store_sqlite::SqliteStore;
+use memoir_testkit::fakes::{FakeModel, FakeReply};
 use memoir_tools::ToolContext;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-/// A model that keeps what it was sent, and refuses what is larger than it says.
-struct Recorder {
-    refuses_above: usize,
-    sent: Arc<Mutex<Vec<usize>>>,
+/// Returns the size of a request without its tools.
+fn size(request: &ChatRequest) -> usize {
+    let texts = request.messages.iter().map(|message| match message {
+        ChatMessage::User(text) | ChatMessage::Assistant { text, .. } => count_tokens(text),
+        ChatMessage::ToolResults(_) => 0,
+    });
+    texts.sum::<usize>() + count_tokens(&request.system)
 }
 
-#[async_trait]
-impl ChatModel for Recorder {
-    fn name(&self) -> &str {
-        "test/recorder"
-    }
-
-    async fn stream(&self, request: ChatRequest) -> Result<ChatStream, ModelError> {
-        let texts = request.messages.iter().map(|message| match message {
-            ChatMessage::User(text) | ChatMessage::Assistant { text, .. } => count_tokens(text),
-            ChatMessage::ToolResults(_) => 0,
-        });
-        let size = texts.sum::<usize>() + count_tokens(&request.system);
-        self.sent.lock().unwrap().push(size);
-        if size > self.refuses_above {
-            return Err(ModelError::ContextTooLong { message: "too long".into() });
-        }
-        let end = ChatEvent::End(Finish { reason: StopReason::Done, replay: None });
-        Ok(futures::stream::iter([ChatEvent::Text("ok".into()), end].map(Ok)).boxed())
-    }
-
-    fn cost(&self, _usage: &Usage) -> Option<Usd> {
-        Some(Usd::ZERO)
-    }
-
-    async fn limits(&self) -> ModelLimits {
-        ModelLimits { context: Some(200_000), ..ModelLimits::default() }
-    }
+/// A model that refuses what is larger than this.
+fn refuse_above(limit: usize) -> FakeModel {
+    let model = FakeModel::new(move |request| match size(request) {
+        size if size > limit => FakeReply::Error(ModelError::ContextTooLong { message: "too long".into() }),
+        _ => FakeReply::Text("ok".into()),
+    });
+    model.with_limits(ModelLimits { context: Some(200_000), ..ModelLimits::default() })
 }
 
 struct Fixture {
     _directory: TempDir,
     agent: Arc<Agent>,
     state: AgentState,
-    sent: Arc<Mutex<Vec<usize>>>,
+    model: Arc<FakeModel>,
 }
 
 const FACT: &str = "The spare key is under the blue flower pot next to the door.";
@@ -92,12 +69,11 @@ async fn fixture(embedder: Arc<dyn Embedder>, refuses_above: usize) -> Fixture {
     }
     let conversation = CurrentConversation::resume(&store, id.unwrap(), "/p").await.unwrap();
     let recall = Recall::new(Arc::new(store), embedder, Arc::new(SystemClock), TimeZone::UTC);
-    let sent = Arc::new(Mutex::new(Vec::new()));
-    let model = Recorder { refuses_above, sent: Arc::clone(&sent) };
-    let agent = Arc::new(Agent::new(ToolContext::new(directory.path(), &[], recall.clone()).unwrap()));
-    let mut state = AgentState::new(Arc::new(model), recall, conversation);
+    let model = Arc::new(refuse_above(refuses_above));
+    let tool_context = ToolContext::new(directory.path(), &[], recall.clone()).unwrap();
+    let mut state = AgentState::new(Arc::clone(&model) as _, recall, conversation);
     state.tools = Arc::new(memoir_tools::ToolSet::new(Vec::new()));
-    Fixture { _directory: directory, agent, state, sent }
+    Fixture { _directory: directory, agent: Arc::new(Agent::new(tool_context)), state, model }
 }
 
 fn layer(report: &ContextReport, wanted: Layer) -> u64 {
@@ -155,8 +131,7 @@ impl Embedder for Asleep {
     }
 
     async fn embed(&self, _texts: &[String], _task: EmbedTask) -> Result<Embeddings, ModelError> {
-        tokio::time::sleep(Duration::from_secs(3600)).await;
-        Err(ModelError::Empty)
+        std::future::pending().await
     }
 }
 
@@ -183,7 +158,7 @@ async fn a_refusal_is_learned_from() {
         let turn = fixture.agent.run_turn(&mut fixture.state, QUESTION, &mut observer, &cancel);
         turn.await.unwrap();
     }
-    let sent = fixture.sent.lock().unwrap().clone();
+    let sent: Vec<usize> = fixture.model.requests().iter().map(size).collect();
     let answered = sent.iter().position(|size| *size <= 900).unwrap();
     assert_eq!(answered, 1, "it is asked once more: {sent:?}");
     assert!(sent[2] < sent[0], "less is sent from the start than was refused: {sent:?}");

@@ -2,22 +2,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use async_trait::async_trait;
-use futures::StreamExt as _;
 use memoir_agent::{Agent, AgentState, ContextSettings, CurrentConversation, Placement, TurnEvent};
 use memoir_core::{
     ChangedBy, ConversationId, CoreBlock, CoreChange, CoreEntry, Digest, SystemClock, TimeZone, Timestamp,
-    Usage, Usd, count_tokens,
+    count_tokens,
 };
 use memoir_embed::LocalEmbedder;
-use memoir_models::{
-    ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatStream, Finish, ModelError, ModelLimits, StopReason,
-};
+use memoir_models::{ChatMessage, ChatRequest, ModelLimits};
 use memoir_recall::Recall;
 use memoir_store::{CoreMemory as _, Digests as _, Exchanges as _, contract};
 use memoir_store_sqlite::SqliteStore;
+use memoir_testkit::fakes::FakeModel;
 use memoir_tools::ToolContext;
 use proptest::{
     prelude::*,
@@ -25,33 +22,6 @@ use proptest::{
 };
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
-
-/// A model that keeps what it was sent.
-struct Recorder {
-    limits: ModelLimits,
-    sent: Arc<Mutex<Vec<ChatRequest>>>,
-}
-
-#[async_trait]
-impl ChatModel for Recorder {
-    fn name(&self) -> &str {
-        "test/recorder"
-    }
-
-    async fn stream(&self, request: ChatRequest) -> Result<ChatStream, ModelError> {
-        self.sent.lock().unwrap().push(request);
-        let end = ChatEvent::End(Finish { reason: StopReason::Done, replay: None });
-        Ok(futures::stream::iter([ChatEvent::Text("ok".into()), end].map(Ok)).boxed())
-    }
-
-    fn cost(&self, _usage: &Usage) -> Option<Usd> {
-        Some(Usd::ZERO)
-    }
-
-    async fn limits(&self) -> ModelLimits {
-        self.limits
-    }
-}
 
 #[derive(Debug, Clone)]
 struct Case {
@@ -154,7 +124,6 @@ async fn requests(
         conversation = Some(committed.conversation_id);
         target = committed.to_target();
     }
-    let sent = Arc::new(Mutex::new(Vec::new()));
     let limits = ModelLimits { context: case.context, ..ModelLimits::default() };
     let mut recall =
         Recall::new(Arc::new(store.clone()), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
@@ -166,8 +135,8 @@ async fn requests(
         Some(id) => CurrentConversation::resume(&store, id, "/p").await.unwrap(),
         None => CurrentConversation::begin("/p"),
     };
-    let model = Arc::new(Recorder { limits, sent: Arc::clone(&sent) });
-    let mut state = AgentState::new(model, recall, current);
+    let model = Arc::new(FakeModel::saying("ok").with_limits(limits));
+    let mut state = AgentState::new(Arc::clone(&model) as _, recall, current);
     state.context = case.settings.clone();
     let mut observer = |_: TurnEvent| {};
     agent.run_turn(&mut state, &prompt(case), &mut observer, &CancellationToken::new()).await.unwrap();
@@ -177,8 +146,7 @@ async fn requests(
     };
     let next = "what about the boiler in Lisbon?";
     agent.run_turn(&mut state, next, &mut observer, &CancellationToken::new()).await.unwrap();
-    let sent = std::mem::take(&mut *sent.lock().unwrap());
-    (store, conversation, sent, digest)
+    (store, conversation, model.requests(), digest)
 }
 
 /// A prompt with slips in it.

@@ -2,74 +2,36 @@
 
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
-use std::{
-    panic::AssertUnwindSafe,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use async_trait::async_trait;
-use futures::{FutureExt as _, StreamExt as _};
+use futures::FutureExt as _;
 use memoir_agent::{Agent, AgentState, CurrentConversation, TurnError, TurnEvent, TurnReport};
-use memoir_core::{SystemClock, TimeZone, ToolCall, ToolSpec, Usage, Usd};
+use memoir_core::{SystemClock, TimeZone, ToolCall, ToolSpec};
 use memoir_embed::LocalEmbedder;
-use memoir_models::{ChatEvent, ChatModel, ChatRequest, ChatStream, Finish, ModelError, StopReason};
+use memoir_models::{ChatMessage, ChatRequest};
 use memoir_recall::Recall;
 use memoir_store::Inspect as _;
 use memoir_store_sqlite::SqliteStore;
+use memoir_testkit::fakes::{FakeModel, FakeReply};
 use memoir_tools::{Tool, ToolContext, ToolError, ToolOutput, ToolSet};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 /// Asks for its one tool, then says what that gave.
-struct AskOnce;
-
-fn reply(event: ChatEvent) -> ChatStream {
-    let end = ChatEvent::End(Finish { reason: StopReason::Done, replay: None });
-    futures::stream::iter([Ok(event), Ok(ChatEvent::Usage(Usage::default())), Ok(end)]).boxed()
-}
-
-#[async_trait]
-impl ChatModel for AskOnce {
-    fn name(&self) -> &str {
-        "test/ask-once"
-    }
-
-    async fn stream(&self, request: ChatRequest) -> Result<ChatStream, ModelError> {
-        Ok(reply(match request.messages.last() {
-            Some(memoir_models::ChatMessage::ToolResults(results)) => {
-                ChatEvent::Text(results[0].text.clone())
-            }
-            _ => ChatEvent::ToolCall(ToolCall { id: "1".into(), name: "bomb".into(), arguments: json!({}) }),
-        }))
-    }
-
-    fn cost(&self, _usage: &Usage) -> Option<Usd> {
-        Some(Usd::ZERO)
+fn ask_once(request: &ChatRequest) -> FakeReply {
+    match request.messages.last() {
+        Some(ChatMessage::ToolResults(results)) => FakeReply::Text(results[0].text.clone()),
+        _ => FakeReply::ToolCall(ToolCall { id: "1".into(), name: "bomb".into(), arguments: json!({}) }),
     }
 }
 
-/// Panics after a round of tools.
-struct Collapsing(AtomicUsize);
-
-#[async_trait]
-impl ChatModel for Collapsing {
-    fn name(&self) -> &str {
-        "test/collapsing"
-    }
-
-    async fn stream(&self, request: ChatRequest) -> Result<ChatStream, ModelError> {
-        match self.0.fetch_add(1, Ordering::Relaxed) {
-            0 => AskOnce.stream(request).await,
-            _ => panic!("the model's client has a bug"),
-        }
-    }
-
-    fn cost(&self, _usage: &Usage) -> Option<Usd> {
-        Some(Usd::ZERO)
+/// Asks for its one tool, and panics after that.
+fn collapse(request: &ChatRequest) -> FakeReply {
+    match ask_once(request) {
+        FakeReply::ToolCall(call) => FakeReply::ToolCall(call),
+        _ => panic!("the model's client has a bug"),
     }
 }
 
@@ -88,7 +50,7 @@ impl Tool for Bomb {
 
 async fn turn(
     directory: &TempDir,
-    model: impl ChatModel + 'static,
+    script: fn(&ChatRequest) -> FakeReply,
 ) -> (SqliteStore, Result<TurnReport, TurnError>) {
     let store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
     let mut recall =
@@ -96,7 +58,8 @@ async fn turn(
     recall.settings.enabled = false;
     let tool_context = ToolContext::new(directory.path(), &[], recall.clone()).unwrap();
     let agent = Arc::new(Agent::new(tool_context));
-    let mut state = AgentState::new(Arc::new(model), recall, CurrentConversation::begin("/test"));
+    let model = Arc::new(FakeModel::new(script));
+    let mut state = AgentState::new(model, recall, CurrentConversation::begin("/test"));
     state.tools = Arc::new(ToolSet::new(vec![Arc::new(Bomb)]));
     let mut observer = |_: TurnEvent| {};
     let result = agent.run_turn(&mut state, "Go", &mut observer, &CancellationToken::new()).await;
@@ -106,14 +69,14 @@ async fn turn(
 #[tokio::test]
 async fn a_tool_that_panics_is_told_to_the_model() {
     let directory = TempDir::new().unwrap();
-    let (_, result) = turn(&directory, AskOnce).await;
+    let (_, result) = turn(&directory, ask_once).await;
     assert_eq!(result.unwrap().text, "error: the tool crashed");
 }
 
 #[tokio::test]
 async fn a_panic_in_the_middle_of_a_turn_leaves_nothing() {
     let directory = TempDir::new().unwrap();
-    let running = turn(&directory, Collapsing(AtomicUsize::new(0)));
+    let running = turn(&directory, collapse);
     assert!(AssertUnwindSafe(running).catch_unwind().await.is_err());
     let store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
     assert!(store.tables().await.unwrap().iter().all(|table| table.rows == 0));

@@ -1,6 +1,7 @@
 //! `memoir doctor`: whether everything is as it should be, and what to do where it is not.
 
 use std::{
+    collections::BTreeMap,
     io::{IsTerminal as _, Write as _, stdout},
     path::Path,
     sync::Arc,
@@ -37,6 +38,9 @@ struct Finding {
     said: String,
     /// What to do.
     advice: Option<String>,
+    /// Number of stored records by kind, for JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counts: Option<BTreeMap<String, u64>>,
 }
 
 #[derive(Default)]
@@ -44,15 +48,17 @@ struct Findings(Vec<Finding>);
 
 impl Findings {
     fn good(&mut self, what: &'static str, said: impl Into<String>) {
-        self.0.push(Finding { what, state: State::Good, said: said.into(), advice: None });
+        self.0.push(Finding { what, state: State::Good, said: said.into(), advice: None, counts: None });
     }
 
     fn note(&mut self, what: &'static str, said: impl Into<String>, advice: impl Into<String>) {
-        self.0.push(Finding { what, state: State::Note, said: said.into(), advice: Some(advice.into()) });
+        let advice = Some(advice.into());
+        self.0.push(Finding { what, state: State::Note, said: said.into(), advice, counts: None });
     }
 
     fn bad(&mut self, what: &'static str, said: impl Into<String>, advice: impl Into<String>) {
-        self.0.push(Finding { what, state: State::Bad, said: said.into(), advice: Some(advice.into()) });
+        let advice = Some(advice.into());
+        self.0.push(Finding { what, state: State::Bad, said: said.into(), advice, counts: None });
     }
 
     fn failed(&mut self, what: &'static str, failure: &Failure) {
@@ -208,7 +214,8 @@ async fn memory(home: &Home, findings: &mut Findings) -> Option<Arc<dyn Store>> 
         Ok(faults) if faults.is_empty() => {
             let size = std::fs::metadata(&path).map_or(0, |file| file.len());
             let said = format!("sound, schema {}, {}", store.schema_version(), indicatif::HumanBytes(size));
-            findings.good("memory", said);
+            let counts = count_records(store.as_ref()).await;
+            findings.0.push(Finding { what: "memory", state: State::Good, said, advice: None, counts });
         }
         Ok(faults) => {
             let advice = if faults.iter().all(|fault| fault.contains("belong to nothing")) {
@@ -221,6 +228,15 @@ async fn memory(home: &Home, findings: &mut Findings) -> Option<Arc<dyn Store>> 
         Err(error) => findings.failed("memory", &Failure::from(error)),
     }
     Some(store)
+}
+
+/// Returns the number of stored records by kind, or nothing if they cannot be counted.
+async fn count_records(store: &dyn Store) -> Option<BTreeMap<String, u64>> {
+    let tables = store.inspect()?.tables().await.ok()?;
+    let mut counts: BTreeMap<String, u64> =
+        tables.into_iter().map(|table| (table.name, table.rows)).collect();
+    counts.insert("failed_jobs".into(), store.failed_count().await.ok()?);
+    Some(counts)
 }
 
 /// Which keys are there; never what they are.

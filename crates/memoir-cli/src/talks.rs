@@ -87,7 +87,9 @@ pub(crate) async fn show_exchange(
 ) -> Result<(), Failure> {
     let messages = store.exchange_messages(exchange.id).await?;
     if json {
-        return Ok(writeln!(stdout(), "{}", json!({"exchange": exchange, "messages": messages}))?);
+        let summary = store.exchange_summary(exchange.id).await?;
+        let value = json!({"exchange": exchange, "summary": summary, "messages": messages});
+        return Ok(writeln!(stdout(), "{value}")?);
     }
     writeln!(
         stdout(),
@@ -117,9 +119,18 @@ async fn show_json(conversation: &Conversation, store: &dyn Store) -> Result<(),
     let mut exchanges = Vec::new();
     for exchange in store.exchanges(conversation.id, u32::MAX).await? {
         let messages = store.exchange_messages(exchange.id).await?;
-        exchanges.push(json!({"exchange": exchange, "messages": messages}));
+        let summary = store.exchange_summary(exchange.id).await?;
+        exchanges.push(json!({"exchange": exchange, "summary": summary, "messages": messages}));
     }
-    Ok(writeln!(stdout(), "{}", json!({"conversation": conversation, "exchanges": exchanges}))?)
+    let summary = store.conversation_summary(conversation.id).await?.map(|written| written.summary);
+    let digest = store
+        .digest(conversation.id)
+        .await?
+        .map(|digest| json!({"through": digest.through, "summary": digest.summary, "pinned": digest.pinned}));
+    let value = json!({
+        "conversation": conversation, "summary": summary, "digest": digest, "exchanges": exchanges,
+    });
+    Ok(writeln!(stdout(), "{value}")?)
 }
 
 /// A conversation to read: what was asked and answered.

@@ -34,7 +34,7 @@ pub fn importers(data: &[u8]) {
     for (format, read) in READERS {
         let Ok(history) = read(&text) else { continue };
         holds_together(&history);
-        if detected == Some(format) && Choices::from(data).below(FILED) == 0 {
+        if detected == Some(format) && Choices::from(data).draw_below(FILED) == 0 {
             wait(file(&history));
         }
     }

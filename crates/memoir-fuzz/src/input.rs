@@ -9,28 +9,24 @@ pub(crate) fn text(data: &[u8]) -> String {
     String::from_utf8_lossy(data).into_owned()
 }
 
-/// Numbers that follow from the bytes, so that the same input always does the same.
-pub(crate) struct Choices(u64);
+/// Random choices that follow from the input, so that the same input always takes the same path.
+pub(crate) struct Choices(fastrand::Rng);
 
 impl Choices {
+    /// Seeds the choices with a hash of the input (FNV-1a).
     pub(crate) fn from(data: &[u8]) -> Self {
-        // FNV-1a; never zero, where the generator would stay.
         let hash = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        Self(data.iter().fold(0xcbf2_9ce4_8422_2325, hash) | 1)
+        Self(fastrand::Rng::with_seed(data.iter().fold(0xcbf2_9ce4_8422_2325, hash)))
     }
 
-    /// A number below `limit`.
-    pub(crate) fn below(&mut self, limit: usize) -> usize {
-        // Xorshift.
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).unwrap_or(0) % limit.max(1)
+    /// Returns a number below `limit`, or 0 if `limit` is 0.
+    pub(crate) fn draw_below(&mut self, limit: usize) -> usize {
+        self.0.usize(..limit.max(1))
     }
 
-    /// One of several.
-    pub(crate) fn one_of<'a, T>(&mut self, several: &'a [T]) -> &'a T {
-        &several[self.below(several.len())]
+    /// Returns one of several items.
+    pub(crate) fn pick<'a, T>(&mut self, several: &'a [T]) -> &'a T {
+        &several[self.draw_below(several.len())]
     }
 }
 

@@ -20,8 +20,8 @@ use crate::input::{Choices, wait};
 
 const KEY: &str = "key-never-to-be-seen";
 
-/// An answer from this machine comes at once; who is not done by then never will be.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// An answer from this machine takes milliseconds; a call that takes this long never ends, even on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Sends `body` to the client of `model`. The call ends, with an end or with an error, and nothing comes after. Gives the text that
 /// came before, and the tools that were asked for.
@@ -66,7 +66,7 @@ async fn call(model: &dyn ChatModel) -> (String, Vec<ToolCall>) {
     let mut stream = match model.stream(request).await {
         Ok(stream) => stream,
         Err(error) => {
-            told(&error);
+            check_message(&error);
             return (String::new(), Vec::new());
         }
     };
@@ -76,7 +76,7 @@ async fn call(model: &dyn ChatModel) -> (String, Vec<ToolCall>) {
         assert!(!over, "something comes after the end: {event:?}");
         match event {
             Err(error) => {
-                told(&error);
+                check_message(&error);
                 assert!(calls.is_empty(), "an answer that failed asks for tools: {calls:?}");
                 over = true;
             }
@@ -117,7 +117,7 @@ fn goes_back(replay: &Replay, calls: &[ToolCall]) {
 }
 
 /// An error can be said, without the key and without end. The server was there.
-fn told(error: &ModelError) {
+fn check_message(error: &ModelError) {
     assert!(!matches!(error, ModelError::Unreachable { .. }), "{error}");
     let said = error.to_string();
     assert!(!said.is_empty() && !said.contains(KEY), "{said}");
@@ -146,17 +146,17 @@ async fn answer(mut connection: TcpStream, body: &[u8]) -> std::io::Result<()> {
     connection.write_all(head.as_bytes()).await?;
     let (mut choices, mut rest) = (Choices::from(body), body);
     // A chunk of HTTP is given on as it is, so that these are the pieces that the client sees.
-    let largest = *choices.one_of(&[1, 7, 64, 4096]);
+    let largest = *choices.pick(&[1, 7, 64, 4096]);
     let mut chunks = Vec::new();
     while !rest.is_empty() {
-        let (piece, after) = rest.split_at((1 + choices.below(largest)).min(rest.len()));
+        let (piece, after) = rest.split_at((1 + choices.draw_below(largest)).min(rest.len()));
         chunks.extend_from_slice(format!("{:x}\r\n", piece.len()).as_bytes());
         chunks.extend_from_slice(piece);
         chunks.extend_from_slice(b"\r\n");
         rest = after;
     }
     // Some connections break before the body is over.
-    if choices.below(4) > 0 {
+    if choices.draw_below(4) > 0 {
         chunks.extend_from_slice(b"0\r\n\r\n");
     }
     connection.write_all(&chunks).await?;

@@ -15,7 +15,7 @@ const ZONES: [&str; 5] = ["UTC", "Europe/Berlin", "America/Sao_Paulo", "Pacific/
 /// A time begins before it ends.
 pub fn time_expressions(data: &[u8]) {
     let text = text(data);
-    let zone = Choices::from(data).one_of::<&str>(&ZONES);
+    let zone = Choices::from(data).pick::<&str>(&ZONES);
     let zone = TimeZone::get(zone).unwrap_or(TimeZone::UTC);
     for moment in MOMENTS {
         let now = Timestamp::from_millis(moment);

@@ -8,8 +8,9 @@ use serde_json::Value;
 
 use crate::{endpoint::service_url, http};
 
-/// A server that is there answers at once; one that is not is refused at once. This is for neither.
-const PATIENCE: Duration = Duration::from_millis(200);
+/// A server that is there answers at once; one that is not is refused at once. This is for neither, and leaves a busy machine
+/// some time to answer.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A server found on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,26 +5,19 @@
 use std::{collections::HashMap, sync::Arc};
 
 use async_trait::async_trait;
-use memoir_core::{Clock, Passage, Recollection, TimeZone, Timestamp, Usage, Usd, count_tokens};
+use memoir_core::{Passage, Recollection, TimeZone, Usage, Usd, count_tokens};
 use memoir_embed::LocalEmbedder;
 use memoir_models::{EmbedTask, Embedder, Embeddings, ModelError};
 use memoir_recall::{QueryKind, Recall, ScopeRule, StageName};
 use memoir_store::{Exchanges as _, Filter, contract};
 use memoir_store_sqlite::SqliteStore;
+use memoir_testkit::fakes::ManualClock;
 use tempfile::TempDir;
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
 /// Sunday, 15 November 2026, noon.
 const NOW: i64 = 1_794_744_000_000;
-
-struct Fixed;
-
-impl Clock for Fixed {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_millis(NOW)
-    }
-}
 
 struct Memory {
     recall: Recall,
@@ -36,8 +29,12 @@ impl Memory {
     async fn new() -> Self {
         let directory = TempDir::new().unwrap();
         let store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
-        let recall =
-            Recall::new(Arc::new(store.clone()), Arc::new(LocalEmbedder), Arc::new(Fixed), TimeZone::UTC);
+        let recall = Recall::new(
+            Arc::new(store.clone()),
+            Arc::new(LocalEmbedder),
+            Arc::new(ManualClock::new(NOW)),
+            TimeZone::UTC,
+        );
         Self { recall, store, _directory: directory }
     }
 

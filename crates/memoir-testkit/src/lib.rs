@@ -1,23 +1,25 @@
-//! For tests: a scripted provider on loopback, temporary homes with the real binary, a terminal.
+//! For tests: a scripted provider on loopback, temporary homes with the real binary, a terminal, and fakes for unit tests.
 //!
-//! Nothing here is a mock of Memoir: the provider is a real HTTP server, the binary is the real binary, and
-//! the terminal is a real pseudo-terminal whose screen can be read.
+//! End-to-end tests mock nothing of Memoir: the provider is a real HTTP server, the binary is the real binary, and the terminal
+//! is a real pseudo-terminal whose screen can be read. The [`fakes`] stand in for a model or a clock where a test calls a library
+//! directly.
 
 #![expect(clippy::unwrap_used, reason = "this crate only serves tests, where a failure is meant to panic")]
 
+pub mod data;
+pub mod database;
+pub mod fakes;
 mod home;
 mod provider;
+mod run;
 mod terminal;
 pub mod torture;
+mod waiting;
 
-pub use home::{Home, Run};
+pub use home::Home;
 pub use provider::{
     EMBEDDING_DIMENSIONS, RecordedRequest, Reply, ReportedUsage, ScriptedProvider, broken_rule,
 };
+pub use run::Run;
 pub use terminal::Terminal;
-
-use std::time::Duration;
-
-/// How long anything here waits before it gives up and fails the test. Long, because a loaded machine is
-/// slow; nothing ever waits this long when it works.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub use waiting::{PATIENCE, wait_until};

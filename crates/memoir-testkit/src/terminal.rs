@@ -1,4 +1,7 @@
 //! A terminal to run the binary in: a real pseudo-terminal, and a screen that can be read.
+//!
+//! Every wait is for something on the screen, never for a time. A line is typed only while the line editor reads
+//! ([`Terminal::submit`] sees to that): before, the terminal is in another mode, in which Enter means something else.
 
 use std::{
     io::{Read as _, Write},
@@ -13,11 +16,27 @@ use crate::{Home, PATIENCE, ScriptedProvider};
 /// The question "where is the cursor?", which the line editor asks and a terminal must answer.
 const CURSOR_QUERY: &[u8] = b"\x1b[6n";
 
+/// What the line editor sends when it begins to read a line: it has set up the terminal, and draws the prompt next.
+const READING: &[u8] = b"\x1b[?2004h";
+
 struct Screen {
     parser: vt100::Parser,
-    /// How many bytes have come.
+    /// Number of bytes received.
     received: usize,
+    /// Number of times the line editor began to read a line.
+    prompts: usize,
+    /// The value of `prompts` when a line was last entered: what is drawn of that prompt is no longer waiting for input.
+    entered: usize,
     ended: bool,
+}
+
+impl Screen {
+    /// Returns whether the prompt is on the last line that is not empty, and waits for input.
+    fn is_at_prompt(&self) -> bool {
+        let contents = self.parser.screen().contents();
+        let last = contents.trim_end().lines().last().unwrap_or_default();
+        self.prompts > self.entered && last.trim_end() == ">"
+    }
 }
 
 /// A terminal with the program running in it.
@@ -70,22 +89,33 @@ impl Terminal {
 
         let keyboard = Arc::new(Mutex::new(pair.master.take_writer().unwrap()));
         let parser = vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 1000);
-        let screen = Arc::new((Mutex::new(Screen { parser, received: 0, ended: false }), Condvar::new()));
+        let screen = Screen { parser, received: 0, prompts: 0, entered: 0, ended: false };
+        let screen = Arc::new((Mutex::new(screen), Condvar::new()));
         let reader = pair.master.try_clone_reader().unwrap();
         let (shown, answers) = (Arc::clone(&screen), Arc::clone(&keyboard));
         thread::spawn(move || watch(reader, &shown, &answers));
         Self { screen, keyboard, child, master: pair.master }
     }
 
-    /// Types `keys`; `\r` is Enter, `\x03` Ctrl-C, `\x04` Ctrl-D.
+    /// Waits for the prompt, types `line` and presses Enter.
+    pub fn submit(&self, line: &str) {
+        self.wait_for_prompt();
+        self.type_keys(&format!("{line}\r"));
+    }
+
+    /// Types `keys` at once; `\r` is Enter, `\x03` Ctrl-C, `\x04` Ctrl-D. For a whole line at the prompt, use [`Terminal::submit`].
     pub fn type_keys(&self, keys: &str) {
+        if keys.contains(['\r', '\x03']) {
+            let mut screen = self.screen.0.lock().unwrap();
+            screen.entered = screen.prompts;
+        }
         let mut keyboard = self.keyboard.lock().unwrap();
         keyboard.write_all(keys.as_bytes()).unwrap();
         keyboard.flush().unwrap();
     }
 
-    /// Gives the terminal another size, as dragging its corner does, and waits until the prompt is drawn anew: what is typed at the same
-    /// moment may be read before the new size is.
+    /// Resizes the terminal, as dragging its corner does, and waits until the prompt is redrawn: what is typed at the same moment may
+    /// be read before the new size is.
     pub fn resize(&self, rows: u16, columns: u16) {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         let (screen, _) = &*self.screen;
@@ -97,7 +127,7 @@ impl Terminal {
         let (screen, changed) = &*self.screen;
         let waiting = |screen: &mut Screen| !screen.ended && screen.received == before;
         let (screen, late) = changed.wait_timeout_while(screen.lock().unwrap(), PATIENCE, waiting).unwrap();
-        assert!(!late.timed_out(), "nothing is drawn anew:\n{}", screen.parser.screen().contents());
+        assert!(!late.timed_out(), "nothing is redrawn:\n{}", screen.parser.screen().contents());
     }
 
     /// The screen with its colours.
@@ -124,16 +154,10 @@ impl Terminal {
         contents.trim_end().lines().map(line).collect::<Vec<_>>().join("\n")
     }
 
-    /// Waits until the screen satisfies `condition`, and gives its text.
+    /// Waits until the text on the screen satisfies `condition`, and returns it. The condition is checked when the screen changes, so it
+    /// must depend on the screen alone; for anything else there is [`wait_until`](crate::wait_until).
     pub fn wait_until(&self, what: &str, condition: impl Fn(&str) -> bool) -> String {
-        let (screen, changed) = &*self.screen;
-        let screen = screen.lock().unwrap();
-        let unsatisfied =
-            |screen: &mut Screen| !screen.ended && !condition(&screen.parser.screen().contents());
-        let (screen, _) = changed.wait_timeout_while(screen, PATIENCE, unsatisfied).unwrap();
-        let contents = screen.parser.screen().contents();
-        assert!(condition(&contents), "never saw {what}; the screen is:\n{contents}");
-        contents
+        self.wait_while(what, |screen| !condition(&screen.parser.screen().contents()))
     }
 
     /// Waits until the screen shows `text`.
@@ -141,11 +165,18 @@ impl Terminal {
         self.wait_until(&format!("{text:?}"), |screen| screen.contains(text))
     }
 
-    /// Waits until the prompt stands on the last line that has anything on it, ready for typing.
+    /// Waits until an empty prompt waits for input: a new one, if a line was entered at the last.
     pub fn wait_for_prompt(&self) -> String {
-        self.wait_until("the prompt", |screen| {
-            screen.trim_end().lines().last().is_some_and(|line| line.trim_end() == ">")
-        })
+        self.wait_while("the prompt", |screen| !screen.is_at_prompt())
+    }
+
+    fn wait_while(&self, what: &str, lacks: impl Fn(&Screen) -> bool) -> String {
+        let (screen, changed) = &*self.screen;
+        let waits = |screen: &mut Screen| !screen.ended && lacks(screen);
+        let (screen, _) = changed.wait_timeout_while(screen.lock().unwrap(), PATIENCE, waits).unwrap();
+        let contents = screen.parser.screen().contents();
+        assert!(!lacks(&screen), "never saw {what}; the screen is:\n{contents}");
+        contents
     }
 
     /// How much memory the program holds, as Linux counts it; zero elsewhere.
@@ -177,7 +208,7 @@ impl Drop for Terminal {
     }
 }
 
-/// Feeds what the program writes to the screen, and answers its questions about the cursor.
+/// Feeds what the program writes to the screen, answers its questions about the cursor, and counts its prompts.
 fn watch(
     mut output: Box<dyn std::io::Read + Send>,
     screen: &(Mutex<Screen>, Condvar),
@@ -196,16 +227,24 @@ fn watch(
         guard.parser.process(&buffer[..read]);
         guard.received += read;
         unseen.extend_from_slice(&buffer[..read]);
+        let (queries, prompts) = (count_new(&unseen, read, CURSOR_QUERY), count_new(&unseen, read, READING));
+        guard.prompts += prompts;
         let (row, column) = guard.parser.screen().cursor_position();
         drop(guard);
-        while let Some(start) = unseen.windows(CURSOR_QUERY.len()).position(|window| window == CURSOR_QUERY) {
-            unseen.drain(..start + CURSOR_QUERY.len());
+        for _ in 0..queries {
             let mut keyboard = keyboard.lock().unwrap();
+            // The program may have ended meanwhile.
             let _ = write!(keyboard, "\x1b[{};{}R", row + 1, column + 1).and_then(|()| keyboard.flush());
         }
-        // Keep only what may be the beginning of a question.
-        let kept = unseen.len().saturating_sub(CURSOR_QUERY.len() - 1);
-        unseen.drain(..kept);
+        // A sequence may be split between two reads.
+        let start = unseen.len().saturating_sub(CURSOR_QUERY.len().max(READING.len()) - 1);
+        unseen.drain(..start);
         screen.1.notify_all();
     }
+}
+
+/// Returns how often `sequence` ends within the last `new` bytes.
+fn count_new(bytes: &[u8], new: usize, sequence: &[u8]) -> usize {
+    let start = bytes.len().saturating_sub(new + sequence.len() - 1);
+    bytes[start..].windows(sequence.len()).filter(|window| *window == sequence).count()
 }

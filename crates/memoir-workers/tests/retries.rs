@@ -2,53 +2,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicI64, AtomicUsize, Ordering},
-};
+use std::sync::Arc;
 
-use async_trait::async_trait;
-use memoir_core::{Clock, TimeZone, Timestamp, Usage, Usd, WorkerKind};
+use memoir_core::{Clock, TimeZone, Timestamp, WorkerKind};
 use memoir_embed::LocalEmbedder;
-use memoir_models::{ChatModel, ChatRequest, ChatStream, ModelError};
+use memoir_models::{ChatModel, ModelError};
 use memoir_recall::Recall;
 use memoir_store::{Exchanges as _, contract};
 use memoir_store_sqlite::SqliteStore;
+use memoir_testkit::fakes::{FakeModel, ManualClock};
 use memoir_workers::{Stopped, WorkerContext, WorkerReport, run_until_idle};
 use tempfile::TempDir;
 
-/// Time that goes on when it is told.
-struct Hand(AtomicI64);
-
-impl Clock for Hand {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_millis(self.0.load(Ordering::SeqCst))
-    }
-}
-
-/// A model that always fails, and counts.
-struct Failing {
-    calls: AtomicUsize,
-    error: ModelError,
-}
-
-#[async_trait]
-impl ChatModel for Failing {
-    fn name(&self) -> &str {
-        "test/failing"
-    }
-
-    async fn stream(&self, _request: ChatRequest) -> Result<ChatStream, ModelError> {
-        self.calls.fetch_add(1, Ordering::SeqCst);
-        Err(self.error.clone())
-    }
-
-    fn cost(&self, _usage: &Usage) -> Option<Usd> {
-        None
-    }
-}
-
-async fn context(directory: &TempDir, clock: &Arc<Hand>, model: &Arc<Failing>) -> WorkerContext {
+async fn context(directory: &TempDir, clock: &Arc<ManualClock>, model: &Arc<FakeModel>) -> WorkerContext {
     let store = Arc::new(SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap());
     let clock: Arc<dyn Clock> = Arc::clone(clock) as Arc<dyn Clock>;
     let recall = Recall::new(store, Arc::new(LocalEmbedder), clock, TimeZone::UTC);
@@ -60,14 +26,14 @@ async fn work(context: &WorkerContext) -> Vec<WorkerReport> {
 }
 
 /// One exchange.
-async fn fixture(error: ModelError) -> (TempDir, Arc<Hand>, Arc<Failing>) {
+async fn fixture(error: ModelError) -> (TempDir, Arc<ManualClock>, Arc<FakeModel>) {
     let directory = TempDir::new().unwrap();
     let store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
     let draft = contract::exchange("question", "answer", 1);
     store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
     store.close().await;
-    let clock = Arc::new(Hand(AtomicI64::new(1_700_000_000_000)));
-    (directory, clock, Arc::new(Failing { calls: AtomicUsize::new(0), error }))
+    let clock = Arc::new(ManualClock::new(1_700_000_000_000));
+    (directory, clock, Arc::new(FakeModel::failing(error)))
 }
 
 #[tokio::test]
@@ -78,20 +44,20 @@ async fn waits_double_survive_a_restart_and_end() {
     for attempt in 0..7 {
         // Every attempt is another process.
         let context = context(&directory, &clock, &model).await;
-        let (before, now) = (model.calls.load(Ordering::SeqCst), context.clock.now());
+        let (before, now) = (model.calls(), context.clock.now());
         work(&context).await;
         // The exchange and its conversation: both are tried once, and not again before they are due.
-        assert_eq!(model.calls.load(Ordering::SeqCst) - before, 2, "attempt {attempt}");
+        assert_eq!(model.calls() - before, 2, "attempt {attempt}");
         work(&context).await;
-        assert_eq!(model.calls.load(Ordering::SeqCst) - before, 2, "not before it is due");
+        assert_eq!(model.calls() - before, 2, "not before it is due");
         if let Some(due) =
             context.store.next_due(WorkerKind::ExchangeSummarizer, context.clock.now()).await.unwrap()
         {
             waits.push(due.millis_since(now) / 1000);
-            clock.0.store(due.as_millis(), Ordering::SeqCst);
+            clock.set(due.as_millis());
         }
         let later = context.store.next_due(WorkerKind::ConversationSummarizer, now).await.unwrap();
-        clock.0.fetch_max(later.map_or(0, Timestamp::as_millis), Ordering::SeqCst);
+        clock.set(clock.now().as_millis().max(later.map_or(0, Timestamp::as_millis)));
     }
     // With jitter of up to a quarter.
     for (wait, seconds) in waits.iter().zip([1, 2, 4, 8, 16, 32]) {
@@ -102,9 +68,9 @@ async fn waits_double_survive_a_restart_and_end() {
     let failed = context.store.failed_jobs(10).await.unwrap();
     assert_eq!(failed.iter().map(|job| job.attempts).collect::<Vec<_>>(), [7, 7]);
     assert!(failed[0].last_error.as_deref().unwrap().contains("busy"));
-    clock.0.fetch_add(1_000_000_000, Ordering::SeqCst);
+    clock.advance(1_000_000_000);
     work(&context).await;
-    assert_eq!(model.calls.load(Ordering::SeqCst), 14, "nothing is retried for ever");
+    assert_eq!(model.calls(), 14, "nothing is retried for ever");
 }
 
 #[tokio::test]
@@ -114,7 +80,7 @@ async fn a_wrong_key_fails_at_once() {
     let context = context(&directory, &clock, &model).await;
     work(&context).await;
     assert_eq!(context.store.failed_jobs(10).await.unwrap().len(), 2);
-    assert_eq!(model.calls.load(Ordering::SeqCst), 2);
+    assert_eq!(model.calls(), 2);
 }
 
 #[tokio::test]
@@ -127,7 +93,7 @@ async fn a_server_that_is_down_is_not_asked_about_everything() {
         context.store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
     }
     let reports = work(&context).await;
-    assert_eq!(model.calls.load(Ordering::SeqCst), 10, "five of each, and the rest is left for later");
+    assert_eq!(model.calls(), 10, "five of each, and the rest is left for later");
     assert_eq!(reports[0].stopped, Some(Stopped::Failing));
     assert!(reports[0].last_error.as_deref().unwrap().contains("refused"));
     assert_eq!(reports[2].stopped, None, "vectors do not need that server");

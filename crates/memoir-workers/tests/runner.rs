@@ -2,75 +2,22 @@
 
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
-use std::{
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::sync::Arc;
 
-use async_trait::async_trait;
-use futures::StreamExt as _;
-use memoir_core::{SystemClock, TimeZone, Usage, Usd, WorkerKind};
+use memoir_core::{SystemClock, TimeZone, WorkerKind};
 use memoir_embed::LocalEmbedder;
-use memoir_models::{
-    ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatStream, Finish, ModelError, StopReason,
-};
+use memoir_models::{ChatRequest, ModelError};
 use memoir_recall::Recall;
 use memoir_store::{Exchanges as _, Inspect as _, Jobs as _, contract};
 use memoir_store_sqlite::SqliteStore;
+use memoir_testkit::{
+    PATIENCE,
+    fakes::{FakeModel, FakeReply, read_prompt},
+};
 use memoir_workers::{Runner, WorkerContext, WorkerState, run_until_idle};
 use tempfile::TempDir;
 
 const KIND: WorkerKind = WorkerKind::ExchangeSummarizer;
-
-/// A model that counts its calls, and answers none, or all.
-struct Model {
-    calls: AtomicUsize,
-    hangs: bool,
-    prompts: Mutex<Vec<String>>,
-}
-
-impl Model {
-    fn new(hangs: bool) -> Arc<Self> {
-        Arc::new(Self { calls: AtomicUsize::new(0), hangs, prompts: Mutex::default() })
-    }
-
-    fn calls(&self) -> usize {
-        self.calls.load(Ordering::SeqCst)
-    }
-
-    /// Waits for the next call.
-    async fn called(&self, times: usize) {
-        while self.calls() < times {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    }
-}
-
-#[async_trait]
-impl ChatModel for Model {
-    fn name(&self) -> &str {
-        "test/model"
-    }
-
-    async fn stream(&self, request: ChatRequest) -> Result<ChatStream, ModelError> {
-        self.calls.fetch_add(1, Ordering::SeqCst);
-        if let Some(ChatMessage::User(prompt)) = request.messages.first() {
-            self.prompts.lock().unwrap().push(prompt.clone());
-        }
-        if self.hangs {
-            return Ok(futures::stream::pending().boxed());
-        }
-        let end = ChatEvent::End(Finish { reason: StopReason::Done, replay: None });
-        Ok(futures::stream::iter([ChatEvent::Text("In short.".into()), end].map(Ok)).boxed())
-    }
-
-    fn cost(&self, _usage: &Usage) -> Option<Usd> {
-        Some(Usd::ZERO)
-    }
-}
 
 async fn store(directory: &TempDir, exchanges: i64) -> SqliteStore {
     let store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
@@ -81,7 +28,7 @@ async fn store(directory: &TempDir, exchanges: i64) -> SqliteStore {
     store
 }
 
-fn context(store: &SqliteStore, model: Arc<Model>, owner: &str) -> WorkerContext {
+fn context(store: &SqliteStore, model: Arc<FakeModel>, owner: &str) -> WorkerContext {
     let recall =
         Recall::new(Arc::new(store.clone()), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
     WorkerContext::new(recall, Some(model), None).owned_by(owner)
@@ -95,30 +42,33 @@ async fn jobs(store: &SqliteStore) -> u64 {
 async fn a_worker_in_the_middle_of_a_call_pauses_goes_on_and_stops() {
     let directory = TempDir::new().unwrap();
     let store = store(&directory, 3).await;
-    let model = Model::new(true);
+    let model = Arc::new(FakeModel::hanging());
     let mut runner = Runner::new(context(&store, Arc::clone(&model), "one"), None);
     runner.start(KIND);
     runner.start(KIND);
-    model.called(1).await;
+    model.wait_for_calls(1).await;
     assert_eq!(jobs(&store).await, 1, "it is at one piece, however often it was started");
 
     runner.pause().await;
     assert_eq!(runner.statuses()[0].state, WorkerState::Paused);
     assert_eq!(jobs(&store).await, 1, "nobody else takes it meanwhile");
     runner.wake();
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    // Each question to the store gives the worker a chance to run.
+    for _ in 0..50 {
+        assert_eq!(jobs(&store).await, 1);
+    }
     assert_eq!(model.calls(), 1, "while it waits nothing is called");
 
     runner.resume();
-    model.called(2).await;
-    tokio::time::timeout(Duration::from_secs(1), runner.stop(KIND)).await.unwrap();
+    model.wait_for_calls(2).await;
+    tokio::time::timeout(PATIENCE, runner.stop(KIND)).await.unwrap();
     assert_eq!((runner.statuses()[0].state, jobs(&store).await), (WorkerState::Stopped, 0));
     runner.stop(KIND).await;
     // Pausing does not wait for one that is gone.
     runner.pause().await;
     runner.resume();
     runner.start(KIND);
-    model.called(3).await;
+    model.wait_for_calls(3).await;
     runner.stop_all().await;
     assert_eq!(store.failed_jobs(5).await.unwrap(), []);
 }
@@ -128,7 +78,7 @@ async fn two_processes_summarise_no_exchange_twice() {
     let directory = TempDir::new().unwrap();
     let one = store(&directory, 200).await;
     let other = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
-    let model = Model::new(false);
+    let model = Arc::new(FakeModel::saying("In short."));
     let (first, second) =
         (context(&one, Arc::clone(&model), "one"), context(&other, Arc::clone(&model), "two"));
     let (first, second) = tokio::join!(
@@ -137,7 +87,7 @@ async fn two_processes_summarise_no_exchange_twice() {
     );
     let done = |index: usize| first.as_ref().unwrap()[index].done + second.as_ref().unwrap()[index].done;
     assert_eq!((done(0), done(1)), (200, 200), "exchanges and conversations");
-    let mut prompts = model.prompts.lock().unwrap().clone();
+    let mut prompts = model.prompts();
     assert_eq!(prompts.len(), 400);
     prompts.sort();
     // The same exchange is asked about twice at most: for itself, and for its conversation.
@@ -151,10 +101,10 @@ async fn two_processes_summarise_no_exchange_twice() {
 async fn a_worker_says_what_it_is_at() {
     let directory = TempDir::new().unwrap();
     let store = store(&directory, 1).await;
-    let model = Model::new(true);
+    let model = Arc::new(FakeModel::hanging());
     let mut runner = Runner::new(context(&store, Arc::clone(&model), "one"), None);
     runner.start(KIND);
-    model.called(1).await;
+    model.wait_for_calls(1).await;
     let status = runner.statuses().remove(0);
     assert_eq!((status.state, status.current.len()), (WorkerState::Working, 1));
     assert_eq!(status.current[0].to_string(), "exchange 1");
@@ -170,10 +120,10 @@ async fn secrets_do_not_leave() {
     let key = format!("sk-ant-api03-{}", "aB3".repeat(20));
     let draft = contract::exchange(&format!("My key is {key}, is it valid?"), "I cannot tell.", 1);
     store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
-    let model = Model::new(false);
+    let model = Arc::new(FakeModel::saying("In short."));
     let context = context(&store, Arc::clone(&model), "one");
     run_until_idle(&context, &WorkerKind::ALL, &mut |_, _| {}).await.unwrap();
-    let prompts = model.prompts.lock().unwrap().clone();
+    let prompts = model.prompts();
     assert_eq!(prompts.len(), 2);
     assert!(
         prompts.iter().all(|prompt| !prompt.contains(&key) && prompt.contains("[redacted: Anthropic key]"))
@@ -192,34 +142,21 @@ async fn a_key_that_lies_across_two_parts_does_not_leave_either() {
         let draft = contract::exchange(&asked, "Noted.", 1);
         store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
     }
-    let model = Model::new(false);
+    let model = Arc::new(FakeModel::saying("In short."));
     let context = context(&store, Arc::clone(&model), "one");
     run_until_idle(&context, &[KIND], &mut |_, _| {}).await.unwrap();
-    let sent = model.prompts.lock().unwrap().concat();
+    let sent = model.prompts().concat();
     assert!(model.calls() >= 6, "in parts");
     assert!(!sent.contains("MIIEpAIBAAKCAQEA") && sent.contains("[redacted: private key]"));
 }
 
 /// A model that takes little, and says so.
-struct Small(Arc<Model>);
-
-#[async_trait]
-impl ChatModel for Small {
-    fn name(&self) -> &str {
-        "test/small"
-    }
-
-    async fn stream(&self, request: ChatRequest) -> Result<ChatStream, ModelError> {
-        if let Some(ChatMessage::User(prompt)) = request.messages.first()
-            && prompt.len() > 9000
-        {
-            return Err(ModelError::ContextTooLong { message: "4096 tokens".into() });
+fn take_little(request: &ChatRequest) -> FakeReply {
+    match read_prompt(request) {
+        Some(prompt) if prompt.len() > 9000 => {
+            FakeReply::Error(ModelError::ContextTooLong { message: "4096 tokens".into() })
         }
-        self.0.stream(request).await
-    }
-
-    fn cost(&self, _usage: &Usage) -> Option<Usd> {
-        Some(Usd::ZERO)
+        _ => FakeReply::Text("In short.".into()),
     }
 }
 
@@ -230,13 +167,12 @@ async fn what_is_too_long_for_a_model_is_sent_in_smaller_parts_and_not_twice() {
     let asked = "one two three four five ".repeat(1200);
     let draft = contract::exchange(&asked, "Noted.", 1);
     store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
-    let model = Model::new(false);
-    let mut context = context(&store, Arc::clone(&model), "one");
-    context.summarizer = Some(Arc::new(Small(Arc::clone(&model))));
+    let model = Arc::new(FakeModel::new(take_little));
+    let context = context(&store, Arc::clone(&model), "one");
     let reports = run_until_idle(&context, &[KIND], &mut |_, _| {}).await.unwrap();
     assert_eq!((reports[0].done, reports[0].failed), (1, 0));
-    let prompts = model.prompts.lock().unwrap().clone();
-    assert!(prompts.len() >= 4 && prompts.iter().all(|prompt| prompt.len() <= 9000));
+    let prompts: Vec<String> = model.prompts().into_iter().filter(|prompt| prompt.len() <= 9000).collect();
+    assert!(prompts.len() >= 4);
     let words: usize = prompts.iter().map(|prompt| prompt.matches("three").count()).sum();
     assert_eq!(words, 1200, "each part once");
 }

@@ -5,13 +5,14 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use memoir_core::{Purpose, SystemClock, TimeZone, Usage, Usd, WorkerKind};
+use memoir_core::{Clock, Purpose, SystemClock, TimeZone, Usage, Usd, WorkerKind};
 use memoir_models::{EmbedTask, Embedder, Embeddings, ModelError};
 use memoir_recall::Recall;
 use memoir_store::{
     CostFilter, Costs as _, Embeddings as _, Exchanges as _, Inspect as _, Jobs as _, contract,
 };
 use memoir_store_sqlite::SqliteStore;
+use memoir_testkit::fakes::ManualClock;
 use memoir_workers::{WorkerContext, WorkerReport, run_until_idle};
 use tempfile::TempDir;
 
@@ -78,8 +79,17 @@ async fn commit(store: &SqliteStore, asked: &str) {
 }
 
 fn context(store: &SqliteStore, model: &Arc<Model>, budget: Option<Usd>) -> WorkerContext {
+    context_at(store, model, budget, Arc::new(SystemClock))
+}
+
+fn context_at(
+    store: &SqliteStore,
+    model: &Arc<Model>,
+    budget: Option<Usd>,
+    clock: Arc<dyn Clock>,
+) -> WorkerContext {
     let embedder = Arc::clone(model) as Arc<dyn Embedder>;
-    let recall = Recall::new(Arc::new(store.clone()), embedder, Arc::new(SystemClock), TimeZone::UTC);
+    let recall = Recall::new(Arc::new(store.clone()), embedder, clock, TimeZone::UTC);
     WorkerContext::new(recall, None, budget)
 }
 
@@ -135,14 +145,16 @@ async fn what_fails_for_a_while_is_made_up_for() {
     let model = Model::new("test/one");
     *model.fails.lock().unwrap() =
         Some(ModelError::Server { status: 503, message: "busy".into(), retry_after: None });
-    let report = work(&context(&store, &model, None)).await;
+    let clock = Arc::new(ManualClock::new(1_700_000_000_000));
+    let context = context_at(&store, &model, None, Arc::clone(&clock) as Arc<dyn Clock>);
+    let report = work(&context).await;
     assert_eq!((report.done, report.failed), (0, 120), "both batches");
     assert_eq!(store.embedding_counts().await.unwrap(), [], "none or all");
     assert!(store.next_due(KIND, memoir_core::Timestamp::from_millis(0)).await.unwrap().is_some());
     assert_eq!(store.failed_count().await.unwrap(), 0);
     *model.fails.lock().unwrap() = None;
-    tokio::time::sleep(std::time::Duration::from_millis(1300)).await;
-    assert_eq!(work(&context(&store, &model, None)).await.done, 120);
+    clock.advance(1300);
+    assert_eq!(work(&context).await.done, 120);
     let jobs = store.tables().await.unwrap().into_iter().find(|table| table.name == "jobs").unwrap();
     assert_eq!(jobs.rows, 0);
 }

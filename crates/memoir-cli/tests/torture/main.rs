@@ -8,7 +8,8 @@ use memoir_testkit::torture::{crash, faults, load};
 #[cfg(target_os = "linux")]
 use memoir_testkit::{
     Home, Reply, ScriptedProvider, Terminal,
-    torture::{BadDisk, disk, flat, look_at},
+    database::look_at,
+    torture::{BadDisk, disk, flat},
 };
 
 fn memoir() -> &'static Path {
@@ -62,7 +63,7 @@ fn a_log_that_was_left_behind_outlives_a_disk_that_fails_while_it_is_opened() {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let terminal = Terminal::open(&talking, Some(&provider), (24, 80), &[]);
     terminal.wait_for_prompt();
-    terminal.type_keys("My boat is called Petrel.\r");
+    terminal.submit("My boat is called Petrel.");
     terminal.wait_for("Noted.");
     terminal.wait_for_prompt();
     for after in 0..20 {

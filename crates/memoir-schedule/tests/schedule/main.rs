@@ -2,35 +2,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicI64, Ordering},
-};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use memoir_core::{Clock, NewTask, RunId, RunOutcome, RunState, Schedule, Task, Timestamp};
+use memoir_core::{Clock as _, NewTask, RunId, RunOutcome, RunState, Schedule, Task, Timestamp};
 use memoir_schedule::{Begun, Engine, Scheduler, check};
 use memoir_store::Schedules as _;
 use memoir_store_sqlite::SqliteStore;
+use memoir_testkit::fakes::ManualClock;
 use tokio_util::sync::CancellationToken;
 
 const MINUTE: i64 = 60_000;
-
-/// A clock that someone sets.
-#[derive(Default)]
-struct SetClock(AtomicI64);
-
-impl Clock for SetClock {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_millis(self.0.load(Ordering::SeqCst))
-    }
-}
-
-impl SetClock {
-    fn set(&self, moment: i64) {
-        self.0.store(moment, Ordering::SeqCst);
-    }
-}
 
 /// Notes for which moment it was called.
 #[derive(Default)]
@@ -53,7 +35,7 @@ impl Noting {
 struct World {
     folder: tempfile::TempDir,
     store: SqliteStore,
-    clock: Arc<SetClock>,
+    clock: Arc<ManualClock>,
     engine: Noting,
 }
 
@@ -61,8 +43,7 @@ impl World {
     async fn at(moment: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(&folder.path().join("memoir.db")).await.unwrap();
-        let clock = Arc::new(SetClock::default());
-        clock.set(millis(moment));
+        let clock = Arc::new(ManualClock::new(millis(moment)));
         Self { folder, store, clock, engine: Noting::default() }
     }
 
@@ -261,8 +242,9 @@ async fn who_is_stopped_gives_his_moment_back_and_who_crashes_is_noted() {
         one.look_after(Arc::new(Waiting), &cancel, &mut |event| told.push(event)).await;
     };
     let stopping = async {
+        // Asking the store lets the other half run.
         while world.store.running_runs().await.unwrap().is_empty() {
-            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            tokio::task::yield_now().await;
         }
         assert!(another.begin_due().await.unwrap().begun.is_empty(), "someone is at it");
         cancel.cancel();

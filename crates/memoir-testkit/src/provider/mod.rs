@@ -13,7 +13,10 @@ mod rules;
 use std::{
     collections::VecDeque,
     net::SocketAddr,
-    sync::{Arc, Condvar, Mutex},
+    sync::{
+        Arc, Condvar, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
 };
 
@@ -25,6 +28,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use serde_json::Value;
+use tokio::sync::Semaphore;
 
 use crate::PATIENCE;
 use dialect::Dialect;
@@ -60,6 +64,28 @@ struct Stage {
     requests: Mutex<Vec<RecordedRequest>>,
     other_requests: Mutex<Vec<RecordedRequest>>,
     arrived: Condvar,
+    other_arrived: Condvar,
+    gate: Gate,
+}
+
+/// Holds back answers until the test lets them go.
+struct Gate {
+    is_closed: AtomicBool,
+    permits: Semaphore,
+}
+
+impl Default for Gate {
+    fn default() -> Self {
+        Self { is_closed: AtomicBool::new(false), permits: Semaphore::new(0) }
+    }
+}
+
+impl Gate {
+    async fn pass(&self) {
+        if self.is_closed.load(Ordering::SeqCst) {
+            self.permits.acquire().await.unwrap().forget();
+        }
+    }
 }
 
 /// A running provider. It stops when it is dropped.
@@ -119,6 +145,26 @@ impl ScriptedProvider {
         self.stage.requests.lock().unwrap().clear();
     }
 
+    /// Holds back every answer to a chat or embedding request from now on. Requests are still recorded.
+    pub fn hold(&self) {
+        let gate = &self.stage.gate;
+        gate.permits.forget_permits(Semaphore::MAX_PERMITS);
+        gate.is_closed.store(true, Ordering::SeqCst);
+    }
+
+    /// Lets `count` answers go that are held back, or will be.
+    pub fn allow(&self, count: usize) {
+        self.stage.gate.permits.add_permits(count);
+    }
+
+    /// Lets all answers go, and holds back none from now on.
+    pub fn release(&self) {
+        let gate = &self.stage.gate;
+        gate.is_closed.store(false, Ordering::SeqCst);
+        // Enough for whoever waits; `hold` takes back what is left.
+        gate.permits.add_permits(10_000);
+    }
+
     /// Every request that was not for a reply of the script: lists of models, embeddings.
     pub fn other_requests(&self) -> Vec<RecordedRequest> {
         self.stage.other_requests.lock().unwrap().clone()
@@ -129,19 +175,21 @@ impl ScriptedProvider {
         self.stage.requests.lock().unwrap().clone()
     }
 
-    /// Waits until `count` requests have arrived.
+    /// Waits until `count` requests for a reply of the script have arrived.
     pub fn wait_for_requests(&self, count: usize) {
-        self.stage.wait_for_requests(count);
+        wait_for_count(&self.stage.requests, &self.stage.arrived, count);
+    }
+
+    /// Waits until `count` other requests have arrived.
+    pub fn wait_for_other_requests(&self, count: usize) {
+        wait_for_count(&self.stage.other_requests, &self.stage.other_arrived, count);
     }
 }
 
-impl Stage {
-    fn wait_for_requests(&self, count: usize) {
-        let requests = self.requests.lock().unwrap();
-        let (requests, waited) =
-            self.arrived.wait_timeout_while(requests, PATIENCE, |requests| requests.len() < count).unwrap();
-        assert!(!waited.timed_out(), "only {} of {count} requests arrived", requests.len());
-    }
+fn wait_for_count(requests: &Mutex<Vec<RecordedRequest>>, arrived: &Condvar, count: usize) {
+    let lacks = |requests: &mut Vec<RecordedRequest>| requests.len() < count;
+    let (requests, waited) = arrived.wait_timeout_while(requests.lock().unwrap(), PATIENCE, lacks).unwrap();
+    assert!(!waited.timed_out(), "only {} of {count} requests arrived", requests.len());
 }
 
 impl Drop for ScriptedProvider {
@@ -158,8 +206,12 @@ async fn serve(State(stage): State<Arc<Stage>>, uri: Uri, headers: HeaderMap, bo
     let request = RecordedRequest { path: path.clone(), headers, body };
     let Some(dialect) = dialect_of(&path) else {
         stage.other_requests.lock().unwrap().push(request.clone());
+        stage.other_arrived.notify_all();
         // Embeddings are part of the script as far as they fail.
         let embeds = path.contains("mbed");
+        if embeds {
+            stage.gate.pass().await;
+        }
         let failing = stage.script.lock().unwrap().pop_front_if(|reply| embeds && reply.is_failure());
         return match failing {
             Some(failing) => dialect::respond(&openai::OpenAi, &failing),
@@ -173,12 +225,15 @@ async fn serve(State(stage): State<Arc<Stage>>, uri: Uri, headers: HeaderMap, bo
         let refused = dialect.error_body(400, &format!("the request breaks a rule: {rule}"));
         return (StatusCode::BAD_REQUEST, refused.to_string()).into_response();
     }
+    // The reply is taken before the gate, so that replies go to requests in the order of their arrival.
     let scripted = stage.script.lock().unwrap().pop_front();
+    stage.gate.pass().await;
     match scripted.or_else(|| stage.encore.lock().unwrap().clone()) {
+        Some(reply) if reply.is_missing => std::future::pending().await,
         Some(reply) => {
             let (waiting, count) = (Arc::clone(&stage), reply.awaited_requests);
-            tokio::task::spawn_blocking(move || waiting.wait_for_requests(count)).await.unwrap();
-            tokio::time::sleep(reply.delay).await;
+            let arrived = move || wait_for_count(&waiting.requests, &waiting.arrived, count);
+            tokio::task::spawn_blocking(arrived).await.unwrap();
             dialect::respond(dialect, &reply)
         }
         None => (StatusCode::IM_A_TEAPOT, "the script is at its end").into_response(),

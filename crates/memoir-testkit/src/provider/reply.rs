@@ -63,8 +63,8 @@ pub struct Reply {
     pub(super) usage: ReportedUsage,
     /// Sends the stream in chunks of so many bytes, whatever they cut through.
     pub(super) chunk_size: Option<usize>,
-    /// Waits so long before it answers at all.
-    pub(super) delay: std::time::Duration,
+    /// Whether the request is never answered.
+    pub(super) is_missing: bool,
     /// Answers only when this many requests have arrived.
     pub(super) awaited_requests: usize,
 }
@@ -85,7 +85,7 @@ impl Reply {
             ending: Ending::Proper,
             usage: ReportedUsage { input: 10, output: 5, cached: 0, cache_write: 0, reasoning: 0 },
             chunk_size: None,
-            delay: std::time::Duration::ZERO,
+            is_missing: false,
             awaited_requests: 0,
         }
     }
@@ -193,10 +193,9 @@ impl Reply {
         self
     }
 
-    /// Waits so long before it answers at all.
-    pub fn after(mut self, delay: std::time::Duration) -> Self {
-        self.delay = delay;
-        self
+    /// Never answers, and keeps the connection. To answer later, use [`ScriptedProvider::hold`](crate::ScriptedProvider::hold).
+    pub fn never() -> Self {
+        Self { is_missing: true, ..Self::stream(Vec::new()) }
     }
 
     /// Answers only when `count` requests have arrived, which shows that they are made at the same time.

@@ -6,7 +6,9 @@ use std::{
     process::Command,
 };
 
-use super::Chance;
+use fastrand::Rng;
+
+use super::random::draw_below;
 use crate::{Home, Run};
 
 /// What may be wrong with a disk.
@@ -37,7 +39,7 @@ impl Trouble {
     }
 }
 
-/// A disk and when it goes wrong: chance decides, so that a seed repeats it.
+/// A disk and when it goes wrong.
 #[derive(Debug, Clone, Copy)]
 pub struct BadDisk {
     trouble: Trouble,
@@ -51,13 +53,13 @@ pub struct BadDisk {
 const FOR_GOOD: u64 = 1 << 40;
 
 impl BadDisk {
-    /// One that has this trouble, at a moment that chance chooses among the first `changes` changes of a file.
-    pub fn by_chance(trouble: Trouble, changes: u64, chance: &mut Chance) -> Self {
+    /// Draws a disk that has this trouble, from a random change among the first `changes` changes of a file.
+    pub fn draw(trouble: Trouble, changes: u64, random: &mut Rng) -> Self {
         let lasts = match trouble {
-            Trouble::Full | Trouble::Broken if chance.below(2) == 0 => 1 + chance.below(20),
+            Trouble::Full | Trouble::Broken if random.bool() => 1 + random.u64(..20),
             _ => FOR_GOOD,
         };
-        let (after, seed) = (chance.below(changes), chance.below(1 << 30));
+        let (after, seed) = (draw_below(random, changes), random.u64(..1 << 30));
         let sync = if trouble == Trouble::Slow { 100_000 } else { 0 };
         Self { trouble, after, lasts, sync, seed }
     }

@@ -9,13 +9,18 @@ use std::{
     time::{Duration, Instant},
 };
 
+use fastrand::Rng;
 use serde_json::json;
 
 use super::{
-    Chance, Exchanges, Said, Seen, enough, history, look_at,
+    Exchanges, Said, enough, history,
     promises::{OWN, files_with, kept_by, lost, word},
+    random::{pick, seed_step},
 };
-use crate::{Home, PATIENCE, Reply, ScriptedProvider};
+use crate::{
+    Home, PATIENCE, Reply, ScriptedProvider,
+    database::{Seen, look_at},
+};
 
 /// What the program is doing when it is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -110,7 +115,11 @@ impl fmt::Display for CrashReport {
 /// forgotten. Panics with the seed and what it was doing otherwise.
 pub fn crash(binary: &Path, seed: u64, kills: usize) -> CrashReport {
     let mut trial = Trial::new(binary, seed);
-    while trial.report.total() < kills {
+    // How many of the runs are killed in time depends on the speed of the machine. It goes on until everything was done often
+    // enough, within reason.
+    let is_too_little =
+        |trial: &Trial| trial.report.too_little().is_some() && trial.number < 10 * kills as u64;
+    while trial.report.total() < kills || is_too_little(&trial) {
         // All that is chosen depends on the seed and on this alone, as far as it can.
         trial.number += 1;
         if trial.number == kills as u64 / EARLY + 1 {
@@ -177,17 +186,17 @@ impl Trial {
 
     /// Begins something and kills it at a random moment, unless it is quicker. Tells what it was.
     fn interrupt(&mut self) -> Deed {
-        let mut chance = Chance::of_step(self.seed, self.number);
-        let drawn = *chance.one_of(&DEEDS);
-        let part = chance.below(PARTS.into());
-        self.doubtful = if drawn == Deed::Forget { self.one_to_forget(&mut chance) } else { None };
+        let mut random = seed_step(self.seed, self.number);
+        let drawn = *pick(&mut random, &DEEDS);
+        let part = random.u32(..PARTS);
+        self.doubtful = if drawn == Deed::Forget { self.choose_to_forget(&mut random) } else { None };
         // Where there is nothing to forget, something is said.
         let deed = if drawn == Deed::Forget && self.doubtful.is_none() { Deed::Turn } else { drawn };
         let mut child = self.begin(deed);
         let began = Instant::now();
         let usual = self.lasts.get(&deed).copied().unwrap_or(Duration::from_millis(200));
         // Sometimes a little after it has said that it is done, too.
-        let moment = usual * 5 * u32::try_from(part).unwrap_or(0) / (3 * PARTS);
+        let moment = usual * 5 * part / (3 * PARTS);
         let ended = wait(&mut child, moment);
         if ended.is_some() {
             self.lasts.insert(deed, began.elapsed());
@@ -214,15 +223,15 @@ impl Trial {
     }
 
     /// One of all that it acknowledged, every other time one of its own turns: of what was brought in there is much more.
-    fn one_to_forget(&self, chance: &mut Chance) -> Option<i64> {
-        let beginning = if chance.below(2) == 0 { OWN } else { "" };
+    fn choose_to_forget(&self, random: &mut Rng) -> Option<i64> {
+        let beginning = if random.bool() { OWN } else { "" };
         let known = self.acknowledged.iter().filter(|(_, said)| said.word().starts_with(beginning));
         let known: Vec<i64> = known.map(|(id, _)| *id).collect();
-        (!known.is_empty()).then(|| *chance.one_of(&known))
+        (!known.is_empty()).then(|| *pick(random, &known))
     }
 
     fn begin(&self, deed: Deed) -> Child {
-        let asked = self.asked();
+        let asked = self.compose_prompt();
         let run = match deed {
             Deed::Turn => self.home.memoir(["-p", &asked, "--output-format", "json"]),
             Deed::ToolTurn => {
@@ -254,7 +263,7 @@ impl Trial {
         word(OWN, self.number)
     }
 
-    fn asked(&self) -> String {
+    fn compose_prompt(&self) -> String {
         format!("Please remember the word {} for me, it is important.", self.word())
     }
 
@@ -271,7 +280,7 @@ impl Trial {
     fn take_in(&mut self, deed: Deed, said: &str) -> bool {
         match deed {
             Deed::Turn | Deed::ToolTurn => {
-                let kept = kept_by(said, &self.asked());
+                let kept = kept_by(said, &self.compose_prompt());
                 let promised = kept.is_some();
                 self.acknowledged.extend(kept);
                 self.report.acknowledged += usize::from(promised);
@@ -344,12 +353,10 @@ impl Trial {
         std::fs::remove_file(home.memoir_home().join("config.toml")).unwrap();
         // Who searches packs what he had to read row by row.
         home.memoir(["search", "things that we have"]).succeed();
-        let segments = home.rows("_index_segments");
-        for kind in ["'messages'", "'vectors'"] {
-            let is_packed = segments.iter().any(|row| row.split('|').nth(1) == Some(kind));
-            assert!(is_packed, "{place}: there are no segments of {kind}");
-        }
         let seen = look_at(&home.database());
+        for kind in ["messages", "vectors"] {
+            assert!(seen.segments.contains(kind), "{place}: there are no segments of {kind}");
+        }
         assert!(seen.faults.is_empty(), "{place}, after the history: {:?}", seen.faults);
         let all: HashSet<Said> = history::in_long().collect();
         let here: Exchanges = seen.exchanges.into_iter().filter(|(_, said)| all.contains(said)).collect();
@@ -404,7 +411,7 @@ impl Trial {
             return;
         }
         // What is known depends on when it was killed: who chooses among it draws beside the others.
-        let (id, said) = *Chance::of_step(!self.seed, self.number).one_of(&known);
+        let (id, said) = *pick(&mut seed_step(!self.seed, self.number), &known);
         let word = said.word();
         let found = self.home.memoir(["search", word, "--json"]).succeed();
         let place = self.place();

@@ -5,11 +5,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use fastrand::Rng;
+
 use super::{
-    BadDisk, Chance, Exchanges, Seen, Trouble, enough, look_at,
+    BadDisk, Exchanges, Trouble, enough,
     promises::{OWN, files_with, kept_by, lost, not_exported, word},
+    random::pick,
 };
-use crate::{Home, Reply, Run, ScriptedProvider};
+use crate::{
+    Home, Reply, Run, ScriptedProvider,
+    database::{Seen, look_at},
+};
 
 /// A run changes files some hundreds of times: up to two to the power of this. Each power is as likely, so that much goes wrong early, while
 /// the memory is opened, and some late, while it commits.
@@ -71,7 +77,7 @@ pub fn disk(binary: &Path, seed: u64, runs: usize) -> DiskReport {
 
 struct Trial {
     seed: u64,
-    chance: Chance,
+    random: Rng,
     home: Home,
     provider: ScriptedProvider,
     /// What the program said it had kept.
@@ -100,7 +106,7 @@ impl Trial {
         let printed = home.memoir(["-p", &asked, "--output-format", "json"]).provider(&provider).succeed();
         Self {
             seed,
-            chance: Chance::new(seed),
+            random: Rng::with_seed(seed),
             home,
             provider,
             kept: kept_by(&printed, &asked).into_iter().collect(),
@@ -111,8 +117,8 @@ impl Trial {
 
     fn step(&mut self, step: u64) {
         let known: Vec<i64> = self.kept.keys().copied().collect();
-        let chosen = *self.chance.one_of(&known);
-        let drawn = *self.chance.one_of(&DEEDS);
+        let chosen = *pick(&mut self.random, &known);
+        let drawn = *pick(&mut self.random, &DEEDS);
         // Something is left to be forgotten next time.
         let deed = if known.len() > 1 { drawn } else { Deed::Turn };
         // What was exported before is not taken for what is exported now.
@@ -164,17 +170,18 @@ impl Trial {
 
     /// A run on a disk that chance chooses; and what that is called, briefly and at length.
     fn on_bad_disk(&mut self, run: Run) -> (String, String, Run) {
-        let chance = &mut self.chance;
-        match chance.below(6) {
+        let random = &mut self.random;
+        match random.usize(..6) {
             kind if kind < 4 => {
-                let trouble = Trouble::ALL[usize::try_from(kind).unwrap_or(0)];
-                let disk = BadDisk::by_chance(trouble, 1 << (1 + chance.below(POWERS)), chance);
+                let trouble = Trouble::ALL[kind];
+                let changes = 1 << random.u64(1..=POWERS);
+                let disk = BadDisk::draw(trouble, changes, random);
                 (format!("{trouble:?}"), disk.to_string(), disk.beneath(&self.home, run))
             }
             _ => {
                 // Around the size that the memory has now: that is where it hurts.
                 let size = std::fs::metadata(self.home.database()).map_or(0, |file| file.len() / 512);
-                let blocks = chance.below(size + size / 2 + 64);
+                let blocks = random.u64(..size + size / 2 + 64);
                 ("NoRoom".into(), format!("{blocks} blocks"), run.with_files_up_to(blocks))
             }
         }

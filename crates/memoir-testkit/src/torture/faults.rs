@@ -2,13 +2,14 @@
 
 use std::{collections::BTreeMap, path::Path};
 
+use fastrand::Rng;
 use serde_json::json;
 
 use super::{
-    Chance, Exchanges, enough, look_at,
+    Exchanges, enough,
     promises::{kept_by, lost},
 };
-use crate::{Home, Reply, ScriptedProvider};
+use crate::{Home, Reply, ScriptedProvider, database::look_at};
 
 /// What came of it: how often runs ended with which exit code.
 #[derive(Debug, Default)]
@@ -29,14 +30,15 @@ impl FaultReport {
 /// Runs `turns` turns against a provider whose replies fail at random. Whatever happens, the program ends with a code it is allowed to end
 /// with, keeps what it acknowledged and nothing in halves, and says something. Panics with the seed otherwise.
 pub fn faults(binary: &Path, seed: u64, turns: usize) -> FaultReport {
-    let mut chance = Chance::new(seed);
+    let mut random = Rng::with_seed(seed);
     let home = Home::new(binary);
-    // A machine gun of retries would only take time.
-    home.write_config("[calls]\nretry_first_wait_ms = 1\nretry_attempts = 2\nidle_timeout_ms = 300\n");
+    // Retries at once, because long waits would only take time. The timeout is only for replies that fall silent: a machine that is
+    // busy must not make another reply look silent.
+    home.write_config("[calls]\nretry_first_wait_ms = 1\nretry_attempts = 2\nidle_timeout_ms = 2000\n");
     let mut report = FaultReport::default();
     let mut kept = Exchanges::new();
     for turn in 0..turns {
-        let script: Vec<Reply> = (0..8).map(|_| reply(&mut chance)).collect();
+        let script: Vec<Reply> = (0..8).map(|_| draw_reply(&mut random)).collect();
         let provider = ScriptedProvider::start(script);
         let prompt = format!("Question number {turn}, with enough words to be kept in mind.");
         let arguments = ["-c", "-p", &prompt, "--output-format", "json", "--approval", "full"];
@@ -67,12 +69,12 @@ pub fn faults(binary: &Path, seed: u64, turns: usize) -> FaultReport {
     report
 }
 
-/// A reply that is well, or not.
-fn reply(chance: &mut Chance) -> Reply {
+/// Draws a good reply or a faulty one.
+fn draw_reply(random: &mut Rng) -> Reply {
     let text = "Some words of an answer, long enough to be cut somewhere.";
     let tool = || Reply::tool_call("c1", "dir_list", &json!({"path": "."}));
-    let size = usize::try_from(chance.below(40)).unwrap_or(0) + 1;
-    match chance.below(14) {
+    let size = random.usize(1..=40);
+    match random.u8(..14) {
         0 => Reply::status(429, "slow down").header("retry-after", "0"),
         1 => Reply::status(500, "oops"),
         2 => Reply::status(503, "busy"),

@@ -10,13 +10,15 @@ use std::{
     time::{Duration, Instant},
 };
 
+use fastrand::Rng;
+
 #[cfg(target_os = "linux")]
 use super::BadDisk;
 use super::{
-    Chance, Exchanges, enough, look_at,
+    Exchanges, enough,
     promises::{kept_by, lost, not_exported},
 };
-use crate::{Home, Reply, Run, ScriptedProvider};
+use crate::{Home, PATIENCE, Reply, Run, ScriptedProvider, data::StoredRun, database::look_at, wait_until};
 
 /// What came of it.
 #[derive(Debug, Default)]
@@ -27,25 +29,42 @@ pub struct LoadReport {
     pub others: usize,
     /// Runs of tasks, which a daemon began meanwhile.
     pub runs: usize,
-    /// How long it was, and how many tasks there were.
-    time: Duration,
-    tasks: usize,
+    least: Least,
+}
+
+/// How much must be done at least for the result to mean anything. On a quiet machine ten processes do ten turns a second and as
+/// much of other work, four if syncs are slow, and a task runs every five seconds, or every ten.
+#[derive(Debug, Default, Clone, Copy)]
+struct Least {
+    turns: usize,
+    others: usize,
+    runs: usize,
+}
+
+impl Least {
+    fn new(time: Duration, tasks: usize) -> Self {
+        let seconds = usize::try_from(time.as_secs()).unwrap_or(0);
+        Self {
+            turns: (seconds / 2).max(1),
+            others: (seconds / 4).max(1),
+            runs: (tasks * seconds / 50).max(1),
+        }
+    }
 }
 
 impl LoadReport {
-    /// What was done too seldom to tell anything. On a quiet machine ten processes do ten turns a second and as much
-    /// beside them, four if syncs are slow, and a task runs every five seconds, or every ten.
+    /// Returns what was done too seldom to mean anything.
     pub fn too_little(&self) -> Option<String> {
-        let seconds = usize::try_from(self.time.as_secs()).unwrap_or(0);
         enough::too_little([
-            ("turns".into(), self.turns, (seconds / 2).max(1)),
-            ("searches, exports and work".into(), self.others, (seconds / 4).max(1)),
-            ("runs of tasks".into(), self.runs, (self.tasks * seconds / 50).max(1)),
+            ("turns".into(), self.turns, self.least.turns),
+            ("searches, exports and work".into(), self.others, self.least.others),
+            ("runs of tasks".into(), self.runs, self.least.runs),
         ])
     }
 }
 
-/// Has `processes` of the program at work on one memory, again and again for `time`: turns, searches, background work, exports; and a daemon
+/// Has `processes` of the program at work on one memory, again and again for `time`, and longer where the machine is so busy that too
+/// little was done by then: turns, searches, background work, exports; and a daemon
 /// beside them that runs `tasks` tasks every few seconds. Nothing that was acknowledged is lost, no moment of a task comes twice, and
 /// nobody is told that the memory is busy, though every sync may take `sync` milliseconds (on Linux). Panics with the seed otherwise.
 pub fn load(
@@ -62,6 +81,8 @@ pub fn load(
         provider: ScriptedProvider::always(Reply::text("Noted, all of it.")),
         kept: Mutex::default(),
         others: AtomicUsize::new(0),
+        least: Least::new(time, tasks),
+        until: Instant::now() + time,
     };
     let home = &scene.home;
     // It is there before they come.
@@ -69,21 +90,21 @@ pub fn load(
     let printed = home.memoir(["-p", asked, "--output-format", "json"]).provider(&scene.provider).succeed();
     scene.kept.lock().unwrap().extend(kept_by(&printed, asked));
     for number in 0..tasks {
-        let name = format!("task{number}");
+        let name = name_task(number);
         let when = ["--cron", "*/5 * * * * *", "--model", "memoir/recall"];
         home.memoir(["schedule", "add", &name, "What was said about topics?"].iter().chain(&when)).succeed();
     }
-    let mut daemon = on_its_disk(home, home.memoir(["daemon"]), sync, seed).spawn_saying_to(&home.log());
-    let until = Instant::now() + time;
+    let mut daemon = on_its_disk(home, home.memoir(["daemon"]), sync, seed).spawn_logging_to(&home.log());
     std::thread::scope(|scope| {
         for number in 0..processes {
             let scene = &scene;
-            scope.spawn(move || scene.work(number, until));
+            scope.spawn(move || scene.work(number));
         }
     });
+    wait_until("tasks run", || home.count("runs") >= scene.least.runs as u64);
     daemon.kill().unwrap();
     daemon.wait().unwrap();
-    // Before anyone opens it.
+    // Before the program opens it again, and mends what the kill left.
     let seen = look_at(&home.database());
     assert!(seen.faults.is_empty(), "seed {seed}: {:?}", seen.faults);
     let kept = scene.kept.lock().unwrap();
@@ -95,9 +116,8 @@ pub fn load(
     LoadReport {
         turns: kept.len() - 1,
         others: scene.others.load(Ordering::Relaxed),
-        runs: runs_of_tasks(home, seed),
-        time,
-        tasks,
+        runs: check_runs(home, tasks, seed),
+        least: scene.least,
     }
 }
 
@@ -110,19 +130,30 @@ struct Scene {
     /// What was acknowledged.
     kept: Mutex<Exchanges>,
     others: AtomicUsize,
+    least: Least,
+    until: Instant,
 }
 
 impl Scene {
+    /// Whether there is something left to do: time, or work that was not done often enough. It gives up on a machine that does not
+    /// get on at all.
+    fn goes_on(&self) -> bool {
+        let (turns, others) = (self.kept.lock().unwrap().len(), self.others.load(Ordering::Relaxed));
+        let is_too_little = turns <= self.least.turns || others < self.least.others;
+        let now = Instant::now();
+        now < self.until || is_too_little && now < self.until + PATIENCE
+    }
+
     /// What one of them does, a run after the other.
-    fn work(&self, number: usize, until: Instant) {
-        let mut chance = Chance::new(self.seed + number as u64);
+    fn work(&self, number: usize) {
+        let mut random = Rng::with_seed(self.seed + number as u64);
         let mut count = 0;
-        while Instant::now() < until {
+        while self.goes_on() {
             count += 1;
-            // No two say the same.
-            let topic = chance.below(1000);
+            // No two prompts are the same.
+            let topic = random.u16(..1000);
             let prompt = format!("Process {number} says something about topic {topic}, in run {count}.");
-            match chance.below(6) {
+            match random.u8(..6) {
                 0 => drop(self.run(number, &["search", "something about a topic"])),
                 1 => drop(self.run(number, &["worker", "run", "--until-idle"])),
                 2 => self.export(number),
@@ -178,18 +209,24 @@ fn is_of_a_busy_memory(said: &str) -> bool {
     ["busy", "locked"].iter().any(|word| said.contains(word))
 }
 
-/// How many runs of tasks there were: each for another moment, and each did its work or was still at it when the daemon was killed.
-fn runs_of_tasks(home: &Home, seed: u64) -> usize {
-    let runs = home.rows("runs");
-    let moments: HashSet<(&str, &str)> = runs.iter().map(|row| (cell(row, 1), cell(row, 2))).collect();
+/// Returns the runs of all tasks.
+fn list_runs(home: &Home, tasks: usize) -> impl Iterator<Item = (usize, StoredRun)> {
+    (0..tasks).flat_map(|task| home.runs(&name_task(task)).into_iter().map(move |run| (task, run)))
+}
+
+/// Returns the number of runs of all tasks. Each must be for another moment, and must be done, or still running when the daemon was
+/// killed.
+fn check_runs(home: &Home, tasks: usize, seed: u64) -> usize {
+    let runs: Vec<(usize, StoredRun)> = list_runs(home, tasks).collect();
+    let moments: HashSet<(usize, Option<i64>)> =
+        runs.iter().map(|(task, run)| (*task, run.scheduled_for)).collect();
     assert_eq!(moments.len(), runs.len(), "seed {seed}: a task was run twice for a moment");
-    let ill: Vec<&String> =
-        runs.iter().filter(|row| !["'done'", "'running'"].contains(&cell(row, 5))).collect();
+    let is_well = |run: &StoredRun| ["done", "running"].contains(&run.state.as_str());
+    let ill: Vec<&(usize, StoredRun)> = runs.iter().filter(|(_, run)| !is_well(run)).collect();
     assert!(ill.is_empty(), "seed {seed}: runs of tasks that did not end well: {ill:?}");
     runs.len()
 }
 
-/// A column of a run: its id, the task, the moment, when it began and ended, its state; behind that texts may hold anything.
-fn cell(row: &str, column: usize) -> &str {
-    row.split('|').nth(column).unwrap_or_default()
+fn name_task(number: usize) -> String {
+    format!("task{number}")
 }

@@ -4,8 +4,6 @@
 
 #[cfg(target_os = "linux")]
 mod bad_disk;
-mod chance;
-mod check;
 mod crash;
 #[cfg(target_os = "linux")]
 mod disk;
@@ -16,13 +14,12 @@ mod flat;
 mod history;
 mod load;
 mod promises;
+mod random;
 
 #[cfg(target_os = "linux")]
 pub(crate) use bad_disk::compile;
 #[cfg(target_os = "linux")]
 pub use bad_disk::{BadDisk, Trouble};
-pub use chance::Chance;
-pub use check::{Seen, look_at};
 pub use crash::{CrashReport, crash};
 #[cfg(target_os = "linux")]
 pub use disk::{DiskReport, disk};

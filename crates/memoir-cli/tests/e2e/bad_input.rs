@@ -1,0 +1,154 @@
+//! What a newcomer gets wrong: one clear sentence, the right exit code, nothing lost.
+
+use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal};
+
+use crate::home;
+
+/// Insists that the up arrow brings back a prompt that could not be answered.
+fn assert_recalled_by_arrow(home: &Home, prompt: &str) {
+    let terminal = Terminal::open(home, None, (24, 80), &["--model", "memoir/recall"]);
+    terminal.wait_for_prompt();
+    terminal.type_keys("\x1b[A");
+    terminal.wait_for(&format!("> {prompt}"));
+}
+
+#[test]
+fn a_foreign_file_is_left_alone() {
+    let home = home();
+    std::fs::create_dir(home.memoir_home()).unwrap();
+    let notes = "my notes ".repeat(500);
+    std::fs::write(home.database(), &notes).unwrap();
+    let said = home.memoir(["-p", "hi"]).fail(1);
+    assert!(
+        said.contains("memoir.db is not a Memoir database. It was left untouched; move it away"),
+        "{said}"
+    );
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert_eq!(std::fs::read_to_string(home.database()).unwrap(), notes);
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_named() {
+    let home = home();
+    std::fs::write(home.memoir_home(), "a file where a directory should be").unwrap();
+    let said = home.memoir(["-p", "hi"]).fail(1);
+    assert!(said.contains("cannot write to ") && said.contains("MEMOIR_HOME"), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+}
+
+#[test]
+fn an_unknown_model_is_a_usage_error() {
+    let said = home().memoir(["-p", "hi", "--model", "hal-9000"]).fail(2);
+    assert!(said.contains("unknown model \"hal-9000\". Use "), "{said}");
+}
+
+#[test]
+fn a_newer_memory_is_left_alone() {
+    let home = home();
+    home.memoir(["-p", "hi"]).succeed();
+    let mut bytes = std::fs::read(home.database()).unwrap();
+    // The schema version stands at offset 60 of the file's header.
+    bytes[60..64].copy_from_slice(&9999_u32.to_be_bytes());
+    std::fs::write(home.database(), &bytes).unwrap();
+    let said = home.memoir(["-p", "hi"]).fail(1);
+    assert!(said.contains("written by a newer Memoir (schema 9999;"), "{said}");
+    assert!(said.contains("upgrade Memoir"), "{said}");
+    assert_eq!(std::fs::read(home.database()).unwrap(), bytes);
+}
+
+#[test]
+fn failures_before_the_turn_are_json_too() {
+    for arguments in [["--model", "hal-9000"], ["--model", "gpt-5"], ["-r", "99"]] {
+        let mut all = vec!["-p", "hi", "--output-format", "json"];
+        all.extend(arguments);
+        let output = home().memoir(all).output();
+        let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(printed["type"], "error", "{arguments:?}");
+    }
+}
+
+#[test]
+fn an_address_that_is_none_is_a_usage_error() {
+    let home = home();
+    let run = home.memoir(["-p", "hi"]).env("OPENAI_BASE_URL", "nonsense").env("OPENAI_API_KEY", "k");
+    let said = run.fail(2);
+    assert!(said.contains("\"nonsense\" is not an address. Mend OPENAI_BASE_URL"), "{said}");
+}
+
+#[test]
+fn a_config_with_a_slip_is_named_with_its_line() {
+    let home = home();
+    home.write_config("[chat]\nmodle = \"gpt-5\"\n");
+    let said = home.memoir(["-p", "hi"]).fail(1);
+    assert!(said.contains("config.toml has a mistake: line 2: unknown field `modle`"), "{said}");
+}
+
+#[test]
+fn a_missing_key_is_named() {
+    let home = home();
+    let said = home.memoir(["-p", "keep me", "--model", "gpt-5"]).fail(1);
+    assert_eq!(
+        said,
+        "memoir: openai/gpt-5 needs a key. Set OPENAI_API_KEY, or choose another model: memoir models set auto, or \
+         --model memoir/recall.\n"
+    );
+    assert_recalled_by_arrow(&home, "keep me");
+    let said = home.memoir(["-p", "hi", "--model", "openai-compatible/llama"]).fail(1);
+    assert!(said.contains("set OPENAI_BASE_URL"), "{said}");
+}
+
+#[test]
+fn an_unreachable_server_is_named_and_the_prompt_is_kept() {
+    let home = home();
+    home.write_config("[calls]\nretry_first_wait_ms = 1\n");
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let run = home.memoir(["-p", "anyone there?"]).env("OPENAI_BASE_URL", format!("http://{nobody}/v1"));
+    let said = run.fail(1);
+    assert!(said.contains(&format!("cannot reach the model's server at http://{nobody}/v1/")), "{said}");
+    assert!(said.contains("Check the address and that the server runs"), "{said}");
+    assert_recalled_by_arrow(&home, "anyone there?");
+}
+
+#[test]
+fn a_refused_key_is_said() {
+    let home = home();
+    let provider = ScriptedProvider::start([Reply::status(401, "Incorrect API key provided")]);
+    let said = home.memoir(["-p", "hi"]).provider(&provider).fail(1);
+    assert_eq!(
+        said,
+        "memoir: the server refused the key (status 401): Incorrect API key provided. Check the API key of this provider.\n"
+    );
+}
+
+#[test]
+fn text_that_is_not_utf_8_is_refused() {
+    let said = home().memoir([] as [&str; 0]).stdin(vec![b'a', 0xff, 0xfe]).fail(2);
+    assert!(said.contains("not valid UTF-8. Convert it first"), "{said}");
+}
+
+#[test]
+fn an_empty_prompt_is_refused() {
+    assert_eq!(
+        home().memoir(["-p", " \n"]).fail(2),
+        "memoir: the prompt is empty. Write what you want to ask.\n"
+    );
+    assert_eq!(home().memoir([] as [&str; 0]).stdin(" \n").fail(2).lines().count(), 1);
+}
+
+#[test]
+fn no_terminal_and_nothing_on_stdin_says_how_to_ask_in_two_lines() {
+    let said = home().memoir([] as [&str; 0]).stdin("").fail(2);
+    assert_eq!(said.lines().count(), 2, "{said}");
+    assert!(said.contains("memoir -p"), "{said}");
+}
+
+#[test]
+fn a_conversation_that_is_not_there_is_said() {
+    let said = home().memoir(["-r", "99", "-p", "hi"]).fail(1);
+    assert!(said.contains("there is no conversation 99."), "{said}");
+}
+
+#[test]
+fn an_unknown_option_is_a_usage_error() {
+    assert!(home().memoir(["--frobnicate"]).fail(2).contains("--frobnicate"));
+}

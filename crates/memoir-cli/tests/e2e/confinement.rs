@@ -1,0 +1,271 @@
+//! Who may do what, tried through real turns: what is allowed, what is refused, and what must never get through.
+
+use std::{fs, os::unix::fs::symlink, path::Path};
+
+use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal, wait_until};
+use serde_json::{Value, json};
+
+use crate::home;
+
+/// Has the model make calls in one reply, under an approval mode, and gives what each was answered.
+pub(crate) fn calls(home: &Home, mode: &str, calls: &[(&str, Value)]) -> Vec<String> {
+    let mut reply = Reply::text("");
+    for (number, (name, arguments)) in calls.iter().enumerate() {
+        reply = match number {
+            0 => Reply::tool_call("c0", name, arguments),
+            _ => reply.and_tool_call(&format!("c{number}"), name, arguments),
+        };
+    }
+    let provider = ScriptedProvider::start([reply, Reply::text("Done.")]);
+    // The usual one holds the whole home, and commands may write there.
+    let temporary = home.workspace().parent().unwrap().join("temporary");
+    fs::create_dir_all(&temporary).unwrap();
+    home.memoir(["-p", "do it", "--approval", mode])
+        .provider(&provider)
+        .env("SECRET_OF_MINE", "hunter2hunter2")
+        .env("TMPDIR", &temporary)
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .succeed();
+    let messages = provider.requests()[1].body["messages"].clone();
+    let results = messages.as_array().unwrap().iter().filter(|message| message["role"] == "tool");
+    results.map(|result| result["content"].as_str().unwrap().to_owned()).collect()
+}
+
+pub(crate) fn bash(home: &Home, mode: &str, command: &str) -> String {
+    calls(home, mode, &[("execute_bash", json!({"command": command}))]).remove(0)
+}
+
+/// A folder beside the workspace, with something in it that must stay as it is.
+pub(crate) fn outside(home: &Home) -> std::path::PathBuf {
+    let outside = home.workspace().parent().unwrap().join("outside");
+    fs::create_dir_all(&outside).unwrap();
+    fs::write(outside.join("precious"), "precious").unwrap();
+    outside
+}
+
+#[test]
+fn without_a_policy_nothing_is_changed_or_run_and_reading_is_free() {
+    let home = home();
+    fs::write(home.workspace().join("a.txt"), "alpha").unwrap();
+    let asked = [
+        ("file_read", json!({"path": "a.txt"})),
+        ("file_write", json!({"path": "b.txt", "content": "x"})),
+        ("execute_bash", json!({"command": "touch c.txt"})),
+        ("file_read", json!({"path": "/etc/hostname"})),
+    ];
+    let said = calls(&home, "ask", &asked);
+    assert_eq!(said[0], "alpha");
+    assert!(said[1..].iter().all(|said| said.contains("nobody is there to allow it")), "{said:?}");
+    let said = calls(&home, "read-only", &asked);
+    assert!(said[1].contains("the approval mode is read-only"), "{said:?}");
+    let said = calls(&home, "auto-edit", &asked);
+    assert!(said[1].starts_with("b.txt is written") && said[2].contains("nobody is there"), "{said:?}");
+    assert!(!home.workspace().join("c.txt").exists());
+    let failed = home.memoir(["-p", "x", "--approval", "everything"]).fail(2);
+    assert!(failed.contains("There are read-only, ask, auto-edit, full."), "{failed}");
+}
+
+#[test]
+fn rules_allow_a_command_and_nothing_that_hides_behind_it() {
+    let home = home();
+    outside(&home);
+    home.write_config("[approval]\nallow = [\"execute_bash(echo ok)\", \"file_write(notes/**)\"]\ndeny = [\"file_delete\", \"execute_bash(touch)\"]\n");
+    assert_eq!(bash(&home, "ask", "echo ok then"), "ok then\n");
+    for command in [
+        "echo ok; touch x",
+        "echo ok && touch x",
+        "echo ok $(touch x)",
+        "echo ok `touch x`",
+        "echo ok\ntouch x",
+        "echo ok | tee x",
+        "echo ok > x",
+        "echo okay",
+        "echo \"ok\" \"$(touch x)\"",
+        "cat <(echo ok)",
+        "echo ok &",
+    ] {
+        assert!(bash(&home, "ask", command).starts_with("error: not allowed"), "{command}");
+    }
+    let said = calls(
+        &home,
+        "ask",
+        &[
+            ("file_write", json!({"path": "notes/a.txt", "content": "x"})),
+            ("file_write", json!({"path": "notes/../b.txt", "content": "x"})),
+        ],
+    );
+    assert!(said[0].starts_with("notes/a.txt is written") && said[1].contains("nobody is there"), "{said:?}");
+    // What is denied is denied in every mode.
+    let said = calls(
+        &home,
+        "full",
+        &[
+            ("file_delete", json!({"path": "notes/a.txt"})),
+            ("execute_bash", json!({"command": "true; touch x"})),
+        ],
+    );
+    assert!(said.iter().all(|said| said.contains("forbids it")), "{said:?}");
+    assert!(!home.workspace().join("x").exists() && home.workspace().join("notes/a.txt").exists());
+}
+
+#[test]
+fn no_path_leads_out_of_the_workspace() {
+    let home = home();
+    let outside = outside(&home);
+    let work = home.workspace();
+    symlink(&outside, work.join("link")).unwrap();
+    symlink(outside.join("precious"), work.join("file-link")).unwrap();
+    fs::hard_link(outside.join("precious"), work.join("hard")).unwrap();
+    let absolute = outside.join("new").to_str().unwrap().to_owned();
+    let write = |path: &str| ("file_write", json!({"path": path, "content": "x"}));
+    let tried = [
+        write("../outside/new"),
+        write("link/new"),
+        write("file-link"),
+        write(&absolute),
+        write("/proc/self/root/tmp/new-of-memoir"),
+        write("/proc/self/cwd/../outside/new"),
+        ("file_delete", json!({"path": "../outside/precious"})),
+        ("file_delete", json!({"path": "link/precious"})),
+        ("file_move", json!({"from": "link/precious", "to": "mine"})),
+        ("file_move", json!({"from": "hard", "to": "../outside/hard"})),
+        ("file_copy", json!({"from": "file-link", "to": "mine"})),
+        ("file_edit", json!({"path": "file-link", "operation": "append", "text": "x"})),
+        ("dir_create", json!({"path": "link/deeper"})),
+        ("dir_delete", json!({"path": "link", "recursive": true})),
+        ("dir_list", json!({"path": ".."})),
+        ("file_grep", json!({"pattern": "precious", "path": "link"})),
+        ("file_glob", json!({"pattern": "*", "path": "/"})),
+        ("file_tree", json!({"path": "link"})),
+        ("file_stat", json!({"path": "file-link"})),
+    ];
+    for (said, tried) in calls(&home, "full", &tried).iter().zip(&tried) {
+        assert!(said.starts_with("error: "), "{tried:?}: {said}");
+    }
+    // Writing to what has another name outside leaves the other alone.
+    calls(&home, "full", &[("file_edit", json!({"path": "hard", "operation": "append", "text": "changed"}))]);
+    let left: Vec<String> = fs::read_dir(&outside)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert_eq!(
+        (left, fs::read_to_string(outside.join("precious")).unwrap()),
+        (vec!["precious".to_owned()], "precious".to_owned())
+    );
+}
+
+/// Landlock is what is tried here; a kernel without it says so instead.
+pub(crate) fn kernel_confines() -> bool {
+    fs::read_to_string("/sys/kernel/security/lsm").map_or(true, |names| names.contains("landlock"))
+}
+
+#[test]
+fn commands_write_nowhere_else_and_find_no_keys() {
+    let home = home();
+    let outside = outside(&home);
+    let place = outside.display();
+    assert_eq!(
+        bash(
+            &home,
+            "full",
+            "echo x > mine && cat mine && echo y > /dev/null && mktemp >/dev/null && echo done"
+        ),
+        "x\ndone\n"
+    );
+    let env = bash(
+        &home,
+        "full",
+        "env; printenv OPENAI_API_KEY; bash -c 'echo $SECRET_OF_MINE'; cat /proc/self/environ | tr '\\0' '\\n'",
+    );
+    assert!(env.contains("PATH=") && !env.contains("hunter2") && !env.contains("OPENAI_API_KEY"), "{env}");
+    if !kernel_confines() {
+        return;
+    }
+    for command in [
+        format!("echo x > {place}/new"),
+        format!("rm -f {place}/precious"),
+        format!("mv {place}/precious stolen"),
+        format!("ln {place}/precious hard"),
+        format!("ln -s {place} soft && echo x > soft/new"),
+        format!("mkdir there && mount --bind {place} there && echo x > there/new"),
+        format!("unshare -rm sh -c 'mkdir -p b && mount --bind {place} b && echo x > b/new'"),
+        format!("echo x >> {place}/precious"),
+        format!("truncate -s 0 {place}/precious"),
+        format!("python3 -c \"open('{place}/new', 'w')\""),
+        format!("setsid sh -c 'echo x > {place}/new'"),
+        format!("echo x > /proc/self/root{place}/new"),
+    ] {
+        bash(&home, "full", &command);
+        let left: Vec<_> = fs::read_dir(&outside).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["precious"], "{command}");
+        assert_eq!(fs::read_to_string(outside.join("precious")).unwrap(), "precious", "{command}");
+    }
+}
+
+#[test]
+fn nothing_outlives_a_command() {
+    let home = home();
+    let said =
+        bash(&home, "full", "setsid sleep 311 >/dev/null 2>&1 & echo $!; (sleep 312 & echo $!) ; echo over");
+    let pids: Vec<&str> =
+        said.lines().filter(|line| line.chars().all(|letter| letter.is_ascii_digit())).collect();
+    assert_eq!(pids.len(), 2, "{said}");
+    for pid in pids {
+        // Killed at once, and removed from the table when its parent has noticed.
+        wait_until(&format!("{pid} is gone"), || !Path::new(&format!("/proc/{pid}")).exists());
+    }
+    let late = calls(&home, "full", &[("execute_bash", json!({"command": "sleep 313", "timeout": 1}))]);
+    assert!(late[0].starts_with("It took longer than 1 s"), "{late:?}");
+}
+
+#[test]
+fn the_user_is_shown_the_very_command_and_asked() {
+    let home = home();
+    let call = |id: &str, command: &str| Reply::tool_call(id, "execute_bash", &json!({"command": command}));
+    let provider = ScriptedProvider::start([
+        call("c1", "echo one > one.txt"),
+        Reply::text("First."),
+        call("c2", "touch two.txt"),
+        Reply::text("Second."),
+        call("c3", "touch two.txt"),
+        Reply::text("Third."),
+        Reply::tool_call("c4", "file_write", &json!({"path": "three.txt", "content": "three\n"})),
+        Reply::text("Fourth."),
+    ]);
+    let mut terminal = Terminal::open(&home, Some(&provider), (40, 120), &["--model", "gpt-5-mini"]);
+    terminal.wait_for_prompt();
+    let ask = |words: &str, wait: &str, key: &str, then: &str| {
+        terminal.submit(words);
+        if !wait.is_empty() {
+            terminal.wait_for(wait);
+            terminal.type_keys(&format!("{key}\r"));
+        }
+        terminal.wait_for(then);
+        terminal.wait_for_prompt();
+    };
+    ask(
+        "one please",
+        "execute_bash wants to do this:\r\necho one > one.txt".replace('\r', "").as_str(),
+        "n",
+        "First.",
+    );
+    assert!(!home.workspace().join("one.txt").exists());
+    ask("two please", "a to always allow execute_bash(=touch two.txt) in this project", "a", "Second.");
+    fs::remove_file(home.workspace().join("two.txt")).unwrap();
+    ask("two again", "", "", "Third.");
+    assert!(home.workspace().join("two.txt").exists(), "it is not asked again");
+    ask("three please", "+three", "y", "Fourth.");
+    assert_eq!(fs::read_to_string(home.workspace().join("three.txt")).unwrap(), "three\n");
+    terminal.submit("/approval");
+    terminal.wait_for("1  allow execute_bash(=touch two.txt) in this project");
+    terminal.submit("/approval revoke 1");
+    terminal.wait_for("> /approval revoke 1");
+    terminal.wait_for_prompt();
+    terminal.submit("/approval deny execute_bash(git push)");
+    terminal.wait_for("2  deny execute_bash(git push) in this project");
+    terminal.submit("/exit");
+    assert_eq!(terminal.wait_for_exit(), 0);
+    assert_eq!(home.count("approval_rules"), 1);
+    let results = provider.requests()[1].body["messages"].to_string();
+    assert!(results.contains("not allowed: the user does not allow it"), "{results}");
+}

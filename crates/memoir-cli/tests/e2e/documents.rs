@@ -1,0 +1,272 @@
+//! Documents: files are remembered, come back into prompts, and go without a trace.
+
+use std::{fs, path::PathBuf};
+
+use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal, wait_until};
+use serde_json::{Value, json};
+
+use crate::home;
+
+const GREENHOUSE: &str = "---\ntitle: The greenhouse\ndate: 2025-04-12\ntags: [garden, building]\n---\n\
+    # The greenhouse\n\nThe greenhouse behind the shed has a vent that opens at twenty-six degrees; the wax cylinder was \
+    replaced by the Marquardt brothers.\n\n\
+    ## Watering\n\nThe rain barrel holds three hundred litres, which lasts the tomatoes nine days in July.\n";
+
+fn write(home: &Home, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+    let path = home.workspace().join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, text).unwrap();
+    path
+}
+
+fn docs<'a>(home: &Home, arguments: impl IntoIterator<Item = &'a str>) -> String {
+    home.memoir(["docs"].into_iter().chain(arguments)).succeed()
+}
+
+#[test]
+fn what_a_document_says_comes_into_the_prompt_with_its_source() {
+    let home = home();
+    write(&home, "greenhouse.md", GREENHOUSE);
+    let told = docs(&home, ["add", "greenhouse.md"]);
+    assert_eq!(told, "the-greenhouse added, 1 chunk\n");
+    let provider = ScriptedProvider::always(Reply::text("The Marquardt brothers."));
+    home.memoir(["-p", "Who changed the wax cylinder of our greenhouse vent?"]).provider(&provider).succeed();
+    let sent = provider.requests()[0].messages().pop().unwrap().1;
+    assert!(sent.contains("## Related Documents\n"), "{sent}");
+    assert!(
+        sent.contains(
+            "### \"The greenhouse\" (Document: the-greenhouse, Date: 2025-04-12, Tags: garden, building,"
+        ) && sent.contains("the wax cylinder was replaced by the Marquardt brothers"),
+        "{sent}"
+    );
+    assert!(!sent.contains("title: The greenhouse"), "front matter is not part of it");
+    assert_eq!(home.count("recall_log"), 1, "it is noted what was recalled");
+    // By meaning alone, without a word in common but the smallest.
+    home.memoir(["-p", "How long does the water supply for my plants last in summer?"])
+        .provider(&provider)
+        .succeed();
+    let sent = provider.requests()[1].messages().pop().unwrap().1;
+    assert!(sent.contains("The rain barrel holds three hundred litres"), "{sent}");
+    // What has nothing to do with it brings nothing.
+    home.memoir(["-p", "Please translate \"good night\" into Finnish."]).provider(&provider).succeed();
+    let sent = provider.requests()[2].messages().pop().unwrap().1;
+    assert!(!sent.contains("Related Documents"), "{sent}");
+}
+
+#[test]
+fn without_a_model_documents_answer_too() {
+    let home = home();
+    write(&home, "greenhouse.md", GREENHOUSE);
+    docs(&home, ["add", "greenhouse.md"]);
+    let answer =
+        home.memoir(["-p", "What do I know about the rain barrel?", "--model", "memoir/recall"]).succeed();
+    assert!(answer.contains("2025-04-12, \"The greenhouse\" (document the-greenhouse, score"), "{answer}");
+    assert!(answer.contains("three hundred litres"), "{answer}");
+    let found = home.memoir(["search", "rain barrel", "--json"]).succeed();
+    let found: Value = serde_json::from_str(&found).unwrap();
+    let document = found.as_array().unwrap().last().unwrap();
+    assert_eq!((&document["kind"], &document["slug"]), (&json!("document"), &json!("the-greenhouse")));
+    let found = home.memoir(["search", "rain barrel", "--since", "2026-01-01"]).succeed();
+    assert!(!found.contains("document"), "it is from before: {found}");
+}
+
+#[test]
+fn a_model_can_read_the_rest_of_a_document() {
+    let home = home();
+    let long: String =
+        (0..900).map(|number| format!("Paragraph {number} tells of the well in the yard.\n\n")).collect();
+    write(&home, "well.md", long);
+    home.write_config("[workers]\nembedding_generator = \"off\"\n");
+    docs(&home, ["add", "well.md"]);
+    let provider = ScriptedProvider::start([
+        Reply::tool_call("1", "fetch_document", &json!({"name": "well"})),
+        Reply::tool_call("2", "fetch_document", &json!({"name": "well", "from_chunk": 4})),
+        Reply::text("Read."),
+    ]);
+    home.memoir(["-p", "Read my notes on the well."]).provider(&provider).succeed();
+    let results: Vec<String> = provider.requests()[2]
+        .messages()
+        .into_iter()
+        .filter(|(role, _)| role == "tool")
+        .map(|(_, text)| text)
+        .collect();
+    assert!(
+        results[0].contains("<memory>\nwell (") && results[0].contains("Paragraph 1 tells"),
+        "{}",
+        results[0].len()
+    );
+    assert!(results[0].contains("The rest begins at from_chunk 4."), "{}", results[0].len());
+    assert!(!results[1].contains("Paragraph 1 tells") && results[1].contains("Paragraph 899 tells"));
+}
+
+#[test]
+fn what_has_not_changed_is_not_read_again() {
+    let home = home();
+    for number in 0..30 {
+        write(
+            &home,
+            &format!("notes/{number}.txt"),
+            format!("Note {number}: the key of box {number} is blue."),
+        );
+    }
+    write(&home, "notes/.hidden.md", "hidden");
+    write(&home, "notes/picture.png", [0xff, 0xd8]);
+    let told = docs(&home, ["add", "notes"]);
+    assert_eq!(told, "30 added, 0 changed, 0 unchanged, 0 the same as others, 0 moved; 30 chunks new.\n");
+    let before = home.snapshot();
+    let told = docs(&home, ["add", "notes"]);
+    assert_eq!(told, "0 added, 0 changed, 30 unchanged, 0 the same as others, 0 moved; 0 chunks new.\n");
+    assert_eq!(home.snapshot(), before, "nothing was written");
+    // A copy is the same, a renamed file the one that it was, and of a changed one only the changed chunks are new.
+    write(&home, "copy.txt", "Note 7: the key of box 7 is blue.");
+    assert_eq!(docs(&home, ["add", "copy.txt"]), "copy.txt is the same as 7\n");
+    fs::rename(home.workspace().join("notes/8.txt"), home.workspace().join("eight.txt")).unwrap();
+    assert_eq!(docs(&home, ["add", "eight.txt"]), "8 is in eight.txt now\n");
+    let long = |end: &str| {
+        (0..400).map(|number| format!("Line {number} of a long text.\n\n")).collect::<String>() + end
+    };
+    write(&home, "long.txt", long("The end."));
+    home.write_config("[embedder]\nmodel = \"text-embedding-3-small\"\n");
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    home.memoir(["docs", "add", "long.txt"]).provider(&provider).succeed();
+    home.memoir(["worker", "run", "--until-idle"]).provider(&provider).succeed();
+    let vectors = home.count("chunk_embeddings");
+    let before = provider.other_requests().len();
+    write(&home, "long.txt", long("Another end."));
+    let told = home.memoir(["docs", "add", "long.txt"]).provider(&provider).succeed();
+    assert_eq!(told, "long has changed, 1 chunk new\n");
+    home.memoir(["worker", "run", "--until-idle"]).provider(&provider).succeed();
+    let requests = provider.other_requests();
+    let embedded: Vec<&str> = requests[before..]
+        .iter()
+        .filter(|request| request.path.ends_with("/embeddings"))
+        .flat_map(|request| request.body["input"].as_array().unwrap())
+        .map(|text| text.as_str().unwrap())
+        .collect();
+    assert_eq!(embedded.len(), 1, "only the changed chunk is embedded again: {embedded:?}");
+    assert!(embedded[0].contains("Another end."), "{embedded:?}");
+    assert_eq!(home.count("chunk_embeddings"), vectors);
+}
+
+#[test]
+fn removing_a_document_leaves_nothing_of_it() {
+    let home = home();
+    let path = write(
+        &home,
+        "secret-garden.md",
+        "# Garden\n\nThe quibblewort grows behind the hedge of the neighbours.",
+    );
+    docs(&home, ["add", "secret-garden.md"]);
+    let provider = ScriptedProvider::always(Reply::text("Behind the hedge."));
+    home.memoir(["-p", "Where does the quibblewort grow?"]).provider(&provider).succeed();
+    assert!(provider.requests()[0].messages().pop().unwrap().1.contains("behind the hedge"));
+    let told = docs(&home, ["remove", "garden"]);
+    assert_eq!(told, "garden is forgotten, with 1 chunk; its file is left alone.\n");
+    assert!(path.exists());
+    let counts = home.counts();
+    for kind in ["documents", "chunks", "chunk_embeddings", "recall_log"] {
+        assert_eq!(counts[kind], 0, "{kind}");
+    }
+    for entry in fs::read_dir(home.memoir_home()).unwrap() {
+        let path = entry.unwrap().path();
+        let bytes = fs::read(&path).unwrap_or_default();
+        let traces = bytes.windows(16).filter(|bytes| bytes.eq_ignore_ascii_case(b"behind the hedge"));
+        // What the model said, and the question, are talk and stay.
+        assert!(traces.count() <= 3, "{}", path.display());
+        assert!(!bytes.windows(10).any(|bytes| bytes == b"neighbours"), "{}", path.display());
+    }
+    home.memoir(["-p", "Where does the quibblewort grow now?"]).provider(&provider).succeed();
+    assert!(!provider.requests()[1].messages().pop().unwrap().1.contains("Related Documents"));
+}
+
+#[test]
+fn a_document_is_shown_and_cut_anew() {
+    let home = home();
+    let text: String =
+        (0..300).map(|number| format!("Sentence {number} is about the old mill.\n\n")).collect();
+    write(
+        &home,
+        "mill.md",
+        format!("---\ntitle: \"The mill\"\nslug: old-mill\ndate: 2024-02-03\n---\n{text}"),
+    );
+    docs(&home, ["add", "mill.md"]);
+    let list = docs(&home, ["list"]);
+    assert!(list.starts_with("2024-02-03  old-mill    2 chunks  The mill"), "{list}");
+    let shown = docs(&home, ["show", "old-mill"]);
+    assert!(shown.contains("Sentence 0 is") && shown.contains("Sentence 299 is"));
+    assert_eq!(shown.matches("Sentence 170 is").count(), 1, "what chunks repeat is shown once");
+    home.write_config("[rag]\nchunk_tokens = 200\nchunk_overlap = 20\n");
+    assert!(docs(&home, ["reindex", "old-mill"]).starts_with("1 document read anew."));
+    let json: Value = serde_json::from_str(&docs(&home, ["show", "old-mill", "--json"])).unwrap();
+    let chunks = json["chunks"].as_array().unwrap();
+    assert!(chunks.len() > 12 && chunks.iter().all(|chunk| chunk["tokens"].as_u64().unwrap() <= 200));
+    assert!(chunks[1]["overlap"].as_u64().unwrap() > 0);
+    fs::remove_file(home.workspace().join("mill.md")).unwrap();
+    let told = docs(&home, ["reindex"]);
+    assert!(told.contains("is not on the disk any more; what was kept of it was read."), "{told}");
+    assert_eq!(docs(&home, ["show", "old-mill"]).matches("Sentence 170 is").count(), 1);
+}
+
+#[test]
+fn bad_files_are_named_and_the_others_are_added() {
+    let home = home();
+    write(&home, "good.md", "# Good\n\nThis one is well.");
+    write(&home, "bad.md", "---\ntitle: [never closed\n---\nText");
+    write(&home, "binary.txt", [0xff, 0xfe, 0x00, 0x41]);
+    write(&home, "empty.txt", "  \n");
+    let run = home.memoir(["docs", "add", "good.md", "bad.md", "binary.txt", "empty.txt"]);
+    let output = run.output();
+    let (out, said) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(out, "good added, 1 chunk\n");
+    for fault in [
+        "bad.md: its front matter is not YAML",
+        "binary.txt: it is not text (UTF-8).",
+        "empty.txt: it is empty.",
+    ] {
+        assert!(said.contains(fault), "{said}");
+    }
+    assert!(said.contains("3 were left out. Mend them"), "{said}");
+    let said = home.memoir(["docs", "add", "nowhere.md"]).fail(1);
+    assert!(said.contains("nowhere.md: there is no such file."), "{said}");
+    fs::create_dir(home.workspace().join("void")).unwrap();
+    assert!(
+        home.memoir(["docs", "add", "void"]).fail(1).contains("there is no .md, .markdown, .txt, .text file")
+    );
+    assert!(home.memoir(["docs", "show", "nothing"]).fail(2).contains("there is no document \"nothing\"."));
+    assert!(home.memoir(["docs", "remove", "good", "nothing"]).fail(2).contains("no document \"nothing\""));
+    assert_eq!(home.documents().len(), 1, "a slip removes nothing");
+    home.write_config("[rag]\nnprobe = 8\n");
+    let said = home.memoir(["docs", "list"]).fail(1);
+    assert!(said.contains("there is no setting \"nprobe\": it belongs to another kind of index"), "{said}");
+}
+
+#[test]
+fn secrets_in_a_document_are_not_kept() {
+    let home = home();
+    let key = format!("ghp_{}", "Ab3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z9Q");
+    write(&home, "keys.md", format!("# Keys\n\nThe token for the robot is {key}, do not lose it."));
+    docs(&home, ["add", "keys.md"]);
+    let shown = docs(&home, ["show", "keys"]);
+    assert!(shown.contains("[redacted: ") && !shown.contains(&key), "{shown}");
+    assert_eq!(home.count("redactions"), 1);
+    assert_eq!(docs(&home, ["add", "keys.md"]), "keys has not changed\n");
+}
+
+#[test]
+fn in_the_repl_documents_are_read_in_the_background() {
+    let home = home();
+    write(&home, "my notes.md", GREENHOUSE);
+    let provider = ScriptedProvider::always(Reply::text("Nine days."));
+    let terminal = Terminal::open(&home, Some(&provider), (40, 120), &["--model", "gpt-5-mini"]);
+    terminal.wait_for_prompt();
+    terminal.submit("/docs add my notes.md");
+    terminal.wait_for("the-greenhouse added, 1 chunk");
+    wait_until("it gets its vectors", || home.count("chunk_embeddings") > 0);
+    terminal.submit("How long does the rain barrel last?");
+    terminal.wait_for("Nine days.");
+    terminal.submit("/why");
+    terminal.wait_for("document the-greenhouse");
+    terminal.submit("/docs");
+    terminal.wait_for("2025-04-12  the-greenhouse");
+}

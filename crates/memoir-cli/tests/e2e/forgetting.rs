@@ -1,0 +1,146 @@
+//! Forgetting: nothing of it is left in any file.
+
+use std::fs;
+
+use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal};
+
+use crate::home;
+
+/// A conversation in which a word was said in its second exchange, and another beside it.
+fn home_with_talk() -> Home {
+    let home = home();
+    let provider = ScriptedProvider::start([
+        Reply::text("Good morning to you too."),
+        Reply::text("I will remember quibblewort for you."),
+        Reply::text("Lisbon is lovely in June."),
+    ]);
+    home.memoir(["-p", "Good morning, what a lovely day it is today."]).provider(&provider).succeed();
+    home.memoir(["-c", "-p", "The password of the shed is quibblewort, tell nobody about it."])
+        .provider(&provider)
+        .succeed();
+    home.memoir(["-p", "We are going to Lisbon in June with the whole family."])
+        .provider(&provider)
+        .succeed();
+    home.memoir(["worker", "run", "--until-idle"]).succeed();
+    home.memoir(["write", "--conversation", "1", "--model", "memoir/recall"]).succeed();
+    assert!(!home.files_containing("quibblewort").is_empty());
+    home
+}
+
+fn forget(home: &Home, arguments: &[&str]) -> String {
+    home.memoir(["memory", "forget"].iter().chain(arguments).copied().collect::<Vec<_>>()).succeed()
+}
+
+#[test]
+fn an_exchange_is_forgotten_with_everything_made_of_it() {
+    let home = home_with_talk();
+    let before = home.snapshot();
+    let told = forget(&home, &["--exchange", "2", "--dry-run"]);
+    assert!(
+        told.starts_with(
+            "Forgotten would be: 1 exchange, 2 messages, 2 summaries, 1 line of the command history,"
+        ),
+        "{told}"
+    );
+    assert!(
+        told.contains("The post good-morning-what-a-lovely-day-it-is-today too")
+            && told.ends_with("Nothing was changed.\n"),
+        "{told}"
+    );
+    assert_eq!(home.snapshot(), before);
+    let refused = home.memoir(["memory", "forget", "--exchange", "2"]).fail(2);
+    assert!(refused.contains("nobody is there to confirm it. Add --yes."), "{refused}");
+    let told = forget(&home, &["--exchange", "2", "--yes"]);
+    assert!(told.contains("It is forgotten."), "{told}");
+    assert_eq!(home.files_containing("quibblewort"), [""; 0]);
+    assert!(!home.files_containing("Good morning, what").is_empty(), "the rest is there");
+    // What is made of it from now on has no trace of it either.
+    let copy = home.memoir_home().join("copy");
+    home.memoir(["backup", copy.to_str().unwrap()]).succeed();
+    for (format, name) in [("markdown", "all.md"), ("jsonl", "all.jsonl")] {
+        let file = home.memoir_home().join(name);
+        home.memoir(["export", "--format", format, "-o", file.to_str().unwrap()]).succeed();
+        assert!(fs::read_to_string(file).unwrap().contains("Good morning, what"));
+    }
+    assert_eq!(home.files_containing("quibblewort"), [""; 0]);
+    assert!(home.count_calls("chat") >= 3, "the bill stays");
+    // What summarised it is made anew of what is left.
+    home.memoir(["worker", "run", "--until-idle"]).succeed();
+    let summary = home.transcript(1).summary.unwrap().text;
+    assert!(summary.contains("Good morning"), "{summary}");
+    assert_eq!(home.files_containing("quibblewort"), [""; 0]);
+    let provider = ScriptedProvider::always(Reply::text("I do not know."));
+    home.memoir(["-p", "What is the password of the shed?"]).provider(&provider).succeed();
+    assert!(!provider.requests()[0].body.to_string().contains("quibblewort"));
+}
+
+#[test]
+fn a_message_a_conversation_and_a_time_are_forgotten() {
+    let home = home_with_talk();
+    let messages = home.messages();
+    let message = messages.iter().find(|message| message.text.contains("The password of the shed")).unwrap();
+    forget(&home, &["--message", &message.id.to_string(), "--yes"]);
+    assert_eq!(home.files_containing("the password of the shed"), [""; 0]);
+    assert!(
+        !home.files_containing("I will remember quibblewort").is_empty(),
+        "the answer is another message"
+    );
+    let told = forget(&home, &["--conversation", "1", "--yes"]);
+    assert!(told.starts_with("Forgotten would be: 1 conversation, 2 exchanges, 3 messages"), "{told}");
+    assert_eq!(home.files_containing("quibblewort"), [""; 0]);
+    assert_eq!(home.conversations().len(), 1);
+    forget(&home, &["--since", "yesterday", "--yes"]);
+    assert_eq!(home.files_containing("Lisbon"), [""; 0]);
+    let counts = home.counts();
+    for kind in ["conversations", "exchanges", "messages", "embeddings", "summary_embeddings", "documents"] {
+        assert_eq!(counts[kind], 0, "{kind}");
+    }
+    let nothing = home.memoir(["memory", "forget", "--exchange", "99", "--yes"]).fail(2);
+    assert!(nothing.contains("there is nothing like that."), "{nothing}");
+    assert!(home.memoir(["memory", "forget", "--yes"]).fail(2).contains("say what to forget."));
+    home.memoir(["memory", "forget", "--exchange", "1", "--message", "2"]).fail(2);
+}
+
+#[test]
+fn answers_that_quote_it_are_forgotten_too() {
+    let home = home();
+    let provider = ScriptedProvider::always(Reply::text("Under some pot or other."));
+    home.memoir(["-p", "The spare key is under the third flowerpot, beside the quibblewort."]).succeed();
+    let answer = home.memoir(["-p", "Where is the spare key?"]).succeed();
+    assert!(answer.contains("quibblewort"), "{answer}");
+    home.memoir(["-p", "Where is the spare key, please?"]).provider(&provider).succeed();
+    fs::write(home.workspace().join("note.md"), "The cellar is full of snargleweed and old bottles.\n")
+        .unwrap();
+    home.memoir(["docs", "add", "note.md"]).succeed();
+    let answer = home.memoir(["-p", "What is the cellar full of?"]).succeed();
+    assert!(answer.contains("snargleweed"), "{answer}");
+
+    let told = forget(&home, &["--exchange", "1", "--yes"]);
+    assert!(told.contains("1 answer that quotes it"), "{told}");
+    assert!(told.contains("It stood in the prompts of exchanges 3, which stay"), "{told}");
+    assert_eq!(home.files_containing("quibblewort"), [""; 0]);
+    let left = home.memoir(["memory", "show", "2"]).succeed();
+    assert!(left.contains("Where is the spare key?"), "the question stays: {left}");
+    forget(&home, &["--document", "note", "--yes"]);
+    assert_eq!(home.files_containing("snargleweed"), [""; 0]);
+}
+
+#[test]
+fn what_was_forgotten_is_not_shown_again_as_what_memory_put_into_the_last_prompt() {
+    let home = home();
+    home.memoir(["--model", "memoir/recall", "-p", "My nickname is Pfefferkuchen."]).succeed();
+    let terminal = Terminal::open(&home, None, (24, 100), &["--model", "memoir/recall"]);
+    terminal.wait_for_prompt();
+    terminal.submit("What is my nickname?");
+    terminal.wait_for("Pfefferkuchen");
+    terminal.wait_for_prompt();
+    terminal.submit("/memory forget --exchange 1 --yes");
+    terminal.wait_for("It is forgotten.");
+    terminal.wait_for_prompt();
+    terminal.submit("/clear");
+    terminal.wait_until("an empty screen", |screen| !screen.contains("nickname"));
+    terminal.wait_for_prompt();
+    terminal.submit("/why");
+    let screen = terminal.wait_for("or it was forgotten since");
+    assert!(!screen.contains("Pfefferkuchen"), "{screen}");
+}

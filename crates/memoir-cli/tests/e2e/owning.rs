@@ -1,0 +1,445 @@
+//! A memory that its user owns: marks, forks, answers that replace others, exports, backups.
+
+use std::fs;
+
+use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal, database::Edit};
+use serde_json::Value;
+
+use crate::home;
+
+const SIZE: (u16, u16) = (30, 100);
+
+fn open(home: &Home, provider: &ScriptedProvider, arguments: &[&str]) -> Terminal {
+    let terminal = Terminal::open(home, Some(provider), SIZE, arguments);
+    terminal.wait_for_prompt();
+    terminal
+}
+
+fn send_prompts(home: &Home, prompts: &[&str]) {
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    for prompt in prompts {
+        home.memoir(["-p", prompt]).provider(&provider).succeed();
+    }
+}
+
+fn search_exchanges(home: &Home, query: &str) -> Vec<i64> {
+    home.search(query).iter().map(|passage| passage["exchange_id"].as_i64().unwrap()).collect()
+}
+
+#[test]
+fn what_is_pinned_comes_first_and_what_is_wrong_comes_last_and_says_so() {
+    let home = home();
+    let prompts = [
+        "The gate code of the allotment is written on the blue card.",
+        "The gate code of the allotment hangs beside the kitchen door.",
+        "The gate code of the allotment is known to Mrs. Weber.",
+    ];
+    send_prompts(&home, &prompts);
+    let before = search_exchanges(&home, "gate code of the allotment");
+    assert_eq!(before.len(), 3, "{before:?}");
+    let (first, last) = (before[0].to_string(), before[2].to_string());
+    home.memoir(["memory", "pin", &last]).succeed();
+    home.memoir(["memory", "wrong", &first]).succeed();
+    let after = search_exchanges(&home, "gate code of the allotment");
+    assert_eq!((after[0], after[2]), (before[2], before[0]), "{after:?}");
+    let shown = home.memoir(["search", "gate", "code", "of the allotment"]).succeed();
+    assert!(shown.contains("superseded on 20"), "{shown}");
+    let provider = ScriptedProvider::always(Reply::text("Ask Mrs. Weber."));
+    home.memoir(["-p", "What is the gate code of the allotment?"]).provider(&provider).succeed();
+    assert!(provider.requests()[0].body.to_string().contains("superseded on 20"), "the model is told, too");
+
+    let list = home.memoir(["memory", "list"]).succeed();
+    assert!(list.contains(&format!("pinned\n  exchange {last}")), "{list}");
+    assert!(list.contains(&format!("marked as wrong\n  exchange {first}")), "{list}");
+    let json: Value = serde_json::from_str(&home.memoir(["memory", "list", "--json"]).succeed()).unwrap();
+    assert_eq!(json["pinned"][0]["exchange"]["id"].to_string(), last);
+    assert!(home.memoir(["memory", "unpin", &first]).succeed().contains("is not pinned."));
+    home.memoir(["memory", "right", &first]).succeed();
+    home.memoir(["memory", "unpin", &last]).succeed();
+    assert_eq!(search_exchanges(&home, "gate code of the allotment")[..3], before);
+    let none = home.memoir(["memory", "pin", "999"]).fail(2);
+    assert!(none.contains("there is no exchange 999."), "{none}");
+    let shown = home.memoir(["memory", "show", &last]).succeed();
+    assert!(shown.contains("you\nThe gate code") && shown.contains("assistant\nNoted."), "{shown}");
+}
+
+#[test]
+fn core_memory_is_edited_from_the_command_line() {
+    let home = home();
+    home.memoir(["memory", "edit", "user", "Lives", "in", "Graz."]).succeed();
+    assert!(home.memoir(["memory", "show"]).succeed().contains("  Lives in Graz."));
+    let provider = ScriptedProvider::always(Reply::text("Servus."));
+    home.memoir(["-p", "Hello there, how are you?"]).provider(&provider).succeed();
+    assert!(provider.requests()[0].body.to_string().contains("Lives in Graz."));
+    home.memoir(["memory", "undo"]).succeed();
+    assert!(!home.memoir(["memory", "show"]).succeed().contains("Graz"));
+    let said = home.memoir(["memory", "edit", "users", "x"]).fail(2);
+    assert!(said.contains("Use memoir memory edit user, for example."), "{said}");
+    assert!(home.memoir(["memory", "edit", "user"]).fail(2).contains("no editor is set."));
+}
+
+#[test]
+fn a_fork_goes_on_from_here_and_leaves_the_rest_alone() {
+    let home = home();
+    let provider = ScriptedProvider::start(
+        ["About trains.", "By night train.", "By bicycle.", "Still by bicycle."].map(Reply::text),
+    );
+    let mut terminal = open(&home, &provider, &[]);
+    terminal.submit("/fork");
+    terminal.wait_for("nothing has been said here yet.");
+    terminal.wait_for_prompt();
+    terminal.submit("Let us plan the trip to Ljubljana");
+    terminal.wait_for("About trains.");
+    terminal.wait_for_prompt();
+    terminal.submit("/fork");
+    terminal.wait_for("This is conversation 2 now, which began as 1. /resume 1 goes back.");
+    terminal.wait_for_prompt();
+    terminal.submit("/retry");
+    terminal.wait_for("nothing has been asked in this fork yet.");
+    terminal.wait_for_prompt();
+    terminal.submit("How do we get there?");
+    terminal.wait_for("By night train.");
+    terminal.wait_for_prompt();
+    let sent = provider.requests()[1].messages();
+    assert!(sent.iter().any(|(_, text)| text == "About trains."), "it goes on from there: {sent:?}");
+    terminal.submit("/resume 1");
+    terminal.wait_for("Going on with conversation 1: Let us plan the trip");
+    terminal.wait_for_prompt();
+    terminal.submit("How else?");
+    terminal.wait_for("By bicycle.");
+    terminal.wait_for_prompt();
+    let sent = provider.requests()[2].messages();
+    assert!(sent.iter().all(|(role, text)| role == "system" || text != "By night train."), "{sent:?}");
+    terminal.submit("/resume 2");
+    terminal.wait_for("Going on with conversation 2");
+    terminal.wait_for_prompt();
+    terminal.submit("/fork");
+    terminal.wait_for("This is conversation 3 now");
+    terminal.wait_for_prompt();
+    terminal.submit("/resume 2");
+    terminal
+        .wait_until("the second again", |screen| screen.matches("Going on with conversation 2").count() == 2);
+    terminal.wait_for_prompt();
+    terminal.submit("/retry");
+    terminal.wait_for("another conversation branched off this answer.");
+    terminal.wait_for_prompt();
+    terminal.submit("/memory forget --conversation 2 --yes");
+    terminal.wait_for("This conversation is forgotten; a new one begins.");
+    terminal.wait_for_prompt();
+    terminal.submit("/exit");
+    assert_eq!(terminal.wait_for_exit(), 0);
+    let left = home.memoir(["conversations", "show", "3"]).succeed();
+    assert!(left.contains("About trains.") && !left.contains("night train"), "{left}");
+    home.memoir(["-r", "1", "--fork", "-p", "Sure?"]).provider(&provider).succeed();
+    let list = home.memoir(["conversations", "list"]).succeed();
+    assert!(list.contains("(fork of 1)"), "{list}");
+    let said = home.memoir(["--fork", "-p", "x"]).fail(2);
+    assert!(said.contains("--fork needs a conversation to branch off. Add -c"), "{said}");
+    // What is forgotten in the trunk is forgotten in its forks.
+    home.memoir(["memory", "forget", "--exchange", "1", "--yes"]).succeed();
+    let shown = home.memoir(["conversations", "show", "4"]).succeed();
+    assert!(!shown.contains("Ljubljana") && shown.contains("Still by bicycle."), "{shown}");
+}
+
+#[test]
+fn a_new_answer_takes_the_place_of_the_old() {
+    let home = home();
+    let provider = ScriptedProvider::start([
+        Reply::text("A first thought."),
+        Reply::status(400, "no"),
+        Reply::text("A better thought."),
+        Reply::status(400, "no"),
+        Reply::text("The best thought."),
+        Reply::text("After all that."),
+    ]);
+    let mut terminal = open(&home, &provider, &[]);
+    terminal.submit("/retry");
+    terminal.wait_for("nothing has been asked here yet.");
+    terminal.wait_for_prompt();
+    terminal.submit("What do you think?");
+    terminal.wait_for("A first thought.");
+    terminal.wait_for_prompt();
+    // One that fails leaves the old answer, and the next still replaces it.
+    terminal.submit("/retry");
+    terminal.wait_for("/retry asks again");
+    terminal.wait_for_prompt();
+    assert_eq!(home.exchanges().len(), 1);
+    terminal.submit("/retry");
+    terminal.wait_for("A better thought.");
+    terminal.wait_for_prompt();
+    let sent = provider.requests()[2].body.to_string();
+    assert!(!sent.contains("A first thought."), "as if it had not been: {sent}");
+    assert_eq!(home.exchanges().len(), 1);
+    // One that fails replaces nothing, and can be tried again; then it replaces.
+    terminal.submit("Really?");
+    terminal.wait_until("the second failure", |screen| screen.matches("/retry asks again").count() == 2);
+    terminal.wait_for_prompt();
+    terminal.submit("/retry");
+    terminal.wait_for("The best thought.");
+    terminal.wait_for_prompt();
+    assert_eq!(home.exchanges().len(), 2);
+    terminal.submit("/copy");
+    terminal.wait_for("17 characters were handed to your terminal's clipboard.");
+    terminal.wait_for_prompt();
+    terminal.submit("/copy code");
+    terminal.wait_for("there is no code in the last answer.");
+    terminal.wait_for_prompt();
+    terminal.submit("And?");
+    terminal.wait_for("After all that.");
+    let sent = provider.requests()[5].messages();
+    assert!(sent.iter().any(|(_, text)| text == "A better thought."), "{sent:?}");
+    terminal.wait_for_prompt();
+    terminal.submit("/exit");
+    assert_eq!(terminal.wait_for_exit(), 0);
+    assert_eq!(home.count_calls("chat"), 4, "all that answered was paid for");
+}
+
+#[test]
+fn what_was_said_is_written_down_and_comes_back_elsewhere() {
+    let home_a = home();
+    let provider = ScriptedProvider::start([
+        Reply::tool_call("c1", "dir_list", &serde_json::json!({"path": "."})),
+        Reply::text("The **folder** is empty."),
+        Reply::text("Sourdough needs time."),
+    ]);
+    home_a.memoir(["-p", "What is in this folder?"]).provider(&provider).succeed();
+    home_a.memoir(["-p", "How long does sourdough take?"]).provider(&provider).succeed();
+    let text = home_a.memoir(["export"]).succeed();
+    assert!(
+        text.contains("# What is in this folder?") && text.contains("The **folder** is empty."),
+        "{text}"
+    );
+    assert!(text.contains("# How long does sourdough take?"), "{text}");
+    let one = home_a.memoir(["export", "--conversation", "2"]).succeed();
+    assert!(!one.contains("folder"), "{one}");
+    let file = home_a.workspace().join("all.jsonl");
+    home_a.memoir(["export", "--format", "jsonl", "-o", "all.jsonl"]).succeed();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    let again = home_a.memoir(["import", "memoir", "all.jsonl"]).succeed();
+    assert!(again.starts_with("0 messages in 0 conversations added; 2 conversations were here"), "{again}");
+
+    let home_b = home();
+    let path = file.to_str().unwrap();
+    let dry = home_b.memoir(["import", "memoir", path, "--dry-run"]).succeed();
+    assert!(dry.starts_with("6 messages in 2 conversations would be added"), "{dry}");
+    assert!(home_b.conversations().is_empty());
+    home_b.memoir(["import", "memoir", path]).succeed();
+    assert_eq!(
+        home_b.memoir(["export"]).succeed().matches("sourdough").count(),
+        text.matches("sourdough").count()
+    );
+    let back = home_b.workspace().join("back.jsonl");
+    home_b.memoir(["export", "--format", "jsonl", "-o", "back.jsonl"]).succeed();
+    let home_again = home_a.memoir(["import", "memoir", back.to_str().unwrap()]).succeed();
+    assert!(home_again.starts_with("0 messages in 0 conversations added"), "it comes home: {home_again}");
+    let missing = home_a.memoir(["export", "--conversation", "77"]).fail(2);
+    assert!(missing.contains("there is no conversation 77."), "{missing}");
+    let unwritable = home_a.memoir(["export", "-o", "no/such/folder/x.md"]).fail(1);
+    assert!(unwritable.contains("cannot be written"), "{unwritable}");
+}
+
+#[test]
+fn a_backup_is_made_while_the_memory_is_in_use_and_put_back() {
+    let home = home();
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    let mut terminal = open(&home, &provider, &[]);
+    terminal.submit("The quokka lives on Rottnest");
+    terminal.wait_for("Noted.");
+    terminal.wait_for_prompt();
+    terminal.submit("/backup copy");
+    terminal.wait_for("memoir restore puts it back.");
+    terminal.wait_for_prompt();
+    terminal.submit("/backup copy");
+    terminal.wait_for("copy is there already.");
+    terminal.wait_for_prompt();
+    terminal.submit("The numbat lives in Dryandra");
+    terminal.wait_until("the second answer", |screen| screen.matches("Noted.").count() == 2);
+    terminal.wait_for_prompt();
+    let copy = home.workspace().join("copy");
+    let busy = home.memoir(["restore", "copy", "--yes"]).fail(1);
+    assert!(busy.contains("another program has this memory open. Close every memoir"), "{busy}");
+    terminal.submit("/exit");
+    terminal.wait_for_exit();
+    let asked = home.memoir(["restore", "copy"]).fail(2);
+    assert!(asked.contains("nobody is there to confirm it. Add --yes."), "{asked}");
+    // Twice in a minute: what was there before stays, each time.
+    for _ in 0..2 {
+        let told = home.memoir(["restore", "copy", "--yes"]).succeed();
+        assert!(told.contains("The memory is as it was then. What was here is in"), "{told}");
+    }
+    let kept = fs::read_dir(home.memoir_home()).unwrap().filter(|entry| {
+        let name = entry.as_ref().unwrap().file_name();
+        name.to_string_lossy().starts_with("before-restore")
+            && entry.as_ref().unwrap().path().join("memoir.db").is_file()
+    });
+    assert_eq!(kept.count(), 2);
+    let all = home.memoir(["export"]).succeed();
+    assert!(all.contains("quokka") && !all.contains("numbat"), "{all}");
+    let no_backup = home.memoir(["restore", "nothing", "--yes"]).fail(2);
+    assert!(no_backup.contains("nothing is no backup."), "{no_backup}");
+    let bytes = fs::read(copy.join("memoir.db")).unwrap();
+    fs::write(copy.join("memoir.db"), &bytes[..bytes.len() / 2]).unwrap();
+    let damaged = home.memoir(["restore", "copy", "--yes"]).fail(1);
+    assert!(damaged.contains("damaged"), "{damaged}");
+    fs::write(copy.join("memoir.db"), &bytes).unwrap();
+    fs::write(home.database(), "the disk ate it").unwrap();
+    home.memoir(["restore", "copy", "--yes"]).succeed();
+    assert!(home.memoir(["export"]).succeed().contains("quokka"));
+}
+
+#[test]
+fn incognito_leaves_no_trace_and_reads_none() {
+    let home = home();
+    send_prompts(&home, &["My sister lives in Maribor, above the bakery."]);
+    let before = home.snapshot();
+    let provider = ScriptedProvider::always(Reply::text("I see."));
+    home.memoir(["--incognito", "-p", "Where does my sister live? zanzarra"]).provider(&provider).succeed();
+    assert!(!provider.requests()[0].body.to_string().contains("Maribor"));
+    let mut terminal = open(&home, &provider, &["--incognito"]);
+    terminal.wait_for("Incognito: nothing is read from memory, and nothing of this is kept.");
+    terminal.submit("The word is zanzarra");
+    terminal.wait_for("I see.");
+    terminal.wait_for_prompt();
+    terminal.submit("Which word?");
+    terminal.wait_until("the second answer", |screen| screen.matches("I see.").count() == 2);
+    assert!(
+        provider.requests()[2].messages().iter().any(|(_, text)| text.contains("zanzarra")),
+        "within it, it is a conversation"
+    );
+    terminal.wait_for_prompt();
+    terminal.submit("/new");
+    terminal.wait_for("A new conversation.");
+    terminal.wait_for_prompt();
+    terminal.submit("/backup x");
+    terminal.wait_for("/backup needs a memory, and this conversation has none.");
+    terminal.wait_for_prompt();
+    terminal.submit("/exit");
+    terminal.wait_for_exit();
+    assert_eq!(home.snapshot(), before);
+    for file in fs::read_dir(home.memoir_home()).unwrap() {
+        let bytes = fs::read(file.unwrap().path()).unwrap_or_default();
+        assert!(!bytes.windows(8).any(|part| part == b"zanzarra"));
+    }
+    home.memoir(["--incognito", "-c", "-p", "x"]).fail(2);
+    // What is denied is denied here, too.
+    home.memoir(["config", "set", "approval.mode", "full"]).succeed();
+    let denying = open(&home, &provider, &[]);
+    denying.submit("/approval deny file_write");
+    denying.wait_for("file_write");
+    denying.wait_for_prompt();
+    drop(denying);
+    let writes = ScriptedProvider::start([
+        Reply::tool_call("c1", "file_write", &serde_json::json!({"path": "x.txt", "content": "x"})),
+        Reply::text("I may not."),
+    ]);
+    home.memoir(["--incognito", "-p", "write it"]).provider(&writes).succeed();
+    assert!(!home.workspace().join("x.txt").exists());
+    // A machine that never had a memory has none afterwards.
+    let fresh = crate::home();
+    fresh.memoir(["--incognito", "-p", "hello there"]).provider(&provider).succeed();
+    assert!(!fresh.database().exists());
+}
+
+#[test]
+fn a_persona_is_made_used_and_deleted() {
+    let home = home();
+    let provider = ScriptedProvider::always(Reply::text("Arr."));
+    let mut terminal = open(&home, &provider, &[]);
+    for (typed, shown) in [
+        ("/persona", "There is no persona yet."),
+        ("/persona use pirate", "there is no persona \"pirate\"."),
+        ("/persona create pirate Speak like a pirate.", "The persona pirate is there."),
+        ("/persona create pirate Again.", "there is a persona \"pirate\" already."),
+        ("/persona create ../evil x", "\"../evil\" is no name for a persona."),
+        ("/persona show pirate", "Speak like a pirate."),
+        ("/persona use pirate", "pirate from now on."),
+        ("/persona list", "pirate (in use)"),
+        ("Hello to you", "Arr."),
+    ] {
+        terminal.submit(typed);
+        terminal.wait_for(shown);
+        terminal.wait_for_prompt();
+    }
+    assert!(provider.requests()[0].body.to_string().contains("Speak like a pirate."));
+    home.memoir(["-p", "Once more"]).provider(&provider).succeed();
+    assert!(provider.requests()[1].body.to_string().contains("Speak like a pirate."), "it stays");
+    terminal.submit("/persona delete pirate");
+    terminal.wait_for("The persona pirate is gone.");
+    terminal.wait_for_prompt();
+    terminal.submit("Hello again");
+    terminal.wait_until("the second answer", |screen| screen.matches("Arr.").count() == 2);
+    assert!(!provider.requests()[2].body.to_string().contains("Speak like a pirate."));
+    terminal.submit("/exit");
+    terminal.wait_for_exit();
+}
+
+#[test]
+fn memory_is_searched_marked_and_written_down_from_the_prompt() {
+    let home = home();
+    let provider = ScriptedProvider::always(Reply::text("Noted, **all** of it."));
+    let terminal = open(&home, &provider, &[]);
+    for (typed, shown) in [
+        ("Anna's birthday cake has three layers.", "Noted, all of it."),
+        ("/memory search Anna's birthday", "exchange 1"),
+        ("/memory pin 1", "Exchange 1 is pinned"),
+        ("/memory wrong 1", "Exchange 1 is marked as wrong"),
+        ("/memory show 1", "[1] you"),
+        ("/memory release x", "\"x\" is not the number of an instruction."),
+        ("/export", "# Anna's birthday cake"),
+        ("/export talk.md", "1 conversation was written to talk.md."),
+        ("/export jsonl talk.jsonl", "1 conversation was written to talk.jsonl."),
+    ] {
+        terminal.submit(typed);
+        terminal.wait_for(shown);
+        terminal.wait_for_prompt();
+    }
+    let written = |name: &str| fs::read_to_string(home.workspace().join(name)).unwrap();
+    assert!(written("talk.md").contains("Noted, **all** of it."));
+    assert!(written("talk.jsonl").starts_with("{\"kind\":\"memoir\",\"format\":1}\n"));
+    // A file outside the project goes along only when that is wanted; Ctrl-C sends nothing.
+    fs::write(home.workspace().parent().unwrap().join("outside.txt"), "xylophone").unwrap();
+    let before = provider.requests().len();
+    terminal.submit("What does @../outside.txt say?");
+    terminal.wait_for("lies outside the project. Send it?");
+    terminal.type_keys("\x03");
+    terminal.wait_for("Cancelled.");
+    terminal.wait_for_prompt();
+    assert_eq!(provider.requests().len(), before);
+    terminal.submit("And what does @../outside.txt say?");
+    terminal.wait_until("the second question", |screen| screen.matches("Send it?").count() == 2);
+    terminal.type_keys("n\r");
+    provider.wait_for_requests(before + 1);
+    assert!(!provider.requests()[before].body.to_string().contains("xylophone"));
+
+    let found = home.memoir(["memory", "search", "birthday cake"]).succeed();
+    assert!(found.contains("three layers"), "{found}");
+    let list = |letters: &str| home.memoir(["conversations", "list", "--matching", letters]).succeed();
+    assert!(list("BIRTHDAY").contains("Anna's birthday cake"));
+    assert_eq!(list("nonsense"), "There is no such conversation.\n");
+    let shown: Value =
+        serde_json::from_str(&home.memoir(["conversations", "show", "1", "--json"]).succeed()).unwrap();
+    assert_eq!(shown["exchanges"][0]["exchange"]["id"], 1);
+}
+
+#[test]
+fn messages_that_lost_their_exchange_get_it_back() {
+    let home = home();
+    send_prompts(&home, &["Keep this in mind, please."]);
+    home.edit_database(Edit::OrphanMessages);
+    let said = home.memoir(["doctor"]).output();
+    let told = String::from_utf8(said.stdout).unwrap();
+    assert_eq!(said.status.code(), Some(1));
+    assert!(told.contains("/migrate-exchanges gives messages their exchange back."), "{told}");
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    let terminal = open(&home, &provider, &[]);
+    terminal.submit("/migrate-exchanges");
+    terminal.wait_for("1 exchange was made of messages that had none.");
+    terminal.wait_for_prompt();
+    terminal.submit("/migrate-exchanges");
+    terminal.wait_for("Every message belongs to an exchange.");
+    assert!(home.memoir(["conversations", "show", "1"]).succeed().contains("Keep this in mind"));
+}

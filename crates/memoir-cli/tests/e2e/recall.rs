@@ -1,0 +1,392 @@
+//! What was said in one conversation comes back in another, by itself.
+
+use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal, database::Edit, wait_until};
+use serde_json::{Value, json};
+
+use crate::helpers::{home, import_exchanges};
+
+const FACT: &str = "The boiler was serviced in March by Olaf from Nordheat, his number is on the fridge.";
+
+fn last_message(provider: &ScriptedProvider) -> String {
+    provider.requests().last().unwrap().messages().last().cloned().unwrap().1
+}
+
+/// Computes the vectors of everything that was imported, and no summaries.
+fn embed(home: &Home) {
+    let off = |worker: &str| home.memoir(["config", "set", worker, "off"]).succeed();
+    off("workers.exchange_summarizer");
+    off("workers.conversation_summarizer");
+    home.memoir(["worker", "run", "--until-idle"]).succeed();
+}
+
+/// A home in which the fact was said, among other things.
+fn home_with_a_fact(provider: &ScriptedProvider) -> Home {
+    let home = home();
+    for prompt in [
+        FACT,
+        "I would like to learn Portuguese before the summer.",
+        "The cat sleeps on the router all day long.",
+    ] {
+        home.memoir(["-p", prompt]).provider(provider).succeed();
+    }
+    home
+}
+
+#[test]
+fn what_is_relevant_comes_back_fenced_with_date_and_id() {
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    let home = home_with_a_fact(&provider);
+    let asked = ["-p", "Who looked after our heating?", "--output-format", "json"];
+    let result: Value = serde_json::from_str(&home.memoir(asked).provider(&provider).succeed()).unwrap();
+
+    let sent = last_message(&provider);
+    let (before, rest) = sent.split_once("<memory>").unwrap();
+    let (fenced, after) = rest.split_once("</memory>").unwrap();
+    assert!(before.starts_with("## Related Past Conversations"), "{sent}");
+    assert!(
+        fenced.contains("### Conversation: \"The boiler was serviced")
+            && fenced.contains("(ID: 1, Date: 20")
+            && fenced.contains("Exchanges: 1\n")
+            && fenced.contains("#### Relevant Exchanges\n\n**Exchange ID: 1** (Conversation: 1, Date: 20")
+            && fenced.contains("- User: The boiler was serviced in March by Olaf from Nordheat")
+            && fenced.contains("- Assistant: Noted."),
+        "{fenced}"
+    );
+    assert!(before.contains("fetch_conversation_details"), "{before}");
+    assert!(
+        !fenced.contains("Portuguese") && !fenced.contains("router"),
+        "what is not relevant stays away: {fenced}"
+    );
+    assert!(after.trim_end().ends_with("Who looked after our heating?"), "{sent}");
+
+    let recalled = &result["recalled"][0];
+    assert_eq!(
+        (&recalled["kind"], &recalled["conversation_id"], &recalled["text"]),
+        (&json!("message"), &json!(1), &json!(FACT))
+    );
+    for field in ["id", "date", "score", "tokens"] {
+        assert!(!recalled[field].is_null(), "{field} is missing from {recalled}");
+    }
+    assert_eq!(home.count("recall_log"), result["recalled"].as_array().unwrap().len() as u64);
+    // Stored is what was said, not what was recalled for it.
+    let messages = home.messages();
+    assert!(messages.iter().all(|message| !message.text.contains("Related Past")));
+    assert_eq!(messages.iter().filter(|message| message.text.contains("Nordheat")).count(), 1);
+}
+
+#[test]
+fn a_model_can_ask_for_the_rest_of_a_conversation() {
+    let provider = ScriptedProvider::start([
+        Reply::text("Noted, Olaf it is."),
+        Reply::tool_call("c1", "fetch_conversation_details", &json!({"conversation_id": 1})),
+        Reply::text("Olaf did."),
+    ]);
+    let home = home();
+    home.memoir(["-p", FACT]).provider(&provider).succeed();
+    home.memoir(["-p", "Who serviced the boiler?"]).provider(&provider).succeed();
+    let (role, given) = provider.requests()[2].messages().pop().unwrap();
+    assert_eq!(role, "tool");
+    assert!(given.contains(FACT) && given.contains("assistant: Noted, Olaf it is."), "{given}");
+}
+
+#[test]
+fn pleasantries_and_what_was_never_spoken_of_bring_nothing_back() {
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    let home = home_with_a_fact(&provider);
+    for prompt in ["thanks!", "ok", "What is the capital of Mongolia?"] {
+        home.memoir(["-p", prompt]).provider(&provider).succeed();
+        assert_eq!(last_message(&provider), prompt);
+    }
+}
+
+#[test]
+fn recall_can_be_switched_off_and_stays_off() {
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    let home = home_with_a_fact(&provider);
+    let terminal = Terminal::open(&home, Some(&provider), (30, 100), &[]);
+    terminal.wait_for_prompt();
+    terminal.submit("/rag test who serviced the boiler");
+    terminal.wait_for("Olaf from Nordheat");
+    terminal.wait_for_prompt();
+    terminal.submit("/why");
+    terminal.wait_for("Memory put nothing into the last prompt, or it was forgotten since.");
+    terminal.wait_for_prompt();
+    terminal.submit("Who looked after our heating?");
+    terminal.wait_for("1 recalled");
+    terminal.wait_for_prompt();
+    terminal.submit("/why");
+    terminal.wait_until("the passage with its score", |screen| {
+        screen.matches("Olaf from Nordheat").count() >= 2 && screen.contains("similarity 0.")
+    });
+    terminal.wait_for_prompt();
+    terminal.submit("/rag off");
+    terminal.wait_for("Recall is off from now on.");
+    drop(terminal);
+    home.memoir(["-p", "Who serviced the boiler?"]).provider(&provider).succeed();
+    assert_eq!(last_message(&provider), "Who serviced the boiler?");
+}
+
+#[test]
+fn search_finds_it_with_its_source() {
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    let home = home_with_a_fact(&provider);
+    let found = home.memoir(["search", "heating engineer"]).succeed();
+    assert!(
+        found.contains("Olaf from Nordheat") && found.contains("you, conversation 1, exchange 1"),
+        "{found}"
+    );
+    let json: Value = serde_json::from_str(&home.memoir(["search", "boiler", "--json"]).succeed()).unwrap();
+    assert_eq!(json[0]["text"], FACT);
+    assert_eq!(home.memoir(["search", "zebras"]).succeed(), "Nothing in memory about this.\n");
+    // What would be a pleasantry in a prompt may be looked for.
+    home.memoir(["-p", "Go is the language that the new service is written in."])
+        .provider(&provider)
+        .succeed();
+    assert!(home.memoir(["search", "go"]).succeed().contains("the language that the new service"));
+}
+
+#[test]
+fn what_was_said_has_its_vector_right_after_the_commit() {
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    let home = home_with_a_fact(&provider);
+    assert_eq!(home.count("embeddings"), 3, "one for each prompt of ten tokens or more, none for \"Noted.\"");
+}
+
+/// The quotations of the last request, by themselves.
+fn fenced(provider: &ScriptedProvider) -> String {
+    let sent = last_message(provider);
+    let (_, rest) = sent.split_once("<memory>").unwrap_or_else(|| panic!("nothing was recalled: {sent}"));
+    rest.split_once("</memory>").unwrap().0.to_owned()
+}
+
+#[test]
+fn a_correction_ranks_above_what_it_corrects() {
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    let home = home();
+    for prompt in [
+        "The team meeting with the accountants is on Tuesday at ten.",
+        "Actually the team meeting with the accountants is on Thursday at ten, not on Tuesday.",
+    ] {
+        home.memoir(["-p", prompt]).provider(&provider).succeed();
+    }
+    home.memoir(["-p", "When is the team meeting with the accountants?"]).provider(&provider).succeed();
+    let fenced = fenced(&provider);
+    let place = |text: &str| fenced.find(text).unwrap_or_else(|| panic!("no {text:?} in {fenced}"));
+    assert!(place("Actually the team meeting") < place("- User: The team meeting"), "{fenced}");
+    let corrected = fenced.split("**Exchange ID: 1**").nth(1).unwrap();
+    assert!(corrected.lines().next().unwrap().contains("superseded on 20"), "{fenced}");
+    let found = home.memoir(["search", "team meeting with the accountants"]).succeed();
+    assert!(found.contains("superseded on 20"), "{found}");
+}
+
+#[test]
+fn a_date_in_the_question_is_respected() {
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    let home = home();
+    // The second was said on the last Tuesday before today, the others long before and just now.
+    let today = jiff::Zoned::now().with_time_zone(jiff::tz::TimeZone::UTC);
+    let tuesday = today.nth_weekday(-1, jiff::civil::Weekday::Tuesday).unwrap();
+    let scope = home.workspace().canonicalize().unwrap();
+    let days = [today.checked_sub(jiff::Span::new().days(60)).unwrap(), tuesday, today];
+    for (day, price) in days.iter().zip(["900", "920", "950"]) {
+        let prompt = format!("The landlord wants {price} euros a month for the flat in Porto.");
+        let exchange = (prompt, "Noted.".to_owned());
+        import_exchanges(&home, scope.to_str().unwrap(), &day.timestamp().to_string(), &[exchange]);
+    }
+    embed(&home);
+    home.memoir(["-p", "What did I say last Tuesday about the rent in Porto?"]).provider(&provider).succeed();
+    let exchanges = fenced(&provider).split_once("#### Relevant Exchanges").unwrap().1.to_owned();
+    assert!(exchanges.trim_start().starts_with("**Exchange ID: 2**"), "{exchanges}");
+    let since = home.memoir(["search", "rent in Porto", "--since", "30 days ago", "--json"]).succeed();
+    assert!(!since.contains("900 euros") && since.contains("920 euros"), "{since}");
+}
+
+#[test]
+fn a_thousand_messages_of_another_chat_do_not_starve_the_search() {
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    let home = home_with_a_fact(&provider);
+    let exchanges: Vec<(String, String)> = (0..1000)
+        .map(|number| {
+            let prompt = format!(
+                "The boiler was serviced again today, that is service number {number} of the boiler."
+            );
+            (prompt, "Noted.".into())
+        })
+        .collect();
+    import_exchanges(&home, "/elsewhere", "2023-11-14T22:13:20Z", &exchanges);
+    embed(&home);
+    assert!(home.count("embeddings") > 1000);
+    home.memoir(["-p", "Who serviced the boiler, what is the number?"]).provider(&provider).succeed();
+    let fenced = fenced(&provider);
+    assert!(fenced.contains("Olaf from Nordheat"), "{fenced}");
+    assert!(fenced.matches("that is service number").count() <= 3, "{fenced}");
+    assert!(fenced.contains("Project: /elsewhere"), "where it was said is told: {fenced}");
+}
+
+#[test]
+fn what_was_recalled_is_not_embedded_or_found_again() {
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    let home = home_with_a_fact(&provider);
+    let before = home.count("embeddings");
+    for _ in 0..3 {
+        home.memoir(["-p", "Tell me please, who serviced the boiler for us in the spring?"])
+            .provider(&provider)
+            .succeed();
+        assert!(last_message(&provider).contains("Nordheat"));
+    }
+    assert_eq!(home.count("embeddings"), before + 3, "one for each question, none for what it was met with");
+    let json: Value =
+        serde_json::from_str(&home.memoir(["search", "Olaf from Nordheat", "--json"]).succeed()).unwrap();
+    let quoting =
+        json.as_array().unwrap().iter().filter(|found| found["text"].to_string().contains("Nordheat"));
+    assert_eq!(quoting.count(), 1);
+}
+
+#[test]
+fn a_model_can_search_memory_itself() {
+    let provider = ScriptedProvider::start([
+        Reply::text("Noted."),
+        Reply::tool_call("c1", "search_memory", &json!({"query": "heating engineer", "limit": 3})),
+        Reply::text("Olaf did."),
+    ]);
+    let home = home();
+    home.memoir(["-p", FACT]).provider(&provider).succeed();
+    home.memoir(["-p", "hello"]).provider(&provider).succeed();
+    let (role, given) = provider.requests()[2].messages().pop().unwrap();
+    assert_eq!(role, "tool");
+    assert!(given.contains("Olaf from Nordheat") && given.contains("(Conversation: 1, Date: 20"), "{given}");
+}
+
+#[test]
+fn settings_of_recall_are_shown_set_and_kept() {
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    let home = home_with_a_fact(&provider);
+    home.write_config("[rag]\nrag_conversation_limit = 2\nmode = \"exact\"\n");
+    let terminal = Terminal::open(&home, Some(&provider), (40, 140), &[]);
+    terminal.wait_for_prompt();
+    terminal.submit("/rag config");
+    terminal.wait_until("the settings, the config's among them", |screen| {
+        screen.contains("rag.conversation_limit           2 ")
+            && screen.contains("rag.mode                         exact")
+    });
+    terminal.submit("/rag set rag_min_similarity 0.99");
+    terminal.wait_for("rag.min_similarity is 0.99 from now on.");
+    terminal.submit("/rag set rag.mode quick");
+    terminal.wait_for("rag.mode takes auto, exact or ann, not \"quick\"");
+    terminal.submit("/rag set rag.speed 3");
+    terminal.wait_for("there is no setting \"rag.speed\"");
+    terminal.submit("/rag status");
+    terminal.wait_for("Everything that was said is indexed.");
+    drop(terminal);
+    // Nothing is as near as that, and few words are shared.
+    home.memoir(["-p", "Who looked after our heating?"]).provider(&provider).succeed();
+    assert!(!last_message(&provider).contains("<memory>"));
+    home.write_config("[rag]\nspeed = 3\n");
+    let said = home.memoir(["-p", "hi"]).provider(&provider).fail(1);
+    assert!(said.contains("there is no setting \"speed\"") && said.contains("docs/settings.md"), "{said}");
+}
+
+#[test]
+fn search_keeps_to_a_project_and_a_time() {
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    let home = home_with_a_fact(&provider);
+    let elsewhere = home.workspace().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    home.memoir(["-p", "The boiler of the office is from Sunwarm and makes noises."])
+        .provider(&provider)
+        .current_dir(&elsewhere)
+        .succeed();
+    let search = |more: &[&str]| home.memoir(["search", "boiler"].iter().chain(more)).succeed();
+    assert!(search(&[]).contains("Sunwarm") && search(&[]).contains("Nordheat"));
+    let there = search(&["--scope", "elsewhere"]);
+    assert!(there.contains("Sunwarm") && !there.contains("Nordheat"), "{there}");
+    assert!(search(&["--since", "tomorrow-ish 2099-01-01"]).starts_with("Nothing in memory about this."));
+    let said = home.memoir(["search", "boiler", "--since", "soonish"]).fail(2);
+    assert!(said.contains("\"soonish\" is not a date"), "{said}");
+    home.memoir(["search", "boiler", "--limit", "0"]).fail(2);
+}
+
+#[test]
+fn an_empty_answer_says_when_the_index_is_behind() {
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    let home = home_with_a_fact(&provider);
+    home.edit_database(Edit::LoseFirstVector);
+    let said = home.memoir(["search", "zebras in the savannah"]).succeed();
+    assert!(said.contains("1 text is not indexed"), "{said}");
+    // The next turn catches up with what a failure or a crash left behind.
+    home.memoir(["-p", "hello"]).provider(&provider).succeed();
+    assert_eq!(
+        home.memoir(["search", "zebras in the savannah"]).succeed(),
+        "Nothing in memory about this.\n"
+    );
+    home.edit_database(Edit::LoseFirstVector);
+    let found = home.memoir(["search", "zebras in the savannah"]).succeed();
+    assert_eq!(
+        found,
+        "Nothing in memory about this. 1 text is not indexed by meaning yet; what you look for may be among them.\n"
+    );
+}
+
+#[test]
+fn recall_is_measured_on_a_file() {
+    let home = home();
+    let data = json!([{
+        "conversation_id": "c", "speakers": ["Ann", "Bob"],
+        "sessions": [
+            {"session_id": "s1", "date": "1:56 pm on 8 May, 2023", "turns": [
+                {"id": "D1:1", "speaker": "Ann", "text": "I adopted a dog from the shelter last weekend, his name is Biscuit."},
+                {"id": "D1:2", "speaker": "Bob", "text": "How lovely, I spent the weekend painting my kitchen in green."}]},
+            {"session_id": "s2", "date": "2:00 pm on 9 June, 2023", "turns": [
+                {"id": "D2:1", "speaker": "Ann", "text": "The train to Vienna was late again and I missed the concert."}]}],
+        "questions": [
+            {"id": "q1", "question": "What is the name of Ann's dog?", "category": "single-hop", "evidence": ["D1:1"]},
+            {"id": "q2", "question": "Which colour has Bob's kitchen?", "category": "single-hop", "evidence": ["D1:2"]}]
+    }]);
+    let (file, out) = (home.workspace().join("data.json"), home.workspace().join("out.jsonl"));
+    std::fs::write(&file, data.to_string()).unwrap();
+    let measured = home.memoir(["eval", "recall", "data.json", "--out", "out.jsonl"]).succeed();
+    let all: Vec<&str> = measured.lines().nth(1).unwrap().split_whitespace().collect();
+    assert_eq!(all, ["all", "2", "100.0", "100.0", "100.0", "100.0", "100.0"], "{measured}");
+    assert!(measured.contains("ms per question"));
+    let lines: Vec<Value> = std::fs::read_to_string(out)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!((&lines[0]["question_id"], &lines[0]["ranked"][0]), (&json!("q1"), &json!("D1:1")));
+    let words =
+        ["eval", "recall", "data.json", "--out", "out.jsonl", "--mode", "keyword", "--without", "length"];
+    home.memoir(words).succeed();
+    let said =
+        home.memoir(["eval", "recall", "data.json", "--out", "out.jsonl", "--without", "magic"]).fail(2);
+    assert!(said.contains("neither a stage nor a term \"magic\""), "{said}");
+    std::fs::write(&file, "[{]").unwrap();
+    home.memoir(["eval", "recall", "data.json", "--out", "out.jsonl"]).fail(1);
+}
+
+#[test]
+fn a_large_memory_is_read_while_the_first_line_is_typed() {
+    let home = home();
+    // So that nothing else reads it.
+    home.write_config(
+        "[workers]\nembedding_generator = \"off\"\nexchange_summarizer = \"off\"\nconversation_summarizer = \"off\"\n",
+    );
+    let exchanges: Vec<(String, String)> = (0..1500)
+        .map(|number| (format!("Entry {number} is about the lighthouse at Cabo da Roca."), "Noted.".into()))
+        .collect();
+    import_exchanges(&home, "/elsewhere", "2023-11-14T22:13:20Z", &exchanges);
+    assert!(!home.has_packed_index());
+    let terminal = Terminal::open(&home, None, (24, 80), &[]);
+    terminal.wait_for_prompt();
+    // A process that had to read much packs it for the next time.
+    wait_until("the index is packed", || home.has_packed_index());
+}
+
+#[test]
+fn who_searches_with_the_very_words_finds_them() {
+    let home = home();
+    let said = "The boiler in the cellar was repaired by Jansen in March.";
+    home.memoir(["--model", "memoir/recall", "-p", said]).succeed();
+    let found = home.memoir(["search", said]).succeed();
+    assert!(found.contains("repaired by Jansen"), "{found}");
+}

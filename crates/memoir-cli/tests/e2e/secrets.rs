@@ -1,0 +1,89 @@
+//! Secrets: whatever is said, called or given back, they are not kept.
+
+use std::fs;
+
+use memoir_testkit::{Reply, ScriptedProvider, Terminal};
+use serde_json::json;
+
+use crate::home;
+
+#[test]
+fn secrets_never_reach_the_database() {
+    let home = home();
+    let letters =
+        |count: usize| "aB3dE6gH9jKmN2pQ5rStU8wXyZ4".chars().cycle().take(count).collect::<String>();
+    let secrets = [
+        format!("sk-ant-api03-{}", letters(80)),
+        format!("sk-proj-{}", letters(60)),
+        format!("AIza{}", letters(35)),
+        format!("xai-{}", letters(60)),
+        format!("ghp_{}", letters(36)),
+        format!("github_pat_{}", letters(50)),
+        format!("glpat-{}", letters(20)),
+        format!("xoxb-1234567890-{}", letters(24)),
+        format!("AKIA{}", "ABCD2345EFGH6723"),
+        format!("sk_live_{}", letters(24)),
+        format!("SG.{}.{}", letters(22), letters(43)),
+        format!("npm_{}", letters(36)),
+        format!("pypi-{}", letters(100)),
+        format!("hf_{}", letters(34)),
+        format!("dckr_pat_{}", letters(27)),
+        format!("hvs.{}", letters(60)),
+        format!("ya29.{}", letters(60)),
+        format!("eyJ{}.eyJ{}.{}", letters(30), letters(60), letters(43)),
+        format!("lin_api_{}", letters(40)),
+        format!("123456789:AA{}", letters(33)),
+        "swordfish-in-an-address".to_owned(),
+        "swordfish-in-quotes".to_owned(),
+    ];
+    let shown = |secret: &String| match secret.as_str() {
+        "swordfish-in-an-address" => format!("postgres://me:{secret}@db/x"),
+        "swordfish-in-quotes" => format!("password = \"{secret}\""),
+        secret => secret.to_owned(),
+    };
+    let text: String = secrets.iter().map(|secret| format!("{}\n", shown(secret))).collect();
+    fs::write(home.workspace().join("env.txt"), &text).unwrap();
+    let provider = ScriptedProvider::start([
+        Reply::tool_call("c1", "file_read", &json!({"path": "env.txt"})),
+        Reply::tool_call("c2", "execute_bash", &json!({"command": format!("echo '{}'", shown(&secrets[4]))})),
+        Reply::text(&format!("I read {} in it.", shown(&secrets[5]))),
+    ]);
+    let prompt = format!("What is in env.txt? My own key is {}.", shown(&secrets[0]));
+    // While another program has the database open, there is a write-ahead log to look into.
+    let open = Terminal::open(&home, None, (24, 80), &["--model", "memoir/recall"]);
+    open.wait_for_prompt();
+    home.memoir(["-p", &prompt, "--approval", "full"]).provider(&provider).succeed();
+    home.memoir(["worker", "run", "--until-idle"]).succeed();
+    assert!(fs::metadata(home.memoir_home().join("memoir.db-wal")).unwrap().len() > 0);
+    assert!(
+        provider.requests()[1].body.to_string().contains(&secrets[1]),
+        "the model works with what is there"
+    );
+    for file in fs::read_dir(home.memoir_home()).unwrap() {
+        let path = file.unwrap().path();
+        let bytes = fs::read(&path).unwrap();
+        for secret in &secrets {
+            // Not even a good part of one.
+            let part = &secret.as_bytes()[..secret.len().min(20)];
+            let found = bytes.windows(part.len()).any(|window| window == part);
+            assert!(!found, "{secret} is in {}", path.display());
+        }
+    }
+    // Nor is one shown when calls are.
+    let provider = ScriptedProvider::start([
+        Reply::tool_call("c1", "execute_bash", &json!({"command": format!("echo {}", secrets[4])})),
+        Reply::text("Done."),
+    ]);
+    let output = home
+        .memoir(["-p", "again", "--approval", "full", "-vv", "--output-format", "stream-json"])
+        .provider(&provider)
+        .output();
+    let said =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("[redacted: GitHub token]") && !said.contains(&secrets[4]), "{said}");
+    assert!(home.count("redactions") >= secrets.len() as u64);
+    let terminal = Terminal::open(&home, None, (60, 140), &["--model", "memoir/recall"]);
+    terminal.wait_for_prompt();
+    terminal.submit("/redaction");
+    terminal.wait_for("GitHub token in exchange 2, tool result: it looks as its issuer makes them");
+}

@@ -1,0 +1,238 @@
+//! The config, the doctor, completions; histories of other programs, and the demo.
+
+use std::{fs, path::PathBuf};
+
+use memoir_testkit::{Reply, ScriptedProvider, Terminal};
+use serde_json::Value;
+
+use crate::home;
+
+#[test]
+fn settings_come_from_the_nearest_place() {
+    let home = home();
+    let get = |key: &str| -> Value {
+        serde_json::from_str(&home.memoir(["config", "get", key, "--json"]).succeed()).unwrap()
+    };
+    let is = |key: &str, value: &str, origin: &str| {
+        let got = get(key);
+        assert_eq!((got["value"].as_str(), got["origin"].as_str()), (Some(value), Some(origin)), "{key}");
+    };
+    is("rag.token_budget", "2000", "default");
+    home.memoir(["config", "set", "rag.token_budget", "1500"]).succeed();
+    is("rag.token_budget", "1500", "user");
+    let terminal = Terminal::open(&home, None, (24, 80), &[]);
+    terminal.wait_for_prompt();
+    terminal.submit("/rag set token_budget 1200");
+    terminal.wait_for("rag.token_budget is 1200 from now on.");
+    is("rag.token_budget", "1200", "program");
+    home.memoir(["config", "set", "rag.token_budget", "900", "--project"]).succeed();
+    is("rag.token_budget", "900", "project");
+    terminal.wait_for_prompt();
+    let told = home.memoir(["config", "set", "rag.token_budget", "1600"]).succeed();
+    assert!(told.contains("Here the file of this project goes before it"), "{told}");
+    home.memoir(["config", "unset", "rag.token_budget", "--project"]).succeed();
+    is("rag.token_budget", "1600", "user");
+    home.memoir(["config", "unset", "rag.token_budget"]).succeed();
+    is("rag.token_budget", "2000", "default");
+    home.memoir(["config", "set", "chat.model", "gpt-5-mini"]).succeed();
+    is("chat.model", "gpt-5-mini", "user");
+    let named = home.memoir(["config", "get", "chat.model"]).env("MEMOIR_MODEL", "grok-3").succeed();
+    assert_eq!(named, "grok-3\n");
+    let paths = home.memoir(["config", "path"]).succeed();
+    assert!(paths.contains("work/.memoir/config.toml") && paths.contains("memoir.db"), "{paths}");
+    assert!(home.memoir(["config", "list"]).succeed().contains("context.budget_tokens"));
+}
+
+#[test]
+fn a_slip_in_the_config_changes_nothing() {
+    let home = home();
+    home.write_config("# mine\n[rag]\n# how much\ntoken_budget = 1500\n");
+    let file = home.memoir_home().join("config.toml");
+    let said = home.memoir(["config", "set", "rag.token_bugdet", "1"]).fail(2);
+    assert!(
+        said.contains("there is no setting \"rag.token_bugdet\". Did you mean rag.token_budget?"),
+        "{said}"
+    );
+    let said = home.memoir(["config", "set", "rag.token_budget", "lots"]).fail(2);
+    assert!(
+        said.contains("rag.token_budget takes a number") && said.contains("Nothing was changed."),
+        "{said}"
+    );
+    let said = home.memoir(["config", "set", "approval.mode", "ful"]).fail(2);
+    assert!(said.contains("there is no approval mode \"ful\""), "{said}");
+    let said = home.memoir(["config", "get", "frobnicate"]).fail(2);
+    assert!(said.contains("memoir config list shows what there is."), "{said}");
+    home.memoir(["config", "set", "rag.mode", "exact"]).succeed();
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.starts_with("# mine\n[rag]\n# how much\ntoken_budget = 1500\n"), "comments stay: {text}");
+    // It is taken out by whichever of its names it stands there.
+    fs::write(&file, "[rag]\nrag_token_budget = 900\n").unwrap();
+    assert_eq!(home.memoir(["config", "get", "rag_token_budget"]).succeed(), "900\n");
+    home.memoir(["config", "unset", "rag.token_budget"]).succeed();
+    assert_eq!(home.memoir(["config", "get", "rag.token_budget"]).succeed(), "2000\n");
+    // What comes with a project may not lead keys elsewhere.
+    let said =
+        home.memoir(["config", "set", "providers.openai.base_url", "http://evil", "--project"]).fail(2);
+    assert!(said.contains("a project may not set providers.openai"), "{said}");
+    fs::create_dir_all(home.workspace().join(".memoir")).unwrap();
+    fs::write(home.workspace().join(".memoir/config.toml"), "[approval]\nmode = \"full\"\n").unwrap();
+    let said = home.memoir(["-p", "hi"]).fail(1);
+    assert!(said.contains("a project may not set approval.mode"), "{said}");
+}
+
+#[test]
+fn the_doctor_says_what_is_wrong_and_never_shows_a_key() {
+    let home = home();
+    let told = home.memoir(["doctor"]).env("OPENAI_API_KEY", "sk-very-secret-key-1234567890").succeed();
+    assert!(told.contains("set: OPENAI_API_KEY") && !told.contains("very-secret"), "{told}");
+    assert!(told.contains("nothing is remembered yet"), "{told}");
+    assert!(!home.database().exists(), "looking makes nothing");
+    home.memoir(["-p", "Remember the milk, and the long list of things to buy."]).succeed();
+    let findings: Value = serde_json::from_str(&home.memoir(["doctor", "--json"]).succeed()).unwrap();
+    let state = |what: &str| {
+        let found = findings.as_array().unwrap().iter().find(|finding| finding["what"] == what).unwrap();
+        found["state"].as_str().unwrap().to_owned()
+    };
+    assert_eq!((state("memory").as_str(), state("files").as_str()), ("good", "good"));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::set_permissions(home.database(), fs::Permissions::from_mode(0o644)).unwrap();
+        let said = home.memoir(["doctor"]).output();
+        let told = String::from_utf8(said.stdout).unwrap();
+        assert!(told.contains("BAD   files") && told.contains("chmod -R go="), "{told}");
+        assert_eq!(said.status.code(), Some(1));
+        fs::set_permissions(home.database(), fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    let unreachable =
+        home.memoir(["doctor"]).env("OPENAI_BASE_URL", "http://127.0.0.1:1/v1").env("OPENAI_API_KEY", "k");
+    let told = String::from_utf8(unreachable.output().stdout).unwrap();
+    assert!(told.contains("nobody listens at http://127.0.0.1:1/v1"), "{told}");
+    home.write_config("[rga]\n");
+    let told = String::from_utf8(home.memoir(["doctor"]).output().stdout).unwrap();
+    assert!(told.contains("BAD   config") && told.contains("unknown field `rga`"), "{told}");
+    fs::write(home.memoir_home().join("config.toml"), "").unwrap();
+    fs::write(home.database(), "no database").unwrap();
+    let told = String::from_utf8(home.memoir(["doctor"]).output().stdout).unwrap();
+    assert!(told.contains("BAD   memory") && told.contains("is not a Memoir database"), "{told}");
+}
+
+#[test]
+fn shells_get_their_completions_and_man_its_page() {
+    let home = home();
+    for (script, text) in [
+        ("bash", "_memoir()"),
+        ("zsh", "#compdef memoir"),
+        ("fish", "complete -c memoir"),
+        ("powershell", "Register-ArgumentCompleter"),
+        ("elvish", "edit:completion"),
+        ("man", ".TH memoir 1"),
+    ] {
+        assert!(home.memoir(["completions", script]).succeed().contains(text), "{script}");
+    }
+    assert!(!home.database().exists());
+}
+
+fn fixture(name: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../memoir-import/fixtures").join(name);
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn histories_of_other_programs_are_brought_in_once() {
+    for (format, file) in [
+        ("chatgpt", "chatgpt.json"),
+        ("claude", "claude.json"),
+        ("claude-code", "claude_code.jsonl"),
+        ("codex", "codex.jsonl"),
+        ("codex", "codex_old.jsonl"),
+        ("memoir", "memoir.jsonl"),
+    ] {
+        let home = home();
+        let dry = home.memoir(["import", format, &fixture(file), "--dry-run"]).succeed();
+        assert!(dry.contains("would be added"), "{dry}");
+        let first = home.memoir(["import", format, &fixture(file)]).succeed();
+        let count = home.messages().len();
+        assert!(count > 0 && first.starts_with(&format!("{count} messages in ")), "{format}: {first}");
+        let before = home.snapshot();
+        let again = home.memoir(["import", format, &fixture(file)]).succeed();
+        assert!(again.starts_with("0 messages in 0 conversations added;"), "{format}: {again}");
+        assert_eq!(home.snapshot(), before, "{format}");
+    }
+    let home = home();
+    let other = home.memoir(["import", "claude", &fixture("chatgpt.json")]).fail(1);
+    assert!(other.contains("It looks like ChatGPT: memoir import chatgpt."), "{other}");
+    let none = home.memoir(["import", "codex"]).fail(1);
+    assert!(none.contains("no sessions of Codex were found on this machine."), "{none}");
+    let missing = home.memoir(["import", "chatgpt", "nowhere.zip"]).fail(1);
+    assert!(missing.contains("Look whether it lies there"), "{missing}");
+    fs::write(home.workspace().join("export.zip"), b"PK\x03\x04\xff\xfe").unwrap();
+    let packed = home.memoir(["import", "chatgpt", "export.zip"]).fail(1);
+    assert!(packed.contains("Unpack it first"), "{packed}");
+}
+
+#[test]
+fn the_first_start_shows_what_was_found_and_brings_it_in() {
+    let home = home();
+    let sessions = home.workspace().parent().unwrap().join(".claude/projects/p");
+    fs::create_dir_all(&sessions).unwrap();
+    fs::copy(fixture("claude_code.jsonl"), sessions.join("0b9f7c1e.jsonl")).unwrap();
+    let provider = ScriptedProvider::always(Reply::text("Yes."));
+    let terminal = Terminal::open(&home, Some(&provider), (24, 100), &[]);
+    terminal.wait_for("Nothing is remembered yet: whatever you say here will be.");
+    terminal.wait_for("Found on this machine: 1 session of Claude Code. /import claude-code brings that in.");
+    terminal.wait_for("memoir demo opens a sample memory");
+    terminal.wait_for_prompt();
+    terminal.submit("/import");
+    terminal.wait_for("1 session of Claude Code: import claude-code brings them in.");
+    terminal.wait_for_prompt();
+    terminal.submit("/import claude-code");
+    terminal.wait_for("added; 0 conversations were here already.");
+    terminal.wait_for_prompt();
+    drop(terminal);
+    let terminal = Terminal::open(&home, Some(&provider), (24, 100), &[]);
+    let screen = terminal.wait_for_prompt();
+    assert!(!screen.contains("Nothing is remembered"), "{screen}");
+}
+
+#[test]
+fn the_demo_answers_from_its_sample_and_leaves_nothing_behind() {
+    let home = home();
+    let answer = home.memoir(["demo", "Why did we give up the slow long-range radio mode?"]).succeed();
+    assert!(answer.contains("From memory:") && answer.contains("SF12"), "{answer}");
+    assert!(!home.memoir_home().exists());
+    let said = home.memoir(["demo"]).fail(2);
+    assert!(said.contains("Ask the demo one question"), "{said}");
+    let provider = ScriptedProvider::always(Reply::text("Because of the duty cycle."));
+    let mut terminal = Terminal::open(&home, Some(&provider), (24, 100), &["demo"]);
+    terminal.wait_for("three months of a made-up project");
+    terminal.wait_for_prompt();
+    terminal.submit("Why did we give up the slow long-range radio mode?");
+    terminal.wait_for("Because of the duty cycle.");
+    assert!(provider.requests()[0].body.to_string().contains("Related Past Conversations"));
+    terminal.wait_for_prompt();
+    terminal.submit("/exit");
+    assert_eq!(terminal.wait_for_exit(), 0);
+    assert!(!home.database().exists());
+}
+
+#[test]
+fn the_sample_history_is_found_again() {
+    let home = home();
+    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    home.memoir(["import", "memoir", here.join("demo/history.jsonl").to_str().unwrap()]).succeed();
+    home.memoir(["worker", "run", "--until-idle"]).succeed();
+    let questions = fs::read_to_string(here.join("tests/e2e/demo_questions.json")).unwrap();
+    let questions: Value = serde_json::from_str(&questions).unwrap();
+    let (mut asked, mut found) = (0, 0);
+    for question in questions.as_array().unwrap().iter().filter(|question| !question["answer"].is_null()) {
+        let text = question["question"].as_str().unwrap();
+        let passages: Value =
+            serde_json::from_str(&home.memoir(["search", text, "--json"]).succeed()).unwrap();
+        let is_there = |passage: &Value| passage["conversation_id"] == question["conversation"];
+        asked += 1;
+        found += usize::from(passages.as_array().unwrap().iter().any(is_there));
+    }
+    assert_eq!(asked, 24);
+    assert!(found >= 19, "{found} of {asked} conversations were found, and 20 when this was written");
+}

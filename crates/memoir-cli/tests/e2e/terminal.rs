@@ -1,0 +1,203 @@
+//! The REPL in a real terminal.
+
+use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal};
+
+use crate::home;
+
+const SIZE: (u16, u16) = (24, 80);
+
+fn open(home: &Home, provider: Option<&ScriptedProvider>) -> Terminal {
+    let terminal = Terminal::open(home, provider, SIZE, &[]);
+    terminal.wait_for_prompt();
+    terminal
+}
+
+#[test]
+fn a_talk_is_typed_answered_and_remembered() {
+    let home = home();
+    let provider = ScriptedProvider::start([
+        Reply::text("Hello, Ada.").usage(1000, 4, 0),
+        Reply::text("You are Ada."),
+        Reply::text("Nice to meet you."),
+    ]);
+    let mut terminal = open(&home, Some(&provider));
+    terminal.wait_for("openai/gpt-5.6-luna (OPENAI_API_KEY is set)");
+    terminal.submit("I am Ada");
+    terminal.wait_for("Hello, Ada.");
+    let screen = terminal.wait_for("1000 in · 4 out");
+    assert!(!screen.contains("thinking"), "the spinner left something behind:\n{screen}");
+    terminal.wait_for_prompt();
+    terminal.submit("Who am I?");
+    terminal.wait_for("You are Ada.");
+    terminal.wait_for_prompt();
+    assert!(provider.requests()[1].messages().iter().any(|(_, text)| text == "Hello, Ada."));
+
+    terminal.submit("/new");
+    terminal.wait_for("A new conversation.");
+    terminal.wait_for_prompt();
+    terminal.submit("Hi");
+    terminal.wait_for("Nice to meet you.");
+    terminal.wait_for_prompt();
+    assert!(provider.requests()[2].messages().iter().all(|(_, text)| !text.contains("Ada")));
+
+    terminal.submit("/exit");
+    assert_eq!(terminal.wait_for_exit(), 0);
+    assert_eq!(home.conversations().len(), 2);
+}
+
+#[test]
+fn commands_answer_and_unknown_ones_say_where_to_look() {
+    let home = home();
+    let terminal = open(&home, None);
+    terminal.submit("/help");
+    let screen = terminal.wait_for("/help 2              Show more commands;");
+    for command in ["/help", "/new", "/history [N]", "/resume", "/retry", "/memory"] {
+        assert!(screen.contains(command), "{command} is missing:\n{screen}");
+    }
+    terminal.wait_for_prompt();
+    terminal.submit("/help 2");
+    let screen = terminal.wait_for("Leave; Ctrl-D does the same.");
+    for command in ["/tools", "/version", "/exit"] {
+        assert!(screen.contains(command), "{command} is missing:\n{screen}");
+    }
+    terminal.wait_for_prompt();
+    terminal.submit("/frob");
+    terminal.wait_for("there is no command /frob. /help lists them all.");
+    terminal.wait_for_prompt();
+    terminal.submit("/tools");
+    terminal.wait_for("Search everything that was said in earlier conversations");
+    terminal.wait_for_prompt();
+    terminal.submit("/vers");
+    terminal.wait_for("memoir 0.1.0 (schema ");
+    terminal.wait_for_prompt();
+    terminal.submit("/info");
+    terminal.wait_for("memoir/recall (no key is set and no local server");
+    terminal.wait_for("command_history: ");
+}
+
+#[test]
+fn history_shows_the_talk_and_earlier_lines_come_back_in_the_next_run() {
+    let home = home();
+    let provider = ScriptedProvider::start([Reply::text("Forty-two."), Reply::text("Forty-two again.")]);
+    let mut terminal = open(&home, Some(&provider));
+    terminal.submit("What is the answer?");
+    terminal.wait_for("Forty-two.");
+    terminal.wait_for_prompt();
+    terminal.submit("/history");
+    terminal.wait_until("the exchange with its date", |screen| {
+        screen.contains("[1] 20") && screen.matches("What is the answer?").count() >= 2
+    });
+    terminal.wait_for_prompt();
+    terminal.type_keys("\x04");
+    assert_eq!(terminal.wait_for_exit(), 0);
+
+    let next = open(&home, Some(&provider));
+    // Twice up: past `/history`, to the question.
+    next.type_keys("\x1b[A\x1b[A");
+    next.wait_for("> What is the answer?");
+    next.type_keys("\r");
+    next.wait_for("Forty-two again.");
+}
+
+#[test]
+fn ctrl_c_cancels_a_turn_and_the_up_arrow_brings_it_back() {
+    let home = home();
+    let provider =
+        ScriptedProvider::start([Reply::text("Let me ").then_silence(), Reply::text("Here you are.")]);
+    let mut terminal = open(&home, Some(&provider));
+    terminal.submit("Tell me");
+    terminal.wait_for("writing");
+    terminal.type_keys("\x03");
+    let screen = terminal.wait_for("Cancelled; nothing was stored.");
+    assert!(screen.contains("Let") && !screen.contains("writing"), "what had come is shown:\n{screen}");
+    terminal.wait_for_prompt();
+    terminal.type_keys("\x1b[A");
+    terminal.wait_until("the line to send again", |screen| screen.trim_end().ends_with("> Tell me"));
+    terminal.type_keys("\r");
+    terminal.wait_for("Here you are.");
+    terminal.wait_for_prompt();
+    // Ctrl-C clears a line that has something on it, and leaves on the empty one.
+    terminal.type_keys("half a thou");
+    terminal.wait_for("> half a thou");
+    terminal.type_keys("\x03");
+    terminal.wait_for("Ctrl-C again leaves.");
+    terminal.wait_for_prompt();
+    terminal.type_keys("and another");
+    terminal.wait_for("> and another");
+    terminal.type_keys("\x03");
+    terminal.wait_until("it said again", |screen| screen.matches("Ctrl-C again leaves.").count() == 2);
+    terminal.wait_for_prompt();
+    terminal.type_keys("\x03");
+    assert_eq!(terminal.wait_for_exit(), 0);
+    assert_eq!(home.exchanges().len(), 1);
+}
+
+#[test]
+fn ctrl_c_in_a_history_search_only_ends_the_search() {
+    let home = home();
+    let terminal = open(&home, None);
+    terminal.type_keys("\x12");
+    terminal.wait_for("earlier:");
+    terminal.type_keys("\x03");
+    terminal.wait_for("Ctrl-C again leaves.");
+    terminal.wait_for_prompt();
+    terminal.submit("/version");
+    terminal.wait_for("memoir 0.1.0");
+}
+
+#[test]
+fn several_lines_are_typed_and_pasted_as_one_prompt() {
+    let home = home();
+    let provider = ScriptedProvider::start([Reply::text("Three lines."), Reply::text("Pasted.")]);
+    let terminal = open(&home, Some(&provider));
+    terminal.type_keys("one\x1b\rtwo\x1b\rthree\r");
+    terminal.wait_for("Three lines.");
+    terminal.wait_for_prompt();
+    terminal.type_keys("\x1b[200~first\nsecond\x1b[201~\r");
+    terminal.wait_for("Pasted.");
+    let sent = |request: usize| provider.requests()[request].messages().last().cloned().unwrap().1;
+    assert_eq!(sent(0), "one\ntwo\nthree");
+    assert_eq!(sent(1), "first\nsecond");
+}
+
+#[test]
+fn an_escape_sequence_from_a_model_does_nothing() {
+    let home = home();
+    let provider = ScriptedProvider::start([Reply::text("before\u{1b}[2Jafter")]);
+    let terminal = open(&home, Some(&provider));
+    terminal.submit("Hi");
+    let screen = terminal.wait_for("before[2Jafter");
+    assert!(screen.contains("Memoir 0.1.0"), "the screen was cleared:\n{screen}");
+}
+
+#[test]
+fn a_conversation_is_picked_from_a_list() {
+    let home = home();
+    let provider = ScriptedProvider::start(["one", "two", "three"].map(Reply::text));
+    home.memoir(["-p", "about tea"]).provider(&provider).succeed();
+    home.memoir(["-p", "about coffee"]).provider(&provider).succeed();
+    let terminal = Terminal::open(&home, Some(&provider), SIZE, &["-r"]);
+    terminal.wait_for("Which one?");
+    let screen = terminal.wait_for("work: about tea");
+    assert!(screen.contains("work: about tea") && screen.contains("work: about coffee"), "{screen}");
+    terminal.type_keys("tea");
+    terminal.wait_until("one line", |screen| !screen.contains("about coffee"));
+    terminal.type_keys("\r");
+    terminal.wait_for("Going on with conversation 1.");
+    terminal.wait_for_prompt();
+    terminal.submit("more");
+    terminal.wait_for("three");
+    assert!(provider.requests()[2].messages().iter().any(|(_, text)| text == "about tea"));
+}
+
+#[test]
+fn a_failed_turn_says_why_and_the_talk_goes_on() {
+    let home = home();
+    let provider = ScriptedProvider::start([Reply::status(400, "no such thing"), Reply::text("Back again.")]);
+    let terminal = open(&home, Some(&provider));
+    terminal.submit("Hello?");
+    terminal.wait_for("no such thing. Begin a new conversation, or try another model.");
+    terminal.wait_for_prompt();
+    terminal.submit("Hello again");
+    terminal.wait_for("Back again.");
+}

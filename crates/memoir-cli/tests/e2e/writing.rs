@@ -1,0 +1,213 @@
+//! The writer: posts from talk, which know the posts before them; and talk that was brought in.
+
+use std::fs;
+
+use memoir_testkit::{Home, Reply, ScriptedProvider};
+
+use crate::home;
+
+const CHAT: &str = "12/03/2024, 09:00 - Messages and calls are end-to-end encrypted. Tap to learn more.\n\
+    12/03/2024, 09:01 - Anna: The boiler in the cellar makes that banging noise again, every night at three.\n\
+    12/03/2024, 09:03 - Ben: Nordheat said last year that the expansion vessel is worn out.\n\
+    12/03/2024, 09:04 - Anna: Then I call Olaf from Nordheat today, he knows the boiler.\n\
+    12/03/2024, 09:05 - Ben: <Media omitted>\n\
+    13/03/2024, 18:30 - Anna: Olaf was here: a new expansion vessel\ncosts 240 euros, fitted on Friday.\n\
+    13/03/2024, 18:31 - Ben: Good. Friday I am at home from noon on.\n";
+
+const POST: &str = "---\ntitle: The banging boiler\ntags: [house, heating]\n---\n\nThe boiler in the cellar bangs at night. \
+    \"Then I call Olaf from Nordheat today,\" says Anna.\n";
+
+fn with_chat() -> Home {
+    let home = home();
+    fs::write(home.workspace().join("WhatsApp Chat with Ben.txt"), CHAT).unwrap();
+    let told = home.memoir(["import", "whatsapp", "WhatsApp Chat with Ben.txt"]).succeed();
+    assert!(
+        told.starts_with("5 messages in 2 conversations added; 0 conversations were here already.\n"),
+        "{told}"
+    );
+    home
+}
+
+fn read_request(provider: &ScriptedProvider, place: usize) -> (String, String) {
+    let request = &provider.requests()[place];
+    let system = request.body.to_string();
+    (system, request.messages().pop().unwrap().1)
+}
+
+#[test]
+fn a_post_written_from_one_conversation_is_in_the_request_that_writes_about_another() {
+    let home = with_chat();
+    let provider = ScriptedProvider::start([
+        Reply::text(POST).usage(900, 80, 0),
+        Reply::text("---\ntitle: Friday\n---\nAs told in [The banging boiler](the-banging-boiler)."),
+    ]);
+    let first =
+        home.memoir(["write", "--conversation", "1", "--model", "gpt-5-mini"]).provider(&provider).output();
+    let (out, said) = (String::from_utf8(first.stdout).unwrap(), String::from_utf8(first.stderr).unwrap());
+    assert!(first.status.success(), "{said}");
+    assert!(
+        out.starts_with(
+            "---\ntitle: \"The banging boiler\"\ndate: \"2024-03-12\"\nslug: \"the-banging-boiler\"\n"
+        ),
+        "{out}"
+    );
+    assert!(out.contains("tags: [\"house\", \"heating\"]\n---\n\nThe boiler in the cellar bangs"), "{out}");
+    assert!(said.contains("2024-03-12-the-banging-boiler.md, filed as the-banging-boiler."), "{said}");
+    assert!(!said.contains("Nobody said"), "{said}");
+    let (_, sent) = read_request(&provider, 0);
+    assert!(sent.contains("<memory>\nThe names in it: Anna, Ben.\n"), "{sent}");
+    assert!(
+        sent.contains("## Message 1\n**Author:** Anna\n**Timestamp:** 2024-03-12 09:01\n\nThe boiler"),
+        "{sent}"
+    );
+    assert!(!sent.contains("Related Previous Posts"), "there is none yet");
+    let saved = home.memoir_home().join("posts/2024-03-12-the-banging-boiler.md");
+    assert_eq!(fs::read_to_string(&saved).unwrap().trim_end(), out.trim_end());
+
+    home.memoir(["write", "--conversation", "2", "--model", "gpt-5-mini"]).provider(&provider).succeed();
+    let (_, sent) = read_request(&provider, 1);
+    assert!(sent.contains("## Related Previous Posts (for continuity and linking)"), "{sent}");
+    assert!(
+        sent.contains("### [The banging boiler](the-banging-boiler) (2024-03-12)\nThe boiler in the cellar bangs at night.")
+            && sent.contains("- Tags: house, heating\n- Similarity: 0."),
+        "{sent}"
+    );
+    assert_eq!(home.documents().len(), 2);
+    assert_eq!(home.count("post_sources"), 2);
+    assert!(home.count_calls("post") > 0, "what it costs is on the bill");
+    // It is a document like any other: it comes into prompts, and goes.
+    let listed = home.memoir(["docs", "list"]).succeed();
+    assert!(listed.contains("The banging boiler  [house, heating]  (post)"), "{listed}");
+    let told = home.memoir(["docs", "remove", "the-banging-boiler"]).succeed();
+    assert!(told.contains("its file too") && !saved.exists(), "{told}");
+}
+
+#[test]
+fn a_time_is_written_about_and_a_dry_run_sends_nothing() {
+    let home = with_chat();
+    let provider = ScriptedProvider::always(Reply::text(POST));
+    let told = home
+        .memoir([
+            "write",
+            "--since",
+            "2024-03-12",
+            "--until",
+            "2024-03-13",
+            "--dry-run",
+            "-v",
+            "--model",
+            "gpt-5-mini",
+        ])
+        .provider(&provider)
+        .output();
+    let (out, said) = (String::from_utf8(told.stdout).unwrap(), String::from_utf8(told.stderr).unwrap());
+    assert!(
+        out.contains("From 5 messages, 2024-03-12 09:01 to 2024-03-13 18:31, of conversation 1, 2."),
+        "{out}"
+    );
+    assert!(out.contains("People: Anna, Ben.\nNo previous post is related.\nNothing was sent"), "{out}");
+    assert!(said.contains("Chunked conversation into 1 chunk for RAG query\n"), "{said}");
+    assert!(said.contains("RAG query complete: 1 chunk → 0 results → 0 deduped → 0 final"), "{said}");
+    assert!(provider.requests().is_empty() && home.documents().is_empty());
+    let only_one_day =
+        home.memoir(["write", "--until", "2024-03-12", "--dry-run"]).provider(&provider).succeed();
+    assert!(only_one_day.contains("From 3 messages"), "{only_one_day}");
+}
+
+#[test]
+fn without_a_model_a_post_is_made_of_quotations() {
+    let home = with_chat();
+    let out = home.memoir(["write", "--conversation", "1", "--model", "memoir/recall"]).succeed();
+    assert!(out.contains("title: \"Ben, 2024-03-12\""), "{out}");
+    assert!(
+        out.contains("> Then I call Olaf from Nordheat today, he knows the boiler.\n>\n> — Anna, 09:04"),
+        "{out}"
+    );
+    assert_eq!(home.documents().len(), 1);
+}
+
+#[test]
+fn what_nobody_said_is_pointed_out() {
+    let home = with_chat();
+    let provider = ScriptedProvider::always(Reply::text(
+        "# Boiler\n\nAnna: \"I have always hated living in this house.\"",
+    ));
+    let output =
+        home.memoir(["write", "--conversation", "1", "--model", "gpt-5-mini"]).provider(&provider).output();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("Nobody said \"I have always hated living in this house.\": look at that"),
+        "{said}"
+    );
+}
+
+#[test]
+fn bad_requests_and_bad_answers_keep_nothing() {
+    let home = with_chat();
+    let provider = ScriptedProvider::always(Reply::text("  "));
+    let write = |arguments: &[&str]| {
+        let all = ["write", "--model", "gpt-5-mini"].iter().chain(arguments).copied().collect::<Vec<_>>();
+        home.memoir(all).provider(&provider)
+    };
+    assert!(write(&["--conversation", "99"]).fail(2).contains("there is no conversation 99."));
+    assert!(write(&["--since", "someday"]).fail(2).contains("\"someday\" is not a date."));
+    assert!(
+        write(&["--since", "2024-03-13", "--until", "2024-03-12"]).fail(2).contains("the end comes before")
+    );
+    assert!(write(&["--since", "2030-01-01"]).fail(1).contains("nothing was said there."));
+    assert!(write(&[]).fail(2).contains("there is no conversation in this project."));
+    write(&["--conversation", "1"]).fail(1);
+    assert!(home.documents().is_empty() && !home.memoir_home().join("posts").exists());
+}
+
+#[test]
+fn a_talk_that_is_longer_than_the_model_takes_is_read_in_parts() {
+    let home = home();
+    let line = |number: u32| {
+        format!(
+            "12/03/2024, {:02}:{:02} - Anna: Number {number} of the long list of things in the attic.\n",
+            number / 60,
+            number % 60
+        )
+    };
+    fs::write(home.workspace().join("attic.txt"), (0..600).map(line).collect::<String>()).unwrap();
+    home.memoir(["import", "whatsapp", "attic.txt"]).succeed();
+    home.write_config("[[model]]\nprovider = \"openai\"\nname = \"small\"\ncontext = 8000\noutput = 1000\n");
+    let provider = ScriptedProvider::always(Reply::text("The attic is full of things."));
+    home.memoir(["write", "--conversation", "1", "--model", "openai/small"]).provider(&provider).succeed();
+    let requests = provider.requests();
+    assert!(requests.len() > 3, "{}", requests.len());
+    let last = requests.last().unwrap().messages().pop().unwrap().1;
+    assert!(last.contains("The attic is full of things.") && !last.contains("Number 300"), "{last}");
+}
+
+#[test]
+fn a_chat_is_brought_in_once_and_found() {
+    let home = with_chat();
+    let import = |arguments: &[&str]| {
+        home.memoir(["import", "whatsapp"].iter().chain(arguments).copied().collect::<Vec<_>>()).succeed()
+    };
+    let again = import(&["WhatsApp Chat with Ben.txt"]);
+    assert!(
+        again.starts_with("0 messages in 0 conversations added; 2 conversations were here already.\n"),
+        "{again}"
+    );
+    assert!(again.contains("Left out: 1 lines of the program itself.\nLeft out: 1 pictures,"), "{again}");
+    let longer = format!("{CHAT}13/03/2024, 18:40 - Anna: See you on Friday then.\n");
+    fs::write(home.workspace().join("again (1).txt"), longer).unwrap();
+    assert!(
+        import(&["again (1).txt", "--dry-run"]).starts_with("1 message in 1 conversation would be added; 1 ")
+    );
+    assert!(import(&["again (1).txt"]).starts_with("1 message in 1 conversation added; 1 "));
+    assert_eq!(home.messages().len(), 6);
+    home.memoir(["worker", "run", "--until-idle"]).succeed();
+    let provider = ScriptedProvider::always(Reply::text("240 euros."));
+    home.memoir(["-p", "What does Olaf want for the new expansion vessel?"]).provider(&provider).succeed();
+    let sent = provider.requests()[0].messages().pop().unwrap().1;
+    assert!(sent.contains("Anna: Olaf was here: a new expansion vessel costs 240 euros"), "{sent}");
+    let refused = home.memoir(["import", "whatsapp", "nowhere.txt"]).fail(1);
+    assert!(refused.contains("nowhere.txt cannot be read"), "{refused}");
+    fs::write(home.workspace().join("diary.txt"), "Dear diary").unwrap();
+    let refused = home.memoir(["import", "whatsapp", "diary.txt"]).fail(1);
+    assert!(refused.contains("this is not a chat exported from WhatsApp as text."), "{refused}");
+}

@@ -1,0 +1,168 @@
+//! Stand-ins for a model and a clock, for tests that call a library directly.
+//!
+//! One set for all crates. A crate that this one depends on can use them in its integration tests (`tests/`), but not in its unit
+//! tests, which see another copy of the traits.
+
+use std::sync::{
+    Mutex,
+    atomic::{AtomicI64, Ordering},
+};
+
+use async_trait::async_trait;
+use futures::StreamExt as _;
+use memoir_core::{Clock, Timestamp, ToolCall, Usage, Usd};
+use memoir_models::{
+    ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatStream, Finish, ModelError, ModelLimits, StopReason,
+};
+use tokio::sync::watch;
+
+use crate::PATIENCE;
+
+/// A clock that stands still until a test moves it.
+#[derive(Debug, Default)]
+pub struct ManualClock(AtomicI64);
+
+impl ManualClock {
+    /// Creates a clock that shows `millis` milliseconds since 1970.
+    pub const fn new(millis: i64) -> Self {
+        Self(AtomicI64::new(millis))
+    }
+
+    /// Sets the clock.
+    pub fn set(&self, millis: i64) {
+        self.0.store(millis, Ordering::SeqCst);
+    }
+
+    /// Moves the clock forward.
+    pub fn advance(&self, millis: i64) {
+        self.0.fetch_add(millis, Ordering::SeqCst);
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.load(Ordering::SeqCst))
+    }
+}
+
+/// What a [`FakeModel`] does with a request.
+#[derive(Debug, Clone)]
+pub enum FakeReply {
+    /// Answers with this text.
+    Text(String),
+    /// Asks for this tool.
+    ToolCall(ToolCall),
+    /// Fails before the answer begins.
+    Error(ModelError),
+    /// Never answers.
+    Hang,
+}
+
+type Script = Box<dyn Fn(&ChatRequest) -> FakeReply + Send + Sync>;
+
+/// A model that records its requests and answers them as a test wants.
+pub struct FakeModel {
+    script: Script,
+    limits: ModelLimits,
+    cost: Option<Usd>,
+    requests: Mutex<Vec<ChatRequest>>,
+    calls: watch::Sender<usize>,
+}
+
+impl FakeModel {
+    /// Creates a model that answers each request with what `script` returns. Its calls are free.
+    pub fn new(script: impl Fn(&ChatRequest) -> FakeReply + Send + Sync + 'static) -> Self {
+        Self {
+            script: Box::new(script),
+            limits: ModelLimits::default(),
+            cost: Some(Usd::ZERO),
+            requests: Mutex::default(),
+            calls: watch::Sender::new(0),
+        }
+    }
+
+    /// Creates a model that always gives this answer.
+    pub fn saying(text: &str) -> Self {
+        let text = text.to_owned();
+        Self::new(move |_| FakeReply::Text(text.clone()))
+    }
+
+    /// Creates a model that always fails, and whose price is unknown.
+    pub fn failing(error: ModelError) -> Self {
+        Self { cost: None, ..Self::new(move |_| FakeReply::Error(error.clone())) }
+    }
+
+    /// Creates a model that never answers.
+    pub fn hanging() -> Self {
+        Self::new(|_| FakeReply::Hang)
+    }
+
+    /// Sets the limits that it reports.
+    pub fn with_limits(self, limits: ModelLimits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// Returns the number of calls so far.
+    pub fn calls(&self) -> usize {
+        *self.calls.borrow()
+    }
+
+    /// Waits until it was called `count` times.
+    ///
+    /// # Panics
+    ///
+    /// Panics if that does not happen within [`PATIENCE`].
+    pub async fn wait_for_calls(&self, count: usize) {
+        let mut calls = self.calls.subscribe();
+        let waiting = calls.wait_for(|calls| *calls >= count);
+        let waited = tokio::time::timeout(PATIENCE, waiting).await;
+        assert!(waited.is_ok(), "{} of {count} calls", self.calls());
+    }
+
+    /// Returns all requests so far.
+    pub fn requests(&self) -> Vec<ChatRequest> {
+        self.requests.lock().unwrap().clone()
+    }
+
+    /// Returns the first message of each request that begins with one from the user.
+    pub fn prompts(&self) -> Vec<String> {
+        let requests = self.requests.lock().unwrap();
+        requests.iter().filter_map(|request| read_prompt(request).map(str::to_owned)).collect()
+    }
+}
+
+/// Returns the first message of a request, if it is from the user.
+pub fn read_prompt(request: &ChatRequest) -> Option<&str> {
+    match request.messages.first() {
+        Some(ChatMessage::User(prompt)) => Some(prompt),
+        _ => None,
+    }
+}
+
+#[async_trait]
+impl ChatModel for FakeModel {
+    fn name(&self) -> &str {
+        "test/model"
+    }
+
+    async fn stream(&self, request: ChatRequest) -> Result<ChatStream, ModelError> {
+        self.requests.lock().unwrap().push(request.clone());
+        self.calls.send_modify(|calls| *calls += 1);
+        let event = match (self.script)(&request) {
+            FakeReply::Text(text) => ChatEvent::Text(text),
+            FakeReply::ToolCall(call) => ChatEvent::ToolCall(call),
+            FakeReply::Error(error) => return Err(error),
+            FakeReply::Hang => return Ok(futures::stream::pending().boxed()),
+        };
+        let end = ChatEvent::End(Finish { reason: StopReason::Done, replay: None });
+        Ok(futures::stream::iter([event, ChatEvent::Usage(Usage::default()), end].map(Ok)).boxed())
+    }
+
+    fn cost(&self, _usage: &Usage) -> Option<Usd> {
+        self.cost
+    }
+
+    async fn limits(&self) -> ModelLimits {
+        self.limits
+    }
+}

@@ -11,6 +11,7 @@ use memoir_core::{Chunk, ConversationId, Document, DocumentKind, SubjectKind};
 use memoir_recall::{Recall, RecallError, chunk};
 use memoir_redact::without_secrets;
 use memoir_store::{Filed, NewDocument, StoreError};
+use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use crate::front_matter::{FrontMatter, slug_of};
@@ -41,7 +42,8 @@ pub enum LibraryError {
 }
 
 /// What became of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// It is new.
     Added,

@@ -12,6 +12,8 @@
 
 pub mod backup;
 mod database;
+pub mod documents;
+pub mod workers;
 
 use serde::Serialize;
 

@@ -13,6 +13,7 @@
 pub mod backup;
 mod database;
 pub mod documents;
+pub mod posts;
 pub mod workers;
 
 use serde::Serialize;

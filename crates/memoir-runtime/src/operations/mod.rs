@@ -11,9 +11,11 @@
 //! - What the caller can act upon is in the report. A [`Failure`](crate::failure::Failure) means that there is no report.
 
 pub mod backup;
+pub mod daemon;
 mod database;
 pub mod documents;
 pub mod posts;
+pub mod tasks;
 pub mod workers;
 
 use serde::Serialize;

@@ -11,6 +11,7 @@
 //! - What the caller can act upon is in the report. A [`Failure`](crate::failure::Failure) means that there is no report.
 
 pub mod backup;
+pub mod config;
 pub mod daemon;
 mod database;
 pub mod documents;

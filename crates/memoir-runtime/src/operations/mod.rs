@@ -14,6 +14,7 @@ pub mod backup;
 pub mod config;
 pub mod daemon;
 mod database;
+pub mod doctor;
 pub mod documents;
 pub mod posts;
 pub mod tasks;

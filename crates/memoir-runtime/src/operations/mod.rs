@@ -16,6 +16,7 @@ pub mod daemon;
 mod database;
 pub mod doctor;
 pub mod documents;
+pub mod eval;
 pub mod posts;
 pub mod tasks;
 pub mod workers;

@@ -1,0 +1,109 @@
+//! The file: conversations of sessions of turns, and questions with the turns that answer them.
+
+use std::path::Path;
+
+use memoir_core::{
+    DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, Provenance, Recalled, Timestamp, Visibility,
+    count_tokens,
+};
+use serde::Deserialize;
+
+use crate::failure::{Failure, FailureKind};
+
+#[derive(Deserialize)]
+pub(super) struct EvalConversation {
+    pub(super) conversation_id: String,
+    pub(super) sessions: Vec<EvalSession>,
+    pub(super) questions: Vec<AskedQuestion>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct EvalSession {
+    pub(super) session_id: String,
+    date: String,
+    pub(super) turns: Vec<Turn>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Turn {
+    pub(super) id: String,
+    pub(super) speaker: String,
+    text: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct AskedQuestion {
+    pub(super) id: String,
+    pub(super) question: String,
+    pub(super) category: String,
+    pub(super) evidence: Vec<String>,
+}
+
+pub(super) fn read(path: &Path) -> Result<Vec<EvalConversation>, Failure> {
+    let wrong = |reason: String| {
+        Failure::new(FailureKind::Failed, format!("{} cannot be read: {reason}", path.display()))
+            .hint("It should be a JSON list of conversations with sessions and questions.")
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))
+}
+
+impl EvalConversation {
+    /// Returns the time of the last session, or the epoch if there is none.
+    pub(super) fn end(&self) -> Result<Timestamp, Failure> {
+        let moments = self.sessions.iter().map(EvalSession::moment).collect::<Result<Vec<_>, _>>()?;
+        Ok(moments.into_iter().max().unwrap_or(Timestamp::from_millis(0)))
+    }
+}
+
+impl EvalSession {
+    /// Parses its date, in UTC: `1:56 pm on 8 May, 2023`, or RFC 3339.
+    pub(super) fn moment(&self) -> Result<Timestamp, Failure> {
+        let spoken = jiff::civil::DateTime::strptime("%I:%M %p on %d %B, %Y", &self.date)
+            .and_then(|date| date.to_zoned(jiff::tz::TimeZone::UTC))
+            .map(|zoned| zoned.timestamp());
+        let moment = spoken.or_else(|_| self.date.parse::<jiff::Timestamp>()).map_err(|error| {
+            Failure::new(FailureKind::Failed, format!("\"{}\" is not a date: {error}", self.date))
+                .hint("Write it as 1:56 pm on 8 May, 2023.")
+        })?;
+        Ok(Timestamp::from_millis(moment.as_millisecond()))
+    }
+}
+
+/// Makes an exchange of one or two turns. `asks` is the speaker who is taken for the user.
+pub(super) fn exchange(turns: &[Turn], start: Timestamp, number: usize, asks: &str) -> ExchangeDraft {
+    let offset = i64::try_from(number).unwrap_or(0) * 60_000;
+    let created = Timestamp::from_millis(start.as_millis() + offset);
+    let message = |turn: &Turn| {
+        let text = turn.text.clone();
+        let body = if turn.speaker == asks {
+            MessageBody::User { text }
+        } else {
+            MessageBody::Assistant { text, tool_calls: Vec::new() }
+        };
+        // "user" and "assistant" are the two sides of any conversation, not names.
+        let named = !matches!(turn.speaker.to_lowercase().as_str(), "user" | "assistant");
+        DraftMessage {
+            author: named.then(|| turn.speaker.clone()),
+            tokens: count_tokens(&turn.text) as u64,
+            body,
+            visibility: Visibility::Shown,
+            provenance: Provenance::Said,
+            by_others: false,
+            created,
+        }
+    };
+    ExchangeDraft {
+        status: ExchangeStatus::Completed,
+        started: created,
+        completed: created,
+        user_message: turns.first().map(|turn| turn.text.clone()).unwrap_or_default(),
+        assistant_message: turns.get(1).map(|turn| turn.text.clone()).unwrap_or_default(),
+        model: "imported".into(),
+        messages: turns.iter().map(message).collect(),
+        calls: Vec::new(),
+        recalled: Recalled::default(),
+        tool_call_count: 0,
+        error: None,
+    }
+}

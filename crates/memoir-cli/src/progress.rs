@@ -7,11 +7,6 @@ pub(crate) fn bar(length: u64, of: &'static str) -> ProgressBar {
     styled(ProgressBar::new(length), &format!("{{bar:30}} {{pos}} of {{len}} {of} {{eta}}"))
 }
 
-/// A bar over so many bytes.
-pub(crate) fn bytes(length: u64) -> ProgressBar {
-    styled(ProgressBar::new(length), "{bar:30} {bytes} of {total_bytes} {eta}")
-}
-
 fn styled(bar: ProgressBar, template: &str) -> ProgressBar {
     match ProgressStyle::with_template(template) {
         Ok(style) => bar.with_style(style),

@@ -1,7 +1,10 @@
 //! What became of files that were added, and how many of each.
 
+use serde::Serialize;
+
 /// What became of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum AddOutcome {
     /// It is new.
     Added,
@@ -27,7 +30,7 @@ pub struct AddedFile {
 }
 
 /// Counts of what became of many files.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct AddCounts {
     /// New files.
     pub added: u64,

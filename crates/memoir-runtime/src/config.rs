@@ -1,5 +1,7 @@
 //! The config: the user's file, and over it the project's.
 
+mod error;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     io,
@@ -13,6 +15,8 @@ use memoir_providers::{CallOptions, Reasoning, RetryPolicy};
 use serde::Deserialize;
 
 use crate::failure::{Failure, FailureKind};
+
+pub use error::ConfigError;
 
 /// Where a project has its file.
 pub const IN_PROJECT: &str = ".memoir/config.toml";
@@ -139,23 +143,23 @@ impl Config {
     /// Reads the user's file, and the project's if there is one; no file is an empty one.
     pub fn read(user: &Path, project: &Path) -> Result<Self, Failure> {
         let text = read_file(user)?;
-        let mut config = Self::parse(&text).map_err(|reason| wrong(user, &reason))?;
+        let mut config = Self::parse(&text).map_err(|error| wrong(user, &error.to_string()))?;
         let theirs = read_file(project)?;
         // Started in the folder that holds it, the user's own file may lie where a project's would.
         let same = matches!((user.canonicalize(), project.canonicalize()), (Ok(user), Ok(project)) if user == project);
         if !theirs.is_empty() && !same {
-            config.overlay(&theirs).map_err(|reason| wrong(project, &reason))?;
+            config.overlay(&theirs).map_err(|error| wrong(project, &error.to_string()))?;
         }
         Ok(config)
     }
 
     /// Puts what a project's file says over the rest. It comes with the project, from whoever wrote that: it may neither lead calls or
     /// keys elsewhere, nor start anything, nor allow what the user did not.
-    fn overlay(&mut self, text: &str) -> Result<(), String> {
+    fn overlay(&mut self, text: &str) -> Result<(), ConfigError> {
         let said: toml::Table = parse_toml(text)?;
         let theirs = Self::parse(text)?;
         for (table, entries) in &said {
-            let entries = entries.as_table().ok_or_else(|| format!("\"{table}\" is no table"))?;
+            let entries = entries.as_table().ok_or_else(|| ConfigError::NotATable(table.clone()))?;
             for name in entries.keys() {
                 let key = format!("{table}.{name}");
                 let stricter = theirs.approval.mode.as_deref() == Some("read-only");
@@ -165,10 +169,7 @@ impl Config {
                     _ => matches!(table.as_str(), "rag" | "context"),
                 };
                 if !may {
-                    return Err(format!(
-                        "a project may not set {key}; it may set rag.*, context.*, chat.model, chat.reasoning, \
-                         approval.deny, and approval.mode to read-only. The rest belongs in your own file"
-                    ));
+                    return Err(ConfigError::NotForProjects(key));
                 }
                 self.by_project.insert(key);
             }
@@ -182,8 +183,12 @@ impl Config {
         Ok(())
     }
 
-    /// What a project's file says, if it may say that.
-    pub fn parse_project(text: &str) -> Result<Self, String> {
+    /// Parses the text of a project's file.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the text is not valid, or sets something that a project may not set.
+    pub fn parse_project(text: &str) -> Result<Self, ConfigError> {
         let mut config = Self::default();
         config.overlay(text)?;
         Ok(config)
@@ -214,23 +219,19 @@ impl Config {
     /// # Errors
     ///
     /// Fails if the text is not TOML, or names a setting or provider that does not exist.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, ConfigError> {
         let config: Self = parse_toml(text)?;
         let known = |name: &String| Provider::ALL.iter().any(|provider| provider.as_str() == name);
         if let Some(unknown) = config.providers.keys().find(|name| !known(name)) {
-            let names = Provider::ALL.map(Provider::as_str).join(", ");
-            return Err(format!("there is no provider \"{unknown}\"; there are {names}"));
+            return Err(ConfigError::UnknownProvider(unknown.clone()));
         }
         let prefixed =
             |name: &str| Provider::ALL.iter().any(|provider| name.starts_with(&format!("{provider}/")));
         if let Some(model) = config.models.iter().find(|model| prefixed(&model.name)) {
-            return Err(format!(
-                "the name of a model stands without its provider, and \"{}\" has one",
-                model.name
-            ));
+            return Err(ConfigError::ModelWithProvider(model.name.clone()));
         }
         if config.calls.idle_timeout_ms == 0 {
-            return Err("idle_timeout_ms must be more than 0".into());
+            return Err(ConfigError::NoIdleTimeout);
         }
         Ok(config)
     }
@@ -287,12 +288,11 @@ fn wrong(path: &Path, reason: &str) -> Failure {
         .hint("Mend the file, or move it away.")
 }
 
-/// What a file says, or what is wrong with it and where.
-fn parse_toml<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, String> {
-    toml::from_str(text).map_err(|error| {
-        let line = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
-        let place = line.map(|line| format!("line {line}: ")).unwrap_or_default();
-        format!("{place}{}", error.message().replace('\n', " "))
+/// Parses TOML; an error names the line.
+fn parse_toml<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, ConfigError> {
+    toml::from_str(text).map_err(|error| ConfigError::Syntax {
+        line: error.span().map(|span| text[..span.start].matches('\n').count() + 1),
+        message: error.message().replace('\n', " "),
     })
 }
 
@@ -355,13 +355,15 @@ mod tests {
 
     #[test]
     fn a_slip_is_shown_with_its_line() {
-        let said = Config::parse("[chat]\nmodle = \"x\"\n").err().unwrap_or_default();
+        let message =
+            |text: &str| Config::parse(text).err().map(|error| error.to_string()).unwrap_or_default();
+        let said = message("[chat]\nmodle = \"x\"\n");
         assert!(said.starts_with("line 2: unknown field `modle`"), "{said}");
-        let said = Config::parse("[providers.opnai]\n").err().unwrap_or_default();
+        let said = message("[providers.opnai]\n");
         assert!(said.starts_with("there is no provider \"opnai\"; there are anthropic"), "{said}");
-        let said = Config::parse(
+        let said = message(
             "[[model]]\nname = \"m\"\nprovider = \"openai\"\nprice = { input = 1, output = 1, cache_reads = 1 }",
         );
-        assert!(said.err().unwrap_or_default().contains("cache_reads"));
+        assert!(said.contains("cache_reads"), "{said}");
     }
 }

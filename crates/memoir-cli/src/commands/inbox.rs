@@ -5,7 +5,7 @@ use anstream::println;
 use super::{Next, Run};
 use memoir_runtime::failure::Failure;
 
-use crate::{app::App, scheduling};
+use crate::{app::App, schedule};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -24,7 +24,7 @@ impl Run for Arguments {
         let all = self.which == Some(Which::All);
         println!(
             "{}",
-            scheduling::inbox(all, app.session.agent.store.as_ref(), app.session.runtime.zone()).await?
+            schedule::inbox(all, app.session.agent.store.as_ref(), app.session.runtime.zone()).await?
         );
         Ok(Next::Prompt)
     }

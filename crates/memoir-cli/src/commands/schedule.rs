@@ -3,7 +3,7 @@
 use super::{Next, Run};
 use memoir_runtime::failure::Failure;
 
-use crate::{app::App, args::ScheduleCommand, scheduling};
+use crate::{app::App, args::ScheduleCommand, schedule};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -17,7 +17,7 @@ impl Run for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let command = self.command.unwrap_or(ScheduleCommand::List { json: false });
         let directory = std::path::PathBuf::from(&app.session.project);
-        scheduling::run(command, &app.tasks, &directory).await?;
+        schedule::run(command, &app.tasks, &directory).await?;
         Ok(Next::Prompt)
     }
 }

@@ -3,12 +3,15 @@
 use memoir_core::ConversationId;
 
 use super::{Next, Run};
-use memoir_runtime::failure::{Failure, FailureKind};
+use memoir_runtime::{
+    failure::{Failure, FailureKind},
+    operations::posts::PostRequest,
+};
 
 use crate::{
     app::App,
     completion_source::Source,
-    writing::{self, Wanted, Writing},
+    posts::{self, Writing},
 };
 
 #[derive(Debug, clap::Args)]
@@ -32,11 +35,11 @@ impl Run for Arguments {
 
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let Self { conversation, since, until, dry_run } = self;
-        let mut wanted = Wanted { conversation: conversation.map(ConversationId::new), since, until };
-        if wanted == Wanted::default() {
-            wanted.conversation = app.session.state.conversation.id();
+        let mut request = PostRequest { conversation: conversation.map(ConversationId::new), since, until };
+        if request.is_empty() {
+            request.conversation = app.session.state.conversation.id();
         }
-        if wanted == Wanted::default() {
+        if request.is_empty() {
             return Err(Failure::new(FailureKind::Usage, "nothing was said in this conversation yet")
                 .hint("/write ID takes another, /write --since yesterday a time."));
         }
@@ -47,7 +50,7 @@ impl Run for Arguments {
             verbose: app.verbosity.level() >= 1,
             dry: dry_run,
         };
-        writing::write(&wanted.span(app.session.recall())?, &writing).await?;
+        posts::write(&request, &writing).await?;
         Ok(Next::Prompt)
     }
 }

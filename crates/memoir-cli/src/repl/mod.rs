@@ -16,7 +16,7 @@ use anstream::{eprintln, println};
 use memoir_core::{ExchangeStatus, TurnInput};
 use tokio_util::sync::CancellationToken;
 
-use memoir_runtime::{failure::Failure, printable};
+use memoir_runtime::{failure::Failure, operations::daemon, printable};
 
 use crate::{
     app::App,
@@ -25,8 +25,8 @@ use crate::{
     interrupts::Interrupts,
     output::metrics_line,
     question,
+    render::tasks::describe_event,
     screen::screen_width,
-    subcommands::daemon,
 };
 use editor::{Editor, Line};
 use quiet::Quiet;
@@ -104,8 +104,7 @@ impl Tasks {
         let cancel = CancellationToken::new();
         let (engine, stop, printer) = (Arc::clone(&app.tasks), cancel.clone(), app.printer.clone());
         let looking = tokio::spawn(async move {
-            let scheduler = engine.scheduler();
-            scheduler.look_after(engine, &stop, &mut |event| printer.print(&daemon::words(&event))).await;
+            daemon::run(engine, &stop, &mut |event| printer.print(&describe_event(&event))).await;
         });
         Self { cancel, looking }
     }

@@ -1,18 +1,20 @@
 //! `memoir daemon`: tasks at their time, in the foreground.
 
-use std::{fs::TryLockError, sync::Arc};
+use std::sync::Arc;
 
 use anstream::{eprintln, println};
 use memoir_core::{Clock as _, SystemClock};
-use memoir_schedule::Event;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use memoir_runtime::{
-    failure::{Failure, FailureKind},
+    failure::Failure,
+    operations::daemon::{self, DaemonLock},
     printable,
     tasks::TaskEngine,
 };
+
+use crate::render::tasks::describe_event;
 
 /// A unit for the user's systemd.
 pub(super) fn print_unit() -> Result<(), Failure> {
@@ -42,19 +44,9 @@ fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%")
 }
 
-/// Looks after tasks until it is told to stop.
+/// Runs tasks until it is told to stop.
 pub(super) async fn run(engine: Arc<TaskEngine>) -> Result<(), Failure> {
-    let path = engine.home.data().join("daemon.lock");
-    let lock = std::fs::OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
-    match lock.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => {
-            return Err(Failure::new(FailureKind::Failed, "a daemon runs already")
-                .hint("It does what is due; this one was not needed."));
-        }
-        Err(TryLockError::Error(error)) => return Err(error.into()),
-    }
-    let scheduler = engine.scheduler();
+    let _lock = DaemonLock::acquire(&engine.home)?;
     let cancel = CancellationToken::new();
     let stopping = cancel.clone();
     let mut terminate = signal(SignalKind::terminate())?;
@@ -66,25 +58,11 @@ pub(super) async fn run(engine: Arc<TaskEngine>) -> Result<(), Failure> {
         stopping.cancel();
     });
     log("looks after tasks");
-    scheduler.look_after(engine, &cancel, &mut |event| log(&words(&event))).await;
+    daemon::run(engine, &cancel, &mut |event| log(&describe_event(&event))).await;
     log("has stopped");
-    drop(lock);
     Ok(())
 }
 
 fn log(text: &str) {
     eprintln!("{} memoir daemon: {}", SystemClock.now(), printable(text));
-}
-
-/// What happened, in a line.
-pub(crate) fn words(event: &Event) -> String {
-    match event {
-        Event::Began(begun) => format!("{} begins (run {})", begun.task.what.name, begun.run),
-        Event::Ended(begun, outcome) => {
-            let why = outcome.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
-            format!("{} {} (run {}){why}", begun.task.what.name, outcome.state.describe(), begun.run)
-        }
-        Event::WasCutOff(run) => format!("{} was cut off earlier (run {})", run.task, run.id),
-        Event::Trouble(trouble) => trouble.clone(),
-    }
 }

@@ -1,9 +1,11 @@
 //! What `memoir` does besides talking: one file per subcommand, or the file that a slash command has in common with it.
 
 mod completions;
+mod config;
 mod cost;
-pub(crate) mod daemon;
+mod daemon;
 mod docs;
+mod doctor;
 mod eval;
 mod models;
 mod search;
@@ -13,20 +15,17 @@ mod write;
 use memoir_core::{ConversationId, TimeZone};
 use memoir_recall::Recall;
 use memoir_runtime::{
-    Runtime, RuntimeOptions,
-    config::IN_PROJECT,
-    failure::{Failure, FailureKind},
-    printable,
-    scope::project_of,
+    Runtime, RuntimeOptions, config::IN_PROJECT, failure::Failure, operations::config::ConfigSources,
+    printable, scope::project_of,
 };
 use memoir_store::Store;
 use memoir_workers::WorkerContext;
 
 use crate::{
     args::{Args, Command, ConfigCommand, ImportCommand, MemoryCommand, WorkerCommand},
-    backup, config_view, doctor, exporting, importing,
+    backup, exporting, importing,
     memory_view::{self, Keeper},
-    scheduling, talks,
+    schedule, talks,
 };
 
 pub(crate) use search::run as search;
@@ -90,14 +89,11 @@ pub(crate) async fn run_without_memory(
         // A file with a mistake has to be found before it can be mended.
         Some(Command::Config { command: Some(ConfigCommand::Path { json }) }) => {
             let file = project.join(IN_PROJECT);
-            config_view::path(*json, &config_view::Files { home, project: &file, environment })?;
+            config::print_paths(*json, &ConfigSources { home, project: &file, environment })?;
         }
         Some(Command::Doctor { json }) => {
             let file = project.join(IN_PROJECT);
-            if !doctor::run(home, &file, environment.clone(), *json).await? {
-                return Err(Failure::new(FailureKind::Failed, "not everything is as it should be")
-                    .hint("What to do stands below each line marked BAD."));
-            }
+            doctor::run(home, &file, environment, *json).await?;
         }
         _ => return Ok(Some(args)),
     }
@@ -125,20 +121,20 @@ pub(crate) async fn run(command: Command, context: &CommandContext) -> Result<()
         Command::Config { command } => {
             let command = command.unwrap_or(ConfigCommand::List { json: false });
             let file = runtime.project().join(IN_PROJECT);
-            let files = config_view::Files { home, project: &file, environment: &models.environment };
-            config_view::run(command, &files, store).await
+            let sources = ConfigSources { home, project: &file, environment: &models.environment };
+            config::run(command, &sources, store).await
         }
         Command::Worker(WorkerCommand::Run { .. }) => worker::run(context).await,
         Command::Docs(command) => docs::run(command, context).await,
         Command::Write(wanted) => write::run(wanted, context).await,
         Command::Schedule(command) => {
-            scheduling::run(command, &runtime.task_engine(), runtime.directory()).await
+            schedule::run(command, &runtime.task_engine(), runtime.directory()).await
         }
         Command::Daemon { .. } => daemon::run(runtime.task_engine()).await,
         Command::Import { command } => {
             importing::run(command.unwrap_or(ImportCommand::Found), store, zone).await
         }
-        Command::Eval(command) => eval::run(command).await,
+        Command::Eval(command) => eval::run(command, context).await,
         Command::Models(command) => models::run(command, models, store).await,
         Command::Cost { conversation, json } => {
             cost::run(conversation.map(ConversationId::new), Format::new(json), store, zone).await

@@ -86,6 +86,7 @@ fn the_doctor_says_what_is_wrong_and_never_shows_a_key() {
     let told = home.memoir(["doctor"]).env("OPENAI_API_KEY", "sk-very-secret-key-1234567890").succeed();
     assert!(told.contains("set: OPENAI_API_KEY") && !told.contains("very-secret"), "{told}");
     assert!(told.contains("nothing is remembered yet"), "{told}");
+    assert!(told.contains("ok    log ") && told.contains("memoir.log (empty)"), "{told}");
     assert!(!home.database().exists(), "looking makes nothing");
     home.memoir(["-p", "Remember the milk, and the long list of things to buy."]).succeed();
     let findings: Value = serde_json::from_str(&home.memoir(["doctor", "--json"]).succeed()).unwrap();

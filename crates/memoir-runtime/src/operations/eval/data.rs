@@ -8,17 +8,17 @@ use memoir_core::{
 };
 use serde::Deserialize;
 
-use memoir_runtime::failure::{Failure, FailureKind};
+use crate::failure::{Failure, FailureKind};
 
 #[derive(Deserialize)]
-pub(super) struct Talk {
+pub(super) struct EvalConversation {
     pub(super) conversation_id: String,
-    pub(super) sessions: Vec<Session>,
+    pub(super) sessions: Vec<EvalSession>,
     pub(super) questions: Vec<AskedQuestion>,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Session {
+pub(super) struct EvalSession {
     pub(super) session_id: String,
     date: String,
     pub(super) turns: Vec<Turn>,
@@ -39,7 +39,7 @@ pub(super) struct AskedQuestion {
     pub(super) evidence: Vec<String>,
 }
 
-pub(super) fn read(path: &Path) -> Result<Vec<Talk>, Failure> {
+pub(super) fn read(path: &Path) -> Result<Vec<EvalConversation>, Failure> {
     let wrong = |reason: String| {
         Failure::new(FailureKind::Failed, format!("{} cannot be read: {reason}", path.display()))
             .hint("It should be a JSON list of conversations with sessions and questions.")
@@ -48,16 +48,16 @@ pub(super) fn read(path: &Path) -> Result<Vec<Talk>, Failure> {
     serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))
 }
 
-impl Talk {
-    /// When its last session took place; a talk without any ended when time began.
+impl EvalConversation {
+    /// Returns the time of the last session, or the epoch if there is none.
     pub(super) fn end(&self) -> Result<Timestamp, Failure> {
-        let moments = self.sessions.iter().map(Session::moment).collect::<Result<Vec<_>, _>>()?;
+        let moments = self.sessions.iter().map(EvalSession::moment).collect::<Result<Vec<_>, _>>()?;
         Ok(moments.into_iter().max().unwrap_or(Timestamp::from_millis(0)))
     }
 }
 
-impl Session {
-    /// When it took place, in UTC: `1:56 pm on 8 May, 2023`, or RFC 3339.
+impl EvalSession {
+    /// Parses its date, in UTC: `1:56 pm on 8 May, 2023`, or RFC 3339.
     pub(super) fn moment(&self) -> Result<Timestamp, Failure> {
         let spoken = jiff::civil::DateTime::strptime("%I:%M %p on %d %B, %Y", &self.date)
             .and_then(|date| date.to_zoned(jiff::tz::TimeZone::UTC))
@@ -70,7 +70,7 @@ impl Session {
     }
 }
 
-/// One or two turns as an exchange; whoever spoke first in the talk is the one who asks.
+/// Makes an exchange of one or two turns. `asks` is the speaker who is taken for the user.
 pub(super) fn exchange(turns: &[Turn], start: Timestamp, number: usize, asks: &str) -> ExchangeDraft {
     let offset = i64::try_from(number).unwrap_or(0) * 60_000;
     let created = Timestamp::from_millis(start.as_millis() + offset);
@@ -81,7 +81,7 @@ pub(super) fn exchange(turns: &[Turn], start: Timestamp, number: usize, asks: &s
         } else {
             MessageBody::Assistant { text, tool_calls: Vec::new() }
         };
-        // "user" and "assistant" are the two sides of any talk, not names.
+        // "user" and "assistant" are the two sides of any conversation, not names.
         let named = !matches!(turn.speaker.to_lowercase().as_str(), "user" | "assistant");
         DraftMessage {
             author: named.then(|| turn.speaker.clone()),

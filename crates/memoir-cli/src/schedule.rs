@@ -1,0 +1,110 @@
+//! `memoir schedule`, `/schedule` and `/inbox`.
+
+use std::{path::Path, sync::Arc};
+
+use memoir_core::{Clock as _, RunState, SystemClock, TimeZone};
+use memoir_runtime::{
+    failure::{Failure, FailureKind},
+    operations::tasks::{self, AddTask, InboxFilter, RunReport, TaskHistory},
+    printable,
+    tasks::TaskEngine,
+};
+use memoir_store::Schedules;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    args::{ScheduleCommand, TaskArgs},
+    interrupts::Interrupts,
+    render::{self, print, print_json},
+};
+
+/// Runs a subcommand of `schedule`. `directory` is the current directory.
+pub(crate) async fn run(
+    command: ScheduleCommand,
+    engine: &Arc<TaskEngine>,
+    directory: &Path,
+) -> Result<(), Failure> {
+    let (store, zone): (&dyn Schedules, _) = (engine.store.as_ref(), &engine.zone);
+    match command {
+        ScheduleCommand::Add(task) => {
+            let state = tasks::add(&request(*task, directory), store, zone, SystemClock.now()).await?;
+            let due = state.next_due.map(|due| due.minute_in(zone)).unwrap_or_default();
+            print(&format!("{} is due on {due}, while a REPL is open or memoir daemon runs.", state.name))
+        }
+        ScheduleCommand::List { json } => {
+            let list = tasks::list(store).await?;
+            if json { print_json(&list) } else { print(&render::tasks::list(&list, zone)) }
+        }
+        ScheduleCommand::Show { name, json } => {
+            let details = tasks::show(&name, store).await?;
+            if json { print_json(&details) } else { print(&render::tasks::details(&details, zone)) }
+        }
+        ScheduleCommand::Run { name } => run_now(&name, engine).await,
+        ScheduleCommand::Pause { name } => {
+            let name = tasks::pause(&name, store).await?.name;
+            print(&format!("{name} waits until memoir schedule resume {name}."))
+        }
+        ScheduleCommand::Resume { name } => {
+            let state = tasks::resume(&name, store, SystemClock.now()).await?;
+            let due = state.next_due.map(|due| due.minute_in(zone)).unwrap_or_default();
+            print(&format!("{} is due on {due}.", state.name))
+        }
+        ScheduleCommand::Remove { name } => {
+            let name = tasks::remove(&name, engine).await?.name;
+            print(&format!("{name} is removed, with its runs and what it remembered of them."))
+        }
+        ScheduleCommand::History { name, limit, json } => {
+            let list = tasks::history(&TaskHistory { name: name.clone(), limit }, store).await?;
+            match (json, list.runs.is_empty()) {
+                (true, _) => print_json(&list),
+                (false, true) => print(&printable(&format!("{name} has not run yet."))),
+                (false, false) => print(&render::tasks::runs(list.runs.iter().rev(), zone)),
+            }
+        }
+    }
+}
+
+fn request(task: TaskArgs, directory: &Path) -> AddTask {
+    AddTask {
+        name: task.name,
+        prompt: task.prompt.join(" "),
+        cron: task.cron,
+        once: task.once,
+        zone: task.zone,
+        model: task.model,
+        approval: task.approval,
+        allow: task.allow,
+        timeout_seconds: task.timeout,
+        history: task.history,
+        budget_usd: task.budget,
+        directory: task.dir.unwrap_or_else(|| directory.to_owned()),
+    }
+}
+
+/// Runs a task now and shows its report. Ctrl-C stops it.
+async fn run_now(name: &str, engine: &Arc<TaskEngine>) -> Result<(), Failure> {
+    let cancel = CancellationToken::new();
+    let running = tasks::run(name, engine, &cancel);
+    let RunReport { task, outcome, .. } = Interrupts::listen().cancelling(&cancel, running).await?;
+    if !outcome.report.trim().is_empty() {
+        print(&printable(outcome.report.trim_end()))?;
+    }
+    match (outcome.state, outcome.error) {
+        (RunState::Done, None) => Ok(()),
+        (RunState::Done, Some(note)) => {
+            anstream::eprintln!("{}", printable(&note));
+            Ok(())
+        }
+        (RunState::Stopped, _) => Err(Failure::new(FailureKind::Interrupted, format!("{task} was stopped"))),
+        (state, error) => {
+            let reason = error.unwrap_or_else(|| "it came to no end".into());
+            Err(Failure::new(FailureKind::Failed, format!("{task} {}: {reason}", state.describe())))
+        }
+    }
+}
+
+/// Returns the reports that nobody has read, or the latest, as text. They count as read afterwards.
+pub(crate) async fn inbox(all: bool, store: &dyn Schedules, zone: &TimeZone) -> Result<String, Failure> {
+    let filter = if all { InboxFilter::Latest } else { InboxFilter::Unread };
+    Ok(render::tasks::inbox(&tasks::read_inbox(filter, store).await?, zone))
+}

@@ -1,0 +1,41 @@
+//! Whether the values in a configuration are valid.
+
+use memoir_agent::ContextSettings;
+use memoir_core::setting::{HasSettings, Setting};
+use memoir_workers::WorkerSettings;
+
+use crate::{
+    config::{Config, ConfigError},
+    failure::Failure,
+    models, permissions, settings,
+};
+
+/// Checks the values of a configuration that could be parsed.
+///
+/// # Errors
+///
+/// Fails with the first value that would stop the next start.
+pub fn validate(config: &Config) -> Result<(), ConfigError> {
+    validate_area::<memoir_recall::RecallSettings>(config, "rag")?;
+    validate_area::<ContextSettings>(config, "context")?;
+    validate_area::<WorkerSettings>(config, "workers")?;
+    validate_unlisted(config).map_err(|failure| ConfigError::Value(failure.message))
+}
+
+fn validate_area<S: HasSettings>(config: &Config, area: &str) -> Result<(), ConfigError> {
+    for (name, value) in config.table(area) {
+        Setting::<S>::find(name)?.change(&mut S::default(), &settings::plain(value))?;
+    }
+    Ok(())
+}
+
+fn validate_unlisted(config: &Config) -> Result<(), Failure> {
+    if let Some(mode) = &config.approval.mode {
+        permissions::mode(mode)?;
+    }
+    permissions::rules(&config.approval)?;
+    for model in [&config.chat.model, &config.summarizer.model] {
+        model.as_deref().map(|name| models::parse(name, "")).transpose()?;
+    }
+    Ok(())
+}

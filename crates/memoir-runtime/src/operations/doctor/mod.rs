@@ -1,0 +1,266 @@
+//! Checking everything that Memoir depends on, and saying what to do about what does not work.
+
+mod files;
+mod log;
+
+use std::{collections::BTreeMap, path::Path, sync::Arc};
+
+use memoir_core::TimeZone;
+use memoir_models::Provider;
+use memoir_store::Store;
+use serde::Serialize;
+
+use super::{config::validate, database};
+use crate::{
+    config::Config, environment::Environment, failure::Failure, home::Home, memory::connect_recall,
+    models::Models,
+};
+
+/// How well something works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FindingState {
+    /// It works.
+    Good,
+    /// It works, and could be better.
+    Note,
+    /// It does not work.
+    Bad,
+}
+
+/// The result of one check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// What was checked, as one word.
+    pub what: &'static str,
+    /// How well it works.
+    pub state: FindingState,
+    /// What was found.
+    pub said: String,
+    /// What to do about it.
+    pub advice: Option<String>,
+    /// Number of stored records by kind, where the memory was checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counts: Option<BTreeMap<String, u64>>,
+}
+
+/// The results of all checks.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(transparent)]
+pub struct DoctorReport {
+    /// The results, in the order of the checks.
+    pub findings: Vec<Finding>,
+}
+
+impl DoctorReport {
+    /// Returns whether everything works.
+    pub fn is_healthy(&self) -> bool {
+        self.findings.iter().all(|finding| finding.state != FindingState::Bad)
+    }
+
+    /// Adds something that works.
+    pub fn add_good(&mut self, what: &'static str, said: impl Into<String>) {
+        self.add(what, FindingState::Good, said.into(), None);
+    }
+
+    /// Adds something that could be better.
+    pub fn add_note(&mut self, what: &'static str, said: impl Into<String>, advice: impl Into<String>) {
+        self.add(what, FindingState::Note, said.into(), Some(advice.into()));
+    }
+
+    /// Adds something that does not work.
+    pub fn add_bad(&mut self, what: &'static str, said: impl Into<String>, advice: impl Into<String>) {
+        self.add(what, FindingState::Bad, said.into(), Some(advice.into()));
+    }
+
+    fn add(&mut self, what: &'static str, state: FindingState, said: String, advice: Option<String>) {
+        self.findings.push(Finding { what, state, said, advice, counts: None });
+    }
+
+    fn add_failure(&mut self, what: &'static str, failure: &Failure) {
+        self.add_bad(what, failure.message.clone(), failure.advice().unwrap_or("Mend that first."));
+    }
+}
+
+/// Checks files, disk, memory, configuration, keys, models, index and log. `project_file` is the configuration of the
+/// project. A check that fails is in the report, and does not keep the others from running.
+pub async fn examine(home: &Home, project_file: &Path, environment: &Environment) -> DoctorReport {
+    let mut report = DoctorReport::default();
+    files::check_permissions(home, &mut report);
+    files::check_free_space(home, &mut report);
+    let store = check_memory(home, &mut report).await;
+    let config = check_config(home, project_file, &mut report);
+    check_keys(environment, &mut report);
+    match Models::new(environment.clone(), config, TimeZone::system()) {
+        Ok(models) => {
+            if let Some(store) = &store {
+                check_model(&models, store.as_ref(), &mut report).await;
+                check_index(&models, store, &mut report).await;
+            }
+        }
+        Err(failure) => report.add_failure("model", &failure),
+    }
+    log::check(&home.log_file(), &mut report);
+    if let Some(store) = store {
+        store.close().await;
+    }
+    report
+}
+
+fn check_config(home: &Home, project_file: &Path, report: &mut DoctorReport) -> Config {
+    let config = match Config::read(&home.config_file(), project_file) {
+        Ok(config) => config,
+        Err(failure) => {
+            report.add_failure("config", &failure);
+            return Config::default();
+        }
+    };
+    match validate(&config) {
+        Ok(()) => report.add_good("config", "no mistakes"),
+        Err(error) => {
+            report.add_bad("config", error.to_string(), format!("Mend {}.", home.config_file().display()));
+        }
+    }
+    config
+}
+
+/// Checks whether the memory can be opened and is sound. A memory that does not exist is not created.
+async fn check_memory(home: &Home, report: &mut DoctorReport) -> Option<Arc<dyn Store>> {
+    let path = home.database();
+    let exists = path.exists();
+    let store = match if exists { database::open(&path).await } else { database::open_empty().await } {
+        Ok(store) => store,
+        Err(error) => {
+            report.add_failure("memory", &Failure::from(error));
+            return None;
+        }
+    };
+    if !exists {
+        report.add_good("memory", "nothing is remembered yet");
+        return Some(store);
+    }
+    match store.check().await {
+        Ok(faults) if faults.is_empty() => {
+            let size = std::fs::metadata(&path).map_or(0, |file| file.len());
+            let said = format!("sound, schema {}, {}", store.schema_version(), files::show_bytes(size));
+            let (state, counts) = (FindingState::Good, count_records(store.as_ref()).await);
+            report.findings.push(Finding { what: "memory", state, said, advice: None, counts });
+        }
+        Ok(faults) => {
+            let advice = if faults.iter().all(|fault| fault.contains("belong to nothing")) {
+                "/migrate-exchanges gives messages their exchange back."
+            } else {
+                "Put a backup back with memoir restore; keep the file."
+            };
+            report.add_bad("memory", format!("damaged: {}", faults.join("; ")), advice);
+        }
+        Err(error) => report.add_failure("memory", &Failure::from(error)),
+    }
+    Some(store)
+}
+
+/// Returns the number of stored records by kind, or `None` if they cannot be counted.
+async fn count_records(store: &dyn Store) -> Option<BTreeMap<String, u64>> {
+    let tables = store.inspect()?.tables().await.ok()?;
+    let mut counts: BTreeMap<String, u64> =
+        tables.into_iter().map(|table| (table.name, table.rows)).collect();
+    counts.insert("failed_jobs".into(), store.failed_count().await.ok()?);
+    Some(counts)
+}
+
+/// Reports the names of the variables that hold keys, never the keys.
+fn check_keys(environment: &Environment, report: &mut DoctorReport) {
+    let mut variables: Vec<&str> = Vec::new();
+    for provider in Provider::ALL {
+        if environment.key(provider).is_some() {
+            let names = Environment::key_variables(provider);
+            variables.extend(names.iter().filter(|name| environment.is_set(name)));
+        }
+    }
+    variables.sort_unstable();
+    variables.dedup();
+    match variables.is_empty() {
+        true => report.add_note(
+            "keys",
+            "none is set",
+            "Without one, a server on this machine answers, or memory alone. To use a provider, set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or XAI_API_KEY.",
+        ),
+        false => report.add_good("keys", format!("set: {}", variables.join(", "))),
+    }
+}
+
+/// Checks which model would answer, and whether its server can be reached.
+async fn check_model(models: &Models, store: &dyn Store, report: &mut DoctorReport) {
+    let mut choice = match models.choose(None, store).await {
+        Ok(choice) => choice,
+        Err(failure) => return report.add_failure("model", &failure),
+    };
+    match models.connect(&mut choice).await {
+        Ok(_) => {
+            report.add_good("model", format!("{} ({})", choice.name, choice.reason));
+            match models.reached(&mut choice).await {
+                None => {}
+                Some((url, true)) => report.add_good("server", format!("{url} answers")),
+                Some((url, false)) => report.add_bad(
+                    "server",
+                    format!("nobody listens at {url}"),
+                    "Start the server, or mend the address; memoir models set auto chooses by itself.",
+                ),
+            }
+        }
+        Err(failure) => report.add_failure("model", &failure),
+    }
+    let servers = models.listening().await;
+    match servers.is_empty() {
+        true => report.add_good("local", "no server of models on this machine"),
+        false => report.add_good("local", format!("found: {}", servers.join(", "))),
+    }
+}
+
+/// Checks whether everything is embedded.
+async fn check_index(models: &Models, store: &Arc<dyn Store>, report: &mut DoctorReport) {
+    let recall =
+        match connect_recall(Arc::clone(store), models, &TimeZone::system(), None, &mut Vec::new()).await {
+            Ok(recall) => recall,
+            Err(failure) => return report.add_failure("index", &failure),
+        };
+    match recall.waiting().await {
+        Ok(0) => report.add_good("index", format!("up to date, with vectors of {}", recall.embedder.name())),
+        Ok(waiting) => report.add_note(
+            "index",
+            memoir_recall::describe_backlog(waiting),
+            "memoir worker run --until-idle does it now.",
+        ),
+        Err(error) => report.add_bad("index", error.to_string(), "Look at the memory first."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_mistake_in_the_config_is_one_finding_among_others() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let home = Home::in_one(folder.path().join("home"));
+        std::fs::create_dir(home.data()).unwrap();
+        std::fs::write(home.config_file(), "[rag]\ntoken_budget = \"lots\"\n").unwrap();
+        let environment = Environment::new([
+            ("OPENAI_API_KEY".into(), "secret".into()),
+            ("MEMOIR_LOCAL_SERVERS".into(), "none".into()),
+        ]);
+        let report = examine(&home, Path::new("/nowhere"), &environment).await;
+        let find = |what: &str| report.findings.iter().find(|finding| finding.what == what).unwrap();
+        assert!(!report.is_healthy());
+        assert_eq!(find("config").state, FindingState::Bad);
+        assert!(find("config").said.contains("rag.token_budget takes"), "{}", find("config").said);
+        assert_eq!(find("keys").said, "set: OPENAI_API_KEY");
+        assert_eq!(find("memory").said, "nothing is remembered yet");
+        assert!(find("log").said.contains("memoir.log"));
+        assert!(!home.database().exists(), "looking creates nothing");
+        let json = serde_json::to_string(&report).unwrap();
+        assert!(json.starts_with("[{\"what\":\"files\",\"state\":") && !json.contains("secret"), "{json}");
+    }
+}

@@ -1,0 +1,118 @@
+//! How good rankings are: recall at several cut-offs, and the mean reciprocal rank.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde::Serialize;
+
+/// The ranks at which recall is measured.
+pub const CUT_OFFS: [usize; 4] = [5, 10, 25, 50];
+
+/// Means over the questions of a category, in percent.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CategoryScores {
+    /// Name of the category; `all` for all of them.
+    pub name: String,
+    /// Number of questions that have an answer.
+    pub questions: usize,
+    /// Share of the evidence among the first 5, 10, 25 and 50 turns.
+    pub recall: [f64; CUT_OFFS.len()],
+    /// Mean reciprocal rank of the first evidence.
+    pub reciprocal_rank: f64,
+}
+
+/// How many questions were treated correctly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Hits {
+    /// Those treated correctly.
+    pub correct: usize,
+    /// All of them.
+    pub total: usize,
+}
+
+#[derive(Default, Clone, Copy)]
+struct Sums {
+    questions: usize,
+    recall: [f64; CUT_OFFS.len()],
+    reciprocal: f64,
+}
+
+impl Sums {
+    fn to_scores(self, name: &str) -> CategoryScores {
+        let mean = |sum: f64| 100.0 * sum / self.questions.max(1) as f64;
+        CategoryScores {
+            name: name.to_owned(),
+            questions: self.questions,
+            recall: self.recall.map(mean),
+            reciprocal_rank: mean(self.reciprocal),
+        }
+    }
+}
+
+/// Sums by category, and over all questions that have an answer.
+#[derive(Default)]
+pub(super) struct Measurement {
+    pub(super) answerable: Hits,
+    pub(super) unanswerable: Hits,
+    all: Sums,
+    categories: BTreeMap<String, Sums>,
+}
+
+impl Measurement {
+    /// Adds the ranking for a question. One without an answer has no ranking to be good or bad.
+    pub(super) fn add(&mut self, category: &str, ranked: &[&str], evidence: &[String]) {
+        if evidence.is_empty() {
+            return;
+        }
+        let relevant: HashSet<&str> = evidence.iter().map(String::as_str).collect();
+        let first = ranked.iter().position(|turn| relevant.contains(turn));
+        for sums in [&mut self.all, self.categories.entry(category.to_owned()).or_default()] {
+            sums.questions += 1;
+            sums.reciprocal += first.map_or(0.0, |first| 1.0 / (first + 1) as f64);
+            for (sum, cut_off) in sums.recall.iter_mut().zip(CUT_OFFS) {
+                let hits = ranked.iter().take(cut_off).filter(|turn| relevant.contains(*turn)).count();
+                *sum += hits as f64 / relevant.len() as f64;
+            }
+        }
+    }
+
+    /// Adds the number of passages that a question brings into a prompt: some if it has an answer, none if it has not.
+    pub(super) fn add_prompt(&mut self, passages: usize, evidence: &[String]) {
+        let hits = if evidence.is_empty() { &mut self.unanswerable } else { &mut self.answerable };
+        hits.total += 1;
+        hits.correct += usize::from((passages == 0) == evidence.is_empty());
+    }
+
+    /// Returns the means over all questions, then those of each category.
+    pub(super) fn scores(&self) -> Vec<CategoryScores> {
+        let categories = self.categories.iter().map(|(name, sums)| sums.to_scores(name));
+        std::iter::once(self.all.to_scores("all")).chain(categories).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recall_and_rank_are_means_over_questions() {
+        let mut measurement = Measurement::default();
+        measurement.add("one", &["a", "b", "c"], &["b".to_owned()]);
+        measurement.add("two", &["x"], &["x".to_owned(), "y".to_owned()]);
+        measurement.add("none", &["x"], &[]);
+        measurement.add_prompt(2, &["b".to_owned()]);
+        measurement.add_prompt(1, &[]);
+        measurement.add_prompt(0, &[]);
+        let scores = |name: &str, questions, recall, reciprocal_rank| CategoryScores {
+            name: name.to_owned(),
+            questions,
+            recall: [recall; CUT_OFFS.len()],
+            reciprocal_rank,
+        };
+        assert_eq!(
+            measurement.scores(),
+            [scores("all", 2, 75.0, 75.0), scores("one", 1, 100.0, 50.0), scores("two", 1, 50.0, 100.0)]
+        );
+        assert_eq!(measurement.answerable, Hits { correct: 1, total: 1 });
+        assert_eq!(measurement.unanswerable, Hits { correct: 1, total: 2 });
+    }
+}

@@ -1,0 +1,226 @@
+//! How good recall is, measured on a file of conversations and questions.
+
+mod data;
+mod measure;
+
+use std::{
+    collections::HashMap,
+    fs::File,
+    io::{BufWriter, Write},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use memoir_core::{Clock, ConversationTarget, MessageId, NewConversation, TimeZone, Timestamp, WorkerKind};
+use memoir_embed::LocalEmbedder;
+use memoir_recall::{QueryKind, Recall, RecallSettings, StageName, TermName};
+use memoir_store::{Exchanges, Filter};
+use memoir_workers::{WorkerContext, run_until_idle};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{Progress, ProgressUnit, database};
+use crate::failure::{Failure, FailureKind};
+
+use data::{EvalConversation, Turn};
+use measure::Measurement;
+pub use measure::{CUT_OFFS, CategoryScores, Hits};
+
+/// Number of turns that are ranked for a question.
+const RANKED: usize = 60;
+
+/// How memory is searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchMode {
+    /// By words and by meaning.
+    #[default]
+    Hybrid,
+    /// By meaning alone.
+    Dense,
+    /// By words alone.
+    Keyword,
+}
+
+/// A measurement to make.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EvalRequest {
+    /// File with the conversations and questions.
+    pub data: PathBuf,
+    /// File to write the rankings to, a line of JSON per question.
+    pub out: PathBuf,
+    /// How memory is searched.
+    #[serde(default)]
+    pub mode: SearchMode,
+    /// Stages and terms to leave out, to see what they add.
+    #[serde(default)]
+    pub without: Vec<String>,
+}
+
+impl EvalRequest {
+    fn settings(&self) -> Result<RecallSettings, Failure> {
+        let mut settings = RecallSettings::default();
+        for name in &self.without {
+            match (name.parse::<StageName>(), name.parse::<TermName>()) {
+                (Ok(stage), _) => settings.stages.retain(|other| *other != stage),
+                (_, Ok(term)) => settings.terms.retain(|other| *other != term),
+                (Err(stages), Err(terms)) => {
+                    return Err(Failure::new(
+                        FailureKind::Usage,
+                        format!("there is neither a stage nor a term \"{name}\""),
+                    )
+                    .hint(format!(
+                        "There are {} and {}.",
+                        stages.known.join(", "),
+                        terms.known.join(", ")
+                    )));
+                }
+            }
+        }
+        let without = match self.mode {
+            SearchMode::Hybrid => None,
+            SearchMode::Dense => Some(StageName::SearchWords),
+            SearchMode::Keyword => Some(StageName::EmbedQuery),
+        };
+        settings.stages.retain(|stage| Some(*stage) != without);
+        Ok(settings)
+    }
+}
+
+/// How good recall is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EvalReport {
+    /// Means over all questions, then those of each category.
+    pub scores: Vec<CategoryScores>,
+    /// Questions with an answer in memory; correct are those that bring something back.
+    pub answerable: Hits,
+    /// Questions without an answer in memory; correct are those that bring nothing back.
+    pub unanswerable: Hits,
+    /// Mean time to rank the turns for a question, in milliseconds.
+    pub milliseconds_per_question: f64,
+}
+
+/// Loads each conversation into an empty memory below `temporary`, asks its questions, and measures the rankings.
+///
+/// # Errors
+///
+/// Fails if a stage or term does not exist, if the data cannot be read, or if the rankings cannot be written.
+pub async fn measure_recall(
+    request: &EvalRequest,
+    temporary: &Path,
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<EvalReport, Failure> {
+    let settings = request.settings()?;
+    let conversations = data::read(&request.data)?;
+    let mut rankings = BufWriter::new(File::create(&request.out)?);
+    let mut measurement = Measurement::default();
+    let mut time = Duration::ZERO;
+    let total = Some(conversations.len() as u64);
+    for (conversation, number) in conversations.iter().zip(0..) {
+        progress(Progress { unit: ProgressUnit::Conversations, done: number, total });
+        let home = temporary.join(format!("memoir-eval-{}-{number}", std::process::id()));
+        let evaluated = evaluate(conversation, &home, &settings, &mut rankings, &mut measurement).await;
+        if let Err(error) = std::fs::remove_dir_all(&home) {
+            tracing::warn!(%error, "a temporary memory was not removed");
+        }
+        time += evaluated?;
+    }
+    rankings.flush()?;
+    let questions = conversations.iter().map(|conversation| conversation.questions.len()).sum::<usize>();
+    Ok(EvalReport {
+        scores: measurement.scores(),
+        answerable: measurement.answerable,
+        unanswerable: measurement.unanswerable,
+        milliseconds_per_question: time.as_secs_f64() * 1000.0 / questions.max(1) as f64,
+    })
+}
+
+/// A clock that stands at the day after a conversation ended, so that "in May" means the last May before that.
+struct DayAfter(Timestamp);
+
+impl Clock for DayAfter {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.as_millis() + 24 * 60 * 60 * 1000)
+    }
+}
+
+/// Returns how long ranking took.
+async fn evaluate(
+    conversation: &EvalConversation,
+    home: &Path,
+    settings: &RecallSettings,
+    rankings: &mut (impl Write + Send),
+    measurement: &mut Measurement,
+) -> Result<Duration, Failure> {
+    let store = database::open(&home.join("memoir.db")).await?;
+    let clock = Arc::new(DayAfter(conversation.end()?));
+    let mut recall = Recall::new(Arc::clone(&store), Arc::new(LocalEmbedder), clock, TimeZone::UTC);
+    recall.settings = settings.clone();
+    let turns = load(conversation, recall.store.as_ref()).await?;
+    // What the workers do on a machine without a model: summaries of quotations, and embeddings of everything.
+    let context = WorkerContext::new(recall.clone(), None, None);
+    run_until_idle(&context, &WorkerKind::ALL, &mut |_, _| {}).await?;
+    let mut time = Duration::ZERO;
+    for question in &conversation.questions {
+        let started = Instant::now();
+        let ranked = recall.rank(&question.question, Filter::default(), RANKED).await?;
+        time += started.elapsed();
+        let ids: Vec<&str> =
+            ranked.iter().filter_map(|message| turns.get(&message.outline.id)).copied().collect();
+        writeln!(rankings, "{}", json!({"question_id": question.id, "ranked": ids}))?;
+        measurement.add(&question.category, &ids, &question.evidence);
+        let recalled = recall.ask(&question.question, QueryKind::Prompt, Filter::default()).await;
+        measurement.add_prompt(recalled.passages.len(), &question.evidence);
+    }
+    store.close().await;
+    Ok(time)
+}
+
+/// Stores every session as a conversation. Returns the turn of each message.
+async fn load<'a>(
+    conversation: &'a EvalConversation,
+    store: &dyn Exchanges,
+) -> Result<HashMap<MessageId, &'a str>, Failure> {
+    let first_turn = conversation.sessions.first().and_then(|session| session.turns.first());
+    let first_speaker = first_turn.map(|turn| turn.speaker.as_str()).unwrap_or_default();
+    let mut turns = HashMap::new();
+    for session in &conversation.sessions {
+        let new = NewConversation {
+            title: session.session_id.clone(),
+            scope: conversation.conversation_id.clone(),
+        };
+        let mut target = ConversationTarget::New(new);
+        for (number, pair) in session.turns.chunks(2).enumerate() {
+            let draft = data::exchange(pair, session.moment()?, number, first_speaker);
+            let committed = store.commit_exchange(&target, &draft).await?;
+            target = committed.to_target();
+        }
+        if let ConversationTarget::Existing { conversation: id, .. } = target {
+            let messages = store.messages(id, u32::MAX).await?;
+            let ids = session.turns.iter().map(|turn: &Turn| turn.id.as_str());
+            turns.extend(messages.iter().map(|message| message.id).zip(ids));
+        }
+    }
+    Ok(turns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mode_and_a_list_leave_stages_and_terms_out() {
+        let request = |mode, without: &[&str]| EvalRequest {
+            data: PathBuf::new(),
+            out: PathBuf::new(),
+            mode,
+            without: without.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        let settings = request(SearchMode::Keyword, &["length"]).settings().unwrap_or_default();
+        assert!(!settings.stages.contains(&StageName::EmbedQuery));
+        assert!(settings.stages.contains(&StageName::SearchWords));
+        assert!(!settings.terms.contains(&TermName::Length));
+        assert!(request(SearchMode::Hybrid, &["magic"]).settings().is_err());
+    }
+}

@@ -33,6 +33,7 @@ pub mod files;
 pub mod home;
 mod memory;
 pub mod models;
+pub mod operations;
 pub mod permissions;
 pub mod personas;
 mod printable;

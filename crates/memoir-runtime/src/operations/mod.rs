@@ -11,6 +11,7 @@
 //! - What the caller can act upon is in the report. A [`Failure`](crate::failure::Failure) means that there is no report.
 
 pub mod conversations;
+pub mod costs;
 #[cfg(test)]
 mod test_support;
 

@@ -11,7 +11,10 @@
 //! - What the caller can act upon is in the report. A [`Failure`](crate::failure::Failure) means that there is no report.
 
 pub mod conversations;
+pub mod core_memory;
 pub mod costs;
+pub mod forgetting;
+pub mod memory;
 #[cfg(test)]
 mod test_support;
 

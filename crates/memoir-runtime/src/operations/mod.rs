@@ -15,6 +15,7 @@ pub mod core_memory;
 pub mod costs;
 pub mod forgetting;
 pub mod memory;
+pub mod search;
 #[cfg(test)]
 mod test_support;
 

@@ -13,6 +13,7 @@
 pub mod conversations;
 pub mod core_memory;
 pub mod costs;
+pub mod export;
 pub mod forgetting;
 pub mod memory;
 pub mod search;

@@ -15,6 +15,7 @@ pub mod core_memory;
 pub mod costs;
 pub mod export;
 pub mod forgetting;
+pub mod import;
 pub mod memory;
 pub mod search;
 #[cfg(test)]

@@ -17,6 +17,7 @@ pub mod export;
 pub mod forgetting;
 pub mod import;
 pub mod memory;
+pub mod models;
 pub mod search;
 #[cfg(test)]
 mod test_support;

@@ -12,7 +12,7 @@ use memoir_store::Upkeep;
 
 use crate::{
     args::RestoreArgs,
-    operation_bar::{self, OperationBar},
+    progress::ProgressBars,
     question,
     render::{self, print},
 };
@@ -26,8 +26,8 @@ pub(crate) async fn back_up(
 ) -> Result<(), Failure> {
     let request = BackupRequest { folder: folder.map(Path::to_owned) };
     let report = {
-        let bar = OperationBar::new(operation_bar::BYTES);
-        backup::back_up(&request, store, home, zone, &mut |progress| bar.update(progress)).await?
+        let mut bars = ProgressBars::default();
+        backup::back_up(&request, store, home, zone, &mut |progress| bars.show(progress)).await?
     };
     print(&render::backup::made(&report))
 }

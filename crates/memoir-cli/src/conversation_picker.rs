@@ -9,7 +9,7 @@ use memoir_store::Store;
 
 use memoir_runtime::failure::{Failure, FailureKind};
 
-use crate::talks;
+use crate::render;
 
 /// How many are seen at once.
 const PAGE: usize = 12;
@@ -41,8 +41,10 @@ pub(crate) async fn pick_conversation(
             Failure::new(FailureKind::Usage, "there is no terminal to choose on").hint("Name it: -r ID.")
         );
     }
-    let choices: Vec<Choice> =
-        offered.iter().map(|found| Choice { id: found.id, line: talks::line(found, zone) }).collect();
+    let choices: Vec<Choice> = offered
+        .iter()
+        .map(|found| Choice { id: found.id, line: render::conversations::line(found, zone) })
+        .collect();
     let asked = tokio::task::spawn_blocking(move || {
         Select::new("Which one?", choices)
             .with_page_size(PAGE)

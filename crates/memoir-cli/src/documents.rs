@@ -13,11 +13,9 @@ use memoir_workers::WorkerContext;
 
 use crate::{
     args::DocsCommand,
-    operation_bar::OperationBar,
+    progress::ProgressBars,
     render::{self, print, print_json},
 };
-
-pub(crate) use memoir_runtime::operations::documents::find;
 
 /// Who embeds what was added.
 pub(crate) enum Embedding<'a> {
@@ -53,8 +51,8 @@ pub(crate) async fn run(
 
 async fn add(request: AddDocuments, recall: &Recall, embedding: Embedding<'_>) -> Result<(), Failure> {
     let report = {
-        let bar = OperationBar::new("{wide_bar} {pos} of {len} files");
-        documents::add(&request, recall, &mut |progress| bar.update(progress)).await?
+        let mut bars = ProgressBars::default();
+        documents::add(&request, recall, &mut |progress| bars.show(progress)).await?
     };
     if let Some(text) = render::documents::added(&report) {
         print(&text)?;
@@ -86,8 +84,8 @@ pub(crate) async fn remove(names: &[String], recall: &Recall, posts: &Path) -> R
 
 async fn reindex(request: DocumentNames, recall: &Recall, embedding: Embedding<'_>) -> Result<(), Failure> {
     let report = {
-        let bar = OperationBar::new("{wide_bar} {pos} of {len} documents");
-        documents::reindex(&request, recall, &mut |progress| bar.update(progress)).await?
+        let mut bars = ProgressBars::default();
+        documents::reindex(&request, recall, &mut |progress| bars.show(progress)).await?
     };
     print(&render::documents::reindexed(&report))?;
     embed(recall, embedding).await?;
@@ -108,8 +106,8 @@ async fn embed(recall: &Recall, embedding: Embedding<'_>) -> Result<(), Failure>
     match embedding {
         Embedding::Here(context) if recall.embedder.is_available() => {
             let report = {
-                let bar = OperationBar::new("{wide_bar} {pos} of {len} chunks read, {eta} left");
-                documents::embed(context, &mut |progress| bar.update(progress)).await?
+                let mut bars = ProgressBars::default();
+                documents::embed(context, &mut |progress| bars.show(progress)).await?
             };
             if let Some(trouble) = render::documents::embed_trouble(&report) {
                 eprintln!("{trouble}");

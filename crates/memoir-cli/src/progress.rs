@@ -1,10 +1,54 @@
-//! How far long work has come, on stderr, where a person watches.
+//! Progress bars on stderr, where a person watches.
 
 use indicatif::{ProgressBar, ProgressStyle};
+use memoir_runtime::operations::{Progress, ProgressUnit};
 
-/// A bar over so many of something.
-pub(crate) fn bar(length: u64, of: &'static str) -> ProgressBar {
-    styled(ProgressBar::new(length), &format!("{{bar:30}} {{pos}} of {{len}} {of} {{eta}}"))
+/// Draws the progress of an operation: one bar for each unit that it counts.
+#[derive(Default)]
+pub(crate) struct ProgressBars {
+    bars: Vec<(ProgressUnit, ProgressBar)>,
+}
+
+impl ProgressBars {
+    /// Draws the bar of a unit, and clears it when everything is done.
+    pub(crate) fn show(&mut self, Progress { unit, done, total }: Progress) {
+        let shown = self.bars.iter().position(|(other, _)| *other == unit);
+        let bar = match shown {
+            Some(index) => self.bars.swap_remove(index).1,
+            None => new_bar(unit, total.unwrap_or(done)),
+        };
+        if let Some(total) = total {
+            bar.set_length(total);
+        }
+        bar.set_position(done);
+        if total == Some(done) {
+            bar.finish_and_clear();
+        } else {
+            self.bars.push((unit, bar));
+        }
+    }
+}
+
+impl Drop for ProgressBars {
+    fn drop(&mut self) {
+        // An operation that failed has not reported its end.
+        self.bars.iter().for_each(|(_, bar)| bar.finish_and_clear());
+    }
+}
+
+fn new_bar(unit: ProgressUnit, length: u64) -> ProgressBar {
+    match unit {
+        ProgressUnit::Bytes => styled(ProgressBar::new(length), "{bar:30} {bytes} of {total_bytes} {eta}"),
+        ProgressUnit::Chunks => bar(length, "chunks"),
+        ProgressUnit::Conversations => bar(length, "conversations"),
+        ProgressUnit::Documents => bar(length, "documents"),
+        ProgressUnit::Files => bar(length, "files"),
+        ProgressUnit::Jobs => bar(length, "jobs"),
+    }
+}
+
+fn bar(length: u64, unit: &str) -> ProgressBar {
+    styled(ProgressBar::new(length), &format!("{{bar:30}} {{pos}} of {{len}} {unit} {{eta}}"))
 }
 
 fn styled(bar: ProgressBar, template: &str) -> ProgressBar {

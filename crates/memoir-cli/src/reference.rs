@@ -8,7 +8,7 @@ use memoir_models::Catalogue;
 
 use memoir_runtime::environment;
 
-use crate::{args::Args, commands, model_view};
+use crate::{args::Args, commands, render};
 
 /// `docs/commands.md`.
 pub fn commands_reference() -> String {
@@ -56,7 +56,7 @@ pub fn man_page() -> String {
 
 /// `docs/models.md`. An empty page when the catalogue cannot be read, which its own tests would have told.
 pub fn models_reference() -> String {
-    Catalogue::built_in().map(|catalogue| model_view::reference(&catalogue)).unwrap_or_default()
+    Catalogue::built_in().map(|catalogue| render::model_reference::page(&catalogue)).unwrap_or_default()
 }
 
 /// `docs/settings.md`.

@@ -1,11 +1,11 @@
 //! What the user says about an exchange that is remembered.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{ExchangeId, Timestamp};
 
 /// What the user says about an exchange.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mark {
     /// It matters: found before others.

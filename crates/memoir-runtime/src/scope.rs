@@ -9,6 +9,13 @@ pub fn project_of(directory: &Path) -> PathBuf {
     root.unwrap_or(real)
 }
 
+/// Returns the scope of the conversations in `directory`: its project. A directory that no longer exists is its own project,
+/// because its conversations are still stored under that name.
+pub fn scope_of(directory: &Path) -> String {
+    let project = if directory.is_dir() { project_of(directory) } else { directory.to_owned() };
+    project.to_string_lossy().into_owned()
+}
+
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]

@@ -5,6 +5,7 @@ use memoir_core::{
     setting::{HasSettings, Setting, SettingError},
 };
 use memoir_store::Settings;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     config::Config,
@@ -12,7 +13,8 @@ use crate::{
 };
 
 /// What a model is set for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ModelTask {
     /// Answering
     Chat,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
+use memoir_runtime::operations::import::DateStyle;
 
 use crate::completion_source::Source;
 
@@ -69,4 +70,14 @@ pub(crate) enum Dates {
     Month,
     /// 2023-12-31
     Year,
+}
+
+impl From<Dates> for DateStyle {
+    fn from(dates: Dates) -> Self {
+        match dates {
+            Dates::Day => Self::Day,
+            Dates::Month => Self::Month,
+            Dates::Year => Self::Year,
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
+use memoir_runtime::operations::export::ExportFormat;
 
 use crate::completion_source::Source;
 
@@ -122,8 +123,8 @@ impl Default for ConversationsCommand {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportArgs {
     /// How it is written
-    #[arg(long, value_enum, default_value_t = ExportFormat::Markdown)]
-    pub(crate) format: ExportFormat,
+    #[arg(long, value_enum, default_value_t = ExportFormatArgument::Markdown)]
+    pub(crate) format: ExportFormatArgument,
     /// Only this conversation
     #[arg(long, value_name = "ID")]
     pub(crate) conversation: Option<i64>,
@@ -137,11 +138,20 @@ pub(crate) struct ExportArgs {
 
 /// How talk is written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExportFormat {
+pub(crate) enum ExportFormatArgument {
     /// To read: what was asked and answered
     Markdown,
     /// To keep: everything, one JSON object a line, which memoir import takes
     Jsonl,
+}
+
+impl From<ExportFormatArgument> for ExportFormat {
+    fn from(argument: ExportFormatArgument) -> Self {
+        match argument {
+            ExportFormatArgument::Markdown => Self::Markdown,
+            ExportFormatArgument::Jsonl => Self::Jsonl,
+        }
+    }
 }
 
 /// Which backup is put back.

@@ -11,13 +11,13 @@ use std::path::PathBuf;
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 
 pub(crate) use documents::{DocsCommand, WriteArgs};
-pub(crate) use import::{Dates, ImportCommand};
+pub(crate) use import::ImportCommand;
 pub(crate) use memory::{
-    BlockArgs, ConversationsCommand, ExportArgs, ExportFormat, ForgetArgs, MemoryCommand, RestoreArgs,
-    SearchArgs,
+    BlockArgs, ConversationsCommand, ExportArgs, ExportFormatArgument, ForgetArgs, MemoryCommand,
+    RestoreArgs, SearchArgs,
 };
 pub(crate) use program::{
-    ConfigCommand, EvalCommand, EvalMode, ModelsCommand, Script, TaskArgument, WorkerCommand,
+    ConfigCommand, EvalCommand, EvalMode, ModelsCommand, Script, TaskArgument, WorkerCommand, model_name,
 };
 pub(crate) use tasks::{ScheduleCommand, TaskArgs};
 

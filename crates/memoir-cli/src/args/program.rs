@@ -95,6 +95,11 @@ impl From<TaskArgument> for ModelTask {
     }
 }
 
+/// Returns the name of a model, or `None` for the word that goes back to the automatic choice.
+pub(crate) fn model_name(argument: &str) -> Option<String> {
+    (argument != "auto").then(|| argument.to_owned())
+}
+
 /// What can be done with settings.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {

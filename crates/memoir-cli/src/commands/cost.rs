@@ -3,9 +3,12 @@
 use anstream::println;
 
 use super::{Next, Run};
-use memoir_runtime::failure::Failure;
+use memoir_runtime::{
+    failure::Failure,
+    operations::costs::{self, CostRequest},
+};
 
-use crate::{app::App, cost_view};
+use crate::{app::App, render};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {}
@@ -13,10 +16,9 @@ pub(super) struct Arguments {}
 impl Run for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let (store, now) = (app.session.agent.store.as_ref(), app.session.agent.clock.now());
-        let report =
-            cost_view::gather(store, app.session.state.conversation.id(), now, app.session.runtime.zone())
-                .await?;
-        println!("{}", report.to_text().trim_end());
+        let request = CostRequest { conversation: app.session.state.conversation.id() };
+        let report = costs::add_up(&request, store, now, app.session.runtime.zone()).await?;
+        println!("{}", render::costs::report(&report).trim_end());
         Ok(Next::Prompt)
     }
 }

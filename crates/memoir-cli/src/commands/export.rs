@@ -7,10 +7,10 @@ use memoir_runtime::failure::{Failure, FailureKind};
 
 use crate::{
     app::App,
-    args::{ExportArgs, ExportFormat},
+    args::{ExportArgs, ExportFormatArgument},
     completion_source::Source,
-    exporting,
     paths::expand_home,
+    subcommands::export,
 };
 
 #[derive(Debug, clap::Args)]
@@ -24,12 +24,12 @@ impl Run for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let (format, file) = match self.words.as_slice() {
             [] => (None, None),
-            [word] => match ExportFormat::from_str(word, false) {
+            [word] => match ExportFormatArgument::from_str(word, false) {
                 Ok(format) => (Some(format), None),
                 Err(_) => (None, Some(word)),
             },
             [format, file, ..] => {
-                let format = ExportFormat::from_str(format, false).map_err(|_| {
+                let format = ExportFormatArgument::from_str(format, false).map_err(|_| {
                     Failure::new(FailureKind::Usage, format!("there is no format \"{format}\""))
                         .hint("Use /export, /export FILE, /export markdown FILE or /export jsonl FILE.")
                 })?;
@@ -37,7 +37,7 @@ impl Run for Arguments {
             }
         };
         let is_jsonl = file.is_some_and(|file| file.ends_with(".jsonl"));
-        let by_name = if is_jsonl { ExportFormat::Jsonl } else { ExportFormat::Markdown };
+        let by_name = if is_jsonl { ExportFormatArgument::Jsonl } else { ExportFormatArgument::Markdown };
         let id = app.session.state.conversation.id().ok_or_else(|| {
             Failure::new(FailureKind::Usage, "nothing has been said here yet")
                 .hint("memoir export writes down all conversations.")
@@ -48,7 +48,7 @@ impl Run for Arguments {
             scope: None,
             output: file.map(|file| expand_home(file)),
         };
-        exporting::run(&wanted, app.session.agent.store.as_ref(), app.session.runtime.zone()).await?;
+        export::run(&wanted, app.session.agent.store.as_ref(), app.session.runtime.zone()).await?;
         Ok(Next::Prompt)
     }
 }

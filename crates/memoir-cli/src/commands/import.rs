@@ -3,7 +3,7 @@
 use super::{Next, Run};
 use memoir_runtime::failure::Failure;
 
-use crate::{app::App, args::ImportCommand, importing};
+use crate::{app::App, args::ImportCommand, subcommands::import};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -16,7 +16,9 @@ impl Run for Arguments {
 
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let command = self.command.unwrap_or(ImportCommand::Found);
-        importing::run(command, app.session.agent.store.as_ref(), app.session.runtime.zone()).await?;
+        let runtime = &app.session.runtime;
+        import::run(command, &runtime.models().environment, app.session.agent.store.as_ref(), runtime.zone())
+            .await?;
         // The import may have added to the open conversation, and that is not another session's doing.
         app.session.state.conversation.refresh(app.session.agent.store.as_ref()).await?;
         app.session.background.resume_after_turn(app.session.state.conversation.id()).await;

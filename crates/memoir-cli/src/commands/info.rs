@@ -5,7 +5,7 @@ use anstream::println;
 use super::{Next, Run};
 use memoir_runtime::{Persistence, failure::Failure};
 
-use crate::{app::App, cost_view::amount};
+use crate::{app::App, render::costs::amount};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {}
@@ -15,7 +15,9 @@ impl Run for Arguments {
         let store = &app.session.agent.store;
         println!("model         {} ({})", app.session.choice.name, app.session.choice.reason);
         match app.session.state.conversation.id() {
-            Some(id) => println!("conversation  {id}, {}", amount(&store.conversation_cost(id).await?)),
+            Some(id) => {
+                println!("conversation  {id}, {}", amount(&store.conversation_cost(id).await?.into()))
+            }
             None => println!("conversation  new"),
         }
         println!("scope         {}", app.session.state.conversation.scope());

@@ -10,7 +10,7 @@ use memoir_runtime::failure::Failure;
 use crate::{
     app::App,
     args::MemoryCommand,
-    memory_view::{self, Keeper},
+    subcommands::memory::{self, MemoryContext},
 };
 
 #[derive(Debug, clap::Args)]
@@ -37,12 +37,12 @@ impl Run for Arguments {
             None => MemoryCommand::List { json: false },
             Some(Action::Shared(command)) => command,
             Some(Action::Release { instruction }) => {
-                memory_view::release(instruction, &keeper(app)).await?;
+                memory::release(instruction, &context(app)).await?;
                 return Ok(Next::Prompt);
             }
         };
         let forgets = matches!(command, MemoryCommand::Forget(_));
-        memory_view::run(command, &keeper(app)).await?;
+        memory::run(command, &context(app)).await?;
         if forgets {
             // It may quote what no longer exists.
             app.session.last_recalled = Recalled::default();
@@ -58,8 +58,8 @@ impl Run for Arguments {
     }
 }
 
-fn keeper(app: &App) -> Keeper<'_> {
-    Keeper {
+fn context(app: &App) -> MemoryContext<'_> {
+    MemoryContext {
         recall: app.session.recall(),
         home: app.session.runtime.home(),
         conversation: app.session.state.conversation.id(),

@@ -8,10 +8,11 @@ use super::{Next, Run};
 use memoir_runtime::{
     failure::Failure,
     models::{Choice, parse},
+    operations::models::{self, SetModelRequest},
     settings::ModelTask,
 };
 
-use crate::{app::App, completion_source::Source, model_view};
+use crate::{app::App, args::model_name, completion_source::Source, render};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -33,25 +34,15 @@ impl Run for Arguments {
 /// Lets `name` answer, now and from now on. A model that cannot be called is not set.
 pub(super) async fn switch(name: &str, app: &mut App) -> Result<String, Failure> {
     let store = Arc::clone(&app.session.agent.store);
-    if name != model_view::AUTO {
+    let request = SetModelRequest { task: ModelTask::Chat, model: model_name(name) };
+    if request.model.is_some() {
         app.session.switch_model(Choice::new(parse(name, "")?, "set with /model")).await?;
-        return model_view::set(
-            name,
-            ModelTask::Chat,
-            app.session.runtime.models(),
-            store.as_ref(),
-            app.session.agent.clock.now(),
-        )
-        .await;
     }
-    model_view::set(
-        name,
-        ModelTask::Chat,
-        app.session.runtime.models(),
-        store.as_ref(),
-        app.session.agent.clock.now(),
-    )
-    .await?;
+    let (models, now) = (app.session.runtime.models(), app.session.agent.clock.now());
+    let report = models::set(&request, models, store.as_ref(), now).await?;
+    if request.model.is_some() {
+        return Ok(render::models::set(&report));
+    }
     let choice = app.session.runtime.models().choose(None, store.as_ref()).await?;
     app.session.switch_model(choice).await?;
     Ok(format!("{} answers ({}).", app.session.choice.name, app.session.choice.reason))

@@ -5,10 +5,18 @@ use std::sync::Arc;
 use anstream::println;
 
 use super::{Next, Run, model};
-use memoir_runtime::{failure::Failure, settings::ModelTask};
+use memoir_runtime::{
+    failure::Failure,
+    operations::models::{self, SetModelRequest},
+    settings::ModelTask,
+};
 
 use crate::{
-    app::App, args::TaskArgument, completion_source::Source, model_view, subcommands::print_notices,
+    app::App,
+    args::{TaskArgument, model_name},
+    completion_source::Source,
+    render,
+    subcommands::print_notices,
 };
 
 #[derive(Debug, clap::Args)]
@@ -42,7 +50,9 @@ impl Run for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let text = match self.action.unwrap_or(Action::List) {
             Action::List => list(app).await?,
-            Action::Show { model } => model_view::show(app.session.runtime.models(), &model)?,
+            Action::Show { model } => {
+                render::models::show(&models::show(&model, app.session.runtime.models())?)
+            }
             Action::Set { model, task: TaskArgument::Chat } => model::switch(&model, app).await?,
             Action::Set { model, task } => set(&model, task.into(), app).await?,
         };
@@ -52,7 +62,8 @@ impl Run for Arguments {
 }
 
 async fn list(app: &App) -> Result<String, Failure> {
-    let mut text = model_view::list(app.session.runtime.models(), &app.session.choice.name);
+    let report = models::list(app.session.runtime.models());
+    let mut text = render::models::list(&report, &app.session.choice.name);
     if let Some(name) = app.session.runtime.models().summarizer(app.session.agent.store.as_ref()).await? {
         text.push_str(&format!("Summaries are made by {name}.\n"));
     }
@@ -63,7 +74,9 @@ async fn list(app: &App) -> Result<String, Failure> {
 /// Sets a model for background work, and connects it.
 async fn set(name: &str, task: ModelTask, app: &mut App) -> Result<String, Failure> {
     let (store, now) = (Arc::clone(&app.session.agent.store), app.session.agent.clock.now());
-    let mut text = model_view::set(name, task, app.session.runtime.models(), store.as_ref(), now).await?;
+    let request = SetModelRequest { task, model: model_name(name) };
+    let report = models::set(&request, app.session.runtime.models(), store.as_ref(), now).await?;
+    let mut text = render::models::set(&report);
     if task == ModelTask::Summarizer {
         app.session.reconnect_summarizer().await?;
     } else {

@@ -2,13 +2,16 @@
 
 use anstream::{print, println};
 use memoir_core::setting::Setting;
-use memoir_recall::{QueryKind, RecallSettings};
-use memoir_store::Filter;
+use memoir_recall::RecallSettings;
 
 use super::{Next, Run};
-use memoir_runtime::{failure::Failure, settings};
+use memoir_runtime::{
+    failure::Failure,
+    operations::search::{RecallRequest, preview_recall},
+    settings,
+};
 
-use crate::{app::App, completion_source::Source, search_view};
+use crate::{app::App, completion_source::Source, render};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -52,9 +55,10 @@ impl Run for Arguments {
             Action::Config => config(app),
             Action::Set { key, value } => set(&key, &value.join(" "), app).await?,
             Action::Test { query } => {
-                let elsewhere = Filter { except: app.session.state.conversation.id(), ..Filter::default() };
-                let found = app.session.recall().ask(&query.join(" "), QueryKind::Prompt, elsewhere).await;
-                println!("{}", search_view::text(&found, app.session.runtime.zone()).trim_end());
+                let conversation = app.session.state.conversation.id();
+                let request = RecallRequest { prompt: query.join(" "), conversation };
+                let report = preview_recall(&request, app.session.recall()).await;
+                println!("{}", render::search::report(&report, app.session.runtime.zone()).trim_end());
             }
         }
         Ok(Next::Prompt)

@@ -5,9 +5,9 @@ use memoir_agent::CurrentConversation;
 use memoir_core::ConversationId;
 
 use super::{Next, Run};
-use memoir_runtime::{failure::Failure, printable};
+use memoir_runtime::{failure::Failure, operations::conversations, printable};
 
-use crate::{app::App, completion_source::Source, conversation_picker::pick_conversation, talks};
+use crate::{app::App, completion_source::Source, conversation_picker::pick_conversation};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -24,7 +24,7 @@ impl Run for Arguments {
             Some(id) => Some(ConversationId::new(id)),
         };
         let Some(id) = id else { return Ok(Next::Prompt) };
-        let found = talks::find(id, store).await?;
+        let found = conversations::find(id, store).await?;
         println!("Going on with conversation {id}: {}", printable(&found.title));
         let conversation = CurrentConversation::resume(store, found.id, found.scope).await?;
         app.session.enter(conversation).await;

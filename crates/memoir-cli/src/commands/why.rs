@@ -5,7 +5,7 @@ use anstream::{print, println};
 use super::{Next, Run};
 use memoir_runtime::failure::Failure;
 
-use crate::{answer_view::folded, app::App, search_view};
+use crate::{answer_view::folded, app::App, render};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {}
@@ -18,7 +18,8 @@ impl Run for Arguments {
             print!(
                 "{}",
                 folded(
-                    search_view::recalled(&app.session.last_recalled, app.session.runtime.zone()).trim_end()
+                    render::search::recalled(&app.session.last_recalled, app.session.runtime.zone())
+                        .trim_end()
                 )
             );
         }

@@ -1,11 +1,20 @@
-//! Reports of operations as text, one file per area. Nothing here prints, except the two functions below.
+//! Turns the reports of operations into text, one file per area. Nothing here calls an operation.
 
 pub(crate) mod backup;
 pub(crate) mod config;
+pub(crate) mod conversations;
+pub(crate) mod core_memory;
+pub(crate) mod costs;
 pub(crate) mod doctor;
 pub(crate) mod documents;
 pub(crate) mod eval;
+pub(crate) mod forgetting;
+pub(crate) mod import;
+pub(crate) mod memory;
+pub(crate) mod model_reference;
+pub(crate) mod models;
 pub(crate) mod posts;
+pub(crate) mod search;
 pub(crate) mod tasks;
 pub(crate) mod workers;
 
@@ -20,6 +29,16 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 }
 
 /// Prints a report as one line of JSON.
-pub(crate) fn print_json(report: &impl Serialize) -> Result<(), Failure> {
-    print(&serde_json::to_string(report).map_err(io::Error::from)?)
+pub(crate) fn print_json(report: &(impl Serialize + ?Sized)) -> Result<(), Failure> {
+    print(&json(report)?)
+}
+
+/// Returns a report as one line of JSON, for scripts.
+pub(crate) fn json(report: &(impl Serialize + ?Sized)) -> Result<String, Failure> {
+    Ok(serde_json::to_string(report).map_err(io::Error::from)?)
+}
+
+/// Returns a number with its noun.
+fn count(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
 }

@@ -3,9 +3,9 @@
 use anstream::println;
 use memoir_store::ConversationList;
 
-use memoir_runtime::{Persistence, demo, printable};
+use memoir_runtime::{Persistence, demo, operations::import::find_histories, printable};
 
-use crate::{app::App, importing};
+use crate::{app::App, render};
 
 /// Who answers and why; and, at the first start, what can be done at once.
 pub(super) async fn banner(app: &App) {
@@ -42,16 +42,21 @@ async fn first_steps(app: &App) {
         return;
     }
     println!("Nothing is remembered yet: whatever you say here will be.");
-    let found = importing::found();
-    let words: Vec<String> = found.iter().map(importing::words).collect();
-    match words.as_slice() {
+    let environment = &app.session.runtime.models().environment;
+    let report = find_histories(environment, app.session.agent.store.as_ref()).await;
+    // The offer is only a convenience: without it, the export files can still be imported.
+    let report =
+        report.inspect_err(|failure| tracing::debug!(message = failure.message, "no histories are offered"));
+    let histories = report.map(|report| report.histories).unwrap_or_default();
+    let sessions: Vec<String> = histories.iter().map(render::import::sessions).collect();
+    match sessions.as_slice() {
         [] => println!("/import brings in what you said to other agents, from their exports."),
-        words => {
+        sessions => {
             let commands: Vec<String> =
-                found.iter().map(|found| format!("/import {}", importing::command(found.format))).collect();
+                histories.iter().map(|history| format!("/import {}", history.source)).collect();
             println!(
                 "Found on this machine: {}. {} brings that in.",
-                printable(&words.join(", ")),
+                printable(&sessions.join(", ")),
                 commands.join(", ")
             );
         }

@@ -2,11 +2,15 @@
 
 mod completions;
 mod config;
+mod conversations;
 mod cost;
 mod daemon;
 mod docs;
 mod doctor;
 mod eval;
+pub(crate) mod export;
+pub(crate) mod import;
+pub(crate) mod memory;
 mod models;
 mod search;
 mod worker;
@@ -21,14 +25,12 @@ use memoir_runtime::{
 use memoir_store::Store;
 use memoir_workers::WorkerContext;
 
+use self::memory::MemoryContext;
+
 use crate::{
     args::{Args, Command, ConfigCommand, ImportCommand, MemoryCommand, WorkerCommand},
-    backup, exporting, importing,
-    memory_view::{self, Keeper},
-    schedule, talks,
+    backup, schedule,
 };
-
-pub(crate) use search::run as search;
 
 /// How data is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,18 +107,18 @@ pub(crate) async fn run(command: Command, context: &CommandContext) -> Result<()
     let runtime = &context.runtime;
     let (models, store, zone, home) = (runtime.models(), context.store(), runtime.zone(), runtime.home());
     match command {
-        Command::Search(wanted) => search(wanted, context.recall().await?).await,
-        Command::Conversations { command } => talks::run(command.unwrap_or_default(), store, zone).await,
+        Command::Search(wanted) => search::run(wanted, &context.recall().await?).await,
+        Command::Conversations { command } => {
+            conversations::run(command.unwrap_or_default(), store, zone).await
+        }
         Command::Memory { command } => {
             let command = command.unwrap_or(MemoryCommand::List { json: false });
             let recall = context.recall().await?;
-            memory_view::run(
-                command,
-                &Keeper { recall: &recall, home, conversation: None, command: "memoir memory" },
-            )
-            .await
+            let context =
+                MemoryContext { recall: &recall, home, conversation: None, command: "memoir memory" };
+            memory::run(command, &context).await
         }
-        Command::Export(wanted) => exporting::run(&wanted, store, zone).await,
+        Command::Export(wanted) => export::run(&wanted, store, zone).await,
         Command::Backup { folder } => backup::back_up(folder.as_deref(), store, home, zone).await,
         Command::Config { command } => {
             let command = command.unwrap_or(ConfigCommand::List { json: false });
@@ -132,7 +134,7 @@ pub(crate) async fn run(command: Command, context: &CommandContext) -> Result<()
         }
         Command::Daemon { .. } => daemon::run(runtime.task_engine()).await,
         Command::Import { command } => {
-            importing::run(command.unwrap_or(ImportCommand::Found), store, zone).await
+            import::run(command.unwrap_or(ImportCommand::Found), &models.environment, store, zone).await
         }
         Command::Eval(command) => eval::run(command, context).await,
         Command::Models(command) => models::run(command, models, store).await,

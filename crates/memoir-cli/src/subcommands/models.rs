@@ -3,23 +3,30 @@
 use std::io::{Write as _, stdout};
 
 use memoir_core::{Clock as _, SystemClock};
+use memoir_runtime::{
+    failure::Failure,
+    models::Models,
+    operations::models::{self, SetModelRequest},
+};
 use memoir_store::Store;
 
-use memoir_runtime::{failure::Failure, models::Models};
-
-use crate::{args::ModelsCommand, model_view};
+use crate::{
+    args::{ModelsCommand, model_name},
+    render,
+};
 
 pub(super) async fn run(command: ModelsCommand, models: &Models, store: &dyn Store) -> Result<(), Failure> {
     let text = match command {
-        ModelsCommand::List { json: true } => model_view::list_json(models).to_string(),
+        ModelsCommand::List { json: true } => render::json(&models::list(models))?,
         ModelsCommand::List { json: false } => {
             let choice = models.choose(None, store).await?;
-            model_view::list(models, &choice.name)
+            render::models::list(&models::list(models), &choice.name)
         }
-        ModelsCommand::Show { name, json: true } => model_view::show_json(models, &name)?.to_string(),
-        ModelsCommand::Show { name, json: false } => model_view::show(models, &name)?,
+        ModelsCommand::Show { name, json: true } => render::json(&models::show(&name, models)?)?,
+        ModelsCommand::Show { name, json: false } => render::models::show(&models::show(&name, models)?),
         ModelsCommand::Set { name, task } => {
-            model_view::set(&name, task.into(), models, store, SystemClock.now()).await?
+            let request = SetModelRequest { task: task.into(), model: model_name(&name) };
+            render::models::set(&models::set(&request, models, store, SystemClock.now()).await?)
         }
     };
     Ok(writeln!(stdout(), "{}", text.trim_end())?)

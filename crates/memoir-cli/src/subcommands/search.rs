@@ -1,31 +1,28 @@
-//! `memoir search`.
+//! `memoir search` and `/memory search`.
 
 use std::io::{Write as _, stdout};
 
-use memoir_agent::RecalledPassage;
-use memoir_recall::{QueryKind, Recall};
-use memoir_store::Filter;
+use memoir_recall::Recall;
+use memoir_runtime::{
+    failure::Failure,
+    operations::search::{self, SearchRequest},
+};
 
 use super::Format;
-use memoir_runtime::{dates, failure::Failure};
+use crate::{answer_view::folded, args::SearchArgs, render};
 
-use crate::{answer_view::folded, args::SearchArgs, search_view, talks};
-
-pub(crate) async fn run(wanted: SearchArgs, mut recall: Recall) -> Result<(), Failure> {
-    let since = dates::since(wanted.since.as_deref(), &recall)?;
-    let scope = wanted.scope.as_deref().map(talks::project);
-    let limit = usize::from(wanted.limit);
-    recall.settings.exchange_capacity = limit;
-    recall.settings.exchanges_per_conversation = limit;
-    recall.settings.document_limit = limit.min(recall.settings.document_limit);
-    // Whoever searches reads it himself: nothing has to fit into a request.
-    recall.settings.token_budget = u64::MAX;
-    let query = wanted.query.join(" ");
-    let found = recall.ask(&query, QueryKind::Search, Filter { since, scope, ..Filter::default() }).await;
-    let text = match Format::new(wanted.json) {
-        Format::Text => search_view::text(&found, &recall.zone),
-        Format::Json => serde_json::to_string(&RecalledPassage::list(&found.passages, &found.documents))
-            .map_err(std::io::Error::from)?,
+pub(super) async fn run(arguments: SearchArgs, recall: &Recall) -> Result<(), Failure> {
+    let request = SearchRequest {
+        query: arguments.query.join(" "),
+        since: arguments.since,
+        project: arguments.scope,
+        limit: arguments.limit,
+    };
+    let report = search::search(&request, recall).await?;
+    let text = match Format::new(arguments.json) {
+        Format::Text => render::search::report(&report, &recall.zone),
+        // Scripts know this output as an array of passages.
+        Format::Json => render::json(&report.results())?,
     };
     Ok(write!(stdout(), "{}", folded(text.trim_end()))?)
 }

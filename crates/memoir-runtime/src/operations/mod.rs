@@ -12,13 +12,24 @@
 
 pub mod backup;
 pub mod config;
+pub mod conversations;
+pub mod core_memory;
+pub mod costs;
 pub mod daemon;
 mod database;
 pub mod doctor;
 pub mod documents;
 pub mod eval;
+pub mod export;
+pub mod forgetting;
+pub mod import;
+pub mod memory;
+pub mod models;
 pub mod posts;
+pub mod search;
 pub mod tasks;
+#[cfg(test)]
+mod test_support;
 pub mod workers;
 
 use serde::Serialize;

@@ -1,30 +1,27 @@
-//! What was found in memory, for reading.
+//! What was found in memory.
 
 use std::fmt::Write as _;
 
-use memoir_core::{DocumentPassage, Passage, Recalled, Recollection, TimeZone};
+use memoir_core::{DocumentPassage, Passage, Recalled, TimeZone};
+use memoir_runtime::{operations::search::SearchReport, printable};
 
-use memoir_runtime::printable;
-
-/// Passages with source, date and score, or that there are none.
-pub(crate) fn text(found: &Recollection, zone: &TimeZone) -> String {
-    let mut text: String = found.notices.iter().map(|notice| format!("{notice}\n")).collect();
-    text.push_str(&match found.behind {
-        _ if !found.is_empty() => {
-            format!("{}{}", passages(&found.passages, zone), documents(&found.documents))
-        }
+/// Returns passages with source, date and score, or that there are none.
+pub(crate) fn report(report: &SearchReport, zone: &TimeZone) -> String {
+    let mut text: String = report.notices.iter().map(|notice| format!("{notice}\n")).collect();
+    text.push_str(&match report.unindexed {
+        _ if !report.recalled.is_empty() => recalled(&report.recalled, zone),
         0 => "Nothing in memory about this.".into(),
-        behind => format!("Nothing in memory about this. {}", memoir_recall::describe_backlog(behind)),
+        unindexed => format!("Nothing in memory about this. {}", memoir_recall::describe_backlog(unindexed)),
     });
     text
 }
 
-/// What memory put into a prompt.
+/// Returns what memory added to a prompt.
 pub(crate) fn recalled(recalled: &Recalled, zone: &TimeZone) -> String {
     format!("{}{}", passages(&recalled.passages, zone), documents(&recalled.documents))
 }
 
-/// What documents say, with source, date and score.
+/// Returns passages of documents with source, date and score.
 fn documents(documents: &[DocumentPassage]) -> String {
     let mut text = String::new();
     for passage in documents {
@@ -44,7 +41,7 @@ fn documents(documents: &[DocumentPassage]) -> String {
     text
 }
 
-/// Passages with source, date and score.
+/// Returns passages of conversations with source, date and score.
 fn passages(passages: &[Passage], zone: &TimeZone) -> String {
     let mut text = String::new();
     for passage in passages {

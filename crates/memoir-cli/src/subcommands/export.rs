@@ -1,0 +1,67 @@
+//! `memoir export` and `/export`.
+
+use std::io::{self, IsTerminal as _, Write, stdout};
+
+use memoir_core::{ConversationId, TimeZone};
+use memoir_runtime::{
+    failure::Failure,
+    operations::export::{self, ExportRequest},
+    printable,
+};
+use memoir_store::Store;
+
+use crate::{args::ExportArgs, progress::ProgressBars};
+
+/// Writes conversations to a file or to stdout. Where they were written is shown on stderr.
+pub(crate) async fn run(arguments: &ExportArgs, store: &dyn Store, zone: &TimeZone) -> Result<(), Failure> {
+    let request = ExportRequest {
+        format: arguments.format.into(),
+        conversation: arguments.conversation.map(ConversationId::new),
+        project: arguments.scope.clone(),
+    };
+    let mut bars = ProgressBars::default();
+    let mut progress = |progress| bars.show(progress);
+    let Some(path) = &arguments.output else {
+        let mut terminal = TerminalWriter(stdout());
+        let mut plain = stdout();
+        let out: &mut (dyn Write + Send) = if stdout().is_terminal() { &mut terminal } else { &mut plain };
+        export::write(&request, store, zone, out, &mut progress).await?;
+        return Ok(());
+    };
+    let report = export::write_file(&request, path, store, zone, &mut progress).await?;
+    let written = match report.conversations {
+        1 => "1 conversation was".to_owned(),
+        count => format!("{count} conversations were"),
+    };
+    anstream::eprintln!("{written} written to {}.", path.display());
+    Ok(())
+}
+
+/// Removes control characters from what is written, because imported text must not control the terminal. Each write must be
+/// whole text, as those of an export are.
+struct TerminalWriter<W>(W);
+
+impl<W: Write> Write for TerminalWriter<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write_all(printable(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use super::*;
+
+    #[test]
+    fn a_terminal_gets_no_control_characters() {
+        let mut writer = TerminalWriter(Vec::new());
+        writer.write_all("gr\u{1b}[2Jüße\n".as_bytes()).unwrap();
+        assert_eq!(writer.0, "gr[2Jüße\n".as_bytes());
+    }
+}

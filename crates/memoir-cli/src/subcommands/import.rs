@@ -1,0 +1,70 @@
+//! `memoir import` and `/import`.
+
+use std::io::{Write as _, stdout};
+
+use memoir_core::TimeZone;
+use memoir_runtime::{
+    environment::Environment,
+    failure::Failure,
+    operations::import::{self, ImportReport, ImportRequest, ImportSource},
+};
+use memoir_store::Store;
+
+use crate::{args::ImportCommand, progress::ProgressBars, render};
+
+/// Imports histories, or shows those that were found on this machine.
+pub(crate) async fn run(
+    command: ImportCommand,
+    environment: &Environment,
+    store: &dyn Store,
+    zone: &TimeZone,
+) -> Result<(), Failure> {
+    let Some(request) = request(command) else {
+        let report = import::find_histories(environment, store).await?;
+        return Ok(write!(stdout(), "{}", render::import::histories(&report))?);
+    };
+    let mut bars = ProgressBars::default();
+    let mut progress = |progress| bars.show(progress);
+    show(&import::import(&request, environment, store, zone, &mut progress).await?)
+}
+
+/// Returns what to import; `None` if histories are only to be listed.
+fn request(command: ImportCommand) -> Option<ImportRequest> {
+    let (source, dry_run) = match command {
+        ImportCommand::Found => return None,
+        ImportCommand::Chatgpt(arguments) => {
+            (ImportSource::ChatGpt { paths: arguments.paths }, arguments.dry_run)
+        }
+        ImportCommand::Claude(arguments) => {
+            (ImportSource::Claude { paths: arguments.paths }, arguments.dry_run)
+        }
+        ImportCommand::Memoir(arguments) => {
+            (ImportSource::Memoir { paths: arguments.paths }, arguments.dry_run)
+        }
+        ImportCommand::ClaudeCode(arguments) => {
+            (ImportSource::ClaudeCode { paths: arguments.paths }, arguments.dry_run)
+        }
+        ImportCommand::Codex(arguments) => {
+            (ImportSource::Codex { paths: arguments.paths }, arguments.dry_run)
+        }
+        ImportCommand::Whatsapp { file, name, dates, dry_run } => {
+            (ImportSource::WhatsApp { file, name, dates: dates.map(Into::into) }, dry_run)
+        }
+    };
+    Some(ImportRequest { source, dry_run })
+}
+
+/// Shows what was imported. Files that were left out are listed on stderr; it is a failure if no file could be read.
+fn show(report: &ImportReport) -> Result<(), Failure> {
+    let failure = report.unreadable.last().filter(|_| report.files_read == 0);
+    // The failure alone is enough if there was only one file.
+    if failure.is_none() || report.unreadable.len() > 1 {
+        for file in &report.unreadable {
+            anstream::eprintln!("Left out: {}", Failure::from(file).sentence());
+        }
+    }
+    match failure {
+        Some(file) => Err(file.into()),
+        None => Ok(write!(stdout(), "{}", render::import::report(report))?),
+    }
+}

@@ -1,0 +1,165 @@
+//! `memoir memory` and `/memory`.
+
+use std::{
+    io::{Write as _, stdout},
+    path::Path,
+};
+
+use memoir_core::{
+    Clock as _, ConversationId, CoreBlock, CoreEntry, ExchangeId, Mark, MessageId, SystemClock, UnknownBlock,
+};
+use memoir_recall::Recall;
+use memoir_runtime::{
+    failure::{Failure, FailureKind},
+    files::write_private,
+    home::Home,
+    operations::{
+        conversations,
+        core_memory::{self, CoreEditRequest},
+        forgetting::{self, ForgetRequest},
+        memory::{self, MarkRequest, MemoryRequest, ReleaseRequest},
+    },
+};
+
+use super::search;
+use crate::{
+    args::{BlockArgs, ForgetArgs, MemoryCommand},
+    question, render,
+    text_editor::edit_file,
+};
+
+/// What the commands on memory work with.
+pub(crate) struct MemoryContext<'a> {
+    pub(crate) recall: &'a Recall,
+    pub(crate) home: &'a Home,
+    /// The open conversation, if there is one.
+    pub(crate) conversation: Option<ConversationId>,
+    /// The command as the user types it: `memoir memory` or `/memory`.
+    pub(crate) command: &'a str,
+}
+
+impl MemoryContext<'_> {
+    fn project(&self) -> &str {
+        self.recall.scope.as_deref().unwrap_or_default()
+    }
+}
+
+/// Runs a command on memory.
+pub(crate) async fn run(command: MemoryCommand, context: &MemoryContext<'_>) -> Result<(), Failure> {
+    let (recall, now) = (context.recall, SystemClock.now());
+    let store = recall.store.as_ref();
+    let request = |exchange, mark| MarkRequest { exchange: ExchangeId::new(exchange), mark };
+    let report = match command {
+        MemoryCommand::List { json } | MemoryCommand::Show { exchange: None, json } => {
+            return list(json, context).await;
+        }
+        MemoryCommand::Show { exchange: Some(id), json } => {
+            let report = conversations::show_exchange(ExchangeId::new(id), store).await?;
+            return print(&match json {
+                true => render::json(&report)? + "\n",
+                false => render::conversations::exchange(&report, &recall.zone),
+            });
+        }
+        MemoryCommand::Search(arguments) => return search::run(arguments, recall).await,
+        MemoryCommand::Edit(arguments) => return edit(&arguments, context).await,
+        MemoryCommand::Undo => {
+            let report = core_memory::undo(context.project(), store, now).await?;
+            return print_line(&render::core_memory::undo(&report));
+        }
+        MemoryCommand::Forget(arguments) => return forget(arguments, context).await,
+        MemoryCommand::Pin { exchange } => memory::mark(&request(exchange, Mark::Pinned), store, now).await?,
+        MemoryCommand::Wrong { exchange } => {
+            memory::mark(&request(exchange, Mark::Wrong), store, now).await?
+        }
+        MemoryCommand::Unpin { exchange } => {
+            memory::unmark(&request(exchange, Mark::Pinned), store, now).await?
+        }
+        MemoryCommand::Right { exchange } => {
+            memory::unmark(&request(exchange, Mark::Wrong), store, now).await?
+        }
+    };
+    print_line(&render::memory::mark(&report))
+}
+
+async fn list(json: bool, context: &MemoryContext<'_>) -> Result<(), Failure> {
+    let recall = context.recall;
+    let request = MemoryRequest { project: context.project().to_owned(), conversation: context.conversation };
+    let report = memory::list(&request, recall.store.as_ref()).await?;
+    print(&match json {
+        true => render::json(&report)? + "\n",
+        false => render::memory::list(&report, &recall.zone),
+    })
+}
+
+/// Releases an instruction of the open conversation.
+pub(crate) async fn release(number: usize, context: &MemoryContext<'_>) -> Result<(), Failure> {
+    let request = ReleaseRequest { conversation: context.conversation, number };
+    let store = context.recall.store.as_ref();
+    let report = memory::release_instruction(&request, store, SystemClock.now()).await?;
+    print_line(&render::memory::release(&report))
+}
+
+async fn edit(arguments: &BlockArgs, context: &MemoryContext<'_>) -> Result<(), Failure> {
+    let block: CoreBlock = arguments.block.parse().map_err(|error: UnknownBlock| {
+        Failure::new(FailureKind::Usage, error.to_string())
+            .hint(format!("Use {} edit user, for example.", context.command))
+    })?;
+    let (store, home) = (context.recall.store.as_ref(), context.home);
+    let seen = core_memory::read(block, context.project(), store).await?;
+    let text = match arguments.text.as_slice() {
+        [] => edit_in_editor(&seen, &home.data()).await?,
+        words => words.join(" ").trim().to_owned(),
+    };
+    let request = CoreEditRequest { project: context.project().to_owned(), seen, text };
+    let report = core_memory::edit(&request, store, home, SystemClock.now()).await?;
+    print_line(&render::core_memory::edit(&report, context.command)?)
+}
+
+/// Opens the text of a block in the user's editor. Returns the text that the user saved.
+async fn edit_in_editor(seen: &CoreEntry, folder: &Path) -> Result<String, Failure> {
+    let path = folder.join(format!("core-memory.{}.{}.txt", seen.block, std::process::id()));
+    write_private(&path, &seen.text)?;
+    let edited = edit_file(&path).await;
+    let text = std::fs::read_to_string(&path);
+    if let Err(error) = std::fs::remove_file(&path) {
+        // The editor may have removed it. It was private, and the text has been read.
+        tracing::debug!(%error, "the file that was edited could not be removed");
+    }
+    edited.map_err(|failure| {
+        failure.hint("Set EDITOR to a program that is there, or write the text behind the block.")
+    })?;
+    Ok(text?.trim_end().to_owned())
+}
+
+/// Forgets something, after showing what and asking the user.
+async fn forget(arguments: ForgetArgs, context: &MemoryContext<'_>) -> Result<(), Failure> {
+    let (dry_run, yes) = (arguments.dry_run, arguments.yes);
+    let preview = forgetting::preview(&forget_request(arguments), context.recall).await?;
+    print_line(&render::forgetting::preview(&preview))?;
+    if dry_run {
+        return print_line("Nothing was changed.");
+    }
+    if !question::confirm("This cannot be undone. Forget it?", yes).await? {
+        return Ok(());
+    }
+    let report = forgetting::forget(&preview.target, context.recall, context.home).await?;
+    print_line(&render::forgetting::report(&report))
+}
+
+fn forget_request(arguments: ForgetArgs) -> ForgetRequest {
+    match arguments {
+        ForgetArgs { document: Some(name), .. } => ForgetRequest::Document(name),
+        ForgetArgs { message: Some(id), .. } => ForgetRequest::Message(MessageId::new(id)),
+        ForgetArgs { exchange: Some(id), .. } => ForgetRequest::Exchange(ExchangeId::new(id)),
+        ForgetArgs { conversation: Some(id), .. } => ForgetRequest::Conversation(ConversationId::new(id)),
+        ForgetArgs { since, until, .. } => ForgetRequest::Period { since, until },
+    }
+}
+
+fn print(text: &str) -> Result<(), Failure> {
+    Ok(write!(stdout(), "{text}")?)
+}
+
+fn print_line(text: &str) -> Result<(), Failure> {
+    Ok(writeln!(stdout(), "{text}")?)
+}

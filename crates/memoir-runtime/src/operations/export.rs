@@ -1,0 +1,252 @@
+//! Exporting conversations, to read or to import elsewhere.
+
+use std::{
+    fmt::Write as _,
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use memoir_core::{Conversation, ConversationId, Message, Role, TimeZone, Visibility};
+use memoir_import::memoir_format::ExportLine;
+use memoir_store::{ConversationList, Conversations, Exchanges, Imports};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Progress, ProgressUnit,
+    conversations::{self, ConversationReport},
+};
+use crate::{
+    failure::{Failure, FailureKind},
+    files::Partial,
+    printable,
+    scope::scope_of,
+};
+
+/// What to export.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ExportRequest {
+    /// The format to write.
+    pub format: ExportFormat,
+    /// Only this conversation.
+    pub conversation: Option<ConversationId>,
+    /// Only conversations of the project that contains this directory. Ignored if a conversation is named.
+    pub project: Option<PathBuf>,
+}
+
+/// A format that conversations are exported in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ExportFormat {
+    /// Prompts and answers, to read.
+    Markdown,
+    /// Everything, one JSON object per line. An import reads it.
+    Jsonl,
+}
+
+/// The result of an export.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ExportReport {
+    /// Number of conversations written.
+    pub conversations: u64,
+    /// The file that was written; `None` if the caller gave a writer.
+    pub path: Option<PathBuf>,
+}
+
+/// Exports conversations to `out`, oldest first. Each conversation, like the header, is one call of `write_all`.
+///
+/// # Errors
+///
+/// Fails if there is no such conversation, or if `out` cannot be written to.
+pub async fn write(
+    request: &ExportRequest,
+    store: &(impl Conversations + Exchanges + Imports + ?Sized),
+    zone: &TimeZone,
+    out: &mut (dyn Write + Send),
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<ExportReport, Failure> {
+    let selected = select(request, store).await?;
+    write_all(&selected, &TextOptions { request, zone }, store, out, progress).await?;
+    Ok(ExportReport { conversations: selected.len() as u64, path: None })
+}
+
+/// Exports conversations to a file. It appears under its name when it is complete, and replaces an earlier one.
+///
+/// # Errors
+///
+/// Fails if there is no such conversation, or if the file cannot be written.
+pub async fn write_file(
+    request: &ExportRequest,
+    path: &Path,
+    store: &(impl Conversations + Exchanges + Imports + ?Sized),
+    zone: &TimeZone,
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<ExportReport, Failure> {
+    let selected = select(request, store).await?;
+    let failed = |error: io::Error| {
+        Failure::new(FailureKind::Failed, format!("{} cannot be written: {error}", path.display()))
+            .hint("Name another file with -o.")
+    };
+    let (partial, mut file) = Partial::file(path).map_err(failed)?;
+    write_all(&selected, &TextOptions { request, zone }, store, &mut file, progress).await?;
+    file.sync_all().and_then(|()| partial.finish(path)).map_err(failed)?;
+    Ok(ExportReport { conversations: selected.len() as u64, path: Some(path.to_owned()) })
+}
+
+/// Returns the conversations of a request, oldest first.
+async fn select(
+    request: &ExportRequest,
+    store: &(impl Conversations + ?Sized),
+) -> Result<Vec<Conversation>, Failure> {
+    if let Some(id) = request.conversation {
+        return Ok(vec![conversations::find(id, store).await?]);
+    }
+    let scope = request.project.as_deref().map(scope_of);
+    let list = ConversationList { scope, limit: u32::MAX, ..ConversationList::default() };
+    let mut selected = store.conversations(&list).await?;
+    selected.reverse();
+    Ok(selected)
+}
+
+/// What the text of a conversation depends on.
+struct TextOptions<'a> {
+    request: &'a ExportRequest,
+    zone: &'a TimeZone,
+}
+
+async fn write_all(
+    selected: &[Conversation],
+    options: &TextOptions<'_>,
+    store: &(impl Exchanges + Imports + ?Sized),
+    out: &mut (dyn Write + Send),
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<(), Failure> {
+    let mut report = |done: usize| {
+        let total = Some(selected.len() as u64);
+        progress(Progress { unit: ProgressUnit::Conversations, done: done as u64, total });
+    };
+    report(0);
+    if options.request.format == ExportFormat::Jsonl {
+        out.write_all(ExportLine::header().to_line().as_bytes())?;
+    }
+    for (index, conversation) in selected.iter().enumerate() {
+        let text = match options.request.format {
+            ExportFormat::Markdown => {
+                let separator = if index == 0 { "" } else { "\n" };
+                let report = conversations::read(conversation.clone(), store).await?;
+                format!("{separator}{}", to_markdown(&report, options.zone))
+            }
+            ExportFormat::Jsonl => {
+                to_lines(conversation, options.request.conversation.is_some(), store).await?
+            }
+        };
+        out.write_all(text.as_bytes())?;
+        report(index + 1);
+    }
+    Ok(out.flush()?)
+}
+
+/// Returns a conversation as Markdown: what was asked and answered, without redacted messages.
+pub fn to_markdown(report: &ConversationReport, zone: &TimeZone) -> String {
+    let ConversationReport { conversation, exchanges, .. } = report;
+    let mut text = format!(
+        "# {}\n\nConversation {}, {}, in {}\n",
+        conversation.title.trim(),
+        conversation.id,
+        conversation.created.minute_in(zone),
+        if conversation.scope.is_empty() { "no project" } else { &conversation.scope },
+    );
+    for exchange in exchanges {
+        let shown = |message: &&Message| message.visibility == Visibility::Shown;
+        for message in exchange.messages.iter().filter(shown) {
+            let name = match (&message.author, message.body.role()) {
+                (Some(author), _) => printable(author),
+                (None, Role::User) => "You".into(),
+                (None, Role::Assistant) => exchange.exchange.model.as_str().into(),
+                (None, Role::Tool) => "tool".into(),
+            };
+            // Writing to a string cannot fail.
+            let _ = write!(
+                text,
+                "\n## {name}, {}\n\n{}\n",
+                message.created.minute_in(zone),
+                message.body.text().trim_end()
+            );
+        }
+    }
+    text
+}
+
+/// Returns a conversation with everything said in it as lines of JSON. Exchanges that a fork shares with its parent are left
+/// out, because they are exported with the parent, unless the fork is exported `alone`.
+async fn to_lines(
+    conversation: &Conversation,
+    alone: bool,
+    store: &(impl Exchanges + Imports + ?Sized),
+) -> Result<String, Failure> {
+    let origin = store.origin_of(conversation.id).await?;
+    let mut text = ExportLine::conversation(conversation, origin).to_line();
+    for mut exchange in store.exchanges(conversation.id, u32::MAX).await? {
+        if alone || exchange.conversation_id == conversation.id {
+            exchange.conversation_id = conversation.id;
+            let messages = store.exchange_messages(exchange.id).await?;
+            text.push_str(&ExportLine::exchange(&exchange, &messages).to_line());
+        }
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use memoir_store::Conversations as _;
+
+    use super::*;
+    use crate::operations::test_support::{NOW, TestStore, store_with};
+
+    const ALL: ExportRequest =
+        ExportRequest { format: ExportFormat::Jsonl, conversation: None, project: None };
+
+    async fn lines(request: &ExportRequest, store: &TestStore) -> usize {
+        let mut out = Vec::new();
+        write(request, store, &TimeZone::UTC, &mut out, &mut |_| {}).await.unwrap();
+        String::from_utf8(out).unwrap().lines().count()
+    }
+
+    #[tokio::test]
+    async fn a_fork_repeats_its_parent_only_if_it_is_exported_alone() {
+        let (store, said) = store_with(&["The gate code is on the blue card."]).await;
+        let fork = store.fork(said[0].conversation_id, NOW).await.unwrap().unwrap();
+        assert_eq!(lines(&ALL, &store).await, 4, "a header, the conversation, its exchange, the fork");
+        let alone = ExportRequest { conversation: Some(fork), ..ALL };
+        assert_eq!(lines(&alone, &store).await, 3, "a header, the fork, its exchange");
+    }
+
+    #[tokio::test]
+    async fn progress_counts_conversations() {
+        let (store, _) = store_with(&["One thing.", "Another."]).await;
+        let mut seen = Vec::new();
+        let mut observe = |progress: Progress| seen.push((progress.done, progress.total));
+        let mut out = Vec::new();
+        let markdown = ExportRequest { format: ExportFormat::Markdown, ..ALL };
+        let report = write(&markdown, &store, &TimeZone::UTC, &mut out, &mut observe).await.unwrap();
+        assert_eq!(report, ExportReport { conversations: 2, path: None });
+        assert_eq!(seen, [(0, Some(2)), (1, Some(2)), (2, Some(2))]);
+        assert!(String::from_utf8(out).unwrap().starts_with("# One thing.\n\nConversation 1, "));
+    }
+
+    #[tokio::test]
+    async fn a_file_is_complete_or_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("all.jsonl");
+        let (store, _) = store_with(&["One thing."]).await;
+        let unknown = ExportRequest { conversation: Some(ConversationId::new(99)), ..ALL };
+        let failure = write_file(&unknown, &path, &store, &TimeZone::UTC, &mut |_| {}).await.unwrap_err();
+        assert_eq!(failure.message, "there is no conversation 99");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        let report = write_file(&ALL, &path, &store, &TimeZone::UTC, &mut |_| {}).await.unwrap();
+        assert_eq!(report, ExportReport { conversations: 1, path: Some(path.clone()) });
+        assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 3);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,197 @@
+//! Importing conversations from other programs.
+
+mod discovery;
+mod files;
+mod report;
+mod request;
+
+use std::path::PathBuf;
+
+use memoir_core::{Clock as _, SystemClock, TimeZone};
+use memoir_import::{DateOrder, HistoryFormat, ImportOutcome, ImportedHistory, import_conversation};
+use memoir_store::Store;
+
+use super::{Progress, ProgressUnit};
+use crate::{
+    environment::Environment,
+    failure::{Failure, FailureKind},
+};
+
+pub use discovery::{DiscoveryReport, LocalHistory, find_histories};
+pub use report::{ImportReport, UnreadableFile};
+pub use request::{DateStyle, ImportRequest, ImportSource};
+
+/// Imports conversations. Those that were imported before are recognised, and only what is new is added.
+///
+/// A file that cannot be read does not keep the others from being imported: it is listed in the report.
+///
+/// # Errors
+///
+/// Fails if there are no files to read, or if the store fails. What was added before that stays.
+pub async fn import(
+    request: &ImportRequest,
+    environment: &Environment,
+    store: &dyn Store,
+    zone: &TimeZone,
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<ImportReport, Failure> {
+    let mut run = ImportRun {
+        store,
+        progress,
+        report: ImportReport { dry_run: request.dry_run, ..ImportReport::default() },
+    };
+    let (format, paths) = match &request.source {
+        ImportSource::ChatGpt { paths } => (HistoryFormat::ChatGpt, paths.clone()),
+        ImportSource::Claude { paths } => (HistoryFormat::Claude, paths.clone()),
+        ImportSource::Memoir { paths } => (HistoryFormat::Memoir, paths.clone()),
+        ImportSource::ClaudeCode { paths } => {
+            (HistoryFormat::ClaudeCode, paths_or_sessions(HistoryFormat::ClaudeCode, paths, environment)?)
+        }
+        ImportSource::Codex { paths } => {
+            (HistoryFormat::Codex, paths_or_sessions(HistoryFormat::Codex, paths, environment)?)
+        }
+        ImportSource::WhatsApp { file, name, dates } => {
+            let talk = files::read_chat(file, name.as_deref(), dates.map(DateOrder::from), zone)?;
+            run.report.files_read = 1;
+            run.add(talk).await?;
+            return Ok(run.report);
+        }
+    };
+    run.add_files(format, files::expand(format, &paths)?).await?;
+    Ok(run.report)
+}
+
+fn paths_or_sessions(
+    format: HistoryFormat,
+    paths: &[PathBuf],
+    environment: &Environment,
+) -> Result<Vec<PathBuf>, Failure> {
+    if !paths.is_empty() {
+        return Ok(paths.to_vec());
+    }
+    let sessions = discovery::find_sessions(environment).into_iter().find(|found| found.format == format);
+    sessions.map(|found| found.files).ok_or_else(|| {
+        Failure::new(
+            FailureKind::Failed,
+            format!("no sessions of {} were found on this machine", format.name()),
+        )
+        .hint("Name the files, or the folder they lie in.")
+    })
+}
+
+/// Returns the tag of the [`ImportSource`] of a format. Origins in the store begin with it.
+const fn source_name(format: HistoryFormat) -> &'static str {
+    match format {
+        HistoryFormat::ChatGpt => "chatgpt",
+        HistoryFormat::Claude => "claude",
+        HistoryFormat::ClaudeCode => "claude-code",
+        HistoryFormat::Codex => "codex",
+        HistoryFormat::Memoir => "memoir",
+        HistoryFormat::WhatsApp => "whatsapp",
+    }
+}
+
+/// An import under way.
+struct ImportRun<'a> {
+    store: &'a dyn Store,
+    progress: &'a mut (dyn FnMut(Progress) + Send),
+    report: ImportReport,
+}
+
+impl ImportRun<'_> {
+    /// Reads files of one format, one after the other, and adds their conversations.
+    async fn add_files(&mut self, format: HistoryFormat, files: Vec<PathBuf>) -> Result<(), Failure> {
+        let total = files.len();
+        self.show_progress(ProgressUnit::Files, 0, total);
+        for (index, file) in files.into_iter().enumerate() {
+            let path = file.clone();
+            // Parsing a large file blocks; it must not keep the caller from noticing an interrupt.
+            let reading = tokio::task::spawn_blocking(move || files::read_history(format, &path));
+            let talk = reading
+                .await
+                .map_err(|error| Failure::new(FailureKind::Failed, format!("reading failed: {error}")))?;
+            match talk {
+                Ok(talk) => {
+                    self.report.files_read += 1;
+                    self.add(talk).await?;
+                }
+                Err(failure) => self.report.unreadable.push(UnreadableFile::new(file, &failure)),
+            }
+            self.show_progress(ProgressUnit::Files, index + 1, total);
+        }
+        Ok(())
+    }
+
+    /// Adds the conversations of a file.
+    async fn add(&mut self, talk: ImportedHistory) -> Result<(), Failure> {
+        for (kind, count) in talk.skipped {
+            *self.report.skipped.entry(kind.to_owned()).or_default() += count;
+        }
+        let total = talk.conversations.len();
+        self.show_progress(ProgressUnit::Conversations, 0, total);
+        for (index, thread) in talk.conversations.iter().enumerate() {
+            match import_conversation(self.store, thread, SystemClock.now(), self.report.dry_run).await? {
+                ImportOutcome::New(count) | ImportOutcome::Grown(count) => {
+                    self.report.conversations += 1;
+                    self.report.messages += count as u64;
+                }
+                ImportOutcome::Known => self.report.known += 1,
+                ImportOutcome::Different => self.report.different.push(thread.title.clone()),
+            }
+            self.show_progress(ProgressUnit::Conversations, index + 1, total);
+        }
+        Ok(())
+    }
+
+    fn show_progress(&mut self, unit: ProgressUnit, done: usize, total: usize) {
+        (self.progress)(Progress { unit, done: done as u64, total: Some(total as u64) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use std::{fs, path::Path};
+
+    use super::*;
+    use crate::operations::{
+        export::{self, ExportFormat, ExportRequest},
+        test_support::{TestStore, store_with},
+    };
+
+    async fn export_to(path: &Path) {
+        let (store, _) = store_with(&["The gate code is on the blue card.", "Trains to Graz."]).await;
+        let all = ExportRequest { format: ExportFormat::Jsonl, conversation: None, project: None };
+        export::write_file(&all, path, &store, &TimeZone::UTC, &mut |_| {}).await.unwrap();
+    }
+
+    async fn run(paths: Vec<PathBuf>, dry_run: bool, store: &TestStore) -> Result<ImportReport, Failure> {
+        let request = ImportRequest { source: ImportSource::Memoir { paths }, dry_run };
+        import(&request, &Environment::default(), store, &TimeZone::UTC, &mut |_| {}).await
+    }
+
+    #[tokio::test]
+    async fn a_file_that_cannot_be_read_does_not_keep_the_others_out() {
+        let folder = tempfile::tempdir().unwrap();
+        export_to(&folder.path().join("a.jsonl")).await;
+        fs::write(folder.path().join("b.jsonl"), "no json").unwrap();
+        let (store, _) = store_with(&[]).await;
+        let paths = vec![folder.path().to_owned()];
+        let dry = run(paths.clone(), true, &store).await.unwrap();
+        assert_eq!((dry.dry_run, dry.conversations, dry.messages), (true, 2, 4));
+        let report = run(paths.clone(), false, &store).await.unwrap();
+        assert_eq!((report.files_read, report.conversations, report.known), (1, 2, 0));
+        assert_eq!(report.unreadable[0].path, folder.path().join("b.jsonl"));
+        let again = run(paths, false, &store).await.unwrap();
+        assert_eq!((again.conversations, again.messages, again.known), (0, 0, 2));
+    }
+
+    #[tokio::test]
+    async fn nothing_is_read_from_an_empty_directory() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, _) = store_with(&[]).await;
+        let failure = run(vec![folder.path().to_owned()], false, &store).await.unwrap_err();
+        assert!(failure.message.ends_with("holds nothing of Memoir"), "{}", failure.message);
+    }
+}

@@ -1,0 +1,69 @@
+//! A memory with a few conversations in it, for the tests of operations.
+
+#![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+use std::sync::Arc;
+
+use memoir_core::{
+    ConversationTarget, DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, NewConversation,
+    Provenance, Recalled, SystemClock, TimeZone, Timestamp, Visibility,
+};
+use memoir_embed::LocalEmbedder;
+use memoir_recall::Recall;
+use memoir_store::{Committed, Exchanges as _};
+
+pub(super) use memoir_store_sqlite::SqliteStore as TestStore;
+
+/// When everything in it was said.
+pub(super) const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+
+/// Returns a memory with one conversation for each prompt, all of which were answered with "Noted.".
+pub(super) async fn store_with(prompts: &[&str]) -> (TestStore, Vec<Committed>) {
+    let store = TestStore::in_memory().await.unwrap();
+    let mut committed = Vec::new();
+    for prompt in prompts {
+        let conversation = NewConversation { title: (*prompt).to_owned(), scope: "/p".into() };
+        let target = ConversationTarget::New(conversation);
+        committed.push(store.commit_exchange(&target, &exchange(prompt)).await.unwrap());
+    }
+    (store, committed)
+}
+
+/// Returns a memory like that of [`store_with`], ready to be searched.
+pub(super) async fn recall_with(prompts: &[&str]) -> (Recall, Vec<Committed>) {
+    let (store, committed) = store_with(prompts).await;
+    let embedder = Arc::new(LocalEmbedder);
+    (Recall::new(Arc::new(store), embedder, Arc::new(SystemClock), TimeZone::UTC), committed)
+}
+
+fn exchange(prompt: &str) -> ExchangeDraft {
+    let answer = "Noted.";
+    ExchangeDraft {
+        status: ExchangeStatus::Completed,
+        started: NOW,
+        completed: NOW,
+        user_message: prompt.to_owned(),
+        assistant_message: answer.to_owned(),
+        model: "test/model".to_owned(),
+        messages: vec![
+            message(MessageBody::User { text: prompt.to_owned() }),
+            message(MessageBody::Assistant { text: answer.to_owned(), tool_calls: Vec::new() }),
+        ],
+        calls: Vec::new(),
+        recalled: Recalled::default(),
+        tool_call_count: 0,
+        error: None,
+    }
+}
+
+fn message(body: MessageBody) -> DraftMessage {
+    DraftMessage {
+        author: None,
+        body,
+        visibility: Visibility::Shown,
+        provenance: Provenance::Said,
+        by_others: false,
+        tokens: 4,
+        created: NOW,
+    }
+}

@@ -1,8 +1,9 @@
 //! `/help`: all commands.
 
 use anstream::println;
+use clap::CommandFactory as _;
 
-use super::{Next, Run, all, resolve};
+use super::{Next, Run, SlashLine, all, resolve};
 use memoir_runtime::failure::Failure;
 
 use crate::{app::App, completion_source::Source};
@@ -30,7 +31,10 @@ impl Run for Arguments {
         let page = match page {
             Ok(page) => page,
             Err(name) => {
-                let mut command = resolve(name, &all)?.clone().bin_name(format!("/{name}"));
+                // A command that was built with all others is called "/ NAME" in its usage.
+                let declared = SlashLine::command();
+                let command = resolve(name, &declared)?;
+                let mut command = command.clone().bin_name(format!("/{}", command.get_name()));
                 println!("{}", command.render_help());
                 return Ok(Next::Prompt);
             }

@@ -1,6 +1,9 @@
 //! From a typed line to the words that clap parses.
 
-use clap::{Arg, Command};
+use clap::{
+    Arg, Command,
+    error::{ContextKind, ErrorKind},
+};
 use memoir_runtime::failure::{Failure, FailureKind};
 
 use crate::{completion_source::Source, paths::expand_home};
@@ -49,11 +52,19 @@ pub(crate) fn resolve<'a>(name: &str, all: &'a Command) -> Result<&'a Command, F
 
 /// What clap refused, without its usage of a command line.
 pub(super) fn refusal(name: &str, error: &clap::Error) -> Failure {
+    let hint = format!("/help {name} shows how it is used.");
+    if let (ErrorKind::ValueValidation, Some(argument), Some(value)) =
+        (error.kind(), error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidValue))
+    {
+        let argument = argument.to_string();
+        let expected = argument.trim_matches(['<', '>', '[', ']']);
+        return Failure::new(FailureKind::Usage, format!("\"{value}\" is not a valid {expected}")).hint(hint);
+    }
     let text = error.to_string();
     let lines = text.lines().take_while(|line| !line.starts_with("Usage:"));
     let lines: Vec<&str> = lines.map(str::trim).filter(|line| !line.is_empty()).collect();
     let sentence = lines.join(" ").trim_start_matches("error: ").to_owned();
-    Failure::new(FailureKind::Usage, sentence).hint(format!("/help {name} shows how it is used."))
+    Failure::new(FailureKind::Usage, sentence).hint(hint)
 }
 
 fn first_word(text: &str) -> (&str, &str) {

@@ -334,7 +334,7 @@ fn core_memory_is_written_by_the_model_shown_and_undone() {
     terminal.submit("/context set budget_tokens 9000");
     terminal.wait_for("context.budget_tokens is 9000 from now on.");
     terminal.submit("/help memory");
-    terminal.wait_for("/memory [show [ID] | edit BLOCK [TEXT] | undo |");
+    terminal.wait_for("Usage: /memory [COMMAND]");
 }
 
 #[test]

@@ -388,7 +388,7 @@ fn memory_is_searched_marked_and_written_down_from_the_prompt() {
         ("/memory pin 1", "Exchange 1 is pinned"),
         ("/memory wrong 1", "Exchange 1 is marked as wrong"),
         ("/memory show 1", "[1] you"),
-        ("/memory release x", "\"x\" is not the number of an instruction."),
+        ("/memory release x", "\"x\" is not a valid N."),
         ("/export", "# Anna's birthday cake"),
         ("/export talk.md", "1 conversation was written to talk.md."),
         ("/export jsonl talk.jsonl", "1 conversation was written to talk.jsonl."),

@@ -221,7 +221,8 @@ fn the_demo_answers_from_its_sample_and_leaves_nothing_behind() {
 fn the_sample_history_is_found_again() {
     let home = home();
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    home.memoir(["import", "memoir", here.join("demo/history.jsonl").to_str().unwrap()]).succeed();
+    let history = here.join("../memoir-runtime/demo/history.jsonl");
+    home.memoir(["import", "memoir", history.to_str().unwrap()]).succeed();
     home.memoir(["worker", "run", "--until-idle"]).succeed();
     let questions = fs::read_to_string(here.join("tests/e2e/demo_questions.json")).unwrap();
     let questions: Value = serde_json::from_str(&questions).unwrap();

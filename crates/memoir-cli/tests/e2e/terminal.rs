@@ -56,7 +56,7 @@ fn commands_answer_and_unknown_ones_say_where_to_look() {
     }
     terminal.wait_for_prompt();
     terminal.submit("/help 2");
-    let screen = terminal.wait_for("Leave; Ctrl-D does the same.");
+    let screen = terminal.wait_for("Leave; Ctrl-D does the same");
     for command in ["/tools", "/version", "/exit"] {
         assert!(screen.contains(command), "{command} is missing:\n{screen}");
     }

@@ -257,7 +257,7 @@ fn vectors_are_made_anew_when_that_is_confirmed() {
     terminal.submit("/embeddings off");
     terminal.wait_for("embedding_generator      off");
     terminal.submit("/embeddings gone");
-    terminal.wait_for("/embeddings gone is not understood");
+    terminal.wait_for("unrecognized subcommand 'gone'");
 }
 
 /// Imports 15 conversations of 10 exchanges each. An import computes no vectors.

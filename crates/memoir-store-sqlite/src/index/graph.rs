@@ -131,9 +131,10 @@ impl Graphs {
         };
         let Some(graph) = Graph::build(&codes, &bytes, &self.stop) else { return Ok(None) };
         if let Some(fingerprint) = fingerprint(ids.len())
-            && let Err(error) = keep(file, &graph.to_bytes(fingerprint)) {
-                tracing::warn!(%error, "could not save the graph of vectors; it is built again at the next start");
-            }
+            && let Err(error) = keep(file, &graph.to_bytes(fingerprint))
+        {
+            tracing::warn!(%error, "could not save the graph of vectors; it is built again at the next start");
+        }
         Ok(Some(graph))
     }
 

@@ -21,7 +21,8 @@ pub async fn tables_are_listed_with_their_sizes(store: Arc<dyn Store>) {
         let definitions = inspect.table_definitions(Some(&table.name)).await.unwrap();
         assert_eq!(definitions.len(), 1, "{}", table.name);
     }
-    assert_eq!(inspect.table_definitions(None).await.unwrap().len(), after.len());
+    // A backend may have tables of its own besides those that it lists.
+    assert!(inspect.table_definitions(None).await.unwrap().len() >= after.len());
     assert!(inspect.table_definitions(Some("nothing")).await.unwrap().is_empty());
 }
 

@@ -2,17 +2,17 @@
 
 use std::{fs, path::Path};
 
-use crate::{ChoreError, ChoreResult};
+use crate::{ChoreError, ChoreResult, reference};
 
 /// Every generated page: where it lives and what it says.
 fn pages() -> [(&'static str, String); 6] {
     [
         ("docs/commands.md", memoir_cli::commands_reference()),
-        ("docs/environment.md", memoir_cli::environment_reference()),
+        ("docs/environment.md", reference::environment()),
         ("docs/memoir.1", memoir_cli::man_page()),
         ("docs/models.md", memoir_cli::models_reference()),
-        ("docs/settings.md", memoir_cli::settings_reference()),
-        ("docs/tools.md", memoir_cli::tools_reference()),
+        ("docs/settings.md", reference::settings()),
+        ("docs/tools.md", reference::tools()),
     ]
 }
 

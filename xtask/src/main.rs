@@ -6,6 +6,7 @@ mod boundaries;
 mod docs;
 mod ladder;
 mod recording;
+mod reference;
 mod source;
 mod torture;
 

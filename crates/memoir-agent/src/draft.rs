@@ -8,13 +8,13 @@ use memoir_core::{
 };
 use memoir_models::{ChatModel, StopReason, ToolResult};
 
-use crate::{ContextReport, reply::Reply};
+use crate::{ContextReport, reply::ModelReply};
 
 /// An exchange while it happens.
 pub(crate) struct Draft {
     exchange: ExchangeDraft,
     /// The call that is under way, as far as it has come.
-    call: Reply,
+    call: ModelReply,
     /// Why the model stopped last.
     stop: StopReason,
     /// How large the layers of the last request were, and the window's room.
@@ -42,7 +42,7 @@ impl Draft {
         };
         let mut draft = Self {
             exchange,
-            call: Reply::default(),
+            call: ModelReply::default(),
             stop: StopReason::Done,
             context: None,
             window_room: 0,
@@ -92,14 +92,14 @@ impl Draft {
     }
 
     /// A call begins; what comes of it is gathered here.
-    pub(crate) fn begin_call(&mut self) -> &mut Reply {
-        self.call = Reply::default();
+    pub(crate) fn begin_call(&mut self) -> &mut ModelReply {
+        self.call = ModelReply::default();
         &mut self.call
     }
 
     /// The call is over, one way or another. If anything of it has come, it was paid for, at a price that is
     /// unknown where the provider did not say what it used.
-    pub(crate) fn end_call(&mut self, model: &dyn ChatModel, now: Timestamp) -> Reply {
+    pub(crate) fn end_call(&mut self, model: &dyn ChatModel, now: Timestamp) -> ModelReply {
         self.take_paid();
         let reply = std::mem::take(&mut self.call);
         self.stop = reply.stop.unwrap_or(self.stop);
@@ -117,7 +117,7 @@ impl Draft {
     }
 
     /// Files a reply that asked for tools, and what they gave: kept, but not sent again later.
-    pub(crate) fn tool_round(&mut self, reply: &Reply, results: &[ToolResult], now: Timestamp) {
+    pub(crate) fn tool_round(&mut self, reply: &ModelReply, results: &[ToolResult], now: Timestamp) {
         self.take_paid();
         let asked = MessageBody::Assistant { text: reply.text.clone(), tool_calls: reply.tool_calls.clone() };
         self.add(message(asked, Visibility::Redacted, now));

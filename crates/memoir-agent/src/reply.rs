@@ -10,7 +10,7 @@ use crate::{Observer, TurnEvent};
 
 /// A reply, as far as it has come.
 #[derive(Debug, Default)]
-pub(crate) struct Reply {
+pub(crate) struct ModelReply {
     pub(crate) text: String,
     pub(crate) tool_calls: Vec<ToolCall>,
     pub(crate) replay: Option<Replay>,
@@ -20,7 +20,7 @@ pub(crate) struct Reply {
     pub(crate) usage: Option<Usage>,
 }
 
-impl Reply {
+impl ModelReply {
     /// Whether anything of it has come, and therefore has to be paid for.
     pub(crate) fn has_begun(&self) -> bool {
         !self.text.is_empty() || !self.tool_calls.is_empty() || self.thought || self.usage.is_some()
@@ -31,7 +31,7 @@ impl Reply {
 pub(crate) async fn ask(
     model: &dyn ChatModel,
     request: ChatRequest,
-    reply: &mut Reply,
+    reply: &mut ModelReply,
     observer: Observer<'_>,
 ) -> Result<(), ModelError> {
     observer(TurnEvent::RequestSent(Arc::new(request.clone())));

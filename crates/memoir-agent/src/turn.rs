@@ -11,7 +11,7 @@ use crate::{
     Agent, AgentState, ContextReport, Observer, TurnError, TurnEvent, TurnReport,
     context::{BuiltFor, Context, Notices},
     draft::Draft,
-    reply::{self, Reply},
+    reply::{self, ModelReply},
     tool_round::{self, CallContext},
 };
 
@@ -182,7 +182,7 @@ impl ActiveTurn<'_> {
             let context_of_calls = CallContext { turn: self, by_the_user_alone };
             let results = tool_round::run(context_of_calls, &reply.tool_calls, &paid, observer).await;
             draft.tool_round(&reply, &results, self.agent.clock.now());
-            let Reply { text, tool_calls, replay, .. } = reply;
+            let ModelReply { text, tool_calls, replay, .. } = reply;
             let asked = ChatMessage::Assistant { text, tool_calls, replay };
             for notice in context.add_round(asked, results) {
                 observer(TurnEvent::Notice(notice));
@@ -213,7 +213,7 @@ impl ActiveTurn<'_> {
         context: &mut Context,
         draft: &mut Draft,
         observer: Observer<'_>,
-    ) -> Result<Reply, TurnError> {
+    ) -> Result<ModelReply, TurnError> {
         match self.ask(context, draft, observer).await {
             Err(ModelError::ContextTooLong { message }) => {
                 if !context.drop_older_half() {
@@ -234,7 +234,7 @@ impl ActiveTurn<'_> {
         context: &Context,
         draft: &mut Draft,
         observer: Observer<'_>,
-    ) -> Result<Reply, ModelError> {
+    ) -> Result<ModelReply, ModelError> {
         let request = context.request.clone();
         let asked = reply::ask(self.state.model.as_ref(), request, draft.begin_call(), observer).await;
         let reply = draft.end_call(self.state.model.as_ref(), self.agent.clock.now());

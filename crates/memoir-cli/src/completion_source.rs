@@ -4,7 +4,7 @@ use clap::builder::ArgExt;
 
 /// Where the values of an argument come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum ValueSource {
     /// Names of slash commands.
     Commands,
     /// Ids of conversations, found by their title too.
@@ -31,4 +31,4 @@ pub(crate) enum Source {
     FreeText,
 }
 
-impl ArgExt for Source {}
+impl ArgExt for ValueSource {}

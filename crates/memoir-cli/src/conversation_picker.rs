@@ -15,12 +15,12 @@ use crate::render;
 const PAGE: usize = 12;
 
 /// A line to choose.
-struct Choice {
+struct PickerLine {
     id: ConversationId,
     line: String,
 }
 
-impl std::fmt::Display for Choice {
+impl std::fmt::Display for PickerLine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.line)
     }
@@ -41,9 +41,9 @@ pub(crate) async fn pick_conversation(
             Failure::new(FailureKind::Usage, "there is no terminal to choose on").hint("Name it: -r ID.")
         );
     }
-    let choices: Vec<Choice> = offered
+    let choices: Vec<PickerLine> = offered
         .iter()
-        .map(|found| Choice { id: found.id, line: render::conversations::line(found, zone) })
+        .map(|found| PickerLine { id: found.id, line: render::conversations::line(found, zone) })
         .collect();
     let asked = tokio::task::spawn_blocking(move || {
         Select::new("Which one?", choices)

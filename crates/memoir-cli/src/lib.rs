@@ -15,7 +15,6 @@ mod conversation_picker;
 mod documents;
 mod headless;
 mod interrupts;
-mod logging;
 mod output;
 mod paths;
 mod posts;
@@ -38,10 +37,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 use memoir_runtime::failure::{Failure, FailureKind};
 
-pub use reference::{
-    commands_reference, environment_reference, man_page, models_reference, settings_reference,
-    tools_reference,
-};
+pub use reference::{commands_reference, man_page, models_reference};
 
 /// Runs the program.
 pub fn main() -> ExitCode {

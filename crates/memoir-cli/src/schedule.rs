@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use memoir_core::{Clock as _, RunState, SystemClock, TimeZone};
 use memoir_runtime::{
     failure::{Failure, FailureKind},
-    operations::tasks::{self, AddTask, InboxFilter, RunReport, TaskHistory},
+    operations::tasks::{self, AddTask, InboxFilter, RunReport, TaskRuns},
     printable,
     tasks::TaskEngine,
 };
@@ -54,7 +54,7 @@ pub(crate) async fn run(
             print(&format!("{name} is removed, with its runs and what it remembered of them."))
         }
         ScheduleCommand::History { name, limit, json } => {
-            let list = tasks::history(&TaskHistory { name: name.clone(), limit }, store).await?;
+            let list = tasks::history(&TaskRuns { name: name.clone(), limit }, store).await?;
             match (json, list.runs.is_empty()) {
                 (true, _) => print_json(&list),
                 (false, true) => print(&printable(&format!("{name} has not run yet."))),

@@ -4,7 +4,7 @@ use memoir_core::ConversationId;
 use memoir_runtime::{
     Persistence, Resume, Runtime, RuntimeOptions, SessionOptions,
     failure::{Failure, FailureKind},
-    printable,
+    logging, printable,
 };
 
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     args::{Args, Command},
     background_printer::BackgroundPrinter,
     conversation_picker::pick_conversation,
-    headless, logging, process,
+    headless, process,
     prompt_source::{self, Talk},
     repl,
     subcommands::{self, CommandContext},
@@ -74,7 +74,7 @@ async fn run_with(args: Args, talk: Option<Talk>, runtime: &Runtime) -> Result<(
     };
     let verbosity = Verbosity::new(args.verbose);
     let printer = BackgroundPrinter::new(verbosity);
-    let which = Which::from_arguments(args.continue_last, args.resume, args.fork, &talk)?;
+    let which = RequestedConversation::from_arguments(args.continue_last, args.resume, args.fork, &talk)?;
     let options = SessionOptions {
         conversation: which.resolve(args.fork, runtime).await?,
         model: args.model,
@@ -94,15 +94,15 @@ async fn run_with(args: Args, talk: Option<Talk>, runtime: &Runtime) -> Result<(
     }
 }
 
-/// Which conversation the command line asks for.
-enum Which {
+/// RequestedConversation conversation the command line asks for.
+enum RequestedConversation {
     New,
     Latest,
     ById(ConversationId),
     Picked,
 }
 
-impl Which {
+impl RequestedConversation {
     fn from_arguments(
         continue_last: bool,
         resume: Option<Option<i64>>,

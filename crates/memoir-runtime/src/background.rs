@@ -34,7 +34,7 @@ pub struct Background {
     /// Whether the user paused the workers.
     pub is_paused: bool,
     is_started: bool,
-    summaries: Summaries,
+    summaries: SummaryReporter,
     listener: Option<Listener>,
 }
 
@@ -47,7 +47,7 @@ impl Background {
     ) -> Self {
         let context = WorkerContext::new(recall, summarizer.clone(), settings.daily_budget());
         Self {
-            summaries: Summaries(Arc::new(Mutex::new(context.clone()))),
+            summaries: SummaryReporter(Arc::new(Mutex::new(context.clone()))),
             runner: Runner::new(context, listener.clone()),
             settings,
             summarizer,
@@ -63,7 +63,7 @@ impl Background {
     }
 
     /// Returns the summaries of the present workers, for the tool that reports and makes them.
-    pub(crate) fn summaries(&self) -> Summaries {
+    pub(crate) fn summaries(&self) -> SummaryReporter {
         self.summaries.clone()
     }
 
@@ -176,12 +176,12 @@ impl Background {
 
 /// The summaries of the workers that run now, for the tool `agent_summarizer`.
 #[derive(Clone)]
-pub(crate) struct Summaries(Arc<Mutex<WorkerContext>>);
+pub(crate) struct SummaryReporter(Arc<Mutex<WorkerContext>>);
 
 const SUMMARIZERS: [WorkerKind; 2] = [WorkerKind::ExchangeSummarizer, WorkerKind::ConversationSummarizer];
 
 #[async_trait]
-impl Summarizing for Summaries {
+impl Summarizing for SummaryReporter {
     async fn report(&self) -> Result<String, ToolError> {
         let context = lock(&self.0).clone();
         let mut text = String::new();

@@ -11,7 +11,7 @@ use memoir_store::Settings;
 
 use crate::{
     failure::{Failure, FailureKind},
-    models::{Choice, Models, parse},
+    models::{ModelChoice, Models, parse},
     settings::ModelTask,
 };
 
@@ -49,7 +49,8 @@ impl Models {
             return Err(Failure::new(FailureKind::Failed, "Anthropic has no embedding models")
                 .hint("memoir models list shows those that there are."));
         }
-        let mut endpoint = self.locate_endpoint(&mut Choice::new(name.clone(), "set for embeddings")).await?;
+        let mut endpoint =
+            self.locate_endpoint(&mut ModelChoice::new(name.clone(), "set for embeddings")).await?;
         if name.provider == Provider::Ollama {
             // Its own server speaks OpenAI's protocol too.
             let url = format!("{}/v1", endpoint.shown_url().trim_end_matches('/'));

@@ -31,6 +31,7 @@ pub mod environment;
 pub mod failure;
 pub mod files;
 pub mod home;
+pub mod logging;
 mod memory;
 pub mod models;
 pub mod operations;

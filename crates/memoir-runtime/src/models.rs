@@ -31,7 +31,7 @@ const WITH_KEYS: [Provider; 4] = [Provider::Anthropic, Provider::OpenAi, Provide
 
 /// A model and why it is this one.
 #[derive(Debug, Clone)]
-pub struct Choice {
+pub struct ModelChoice {
     /// The model.
     pub name: ModelName,
     /// Why it was chosen, as half a sentence.
@@ -40,7 +40,7 @@ pub struct Choice {
     base_url: Option<String>,
 }
 
-impl Choice {
+impl ModelChoice {
     /// A model whose server is not known yet.
     pub fn new(name: ModelName, reason: impl Into<String>) -> Self {
         Self { name, reason: reason.into(), base_url: None }
@@ -73,22 +73,22 @@ impl Models {
 
     /// The chat model named on the command line, else in the environment, else by the project, else set before, else in the config,
     /// else the one there is a key or a server for, else memory alone.
-    pub async fn choose(&self, named: Option<&str>, store: &dyn Settings) -> Result<Choice, Failure> {
+    pub async fn choose(&self, named: Option<&str>, store: &dyn Settings) -> Result<ModelChoice, Failure> {
         if let Some(name) = named {
-            return Ok(Choice::new(parse(name, "")?, "named by --model"));
+            return Ok(ModelChoice::new(parse(name, "")?, "named by --model"));
         }
         if let Some(name) = self.environment.model() {
-            return Ok(Choice::new(parse(name, "MEMOIR_MODEL names an ")?, "named by MEMOIR_MODEL"));
+            return Ok(ModelChoice::new(parse(name, "MEMOIR_MODEL names an ")?, "named by MEMOIR_MODEL"));
         }
         if let (Some(name), true) = (&self.config.chat.model, self.config.by_project.contains("chat.model")) {
             let said = "the config of this project names an ";
-            return Ok(Choice::new(parse(name, said)?, "named by the config of this project"));
+            return Ok(ModelChoice::new(parse(name, said)?, "named by the config of this project"));
         }
         if let Some(name) = store.setting(ModelTask::Chat.key()).await? {
-            return Ok(Choice::new(parse(&name, "")?, "set with /models set"));
+            return Ok(ModelChoice::new(parse(&name, "")?, "set with /models set"));
         }
         if let Some(name) = &self.config.chat.model {
-            return Ok(Choice::new(parse(name, "the config names an ")?, "named by the config"));
+            return Ok(ModelChoice::new(parse(name, "the config names an ")?, "named by the config"));
         }
         Ok(self.automatic().await)
     }
@@ -116,7 +116,7 @@ impl Models {
         }
         // Work that fails has a clock of its own.
         let once = RetryPolicy { attempts: 0, ..RetryPolicy::default() };
-        match self.connect_with(&mut Choice::new(name, "set for summaries"), once).await {
+        match self.connect_with(&mut ModelChoice::new(name, "set for summaries"), once).await {
             Ok(model) => Ok(Some(model)),
             Err(failure) => {
                 notices.push(format!("Summaries are made without a model: {}", failure.sentence()));
@@ -125,13 +125,13 @@ impl Models {
         }
     }
 
-    async fn automatic(&self) -> Choice {
+    async fn automatic(&self) -> ModelChoice {
         for provider in WITH_KEYS {
             let variables = Environment::key_variables(provider);
             if self.has_key(provider)
                 && let Some(name) = self.catalogue.default_model(provider)
             {
-                return Choice::new(name, format!("{} is set", variables.join(" or ")));
+                return ModelChoice::new(name, format!("{} is set", variables.join(" or ")));
             }
         }
         if let Some(LocalServer { model, base_url }) = find_local_server(&self.local_candidates(), None).await
@@ -139,12 +139,12 @@ impl Models {
             let shown = Endpoint::new(model.provider, base_url.clone(), None)
                 .map(|found| found.shown_url().to_owned());
             let reason = format!("found at {}", shown.unwrap_or_default());
-            return Choice { name: model, reason, base_url: Some(base_url) };
+            return ModelChoice { name: model, reason, base_url: Some(base_url) };
         }
         let given = self.environment.base_url(Provider::OpenAi);
         match (given, self.catalogue.default_model(Provider::OpenAi)) {
-            (Some(_), Some(name)) => Choice::new(name, "OPENAI_BASE_URL is set"),
-            _ => Choice::new(ModelName::recall(), "no key is set and no local server was found"),
+            (Some(_), Some(name)) => ModelChoice::new(name, "OPENAI_BASE_URL is set"),
+            _ => ModelChoice::new(ModelName::recall(), "no key is set and no local server was found"),
         }
     }
 
@@ -175,7 +175,7 @@ impl Models {
     }
 
     /// Where a model is called, if that is not its provider's own address, and whether anyone listens there.
-    pub async fn reached(&self, choice: &mut Choice) -> Option<(String, bool)> {
+    pub async fn reached(&self, choice: &mut ModelChoice) -> Option<(String, bool)> {
         let provider = choice.name.provider;
         let endpoint = self.locate_endpoint(choice).await.ok()?;
         let url = choice.base_url.clone().or_else(|| self.address(provider))?;
@@ -198,13 +198,13 @@ impl Models {
     }
 
     /// The model, ready to be called.
-    pub async fn connect(&self, choice: &mut Choice) -> Result<Arc<dyn ChatModel>, Failure> {
+    pub async fn connect(&self, choice: &mut ModelChoice) -> Result<Arc<dyn ChatModel>, Failure> {
         self.connect_with(choice, self.config.retry_policy()).await
     }
 
     async fn connect_with(
         &self,
-        choice: &mut Choice,
+        choice: &mut ModelChoice,
         retry: RetryPolicy,
     ) -> Result<Arc<dyn ChatModel>, Failure> {
         if choice.name.provider == Provider::Memoir {
@@ -221,13 +221,13 @@ impl Models {
     }
 
     /// Where a model is reached, wherever its server may be.
-    pub async fn locate_endpoint(&self, choice: &mut Choice) -> Result<Endpoint, Failure> {
+    pub async fn locate_endpoint(&self, choice: &mut ModelChoice) -> Result<Endpoint, Failure> {
         self.locate(choice).await;
         self.endpoint(choice)
     }
 
     /// A model of a local server, named without an address, is looked for where such servers are.
-    async fn locate(&self, choice: &mut Choice) {
+    async fn locate(&self, choice: &mut ModelChoice) {
         let provider = choice.name.provider;
         if provider == Provider::OpenAiCompatible
             && choice.base_url.is_none()
@@ -240,7 +240,7 @@ impl Models {
 
     /// The key for a model. One that is meant for a provider is not sent to a server that the config names, or
     /// that was found: such a server has its own, or none.
-    fn key_for(&self, choice: &Choice) -> Option<SecretString> {
+    fn key_for(&self, choice: &ModelChoice) -> Option<SecretString> {
         let provider = choice.name.provider;
         if let Some(variable) = self.config.key_variable(provider) {
             return self.environment.variable(variable).map(SecretString::from);
@@ -254,7 +254,7 @@ impl Models {
     }
 
     /// Where a model is reached. A server of one's own may do without a key; a provider does not.
-    fn endpoint(&self, choice: &Choice) -> Result<Endpoint, Failure> {
+    fn endpoint(&self, choice: &ModelChoice) -> Result<Endpoint, Failure> {
         let name = &choice.name;
         let key = self.key_for(choice);
         let own_address =

@@ -16,7 +16,7 @@ use crate::{
     background::Background,
     demo,
     failure::{Failure, FailureKind},
-    models::Choice,
+    models::ModelChoice,
     permissions, personas,
     runtime::{Persistence, Runtime},
     servers::Servers,
@@ -78,7 +78,7 @@ pub struct Session {
     /// The scope of conversations that it starts.
     pub project: String,
     /// The model, and why it was chosen.
-    pub choice: Choice,
+    pub choice: ModelChoice,
     /// What memory added to the last prompt.
     pub last_recalled: Recalled,
     /// The size of each layer of the last request.
@@ -103,7 +103,7 @@ impl Session {
         let mut recall = runtime.recall(&mut notices).await?;
         if runtime.persistence() == Persistence::Demo {
             // Nothing of the demo is sent anywhere, whatever is set.
-            recall.embedder = Arc::new(demo::Prepared::sample());
+            recall.embedder = Arc::new(demo::PreparedEmbedder::sample());
             demo::fill(&recall).await?;
         }
         let directories = existing_directories(options.directories)?;
@@ -151,6 +151,7 @@ impl Session {
             runtime,
         };
         session.divide_work();
+        tracing::info!(model = %session.choice.name, notices = session.notices.len(), "a session started");
         Ok(session)
     }
 
@@ -211,7 +212,7 @@ impl Session {
     /// # Errors
     ///
     /// Fails if the model cannot be called as it is set up; the present one stays.
-    pub async fn switch_model(&mut self, mut choice: Choice) -> Result<(), Failure> {
+    pub async fn switch_model(&mut self, mut choice: ModelChoice) -> Result<(), Failure> {
         self.state.model = self.runtime.models().connect(&mut choice).await?;
         self.choice = choice;
         // The sizes and prices were those of the other model.

@@ -85,7 +85,7 @@ impl TaskEngine {
     }
 
     /// Runs the sub-agent and appends what was said to the task's history.
-    async fn work(&self, task: &Task, run: RunId, cancel: &CancellationToken) -> Result<Work, Failure> {
+    async fn work(&self, task: &Task, run: RunId, cancel: &CancellationToken) -> Result<TaskResult, Failure> {
         let (history, name) = (self.history(), task.what.name.clone());
         let most = usize::try_from(task.what.history).unwrap_or(usize::MAX);
         let loading = tokio::task::spawn_blocking(move || history.load(&name, most));
@@ -109,12 +109,12 @@ impl TaskEngine {
                 notes.push(format!("What was said could not be kept for the next run: {error}."));
             }
         }
-        Ok(Work { report, notes, is_in_history })
+        Ok(TaskResult { report, notes, is_in_history })
     }
 }
 
 /// What a run of a task came to.
-struct Work {
+struct TaskResult {
     report: SubagentReport,
     /// What did not go well, in whole sentences.
     notes: Vec<String>,
@@ -143,7 +143,7 @@ impl Engine for TaskEngine {
                 error: Some(failure.sentence()),
                 cost: None,
             },
-            Ok(Work { report, mut notes, is_in_history }) => {
+            Ok(TaskResult { report, mut notes, is_in_history }) => {
                 let state = match report.ended {
                     Ok(ExchangeStatus::Completed) if !is_in_history => RunState::Failed,
                     Ok(ExchangeStatus::Completed) => RunState::Done,

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use async_trait::async_trait;
-use memoir_store::{Answer, Inspect, QueryLimits, Result, StoreError, TableInfo};
+use memoir_store::{Inspect, QueryLimits, QueryResult, Result, StoreError, TableInfo};
 use sqlx::{AssertSqlSafe, Column as _, Row as _, TypeInfo as _, ValueRef as _, sqlite::SqliteRow};
 
 use super::{
@@ -52,7 +52,7 @@ impl Inspect for SqliteStore {
         .or_store_error()
     }
 
-    async fn query(&self, question: &str, limits: QueryLimits) -> Result<Answer> {
+    async fn query(&self, question: &str, limits: QueryLimits) -> Result<QueryResult> {
         let question = question.trim().trim_end_matches(';').trim_end();
         if is_more_than_one(question) {
             return Err(StoreError::Query("only one statement is taken, without comments".into()));
@@ -79,7 +79,7 @@ impl Inspect for SqliteStore {
         rows.truncate(limits.rows as usize);
         let columns =
             rows.first().map(|row| row.columns().iter().map(|column| column.name().to_owned()).collect());
-        Ok(Answer {
+        Ok(QueryResult {
             columns: columns.unwrap_or_default(),
             rows: rows.iter().map(|row| (0..row.len()).map(|index| text(row, index)).collect()).collect(),
             more,

@@ -27,7 +27,7 @@ pub struct QueryLimits {
 
 /// What a question gave, as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct QueryResult {
     /// The names of the columns.
     pub columns: Vec<String>,
     /// The rows; what is absent is NULL.
@@ -54,5 +54,5 @@ pub trait Inspect: Send + Sync {
     ///
     /// Fails with [`StoreError::Query`](crate::StoreError::Query) if the text is not a single query, is not valid in the
     /// dialect, or takes longer than `limits` allow.
-    async fn query(&self, question: &str, limits: QueryLimits) -> Result<Answer>;
+    async fn query(&self, question: &str, limits: QueryLimits) -> Result<QueryResult>;
 }

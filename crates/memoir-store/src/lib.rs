@@ -82,7 +82,7 @@ pub use exchanges::{Committed, Exchanges, Span, TranscriptMessage};
 pub use factory::StoreFactory;
 pub use forgetting::{Forget, Forgetting, Forgotten};
 pub use imports::{Import, Imports, NewImport};
-pub use inspect::{Answer, Inspect, QueryLimits, TableInfo};
+pub use inspect::{Inspect, QueryLimits, QueryResult, TableInfo};
 pub use jobs::{Claim, Claimed, Job, JobFailure, Jobs};
 pub use marks::Marks;
 pub use memory::{

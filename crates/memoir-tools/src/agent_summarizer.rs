@@ -32,15 +32,15 @@ pub trait Summarizing: Send + Sync {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Action {
+enum SummaryAction {
     Status,
     Run,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
-    action: Action,
+struct ToolArguments {
+    action: SummaryAction,
 }
 
 pub(crate) struct AgentSummarizer(pub(crate) Arc<dyn Summarizing>);
@@ -61,18 +61,20 @@ impl Tool for AgentSummarizer {
 
     async fn plan(&self, arguments: &Value, _context: &ToolContext) -> Result<Plan, ToolError> {
         Ok(match parse(arguments)? {
-            Arguments { action: Action::Status } => Plan::default(),
+            ToolArguments { action: SummaryAction::Status } => Plan::default(),
             // It may cost something.
-            Arguments { action: Action::Run } => Plan::new(Access::Network("the summariser".into()))
-                .with_preview("make the summaries that are due"),
+            ToolArguments { action: SummaryAction::Run } => {
+                Plan::new(Access::Network("the summariser".into()))
+                    .with_preview("make the summaries that are due")
+            }
         })
     }
 
     async fn run(&self, arguments: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { action } = parse(&arguments)?;
+        let ToolArguments { action } = parse(&arguments)?;
         let report = match action {
-            Action::Status => self.0.report().await,
-            Action::Run => self.0.run().await,
+            SummaryAction::Status => self.0.report().await,
+            SummaryAction::Run => self.0.run().await,
         };
         report.map(Into::into)
     }

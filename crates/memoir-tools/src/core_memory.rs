@@ -13,8 +13,8 @@ const ATTEMPTS: usize = 5;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
-    action: Action,
+struct ToolArguments {
+    action: BlockAction,
     block: Option<String>,
     text: Option<String>,
     old_text: Option<String>,
@@ -22,7 +22,7 @@ struct Arguments {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Action {
+enum BlockAction {
     Read,
     Append,
     Replace,
@@ -51,8 +51,8 @@ impl Tool for CoreMemoryTool {
     }
 
     async fn plan(&self, arguments: &Value, _context: &ToolContext) -> Result<Plan, ToolError> {
-        let Arguments { action, block, text, old_text } = parse(arguments)?;
-        if matches!(action, Action::Read) {
+        let ToolArguments { action, block, text, old_text } = parse(arguments)?;
+        if matches!(action, BlockAction::Read) {
             return Ok(Plan::new(Access::Memory));
         }
         let lines = |sign: char, text: Option<String>| -> String {
@@ -64,22 +64,22 @@ impl Tool for CoreMemoryTool {
     }
 
     async fn run(&self, arguments: Value, tools: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { action, block, text, old_text } = parse(&arguments)?;
+        let ToolArguments { action, block, text, old_text } = parse(&arguments)?;
         let project = tools.recall.scope.clone().unwrap_or_default();
         let block = block.map(|name| name.parse::<CoreBlock>());
         let block = block.transpose().map_err(|error| ToolError::Arguments(error.to_string()))?;
         let missing = |what: &str| ToolError::Arguments(format!("{what} is missing"));
         let edit: Box<dyn Fn(&str) -> Result<String, ToolError> + Send + Sync> = match action {
-            Action::Read => {
+            BlockAction::Read => {
                 let entries = tools.store.core_memory(&project).await?;
                 let shown = entries.iter().filter(|entry| block.is_none_or(|block| block == entry.block));
                 return Ok(shown.map(show).collect::<Vec<_>>().join("\n").into());
             }
-            Action::Append => {
+            BlockAction::Append => {
                 let text = text.filter(|text| !text.trim().is_empty()).ok_or_else(|| missing("text"))?;
                 Box::new(move |now| Ok(format!("{now}\n{}", text.trim()).trim_start().to_owned()))
             }
-            Action::Replace => {
+            BlockAction::Replace => {
                 let old = old_text.filter(|old| !old.is_empty()).ok_or_else(|| missing("old_text"))?;
                 let new = text.unwrap_or_default();
                 Box::new(move |now| replaced(now, &old, &new))

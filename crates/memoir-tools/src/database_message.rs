@@ -14,7 +14,7 @@ use crate::{
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct ToolArguments {
     message_id: i64,
 }
 
@@ -31,7 +31,7 @@ impl Tool for DatabaseMessage {
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { message_id } = parse(&arguments)?;
+        let ToolArguments { message_id } = parse(&arguments)?;
         let message = context.store.message(MessageId::new(message_id)).await;
         let message = message.map_err(|error| ToolError::Failed(error.to_string()))?;
         let Some(message) = message else {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
 use memoir_recall::fenced;
-use memoir_store::{Answer, Inspect, QueryLimits};
+use memoir_store::{Inspect, QueryLimits, QueryResult};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ pub(crate) const LIMITS: QueryLimits = QueryLimits { rows: 200, time: Duration::
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct ToolArguments {
     sql: String,
 }
 
@@ -50,7 +50,7 @@ impl Tool for DatabaseQuery {
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { sql } = parse(&arguments)?;
+        let ToolArguments { sql } = parse(&arguments)?;
         let answer = inspect(context)?.query(&sql, LIMITS).await;
         Ok(table(&answer.map_err(|error| ToolError::Failed(error.to_string()))?).into())
     }
@@ -63,7 +63,7 @@ pub(crate) fn inspect(context: &ToolContext) -> Result<&dyn Inspect, ToolError> 
 }
 
 /// An answer, a row a line. What was said once may stand in it: it is quoted, and asks for nothing now.
-fn table(answer: &Answer) -> String {
+fn table(answer: &QueryResult) -> String {
     if answer.rows.is_empty() {
         return "No rows.".into();
     }

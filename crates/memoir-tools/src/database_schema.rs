@@ -14,7 +14,7 @@ use crate::{
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct ToolArguments {
     table: Option<String>,
 }
 
@@ -31,7 +31,7 @@ impl Tool for DatabaseSchema {
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { table } = parse(&arguments)?;
+        let ToolArguments { table } = parse(&arguments)?;
         let found = inspect(context)?.table_definitions(table.as_deref()).await;
         let found = found.map_err(|error| ToolError::Failed(error.to_string()))?;
         match table.filter(|_| found.is_empty()) {

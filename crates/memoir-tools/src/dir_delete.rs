@@ -12,7 +12,7 @@ use crate::{
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct ToolArguments {
     path: String,
     #[serde(default)]
     recursive: bool,
@@ -34,7 +34,7 @@ impl Tool for DirDelete {
     }
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
-        let Arguments { path, recursive } = parse(arguments)?;
+        let ToolArguments { path, recursive } = parse(arguments)?;
         let inside = context.workspace.inside(&path)?;
         let what = if recursive { "with everything that is in it" } else { "if it is empty" };
         let preview = format!("delete {} {what}", inside.real.display());
@@ -42,7 +42,7 @@ impl Tool for DirDelete {
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { path, recursive } = parse(&arguments)?;
+        let ToolArguments { path, recursive } = parse(&arguments)?;
         let inside = context.workspace.inside(&path)?;
         let failed = |error: std::io::Error| ToolError::Failed(format!("cannot delete {path}: {error}"));
         if inside.is_root() {

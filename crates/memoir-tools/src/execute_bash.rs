@@ -13,7 +13,7 @@ use crate::{
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct ToolArguments {
     command: String,
     timeout: Option<u64>,
 }
@@ -38,12 +38,12 @@ impl Tool for ExecuteBash {
     }
 
     async fn plan(&self, arguments: &Value, _context: &ToolContext) -> Result<Plan, ToolError> {
-        let Arguments { command, .. } = parse(arguments)?;
+        let ToolArguments { command, .. } = parse(arguments)?;
         Ok(plan(command))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { command, timeout } = parse(&arguments)?;
+        let ToolArguments { command, timeout } = parse(&arguments)?;
         interpret("bash", &command, timeout, context).await
     }
 }

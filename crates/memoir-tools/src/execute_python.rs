@@ -13,7 +13,7 @@ use crate::{
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct ToolArguments {
     code: String,
     timeout: Option<u64>,
 }
@@ -37,12 +37,12 @@ impl Tool for ExecutePython {
     }
 
     async fn plan(&self, arguments: &Value, _context: &ToolContext) -> Result<Plan, ToolError> {
-        let Arguments { code, .. } = parse(arguments)?;
+        let ToolArguments { code, .. } = parse(arguments)?;
         Ok(plan(code))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { code, timeout } = parse(&arguments)?;
+        let ToolArguments { code, timeout } = parse(&arguments)?;
         interpret("python3", &code, timeout, context).await
     }
 }

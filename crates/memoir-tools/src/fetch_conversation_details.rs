@@ -13,7 +13,7 @@ const DEFAULT: u32 = 20;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct ToolArguments {
     conversation_id: Option<i64>,
     exchange_id: Option<i64>,
     last: Option<u32>,
@@ -43,7 +43,7 @@ impl Tool for FetchConversationDetails {
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let arguments: Arguments =
+        let arguments: ToolArguments =
             serde_json::from_value(arguments).map_err(|error| ToolError::Arguments(error.to_string()))?;
         let exchanges = match (arguments.exchange_id, arguments.conversation_id) {
             (Some(id), _) => {

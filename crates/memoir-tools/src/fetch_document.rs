@@ -10,7 +10,7 @@ use crate::{Tool, ToolContext, ToolError, ToolOutput, output::LONGEST_OUTPUT, to
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct ToolArguments {
     name: String,
     #[serde(default)]
     from_chunk: u64,
@@ -37,7 +37,7 @@ impl Tool for FetchDocument {
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { name, from_chunk } = parse(&arguments)?;
+        let ToolArguments { name, from_chunk } = parse(&arguments)?;
         let failed = |error: memoir_store::StoreError| ToolError::Failed(error.to_string());
         let Some(document) = context.store.document(&name).await.map_err(failed)? else {
             return Err(ToolError::Failed(format!("there is no document \"{name}\"")));

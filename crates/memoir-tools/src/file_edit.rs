@@ -30,7 +30,7 @@ enum Operation {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct ToolArguments {
     path: String,
     operation: Operation,
     text: String,
@@ -68,14 +68,14 @@ impl Tool for FileEdit {
     }
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
-        let arguments: Arguments = parse(arguments)?;
+        let arguments: ToolArguments = parse(arguments)?;
         let PlannedEdit { file, before, after } = plan_edit(&arguments, context)?;
         let preview = change::diff(&arguments.path, &before, &after);
         Ok(Plan::new(Access::Write(file.real)).with_preview(preview))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let arguments: Arguments = parse(&arguments)?;
+        let arguments: ToolArguments = parse(&arguments)?;
         let PlannedEdit { file, before, after } = plan_edit(&arguments, context)?;
         let path = &arguments.path;
         file.write(after.as_bytes())
@@ -97,7 +97,7 @@ struct PlannedEdit {
 }
 
 /// Reads the file of a call and applies the edit without writing it.
-fn plan_edit(arguments: &Arguments, context: &ToolContext) -> Result<PlannedEdit, ToolError> {
+fn plan_edit(arguments: &ToolArguments, context: &ToolContext) -> Result<PlannedEdit, ToolError> {
     let path = &arguments.path;
     let file = context.workspace.inside(path)?;
     let bytes =
@@ -107,7 +107,7 @@ fn plan_edit(arguments: &Arguments, context: &ToolContext) -> Result<PlannedEdit
     Ok(PlannedEdit { file, before, after })
 }
 
-fn apply(before: &str, arguments: &Arguments) -> Result<String, ToolError> {
+fn apply(before: &str, arguments: &ToolArguments) -> Result<String, ToolError> {
     // A file keeps the line endings that it has.
     let has_crlf = before.contains("\r\n");
     let ending = if has_crlf { "\r\n" } else { "\n" };
@@ -171,7 +171,11 @@ fn needed<T>(value: Option<T>, name: &str) -> Result<T, ToolError> {
 }
 
 /// Returns the only match of the anchor, and `text` with the groups of the match filled in.
-fn find_anchor(before: &str, arguments: &Arguments, text: &str) -> Result<(Range<usize>, String), ToolError> {
+fn find_anchor(
+    before: &str,
+    arguments: &ToolArguments,
+    text: &str,
+) -> Result<(Range<usize>, String), ToolError> {
     let wanted = needed(arguments.anchor.as_deref(), "anchor")?;
     if wanted.is_empty() {
         return Err(ToolError::Arguments("an empty anchor is everywhere".into()));

@@ -16,7 +16,7 @@ const MOST: usize = 500;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct ToolArguments {
     pattern: String,
     #[serde(default = "here")]
     path: String,
@@ -45,12 +45,12 @@ impl Tool for FileGlob {
     }
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
-        let Arguments { path, .. } = parse(arguments)?;
+        let ToolArguments { path, .. } = parse(arguments)?;
         Ok(Plan::new(Access::Read(context.workspace.inside(&path)?.real)))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { pattern, path } = parse(&arguments)?;
+        let ToolArguments { pattern, path } = parse(&arguments)?;
         let start = context.workspace.inside(&path)?;
         let mut found: Vec<String> = walk(&start, Some(&pattern), None)?
             .filter(|entry| !entry.is_folder)

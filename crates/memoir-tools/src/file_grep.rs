@@ -23,7 +23,7 @@ const LONGEST_LINE: usize = 300;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct ToolArguments {
     pattern: String,
     #[serde(default = "here")]
     path: String,
@@ -57,12 +57,12 @@ impl Tool for FileGrep {
     }
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
-        let Arguments { path, .. } = parse(arguments)?;
+        let ToolArguments { path, .. } = parse(arguments)?;
         Ok(Plan::new(Access::Read(context.workspace.inside(&path)?.real)))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let arguments: Arguments = parse(&arguments)?;
+        let arguments: ToolArguments = parse(&arguments)?;
         let start = context.workspace.inside(&arguments.path)?;
         // Reading many files takes a while.
         let found = tokio::task::spawn_blocking(move || search(&start, &arguments)).await;
@@ -70,7 +70,7 @@ impl Tool for FileGrep {
     }
 }
 
-fn search(start: &WorkspacePath, arguments: &Arguments) -> Result<String, ToolError> {
+fn search(start: &WorkspacePath, arguments: &ToolArguments) -> Result<String, ToolError> {
     let matcher = RegexMatcherBuilder::new()
         .case_insensitive(arguments.ignore_case)
         .size_limit(10 << 20)

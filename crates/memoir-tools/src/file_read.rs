@@ -19,7 +19,7 @@ pub(crate) const LARGEST_FILE: u64 = 10 * 1024 * 1024;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct ToolArguments {
     path: String,
     first_line: Option<usize>,
     last_line: Option<usize>,
@@ -45,7 +45,7 @@ impl Tool for FileRead {
     }
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
-        let Arguments { path, .. } = parse(arguments)?;
+        let ToolArguments { path, .. } = parse(arguments)?;
         Ok(match context.workspace.locate(&path)? {
             PathLocation::Inside(inside) => Plan::new(Access::Read(inside.real)),
             PathLocation::Outside(real) => {
@@ -55,7 +55,7 @@ impl Tool for FileRead {
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { path, first_line, last_line } = parse(&arguments)?;
+        let ToolArguments { path, first_line, last_line } = parse(&arguments)?;
         let read = match context.workspace.locate(&path)? {
             PathLocation::Inside(inside) => inside.read(LARGEST_FILE),
             // Whoever runs this has asked.

@@ -19,7 +19,7 @@ const USUAL_DEPTH: usize = 4;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct ToolArguments {
     #[serde(default = "here")]
     path: String,
     depth: Option<usize>,
@@ -48,12 +48,12 @@ impl Tool for FileTree {
     }
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
-        let Arguments { path, .. } = parse(arguments)?;
+        let ToolArguments { path, .. } = parse(arguments)?;
         Ok(Plan::new(Access::Read(context.workspace.inside(&path)?.real)))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { path, depth } = parse(&arguments)?;
+        let ToolArguments { path, depth } = parse(&arguments)?;
         let start = context.workspace.inside(&path)?;
         let mut lines = vec![format!("{path}/")];
         for entry in walk(&start, None, Some(depth.unwrap_or(USUAL_DEPTH)))? {

@@ -14,7 +14,7 @@ use crate::{
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct ToolArguments {
     path: String,
     content: String,
 }
@@ -43,7 +43,7 @@ impl Tool for FileWrite {
     }
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
-        let Arguments { path, content } = parse(arguments)?;
+        let ToolArguments { path, content } = parse(arguments)?;
         let inside = context.workspace.inside(&path)?;
         let mut preview = change::diff(&path, &before(&inside), &content);
         if let Some(bytes) =
@@ -58,7 +58,7 @@ impl Tool for FileWrite {
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { path, content } = parse(&arguments)?;
+        let ToolArguments { path, content } = parse(&arguments)?;
         let inside = context.workspace.inside(&path)?;
         let size = change::size(&before(&inside), &content);
         let written = inside.create_parent().and_then(|()| inside.write(content.as_bytes()));

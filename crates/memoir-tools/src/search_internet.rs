@@ -130,7 +130,7 @@ fn with(url: &Url, parameters: &[(&str, &str)]) -> Url {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct ToolArguments {
     query: String,
     limit: Option<usize>,
 }
@@ -154,14 +154,14 @@ impl Tool for SearchInternet {
     }
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
-        let Arguments { query, .. } = parse(arguments)?;
+        let ToolArguments { query, .. } = parse(arguments)?;
         let Some(search) = &context.search else { return Ok(Plan::default()) };
         let service = search.name();
         Ok(Plan::new(Access::Network(service.clone())).with_preview(format!("ask {service} for: {query}")))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { query, limit } = parse(&arguments)?;
+        let ToolArguments { query, limit } = parse(&arguments)?;
         let Some(search) = &context.search else {
             return Err(ToolError::Failed(
                 "no search service is set up; the user can set one under [search] in the config".into(),

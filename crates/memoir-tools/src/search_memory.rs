@@ -17,7 +17,7 @@ const MOST_TOKENS: u64 = 6000;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct ToolArguments {
     query: String,
     since: Option<String>,
     limit: Option<usize>,
@@ -45,7 +45,7 @@ impl Tool for SearchMemory {
     }
 
     async fn run(&self, arguments: Value, tools: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { query, since, limit } =
+        let ToolArguments { query, since, limit } =
             serde_json::from_value(arguments).map_err(|error| ToolError::Arguments(error.to_string()))?;
         let mut recall = tools.recall.clone();
         let since = match &since {

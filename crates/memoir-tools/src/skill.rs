@@ -165,7 +165,7 @@ fn front_matter(text: &str) -> Option<(&str, &str)> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct ToolArguments {
     name: String,
 }
 
@@ -198,7 +198,7 @@ impl Tool for LoadSkill {
     }
 
     async fn run(&self, arguments: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { name } = parse(&arguments)?;
+        let ToolArguments { name } = parse(&arguments)?;
         let Some(skill) = self.0.all.iter().find(|skill| skill.name == name) else {
             return Err(ToolError::Failed(format!("there is no skill {name}")));
         };

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use crate::completion_source::Source;
+use crate::completion_source::ValueSource;
 
 /// What can be done with documents.
 #[derive(Debug, Subcommand)]
@@ -12,7 +12,7 @@ pub(crate) enum DocsCommand {
     /// Add files, or the .md and .txt files of folders; what has not changed is not read again
     Add {
         /// Files and folders
-        #[arg(required = true, add = Source::Files)]
+        #[arg(required = true, add = ValueSource::Files)]
         paths: Vec<PathBuf>,
     },
     /// List all documents
@@ -24,7 +24,7 @@ pub(crate) enum DocsCommand {
     /// Show one document
     Show {
         /// Its name or number
-        #[arg(add = Source::Documents)]
+        #[arg(add = ValueSource::Documents)]
         name: String,
         /// Print JSON, with its chunks
         #[arg(long)]
@@ -33,13 +33,13 @@ pub(crate) enum DocsCommand {
     /// Forget documents with everything derived from them; files are left alone, but for posts
     Remove {
         /// Their names or numbers
-        #[arg(required = true, add = Source::Documents)]
+        #[arg(required = true, add = ValueSource::Documents)]
         names: Vec<String>,
     },
     /// Read documents anew: cut them as is set now, and make their vectors again
     Reindex {
         /// Their names or numbers; all if left out
-        #[arg(add = Source::Documents)]
+        #[arg(add = ValueSource::Documents)]
         names: Vec<String>,
     },
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Subcommand, ValueEnum};
 use memoir_runtime::operations::import::DateStyle;
 
-use crate::completion_source::Source;
+use crate::completion_source::ValueSource;
 
 /// What can be brought in.
 #[derive(Debug, Subcommand)]
@@ -25,7 +25,7 @@ pub(crate) enum ImportCommand {
     /// A chat that WhatsApp exported as text: a conversation for each day
     Whatsapp {
         /// The file
-        #[arg(add = Source::Files)]
+        #[arg(add = ValueSource::Files)]
         file: PathBuf,
         /// What the chat is called; what the file is called if left out
         #[arg(long)]
@@ -43,7 +43,7 @@ pub(crate) enum ImportCommand {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportArgs {
     /// Files and folders
-    #[arg(required = true, add = Source::Files)]
+    #[arg(required = true, add = ValueSource::Files)]
     pub(crate) paths: Vec<PathBuf>,
     /// Say what would be added, and add nothing
     #[arg(long)]
@@ -54,7 +54,7 @@ pub(crate) struct ImportArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct FoundArgs {
     /// Files and folders
-    #[arg(add = Source::Files)]
+    #[arg(add = ValueSource::Files)]
     pub(crate) paths: Vec<PathBuf>,
     /// Say what would be added, and add nothing
     #[arg(long)]

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use clap::{Subcommand, ValueEnum};
 use memoir_runtime::operations::export::ExportFormat;
 
-use crate::completion_source::Source;
+use crate::completion_source::ValueSource;
 
 /// What is looked for.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SearchArgs {
     /// What to look for
-    #[arg(required = true, num_args = 1.., add = Source::FreeText)]
+    #[arg(required = true, num_args = 1.., add = ValueSource::FreeText)]
     pub(crate) query: Vec<String>,
     /// Only what was said from this day on: 2026-05-01, yesterday, "last week", "in May"
     #[arg(long, value_name = "DATE")]
@@ -78,10 +78,10 @@ pub(crate) enum MemoryCommand {
 #[derive(Debug, clap::Args)]
 pub(crate) struct BlockArgs {
     /// The block: user, project or instructions
-    #[arg(add = Source::CoreBlocks)]
+    #[arg(add = ValueSource::CoreBlocks)]
     pub(crate) block: String,
     /// What it is to say; without it, your editor opens
-    #[arg(num_args = 0.., trailing_var_arg = true, allow_hyphen_values = true, add = Source::FreeText)]
+    #[arg(num_args = 0.., trailing_var_arg = true, allow_hyphen_values = true, add = ValueSource::FreeText)]
     pub(crate) text: Vec<String>,
 }
 

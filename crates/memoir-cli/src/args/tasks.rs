@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use crate::completion_source::Source;
+use crate::completion_source::ValueSource;
 
 /// What can be done with tasks.
 #[derive(Debug, Subcommand)]
@@ -20,7 +20,7 @@ pub(crate) enum ScheduleCommand {
     /// Show one task
     Show {
         /// Its name
-        #[arg(add = Source::Tasks)]
+        #[arg(add = ValueSource::Tasks)]
         name: String,
         /// Print JSON
         #[arg(long)]
@@ -29,31 +29,31 @@ pub(crate) enum ScheduleCommand {
     /// Run a task now, and show its report
     Run {
         /// Its name
-        #[arg(add = Source::Tasks)]
+        #[arg(add = ValueSource::Tasks)]
         name: String,
     },
     /// Have a task wait
     Pause {
         /// Its name
-        #[arg(add = Source::Tasks)]
+        #[arg(add = ValueSource::Tasks)]
         name: String,
     },
     /// Have a task go on
     Resume {
         /// Its name
-        #[arg(add = Source::Tasks)]
+        #[arg(add = ValueSource::Tasks)]
         name: String,
     },
     /// Remove a task, with its runs and what it remembers of them
     Remove {
         /// Its name
-        #[arg(add = Source::Tasks)]
+        #[arg(add = ValueSource::Tasks)]
         name: String,
     },
     /// Show the last runs of a task, with their reports
     History {
         /// Its name
-        #[arg(add = Source::Tasks)]
+        #[arg(add = ValueSource::Tasks)]
         name: String,
         /// At most so many
         #[arg(long, default_value_t = 10)]
@@ -70,7 +70,7 @@ pub(crate) struct TaskArgs {
     /// Its name: letters, numbers, - and _
     pub(crate) name: String,
     /// What is to be done
-    #[arg(required = true, num_args = 1.., add = Source::FreeText)]
+    #[arg(required = true, num_args = 1.., add = ValueSource::FreeText)]
     pub(crate) prompt: Vec<String>,
     /// When, again and again: minute, hour, day, month, weekday; six fields begin with seconds
     #[arg(long, value_name = "LINE", conflicts_with = "once")]

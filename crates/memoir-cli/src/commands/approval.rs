@@ -3,13 +3,13 @@
 use anstream::println;
 use memoir_agent::{Mode, Policy, Rule, RuleEffect};
 
-use super::{Next, Run};
+use super::{Next, RunCommand};
 use memoir_runtime::{
     failure::{Failure, FailureKind},
     permissions, printable,
 };
 
-use crate::{app::App, completion_source::Source};
+use crate::{app::App, completion_source::ValueSource};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -30,13 +30,13 @@ enum Action {
     /// Always allow what a rule describes
     Allow {
         /// Tool, or tool and what it may do: file_edit(src/**)
-        #[arg(value_name = "RULE", required = true, num_args = 1.., add = Source::FreeText)]
+        #[arg(value_name = "RULE", required = true, num_args = 1.., add = ValueSource::FreeText)]
         rule: Vec<String>,
     },
     /// Always deny what a rule describes
     Deny {
         /// Tool, or tool and what it may not do: execute_bash(git push)
-        #[arg(value_name = "RULE", required = true, num_args = 1.., add = Source::FreeText)]
+        #[arg(value_name = "RULE", required = true, num_args = 1.., add = ValueSource::FreeText)]
         rule: Vec<String>,
     },
     /// Remove a rule
@@ -47,7 +47,7 @@ enum Action {
     },
 }
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let set_mode = |mode| {
             let approvals = &app.session.state.approvals;

@@ -2,22 +2,22 @@
 
 use std::path::PathBuf;
 
-use super::{Next, Run};
+use super::{Next, RunCommand};
 use memoir_runtime::{
     Persistence,
     failure::{Failure, FailureKind},
 };
 
-use crate::{app::App, backup, completion_source::Source};
+use crate::{app::App, backup, completion_source::ValueSource};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Directory to create; named after the moment if left out
-    #[arg(value_name = "FOLDER", add = Source::Files)]
+    #[arg(value_name = "FOLDER", add = ValueSource::Files)]
     folder: Option<PathBuf>,
 }
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     const NEEDS_MEMORY: bool = true;
 
     async fn run(self, app: &mut App) -> Result<Next, Failure> {

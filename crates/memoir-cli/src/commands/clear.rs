@@ -2,7 +2,7 @@
 
 use std::io::{Write as _, stdout};
 
-use super::{Next, Run};
+use super::{Next, RunCommand};
 use memoir_runtime::failure::Failure;
 
 use crate::app::App;
@@ -10,7 +10,7 @@ use crate::app::App;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {}
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     async fn run(self, _app: &mut App) -> Result<Next, Failure> {
         // To the upper left, then everything away.
         write!(stdout(), "\x1b[H\x1b[2J")?;

@@ -6,10 +6,10 @@ use anstream::{print, println};
 use memoir_agent::ContextReport;
 use memoir_core::{Usage, Usd};
 
-use super::{Next, Run};
+use super::{Next, RunCommand};
 use memoir_runtime::{failure::Failure, settings};
 
-use crate::{app::App, completion_source::Source};
+use crate::{app::App, completion_source::ValueSource};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -24,7 +24,7 @@ enum Action {
     /// Change a setting for good
     Set {
         /// Setting to change
-        #[arg(value_name = "KEY", add = Source::ContextSettings)]
+        #[arg(value_name = "KEY", add = ValueSource::ContextSettings)]
         key: String,
         /// New value, or `default`
         #[arg(value_name = "VALUE", required = true, num_args = 1..)]
@@ -34,7 +34,7 @@ enum Action {
 
 const HINT: &str = "See /context config for what there is.";
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         match self.action {
             None => show(app).await?,

@@ -5,7 +5,7 @@ use std::io::{Write as _, stdout};
 use anstream::println;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
-use super::{Next, Run};
+use super::{Next, RunCommand};
 use memoir_runtime::failure::{Failure, FailureKind};
 
 use crate::app::App;
@@ -13,16 +13,16 @@ use crate::app::App;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// What to copy; all of it if left out
-    part: Option<Part>,
+    part: Option<CopiedPart>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Part {
+enum CopiedPart {
     /// The last code block
     Code,
 }
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let nothing = || {
             Failure::new(FailureKind::Usage, "there is no answer to copy yet").hint("Ask something first.")
@@ -37,7 +37,7 @@ impl Run for Arguments {
         };
         let text = match self.part {
             None => answer,
-            Some(Part::Code) => last_code(&answer).ok_or_else(|| {
+            Some(CopiedPart::Code) => last_code(&answer).ok_or_else(|| {
                 Failure::new(FailureKind::Usage, "there is no code in the last answer")
                     .hint("/copy takes all of it.")
             })?,

@@ -2,7 +2,7 @@
 
 use anstream::println;
 
-use super::{Next, Run};
+use super::{Next, RunCommand};
 use memoir_runtime::{
     failure::Failure,
     operations::costs::{self, CostRequest},
@@ -13,7 +13,7 @@ use crate::{app::App, render};
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {}
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let (store, now) = (app.session.agent.store.as_ref(), app.session.agent.clock.now());
         let request = CostRequest { conversation: app.session.state.conversation.id() };

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use memoir_core::WorkerKind;
 
-use super::{Next, Run};
+use super::{Next, RunCommand};
 use memoir_runtime::failure::Failure;
 
 use crate::{
@@ -19,7 +19,7 @@ pub(super) struct Arguments {
     command: Option<DocsCommand>,
 }
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     const NEEDS_MEMORY: bool = true;
 
     async fn run(self, app: &mut App) -> Result<Next, Failure> {

@@ -6,7 +6,7 @@ use memoir_core::{SubjectKind, WorkerKind};
 use memoir_store::EmbeddingCount;
 use memoir_workers::{Stopped, WorkerProgress, run_until_idle};
 
-use super::{Next, Run, summarizer};
+use super::{Next, RunCommand, summarizer};
 use memoir_runtime::{
     failure::{Failure, FailureKind},
     worker_text,
@@ -38,7 +38,7 @@ enum Confirmation {
     Yes,
 }
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let kind = WorkerKind::EmbeddingGenerator;
         match self.action {

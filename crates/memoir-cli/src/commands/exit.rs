@@ -1,6 +1,6 @@
 //! `/exit`: leave.
 
-use super::{Next, Run};
+use super::{Next, RunCommand};
 use memoir_runtime::failure::Failure;
 
 use crate::app::App;
@@ -8,7 +8,7 @@ use crate::app::App;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {}
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     async fn run(self, _app: &mut App) -> Result<Next, Failure> {
         Ok(Next::Quit)
     }

@@ -2,13 +2,13 @@
 
 use clap::ValueEnum as _;
 
-use super::{Next, Run};
+use super::{Next, RunCommand};
 use memoir_runtime::failure::{Failure, FailureKind};
 
 use crate::{
     app::App,
     args::{ExportArgs, ExportFormatArgument},
-    completion_source::Source,
+    completion_source::ValueSource,
     paths::expand_home,
     subcommands::export,
 };
@@ -16,11 +16,11 @@ use crate::{
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Format, and the file to write to; by the name of the file, or Markdown, if left out
-    #[arg(value_name = "[FORMAT] [FILE]", num_args = 0..=2, add = Source::Files)]
+    #[arg(value_name = "[FORMAT] [FILE]", num_args = 0..=2, add = ValueSource::Files)]
     words: Vec<String>,
 }
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let (format, file) = match self.words.as_slice() {
             [] => (None, None),

@@ -3,7 +3,7 @@
 use anstream::println;
 use memoir_agent::CurrentConversation;
 
-use super::{Next, Run};
+use super::{Next, RunCommand};
 use memoir_runtime::failure::{Failure, FailureKind};
 
 use crate::app::App;
@@ -11,7 +11,7 @@ use crate::app::App;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {}
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let nothing =
             || Failure::new(FailureKind::Usage, "nothing has been said here yet").hint("Just go on.");

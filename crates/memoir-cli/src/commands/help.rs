@@ -3,10 +3,10 @@
 use anstream::println;
 use clap::CommandFactory as _;
 
-use super::{Next, Run, SlashLine, all, resolve};
+use super::{Next, RunCommand, SlashLine, all, resolve};
 use memoir_runtime::failure::Failure;
 
-use crate::{app::App, completion_source::Source};
+use crate::{app::App, completion_source::ValueSource};
 
 /// Where the summaries begin.
 const WIDTH: usize = 19;
@@ -17,11 +17,11 @@ pub(super) const PAGE: usize = 18;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Page, or command to explain
-    #[arg(value_name = "PAGE | COMMAND", add = Source::Commands)]
+    #[arg(value_name = "PAGE | COMMAND", add = ValueSource::Commands)]
     topic: Option<String>,
 }
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     async fn run(self, _app: &mut App) -> Result<Next, Failure> {
         let all = all();
         let page = match &self.topic {

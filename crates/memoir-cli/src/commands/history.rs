@@ -2,7 +2,7 @@
 
 use anstream::{print, println};
 
-use super::{Next, Run};
+use super::{Next, RunCommand};
 use memoir_runtime::failure::Failure;
 
 use crate::{
@@ -17,7 +17,7 @@ pub(super) struct Arguments {
     count: u32,
 }
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let exchanges = match app.session.state.conversation.id() {
             Some(id) => app.session.agent.store.exchanges(id, self.count).await?,

@@ -2,26 +2,26 @@
 
 use anstream::println;
 
-use super::{Next, Run};
+use super::{Next, RunCommand};
 use memoir_runtime::failure::Failure;
 
 use crate::{app::App, schedule};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Which reports to show; those you have not seen if left out
-    which: Option<Which>,
+    /// ReportSelection reports to show; those you have not seen if left out
+    which: Option<ReportSelection>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Which {
+enum ReportSelection {
     /// The latest reports, seen or not
     All,
 }
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
-        let all = self.which == Some(Which::All);
+        let all = self.which == Some(ReportSelection::All);
         println!(
             "{}",
             schedule::inbox(all, app.session.agent.store.as_ref(), app.session.runtime.zone()).await?

@@ -2,7 +2,7 @@
 
 use anstream::println;
 
-use super::{Next, Run};
+use super::{Next, RunCommand};
 use memoir_runtime::{Persistence, failure::Failure};
 
 use crate::{app::App, render::costs::amount};
@@ -10,7 +10,7 @@ use crate::{app::App, render::costs::amount};
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {}
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let store = &app.session.agent.store;
         println!("model         {} ({})", app.session.choice.name, app.session.choice.reason);

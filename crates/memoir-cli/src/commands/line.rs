@@ -6,7 +6,7 @@ use clap::{
 };
 use memoir_runtime::failure::{Failure, FailureKind};
 
-use crate::{completion_source::Source, paths::expand_home};
+use crate::{completion_source::ValueSource, paths::expand_home};
 
 /// Splits a line that begins with a slash into words, as a shell would. Text that is taken as it stands, such as a search
 /// or a rule, becomes one word.
@@ -76,7 +76,7 @@ fn first_word(text: &str) -> (&str, &str) {
 fn free_text(command: &Command, rest: &str) -> Option<Vec<String>> {
     let positionals: Vec<&Arg> = command.get_positionals().collect();
     let (last, before) = positionals.split_last()?;
-    if last.get::<Source>() != Some(&Source::FreeText)
+    if last.get::<ValueSource>() != Some(&ValueSource::FreeText)
         || rest.split_whitespace().any(|word| word.starts_with("--"))
     {
         return None;

@@ -4,7 +4,7 @@ use anstream::println;
 use memoir_agent::CurrentConversation;
 use memoir_core::Recalled;
 
-use super::{Next, Run};
+use super::{Next, RunCommand};
 use memoir_runtime::failure::Failure;
 
 use crate::{
@@ -31,7 +31,7 @@ enum Action {
     },
 }
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let command = match self.action {
             None => MemoryCommand::List { json: false },

@@ -2,7 +2,7 @@
 
 use anstream::println;
 
-use super::{Next, Run};
+use super::{Next, RunCommand};
 use memoir_runtime::failure::Failure;
 
 use crate::app::App;
@@ -10,7 +10,7 @@ use crate::app::App;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {}
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         match app.session.agent.store.group_messages().await? {
             0 => println!("Every message belongs to an exchange."),

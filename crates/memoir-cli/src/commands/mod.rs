@@ -57,7 +57,7 @@ pub(crate) enum Next {
 }
 
 /// The arguments of a slash command, and what it does with them.
-trait Run {
+trait RunCommand {
     /// Whether it reads or writes a memory that outlives the program.
     const NEEDS_MEMORY: bool = false;
 
@@ -77,7 +77,7 @@ macro_rules! slash_commands {
         impl SlashCommand {
             fn needs_memory(&self) -> bool {
                 match self {
-                    $(Self::$variant(_) => <$arguments as Run>::NEEDS_MEMORY,)+
+                    $(Self::$variant(_) => <$arguments as RunCommand>::NEEDS_MEMORY,)+
                 }
             }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anstream::println;
 
-use super::{Next, Run, model};
+use super::{Next, RunCommand, model};
 use memoir_runtime::{
     failure::Failure,
     operations::models::{self, SetModelRequest},
@@ -14,7 +14,7 @@ use memoir_runtime::{
 use crate::{
     app::App,
     args::{TaskArgument, model_name},
-    completion_source::Source,
+    completion_source::ValueSource,
     render,
     subcommands::print_notices,
 };
@@ -32,13 +32,13 @@ enum Action {
     /// Show one model
     Show {
         /// Model to show
-        #[arg(value_name = "MODEL", add = Source::Models)]
+        #[arg(value_name = "MODEL", add = ValueSource::Models)]
         model: String,
     },
     /// Set the model that is used from now on
     Set {
         /// Model to use, or `auto`
-        #[arg(value_name = "MODEL", add = Source::Models)]
+        #[arg(value_name = "MODEL", add = ValueSource::Models)]
         model: String,
         /// What it is used for
         #[arg(value_name = "TASK", value_enum, default_value_t = TaskArgument::Chat)]
@@ -46,7 +46,7 @@ enum Action {
     },
 }
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let text = match self.action.unwrap_or(Action::List) {
             Action::List => list(app).await?,

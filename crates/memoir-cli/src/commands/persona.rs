@@ -2,13 +2,13 @@
 
 use anstream::println;
 
-use super::{Next, Run};
+use super::{Next, RunCommand};
 use memoir_runtime::{
     failure::{Failure, FailureKind},
     personas, printable,
 };
 
-use crate::{app::App, completion_source::Source, text_editor::edit_file};
+use crate::{app::App, completion_source::ValueSource, text_editor::edit_file};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -23,7 +23,7 @@ enum Action {
     /// Show one persona
     Show {
         /// Persona to show
-        #[arg(value_name = "PERSONA", add = Source::Personas)]
+        #[arg(value_name = "PERSONA", add = ValueSource::Personas)]
         name: String,
     },
     /// Create a persona, with its text or in your editor
@@ -32,32 +32,32 @@ enum Action {
         #[arg(value_name = "NAME")]
         name: String,
         /// How the model should answer
-        #[arg(value_name = "TEXT", num_args = 0.., add = Source::FreeText)]
+        #[arg(value_name = "TEXT", num_args = 0.., add = ValueSource::FreeText)]
         text: Vec<String>,
     },
     /// Edit a persona in your editor
     Edit {
         /// Persona to edit
-        #[arg(value_name = "PERSONA", add = Source::Personas)]
+        #[arg(value_name = "PERSONA", add = ValueSource::Personas)]
         name: String,
     },
     /// Delete a persona
     Delete {
         /// Persona to delete
-        #[arg(value_name = "PERSONA", add = Source::Personas)]
+        #[arg(value_name = "PERSONA", add = ValueSource::Personas)]
         name: String,
     },
     /// Use a persona from now on
     Use {
         /// Persona to use
-        #[arg(value_name = "PERSONA", add = Source::Personas)]
+        #[arg(value_name = "PERSONA", add = ValueSource::Personas)]
         name: String,
     },
     /// Use no persona
     Off,
 }
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         match self.action.unwrap_or(Action::List) {
             Action::List => list(app).await?,

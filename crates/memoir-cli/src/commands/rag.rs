@@ -4,14 +4,14 @@ use anstream::{print, println};
 use memoir_core::setting::Setting;
 use memoir_recall::RecallSettings;
 
-use super::{Next, Run};
+use super::{Next, RunCommand};
 use memoir_runtime::{
     failure::Failure,
     operations::search::{RecallRequest, preview_recall},
     settings,
 };
 
-use crate::{app::App, completion_source::Source, render};
+use crate::{app::App, completion_source::ValueSource, render};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -32,7 +32,7 @@ enum Action {
     /// Change a setting for good
     Set {
         /// Setting to change
-        #[arg(value_name = "KEY", add = Source::RecallSettings)]
+        #[arg(value_name = "KEY", add = ValueSource::RecallSettings)]
         key: String,
         /// New value, or `default`
         #[arg(value_name = "VALUE", required = true, num_args = 1..)]
@@ -41,12 +41,12 @@ enum Action {
     /// Show what memory would add to a prompt
     Test {
         /// Prompt to try
-        #[arg(value_name = "QUERY", required = true, num_args = 1.., add = Source::FreeText)]
+        #[arg(value_name = "QUERY", required = true, num_args = 1.., add = ValueSource::FreeText)]
         query: Vec<String>,
     },
 }
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         match self.action.unwrap_or(Action::Status) {
             Action::Status => status(app).await?,

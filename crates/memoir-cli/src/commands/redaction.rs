@@ -2,7 +2,7 @@
 
 use anstream::println;
 
-use super::{Next, Run};
+use super::{Next, RunCommand};
 use memoir_runtime::failure::Failure;
 
 use crate::app::App;
@@ -13,7 +13,7 @@ const MOST_SHOWN: u32 = 30;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {}
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let found = app.session.agent.store.redactions(MOST_SHOWN).await?;
         if found.is_empty() {

@@ -4,19 +4,19 @@ use anstream::println;
 use memoir_agent::CurrentConversation;
 use memoir_core::ConversationId;
 
-use super::{Next, Run};
+use super::{Next, RunCommand};
 use memoir_runtime::{failure::Failure, operations::conversations, printable};
 
-use crate::{app::App, completion_source::Source, conversation_picker::pick_conversation};
+use crate::{app::App, completion_source::ValueSource, conversation_picker::pick_conversation};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Conversation to go on with; without it, choose by title
-    #[arg(value_name = "CONVERSATION", add = Source::Conversations)]
+    #[arg(value_name = "CONVERSATION", add = ValueSource::Conversations)]
     conversation: Option<i64>,
 }
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let (store, zone) = (app.session.agent.store.as_ref(), app.session.runtime.zone());
         let id = match self.conversation {

@@ -2,7 +2,7 @@
 
 use memoir_core::{Role, TurnInput};
 
-use super::{Next, Run};
+use super::{Next, RunCommand};
 use memoir_runtime::{
     Unanswered,
     failure::{Failure, FailureKind},
@@ -13,7 +13,7 @@ use crate::app::App;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {}
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         // What failed or was cancelled was not kept: there is nothing of it to replace.
         if let Some(Unanswered { input, replacing }) = app.session.unanswered.take() {

@@ -1,6 +1,6 @@
 //! `/schedule`: tasks at their time.
 
-use super::{Next, Run};
+use super::{Next, RunCommand};
 use memoir_runtime::failure::Failure;
 
 use crate::{app::App, args::ScheduleCommand, schedule};
@@ -11,7 +11,7 @@ pub(super) struct Arguments {
     command: Option<ScheduleCommand>,
 }
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     const NEEDS_MEMORY: bool = true;
 
     async fn run(self, app: &mut App) -> Result<Next, Failure> {

@@ -3,7 +3,7 @@
 use anstream::println;
 use memoir_core::WorkerKind;
 
-use super::{Next, Run};
+use super::{Next, RunCommand};
 use memoir_runtime::{failure::Failure, settings, worker_text};
 
 use crate::app::App;
@@ -51,7 +51,7 @@ impl Switch {
 const USAGE: &str =
     "Use /summarizer, /summarizer on|off, /summarizer exchange on|off or /summarizer conversation on|off.";
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let both = [WorkerKind::ExchangeSummarizer, WorkerKind::ConversationSummarizer];
         let (kinds, switch) = match self.action {

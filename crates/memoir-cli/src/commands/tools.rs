@@ -2,7 +2,7 @@
 
 use anstream::println;
 
-use super::{Next, Run};
+use super::{Next, RunCommand};
 use memoir_runtime::failure::Failure;
 
 use crate::app::App;
@@ -13,7 +13,7 @@ const SHOWN: usize = 70;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {}
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         for spec in app.session.state.tools.specs() {
             let first = spec.description.split(['.', '\n']).next().unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use anstream::println;
 
-use super::{Next, Run};
+use super::{Next, RunCommand};
 use memoir_runtime::failure::Failure;
 
 use crate::{app::App, trace::Verbosity};
@@ -14,7 +14,7 @@ pub(super) struct Arguments {
     level: Option<u8>,
 }
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         if let Some(level) = self.level {
             app.verbosity = Verbosity::new(level);

@@ -2,7 +2,7 @@
 
 use anstream::{print, println};
 
-use super::{Next, Run};
+use super::{Next, RunCommand};
 use memoir_runtime::failure::Failure;
 
 use crate::{answer_view::folded, app::App, render};
@@ -10,7 +10,7 @@ use crate::{answer_view::folded, app::App, render};
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {}
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         if app.session.last_recalled.is_empty() {
             println!("Memory put nothing into the last prompt, or it was forgotten since.");

@@ -3,13 +3,13 @@
 use anstream::println;
 use memoir_core::WorkerKind;
 
-use super::{Next, Run};
+use super::{Next, RunCommand};
 use memoir_runtime::{
     failure::{Failure, FailureKind},
     printable, worker_text,
 };
 
-use crate::{app::App, completion_source::Source};
+use crate::{app::App, completion_source::ValueSource};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -24,13 +24,13 @@ enum Action {
     /// Start a worker
     Start {
         /// Worker to start
-        #[arg(value_name = "WORKER", add = Source::Workers)]
+        #[arg(value_name = "WORKER", add = ValueSource::Workers)]
         worker: String,
     },
     /// Stop a worker
     Stop {
         /// Worker to stop
-        #[arg(value_name = "WORKER", add = Source::Workers)]
+        #[arg(value_name = "WORKER", add = ValueSource::Workers)]
         worker: String,
     },
     /// Pause all workers
@@ -60,7 +60,7 @@ enum Action {
 /// So many failures are shown.
 const MOST_SHOWN: u32 = 20;
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         match self.action.unwrap_or(Action::Status) {
             Action::Status => status(app).await?,

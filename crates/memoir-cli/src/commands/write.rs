@@ -2,7 +2,7 @@
 
 use memoir_core::ConversationId;
 
-use super::{Next, Run};
+use super::{Next, RunCommand};
 use memoir_runtime::{
     failure::{Failure, FailureKind},
     operations::posts::PostRequest,
@@ -10,14 +10,14 @@ use memoir_runtime::{
 
 use crate::{
     app::App,
-    completion_source::Source,
+    completion_source::ValueSource,
     posts::{self, Writing},
 };
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Conversation to write from; this one if neither it nor a time is given
-    #[arg(value_name = "CONVERSATION", add = Source::Conversations)]
+    #[arg(value_name = "CONVERSATION", add = ValueSource::Conversations)]
     conversation: Option<i64>,
     /// Only what was said from this day on: 2026-05-01, yesterday, "last week", "in May"
     #[arg(long, value_name = "DATE")]
@@ -30,7 +30,7 @@ pub(super) struct Arguments {
     dry_run: bool,
 }
 
-impl Run for Arguments {
+impl RunCommand for Arguments {
     const NEEDS_MEMORY: bool = true;
 
     async fn run(self, app: &mut App) -> Result<Next, Failure> {

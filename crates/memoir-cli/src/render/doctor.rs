@@ -1,7 +1,7 @@
 //! The results of the doctor's checks as text.
 
 use memoir_runtime::{
-    operations::doctor::{DoctorReport, FindingState},
+    operations::doctor::{CheckState, DoctorReport},
     printable,
 };
 
@@ -10,9 +10,9 @@ pub(crate) fn report(report: &DoctorReport) -> String {
     let mut lines = Vec::new();
     for finding in &report.findings {
         let mark = match finding.state {
-            FindingState::Good => "ok  ",
-            FindingState::Note => "note",
-            FindingState::Bad => "BAD ",
+            CheckState::Good => "ok  ",
+            CheckState::Note => "note",
+            CheckState::Bad => "BAD ",
         };
         lines.push(format!("{mark}  {:<12} {}", finding.what, printable(&finding.said)));
         if let Some(advice) = &finding.advice {

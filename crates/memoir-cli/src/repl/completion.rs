@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::{Arg, Command};
 
-use crate::{commands, completion_source::Source, paths::expand_home};
+use crate::{commands, completion_source::ValueSource, paths::expand_home};
 
 /// Something that can be put in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,29 +137,31 @@ fn of_argument(argument: &Arg, word: &str, sources: &dyn Lookup) -> Vec<Proposal
         names.into_iter().filter(|name| name.starts_with(word)).map(Proposal::plain).collect()
     };
     let owned = |names: Vec<&'static str>| names.into_iter().map(str::to_owned).collect();
-    match argument.get::<Source>() {
+    match argument.get::<ValueSource>() {
         None => {
             let values = argument.get_possible_values();
             beginning(values.iter().map(|value| value.get_name().to_owned()).collect())
         }
-        Some(Source::FreeText) => Vec::new(),
-        Some(Source::Models) => beginning(sources.models()),
-        Some(Source::Personas) => beginning(sources.personas()),
-        Some(Source::Documents) => beginning(sources.documents()),
-        Some(Source::Tasks) => beginning(sources.tasks()),
-        Some(Source::Commands) => beginning(
+        Some(ValueSource::FreeText) => Vec::new(),
+        Some(ValueSource::Models) => beginning(sources.models()),
+        Some(ValueSource::Personas) => beginning(sources.personas()),
+        Some(ValueSource::Documents) => beginning(sources.documents()),
+        Some(ValueSource::Tasks) => beginning(sources.tasks()),
+        Some(ValueSource::Commands) => beginning(
             commands::all().get_subcommands().map(|command| command.get_name().to_owned()).collect(),
         ),
-        Some(Source::CoreBlocks) => {
+        Some(ValueSource::CoreBlocks) => {
             beginning(memoir_core::CoreBlock::ALL.map(|block| block.to_string()).to_vec())
         }
-        Some(Source::Workers) => {
+        Some(ValueSource::Workers) => {
             beginning(memoir_core::WorkerKind::ALL.map(|kind| kind.as_str().to_owned()).to_vec())
         }
-        Some(Source::RecallSettings) => beginning(owned(sources.recall_settings())),
-        Some(Source::ContextSettings) => beginning(owned(sources.context_settings())),
-        Some(Source::Files) => files(word, sources.directory()).into_iter().map(Proposal::plain).collect(),
-        Some(Source::Conversations) => {
+        Some(ValueSource::RecallSettings) => beginning(owned(sources.recall_settings())),
+        Some(ValueSource::ContextSettings) => beginning(owned(sources.context_settings())),
+        Some(ValueSource::Files) => {
+            files(word, sources.directory()).into_iter().map(Proposal::plain).collect()
+        }
+        Some(ValueSource::Conversations) => {
             let found = sources.conversations(word).into_iter();
             found.map(|(value, title)| Proposal { value, about: Some(title) }).collect()
         }

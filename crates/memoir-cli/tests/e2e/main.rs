@@ -43,6 +43,7 @@ mod forgetting;
 mod formats;
 mod helpers;
 mod keys;
+mod logging;
 mod long_talk;
 mod memory;
 mod owning;

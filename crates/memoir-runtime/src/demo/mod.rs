@@ -15,7 +15,7 @@ use crate::{
     stores,
 };
 
-pub use prepared::Prepared;
+pub use prepared::PreparedEmbedder;
 
 /// Three months of talk, made up for this.
 const HISTORY: &str = include_str!("../../demo/history.jsonl");
@@ -49,8 +49,8 @@ pub async fn fill(recall: &Recall) -> Result<(), Failure> {
 /// The vectors of the sample, made anew.
 pub async fn vectors() -> Result<Vec<u8>, Failure> {
     let store = stores::factory().open_in_memory().await?;
-    let reading = Arc::new(Prepared::nothing());
-    let embedder: Arc<dyn Embedder> = Arc::<Prepared>::clone(&reading);
+    let reading = Arc::new(PreparedEmbedder::nothing());
+    let embedder: Arc<dyn Embedder> = Arc::<PreparedEmbedder>::clone(&reading);
     let recall = Recall::new(store, embedder, Arc::new(SystemClock), TimeZone::system());
     fill(&recall).await?;
     Ok(reading.bytes())
@@ -75,8 +75,8 @@ mod tests {
     #[tokio::test]
     async fn everything_in_the_sample_was_read_beforehand() {
         let store = stores::factory().open_in_memory().await.unwrap();
-        let prepared = Arc::new(Prepared::sample());
-        let embedder: Arc<dyn Embedder> = Arc::<Prepared>::clone(&prepared);
+        let prepared = Arc::new(PreparedEmbedder::sample());
+        let embedder: Arc<dyn Embedder> = Arc::<PreparedEmbedder>::clone(&prepared);
         let recall = Recall::new(store, embedder, Arc::new(SystemClock), TimeZone::UTC);
         fill(&recall).await.unwrap();
         assert!(prepared.bytes().is_empty(), "run cargo xtask demo");

@@ -19,13 +19,13 @@ const VECTORS: &[u8] = include_bytes!("../../demo/vectors.bin");
 const SUM: usize = 8;
 
 /// The compiled-in model, which has read some texts already.
-pub struct Prepared {
+pub struct PreparedEmbedder {
     known: HashMap<[u8; SUM], Vec<f32>>,
     /// What had to be read now.
     read: Mutex<Vec<(String, Vec<f32>)>>,
 }
 
-impl Prepared {
+impl PreparedEmbedder {
     /// With the sample read.
     pub fn sample() -> Self {
         let size = SUM + 2 * memoir_embed::DIMENSIONS;
@@ -61,7 +61,7 @@ fn sum(text: &str) -> [u8; SUM] {
 }
 
 #[async_trait]
-impl Embedder for Prepared {
+impl Embedder for PreparedEmbedder {
     fn name(&self) -> &str {
         LocalEmbedder.name()
     }

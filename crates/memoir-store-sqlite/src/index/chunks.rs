@@ -11,7 +11,7 @@ use sqlx::{Connection as _, Row as _, SqliteConnection, SqlitePool, sqlite::Sqli
 use super::{
     Which, columns, first_covered,
     graph::{Coded, Graphs},
-    segments::{self, Kind, Progress, Segment, Target},
+    segments::{self, Kind, Progress, Segment, SegmentTarget},
     vectors::numbers,
 };
 use crate::error::SqlResultExt as _;
@@ -186,7 +186,7 @@ impl Vectors {
     }
 }
 
-impl Target for Vectors {
+impl SegmentTarget for Vectors {
     fn rows(&self) -> usize {
         self.ids.len()
     }

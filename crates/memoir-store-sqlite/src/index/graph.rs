@@ -55,7 +55,7 @@ struct Made {
 }
 
 /// What a graph is built from, apart from the vectors themselves.
-pub(crate) struct Plan {
+pub(crate) struct BuildPlan {
     table: &'static str,
     key: String,
     model: String,
@@ -85,7 +85,7 @@ impl Graphs {
     }
 
     /// What to build, when a graph is wanted, there is none that will do, and no one is building it.
-    pub(crate) fn plan(&self, vectors: &Coded<'_>, accuracy: Accuracy, deletions: i64) -> Option<Plan> {
+    pub(crate) fn plan(&self, vectors: &Coded<'_>, accuracy: Accuracy, deletions: i64) -> Option<BuildPlan> {
         if !is_wanted(vectors, accuracy) || vectors.ids.is_empty() {
             return None;
         }
@@ -94,7 +94,7 @@ impl Graphs {
         if fresh || self.building.swap(true, Ordering::SeqCst) {
             return None;
         }
-        Some(Plan {
+        Some(BuildPlan {
             table: vectors.table,
             key: vectors.key(),
             model: vectors.model.to_owned(),
@@ -105,7 +105,7 @@ impl Graphs {
     }
 
     /// Takes the graph from `file`, or builds it and keeps it there.
-    pub(crate) async fn make(&self, plan: Plan, readers: &SqlitePool, file: &Path) {
+    pub(crate) async fn make(&self, plan: BuildPlan, readers: &SqlitePool, file: &Path) {
         let (key, deletions) = (plan.key.clone(), plan.deletions);
         match self.load_or_build(plan, readers, file).await {
             Ok(Some(graph)) => *lock(&self.current) = Some(Made { key, deletions, graph: Arc::new(graph) }),
@@ -118,8 +118,13 @@ impl Graphs {
         self.building.store(false, Ordering::SeqCst);
     }
 
-    async fn load_or_build(&self, plan: Plan, readers: &SqlitePool, file: &Path) -> Result<Option<Graph>> {
-        let Plan { table, key, model, codes, ids, .. } = plan;
+    async fn load_or_build(
+        &self,
+        plan: BuildPlan,
+        readers: &SqlitePool,
+        file: &Path,
+    ) -> Result<Option<Graph>> {
+        let BuildPlan { table, key, model, codes, ids, .. } = plan;
         let fingerprint = |rows: usize| fingerprint(&key, ids.get(..rows)?);
         let kept = fs::read(file).ok().and_then(|bytes| Graph::from_bytes(&bytes, &codes, fingerprint).ok());
         if let Some(graph) = kept.filter(|graph| ids.len().saturating_sub(graph.len()) * STALE <= ids.len()) {

@@ -25,8 +25,8 @@ use sqlx::{Connection as _, SqliteConnection, SqlitePool, sqlite::SqliteRow};
 use super::error::SqlResultExt as _;
 use filter::{OfVectors, Predicate};
 use messages::Messages;
-use segments::{Kind, Progress, Target};
-use summaries::Summaries;
+use segments::{Kind, Progress, SegmentTarget};
+use summaries::SummaryIndex;
 use vectors::Vectors;
 
 pub(super) use chunks::Chunks;
@@ -68,7 +68,7 @@ pub(super) struct Index {
     messages_read: Progress,
     vectors: Option<Vectors>,
     vectors_read: Progress,
-    summaries: Option<Summaries>,
+    summaries: Option<SummaryIndex>,
     summaries_read: Progress,
     /// How many had been deleted when they were read.
     summaries_as_of: i64,
@@ -164,7 +164,7 @@ impl Index {
             self.summaries = None;
         }
         if self.summaries.is_none() {
-            self.summaries = Some(Summaries::new(model, dimensions));
+            self.summaries = Some(SummaryIndex::new(model, dimensions));
             self.summaries_read = Progress::default();
         }
         if let Some(vectors) = &mut self.vectors {
@@ -364,7 +364,7 @@ fn first_covered(ids: &[i64], row: usize) -> i64 {
     row.checked_sub(1).map_or(1, |before| ids[before] + 1)
 }
 
-impl Target for Messages {
+impl SegmentTarget for Messages {
     fn rows(&self) -> usize {
         self.len()
     }
@@ -396,7 +396,7 @@ struct WithMessages<'a> {
     messages: &'a Messages,
 }
 
-impl Target for WithMessages<'_> {
+impl SegmentTarget for WithMessages<'_> {
     fn rows(&self) -> usize {
         self.vectors.ids.len()
     }
@@ -424,11 +424,11 @@ impl Target for WithMessages<'_> {
 
 /// Vectors of summaries, to be read beside the messages of their conversations.
 struct SummariesOf<'a> {
-    summaries: &'a mut Summaries,
+    summaries: &'a mut SummaryIndex,
     messages: &'a Messages,
 }
 
-impl Target for SummariesOf<'_> {
+impl SegmentTarget for SummariesOf<'_> {
     fn rows(&self) -> usize {
         self.summaries.ids.len()
     }

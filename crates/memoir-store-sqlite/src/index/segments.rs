@@ -25,7 +25,7 @@ pub(super) struct Kind<'a> {
 }
 
 /// What rows are read into.
-pub(super) trait Target {
+pub(super) trait SegmentTarget {
     /// How many rows there are.
     fn rows(&self) -> usize;
     /// Adds a row that was read from its table; gives its id.
@@ -57,7 +57,7 @@ pub(super) async fn read(
     connection: &mut SqliteConnection,
     kind: Kind<'_>,
     progress: &mut Progress,
-    target: &mut impl Target,
+    target: &mut impl SegmentTarget,
 ) -> Result<()> {
     // Only at first. Later there are few new rows, and whether someone has packed them does not matter.
     let mut seen = progress.last_id;
@@ -88,7 +88,7 @@ async fn take(
     connection: &mut SqliteConnection,
     progress: &mut Progress,
     row: &SqliteRow,
-    target: &mut impl Target,
+    target: &mut impl SegmentTarget,
 ) -> Result<()> {
     let place = |name| row.try_get::<i64, _>(name).or_store_error();
     let (id, first, last) = (place("id")?, place("first_id")?, place("last_id")?);
@@ -128,7 +128,7 @@ async fn between(
     connection: &mut SqliteConnection,
     progress: &mut Progress,
     end: i64,
-    target: &mut impl Target,
+    target: &mut impl SegmentTarget,
 ) -> Result<()> {
     let statement = AssertSqlSafe(target.unpacked());
     let mut rows = sqlx::query(statement)

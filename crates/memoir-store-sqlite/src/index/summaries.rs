@@ -21,7 +21,7 @@ pub(super) const UNPACKED: &str = "SELECT id, subject_kind, subject_id, conversa
 
 /// All vectors of one model.
 #[derive(Debug)]
-pub(super) struct Summaries {
+pub(super) struct SummaryIndex {
     pub(super) model: String,
     pub(super) codes: Codes,
     pub(super) ids: Vec<i64>,
@@ -32,7 +32,7 @@ pub(super) struct Summaries {
     moments: Vec<i64>,
 }
 
-impl Summaries {
+impl SummaryIndex {
     pub(super) fn new(model: &str, dimensions: usize) -> Self {
         Self {
             model: model.to_owned(),

@@ -16,17 +16,17 @@ pub(super) struct UnlistedSetting {
 }
 
 /// A row of the tables below.
-struct Row {
+struct SettingRow {
     key: &'static str,
     takes: &'static str,
     summary: &'static str,
 }
 
-const fn row(key: &'static str, takes: &'static str, summary: &'static str) -> Row {
-    Row { key, takes, summary }
+const fn row(key: &'static str, takes: &'static str, summary: &'static str) -> SettingRow {
+    SettingRow { key, takes, summary }
 }
 
-const UNLISTED: [Row; 12] = [
+const UNLISTED: [SettingRow; 12] = [
     row("chat.model", "a model", "Who answers."),
     row("chat.reasoning", "low, medium or high", "How much the model thinks first."),
     row("summarizer.model", "a model", "Who summarises in the background."),
@@ -42,14 +42,15 @@ const UNLISTED: [Row; 12] = [
 ];
 
 /// The settings of each provider, below `providers.NAME`.
-const OF_PROVIDERS: [Row; 2] = [
+const OF_PROVIDERS: [SettingRow; 2] = [
     row("base_url", "an address", "Where the provider is."),
     row("key_variable", "the name of a variable", "Which variable holds the key for that address."),
 ];
 
 /// Returns every setting that belongs to no area.
 pub(super) fn unlisted() -> impl Iterator<Item = UnlistedSetting> {
-    let setting = |key: String, row: &Row| UnlistedSetting { key, takes: row.takes, summary: row.summary };
+    let setting =
+        |key: String, row: &SettingRow| UnlistedSetting { key, takes: row.takes, summary: row.summary };
     let providers = Provider::ALL.into_iter().filter(|provider| *provider != Provider::Memoir);
     let of_providers = providers.flat_map(move |provider| {
         OF_PROVIDERS.iter().map(move |row| setting(format!("providers.{provider}.{}", row.key), row))

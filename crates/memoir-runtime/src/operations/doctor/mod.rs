@@ -19,7 +19,7 @@ use crate::{
 /// How well something works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum FindingState {
+pub enum CheckState {
     /// It works.
     Good,
     /// It works, and could be better.
@@ -30,11 +30,11 @@ pub enum FindingState {
 
 /// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct CheckResult {
     /// What was checked, as one word.
     pub what: &'static str,
     /// How well it works.
-    pub state: FindingState,
+    pub state: CheckState,
     /// What was found.
     pub said: String,
     /// What to do about it.
@@ -49,32 +49,32 @@ pub struct Finding {
 #[serde(transparent)]
 pub struct DoctorReport {
     /// The results, in the order of the checks.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CheckResult>,
 }
 
 impl DoctorReport {
     /// Returns whether everything works.
     pub fn is_healthy(&self) -> bool {
-        self.findings.iter().all(|finding| finding.state != FindingState::Bad)
+        self.findings.iter().all(|finding| finding.state != CheckState::Bad)
     }
 
     /// Adds something that works.
     pub fn add_good(&mut self, what: &'static str, said: impl Into<String>) {
-        self.add(what, FindingState::Good, said.into(), None);
+        self.add(what, CheckState::Good, said.into(), None);
     }
 
     /// Adds something that could be better.
     pub fn add_note(&mut self, what: &'static str, said: impl Into<String>, advice: impl Into<String>) {
-        self.add(what, FindingState::Note, said.into(), Some(advice.into()));
+        self.add(what, CheckState::Note, said.into(), Some(advice.into()));
     }
 
     /// Adds something that does not work.
     pub fn add_bad(&mut self, what: &'static str, said: impl Into<String>, advice: impl Into<String>) {
-        self.add(what, FindingState::Bad, said.into(), Some(advice.into()));
+        self.add(what, CheckState::Bad, said.into(), Some(advice.into()));
     }
 
-    fn add(&mut self, what: &'static str, state: FindingState, said: String, advice: Option<String>) {
-        self.findings.push(Finding { what, state, said, advice, counts: None });
+    fn add(&mut self, what: &'static str, state: CheckState, said: String, advice: Option<String>) {
+        self.findings.push(CheckResult { what, state, said, advice, counts: None });
     }
 
     fn add_failure(&mut self, what: &'static str, failure: &Failure) {
@@ -143,8 +143,8 @@ async fn check_memory(home: &Home, report: &mut DoctorReport) -> Option<Arc<dyn 
         Ok(faults) if faults.is_empty() => {
             let size = std::fs::metadata(&path).map_or(0, |file| file.len());
             let said = format!("sound, schema {}, {}", store.schema_version(), files::show_bytes(size));
-            let (state, counts) = (FindingState::Good, count_records(store.as_ref()).await);
-            report.findings.push(Finding { what: "memory", state, said, advice: None, counts });
+            let (state, counts) = (CheckState::Good, count_records(store.as_ref()).await);
+            report.findings.push(CheckResult { what: "memory", state, said, advice: None, counts });
         }
         Ok(faults) => {
             let advice = if faults.iter().all(|fault| fault.contains("belong to nothing")) {
@@ -254,7 +254,7 @@ mod tests {
         let report = examine(&home, Path::new("/nowhere"), &environment).await;
         let find = |what: &str| report.findings.iter().find(|finding| finding.what == what).unwrap();
         assert!(!report.is_healthy());
-        assert_eq!(find("config").state, FindingState::Bad);
+        assert_eq!(find("config").state, CheckState::Bad);
         assert!(find("config").said.contains("rag.token_budget takes"), "{}", find("config").said);
         assert_eq!(find("keys").said, "set: OPENAI_API_KEY");
         assert_eq!(find("memory").said, "nothing is remembered yet");

@@ -1,4 +1,4 @@
-//! Finding the histories of other agents on this machine.
+//! CheckResult the histories of other agents on this machine.
 
 use std::path::PathBuf;
 

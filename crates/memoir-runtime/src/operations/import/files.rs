@@ -1,4 +1,4 @@
-//! Finding and reading the files of an import.
+//! CheckResult and reading the files of an import.
 
 use std::{
     fs, io,

@@ -124,7 +124,7 @@ pub async fn remove(name: &str, engine: &TaskEngine) -> Result<RemovedTask, Fail
 
 /// The runs of a task to show.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TaskHistory {
+pub struct TaskRuns {
     /// Name of the task.
     pub name: String,
     /// Maximum number of runs.
@@ -144,7 +144,7 @@ pub struct RunList {
 /// # Errors
 ///
 /// Fails if there is no such task.
-pub async fn history(request: &TaskHistory, store: &dyn Schedules) -> Result<RunList, Failure> {
+pub async fn history(request: &TaskRuns, store: &dyn Schedules) -> Result<RunList, Failure> {
     let task = find(&request.name, store).await?;
     Ok(RunList { runs: store.runs(Some(task.id), request.limit).await? })
 }

@@ -11,12 +11,6 @@ use std::{
 
 use memoir_core::lock;
 use memoir_redact::without_secrets;
-use memoir_runtime::{
-    Persistence,
-    environment::Environment,
-    failure::{Failure, FailureKind},
-    files::private_folder,
-};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::{
     Layer as _,
@@ -24,6 +18,13 @@ use tracing_subscriber::{
     fmt::{self, MakeWriter},
     layer::SubscriberExt as _,
     util::SubscriberInitExt as _,
+};
+
+use crate::{
+    environment::Environment,
+    failure::{Failure, FailureKind},
+    files::private_folder,
+    runtime::Persistence,
 };
 
 /// Size at which the log starts a new file, in bytes.
@@ -37,7 +38,7 @@ const KEPT_FILES: u32 = 3;
 /// # Errors
 ///
 /// Fails if `MEMOIR_LOG` is not a level.
-pub(crate) fn start(
+pub fn start(
     path: PathBuf,
     environment: &Environment,
     verbose: u8,

@@ -1,0 +1,51 @@
+//! The log file: what it holds at which level, and where it is.
+
+use std::fs;
+
+use memoir_testkit::{Reply, ScriptedProvider};
+
+use crate::helpers::home;
+
+const PROMPT: &str = "The combination of the bicycle lock is on the fridge.";
+
+#[test]
+fn a_retry_is_logged_without_the_prompt_and_only_from_its_level_on() {
+    let home = home();
+    let log = home.memoir_home().join("memoir.log");
+    home.write_config("[calls]\nretry_first_wait_ms = 1\n");
+    let ask = |level: &str| {
+        let provider = ScriptedProvider::start([Reply::status(503, "busy"), Reply::text("Noted.")]);
+        home.memoir(["-p", PROMPT]).provider(&provider).env("MEMOIR_LOG", level).succeed();
+        fs::read_to_string(&log).unwrap_or_default()
+    };
+    assert_eq!(ask("off"), "");
+    let warnings = ask("warn");
+    assert!(
+        warnings.contains("WARN memoir_providers") && !warnings.contains("a session started"),
+        "{warnings}"
+    );
+    let all = ask("debug");
+    assert!(all.contains("INFO memoir_runtime::session: a session started"), "{all}");
+    assert!(!all.contains("bicycle"), "what was said is written at level trace alone: {all}");
+    let findings = home.memoir(["doctor", "--json"]).env("MEMOIR_LOG", "off").succeed();
+    assert!(findings.contains(log.to_str().unwrap()), "{findings}");
+}
+
+#[test]
+fn nothing_that_is_said_incognito_is_logged() {
+    let home = home();
+    let provider = ScriptedProvider::start([Reply::text("Noted.")]);
+    let run = home.memoir(["--incognito", "-vvvv", "-p", PROMPT]).provider(&provider);
+    run.env("MEMOIR_LOG", "trace").succeed();
+    let log = fs::read_to_string(home.memoir_home().join("memoir.log")).unwrap();
+    assert!(log.contains("a session started") && !log.contains("bicycle"), "{log}");
+}
+
+#[test]
+fn an_unknown_level_is_refused() {
+    let said = home().memoir(["-p", PROMPT]).env("MEMOIR_LOG", "loud").fail(2);
+    assert!(
+        said.contains("MEMOIR_LOG has no level \"loud\". Use off, error, warn, info, debug or trace."),
+        "{said}"
+    );
+}

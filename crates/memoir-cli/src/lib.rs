@@ -6,7 +6,6 @@
 mod answer_view;
 mod app;
 mod args;
-mod attachments;
 mod background_printer;
 mod backup;
 mod commands;

@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
+use memoir_runtime::files;
+
 /// A path with the home folder in the place of `~`.
 pub(crate) fn expand_home(typed: &str) -> PathBuf {
-    match (typed.strip_prefix("~/"), etcetera::home_dir()) {
-        (Some(rest), Ok(home)) => home.join(rest),
-        _ => PathBuf::from(typed),
-    }
+    files::expand_home(typed, etcetera::home_dir().ok().as_deref())
 }

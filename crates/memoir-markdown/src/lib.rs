@@ -23,6 +23,7 @@ mod clean;
 mod code;
 mod cursor;
 mod diff;
+mod fence;
 mod fold;
 mod highlight;
 mod inline;
@@ -35,6 +36,7 @@ mod wrap;
 
 use blocks::Blocks;
 pub use diff::diff;
+pub use fence::last_code_block;
 pub use fold::fold;
 
 /// What the terminal can display.

@@ -15,7 +15,7 @@ use memoir_workers::{
     run_until_idle,
 };
 
-use crate::{runtime::Persistence, worker_text};
+use crate::{persistence::Persistence, worker_text};
 
 /// How long other processes leave a conversation alone after its last turn if its own process dies unnoticed.
 const HELD_MS: i64 = 12 * 60 * 60 * 1000;

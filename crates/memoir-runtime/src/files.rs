@@ -97,3 +97,11 @@ pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)?.write_all(text.as_bytes())
 }
+
+/// Returns a path as it is typed, with the user's home directory in place of `~`.
+pub fn expand_home(typed: &str, user_home: Option<&Path>) -> PathBuf {
+    match (typed.strip_prefix("~/"), user_home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(typed),
+    }
+}

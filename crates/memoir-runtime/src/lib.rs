@@ -22,6 +22,7 @@
 //! Nothing here prints, exits or reads the environment. What the user should know is returned: as a report, as a notice, or
 //! as a [`Failure`](failure::Failure) that says what to do next.
 
+pub mod attachments;
 mod background;
 pub mod config;
 pub mod dates;
@@ -36,6 +37,7 @@ mod memory;
 pub mod models;
 pub mod operations;
 pub mod permissions;
+mod persistence;
 pub mod personas;
 mod printable;
 mod runtime;
@@ -50,6 +52,7 @@ pub mod worker_text;
 
 pub use background::Background;
 pub use memory::connect_recall;
+pub use persistence::Persistence;
 pub use printable::printable;
-pub use runtime::{Persistence, Runtime, RuntimeOptions};
+pub use runtime::{Runtime, RuntimeOptions};
 pub use session::{Resume, Session, SessionOptions, Unanswered};

@@ -24,7 +24,7 @@ use crate::{
     environment::Environment,
     failure::{Failure, FailureKind},
     files::private_folder,
-    runtime::Persistence,
+    persistence::Persistence,
 };
 
 /// Size at which the log starts a new file, in bytes.

@@ -18,23 +18,11 @@ use crate::{
     home::Home,
     memory::connect_recall,
     models::Models,
-    permissions, scope,
-    session::{Session, SessionOptions},
-    settings, stores,
+    permissions,
+    persistence::Persistence,
+    scope, settings, stores,
     tasks::TaskEngine,
 };
-
-/// How long what is said lives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Persistence {
-    /// In the user's memory.
-    #[default]
-    Permanent,
-    /// Nowhere: nothing is stored, and nothing from before is read.
-    Incognito,
-    /// In a disposable memory that holds a made-up history.
-    Demo,
-}
 
 /// What a runtime needs to know from the front end that starts it.
 #[derive(Clone)]
@@ -111,15 +99,6 @@ impl Runtime {
                 Err(failure)
             }
         }
-    }
-
-    /// Starts a session in this runtime's project.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the model, the conversation or a directory that the options name does not exist.
-    pub async fn session(&self, options: SessionOptions) -> Result<Session, Failure> {
-        Session::start(self.clone(), options).await
     }
 
     /// Closes the memory. Sessions of this runtime must have ended.

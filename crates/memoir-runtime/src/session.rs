@@ -17,8 +17,10 @@ use crate::{
     demo,
     failure::{Failure, FailureKind},
     models::ModelChoice,
-    permissions, personas,
-    runtime::{Persistence, Runtime},
+    permissions,
+    persistence::Persistence,
+    personas,
+    runtime::Runtime,
     servers::Servers,
     tools,
 };
@@ -94,8 +96,19 @@ pub struct Session {
     servers: Servers,
 }
 
+impl Runtime {
+    /// Starts a session in this runtime's project.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the model, the conversation or a directory that the options name does not exist.
+    pub async fn session(&self, options: SessionOptions) -> Result<Session, Failure> {
+        Session::start(self.clone(), options).await
+    }
+}
+
 impl Session {
-    pub(crate) async fn start(runtime: Runtime, options: SessionOptions) -> Result<Self, Failure> {
+    async fn start(runtime: Runtime, options: SessionOptions) -> Result<Self, Failure> {
         let mut notices = Vec::new();
         let (models, store) = (Arc::clone(runtime.models()), Arc::clone(runtime.store()));
         let mut choice = models.choose(options.model.as_deref(), store.as_ref()).await?;

@@ -6,6 +6,7 @@ use anstream::println;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use super::{Next, RunCommand};
+use memoir_markdown::last_code_block;
 use memoir_runtime::failure::{Failure, FailureKind};
 
 use crate::app::App;
@@ -37,7 +38,7 @@ impl RunCommand for Arguments {
         };
         let text = match self.part {
             None => answer,
-            Some(CopiedPart::Code) => last_code(&answer).ok_or_else(|| {
+            Some(CopiedPart::Code) => last_code_block(&answer).ok_or_else(|| {
                 Failure::new(FailureKind::Usage, "there is no code in the last answer")
                     .hint("/copy takes all of it.")
             })?,
@@ -48,47 +49,5 @@ impl RunCommand for Arguments {
         let count = text.chars().count();
         println!("{count} characters were handed to your terminal's clipboard.");
         Ok(Next::Prompt)
-    }
-}
-
-/// What stands in the last fence.
-fn last_code(answer: &str) -> Option<String> {
-    let (mut last, mut open): (Option<String>, Option<(String, String)>) = (None, None);
-    for line in answer.lines() {
-        let trimmed = line.trim_start();
-        let fence: String = trimmed.chars().take_while(|letter| *letter == '`' || *letter == '~').collect();
-        match &mut open {
-            Some((opened, text)) => {
-                if fence.len() >= opened.len()
-                    && trimmed.trim_end() == fence
-                    && fence.starts_with(&opened[..1])
-                {
-                    last = Some(std::mem::take(text));
-                    open = None;
-                } else {
-                    text.push_str(line);
-                    text.push('\n');
-                }
-            }
-            None if fence.len() >= 3 => open = Some((fence, String::new())),
-            None => {}
-        }
-    }
-    open.map(|(_, text)| text).or(last)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::last_code;
-
-    #[test]
-    fn the_last_fence_is_taken_whole() {
-        assert_eq!(
-            last_code("a\n```rust\nfn a() {}\n```\nb\n~~~\nlast\n```\n~~~\n"),
-            Some("last\n```\n".into())
-        );
-        assert_eq!(last_code("````\n```\nx\n```\n````"), Some("```\nx\n```\n".into()));
-        assert_eq!(last_code("```\ncut off"), Some("cut off\n".into()));
-        assert_eq!(last_code("no code"), None);
     }
 }

@@ -16,11 +16,15 @@ use anstream::{eprintln, println};
 use memoir_core::{ExchangeStatus, TurnInput};
 use tokio_util::sync::CancellationToken;
 
-use memoir_runtime::{failure::Failure, operations::daemon, printable};
+use memoir_runtime::{
+    attachments::{AttachmentContext, attach, find_attachments},
+    failure::Failure,
+    operations::daemon,
+    printable,
+};
 
 use crate::{
     app::App,
-    attachments,
     commands::{self, Next},
     interrupts::Interrupts,
     output::metrics_line,
@@ -167,9 +171,13 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
 /// The prompt with the files that it names. What goes along is said; what lies outside the project is asked about.
 async fn with_files(app: &App, line: &str) -> TurnInput {
     let directory = std::env::current_dir().unwrap_or_default();
-    let project = app.session.agent.workspace.project();
+    let context = AttachmentContext {
+        directory: &directory,
+        project: app.session.agent.workspace.project(),
+        user_home: app.session.runtime.models().environment.user_home(),
+    };
     let mut going = Vec::new();
-    for file in attachments::named(line, &directory, project) {
+    for file in find_attachments(line, context) {
         let name = printable(&file.name).into_owned();
         match &file.text {
             Err(why) => eprintln!("@{name} does not go along: {why}."),
@@ -189,7 +197,7 @@ async fn with_files(app: &App, line: &str) -> TurnInput {
             }
         }
     }
-    attachments::attached(line, &going)
+    attach(line, &going)
 }
 
 /// Lets the workers continue after a command that may have paused them.

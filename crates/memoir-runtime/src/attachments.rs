@@ -1,0 +1,122 @@
+//! Files that a prompt names with `@`.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use memoir_core::{InputPart, TurnInput};
+
+use crate::files::expand_home;
+
+/// Maximum size of an attached file in bytes. A longer one is left to the tools, which read it in parts.
+const LARGEST: u64 = 200_000;
+
+/// A file that a prompt names.
+#[derive(Debug)]
+pub struct Attachment {
+    /// The path as it was typed.
+    pub name: String,
+    /// The text of the file, or why it cannot be attached.
+    pub text: Result<String, AttachmentError>,
+    /// Whether the file is in the project.
+    pub is_inside: bool,
+}
+
+/// Why a file cannot be attached.
+#[derive(Debug, thiserror::Error)]
+pub enum AttachmentError {
+    /// It is too large.
+    #[error("it is larger than {limit} bytes")]
+    TooLarge {
+        /// The maximum size in bytes.
+        limit: u64,
+    },
+    /// It is not UTF-8.
+    #[error("it is not text (UTF-8)")]
+    NotText,
+    /// It cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] io::Error),
+}
+
+/// Where a prompt is written, which decides what its paths mean.
+#[derive(Debug, Clone, Copy)]
+pub struct AttachmentContext<'a> {
+    /// The directory that relative paths start from.
+    pub directory: &'a Path,
+    /// The root of the project.
+    pub project: &'a Path,
+    /// The user's home directory, which `~` means.
+    pub user_home: Option<&'a Path>,
+}
+
+/// Finds the files that a prompt names, each once. A word that names no file is not an attachment.
+pub fn find_attachments(prompt: &str, context: AttachmentContext<'_>) -> Vec<Attachment> {
+    let mut attachments: Vec<Attachment> = Vec::new();
+    for name in prompt.split_whitespace().filter_map(|word| word.strip_prefix('@')) {
+        // A punctuation mark behind the path belongs to the sentence.
+        let name = match locate(name, context) {
+            Some(_) => name,
+            None => name.trim_end_matches([',', '.', ';', ':', '?', '!', ')']),
+        };
+        let Some(path) = locate(name, context) else { continue };
+        if attachments.iter().all(|other| other.name != name) {
+            let is_inside = path.canonicalize().is_ok_and(|path| path.starts_with(context.project));
+            attachments.push(Attachment { name: name.to_owned(), text: read(&path), is_inside });
+        }
+    }
+    attachments
+}
+
+/// Returns the prompt followed by the attachments that could be read.
+pub fn attach(prompt: &str, attachments: &[Attachment]) -> TurnInput {
+    let mut input = TurnInput::from(prompt);
+    for Attachment { name, text, .. } in attachments {
+        let Ok(text) = text else { continue };
+        input.parts.push(InputPart::file(name, text));
+    }
+    input
+}
+
+fn locate(name: &str, context: AttachmentContext<'_>) -> Option<PathBuf> {
+    let path = context.directory.join(expand_home(name, context.user_home));
+    path.is_file().then_some(path)
+}
+
+fn read(path: &Path) -> Result<String, AttachmentError> {
+    if fs::metadata(path)?.len() > LARGEST {
+        return Err(AttachmentError::TooLarge { limit: LARGEST });
+    }
+    String::from_utf8(fs::read(path)?).map_err(|_| AttachmentError::NotText)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use super::*;
+
+    #[test]
+    fn files_that_are_there_go_along_once_and_nothing_else_changes() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let project = folder.path().canonicalize().unwrap().join("project");
+        std::fs::create_dir(&project).unwrap();
+        std::fs::write(project.join("a.txt"), "first </file> line\n").unwrap();
+        std::fs::write(project.join("b.bin"), [0xff, 0xfe]).unwrap();
+        std::fs::write(project.join("c.txt"), "x".repeat(300_000)).unwrap();
+        std::fs::write(folder.path().join("secret.txt"), "s").unwrap();
+        let context = AttachmentContext { directory: &project, project: &project, user_home: None };
+        let named = |prompt: &str| find_attachments(prompt, context);
+        assert!(named("mail me@home or @nobody").is_empty());
+        let prompt = "What is in @a.txt, and @a.txt?";
+        assert_eq!(
+            attach(prompt, &named(prompt)).to_text(),
+            "What is in @a.txt, and @a.txt?\n\n<file path=\"a.txt\">\nfirst ‹/file> line\n</file>"
+        );
+        let others = named("see @b.bin and @c.txt and @../secret.txt");
+        assert!(matches!(others[0].text, Err(AttachmentError::NotText)));
+        assert!(matches!(others[1].text, Err(AttachmentError::TooLarge { .. })));
+        assert!(!others[2].is_inside && others[0].is_inside);
+    }
+}

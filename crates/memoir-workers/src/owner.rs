@@ -1,5 +1,7 @@
 //! The processes that hold leases: each is named by its machine, its process id and the time it was named.
 
+use std::sync::atomic::{AtomicI64, Ordering};
+
 use memoir_core::Timestamp;
 use rustix::{
     io::Errno,
@@ -8,9 +10,15 @@ use rustix::{
     system::uname,
 };
 
-/// Returns the name under which this process holds leases.
+/// Returns a name under which this process holds leases. Each call returns another one, so that the sessions of one process
+/// do not release each other's leases.
 pub fn name_this_process(now: Timestamp) -> String {
-    format!("{}/{}/{}", machine(), getpid().as_raw_nonzero(), now.as_millis())
+    static LATEST: AtomicI64 = AtomicI64::new(i64::MIN);
+    let after = |latest: i64| Some(now.as_millis().max(latest.saturating_add(1)));
+    let unique = match LATEST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, after) {
+        Ok(latest) | Err(latest) => now.as_millis().max(latest.saturating_add(1)),
+    };
+    format!("{}/{}/{unique}", machine(), getpid().as_raw_nonzero())
 }
 
 /// Returns the name of the machine and of its process namespace: two containers may share a name but not their process ids.
@@ -63,7 +71,8 @@ mod tests {
         let now = i64::try_from(now.as_millis()).unwrap_or(0);
         let own = name_this_process(Timestamp::from_millis(now));
         assert!(!is_dead(&own, &own) && is_alive(&own) == Some(true));
-        let before = name_this_process(Timestamp::from_millis(4));
+        assert_ne!(own, name_this_process(Timestamp::from_millis(now)), "each session has a name of its own");
+        let before = format!("{}/{}/4", machine(), getpid().as_raw_nonzero());
         assert!(is_dead(&before, &own), "our number, but long before us");
         assert!(!is_dead("elsewhere/999999999/1", &own));
         assert!(!is_dead("nobody", &own));

@@ -160,8 +160,12 @@ mod tests {
         sandbox.run(&bench.context.workspace, "bash", &["-c", script], patience).await.unwrap()
     }
 
+    /// Returns whether a process runs. One that has ended, and that the runtime has not waited for yet, does not.
     fn is_there(pid: &str) -> bool {
-        Path::new(&format!("/proc/{}", pid.trim())).exists()
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
+        stat.is_ok_and(|stat| {
+            stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
+        })
     }
 
     /// Runs a script that does not end, and cancels it as soon as `file` has so many lines.

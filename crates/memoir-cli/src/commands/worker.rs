@@ -57,7 +57,7 @@ enum Action {
     },
 }
 
-/// So many failures are shown.
+/// Maximum number of failures in the list.
 const MOST_SHOWN: u32 = 20;
 
 impl RunCommand for Arguments {

@@ -7,10 +7,10 @@ use crate::{ChoreError, ChoreResult, reference};
 /// Every generated page: where it lives and what it says.
 fn pages() -> [(&'static str, String); 6] {
     [
-        ("docs/commands.md", memoir_cli::commands_reference()),
+        ("docs/commands.md", reference::commands::page()),
         ("docs/environment.md", reference::environment()),
         ("docs/memoir.1", memoir_cli::man_page()),
-        ("docs/models.md", memoir_cli::models_reference()),
+        ("docs/models.md", reference::models::page()),
         ("docs/settings.md", reference::settings()),
         ("docs/tools.md", reference::tools()),
     ]

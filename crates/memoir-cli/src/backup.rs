@@ -4,7 +4,7 @@ use std::path::Path;
 
 use memoir_core::TimeZone;
 use memoir_runtime::{
-    failure::Failure,
+    Failure,
     home::Home,
     operations::backup::{self, BackupRequest, RestoreRequest},
 };

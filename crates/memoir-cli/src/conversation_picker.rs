@@ -7,7 +7,7 @@ use inquire::{InquireError, Select};
 use memoir_core::{ConversationId, TimeZone};
 use memoir_store::Store;
 
-use memoir_runtime::failure::{Failure, FailureKind};
+use memoir_runtime::{Failure, FailureKind};
 
 use crate::render;
 
@@ -37,9 +37,7 @@ pub(crate) async fn pick_conversation(
         return Ok(None);
     }
     if !stdin().is_terminal() {
-        return Err(
-            Failure::new(FailureKind::Usage, "there is no terminal to choose on").hint("Name it: -r ID.")
-        );
+        return Err(Failure::usage("there is no terminal to choose on").hint("Name it: -r ID."));
     }
     let choices: Vec<PickerLine> = offered
         .iter()
@@ -51,14 +49,13 @@ pub(crate) async fn pick_conversation(
             .with_help_message("type some of its title, arrows to move, Enter to take it, Esc for none")
             .prompt()
     });
-    let picked = asked
-        .await
-        .map_err(|error| Failure::new(FailureKind::Failed, format!("the picker failed: {error}")))?;
+    let picked = asked.await.map_err(|error| Failure::failed(format!("the picker failed: {error}")))?;
     match picked {
         Ok(choice) => Ok(Some(choice.id)),
         Err(InquireError::OperationCanceled) => Ok(None),
         Err(InquireError::OperationInterrupted) => Err(Failure::new(FailureKind::Interrupted, "Cancelled")),
-        Err(error) => Err(Failure::new(FailureKind::Failed, format!("the picker failed: {error}"))
-            .hint("Name it: /resume ID.")),
+        Err(error) => {
+            Err(Failure::failed(format!("the picker failed: {error}")).hint("Name it: /resume ID."))
+        }
     }
 }

@@ -5,16 +5,16 @@ use std::path::Path;
 use anstream::eprintln;
 use memoir_recall::Recall;
 use memoir_runtime::{
-    failure::{Failure, FailureKind},
+    Failure,
     home::Home,
-    operations::documents::{self, AddDocuments, AddReport, DocumentNames},
+    operations::documents::{self, AddDocuments, DocumentNames},
 };
 use memoir_workers::WorkerContext;
 
 use crate::{
     args::DocsCommand,
     progress::ProgressBars,
-    render::{self, print, print_json},
+    render::{self, print, print_report},
 };
 
 /// Who embeds what was added.
@@ -37,12 +37,10 @@ pub(crate) async fn run(
     match command {
         DocsCommand::Add { paths } => add(AddDocuments { paths }, recall, embedding).await,
         DocsCommand::List { json } => {
-            let list = documents::list(recall.store.as_ref()).await?;
-            if json { print_json(&list) } else { print(&render::documents::list(&list)) }
+            print_report(&documents::list(recall.store.as_ref()).await?, json, render::documents::list)
         }
         DocsCommand::Show { name, json } => {
-            let details = documents::show(&name, recall).await?;
-            if json { print_json(&details) } else { print(&render::documents::details(&details)) }
+            print_report(&documents::show(&name, recall).await?, json, render::documents::details)
         }
         DocsCommand::Remove { names } => remove(&names, recall, &home.posts()).await,
         DocsCommand::Reindex { names } => reindex(DocumentNames { names }, recall, embedding).await,
@@ -59,20 +57,7 @@ async fn add(request: AddDocuments, recall: &Recall, embedding: Embedding<'_>) -
     }
     embed(recall, embedding).await?;
     render::documents::skipped(&report.skipped).iter().for_each(|line| eprintln!("{line}"));
-    check_complete(&report)
-}
-
-/// Fails if a file was left out, so that a script notices.
-fn check_complete(report: &AddReport) -> Result<(), Failure> {
-    match report.skipped.len() {
-        0 => Ok(()),
-        _ if report.files.is_empty() => Err(Failure::new(FailureKind::Failed, "nothing was added")
-            .hint("Give files of text (UTF-8), or folders that hold .md or .txt files.")),
-        1 => Err(Failure::new(FailureKind::Failed, "one was left out")
-            .hint("Mend it and add it again: the others are not read twice.")),
-        count => Err(Failure::new(FailureKind::Failed, format!("{count} were left out"))
-            .hint("Mend them and add them again: the others are not read twice.")),
-    }
+    report.check_complete()
 }
 
 /// Removes documents, and says so.
@@ -90,11 +75,7 @@ async fn reindex(request: DocumentNames, recall: &Recall, embedding: Embedding<'
     print(&render::documents::reindexed(&report))?;
     embed(recall, embedding).await?;
     render::documents::skipped(&report.skipped).iter().for_each(|line| eprintln!("{line}"));
-    match report.skipped.is_empty() {
-        true => Ok(()),
-        false => Err(Failure::new(FailureKind::Failed, "not everything was read anew")
-            .hint("What could not be read is remembered as it was.")),
-    }
+    report.check_complete()
 }
 
 /// Embeds new chunks, or says who does.

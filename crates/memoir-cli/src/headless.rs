@@ -8,10 +8,7 @@ use memoir_core::{ExchangeStatus, TurnInput};
 use memoir_redact::without_secrets;
 use tokio_util::sync::CancellationToken;
 
-use memoir_runtime::{
-    failure::{Failure, FailureKind},
-    printable,
-};
+use memoir_runtime::{Failure, FailureKind, printable};
 
 use crate::{
     answer_view::AnswerView,
@@ -42,9 +39,7 @@ pub(crate) async fn answer(mut app: App, input: TurnInput, format: OutputFormat)
             printer.end_line();
             let failure = Failure::from(error);
             // It was paid for, so it is given out, even if it could not be kept.
-            if let (OutputFormat::Text, Some(answer), Watching::No) =
-                (format, &failure.answer, printer.watching)
-            {
+            if let (OutputFormat::Text, Some(answer), false) = (format, &failure.answer, printer.is_watched) {
                 writeln!(stdout(), "{answer}")?;
             }
             Err(failure)
@@ -60,25 +55,18 @@ pub(crate) fn print_failure(failure: &Failure, format: OutputFormat) {
     }
 }
 
-/// Whether a person watches the answer grow; a script gets it whole or not at all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Watching {
-    Yes,
-    No,
-}
-
 struct Printer {
     format: OutputFormat,
     verbosity: Verbosity,
-    watching: Watching,
+    /// Whether a person watches the answer grow; a script gets it whole or not at all.
+    is_watched: bool,
     answer: AnswerView,
 }
 
 impl Printer {
     fn new(format: OutputFormat, verbosity: Verbosity) -> Self {
-        let watched = format == OutputFormat::Text && stdout().is_terminal();
-        let watching = if watched { Watching::Yes } else { Watching::No };
-        Self { format, verbosity, watching, answer: AnswerView::new() }
+        let is_watched = format == OutputFormat::Text && stdout().is_terminal();
+        Self { format, verbosity, is_watched, answer: AnswerView::new() }
     }
 
     /// Shows an event. A reader that went away is noticed when the result is printed.
@@ -87,7 +75,7 @@ impl Printer {
             let _ = writeln!(stdout(), "{}", serde_json::to_string(event).unwrap_or_default());
         }
         match event {
-            TurnEvent::Text(text) if self.watching == Watching::Yes => {
+            TurnEvent::Text(text) if self.is_watched => {
                 self.answer.push(text, || {});
             }
             TurnEvent::RequestSent(request) => {
@@ -122,11 +110,11 @@ impl Printer {
 
     fn print(&mut self, report: &TurnReport) -> Result<(), Failure> {
         let stopped = report.status == ExchangeStatus::Stopped;
-        match (self.format, self.watching) {
-            (OutputFormat::Text, Watching::Yes) => self.end_line(),
+        match (self.format, self.is_watched) {
+            (OutputFormat::Text, true) => self.end_line(),
             // A turn that was stopped has no answer; why is said as the failure that it is.
-            (OutputFormat::Text, Watching::No) if stopped => {}
-            (OutputFormat::Text, Watching::No) => writeln!(stdout(), "{}", report.text)?,
+            (OutputFormat::Text, false) if stopped => {}
+            (OutputFormat::Text, false) => writeln!(stdout(), "{}", report.text)?,
             (OutputFormat::Json | OutputFormat::StreamJson, _) => {
                 let json = serde_json::to_string(report).map_err(std::io::Error::from)?;
                 writeln!(stdout(), "{json}")?;

@@ -21,7 +21,6 @@ mod process;
 mod progress;
 mod prompt_source;
 mod question;
-mod reference;
 mod render;
 mod repl;
 mod schedule;
@@ -34,9 +33,10 @@ mod trace;
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use memoir_runtime::failure::{Failure, FailureKind};
+use memoir_runtime::{Failure, FailureKind};
 
-pub use reference::{commands_reference, man_page, models_reference};
+pub use args::{command_line, man_page};
+pub use commands::all as slash_commands;
 
 /// Runs the program.
 pub fn main() -> ExitCode {

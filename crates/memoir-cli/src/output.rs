@@ -66,7 +66,6 @@ mod tests {
     use memoir_core::{ConversationId, ExchangeId, ExchangeStatus, Recalled, Usage};
     use memoir_models::StopReason;
     use memoir_store::CostSummary;
-    use serde_json::json;
 
     use super::*;
 
@@ -97,24 +96,5 @@ mod tests {
         );
         let unpriced = TurnReport { cost: None, tool_call_count: 0, ..report() };
         insta::assert_snapshot!(metrics_line(&unpriced, 200), @"openai/gpt-5-mini · 120 in · 8 out · 64 cached (53 %) · price unknown · 1.2 s");
-    }
-
-    #[test]
-    fn the_json_result_has_every_promised_field() {
-        let value = serde_json::to_value(report()).unwrap_or_default();
-        for field in [
-            "conversation_id",
-            "exchange_id",
-            "text",
-            "model",
-            "usage",
-            "cost_usd",
-            "recalled",
-            "duration_ms",
-        ] {
-            assert!(value.get(field).is_some(), "{field} is missing from {value}");
-        }
-        assert_eq!(value["cost_usd"], 0.0012);
-        assert_eq!(value["recalled"], json!([]));
     }
 }

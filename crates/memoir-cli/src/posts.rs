@@ -6,7 +6,7 @@ use anstream::eprintln;
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
 use memoir_runtime::{
-    failure::Failure,
+    Failure,
     operations::posts::{self, PostPlan, PostRequest, PostStep},
     printable,
 };

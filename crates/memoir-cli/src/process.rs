@@ -1,11 +1,7 @@
 //! What this process is told by the system: variables, directories, the program itself. Nothing else reads them.
 
 use etcetera::BaseStrategy as _;
-use memoir_runtime::{
-    environment::Environment,
-    failure::{Failure, FailureKind},
-    home::Home,
-};
+use memoir_runtime::{Failure, environment::Environment, home::Home};
 
 /// Captures the environment of this process.
 pub(crate) fn environment() -> Environment {
@@ -21,8 +17,7 @@ pub(crate) fn home(environment: &Environment) -> Result<Home, Failure> {
         return Ok(Home::in_one(home));
     }
     let strategy = etcetera::choose_base_strategy().map_err(|_| {
-        Failure::new(FailureKind::Failed, "your home directory cannot be found")
-            .hint("Set HOME or MEMOIR_HOME.")
+        Failure::failed("your home directory cannot be found").hint("Set HOME or MEMOIR_HOME.")
     })?;
     let data = strategy.data_dir().join("memoir");
     let state = strategy.state_dir().map_or_else(|| data.clone(), |state| state.join("memoir"));

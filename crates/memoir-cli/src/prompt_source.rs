@@ -1,9 +1,14 @@
 //! Where a prompt comes from: `-p`, stdin, or both.
 
-use std::io::{self, IsTerminal as _, Read as _, stdin};
+use std::{
+    fs::File,
+    io::{self, IsTerminal as _, Read as _, stdin},
+    os::{fd::AsFd as _, unix::fs::FileTypeExt as _},
+};
 
 use memoir_core::{InputPart, TurnInput};
-use memoir_runtime::failure::{Failure, FailureKind};
+use memoir_runtime::Failure;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::args::{Args, OutputFormat};
 
@@ -26,7 +31,7 @@ pub(crate) fn talk(args: &Args) -> Result<Talk, Failure> {
         }
         None if piped => match read_stdin()? {
             text if text.is_empty() => {
-                return Err(Failure::new(FailureKind::Usage, "there is no terminal and nothing on stdin")
+                return Err(Failure::usage("there is no terminal and nothing on stdin")
                     .hint_on_its_own_line(
                         "Ask with: memoir -p \"your question\", or pipe the question in.",
                     ));
@@ -36,9 +41,7 @@ pub(crate) fn talk(args: &Args) -> Result<Talk, Failure> {
         None => return in_terminal(args).map(|()| Talk::Terminal),
     };
     if prompt.to_text().trim().is_empty() {
-        return Err(
-            Failure::new(FailureKind::Usage, "the prompt is empty").hint("Write what you want to ask.")
-        );
+        return Err(Failure::usage("the prompt is empty").hint("Write what you want to ask."));
     }
     Ok(Talk::Once(prompt))
 }
@@ -48,7 +51,7 @@ pub(crate) fn demo(question: Option<&str>) -> Result<Talk, Failure> {
     match question {
         Some(question) => Ok(Talk::Once(question.into())),
         None if stdin().is_terminal() => on_a_screen().map(|()| Talk::Terminal),
-        None => Err(Failure::new(FailureKind::Usage, "there is no terminal")
+        None => Err(Failure::usage("there is no terminal")
             .hint("Ask the demo one question: memoir demo \"your question\".")),
     }
 }
@@ -56,16 +59,14 @@ pub(crate) fn demo(question: Option<&str>) -> Result<Talk, Failure> {
 /// The REPL needs a screen, and has no format to choose.
 fn in_terminal(args: &Args) -> Result<(), Failure> {
     if args.output_format != OutputFormat::Text {
-        return Err(Failure::new(FailureKind::Usage, "--output-format is for one answer")
-            .hint("Add -p \"your question\"."));
+        return Err(Failure::usage("--output-format is for one answer").hint("Add -p \"your question\"."));
     }
     on_a_screen()
 }
 
 fn on_a_screen() -> Result<(), Failure> {
     if !io::stdout().is_terminal() {
-        return Err(Failure::new(FailureKind::Usage, "there is no screen to talk on")
-            .hint("Ask with -p \"your question\"."));
+        return Err(Failure::usage("there is no screen to talk on").hint("Ask with -p \"your question\"."));
     }
     Ok(())
 }
@@ -74,21 +75,13 @@ fn read_stdin() -> Result<String, Failure> {
     let mut bytes = Vec::new();
     stdin().read_to_end(&mut bytes)?;
     String::from_utf8(bytes).map_err(|_| {
-        Failure::new(FailureKind::Usage, "the text on stdin is not valid UTF-8")
+        Failure::usage("the text on stdin is not valid UTF-8")
             .hint("Convert it first, for example with iconv -t UTF-8.")
     })
 }
 
 /// What is piped in beside `-p`, as in `git diff | memoir -p "review this"`.
-#[cfg(unix)]
 fn piped_text() -> Result<Option<String>, Failure> {
-    use std::{
-        fs::File,
-        os::{fd::AsFd as _, unix::fs::FileTypeExt as _},
-    };
-
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-
     /// Whoever started us may have left a pipe open with nobody writing to it, and that must not hold up an
     /// answer. A command that is piped in says something sooner.
     const PATIENCE: Timespec = Timespec { tv_sec: 3, tv_nsec: 0 };
@@ -105,9 +98,4 @@ fn piped_text() -> Result<Option<String>, Failure> {
         return Ok(None);
     }
     read_stdin().map(Some)
-}
-
-#[cfg(not(unix))]
-fn piped_text() -> Result<Option<String>, Failure> {
-    Ok(None)
 }

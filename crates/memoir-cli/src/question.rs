@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use memoir_runtime::failure::{Failure, FailureKind};
+use memoir_runtime::Failure;
 
 /// Asks, and waits for a line. None when nobody answers. Whoever stops waiting leaves the next line to others.
 pub(crate) async fn ask(question: &str) -> Option<String> {
@@ -24,7 +24,7 @@ pub(crate) async fn confirm(question: &str, sure: bool) -> Result<bool, Failure>
         return Ok(true);
     }
     if !stdin().is_terminal() {
-        return Err(Failure::new(FailureKind::Usage, "nobody is there to confirm it").hint("Add --yes."));
+        return Err(Failure::usage("nobody is there to confirm it").hint("Add --yes."));
     }
     let answer = ask(&format!("{question} [y/N] ")).await;
     let yes = matches!(answer.as_deref().map(str::trim), Some("y" | "yes"));

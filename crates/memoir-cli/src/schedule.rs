@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use memoir_core::{Clock as _, RunState, SystemClock, TimeZone};
 use memoir_runtime::{
-    failure::{Failure, FailureKind},
+    Failure, FailureKind,
     operations::tasks::{self, AddTask, InboxFilter, RunReport, TaskRuns},
     printable,
     tasks::TaskEngine,
@@ -13,9 +13,9 @@ use memoir_store::Schedules;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    args::{ScheduleCommand, TaskArgs},
+    args::{ScheduleCommand, TaskArgs, TaskName},
     interrupts::Interrupts,
-    render::{self, print, print_json},
+    render::{self, print, print_report},
 };
 
 /// Runs a subcommand of `schedule`. `directory` is the current directory.
@@ -32,34 +32,31 @@ pub(crate) async fn run(
             print(&format!("{} is due on {due}, while a REPL is open or memoir daemon runs.", state.name))
         }
         ScheduleCommand::List { json } => {
-            let list = tasks::list(store).await?;
-            if json { print_json(&list) } else { print(&render::tasks::list(&list, zone)) }
+            print_report(&tasks::list(store).await?, json, |list| render::tasks::list(list, zone))
         }
         ScheduleCommand::Show { name, json } => {
-            let details = tasks::show(&name, store).await?;
-            if json { print_json(&details) } else { print(&render::tasks::details(&details, zone)) }
+            print_report(&tasks::show(&name, store).await?, json, |task| render::tasks::details(task, zone))
         }
-        ScheduleCommand::Run { name } => run_now(&name, engine).await,
-        ScheduleCommand::Pause { name } => {
+        ScheduleCommand::Run(TaskName { name }) => run_now(&name, engine).await,
+        ScheduleCommand::Pause(TaskName { name }) => {
             let name = tasks::pause(&name, store).await?.name;
             print(&format!("{name} waits until memoir schedule resume {name}."))
         }
-        ScheduleCommand::Resume { name } => {
+        ScheduleCommand::Resume(TaskName { name }) => {
             let state = tasks::resume(&name, store, SystemClock.now()).await?;
             let due = state.next_due.map(|due| due.minute_in(zone)).unwrap_or_default();
             print(&format!("{} is due on {due}.", state.name))
         }
-        ScheduleCommand::Remove { name } => {
+        ScheduleCommand::Remove(TaskName { name }) => {
             let name = tasks::remove(&name, engine).await?.name;
             print(&format!("{name} is removed, with its runs and what it remembered of them."))
         }
         ScheduleCommand::History { name, limit, json } => {
             let list = tasks::history(&TaskRuns { name: name.clone(), limit }, store).await?;
-            match (json, list.runs.is_empty()) {
-                (true, _) => print_json(&list),
-                (false, true) => print(&printable(&format!("{name} has not run yet."))),
-                (false, false) => print(&render::tasks::runs(list.runs.iter().rev(), zone)),
-            }
+            print_report(&list, json, |list| match list.runs.is_empty() {
+                true => printable(&format!("{name} has not run yet.")).into_owned(),
+                false => render::tasks::runs(list.runs.iter().rev(), zone),
+            })
         }
     }
 }
@@ -98,7 +95,7 @@ async fn run_now(name: &str, engine: &Arc<TaskEngine>) -> Result<(), Failure> {
         (RunState::Stopped, _) => Err(Failure::new(FailureKind::Interrupted, format!("{task} was stopped"))),
         (state, error) => {
             let reason = error.unwrap_or_else(|| "it came to no end".into());
-            Err(Failure::new(FailureKind::Failed, format!("{task} {}: {reason}", state.describe())))
+            Err(Failure::failed(format!("{task} {}: {reason}", state.describe())))
         }
     }
 }

@@ -2,9 +2,7 @@
 
 use memoir_core::ConversationId;
 use memoir_runtime::{
-    Persistence, Resume, Runtime, RuntimeOptions, SessionOptions,
-    failure::{Failure, FailureKind},
-    logging, printable,
+    Failure, FailureKind, Persistence, Resume, Runtime, RuntimeOptions, SessionOptions, logging, printable,
 };
 
 use crate::{
@@ -14,8 +12,7 @@ use crate::{
     conversation_picker::pick_conversation,
     headless, process,
     prompt_source::{self, Talk},
-    repl,
-    subcommands::{self, CommandContext},
+    repl, subcommands,
     trace::Verbosity,
 };
 
@@ -35,7 +32,7 @@ async fn open_and_run(args: Args) -> Result<(), Failure> {
     let environment = process::environment();
     let home = process::home(&environment)?;
     let directory = std::env::current_dir().map_err(|error| {
-        Failure::new(FailureKind::Failed, format!("the current directory cannot be entered: {error}"))
+        Failure::failed(format!("the current directory cannot be entered: {error}"))
             .hint("Go to one that exists.")
     })?;
     let persistence = match &args.command {
@@ -63,20 +60,16 @@ async fn open_and_run(args: Args) -> Result<(), Failure> {
     outcome
 }
 
-async fn run_with(args: Args, talk: Option<Talk>, runtime: &Runtime) -> Result<(), Failure> {
-    let talk = match (args.command, talk) {
+async fn run_with(mut args: Args, talk: Option<Talk>, runtime: &Runtime) -> Result<(), Failure> {
+    let talk = match (args.command.take(), talk) {
         (_, Some(talk)) => talk,
-        (Some(command), None) => {
-            let context = CommandContext { runtime: runtime.clone() };
-            return subcommands::run(command, &context).await;
-        }
+        (Some(command), None) => return subcommands::run(command, runtime).await,
         (None, None) => Talk::Terminal,
     };
     let verbosity = Verbosity::new(args.verbose);
     let printer = BackgroundPrinter::new(verbosity);
-    let which = RequestedConversation::from_arguments(args.continue_last, args.resume, args.fork, &talk)?;
     let options = SessionOptions {
-        conversation: which.resolve(args.fork, runtime).await?,
+        conversation: requested_conversation(&args, &talk, runtime).await?,
         model: args.model,
         approval: args.approval,
         directories: args.add_dir,
@@ -94,47 +87,26 @@ async fn run_with(args: Args, talk: Option<Talk>, runtime: &Runtime) -> Result<(
     }
 }
 
-/// RequestedConversation conversation the command line asks for.
-enum RequestedConversation {
-    New,
-    Latest,
-    ById(ConversationId),
-    Picked,
-}
-
-impl RequestedConversation {
-    fn from_arguments(
-        continue_last: bool,
-        resume: Option<Option<i64>>,
-        fork: bool,
-        talk: &Talk,
-    ) -> Result<Self, Failure> {
-        match (continue_last, resume, talk) {
-            (true, ..) => Ok(Self::Latest),
-            (_, None, _) if fork => {
-                Err(Failure::new(FailureKind::Usage, "--fork needs a conversation to branch off")
-                    .hint("Add -c for the last, or -r ID."))
-            }
-            (_, None, _) => Ok(Self::New),
-            (_, Some(Some(id)), _) => Ok(Self::ById(ConversationId::new(id))),
-            (_, Some(None), Talk::Terminal) => Ok(Self::Picked),
-            (_, Some(None), Talk::Once(_)) => {
-                Err(Failure::new(FailureKind::Usage, "-r needs the id of a conversation here")
-                    .hint("Use -r ID, or -c."))
-            }
+/// Returns the conversation that the command line asks for.
+async fn requested_conversation(args: &Args, talk: &Talk, runtime: &Runtime) -> Result<Resume, Failure> {
+    let id = match (args.resume, talk) {
+        _ if args.continue_last && args.fork => return Ok(Resume::ForkOfLatest),
+        _ if args.continue_last => return Ok(Resume::Latest),
+        (None, _) if args.fork => {
+            return Err(Failure::usage("--fork needs a conversation to branch off")
+                .hint("Add -c for the last, or -r ID."));
         }
-    }
-
-    async fn resolve(self, fork: bool, runtime: &Runtime) -> Result<Resume, Failure> {
-        let id = match self {
-            Self::New => return Ok(Resume::New),
-            Self::Latest => return Ok(if fork { Resume::ForkOfLatest } else { Resume::Latest }),
-            Self::ById(id) => id,
-            Self::Picked => match pick_conversation(runtime.store().as_ref(), runtime.zone()).await? {
+        (None, _) => return Ok(Resume::New),
+        (Some(Some(id)), _) => ConversationId::new(id),
+        (Some(None), Talk::Once(_)) => {
+            return Err(Failure::usage("-r needs the id of a conversation here").hint("Use -r ID, or -c."));
+        }
+        (Some(None), Talk::Terminal) => {
+            match pick_conversation(runtime.store().as_ref(), runtime.zone()).await? {
                 Some(id) => id,
                 None => return Ok(Resume::New),
-            },
-        };
-        Ok(if fork { Resume::Fork(id) } else { Resume::Conversation(id) })
-    }
+            }
+        }
+    };
+    Ok(if args.fork { Resume::Fork(id) } else { Resume::Conversation(id) })
 }

@@ -14,7 +14,7 @@ use memoir_models::{EmbeddingInfo, ModelInfo, Provider};
 use memoir_providers::{CallOptions, Reasoning, RetryPolicy};
 use serde::Deserialize;
 
-use crate::failure::{Failure, FailureKind};
+use crate::failure::Failure;
 
 pub use error::ConfigError;
 
@@ -284,7 +284,7 @@ pub fn read_file(path: &Path) -> Result<String, Failure> {
 }
 
 fn wrong(path: &Path, reason: &str) -> Failure {
-    Failure::new(FailureKind::Failed, format!("{} has a mistake: {reason}", path.display()))
+    Failure::failed(format!("{} has a mistake: {reason}", path.display()))
         .hint("Mend the file, or move it away.")
 }
 

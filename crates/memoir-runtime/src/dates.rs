@@ -3,7 +3,7 @@
 use memoir_core::Timestamp;
 use memoir_recall::{DateRange, Recall, find_dates};
 
-use crate::failure::{Failure, FailureKind};
+use crate::failure::Failure;
 
 /// From the beginning of a day or a time on, if one is named.
 pub fn since(text: Option<&str>, recall: &Recall) -> Result<Option<Timestamp>, Failure> {
@@ -17,7 +17,7 @@ pub fn until(text: Option<&str>, recall: &Recall) -> Result<Option<Timestamp>, F
 
 fn range(text: &str, recall: &Recall) -> Result<DateRange, Failure> {
     find_dates(text, recall.clock.now(), &recall.zone).ok_or_else(|| {
-        Failure::new(FailureKind::Usage, format!("\"{text}\" is not a date"))
+        Failure::usage(format!("\"{text}\" is not a date"))
             .hint("Use 2026-05-01, yesterday, \"3 days ago\", \"last week\" or \"in May\".")
     })
 }

@@ -10,7 +10,7 @@ use memoir_providers::{Endpoint, RemoteEmbedder};
 use memoir_store::Settings;
 
 use crate::{
-    failure::{Failure, FailureKind},
+    failure::Failure,
     models::{ModelChoice, Models, parse},
     settings::ModelTask,
 };
@@ -46,7 +46,7 @@ impl Models {
 
     async fn remote_embedder(&self, name: &ModelName) -> Result<RemoteEmbedder, Failure> {
         if name.provider == Provider::Anthropic {
-            return Err(Failure::new(FailureKind::Failed, "Anthropic has no embedding models")
+            return Err(Failure::failed("Anthropic has no embedding models")
                 .hint("memoir models list shows those that there are."));
         }
         let mut endpoint =
@@ -54,9 +54,8 @@ impl Models {
         if name.provider == Provider::Ollama {
             // Its own server speaks OpenAI's protocol too.
             let url = format!("{}/v1", endpoint.shown_url().trim_end_matches('/'));
-            endpoint = Endpoint::new(Provider::OpenAiCompatible, url, None).map_err(|error| {
-                Failure::new(FailureKind::Usage, error.to_string()).hint("Mend OLLAMA_HOST.")
-            })?;
+            endpoint = Endpoint::new(Provider::OpenAiCompatible, url, None)
+                .map_err(|error| Failure::usage(error.to_string()).hint("Mend OLLAMA_HOST."))?;
         }
         let info = self.catalogue.embedding(name).cloned();
         Ok(RemoteEmbedder::new(name, &endpoint, info)?)

@@ -45,6 +45,16 @@ impl Failure {
         Self { kind, message: message.into(), hint: None, between: " ", answer: None }
     }
 
+    /// A failure of what was asked for: it did not work.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(FailureKind::Failed, message)
+    }
+
+    /// A failure of how it was asked for.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(FailureKind::Usage, message)
+    }
+
     /// Says what to do next.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -115,7 +125,7 @@ impl From<io::Error> for Failure {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        let failure = Self::new(FailureKind::Failed, error.to_string());
+        let failure = Self::failed(error.to_string());
         match error {
             StoreError::NotWritable { .. } => {
                 failure.hint("Give write permission there, or set MEMOIR_HOME to a directory you own.")
@@ -140,7 +150,7 @@ impl From<StoreError> for Failure {
 
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
-        let failure = Self::new(FailureKind::Failed, error.to_string());
+        let failure = Self::failed(error.to_string());
         match error {
             ModelError::Unreachable { .. } => {
                 failure.hint("Check the address and that the server runs, or use the model memoir/recall.")
@@ -177,7 +187,7 @@ impl From<RecallError> for Failure {
         match error {
             RecallError::Store(error) => error.into(),
             RecallError::Embedding(error) => error.into(),
-            RecallError::Stage(_) => Self::new(FailureKind::Failed, error.to_string()),
+            RecallError::Stage(_) => Self::failed(error.to_string()),
         }
     }
 }
@@ -200,7 +210,7 @@ impl From<TurnError> for Failure {
                 let hint = format!(
                     "Resume it (`/resume {conversation}`, or `memoir -r {conversation}`) to see what the other session added, then send the prompt again."
                 );
-                Self { answer, ..Self::new(FailureKind::Failed, message).hint(hint) }
+                Self { answer, ..Self::failed(message).hint(hint) }
             }
         }
     }
@@ -211,7 +221,7 @@ impl From<LibraryError> for Failure {
         match error {
             LibraryError::Store(error) => error.into(),
             LibraryError::Recall(error) => error.into(),
-            LibraryError::File { .. } => Self::new(FailureKind::Failed, error.to_string()),
+            LibraryError::File { .. } => Self::failed(error.to_string()),
         }
     }
 }
@@ -222,19 +232,16 @@ impl From<WriterError> for Failure {
         match error {
             WriterError::Model(error) => error.into(),
             WriterError::Store(error) => error.into(),
-            WriterError::NothingSaid => Self::new(FailureKind::Failed, said)
+            WriterError::NothingSaid => Self::failed(said)
                 .hint("memoir search finds a conversation; memoir write --conversation ID takes it."),
-            WriterError::TooMuch => {
-                Self::new(FailureKind::Failed, said).hint("Take less of it with --since and --until.")
-            }
-            WriterError::NoPost => {
-                Self::new(FailureKind::Failed, said).hint("Try again, or take another model.")
-            }
+            WriterError::TooMuch => Self::failed(said).hint("Take less of it with --since and --until."),
+            WriterError::NoPost => Self::failed(said).hint("Try again, or take another model."),
             WriterError::NotSaved { .. } => {
-                Self::new(FailureKind::Failed, said).hint("Nothing was kept; make room and write it again.")
+                Self::failed(said).hint("Nothing was kept; make room and write it again.")
             }
-            WriterError::NotFiled { path, .. } => Self::new(FailureKind::Failed, said)
-                .hint(format!("memoir docs add {} files it.", path.display())),
+            WriterError::NotFiled { path, .. } => {
+                Self::failed(said).hint(format!("memoir docs add {} files it.", path.display()))
+            }
         }
     }
 }
@@ -245,9 +252,9 @@ mod tests {
 
     #[test]
     fn a_sentence_ends_once_and_the_hint_follows() {
-        let failure = Failure::new(FailureKind::Usage, "the prompt is empty").hint("Write something.");
+        let failure = Failure::usage("the prompt is empty").hint("Write something.");
         assert_eq!(failure.sentence(), "the prompt is empty. Write something.");
-        assert_eq!(Failure::new(FailureKind::Failed, "Really?").sentence(), "Really?");
+        assert_eq!(Failure::failed("Really?").sentence(), "Really?");
     }
 
     #[test]

@@ -51,8 +51,12 @@ mod tools;
 pub mod worker_text;
 
 pub use background::Background;
+pub use failure::{Failure, FailureKind};
 pub use memory::connect_recall;
 pub use persistence::Persistence;
-pub use printable::printable;
+pub use printable::{group_digits, printable};
 pub use runtime::{Runtime, RuntimeOptions};
-pub use session::{Resume, Session, SessionOptions, Unanswered};
+pub use session::{
+    ApprovalReport, BackgroundReport, ChangedSetting, EmbeddingsReport, FailedJobs, Fork, ModelVectors,
+    PersonaList, Resume, Session, SessionOptions, WorkerProgressReport,
+};

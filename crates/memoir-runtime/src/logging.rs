@@ -20,12 +20,7 @@ use tracing_subscriber::{
     util::SubscriberInitExt as _,
 };
 
-use crate::{
-    environment::Environment,
-    failure::{Failure, FailureKind},
-    files::private_folder,
-    persistence::Persistence,
-};
+use crate::{environment::Environment, failure::Failure, files::private_folder, persistence::Persistence};
 
 /// Size at which the log starts a new file, in bytes.
 const LARGEST: u64 = 1 << 20;
@@ -46,7 +41,7 @@ pub fn start(
 ) -> Result<(), Failure> {
     let mut level = match environment.log_level() {
         Some(text) => text.parse::<LevelFilter>().map_err(|_| {
-            Failure::new(FailureKind::Usage, format!("MEMOIR_LOG has no level \"{text}\""))
+            Failure::usage(format!("MEMOIR_LOG has no level \"{text}\""))
                 .hint("Use off, error, warn, info, debug or trace.")
         })?,
         None => match verbose {

@@ -12,12 +12,7 @@ use memoir_recall::RecallModel;
 use memoir_store::Settings;
 use secrecy::SecretString;
 
-use crate::{
-    config::Config,
-    environment::Environment,
-    failure::{Failure, FailureKind},
-    settings::ModelTask,
-};
+use crate::{config::Config, environment::Environment, failure::Failure, settings::ModelTask};
 
 /// The last line of every answer from memory alone.
 const HOW_TO_CONNECT: &str = "Answered from memory alone. To connect a model, set ANTHROPIC_API_KEY, OPENAI_API_KEY, \
@@ -65,8 +60,7 @@ impl Models {
     ///
     /// Fails if the compiled-in catalogue cannot be read.
     pub fn new(environment: Environment, config: Config, zone: TimeZone) -> Result<Self, Failure> {
-        let mut catalogue =
-            Catalogue::built_in().map_err(|error| Failure::new(FailureKind::Failed, error.to_string()))?;
+        let mut catalogue = Catalogue::built_in().map_err(|error| Failure::failed(error.to_string()))?;
         catalogue.add(config.models.clone(), config.embeddings.clone());
         Ok(Self { environment, config, catalogue, zone })
     }
@@ -261,12 +255,12 @@ impl Models {
             self.environment.base_url(name.provider).or_else(|| self.config.base_url(name.provider));
         if key.is_none() && own_address.is_none() && WITH_KEYS.contains(&name.provider) {
             let variables = Environment::key_variables(name.provider).join(" or ");
-            return Err(Failure::new(FailureKind::Failed, format!("{name} needs a key")).hint(format!(
+            return Err(Failure::failed(format!("{name} needs a key")).hint(format!(
                 "Set {variables}, or choose another model: memoir models set auto, or --model memoir/recall."
             )));
         }
         let Some(base_url) = choice.base_url.clone().or_else(|| self.address(name.provider)) else {
-            return Err(Failure::new(FailureKind::Failed, format!("{name} has no address")).hint(
+            return Err(Failure::failed(format!("{name} has no address")).hint(
                 "Start its server, or set OPENAI_BASE_URL to it, for example http://127.0.0.1:8080/v1.",
             ));
         };
@@ -274,7 +268,7 @@ impl Models {
             let given =
                 self.environment.base_url(name.provider).and(Environment::url_variable(name.provider));
             let variable = given.unwrap_or("base_url in the config");
-            Failure::new(FailureKind::Usage, error.to_string())
+            Failure::usage(error.to_string())
                 .hint(format!("Mend {variable}; an address looks like http://127.0.0.1:8080/v1."))
         })
     }
@@ -283,7 +277,7 @@ impl Models {
 /// The name, or what names there are.
 pub fn parse(name: &str, whence: &str) -> Result<ModelName, Failure> {
     name.parse().map_err(|error: memoir_models::UnknownModel| {
-        Failure::new(FailureKind::Usage, format!("{whence}{error}")).hint(
+        Failure::usage(format!("{whence}{error}")).hint(
             "Use claude-…, gemini-…, gpt-…, grok-…, ollama/NAME, openai-compatible/NAME or memoir/recall; \
              memoir models list shows what is known.",
         )

@@ -6,11 +6,7 @@ use memoir_agent::{Mode, Policy, Rule, RuleEffect};
 use memoir_core::{Clock as _, SystemClock};
 use memoir_store::Permissions;
 
-use crate::{
-    config::Approval,
-    failure::{Failure, FailureKind},
-    home::Home,
-};
+use crate::{config::Approval, failure::Failure, home::Home};
 
 /// The policy that holds in a project; a mode from the command line goes before the config's.
 pub async fn policy(
@@ -43,7 +39,7 @@ pub fn rules(config: &Approval) -> Result<Vec<Rule>, Failure> {
     for (effect, texts) in [(RuleEffect::Allow, &config.allow), (RuleEffect::Deny, &config.deny)] {
         for text in texts {
             rules.push(Rule::parse(effect, text).map_err(|reason| {
-                Failure::new(FailureKind::Failed, format!("the config's [approval] has a mistake: {reason}"))
+                Failure::failed(format!("the config's [approval] has a mistake: {reason}"))
                     .hint("A rule is a tool, or a tool and what of it: execute_bash(git status), file_edit(src/**).")
             })?);
         }
@@ -65,7 +61,6 @@ pub async fn copy_denied(from: &dyn Permissions, to: &dyn Permissions, project: 
 pub fn mode(word: &str) -> Result<Mode, Failure> {
     Mode::ALL.into_iter().find(|mode| mode.as_str() == word).ok_or_else(|| {
         let words = Mode::ALL.map(Mode::as_str).join(", ");
-        Failure::new(FailureKind::Usage, format!("there is no approval mode \"{word}\""))
-            .hint(format!("There are {words}."))
+        Failure::usage(format!("there is no approval mode \"{word}\"")).hint(format!("There are {words}."))
     })
 }

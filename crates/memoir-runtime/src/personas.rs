@@ -4,11 +4,7 @@ use std::path::PathBuf;
 
 use memoir_store::Settings;
 
-use crate::{
-    failure::{Failure, FailureKind},
-    files::write_private,
-    home::Home,
-};
+use crate::{failure::Failure, files::write_private, home::Home};
 
 /// Under which name the one in use is kept.
 pub const KEY: &str = "chat.persona";
@@ -32,7 +28,7 @@ pub fn list(home: &Home) -> Vec<String> {
 pub fn file(name: &str, home: &Home) -> Result<PathBuf, Failure> {
     let fits = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_');
     if name.is_empty() || name.len() > 64 || !name.chars().all(fits) {
-        return Err(Failure::new(FailureKind::Usage, format!("\"{name}\" is no name for a persona"))
+        return Err(Failure::usage(format!("\"{name}\" is no name for a persona"))
             .hint("Use letters, numbers, - and _."));
     }
     Ok(home.personas().join(format!("{name}.md")))
@@ -42,11 +38,9 @@ pub fn file(name: &str, home: &Home) -> Result<PathBuf, Failure> {
 pub fn read(name: &str, home: &Home) -> Result<String, Failure> {
     let path = file(name, home)?;
     let text = std::fs::read_to_string(&path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => {
-            Failure::new(FailureKind::Usage, format!("there is no persona \"{name}\""))
-                .hint("/persona list shows them; /persona create NAME TEXT makes one.")
-        }
-        _ => Failure::new(FailureKind::Failed, format!("{} cannot be read: {error}", path.display()))
+        std::io::ErrorKind::NotFound => Failure::usage(format!("there is no persona \"{name}\""))
+            .hint("/persona list shows them; /persona create NAME TEXT makes one."),
+        _ => Failure::failed(format!("{} cannot be read: {error}", path.display()))
             .hint("Mend the file, or delete it."),
     })?;
     check(&text)?;
@@ -60,18 +54,27 @@ pub fn write(name: &str, text: &str, home: &Home) -> Result<(), Failure> {
     let written = std::fs::create_dir_all(home.personas())
         .and_then(|()| write_private(&path, &format!("{}\n", text.trim())));
     written.map_err(|error| {
-        Failure::new(FailureKind::Failed, format!("{} cannot be written: {error}", path.display()))
+        Failure::failed(format!("{} cannot be written: {error}", path.display()))
             .hint("Look at the folder's permissions.")
     })
+}
+
+/// Deletes one.
+pub fn delete(name: &str, home: &Home) -> Result<(), Failure> {
+    let path = file(name, home)?;
+    if !path.exists() {
+        // This fails, and says that there is none.
+        read(name, home)?;
+    }
+    Ok(std::fs::remove_file(path)?)
 }
 
 fn check(text: &str) -> Result<(), Failure> {
     let length = text.trim().chars().count();
     if length == 0 || length > LONGEST {
-        return Err(Failure::new(
-            FailureKind::Usage,
-            format!("a persona has 1 to {LONGEST} characters, and this one {length}"),
-        )
+        return Err(Failure::usage(format!(
+            "a persona has 1 to {LONGEST} characters, and this one {length}"
+        ))
         .hint("It stands in every request; keep it short."));
     }
     Ok(())

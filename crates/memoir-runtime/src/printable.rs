@@ -1,4 +1,4 @@
-//! Text from elsewhere, made safe for a terminal.
+//! Text and numbers as people read them.
 
 use std::borrow::Cow;
 
@@ -13,9 +13,28 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Returns a number with its digits in groups of three.
+pub fn group_digits(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
 #[cfg(test)]
 mod tests {
-    use super::printable;
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!(group_digits(999), "999");
+        assert_eq!(group_digits(1_048_576), "1,048,576");
+    }
 
     #[test]
     fn escape_sequences_lose_their_power() {

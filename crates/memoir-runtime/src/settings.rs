@@ -7,10 +7,7 @@ use memoir_core::{
 use memoir_store::Settings;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    config::Config,
-    failure::{Failure, FailureKind},
-};
+use crate::{config::Config, failure::Failure};
 
 /// What a model is set for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,7 +51,7 @@ pub async fn read<S: HasSettings>(config: &Config, area: &str, store: &dyn Setti
         let changed =
             Setting::<S>::find(name).and_then(|setting| setting.change(&mut settings, &plain(value)));
         changed.map_err(|error| {
-            Failure::new(FailureKind::Failed, format!("the config's [{area}] has a mistake: {error}"))
+            Failure::failed(format!("the config's [{area}] has a mistake: {error}"))
                 .hint("Mend the file; docs/settings.md lists what there is.")
         })?;
     }
@@ -77,15 +74,12 @@ pub async fn change<S: HasSettings>(
     store: &dyn Settings,
     hint: &str,
 ) -> Result<(&'static Setting<S>, S), Failure> {
-    let wrong = |error: SettingError| Failure::new(FailureKind::Usage, error.to_string()).hint(hint);
+    let wrong = |error: SettingError| Failure::usage(error.to_string()).hint(hint);
     let setting = Setting::<S>::find(key).map_err(wrong)?;
     let area = setting.key.split_once('.').map_or("", |(area, _)| area);
     if is_by_project(setting, config) {
-        return Err(Failure::new(
-            FailureKind::Usage,
-            format!("the config of this project sets {}", setting.key),
-        )
-        .hint("Change .memoir/config.toml, or use memoir config set --project."));
+        return Err(Failure::usage(format!("the config of this project sets {}", setting.key))
+            .hint("Change .memoir/config.toml, or use memoir config set --project."));
     }
     let now = SystemClock.now();
     if value.trim() == "default" {

@@ -14,7 +14,7 @@ use secrecy::SecretString;
 use crate::{
     config::{SearchConfig, SearchService},
     environment::Environment,
-    failure::{Failure, FailureKind},
+    failure::Failure,
     home::Home,
     models::Models,
     settings,
@@ -49,7 +49,7 @@ fn sandbox(models: &Models) -> Sandbox {
 /// Who searches the internet, if the config says so.
 fn search(config: &SearchConfig, environment: &Environment) -> Result<Option<Search>, Failure> {
     let wrong = |reason: String| {
-        Failure::new(FailureKind::Failed, format!("the config's [search] has a mistake: {reason}"))
+        Failure::failed(format!("the config's [search] has a mistake: {reason}"))
             .hint("docs/config.md shows how it is written.")
     };
     let Some(service) = config.service else { return Ok(None) };

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use memoir_core::{ConversationId, Subject, SubjectKind, Timestamp, WorkerKind};
+use serde::Serialize;
 
 use crate::{Embeddable, Result};
 
@@ -45,7 +46,7 @@ pub struct JobFailure {
 }
 
 /// Work that failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Job {
     /// Its number.
     pub id: i64,

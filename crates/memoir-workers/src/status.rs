@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use memoir_core::{Subject, WorkerKind};
+use serde::Serialize;
 use tokio::time::Instant;
 
 use crate::{BudgetStop, worker::CurrentWork};
 
 /// What a worker is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum WorkerState {
     /// It is processing jobs.
     Working,
@@ -25,7 +27,7 @@ pub enum WorkerState {
 }
 
 /// The status of a worker.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WorkerStatus {
     /// The worker.
     pub worker: WorkerKind,

@@ -11,12 +11,14 @@ use memoir_recall::Recall;
 use memoir_store::{
     Claim, CostFilter, Costs, Digests, Embeddings, Exchanges, Jobs, Result, Store, Summaries,
 };
+use serde::Serialize;
 
 /// How long a lease lasts. Longer than any step takes; a process that died on this machine is noticed sooner.
 const LEASE_MS: i64 = 30 * 60 * 1000;
 
 /// Why a worker may spend nothing more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum BudgetStop {
     /// The daily budget has been used up.
     Spent,

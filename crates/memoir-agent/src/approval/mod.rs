@@ -16,6 +16,7 @@ use std::{
 use async_trait::async_trait;
 use memoir_core::lock;
 use memoir_tools::{Access, Plan};
+use serde::Serialize;
 
 pub(crate) use refusal::Refusal;
 pub use rule::{Rule, RuleEffect};
@@ -23,7 +24,8 @@ pub use rule_error::RuleError;
 pub use shell::plain_words;
 
 /// What the user is asked about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// Nothing may be changed or run.
     ReadOnly,

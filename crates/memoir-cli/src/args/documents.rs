@@ -24,7 +24,7 @@ pub(crate) enum DocsCommand {
     /// Show one document
     Show {
         /// Its name or number
-        #[arg(add = ValueSource::Documents)]
+        #[arg(add = ValueSource::DOCUMENTS)]
         name: String,
         /// Print JSON, with its chunks
         #[arg(long)]
@@ -33,13 +33,13 @@ pub(crate) enum DocsCommand {
     /// Forget documents with everything derived from them; files are left alone, but for posts
     Remove {
         /// Their names or numbers
-        #[arg(required = true, add = ValueSource::Documents)]
+        #[arg(required = true, add = ValueSource::DOCUMENTS)]
         names: Vec<String>,
     },
     /// Read documents anew: cut them as is set now, and make their vectors again
     Reindex {
         /// Their names or numbers; all if left out
-        #[arg(add = ValueSource::Documents)]
+        #[arg(add = ValueSource::DOCUMENTS)]
         names: Vec<String>,
     },
 }
@@ -50,6 +50,19 @@ pub(crate) struct WriteArgs {
     /// The conversation; the last of this project if neither this nor a time is given
     #[arg(long, value_name = "ID")]
     pub(crate) conversation: Option<i64>,
+    #[command(flatten)]
+    pub(crate) post: PostArgs,
+    /// Who writes, as provider/model or a bare name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// Tell how related posts are looked for
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+}
+
+/// Which part of what was said a post is written from.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PostArgs {
     /// Only what was said from this day on: 2026-05-01, yesterday, "last week", "in May"
     #[arg(long, value_name = "DATE")]
     pub(crate) since: Option<String>,
@@ -59,10 +72,4 @@ pub(crate) struct WriteArgs {
     /// Say what would be sent, and neither send nor save anything
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Who writes, as provider/model or a bare name
-    #[arg(long, value_name = "NAME")]
-    pub(crate) model: Option<String>,
-    /// Tell how related posts are looked for
-    #[arg(short, long)]
-    pub(crate) verbose: bool,
 }

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
 use memoir_runtime::operations::import::DateStyle;
 
+use super::one_of;
 use crate::completion_source::ValueSource;
 
 /// What can be brought in.
@@ -30,9 +31,9 @@ pub(crate) enum ImportCommand {
         /// What the chat is called; what the file is called if left out
         #[arg(long)]
         name: Option<String>,
-        /// Which number of a date comes first; told by the dates if left out
-        #[arg(long, value_enum)]
-        dates: Option<Dates>,
+        /// Which number of a date comes first: day (31/12/2023), month (12/31/2023) or year; told by the dates if left out
+        #[arg(long, value_parser = one_of(DateStyle::ALL, DateStyle::as_str))]
+        dates: Option<DateStyle>,
         /// Say what would be added, and add nothing
         #[arg(long)]
         dry_run: bool,
@@ -59,25 +60,4 @@ pub(crate) struct FoundArgs {
     /// Say what would be added, and add nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-}
-
-/// Which number of a date comes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Dates {
-    /// 31/12/2023
-    Day,
-    /// 12/31/2023
-    Month,
-    /// 2023-12-31
-    Year,
-}
-
-impl From<Dates> for DateStyle {
-    fn from(dates: Dates) -> Self {
-        match dates {
-            Dates::Day => Self::Day,
-            Dates::Month => Self::Month,
-            Dates::Year => Self::Year,
-        }
-    }
 }

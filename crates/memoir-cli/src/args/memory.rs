@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
+use memoir_core::CoreBlock;
 use memoir_runtime::operations::export::ExportFormat;
 
+use super::one_of;
 use crate::completion_source::ValueSource;
 
 /// What is looked for.
@@ -51,35 +53,30 @@ pub(crate) enum MemoryCommand {
     /// Take back the last change of what is always in context
     Undo,
     /// Pin an exchange: it is found before others
-    Pin {
-        /// The exchange's number
-        exchange: i64,
-    },
+    Pin(ExchangeArgs),
     /// Take a pin away
-    Unpin {
-        /// The exchange's number
-        exchange: i64,
-    },
+    Unpin(ExchangeArgs),
     /// Mark an exchange as wrong: it is found after others, and marked as superseded
-    Wrong {
-        /// The exchange's number
-        exchange: i64,
-    },
+    Wrong(ExchangeArgs),
     /// Take such a mark away
-    Right {
-        /// The exchange's number
-        exchange: i64,
-    },
+    Right(ExchangeArgs),
     /// Forget something with everything derived from it: vectors, words, summaries, posts; says first what that is
     Forget(ForgetArgs),
+}
+
+/// An exchange.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExchangeArgs {
+    /// The exchange's number
+    pub(crate) exchange: i64,
 }
 
 /// A block of what is always in context, and what it is to say.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BlockArgs {
     /// The block: user, project or instructions
-    #[arg(add = ValueSource::CoreBlocks)]
-    pub(crate) block: String,
+    #[arg(value_parser = one_of(CoreBlock::ALL, CoreBlock::as_str))]
+    pub(crate) block: CoreBlock,
     /// What it is to say; without it, your editor opens
     #[arg(num_args = 0.., trailing_var_arg = true, allow_hyphen_values = true, add = ValueSource::FreeText)]
     pub(crate) text: Vec<String>,
@@ -122,9 +119,9 @@ impl Default for ConversationsCommand {
 /// What is written down, and where.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportArgs {
-    /// How it is written
-    #[arg(long, value_enum, default_value_t = ExportFormatArgument::Markdown)]
-    pub(crate) format: ExportFormatArgument,
+    /// How it is written: markdown, to read what was asked and answered, or jsonl, to keep everything and import it again
+    #[arg(long, default_value = "markdown", value_parser = one_of(ExportFormat::ALL, ExportFormat::as_str))]
+    pub(crate) format: ExportFormat,
     /// Only this conversation
     #[arg(long, value_name = "ID")]
     pub(crate) conversation: Option<i64>,
@@ -134,24 +131,6 @@ pub(crate) struct ExportArgs {
     /// Where to; to stdout if left out
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-}
-
-/// How talk is written down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExportFormatArgument {
-    /// To read: what was asked and answered
-    Markdown,
-    /// To keep: everything, one JSON object a line, which memoir import takes
-    Jsonl,
-}
-
-impl From<ExportFormatArgument> for ExportFormat {
-    fn from(argument: ExportFormatArgument) -> Self {
-        match argument {
-            ExportFormatArgument::Markdown => Self::Markdown,
-            ExportFormatArgument::Jsonl => Self::Jsonl,
-        }
-    }
 }
 
 /// Which backup is put back.

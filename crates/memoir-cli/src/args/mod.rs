@@ -8,18 +8,19 @@ mod tasks;
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, Parser, Subcommand, ValueEnum};
+use clap::{
+    ArgAction, CommandFactory as _, Parser, Subcommand, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 
-pub(crate) use documents::{DocsCommand, WriteArgs};
+pub(crate) use documents::{DocsCommand, PostArgs, WriteArgs};
 pub(crate) use import::ImportCommand;
 pub(crate) use memory::{
-    BlockArgs, ConversationsCommand, ExportArgs, ExportFormatArgument, ForgetArgs, MemoryCommand,
-    RestoreArgs, SearchArgs,
+    BlockArgs, ConversationsCommand, ExchangeArgs, ExportArgs, ForgetArgs, MemoryCommand, RestoreArgs,
+    SearchArgs,
 };
-pub(crate) use program::{
-    ConfigCommand, EvalCommand, EvalMode, ModelsCommand, Script, TaskArgument, WorkerCommand, model_name,
-};
-pub(crate) use tasks::{ScheduleCommand, TaskArgs};
+pub(crate) use program::{ConfigCommand, EvalCommand, ModelsCommand, Script, WorkerCommand, model_name};
+pub(crate) use tasks::{ScheduleCommand, TaskArgs, TaskName};
 
 /// A terminal AI agent that remembers.
 #[derive(Debug, Parser)]
@@ -165,12 +166,25 @@ pub(crate) enum Command {
     Eval(EvalCommand),
 }
 
-#[cfg(test)]
-mod tests {
-    use clap::CommandFactory as _;
+/// Parses one of `all` by its name. Completion and error messages list the names.
+pub(crate) fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
+    all: [T; N],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(all.map(name)).try_map(move |typed| {
+        all.into_iter().find(|value| name(*value) == typed).ok_or("it is not one of the possible values")
+    })
+}
 
-    #[test]
-    fn the_command_line_is_consistent() {
-        super::Args::command().debug_assert();
-    }
+/// Returns the command line with all its subcommands.
+pub fn command_line() -> clap::Command {
+    Args::command()
+}
+
+/// Returns the manual page.
+pub fn man_page() -> String {
+    let mut page = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = clap_mangen::Man::new(command_line()).render(&mut page);
+    String::from_utf8_lossy(&page).into_owned()
 }

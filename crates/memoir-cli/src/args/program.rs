@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
 
-use memoir_runtime::settings::ModelTask;
+use memoir_runtime::{operations::eval::SearchMode, settings::ModelTask};
+
+use super::one_of;
 
 /// What workers can be told.
 #[derive(Debug, Subcommand)]
@@ -27,24 +29,13 @@ pub(crate) enum EvalCommand {
         /// Where to write what was found, a line of JSON per question
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
-        /// Which ways of finding are used
-        #[arg(long, value_enum, default_value_t = EvalMode::Hybrid)]
-        mode: EvalMode,
+        /// Which ways of finding are used: words and meaning, meaning alone, or words alone
+        #[arg(long, default_value = "hybrid", value_parser = one_of(SearchMode::ALL, SearchMode::as_str))]
+        mode: SearchMode,
         /// Stages and terms to leave out, to see what they add
         #[arg(long, value_name = "NAMES", value_delimiter = ',')]
         without: Vec<String>,
     },
-}
-
-/// Which ways of finding are used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EvalMode {
-    /// Words and meaning
-    Hybrid,
-    /// Meaning alone
-    Dense,
-    /// Words alone
-    Keyword,
 }
 
 /// What can be done with models.
@@ -69,30 +60,12 @@ pub(crate) enum ModelsCommand {
         /// Its name; "auto" goes back to choosing by itself
         name: String,
         /// What it is used for
-        #[arg(long = "for", value_name = "TASK", value_enum, default_value_t = TaskArgument::Chat)]
-        task: TaskArgument,
+        #[arg(
+            long = "for", value_name = "TASK", default_value = "chat",
+            value_parser = one_of(ModelTask::ALL, ModelTask::as_str)
+        )]
+        task: ModelTask,
     },
-}
-
-/// What a model is set for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TaskArgument {
-    /// Answering
-    Chat,
-    /// Summarising in the background
-    Summarizer,
-    /// Telling the meaning of what is said
-    Embedder,
-}
-
-impl From<TaskArgument> for ModelTask {
-    fn from(argument: TaskArgument) -> Self {
-        match argument {
-            TaskArgument::Chat => Self::Chat,
-            TaskArgument::Summarizer => Self::Summarizer,
-            TaskArgument::Embedder => Self::Embedder,
-        }
-    }
 }
 
 /// Returns the name of a model, or `None` for the word that goes back to the automatic choice.

@@ -20,40 +20,24 @@ pub(crate) enum ScheduleCommand {
     /// Show one task
     Show {
         /// Its name
-        #[arg(add = ValueSource::Tasks)]
+        #[arg(add = ValueSource::TASKS)]
         name: String,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
     /// Run a task now, and show its report
-    Run {
-        /// Its name
-        #[arg(add = ValueSource::Tasks)]
-        name: String,
-    },
+    Run(TaskName),
     /// Have a task wait
-    Pause {
-        /// Its name
-        #[arg(add = ValueSource::Tasks)]
-        name: String,
-    },
+    Pause(TaskName),
     /// Have a task go on
-    Resume {
-        /// Its name
-        #[arg(add = ValueSource::Tasks)]
-        name: String,
-    },
+    Resume(TaskName),
     /// Remove a task, with its runs and what it remembers of them
-    Remove {
-        /// Its name
-        #[arg(add = ValueSource::Tasks)]
-        name: String,
-    },
+    Remove(TaskName),
     /// Show the last runs of a task, with their reports
     History {
         /// Its name
-        #[arg(add = ValueSource::Tasks)]
+        #[arg(add = ValueSource::TASKS)]
         name: String,
         /// At most so many
         #[arg(long, default_value_t = 10)]
@@ -62,6 +46,14 @@ pub(crate) enum ScheduleCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// A task.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TaskName {
+    /// Its name
+    #[arg(add = ValueSource::TASKS)]
+    pub(crate) name: String,
 }
 
 /// A task to be added.

@@ -3,10 +3,7 @@
 use std::path::PathBuf;
 
 use super::{Next, RunCommand};
-use memoir_runtime::{
-    Persistence,
-    failure::{Failure, FailureKind},
-};
+use memoir_runtime::{Failure, Persistence};
 
 use crate::{app::App, backup, completion_source::ValueSource};
 
@@ -22,12 +19,12 @@ impl RunCommand for Arguments {
 
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         if app.session.runtime.persistence() == Persistence::Demo {
-            return Err(Failure::new(FailureKind::Usage, "the memory of the demo is thrown away")
+            return Err(Failure::usage("the memory of the demo is thrown away")
                 .hint("/export writes down what was said."));
         }
         backup::back_up(
             self.folder.as_deref(),
-            app.session.agent.store.as_ref(),
+            app.session.store(),
             app.session.runtime.home(),
             app.session.runtime.zone(),
         )

@@ -3,7 +3,7 @@
 use std::io::{Write as _, stdout};
 
 use super::{Next, RunCommand};
-use memoir_runtime::failure::Failure;
+use memoir_runtime::Failure;
 
 use crate::app::App;
 

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use anstream::{print, println};
 use memoir_agent::ContextReport;
-use memoir_core::{Usage, Usd};
+use memoir_core::Usd;
 
 use super::{Next, RunCommand};
-use memoir_runtime::{failure::Failure, settings};
+use memoir_runtime::{Failure, settings};
 
 use crate::{app::App, completion_source::ValueSource};
 
@@ -24,15 +24,13 @@ enum Action {
     /// Change a setting for good
     Set {
         /// Setting to change
-        #[arg(value_name = "KEY", add = ValueSource::ContextSettings)]
+        #[arg(value_name = "KEY", add = ValueSource::CONTEXT_SETTINGS)]
         key: String,
         /// New value, or `default`
         #[arg(value_name = "VALUE", required = true, num_args = 1..)]
         value: Vec<String>,
     },
 }
-
-const HINT: &str = "See /context config for what there is.";
 
 impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
@@ -44,23 +42,17 @@ impl RunCommand for Arguments {
                     "\nChange one with /context set KEY VALUE; /context set KEY default goes back to the config's."
                 );
             }
-            Some(Action::Set { key, value }) => set(&key, &value.join(" "), app).await?,
+            Some(Action::Set { key, value }) => {
+                let changed = app.session.set_context(&key, &value.join(" ")).await?;
+                println!("{} is {} from now on.", changed.key, changed.value);
+            }
         }
         Ok(Next::Prompt)
     }
 }
 
-async fn set(key: &str, value: &str, app: &mut App) -> Result<(), Failure> {
-    let (config, store) = (&app.session.runtime.models().config, app.session.agent.store.as_ref());
-    let (setting, changed) =
-        settings::change((key, value), &app.session.state.context, config, store, HINT).await?;
-    app.session.state.context = changed;
-    println!("{} is {} from now on.", setting.key, setting.show(&app.session.state.context));
-    Ok(())
-}
-
 async fn show(app: &App) -> Result<(), Failure> {
-    if app.session.state.model.provenance() == memoir_core::Provenance::Derived {
+    if !app.session.has_chat_model() {
         println!("{} reads no context: it answers with what memory says.", app.session.choice.name);
         return Ok(());
     }
@@ -74,12 +66,7 @@ async fn show(app: &App) -> Result<(), Failure> {
             app.session.agent.preview(&app.session.state, "").await?
         }
     };
-    print!(
-        "{}",
-        table(&report, |tokens| {
-            app.session.state.model.cost(&Usage { input_tokens: tokens, ..Usage::default() })
-        })
-    );
+    print!("{}", table(&report, |tokens| app.session.cost_of_sending(tokens)));
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use super::{Next, RunCommand};
 use memoir_markdown::last_code_block;
-use memoir_runtime::failure::{Failure, FailureKind};
+use memoir_runtime::Failure;
 
 use crate::app::App;
 
@@ -25,22 +25,14 @@ enum CopiedPart {
 
 impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
-        let nothing = || {
-            Failure::new(FailureKind::Usage, "there is no answer to copy yet").hint("Ask something first.")
-        };
-        let answer = match (&app.session.last_answer, app.session.state.conversation.id()) {
-            (Some(answer), _) => answer.clone(),
-            (None, Some(id)) => {
-                let last = app.session.agent.store.exchanges(id, 1).await?.pop().ok_or_else(nothing)?;
-                last.assistant_message
-            }
-            (None, None) => return Err(nothing()),
-        };
+        let answer =
+            app.session.last_answer().await?.ok_or_else(|| {
+                Failure::usage("there is no answer to copy yet").hint("Ask something first.")
+            })?;
         let text = match self.part {
             None => answer,
             Some(CopiedPart::Code) => last_code_block(&answer).ok_or_else(|| {
-                Failure::new(FailureKind::Usage, "there is no code in the last answer")
-                    .hint("/copy takes all of it.")
+                Failure::usage("there is no code in the last answer").hint("/copy takes all of it.")
             })?,
         };
         // The terminal does it, here or at the other end of ssh (OSC 52).

@@ -4,7 +4,7 @@ use anstream::println;
 
 use super::{Next, RunCommand};
 use memoir_runtime::{
-    failure::Failure,
+    Failure,
     operations::costs::{self, CostRequest},
 };
 
@@ -15,8 +15,8 @@ pub(super) struct Arguments {}
 
 impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
-        let (store, now) = (app.session.agent.store.as_ref(), app.session.agent.clock.now());
-        let request = CostRequest { conversation: app.session.state.conversation.id() };
+        let (store, now) = (app.session.store(), app.session.agent.clock.now());
+        let request = CostRequest { conversation: app.session.conversation() };
         let report = costs::add_up(&request, store, now, app.session.runtime.zone()).await?;
         println!("{}", render::costs::report(&report).trim_end());
         Ok(Next::Prompt)

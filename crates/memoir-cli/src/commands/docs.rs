@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use memoir_core::WorkerKind;
 
 use super::{Next, RunCommand};
-use memoir_runtime::failure::Failure;
+use memoir_runtime::Failure;
 
 use crate::{
     app::App,

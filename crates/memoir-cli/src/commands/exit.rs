@@ -1,7 +1,7 @@
 //! `/exit`: leave.
 
 use super::{Next, RunCommand};
-use memoir_runtime::failure::Failure;
+use memoir_runtime::Failure;
 
 use crate::app::App;
 

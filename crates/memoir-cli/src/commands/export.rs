@@ -1,16 +1,10 @@
 //! `/export`: this conversation, written down.
 
-use clap::ValueEnum as _;
-
 use super::{Next, RunCommand};
-use memoir_runtime::failure::{Failure, FailureKind};
+use memoir_runtime::{Failure, operations::export::ExportFormat};
 
 use crate::{
-    app::App,
-    args::{ExportArgs, ExportFormatArgument},
-    completion_source::ValueSource,
-    paths::expand_home,
-    subcommands::export,
+    app::App, args::ExportArgs, completion_source::ValueSource, paths::expand_home, subcommands::export,
 };
 
 #[derive(Debug, clap::Args)]
@@ -24,22 +18,22 @@ impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let (format, file) = match self.words.as_slice() {
             [] => (None, None),
-            [word] => match ExportFormatArgument::from_str(word, false) {
-                Ok(format) => (Some(format), None),
-                Err(_) => (None, Some(word)),
+            [word] => match format_named(word) {
+                Some(format) => (Some(format), None),
+                None => (None, Some(word)),
             },
             [format, file, ..] => {
-                let format = ExportFormatArgument::from_str(format, false).map_err(|_| {
-                    Failure::new(FailureKind::Usage, format!("there is no format \"{format}\""))
+                let format = format_named(format).ok_or_else(|| {
+                    Failure::usage(format!("there is no format \"{format}\""))
                         .hint("Use /export, /export FILE, /export markdown FILE or /export jsonl FILE.")
                 })?;
                 (Some(format), Some(file))
             }
         };
         let is_jsonl = file.is_some_and(|file| file.ends_with(".jsonl"));
-        let by_name = if is_jsonl { ExportFormatArgument::Jsonl } else { ExportFormatArgument::Markdown };
-        let id = app.session.state.conversation.id().ok_or_else(|| {
-            Failure::new(FailureKind::Usage, "nothing has been said here yet")
+        let by_name = if is_jsonl { ExportFormat::Jsonl } else { ExportFormat::Markdown };
+        let id = app.session.conversation().ok_or_else(|| {
+            Failure::usage("nothing has been said here yet")
                 .hint("memoir export writes down all conversations.")
         })?;
         let wanted = ExportArgs {
@@ -48,7 +42,11 @@ impl RunCommand for Arguments {
             scope: None,
             output: file.map(|file| expand_home(file)),
         };
-        export::run(&wanted, app.session.agent.store.as_ref(), app.session.runtime.zone()).await?;
+        export::run(&wanted, app.session.store(), app.session.runtime.zone()).await?;
         Ok(Next::Prompt)
     }
+}
+
+fn format_named(name: &str) -> Option<ExportFormat> {
+    ExportFormat::ALL.into_iter().find(|format| format.as_str() == name)
 }

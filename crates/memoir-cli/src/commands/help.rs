@@ -4,7 +4,7 @@ use anstream::println;
 use clap::CommandFactory as _;
 
 use super::{Next, RunCommand, SlashLine, all, resolve};
-use memoir_runtime::failure::Failure;
+use memoir_runtime::Failure;
 
 use crate::{app::App, completion_source::ValueSource};
 
@@ -12,7 +12,9 @@ use crate::{app::App, completion_source::ValueSource};
 const WIDTH: usize = 19;
 
 /// How many commands one page has.
-pub(super) const PAGE: usize = 18;
+const PAGE: usize = 18;
+// With what is printed below it, and the prompt, a page fits a small terminal.
+const _: () = assert!(PAGE + 4 <= 24);
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {

@@ -3,7 +3,7 @@
 use anstream::{print, println};
 
 use super::{Next, RunCommand};
-use memoir_runtime::failure::Failure;
+use memoir_runtime::Failure;
 
 use crate::{
     answer_view::{folded, rendered},
@@ -19,8 +19,8 @@ pub(super) struct Arguments {
 
 impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
-        let exchanges = match app.session.state.conversation.id() {
-            Some(id) => app.session.agent.store.exchanges(id, self.count).await?,
+        let exchanges = match app.session.conversation() {
+            Some(id) => app.session.store().exchanges(id, self.count).await?,
             None => Vec::new(),
         };
         if exchanges.is_empty() {

@@ -1,7 +1,7 @@
 //! `/import`: histories of other programs.
 
 use super::{Next, RunCommand};
-use memoir_runtime::failure::Failure;
+use memoir_runtime::Failure;
 
 use crate::{app::App, args::ImportCommand, subcommands::import};
 
@@ -17,11 +17,9 @@ impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let command = self.command.unwrap_or(ImportCommand::Found);
         let runtime = &app.session.runtime;
-        import::run(command, &runtime.models().environment, app.session.agent.store.as_ref(), runtime.zone())
-            .await?;
+        import::run(command, &runtime.models().environment, app.session.store(), runtime.zone()).await?;
         // The import may have added to the open conversation, and that is not another session's doing.
-        app.session.state.conversation.refresh(app.session.agent.store.as_ref()).await?;
-        app.session.background.resume_after_turn(app.session.state.conversation.id()).await;
+        app.session.refresh_conversation().await?;
         Ok(Next::Prompt)
     }
 }

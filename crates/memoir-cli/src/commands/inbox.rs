@@ -3,7 +3,7 @@
 use anstream::println;
 
 use super::{Next, RunCommand};
-use memoir_runtime::failure::Failure;
+use memoir_runtime::Failure;
 
 use crate::{app::App, schedule};
 
@@ -22,10 +22,7 @@ enum ReportSelection {
 impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let all = self.which == Some(ReportSelection::All);
-        println!(
-            "{}",
-            schedule::inbox(all, app.session.agent.store.as_ref(), app.session.runtime.zone()).await?
-        );
+        println!("{}", schedule::inbox(all, app.session.store(), app.session.runtime.zone()).await?);
         Ok(Next::Prompt)
     }
 }

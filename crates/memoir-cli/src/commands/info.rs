@@ -3,7 +3,7 @@
 use anstream::println;
 
 use super::{Next, RunCommand};
-use memoir_runtime::{Persistence, failure::Failure};
+use memoir_runtime::{Failure, Persistence};
 
 use crate::{app::App, render::costs::amount};
 
@@ -12,9 +12,9 @@ pub(super) struct Arguments {}
 
 impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
-        let store = &app.session.agent.store;
+        let store = app.session.store();
         println!("model         {} ({})", app.session.choice.name, app.session.choice.reason);
-        match app.session.state.conversation.id() {
+        match app.session.conversation() {
             Some(id) => {
                 println!("conversation  {id}, {}", amount(&store.conversation_cost(id).await?.into()))
             }

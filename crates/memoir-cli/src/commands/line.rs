@@ -4,7 +4,7 @@ use clap::{
     Arg, Command,
     error::{ContextKind, ErrorKind},
 };
-use memoir_runtime::failure::{Failure, FailureKind};
+use memoir_runtime::Failure;
 
 use crate::{completion_source::ValueSource, paths::expand_home};
 
@@ -40,11 +40,10 @@ pub(crate) fn resolve<'a>(name: &str, all: &'a Command) -> Result<&'a Command, F
     let matches: Vec<&Command> = all.get_subcommands().filter(begins).collect();
     match matches.as_slice() {
         [only] => Ok(*only),
-        [] => Err(Failure::new(FailureKind::Usage, format!("there is no command /{name}"))
-            .hint("/help lists them all.")),
+        [] => Err(Failure::usage(format!("there is no command /{name}")).hint("/help lists them all.")),
         several => {
             let names: Vec<_> = several.iter().map(|command| format!("/{}", command.get_name())).collect();
-            Err(Failure::new(FailureKind::Usage, format!("/{name} could be {}", names.join(" or ")))
+            Err(Failure::usage(format!("/{name} could be {}", names.join(" or ")))
                 .hint("Type one more letter."))
         }
     }
@@ -58,13 +57,13 @@ pub(super) fn refusal(name: &str, error: &clap::Error) -> Failure {
     {
         let argument = argument.to_string();
         let expected = argument.trim_matches(['<', '>', '[', ']']);
-        return Failure::new(FailureKind::Usage, format!("\"{value}\" is not a valid {expected}")).hint(hint);
+        return Failure::usage(format!("\"{value}\" is not a valid {expected}")).hint(hint);
     }
     let text = error.to_string();
     let lines = text.lines().take_while(|line| !line.starts_with("Usage:"));
     let lines: Vec<&str> = lines.map(str::trim).filter(|line| !line.is_empty()).collect();
     let sentence = lines.join(" ").trim_start_matches("error: ").to_owned();
-    Failure::new(FailureKind::Usage, sentence).hint(hint)
+    Failure::usage(sentence).hint(hint)
 }
 
 fn first_word(text: &str) -> (&str, &str) {
@@ -98,8 +97,7 @@ fn free_text(command: &Command, rest: &str) -> Option<Vec<String>> {
 
 fn split_like_a_shell(rest: &str, name: &str) -> Result<Vec<String>, Failure> {
     let words = shlex::split(rest).ok_or_else(|| {
-        Failure::new(FailureKind::Usage, "a quotation mark is not closed")
-            .hint(format!("/help {name} shows how it is used."))
+        Failure::usage("a quotation mark is not closed").hint(format!("/help {name} shows how it is used."))
     })?;
     // A shell does this before a program sees the word.
     let expanded = words.into_iter().map(|word| match word.starts_with("~/") {

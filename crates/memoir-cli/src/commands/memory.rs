@@ -1,11 +1,9 @@
 //! `/memory`: what is remembered, in the user's hands.
 
 use anstream::println;
-use memoir_agent::CurrentConversation;
-use memoir_core::Recalled;
 
 use super::{Next, RunCommand};
-use memoir_runtime::failure::Failure;
+use memoir_runtime::Failure;
 
 use crate::{
     app::App,
@@ -43,15 +41,7 @@ impl RunCommand for Arguments {
         };
         let forgets = matches!(command, MemoryCommand::Forget(_));
         memory::run(command, &context(app)).await?;
-        if forgets {
-            // It may quote what no longer exists.
-            app.session.last_recalled = Recalled::default();
-        }
-        // The conversation itself may have been forgotten.
-        if let Some(id) = app.session.state.conversation.id()
-            && app.session.agent.store.conversation(id).await?.is_none()
-        {
-            app.session.enter(CurrentConversation::begin(app.session.project.clone())).await;
+        if forgets && app.session.drop_forgotten().await? {
             println!("This conversation is forgotten; a new one begins.");
         }
         Ok(Next::Prompt)
@@ -62,7 +52,7 @@ fn context(app: &App) -> MemoryContext<'_> {
     MemoryContext {
         recall: app.session.recall(),
         home: app.session.runtime.home(),
-        conversation: app.session.state.conversation.id(),
+        conversation: app.session.conversation(),
         command: "/memory",
     }
 }

@@ -3,7 +3,7 @@
 use anstream::println;
 
 use super::{Next, RunCommand};
-use memoir_runtime::failure::Failure;
+use memoir_runtime::Failure;
 
 use crate::app::App;
 
@@ -12,7 +12,7 @@ pub(super) struct Arguments {}
 
 impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
-        match app.session.agent.store.group_messages().await? {
+        match app.session.store().group_messages().await? {
             0 => println!("Every message belongs to an exchange."),
             1 => println!("1 exchange was made of messages that had none."),
             many => println!("{many} exchanges were made of messages that had none."),

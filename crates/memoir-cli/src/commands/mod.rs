@@ -38,10 +38,7 @@ mod write;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 use memoir_core::TurnInput;
-use memoir_runtime::{
-    Persistence,
-    failure::{Failure, FailureKind},
-};
+use memoir_runtime::{Failure, Persistence};
 
 use crate::app::App;
 
@@ -177,7 +174,7 @@ struct SlashLine {
 }
 
 /// Returns every slash command with its arguments, in the order in which help shows them.
-pub(crate) fn all() -> clap::Command {
+pub fn all() -> clap::Command {
     let mut all = SlashLine::command();
     all.build();
     all
@@ -190,31 +187,8 @@ pub(crate) async fn run(line: &str, app: &mut App) -> Result<Next, Failure> {
     let SlashLine { command } =
         SlashLine::try_parse_from(words).map_err(|error| line::refusal(&name, &error))?;
     if command.needs_memory() && app.session.runtime.persistence() == Persistence::Incognito {
-        return Err(Failure::new(
-            FailureKind::Usage,
-            format!("/{name} needs a memory, and this conversation has none"),
-        )
-        .hint("Start memoir without --incognito."));
+        return Err(Failure::usage(format!("/{name} needs a memory, and this conversation has none"))
+            .hint("Start memoir without --incognito."));
     }
     command.run(app).await
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_list_is_consistent() {
-        SlashLine::command().debug_assert();
-    }
-
-    #[test]
-    fn help_fits_a_terminal() {
-        // With what is printed below it, and the prompt.
-        const { assert!(help::PAGE + 4 <= 24) };
-        for command in all().get_subcommands() {
-            let summary = command.get_about().map(ToString::to_string).unwrap_or_default();
-            assert!(!summary.is_empty() && summary.len() <= 62, "{}", command.get_name());
-        }
-    }
 }

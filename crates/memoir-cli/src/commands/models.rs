@@ -1,19 +1,16 @@
 //! `/models`: the catalogue, and which model is used for what.
 
-use std::sync::Arc;
-
 use anstream::println;
-
-use super::{Next, RunCommand, model};
 use memoir_runtime::{
-    failure::Failure,
+    Failure, Session,
     operations::models::{self, SetModelRequest},
     settings::ModelTask,
 };
 
+use super::{Next, RunCommand, model};
 use crate::{
     app::App,
-    args::{TaskArgument, model_name},
+    args::{model_name, one_of},
     completion_source::ValueSource,
     render,
     subcommands::print_notices,
@@ -32,62 +29,53 @@ enum Action {
     /// Show one model
     Show {
         /// Model to show
-        #[arg(value_name = "MODEL", add = ValueSource::Models)]
+        #[arg(value_name = "MODEL", add = ValueSource::MODELS)]
         model: String,
     },
     /// Set the model that is used from now on
     Set {
         /// Model to use, or `auto`
-        #[arg(value_name = "MODEL", add = ValueSource::Models)]
+        #[arg(value_name = "MODEL", add = ValueSource::MODELS)]
         model: String,
         /// What it is used for
-        #[arg(value_name = "TASK", value_enum, default_value_t = TaskArgument::Chat)]
-        task: TaskArgument,
+        #[arg(value_name = "TASK", default_value = "chat", value_parser = one_of(ModelTask::ALL, ModelTask::as_str))]
+        task: ModelTask,
     },
 }
 
 impl RunCommand for Arguments {
-    async fn run(self, app: &mut App) -> Result<Next, Failure> {
+    async fn run(self, App { session, .. }: &mut App) -> Result<Next, Failure> {
         let text = match self.action.unwrap_or(Action::List) {
-            Action::List => list(app).await?,
-            Action::Show { model } => {
-                render::models::show(&models::show(&model, app.session.runtime.models())?)
-            }
-            Action::Set { model, task: TaskArgument::Chat } => model::switch(&model, app).await?,
-            Action::Set { model, task } => set(&model, task.into(), app).await?,
+            Action::List => list(session).await?,
+            Action::Show { model } => render::models::show(&models::show(&model, session.runtime.models())?),
+            Action::Set { model, task: ModelTask::Chat } => model::switch(&model, session).await?,
+            Action::Set { model, task } => set(&model, task, session).await?,
         };
         println!("{}", text.trim_end());
         Ok(Next::Prompt)
     }
 }
 
-async fn list(app: &App) -> Result<String, Failure> {
-    let report = models::list(app.session.runtime.models());
-    let mut text = render::models::list(&report, &app.session.choice.name);
-    if let Some(name) = app.session.runtime.models().summarizer(app.session.agent.store.as_ref()).await? {
+async fn list(session: &Session) -> Result<String, Failure> {
+    let models = session.runtime.models();
+    let mut text = render::models::list(&models::list(models), &session.choice.name);
+    if let Some(name) = models.summarizer(session.store()).await? {
         text.push_str(&format!("Summaries are made by {name}.\n"));
     }
-    text.push_str(&format!("Meaning is told by {}.\n", app.session.recall().embedder.name()));
+    text.push_str(&format!("Meaning is told by {}.\n", session.recall().embedder.name()));
     Ok(text)
 }
 
-/// Sets a model for background work, and connects it.
-async fn set(name: &str, task: ModelTask, app: &mut App) -> Result<String, Failure> {
-    let (store, now) = (Arc::clone(&app.session.agent.store), app.session.agent.clock.now());
-    let request = SetModelRequest { task, model: model_name(name) };
-    let report = models::set(&request, app.session.runtime.models(), store.as_ref(), now).await?;
+/// Sets a model for background work.
+async fn set(name: &str, task: ModelTask, session: &mut Session) -> Result<String, Failure> {
+    let report = session.set_model(&SetModelRequest { task, model: model_name(name) }).await?;
     let mut text = render::models::set(&report);
-    if task == ModelTask::Summarizer {
-        app.session.reconnect_summarizer().await?;
-    } else {
-        app.session.reconnect_embedder().await?;
-        match app.session.recall().waiting().await? {
-            0 => {}
-            waiting => text.push_str(&format!(
-                " {waiting} messages get their vectors in the background; until then they are found by words."
-            )),
-        }
+    let waiting = if task == ModelTask::Embedder { session.recall().waiting().await? } else { 0 };
+    if waiting > 0 {
+        text.push_str(&format!(
+            " {waiting} messages get their vectors in the background; until then they are found by words."
+        ));
     }
-    print_notices(&std::mem::take(&mut app.session.notices));
+    print_notices(&std::mem::take(&mut session.notices));
     Ok(text)
 }

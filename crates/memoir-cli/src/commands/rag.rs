@@ -1,12 +1,10 @@
 //! `/rag`: whether memory is asked, how, and trying it.
 
 use anstream::{print, println};
-use memoir_core::setting::Setting;
-use memoir_recall::RecallSettings;
 
 use super::{Next, RunCommand};
 use memoir_runtime::{
-    failure::Failure,
+    Failure,
     operations::search::{RecallRequest, preview_recall},
     settings,
 };
@@ -32,7 +30,7 @@ enum Action {
     /// Change a setting for good
     Set {
         /// Setting to change
-        #[arg(value_name = "KEY", add = ValueSource::RecallSettings)]
+        #[arg(value_name = "KEY", add = ValueSource::RECALL_SETTINGS)]
         key: String,
         /// New value, or `default`
         #[arg(value_name = "VALUE", required = true, num_args = 1..)]
@@ -52,10 +50,18 @@ impl RunCommand for Arguments {
             Action::Status => status(app).await?,
             Action::On => switch("on", app).await?,
             Action::Off => switch("off", app).await?,
-            Action::Config => config(app),
-            Action::Set { key, value } => set(&key, &value.join(" "), app).await?,
+            Action::Config => {
+                print!("{}", settings::list(&app.session.recall().settings));
+                println!(
+                    "\nChange one with /rag set KEY VALUE; /rag set KEY default goes back to the config's."
+                );
+            }
+            Action::Set { key, value } => {
+                let changed = app.session.set_recall(&key, &value.join(" ")).await?;
+                println!("{} is {} from now on.", changed.key, changed.value);
+            }
             Action::Test { query } => {
-                let conversation = app.session.state.conversation.id();
+                let conversation = app.session.conversation();
                 let request = RecallRequest { prompt: query.join(" "), conversation };
                 let report = preview_recall(&request, app.session.recall()).await;
                 println!("{}", render::search::report(&report, app.session.runtime.zone()).trim_end());
@@ -66,7 +72,7 @@ impl RunCommand for Arguments {
 }
 
 async fn switch(state: &str, app: &mut App) -> Result<(), Failure> {
-    change("rag.enabled", state, app).await?;
+    app.session.set_recall("rag.enabled", state).await?;
     println!("Recall is {state} from now on.");
     Ok(())
 }
@@ -80,26 +86,4 @@ async fn status(app: &App) -> Result<(), Failure> {
         waiting => println!("{}", memoir_recall::describe_backlog(waiting)),
     }
     Ok(())
-}
-
-fn config(app: &App) {
-    print!("{}", settings::list(&app.session.recall().settings));
-    println!("\nChange one with /rag set KEY VALUE; /rag set KEY default goes back to the config's.");
-}
-
-async fn set(key: &str, value: &str, app: &mut App) -> Result<(), Failure> {
-    let setting = change(key, value, app).await?;
-    println!("{} is {} from now on.", setting.key, setting.show(&app.session.recall().settings));
-    Ok(())
-}
-
-const HINT: &str = "See /rag config for what there is.";
-
-/// Changes a setting for good.
-async fn change(key: &str, value: &str, app: &mut App) -> Result<&'static Setting<RecallSettings>, Failure> {
-    let (config, store) = (&app.session.runtime.models().config, app.session.agent.store.as_ref());
-    let (setting, changed) =
-        settings::change((key, value), &app.session.recall().settings, config, store, HINT).await?;
-    app.session.state.recall.settings = changed;
-    Ok(setting)
 }

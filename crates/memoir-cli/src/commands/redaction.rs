@@ -3,7 +3,7 @@
 use anstream::println;
 
 use super::{Next, RunCommand};
-use memoir_runtime::failure::Failure;
+use memoir_runtime::Failure;
 
 use crate::app::App;
 
@@ -15,7 +15,7 @@ pub(super) struct Arguments {}
 
 impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
-        let found = app.session.agent.store.redactions(MOST_SHOWN).await?;
+        let found = app.session.store().redactions(MOST_SHOWN).await?;
         if found.is_empty() {
             println!(
                 "No secret was found in what was said. Keys, tokens and passwords are taken out before anything is kept."

@@ -1,7 +1,7 @@
 //! `/schedule`: tasks at their time.
 
 use super::{Next, RunCommand};
-use memoir_runtime::failure::Failure;
+use memoir_runtime::Failure;
 
 use crate::{app::App, args::ScheduleCommand, schedule};
 

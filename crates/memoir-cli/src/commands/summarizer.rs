@@ -2,10 +2,9 @@
 
 use anstream::println;
 use memoir_core::WorkerKind;
+use memoir_runtime::{Failure, Session, worker_text};
 
 use super::{Next, RunCommand};
-use memoir_runtime::{failure::Failure, settings, worker_text};
-
 use crate::app::App;
 
 #[derive(Debug, clap::Args)]
@@ -39,20 +38,8 @@ enum Switch {
     Off,
 }
 
-impl Switch {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::On => "on",
-            Self::Off => "off",
-        }
-    }
-}
-
-const USAGE: &str =
-    "Use /summarizer, /summarizer on|off, /summarizer exchange on|off or /summarizer conversation on|off.";
-
 impl RunCommand for Arguments {
-    async fn run(self, app: &mut App) -> Result<Next, Failure> {
+    async fn run(self, App { session, .. }: &mut App) -> Result<Next, Failure> {
         let both = [WorkerKind::ExchangeSummarizer, WorkerKind::ConversationSummarizer];
         let (kinds, switch) = match self.action {
             None => (&both[..], None),
@@ -62,12 +49,10 @@ impl RunCommand for Arguments {
             Some(Action::Conversation { switch }) => (&both[1..], switch),
         };
         if let Some(switch) = switch {
-            turn(kinds, switch.as_str(), app).await?;
+            session.switch_workers(kinds, switch == Switch::On).await?;
         }
-        for kind in kinds {
-            show(*kind, app).await?;
-        }
-        match &app.session.background.summarizer {
+        show(kinds, session).await?;
+        match &session.background.summarizer {
             Some(model) => println!("Summaries are made by {}.", model.name()),
             None => println!("Summaries are made by quotation; /models set NAME summarizer names a model."),
         }
@@ -75,32 +60,13 @@ impl RunCommand for Arguments {
     }
 }
 
-/// Whether a worker is switched on, and how it is getting on.
-pub(super) async fn show(kind: WorkerKind, app: &App) -> Result<(), Failure> {
-    let on = if app.session.background.settings.is_on(kind) { "on" } else { "off" };
-    let pending = app.session.agent.store.pending(&app.session.background.context().claim(kind)).await?;
-    let statuses = app.session.background.runner.statuses();
-    let state = statuses.iter().find(|status| status.worker == kind);
-    let state = state.map(|status| worker_text::state(status, pending)).unwrap_or_default();
-    println!("{:<24} {on}: {state}", kind.as_str());
-    Ok(())
-}
-
-/// Starts or stops workers, now and at every start.
-pub(super) async fn turn(kinds: &[WorkerKind], switch: &str, app: &mut App) -> Result<(), Failure> {
-    for kind in kinds {
-        let key = format!("workers.{}", kind.as_str());
-        let (config, store) = (&app.session.runtime.models().config, app.session.agent.store.as_ref());
-        let (_, changed) =
-            settings::change((&key, switch), &app.session.background.settings, config, store, USAGE).await?;
-        app.session.background.settings = changed;
-        let persistence = app.session.runtime.persistence();
-        if app.session.background.should_run(*kind, persistence) {
-            app.session.background.runner.start(*kind);
-        } else {
-            app.session.background.runner.stop(*kind).await;
-        }
-        app.session.divide_work();
+/// Shows whether workers are switched on, and how they are doing.
+pub(super) async fn show(kinds: &[WorkerKind], session: &Session) -> Result<(), Failure> {
+    let report = session.workers().await?;
+    for worker in report.workers.iter().filter(|worker| kinds.contains(&worker.status.worker)) {
+        let on = if worker.is_on { "on" } else { "off" };
+        let state = worker_text::state(&worker.status, worker.pending);
+        println!("{:<24} {on}: {state}", worker.status.worker.as_str());
     }
     Ok(())
 }

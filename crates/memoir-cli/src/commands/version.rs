@@ -3,7 +3,7 @@
 use anstream::println;
 
 use super::{Next, RunCommand};
-use memoir_runtime::failure::Failure;
+use memoir_runtime::Failure;
 
 use crate::app::App;
 
@@ -12,11 +12,7 @@ pub(super) struct Arguments {}
 
 impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
-        println!(
-            "memoir {} (schema {})",
-            env!("CARGO_PKG_VERSION"),
-            app.session.agent.store.schema_version()
-        );
+        println!("memoir {} (schema {})", env!("CARGO_PKG_VERSION"), app.session.store().schema_version());
         Ok(Next::Prompt)
     }
 }

@@ -3,7 +3,7 @@
 use anstream::{print, println};
 
 use super::{Next, RunCommand};
-use memoir_runtime::failure::Failure;
+use memoir_runtime::Failure;
 
 use crate::{answer_view::folded, app::App, render};
 

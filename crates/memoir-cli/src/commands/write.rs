@@ -3,13 +3,11 @@
 use memoir_core::ConversationId;
 
 use super::{Next, RunCommand};
-use memoir_runtime::{
-    failure::{Failure, FailureKind},
-    operations::posts::PostRequest,
-};
+use memoir_runtime::{Failure, operations::posts::PostRequest};
 
 use crate::{
     app::App,
+    args::PostArgs,
     completion_source::ValueSource,
     posts::{self, Writing},
 };
@@ -17,30 +15,23 @@ use crate::{
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Conversation to write from; this one if neither it nor a time is given
-    #[arg(value_name = "CONVERSATION", add = ValueSource::Conversations)]
+    #[arg(value_name = "CONVERSATION", add = ValueSource::CONVERSATIONS)]
     conversation: Option<i64>,
-    /// Only what was said from this day on: 2026-05-01, yesterday, "last week", "in May"
-    #[arg(long, value_name = "DATE")]
-    since: Option<String>,
-    /// Only what was said up to the end of this day
-    #[arg(long, value_name = "DATE")]
-    until: Option<String>,
-    /// Say what would be sent, and neither send nor save anything
-    #[arg(long)]
-    dry_run: bool,
+    #[command(flatten)]
+    post: PostArgs,
 }
 
 impl RunCommand for Arguments {
     const NEEDS_MEMORY: bool = true;
 
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
-        let Self { conversation, since, until, dry_run } = self;
+        let Self { conversation, post: PostArgs { since, until, dry_run } } = self;
         let mut request = PostRequest { conversation: conversation.map(ConversationId::new), since, until };
         if request.is_empty() {
-            request.conversation = app.session.state.conversation.id();
+            request.conversation = app.session.conversation();
         }
         if request.is_empty() {
-            return Err(Failure::new(FailureKind::Usage, "nothing was said in this conversation yet")
+            return Err(Failure::usage("nothing was said in this conversation yet")
                 .hint("/write ID takes another, /write --since yesterday a time."));
         }
         let writing = Writing {

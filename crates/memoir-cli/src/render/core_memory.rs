@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use memoir_core::{CoreBlock, CoreEntry};
 use memoir_runtime::{
-    failure::{Failure, FailureKind},
+    Failure,
     operations::core_memory::{CoreEditOutcome, CoreEditReport, CoreUndoReport},
     printable,
 };
@@ -37,7 +37,7 @@ pub(crate) fn edit(report: &CoreEditReport, command: &str) -> Result<String, Fai
         }
         CoreEditOutcome::Conflict => format!("the block {block} was changed by another process meanwhile"),
     };
-    let failure = Failure::new(FailureKind::Failed, reason);
+    let failure = Failure::failed(reason);
     Err(match &report.draft {
         Some(path) => failure
             .hint(format!("Your text is in {}; look at {command} show and edit again.", path.display())),

@@ -11,7 +11,6 @@ pub(crate) mod eval;
 pub(crate) mod forgetting;
 pub(crate) mod import;
 pub(crate) mod memory;
-pub(crate) mod model_reference;
 pub(crate) mod models;
 pub(crate) mod posts;
 pub(crate) mod search;
@@ -20,7 +19,7 @@ pub(crate) mod workers;
 
 use std::io::{self, Write as _, stdout};
 
-use memoir_runtime::failure::Failure;
+use memoir_runtime::Failure;
 use serde::Serialize;
 
 /// Prints text and a line end.
@@ -28,9 +27,13 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     Ok(writeln!(stdout(), "{text}")?)
 }
 
-/// Prints a report as one line of JSON.
-pub(crate) fn print_json(report: &(impl Serialize + ?Sized)) -> Result<(), Failure> {
-    print(&json(report)?)
+/// Prints a report: as one line of JSON, or as the text that `render` makes of it.
+pub(crate) fn print_report<R: Serialize>(
+    report: &R,
+    json: bool,
+    render: impl FnOnce(&R) -> String,
+) -> Result<(), Failure> {
+    print(if json { self::json(report)? } else { render(report) }.trim_end())
 }
 
 /// Returns a report as one line of JSON, for scripts.

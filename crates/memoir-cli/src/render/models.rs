@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use memoir_models::ModelName;
 use memoir_runtime::{
+    group_digits,
     operations::models::{
         EmbeddingReport, ModelReport, ModelSelection, ModelsReport, PriceReport, SetModelReport,
     },
@@ -100,22 +101,13 @@ fn automatic(task: ModelTask) -> &'static str {
     }
 }
 
-/// Returns a number of tokens with its digits in groups of three.
-pub(super) fn tokens(number: Option<u64>) -> String {
-    let Some(number) = number else { return "unknown".into() };
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
+/// Returns a number of tokens.
+fn tokens(number: Option<u64>) -> String {
+    number.map_or_else(|| "unknown".into(), group_digits)
 }
 
 /// Returns a price, or nothing if it is unknown.
-pub(super) fn dollars(price: Option<f64>) -> String {
+fn dollars(price: Option<f64>) -> String {
     price.map(|price| price.to_string()).unwrap_or_default()
 }
 
@@ -142,16 +134,4 @@ fn full_price(model: &ModelReport) -> String {
         let _ = write!(text, "; above {} tokens {}", tokens(Some(long.above)), price(Some(long.price)));
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_grouped() {
-        assert_eq!(tokens(Some(999)), "999");
-        assert_eq!(tokens(Some(1_048_576)), "1,048,576");
-        assert_eq!(tokens(None), "unknown");
-    }
 }

@@ -13,7 +13,7 @@ use reedline::{
 };
 
 use super::prompt::MemoirPrompt;
-use memoir_runtime::failure::{Failure, FailureKind};
+use memoir_runtime::Failure;
 
 /// How many earlier lines the arrow keys and Ctrl-R reach. All of them stay in the store.
 pub(super) const REMEMBERED_LINES: u32 = 1000;
@@ -96,7 +96,7 @@ impl Editor {
     pub(super) async fn read(self) -> Result<(Self, Line), Failure> {
         tokio::task::spawn_blocking(move || self.read_blocking())
             .await
-            .map_err(|error| Failure::new(FailureKind::Failed, format!("the line editor failed: {error}")))?
+            .map_err(|error| Failure::failed(format!("the line editor failed: {error}")))?
     }
 
     fn read_blocking(mut self) -> Result<(Self, Line), Failure> {

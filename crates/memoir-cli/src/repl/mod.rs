@@ -6,7 +6,6 @@ mod editor;
 mod prompt;
 mod quiet;
 mod shell;
-mod sources;
 mod view;
 mod welcome;
 
@@ -17,10 +16,10 @@ use memoir_core::{ExchangeStatus, TurnInput};
 use tokio_util::sync::CancellationToken;
 
 use memoir_runtime::{
+    Failure,
     attachments::{AttachmentContext, attach, find_attachments},
-    failure::Failure,
-    operations::daemon,
     printable,
+    tasks::TaskRunner,
 };
 
 use crate::{
@@ -32,9 +31,9 @@ use crate::{
     render::tasks::describe_event,
     screen::screen_width,
 };
+use completion::MemoirCompleter;
 use editor::{Editor, Line};
 use quiet::Quiet;
-use sources::LookedUp;
 use view::TurnView;
 
 /// Talks until the user leaves.
@@ -43,17 +42,14 @@ pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
     app.session.state.approvals.asker = Some(Arc::new(ask::TerminalAsker));
     app.session.start_background().await;
     let mut interrupts = Interrupts::listen();
-    let earlier = app.session.agent.store.recent_commands(editor::REMEMBERED_LINES).await?;
-    let looked_up = LookedUp {
-        store: Arc::clone(&app.session.agent.store),
-        runtime: tokio::runtime::Handle::current(),
-        models: Arc::clone(app.session.runtime.models()),
-        home: app.session.runtime.home().clone(),
-        directory: std::env::current_dir().unwrap_or_default(),
-    };
-    let mut editor = Editor::new(&earlier, Box::new(looked_up), app.printer.take_printer());
-    let tasks = Tasks::look_after(&app);
-    let getting_ready = get_ready(&app);
+    let earlier = app.session.store().recent_commands(editor::REMEMBERED_LINES).await?;
+    let completer =
+        MemoirCompleter { runtime: app.session.runtime.clone(), executor: tokio::runtime::Handle::current() };
+    let mut editor = Editor::new(&earlier, Box::new(completer), app.printer.take_printer());
+    let printer = app.printer.clone();
+    let tasks =
+        TaskRunner::start(Arc::clone(&app.tasks), move |event| printer.print(&describe_event(&event)));
+    let warming_up = app.session.warm_up();
     loop {
         announce(&mut app).await;
         let line;
@@ -69,56 +65,21 @@ pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
             break;
         }
     }
-    getting_ready.abort();
+    warming_up.abort();
     tasks.stop().await;
     app.session.close().await;
     Ok(())
 }
 
-/// Has memory read what it searches, while the user types.
-fn get_ready(app: &App) -> tokio::task::JoinHandle<()> {
-    let recall = app.session.state.recall.clone();
-    tokio::spawn(async move {
-        if recall.settings.enabled {
-            // The first question says what is wrong, if anything is.
-            let _ = recall.get_ready().await;
-        }
-    })
-}
-
 /// Says that reports wait, once.
 async fn announce(app: &mut App) {
     // What cannot be counted now is announced the next time.
-    let Ok((count, last)) = app.session.agent.store.unseen().await else { return };
+    let Ok((count, last)) = app.session.store().unseen().await else { return };
     if last > app.announced {
         let reports = if count == 1 { "1 report waits".to_owned() } else { format!("{count} reports wait") };
         println!("{}", view::dim(&format!("{reports}: /inbox shows what tasks have done.")));
     }
     app.announced = last.max(app.announced);
-}
-
-/// Tasks are run while the REPL is open.
-struct Tasks {
-    cancel: CancellationToken,
-    looking: tokio::task::JoinHandle<()>,
-}
-
-impl Tasks {
-    fn look_after(app: &App) -> Self {
-        let cancel = CancellationToken::new();
-        let (engine, stop, printer) = (Arc::clone(&app.tasks), cancel.clone(), app.printer.clone());
-        let looking = tokio::spawn(async move {
-            daemon::run(engine, &stop, &mut |event| printer.print(&describe_event(&event))).await;
-        });
-        Self { cancel, looking }
-    }
-
-    /// Stops what goes on, and waits until that is noted.
-    async fn stop(self) {
-        self.cancel.cancel();
-        // One that crashed is over as well.
-        let _ = self.looking.await;
-    }
 }
 
 /// Does what a line asks for, unless it is cancelled.
@@ -127,7 +88,7 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
     let kept = tokio::select! {
         biased;
         () = cancel.cancelled() => return cancelled(),
-        kept = app.session.agent.store.append_command(line, app.session.agent.clock.now()) => kept,
+        kept = app.session.store().append_command(line, app.session.agent.clock.now()) => kept,
     };
     if let Err(error) = kept {
         eprintln!("{}", Failure::from(error).sentence());
@@ -150,7 +111,7 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
         biased;
         () = cancel.cancelled() => {
             // A command may have made the workers wait.
-            resume_background(app).await;
+            app.session.resume_interrupted().await;
             return cancelled();
         }
         ran = commands::run(command, app) => ran,
@@ -198,11 +159,6 @@ async fn with_files(app: &App, line: &str) -> TurnInput {
         }
     }
     attach(line, &going)
-}
-
-/// Lets the workers continue after a command that may have paused them.
-async fn resume_background(app: &App) {
-    app.session.background.resume_after_turn(app.session.state.conversation.id()).await;
 }
 
 fn cancelled() -> Next {

@@ -15,7 +15,7 @@ pub(super) async fn banner(app: &App) {
         app.session.choice.name,
         app.session.choice.reason
     );
-    match (app.session.runtime.persistence(), app.session.state.conversation.id()) {
+    match (app.session.runtime.persistence(), app.session.conversation()) {
         (Persistence::Incognito, _) => {
             println!("Incognito: nothing is read from memory, and nothing of this is kept.")
         }
@@ -38,12 +38,12 @@ pub(super) async fn banner(app: &App) {
 async fn first_steps(app: &App) {
     let any = ConversationList { limit: 1, ..ConversationList::default() };
     // What cannot be read now is told by what is asked next.
-    if app.session.agent.store.conversations(&any).await.map_or(true, |found| !found.is_empty()) {
+    if app.session.store().conversations(&any).await.map_or(true, |found| !found.is_empty()) {
         return;
     }
     println!("Nothing is remembered yet: whatever you say here will be.");
     let environment = &app.session.runtime.models().environment;
-    let report = find_histories(environment, app.session.agent.store.as_ref()).await;
+    let report = find_histories(environment, app.session.store()).await;
     // The offer is only a convenience: without it, the export files can still be imported.
     let report =
         report.inspect_err(|failure| tracing::debug!(message = failure.message, "no histories are offered"));

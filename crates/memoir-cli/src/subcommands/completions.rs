@@ -2,15 +2,11 @@
 
 use std::io::{Write as _, stdout};
 
-use clap::CommandFactory as _;
 use clap_complete::{Shell, generate};
 
-use memoir_runtime::failure::Failure;
+use memoir_runtime::Failure;
 
-use crate::{
-    args::{Args, Script},
-    reference,
-};
+use crate::args::{Script, command_line, man_page};
 
 pub(crate) fn run(script: Script) -> Result<(), Failure> {
     let shell = match script {
@@ -19,10 +15,10 @@ pub(crate) fn run(script: Script) -> Result<(), Failure> {
         Script::Fish => Shell::Fish,
         Script::Elvish => Shell::Elvish,
         Script::Powershell => Shell::PowerShell,
-        Script::Man => return Ok(write!(stdout(), "{}", reference::man_page())?),
+        Script::Man => return Ok(write!(stdout(), "{}", man_page())?),
     };
     // Made first, since whoever reads may go away.
     let mut text = Vec::new();
-    generate(shell, &mut Args::command(), "memoir", &mut text);
+    generate(shell, &mut command_line(), "memoir", &mut text);
     Ok(stdout().write_all(&text)?)
 }

@@ -1,14 +1,14 @@
 //! `memoir config`.
 
 use memoir_runtime::{
-    failure::Failure,
+    Failure,
     operations::config::{self, ChangeSetting, ConfigFile, ConfigSources},
 };
 use memoir_store::Settings;
 
 use crate::{
     args::ConfigCommand,
-    render::{self, print, print_json},
+    render::{self, print, print_report},
 };
 
 pub(super) async fn run(
@@ -16,40 +16,23 @@ pub(super) async fn run(
     sources: &ConfigSources<'_>,
     store: &dyn Settings,
 ) -> Result<(), Failure> {
-    match command {
+    let (key, value, project) = match command {
         ConfigCommand::List { json } => {
-            let list = config::list(sources, store).await?;
-            if json { print_json(&list) } else { print(&render::config::list(&list)) }
+            return print_report(&config::list(sources, store).await?, json, render::config::list);
         }
         ConfigCommand::Get { key, json } => {
-            let entry = config::get(&key, sources, store).await?;
-            if json { print_json(&entry) } else { print(&render::config::value(&entry)) }
+            return print_report(&config::get(&key, sources, store).await?, json, render::config::value);
         }
-        ConfigCommand::Set { key, value, project } => {
-            change(ChangeSetting { key, value: Some(value), file: file(project) }, sources, store).await
-        }
-        ConfigCommand::Unset { key, project } => {
-            change(ChangeSetting { key, value: None, file: file(project) }, sources, store).await
-        }
-        ConfigCommand::Path { json } => print_paths(json, sources),
-    }
+        ConfigCommand::Path { json } => return print_paths(json, sources),
+        ConfigCommand::Set { key, value, project } => (key, Some(value), project),
+        ConfigCommand::Unset { key, project } => (key, None, project),
+    };
+    let file = if project { ConfigFile::Project } else { ConfigFile::User };
+    let change = config::change(&ChangeSetting { key, value, file }, sources, store).await?;
+    print(&render::config::change(&change))
 }
 
 /// Shows where the files are. This needs no memory and no valid file.
 pub(super) fn print_paths(json: bool, sources: &ConfigSources<'_>) -> Result<(), Failure> {
-    let paths = config::locate(sources);
-    if json { print_json(&paths) } else { print(&render::config::paths(&paths)) }
-}
-
-async fn change(
-    request: ChangeSetting,
-    sources: &ConfigSources<'_>,
-    store: &dyn Settings,
-) -> Result<(), Failure> {
-    let change = config::change(&request, sources, store).await?;
-    print(&render::config::change(&change))
-}
-
-fn file(project: bool) -> ConfigFile {
-    if project { ConfigFile::Project } else { ConfigFile::User }
+    print_report(&config::locate(sources), json, render::config::paths)
 }

@@ -1,43 +1,28 @@
 //! `memoir cost`.
 
-use std::io::{Write as _, stdout};
-
-use memoir_core::{Clock as _, ConversationId, SystemClock, TimeZone};
+use memoir_core::{Clock as _, ConversationId, SystemClock};
 use memoir_runtime::{
-    failure::Failure,
+    Failure, Runtime,
     operations::{
         conversations,
         costs::{self, CostRequest},
     },
-    scope,
 };
-use memoir_store::{Conversations, Store};
 
-use super::Format;
-use crate::render;
+use crate::render::{self, print_report};
 
+/// Shows what a conversation cost; without one, the latest of this project.
 pub(super) async fn run(
     conversation: Option<ConversationId>,
-    format: Format,
-    store: &dyn Store,
-    zone: &TimeZone,
+    json: bool,
+    runtime: &Runtime,
 ) -> Result<(), Failure> {
+    let store = runtime.store().as_ref();
     let conversation = match conversation {
         Some(id) => Some(id),
-        None => last_of_this_project(store).await?,
+        None => conversations::find_latest(&runtime.scope(), store).await?,
     };
-    let report = costs::add_up(&CostRequest { conversation }, store, SystemClock.now(), zone).await?;
-    let text = match format {
-        Format::Json => render::json(&report)?,
-        Format::Text => render::costs::report(&report),
-    };
-    Ok(writeln!(stdout(), "{}", text.trim_end())?)
-}
-
-/// Returns the latest conversation of the project that contains the current directory.
-pub(super) async fn last_of_this_project(
-    store: &dyn Conversations,
-) -> Result<Option<ConversationId>, Failure> {
-    let Ok(directory) = std::env::current_dir() else { return Ok(None) };
-    conversations::find_latest(&scope::scope_of(&directory), store).await
+    let now = SystemClock.now();
+    let report = costs::add_up(&CostRequest { conversation }, store, now, runtime.zone()).await?;
+    print_report(&report, json, render::costs::report)
 }

@@ -6,14 +6,14 @@ use std::{
 };
 
 use memoir_runtime::{
+    Failure,
     environment::Environment,
-    failure::{Failure, FailureKind},
     home::Home,
     operations::doctor::{self, DoctorReport},
 };
 
 use crate::{
-    render::{self, print, print_json},
+    render::{self, print_report},
     screen::screen_width,
 };
 
@@ -26,14 +26,10 @@ pub(super) async fn run(
 ) -> Result<(), Failure> {
     let mut report = doctor::examine(home, project_file, environment).await;
     check_terminal(environment, &mut report);
-    if json {
-        print_json(&report)?
-    } else {
-        print(&render::doctor::report(&report))?
-    }
+    print_report(&report, json, render::doctor::report)?;
     match report.is_healthy() {
         true => Ok(()),
-        false => Err(Failure::new(FailureKind::Failed, "not everything is as it should be")
+        false => Err(Failure::failed("not everything is as it should be")
             .hint("What to do stands below each line marked BAD.")),
     }
 }

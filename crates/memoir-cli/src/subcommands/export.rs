@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _, Write, stdout};
 
 use memoir_core::{ConversationId, TimeZone};
 use memoir_runtime::{
-    failure::Failure,
+    Failure,
     operations::export::{self, ExportRequest},
     printable,
 };
@@ -15,7 +15,7 @@ use crate::{args::ExportArgs, progress::ProgressBars};
 /// Writes conversations to a file or to stdout. Where they were written is shown on stderr.
 pub(crate) async fn run(arguments: &ExportArgs, store: &dyn Store, zone: &TimeZone) -> Result<(), Failure> {
     let request = ExportRequest {
-        format: arguments.format.into(),
+        format: arguments.format,
         conversation: arguments.conversation.map(ConversationId::new),
         project: arguments.scope.clone(),
     };

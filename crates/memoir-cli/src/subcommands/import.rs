@@ -4,8 +4,8 @@ use std::io::{Write as _, stdout};
 
 use memoir_core::TimeZone;
 use memoir_runtime::{
+    Failure,
     environment::Environment,
-    failure::Failure,
     operations::import::{self, ImportReport, ImportRequest, ImportSource},
 };
 use memoir_store::Store;
@@ -48,7 +48,7 @@ fn request(command: ImportCommand) -> Option<ImportRequest> {
             (ImportSource::Codex { paths: arguments.paths }, arguments.dry_run)
         }
         ImportCommand::Whatsapp { file, name, dates, dry_run } => {
-            (ImportSource::WhatsApp { file, name, dates: dates.map(Into::into) }, dry_run)
+            (ImportSource::WhatsApp { file, name, dates }, dry_run)
         }
     };
     Some(ImportRequest { source, dry_run })

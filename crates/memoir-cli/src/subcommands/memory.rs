@@ -1,16 +1,11 @@
 //! `memoir memory` and `/memory`.
 
-use std::{
-    io::{Write as _, stdout},
-    path::Path,
-};
+use std::path::Path;
 
-use memoir_core::{
-    Clock as _, ConversationId, CoreBlock, CoreEntry, ExchangeId, Mark, MessageId, SystemClock, UnknownBlock,
-};
+use memoir_core::{Clock as _, ConversationId, CoreEntry, ExchangeId, Mark, MessageId, SystemClock};
 use memoir_recall::Recall;
 use memoir_runtime::{
-    failure::{Failure, FailureKind},
+    Failure,
     files::write_private,
     home::Home,
     operations::{
@@ -23,8 +18,9 @@ use memoir_runtime::{
 
 use super::search;
 use crate::{
-    args::{BlockArgs, ForgetArgs, MemoryCommand},
-    question, render,
+    args::{BlockArgs, ExchangeArgs, ForgetArgs, MemoryCommand},
+    question,
+    render::{self, print, print_report},
     text_editor::edit_file,
 };
 
@@ -55,40 +51,38 @@ pub(crate) async fn run(command: MemoryCommand, context: &MemoryContext<'_>) -> 
         }
         MemoryCommand::Show { exchange: Some(id), json } => {
             let report = conversations::show_exchange(ExchangeId::new(id), store).await?;
-            return print(&match json {
-                true => render::json(&report)? + "\n",
-                false => render::conversations::exchange(&report, &recall.zone),
+            return print_report(&report, json, |report| {
+                render::conversations::exchange(report, &recall.zone)
             });
         }
         MemoryCommand::Search(arguments) => return search::run(arguments, recall).await,
         MemoryCommand::Edit(arguments) => return edit(&arguments, context).await,
         MemoryCommand::Undo => {
             let report = core_memory::undo(context.project(), store, now).await?;
-            return print_line(&render::core_memory::undo(&report));
+            return print(&render::core_memory::undo(&report));
         }
         MemoryCommand::Forget(arguments) => return forget(arguments, context).await,
-        MemoryCommand::Pin { exchange } => memory::mark(&request(exchange, Mark::Pinned), store, now).await?,
-        MemoryCommand::Wrong { exchange } => {
+        MemoryCommand::Pin(ExchangeArgs { exchange }) => {
+            memory::mark(&request(exchange, Mark::Pinned), store, now).await?
+        }
+        MemoryCommand::Wrong(ExchangeArgs { exchange }) => {
             memory::mark(&request(exchange, Mark::Wrong), store, now).await?
         }
-        MemoryCommand::Unpin { exchange } => {
+        MemoryCommand::Unpin(ExchangeArgs { exchange }) => {
             memory::unmark(&request(exchange, Mark::Pinned), store, now).await?
         }
-        MemoryCommand::Right { exchange } => {
+        MemoryCommand::Right(ExchangeArgs { exchange }) => {
             memory::unmark(&request(exchange, Mark::Wrong), store, now).await?
         }
     };
-    print_line(&render::memory::mark(&report))
+    print(&render::memory::mark(&report))
 }
 
 async fn list(json: bool, context: &MemoryContext<'_>) -> Result<(), Failure> {
     let recall = context.recall;
     let request = MemoryRequest { project: context.project().to_owned(), conversation: context.conversation };
     let report = memory::list(&request, recall.store.as_ref()).await?;
-    print(&match json {
-        true => render::json(&report)? + "\n",
-        false => render::memory::list(&report, &recall.zone),
-    })
+    print_report(&report, json, |report| render::memory::list(report, &recall.zone))
 }
 
 /// Releases an instruction of the open conversation.
@@ -96,23 +90,19 @@ pub(crate) async fn release(number: usize, context: &MemoryContext<'_>) -> Resul
     let request = ReleaseRequest { conversation: context.conversation, number };
     let store = context.recall.store.as_ref();
     let report = memory::release_instruction(&request, store, SystemClock.now()).await?;
-    print_line(&render::memory::release(&report))
+    print(&render::memory::release(&report))
 }
 
 async fn edit(arguments: &BlockArgs, context: &MemoryContext<'_>) -> Result<(), Failure> {
-    let block: CoreBlock = arguments.block.parse().map_err(|error: UnknownBlock| {
-        Failure::new(FailureKind::Usage, error.to_string())
-            .hint(format!("Use {} edit user, for example.", context.command))
-    })?;
     let (store, home) = (context.recall.store.as_ref(), context.home);
-    let seen = core_memory::read(block, context.project(), store).await?;
+    let seen = core_memory::read(arguments.block, context.project(), store).await?;
     let text = match arguments.text.as_slice() {
         [] => edit_in_editor(&seen, &home.data()).await?,
         words => words.join(" ").trim().to_owned(),
     };
     let request = CoreEditRequest { project: context.project().to_owned(), seen, text };
     let report = core_memory::edit(&request, store, home, SystemClock.now()).await?;
-    print_line(&render::core_memory::edit(&report, context.command)?)
+    print(&render::core_memory::edit(&report, context.command)?)
 }
 
 /// Opens the text of a block in the user's editor. Returns the text that the user saved.
@@ -135,15 +125,15 @@ async fn edit_in_editor(seen: &CoreEntry, folder: &Path) -> Result<String, Failu
 async fn forget(arguments: ForgetArgs, context: &MemoryContext<'_>) -> Result<(), Failure> {
     let (dry_run, yes) = (arguments.dry_run, arguments.yes);
     let preview = forgetting::preview(&forget_request(arguments), context.recall).await?;
-    print_line(&render::forgetting::preview(&preview))?;
+    print(&render::forgetting::preview(&preview))?;
     if dry_run {
-        return print_line("Nothing was changed.");
+        return print("Nothing was changed.");
     }
     if !question::confirm("This cannot be undone. Forget it?", yes).await? {
         return Ok(());
     }
     let report = forgetting::forget(&preview.target, context.recall, context.home).await?;
-    print_line(&render::forgetting::report(&report))
+    print(&render::forgetting::report(&report))
 }
 
 fn forget_request(arguments: ForgetArgs) -> ForgetRequest {
@@ -154,12 +144,4 @@ fn forget_request(arguments: ForgetArgs) -> ForgetRequest {
         ForgetArgs { conversation: Some(id), .. } => ForgetRequest::Conversation(ConversationId::new(id)),
         ForgetArgs { since, until, .. } => ForgetRequest::Period { since, until },
     }
-}
-
-fn print(text: &str) -> Result<(), Failure> {
-    Ok(write!(stdout(), "{text}")?)
-}
-
-fn print_line(text: &str) -> Result<(), Failure> {
-    Ok(writeln!(stdout(), "{text}")?)
 }

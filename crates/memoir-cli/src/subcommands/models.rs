@@ -1,33 +1,30 @@
 //! `memoir models`.
 
-use std::io::{Write as _, stdout};
-
 use memoir_core::{Clock as _, SystemClock};
 use memoir_runtime::{
-    failure::Failure,
-    models::Models,
+    Failure, Runtime,
     operations::models::{self, SetModelRequest},
 };
-use memoir_store::Store;
 
 use crate::{
     args::{ModelsCommand, model_name},
-    render,
+    render::{self, print, print_report},
 };
 
-pub(super) async fn run(command: ModelsCommand, models: &Models, store: &dyn Store) -> Result<(), Failure> {
-    let text = match command {
-        ModelsCommand::List { json: true } => render::json(&models::list(models))?,
-        ModelsCommand::List { json: false } => {
-            let choice = models.choose(None, store).await?;
-            render::models::list(&models::list(models), &choice.name)
+pub(super) async fn run(command: ModelsCommand, runtime: &Runtime) -> Result<(), Failure> {
+    let (models, store) = (runtime.models(), runtime.store().as_ref());
+    match command {
+        ModelsCommand::List { json } => {
+            let current = models.choose(None, store).await?.name;
+            print_report(&models::list(models), json, |report| render::models::list(report, &current))
         }
-        ModelsCommand::Show { name, json: true } => render::json(&models::show(&name, models)?)?,
-        ModelsCommand::Show { name, json: false } => render::models::show(&models::show(&name, models)?),
+        ModelsCommand::Show { name, json } => {
+            print_report(&models::show(&name, models)?, json, render::models::show)
+        }
         ModelsCommand::Set { name, task } => {
             let request = SetModelRequest { task: task.into(), model: model_name(&name) };
-            render::models::set(&models::set(&request, models, store, SystemClock.now()).await?)
+            let report = models::set(&request, models, store, SystemClock.now()).await?;
+            print(&render::models::set(&report))
         }
-    };
-    Ok(writeln!(stdout(), "{}", text.trim_end())?)
+    }
 }

@@ -1,15 +1,16 @@
 //! `memoir search` and `/memory search`.
 
-use std::io::{Write as _, stdout};
-
 use memoir_recall::Recall;
 use memoir_runtime::{
-    failure::Failure,
+    Failure,
     operations::search::{self, SearchRequest},
 };
 
-use super::Format;
-use crate::{answer_view::folded, args::SearchArgs, render};
+use crate::{
+    answer_view::folded,
+    args::SearchArgs,
+    render::{self, print_report},
+};
 
 pub(super) async fn run(arguments: SearchArgs, recall: &Recall) -> Result<(), Failure> {
     let request = SearchRequest {
@@ -19,10 +20,8 @@ pub(super) async fn run(arguments: SearchArgs, recall: &Recall) -> Result<(), Fa
         limit: arguments.limit,
     };
     let report = search::search(&request, recall).await?;
-    let text = match Format::new(arguments.json) {
-        Format::Text => render::search::report(&report, &recall.zone),
-        // Scripts know this output as an array of passages.
-        Format::Json => render::json(&report.results())?,
-    };
-    Ok(write!(stdout(), "{}", folded(text.trim_end()))?)
+    // Scripts know this output as an array of passages.
+    print_report(&report.results(), arguments.json, |_| {
+        folded(render::search::report(&report, &recall.zone).trim_end())
+    })
 }

@@ -1,23 +1,16 @@
 //! `memoir worker`.
 
-use memoir_runtime::{
-    failure::{Failure, FailureKind},
-    operations::workers,
-};
+use memoir_runtime::{Failure, Runtime, operations::workers};
 
-use super::CommandContext;
+use super::print_notices;
 use crate::render::{self, print};
 
 /// Runs the workers until nothing is due.
-pub(super) async fn run(context: &CommandContext) -> Result<(), Failure> {
-    let settings = context.runtime.worker_settings().await?;
-    let report = workers::run(&settings, &context.worker_context().await?, &mut |_| {}).await?;
+pub(super) async fn run(runtime: &Runtime) -> Result<(), Failure> {
+    let mut notices = Vec::new();
+    let context = runtime.worker_context(&mut notices).await?;
+    print_notices(&notices);
+    let report = workers::run(&runtime.worker_settings().await?, &context, &mut |_| {}).await?;
     print(&render::workers::report(&report))?;
-    match report.failing() {
-        Some(worker) => {
-            Err(Failure::new(FailureKind::Failed, format!("{} does not succeed", worker.as_str()))
-                .hint("What failed is tried again by itself, up to seven times; then /worker retry does."))
-        }
-        None => Ok(()),
-    }
+    report.check()
 }

@@ -2,22 +2,22 @@
 
 use memoir_core::ConversationId;
 use memoir_runtime::{
-    failure::Failure,
+    Failure, Runtime,
     operations::posts::{PostRequest, complete},
 };
 
-use super::CommandContext;
+use super::recall;
 use crate::{
-    args::WriteArgs,
+    args::{PostArgs, WriteArgs},
     posts::{self, Writing},
 };
 
-pub(super) async fn run(arguments: WriteArgs, context: &CommandContext) -> Result<(), Failure> {
-    let (runtime, store) = (&context.runtime, context.store());
-    let WriteArgs { conversation, since, until, dry_run, model, verbose } = arguments;
+pub(super) async fn run(arguments: WriteArgs, runtime: &Runtime) -> Result<(), Failure> {
+    let store = runtime.store().as_ref();
+    let WriteArgs { conversation, post: PostArgs { since, until, dry_run }, model, verbose } = arguments;
     let request = PostRequest { conversation: conversation.map(ConversationId::new), since, until };
     let request = complete(request, runtime.project(), store).await?;
-    let mut recall = context.recall().await?;
+    let mut recall = recall(runtime).await?;
     recall.scope = None;
     let mut choice = runtime.models().choose(model.as_deref(), store).await?;
     let model = runtime.models().connect(&mut choice).await?;

@@ -42,6 +42,7 @@ mod faults;
 mod forgetting;
 mod formats;
 mod helpers;
+mod interface;
 mod keys;
 mod logging;
 mod long_talk;

@@ -10,10 +10,7 @@ use memoir_models::Embedder;
 use memoir_recall::Recall;
 use memoir_workers::{WorkerContext, run_until_idle};
 
-use crate::{
-    failure::{Failure, FailureKind},
-    stores,
-};
+use crate::{failure::Failure, stores};
 
 pub use prepared::PreparedEmbedder;
 
@@ -35,8 +32,7 @@ pub const QUESTIONS: [&str; 3] = [
 
 /// Fills a memory, and has everything in it summarised and found.
 pub async fn fill(recall: &Recall) -> Result<(), Failure> {
-    let mut talk =
-        read_memoir(HISTORY).map_err(|error| Failure::new(FailureKind::Failed, error.to_string()))?;
+    let mut talk = read_memoir(HISTORY).map_err(|error| Failure::failed(error.to_string()))?;
     shift(&mut talk.conversations, SystemClock.now());
     for thread in &talk.conversations {
         import_conversation(recall.store.as_ref(), thread, SystemClock.now(), false).await?;

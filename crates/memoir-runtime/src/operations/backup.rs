@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Progress, ProgressUnit, database};
 use crate::{
-    failure::{Failure, FailureKind},
+    failure::Failure,
     files::{Partial, fresh_folder, private_folder},
     home::Home,
 };
@@ -59,12 +59,12 @@ pub async fn back_up(
         None => PathBuf::from(name_with_time("memoir-backup", zone)),
     };
     if folder.exists() {
-        return Err(Failure::new(FailureKind::Usage, format!("{} is there already", folder.display()))
+        return Err(Failure::usage(format!("{} is there already", folder.display()))
             .hint("Name a folder that is not."));
     }
     // It gets its name only when it is complete, so that an unfinished copy is not taken for a backup.
     let failed = |error: io::Error| {
-        Failure::new(FailureKind::Failed, format!("{} cannot be written: {error}", folder.display()))
+        Failure::failed(format!("{} cannot be written: {error}", folder.display()))
             .hint("Name another place.")
     };
     let partial = Partial::folder(&folder).map_err(failed)?;
@@ -121,11 +121,11 @@ pub struct VerifiedBackup {
 pub async fn verify(request: &RestoreRequest, home: &Home) -> Result<VerifiedBackup, Failure> {
     let copy = request.folder.join(DATABASE);
     if !copy.is_file() {
-        return Err(Failure::new(FailureKind::Usage, format!("{} is no backup", request.folder.display()))
+        return Err(Failure::usage(format!("{} is no backup", request.folder.display()))
             .hint("Name a folder that memoir backup made."));
     }
     if let Some(fault) = database::verify(&copy, &home.database()).await?.first() {
-        return Err(Failure::new(FailureKind::Failed, format!("the backup is damaged: {fault}"))
+        return Err(Failure::failed(format!("the backup is damaged: {fault}"))
             .hint("Nothing was changed. Try an older one."));
     }
     Ok(VerifiedBackup { folder: request.folder.clone(), replaces: home.database() })
@@ -157,7 +157,7 @@ pub async fn restore(
             tracing::debug!(%error, "an empty directory is left next to the memory");
         }
         return Err(match error {
-            StoreError::Busy => Failure::new(FailureKind::Failed, "another program has this memory open")
+            StoreError::Busy => Failure::failed("another program has this memory open")
                 .hint("Close every memoir, the daemon too, and try again."),
             error => error.into(),
         });
@@ -202,6 +202,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
     use super::*;
+    use crate::failure::FailureKind;
 
     #[tokio::test]
     async fn a_backup_is_restored_with_posts_and_the_previous_memory_is_set_aside() {

@@ -6,10 +6,7 @@ use memoir_core::{Conversation, ConversationId, Exchange, ExchangeId, Message, S
 use memoir_store::{ConversationList, Conversations, Digests, Exchanges, Summaries};
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    failure::{Failure, FailureKind},
-    scope::scope_of,
-};
+use crate::{failure::Failure, scope::scope_of};
 
 /// Which conversations to list.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -103,8 +100,7 @@ pub async fn find(
     store: &(impl Conversations + ?Sized),
 ) -> Result<Conversation, Failure> {
     store.conversation(id).await?.ok_or_else(|| {
-        Failure::new(FailureKind::Usage, format!("there is no conversation {id}"))
-            .hint("memoir conversations list shows them.")
+        Failure::usage(format!("there is no conversation {id}")).hint("memoir conversations list shows them.")
     })
 }
 
@@ -160,6 +156,6 @@ pub async fn show_exchange(
 
 /// The failure of an operation on an exchange that does not exist.
 pub(super) fn unknown_exchange(id: ExchangeId) -> Failure {
-    Failure::new(FailureKind::Usage, format!("there is no exchange {id}"))
+    Failure::usage(format!("there is no exchange {id}"))
         .hint("Search shows the numbers of exchanges beside what it finds, and so do /why and /history.")
 }

@@ -6,11 +6,7 @@ use memoir_core::{ChangedBy, CoreBlock, CoreChange, CoreEntry, Timestamp};
 use memoir_store::{Change, CoreMemory};
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    failure::{Failure, FailureKind},
-    files::write_private,
-    home::Home,
-};
+use crate::{failure::Failure, files::write_private, home::Home};
 
 /// Returns a block as it is now, as [`CoreEditRequest::seen`] expects it.
 ///
@@ -22,7 +18,7 @@ pub async fn read(block: CoreBlock, project: &str, store: &dyn CoreMemory) -> Re
     entries
         .into_iter()
         .find(|entry| entry.block == block)
-        .ok_or_else(|| Failure::new(FailureKind::Failed, format!("core memory has no block {block}")))
+        .ok_or_else(|| Failure::failed(format!("core memory has no block {block}")))
 }
 
 /// A new text for a block.

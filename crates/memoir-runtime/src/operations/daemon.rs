@@ -2,17 +2,14 @@
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
+    path::Path,
     sync::Arc,
 };
 
 use memoir_schedule::Event;
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    failure::{Failure, FailureKind},
-    home::Home,
-    tasks::TaskEngine,
-};
+use crate::{environment::Environment, failure::Failure, home::Home, tasks::TaskEngine};
 
 /// The right to be the only daemon of a home directory. Dropping it gives the right back.
 pub struct DaemonLock {
@@ -31,7 +28,7 @@ impl DaemonLock {
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
         match file.try_lock() {
             Ok(()) => Ok(Self { _file: file }),
-            Err(TryLockError::WouldBlock) => Err(Failure::new(FailureKind::Failed, "a daemon runs already")
+            Err(TryLockError::WouldBlock) => Err(Failure::failed("a daemon runs already")
                 .hint("It does what is due; this one was not needed.")),
             Err(TryLockError::Error(error)) => Err(error.into()),
         }
@@ -47,6 +44,39 @@ pub async fn run(
 ) {
     let scheduler = engine.scheduler();
     scheduler.look_after(engine, cancel, observe).await;
+}
+
+/// Returns a unit that runs the daemon in the user's systemd. A unit sees nothing of this process, so it names the program and
+/// the variables that lead to the memory.
+///
+/// # Errors
+///
+/// Fails if the path of the program is unknown, or if a variable is a relative path that cannot be resolved.
+pub fn systemd_unit(environment: &Environment) -> Result<String, Failure> {
+    let program = environment.program().ok_or_else(|| {
+        Failure::failed("the path of this program is unknown").hint("Start it by its full path.")
+    })?;
+    let mut variables = String::new();
+    for name in ["MEMOIR_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"] {
+        if let Some(value) = environment.variable(name) {
+            let value = std::path::absolute(value)?;
+            variables.push_str(&format!("Environment=\"{name}={}\"\n", quote(&value)));
+        }
+    }
+    Ok(format!(
+        "# Save as ~/.config/systemd/user/memoir.service, then: systemctl --user enable --now memoir\n\
+         [Unit]\nDescription=Memoir: tasks at their time\n\n\
+         [Service]\nExecStart=\"{}\" daemon\n{variables}\
+         # Keys, a line each: ANTHROPIC_API_KEY=...\nEnvironmentFile=-%h/.config/memoir/environment\n\
+         Restart=on-failure\n\n\
+         [Install]\nWantedBy=default.target",
+        quote(program)
+    ))
+}
+
+/// Returns a path as systemd reads it inside quotation marks.
+fn quote(path: &Path) -> String {
+    path.display().to_string().replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%")
 }
 
 #[cfg(test)]

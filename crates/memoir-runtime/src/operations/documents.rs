@@ -13,7 +13,7 @@ use memoir_workers::{WorkerContext, embed_documents};
 use serde::{Deserialize, Serialize};
 
 use super::{Progress, ProgressUnit, workers::WorkerStop};
-use crate::failure::{Failure, FailureKind};
+use crate::failure::Failure;
 
 /// Files and directories to add.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +33,25 @@ pub struct AddReport {
     pub counts: AddCounts,
     /// Files that could not be read.
     pub skipped: Vec<SkippedFile>,
+}
+
+impl AddReport {
+    /// Fails if a file was left out, so that a script notices.
+    ///
+    /// # Errors
+    ///
+    /// Says how many files were left out.
+    pub fn check_complete(&self) -> Result<(), Failure> {
+        match self.skipped.len() {
+            0 => Ok(()),
+            _ if self.files.is_empty() => Err(Failure::failed("nothing was added")
+                .hint("Give files of text (UTF-8), or folders that hold .md or .txt files.")),
+            1 => Err(Failure::failed("one was left out")
+                .hint("Mend it and add it again: the others are not read twice.")),
+            count => Err(Failure::failed(format!("{count} were left out"))
+                .hint("Mend them and add them again: the others are not read twice.")),
+        }
+    }
 }
 
 /// A file that was read.
@@ -198,6 +217,21 @@ pub struct ReindexReport {
     pub skipped: Vec<SkippedFile>,
 }
 
+impl ReindexReport {
+    /// Fails if a document could not be read again, so that a script notices.
+    ///
+    /// # Errors
+    ///
+    /// Says that not every document was read.
+    pub fn check_complete(&self) -> Result<(), Failure> {
+        match self.skipped.is_empty() {
+            true => Ok(()),
+            false => Err(Failure::failed("not everything was read anew")
+                .hint("What could not be read is remembered as it was.")),
+        }
+    }
+}
+
 /// A document whose file no longer exists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MissingFile {
@@ -303,8 +337,7 @@ async fn find_all(names: &[String], store: &dyn Documents) -> Result<Vec<Documen
 /// Fails if there is no such document.
 pub async fn find(name: &str, store: &dyn Documents) -> Result<Document, Failure> {
     store.document(name).await?.ok_or_else(|| {
-        Failure::new(FailureKind::Usage, format!("there is no document \"{name}\""))
-            .hint("memoir docs list shows all of them.")
+        Failure::usage(format!("there is no document \"{name}\"")).hint("memoir docs list shows all of them.")
     })
 }
 

@@ -15,12 +15,7 @@ use super::{
     Progress, ProgressUnit,
     conversations::{self, ConversationReport},
 };
-use crate::{
-    failure::{Failure, FailureKind},
-    files::Partial,
-    printable,
-    scope::scope_of,
-};
+use crate::{failure::Failure, files::Partial, printable, scope::scope_of};
 
 /// What to export.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -41,6 +36,19 @@ pub enum ExportFormat {
     Markdown,
     /// Everything, one JSON object per line. An import reads it.
     Jsonl,
+}
+
+impl ExportFormat {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Markdown, Self::Jsonl];
+
+    /// Returns its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Markdown => "markdown",
+            Self::Jsonl => "jsonl",
+        }
+    }
 }
 
 /// The result of an export.
@@ -83,7 +91,7 @@ pub async fn write_file(
 ) -> Result<ExportReport, Failure> {
     let selected = select(request, store).await?;
     let failed = |error: io::Error| {
-        Failure::new(FailureKind::Failed, format!("{} cannot be written: {error}", path.display()))
+        Failure::failed(format!("{} cannot be written: {error}", path.display()))
             .hint("Name another file with -o.")
     };
     let (partial, mut file) = Partial::file(path).map_err(failed)?;

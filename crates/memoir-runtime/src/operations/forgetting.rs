@@ -9,11 +9,7 @@ use memoir_recall::Recall;
 use memoir_store::{Documents, Forget, Forgotten};
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    dates,
-    failure::{Failure, FailureKind},
-    home::Home,
-};
+use crate::{dates, failure::Failure, home::Home};
 
 /// What the user wants to forget.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -143,7 +139,7 @@ pub async fn preview(request: &ForgetRequest, recall: &Recall) -> Result<ForgetP
         Selection::Conversations(what) => {
             let plan = recall.store.would_forget(what).await?;
             if plan.is_nothing() {
-                return Err(Failure::new(FailureKind::Usage, "there is nothing like that").hint(
+                return Err(Failure::usage("there is nothing like that").hint(
                     "memoir search shows numbers of exchanges, memoir memory show N those of its messages.",
                 ));
             }
@@ -209,15 +205,14 @@ fn selection(target: &ForgetTarget) -> Result<Selection<'_>, Failure> {
 }
 
 fn nothing_named() -> Failure {
-    Failure::new(FailureKind::Usage, "say what to forget").hint(
+    Failure::usage("say what to forget").hint(
         "--message, --exchange or --conversation with a number, --document with a name, or --since and --until.",
     )
 }
 
 async fn find_document(name: &str, store: &dyn Documents) -> Result<Document, Failure> {
     store.document(name).await?.ok_or_else(|| {
-        Failure::new(FailureKind::Usage, format!("there is no document \"{name}\""))
-            .hint("memoir docs list shows all of them.")
+        Failure::usage(format!("there is no document \"{name}\"")).hint("memoir docs list shows all of them.")
     })
 }
 
@@ -226,6 +221,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
     use super::*;
+    use crate::failure::FailureKind;
     use crate::operations::test_support::recall_with;
 
     #[tokio::test]

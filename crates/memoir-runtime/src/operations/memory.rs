@@ -5,7 +5,7 @@ use memoir_store::{CoreMemory, Digests, Exchanges, Marks};
 use serde::{Deserialize, Serialize};
 
 use super::conversations::unknown_exchange;
-use crate::failure::{Failure, FailureKind};
+use crate::failure::Failure;
 
 /// Which memory to show.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -164,7 +164,7 @@ pub async fn release_instruction(
     now: Timestamp,
 ) -> Result<ReleaseReport, Failure> {
     let unknown = || {
-        Failure::new(FailureKind::Usage, format!("there is no instruction {}", request.number))
+        Failure::usage(format!("there is no instruction {}", request.number))
             .hint("/memory show lists those of this conversation.")
     };
     let conversation = request.conversation.ok_or_else(unknown)?;
@@ -174,7 +174,7 @@ pub async fn release_instruction(
     if store.put_digest(conversation, Some(digest.through), &digest, now).await? {
         Ok(ReleaseReport { instruction })
     } else {
-        Err(Failure::new(FailureKind::Failed, "the conversation has moved on meanwhile").hint("Try again."))
+        Err(Failure::failed("the conversation has moved on meanwhile").hint("Try again."))
     }
 }
 
@@ -186,6 +186,7 @@ mod tests {
     use memoir_store::Digests as _;
 
     use super::*;
+    use crate::failure::FailureKind;
     use crate::operations::test_support::{NOW, TestStore, store_with};
 
     async fn marks(store: &TestStore) -> (usize, usize) {

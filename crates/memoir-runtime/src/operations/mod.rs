@@ -27,6 +27,7 @@ pub mod memory;
 pub mod models;
 pub mod posts;
 pub mod search;
+pub mod suggestions;
 pub mod tasks;
 #[cfg(test)]
 mod test_support;

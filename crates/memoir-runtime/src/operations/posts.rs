@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     dates::{since, until},
-    failure::{Failure, FailureKind},
+    failure::Failure,
 };
 
 /// What a post is written from: a conversation, a time, or both.
@@ -34,7 +34,7 @@ impl PostRequest {
     fn span(&self, recall: &Recall) -> Result<Span, Failure> {
         let (since, until) = (since(self.since.as_deref(), recall)?, until(self.until.as_deref(), recall)?);
         if since.zip(until).is_some_and(|(since, until)| since >= until) {
-            return Err(Failure::new(FailureKind::Usage, "the end comes before the beginning")
+            return Err(Failure::usage("the end comes before the beginning")
                 .hint("Give an earlier day with --since, or a later one with --until."));
         }
         Ok(Span { conversation: self.conversation, since, until })
@@ -54,7 +54,7 @@ pub async fn complete(
     if let Some(id) = request.conversation
         && store.conversation(id).await?.is_none()
     {
-        return Err(Failure::new(FailureKind::Usage, format!("there is no conversation {id}"))
+        return Err(Failure::usage(format!("there is no conversation {id}"))
             .hint("memoir search finds one by what was said in it."));
     }
     if !request.is_empty() {
@@ -65,7 +65,7 @@ pub async fn complete(
         store.conversations(&ConversationList { scope, limit: 1, ..ConversationList::default() }).await?;
     match last.first() {
         Some(last) => Ok(PostRequest { conversation: Some(last.id), ..request }),
-        None => Err(Failure::new(FailureKind::Usage, "there is no conversation in this project")
+        None => Err(Failure::usage("there is no conversation in this project")
             .hint("Give one with --conversation ID, or a time with --since DATE.")),
     }
 }

@@ -15,8 +15,21 @@ pub struct WorkersReport {
 }
 
 impl WorkersReport {
+    /// Fails if a worker stopped because nothing succeeded, so that a script notices.
+    ///
+    /// # Errors
+    ///
+    /// Names the worker.
+    pub fn check(&self) -> Result<(), Failure> {
+        match self.failing() {
+            Some(worker) => Err(Failure::failed(format!("{} does not succeed", worker.as_str()))
+                .hint("What failed is tried again by itself, up to seven times; then /worker retry does.")),
+            None => Ok(()),
+        }
+    }
+
     /// Returns the first worker that stopped because nothing succeeded.
-    pub fn failing(&self) -> Option<WorkerKind> {
+    fn failing(&self) -> Option<WorkerKind> {
         let is_failing = |entry: &&WorkerEntry| match &entry.outcome {
             WorkerOutcome::Ran(run) => run.stopped == Some(WorkerStop::Failing),
             WorkerOutcome::ModelUnavailable | WorkerOutcome::SwitchedOff => false,

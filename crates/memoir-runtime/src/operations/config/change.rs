@@ -13,7 +13,7 @@ use toml_edit::{DocumentMut, Item, Table, TableLike};
 use super::{ConfigSources, names, validate};
 use crate::{
     config::{Config, ConfigError, read_file},
-    failure::{Failure, FailureKind},
+    failure::Failure,
     files::Partial,
     settings,
 };
@@ -77,8 +77,7 @@ pub async fn change(
     };
     parsed.and_then(|config| validate(&config)).map_err(|error| refuse(&error, &path))?;
     write_whole(&path, &text).map_err(|error| {
-        Failure::new(FailureKind::Failed, format!("{} cannot be written: {error}", path.display()))
-            .hint("Nothing was changed.")
+        Failure::failed(format!("{} cannot be written: {error}", path.display())).hint("Nothing was changed.")
     })?;
     if request.file == ConfigFile::User && store.setting(&key).await?.is_some() {
         store.set_setting(&key, None, SystemClock.now()).await?;
@@ -89,22 +88,18 @@ pub async fn change(
 }
 
 fn refuse(error: &ConfigError, path: &Path) -> Failure {
-    Failure::new(FailureKind::Usage, format!("{} would not be right: {error}", path.display()))
-        .hint("Nothing was changed.")
+    Failure::usage(format!("{} would not be right: {error}", path.display())).hint("Nothing was changed.")
 }
 
 /// Returns the text of a file after the change.
 fn changed_text(text: &str, key: &str, value: Option<&str>, path: &Path) -> Result<String, Failure> {
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
-        Failure::new(FailureKind::Failed, format!("{} has a mistake: {}", path.display(), error.message()))
+        Failure::failed(format!("{} has a mistake: {}", path.display(), error.message()))
             .hint("Mend the file first.")
     })?;
     if !change_document(&mut document, key, value) {
-        return Err(Failure::new(
-            FailureKind::Failed,
-            format!("{} has something else in the place of {key}", path.display()),
-        )
-        .hint("Mend the file; nothing was changed."));
+        return Err(Failure::failed(format!("{} has something else in the place of {key}", path.display()))
+            .hint("Mend the file; nothing was changed."));
     }
     let mut changed = document.to_string();
     if !changed.is_empty() && !changed.ends_with('\n') {

@@ -3,10 +3,7 @@
 use memoir_core::setting::SettingError;
 use memoir_models::Provider;
 
-use crate::{
-    failure::{Failure, FailureKind},
-    settings,
-};
+use crate::{failure::Failure, settings};
 
 /// A setting that belongs to none of the areas with a list of their own.
 pub(super) struct UnlistedSetting {
@@ -73,8 +70,7 @@ pub(super) fn canonical(key: &str) -> Result<String, Failure> {
     };
     name.map(str::to_owned).map_err(|error| match error {
         SettingError::Unknown(_) => unknown(key),
-        error => Failure::new(FailureKind::Usage, error.to_string())
-            .hint("memoir config list shows what there is."),
+        error => Failure::usage(error.to_string()).hint("memoir config list shows what there is."),
     })
 }
 
@@ -85,7 +81,7 @@ pub(super) fn unknown(key: &str) -> Failure {
         .chain(unlisted().map(|setting| setting.key))
         .map(|name| (strsim::jaro_winkler(&name, key), name))
         .max_by(|a, b| a.0.total_cmp(&b.0));
-    let failure = Failure::new(FailureKind::Usage, format!("there is no setting \"{key}\""));
+    let failure = Failure::usage(format!("there is no setting \"{key}\""));
     match nearest {
         Some((similarity, name)) if similarity > 0.8 => failure.hint(format!("Did you mean {name}?")),
         _ => failure.hint("memoir config list shows what there is."),

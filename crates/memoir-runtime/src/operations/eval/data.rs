@@ -8,7 +8,7 @@ use memoir_core::{
 };
 use serde::Deserialize;
 
-use crate::failure::{Failure, FailureKind};
+use crate::failure::Failure;
 
 #[derive(Deserialize)]
 pub(super) struct EvalConversation {
@@ -41,7 +41,7 @@ pub(super) struct AskedQuestion {
 
 pub(super) fn read(path: &Path) -> Result<Vec<EvalConversation>, Failure> {
     let wrong = |reason: String| {
-        Failure::new(FailureKind::Failed, format!("{} cannot be read: {reason}", path.display()))
+        Failure::failed(format!("{} cannot be read: {reason}", path.display()))
             .hint("It should be a JSON list of conversations with sessions and questions.")
     };
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
@@ -63,7 +63,7 @@ impl EvalSession {
             .and_then(|date| date.to_zoned(jiff::tz::TimeZone::UTC))
             .map(|zoned| zoned.timestamp());
         let moment = spoken.or_else(|_| self.date.parse::<jiff::Timestamp>()).map_err(|error| {
-            Failure::new(FailureKind::Failed, format!("\"{}\" is not a date: {error}", self.date))
+            Failure::failed(format!("\"{}\" is not a date: {error}", self.date))
                 .hint("Write it as 1:56 pm on 8 May, 2023.")
         })?;
         Ok(Timestamp::from_millis(moment.as_millisecond()))

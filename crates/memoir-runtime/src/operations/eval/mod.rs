@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Progress, ProgressUnit, database};
-use crate::failure::{Failure, FailureKind};
+use crate::failure::Failure;
 
 use data::{EvalConversation, Turn};
 use measure::Measurement;
@@ -41,6 +41,20 @@ pub enum SearchMode {
     Dense,
     /// By words alone.
     Keyword,
+}
+
+impl SearchMode {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Hybrid, Self::Dense, Self::Keyword];
+
+    /// Returns its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Hybrid => "hybrid",
+            Self::Dense => "dense",
+            Self::Keyword => "keyword",
+        }
+    }
 }
 
 /// A measurement to make.
@@ -66,15 +80,12 @@ impl EvalRequest {
                 (Ok(stage), _) => settings.stages.retain(|other| *other != stage),
                 (_, Ok(term)) => settings.terms.retain(|other| *other != term),
                 (Err(stages), Err(terms)) => {
-                    return Err(Failure::new(
-                        FailureKind::Usage,
-                        format!("there is neither a stage nor a term \"{name}\""),
-                    )
-                    .hint(format!(
-                        "There are {} and {}.",
-                        stages.known.join(", "),
-                        terms.known.join(", ")
-                    )));
+                    return Err(Failure::usage(format!("there is neither a stage nor a term \"{name}\""))
+                        .hint(format!(
+                            "There are {} and {}.",
+                            stages.known.join(", "),
+                            terms.known.join(", ")
+                        )));
                 }
             }
         }

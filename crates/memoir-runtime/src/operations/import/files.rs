@@ -12,7 +12,7 @@ use memoir_import::{
 };
 
 use super::source_name;
-use crate::failure::{Failure, FailureKind};
+use crate::failure::Failure;
 
 /// Returns the files among `paths`, and those of the format in the directories among them.
 pub(super) fn expand(format: HistoryFormat, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
@@ -25,11 +25,8 @@ pub(super) fn expand(format: HistoryFormat, paths: &[PathBuf]) -> Result<Vec<Pat
         let mut within = Vec::new();
         collect_files(path, format, &mut within)?;
         if within.is_empty() {
-            return Err(Failure::new(
-                FailureKind::Failed,
-                format!("{} holds nothing of {}", path.display(), format.name()),
-            )
-            .hint("Name the files themselves."));
+            return Err(Failure::failed(format!("{} holds nothing of {}", path.display(), format.name()))
+                .hint("Name the files themselves."));
         }
         within.sort();
         files.extend(within);
@@ -71,7 +68,7 @@ pub(super) fn read_history(format: HistoryFormat, file: &Path) -> Result<Importe
 
 /// The failure for a file in another format, with the format that it seems to be in.
 fn refusal(file: &Path, text: &str, error: &ImportError) -> Failure {
-    let failure = Failure::new(FailureKind::Failed, format!("{}: {error}", file.display()));
+    let failure = Failure::failed(format!("{}: {error}", file.display()));
     match (error, detect_format(text)) {
         (ImportError::NotThis(_), Some(other)) => {
             failure.hint(format!("It looks like {}: memoir import {}.", other.name(), source_name(other)))
@@ -91,7 +88,7 @@ pub(super) fn read_chat(
     let text = read_text(file)?;
     let chat = name.map_or_else(|| chat_name(file), str::to_owned);
     read_whatsapp(&text, &chat, zone, dates).map_err(|error| {
-        Failure::new(FailureKind::Failed, format!("{}: {error}", file.display())).hint(
+        Failure::failed(format!("{}: {error}", file.display())).hint(
             "In WhatsApp, \"Export chat\" without media makes such a file; --dates says which number of a date comes first.",
         )
     })
@@ -99,8 +96,7 @@ pub(super) fn read_chat(
 
 fn read_text(file: &Path) -> Result<String, Failure> {
     let failed = |reason: String| {
-        let failure =
-            Failure::new(FailureKind::Failed, format!("{} cannot be read: {reason}", file.display()));
+        let failure = Failure::failed(format!("{} cannot be read: {reason}", file.display()));
         if !file.exists() {
             return failure.hint("Look whether it lies there, and give its whole path.");
         }

@@ -12,10 +12,7 @@ use memoir_import::{DateOrder, HistoryFormat, ImportOutcome, ImportedHistory, im
 use memoir_store::Store;
 
 use super::{Progress, ProgressUnit};
-use crate::{
-    environment::Environment,
-    failure::{Failure, FailureKind},
-};
+use crate::{environment::Environment, failure::Failure};
 
 pub use discovery::{DiscoveryReport, LocalHistory, find_histories};
 pub use report::{ImportReport, UnreadableFile};
@@ -71,11 +68,8 @@ fn paths_or_sessions(
     }
     let sessions = discovery::find_sessions(environment).into_iter().find(|found| found.format == format);
     sessions.map(|found| found.files).ok_or_else(|| {
-        Failure::new(
-            FailureKind::Failed,
-            format!("no sessions of {} were found on this machine", format.name()),
-        )
-        .hint("Name the files, or the folder they lie in.")
+        Failure::failed(format!("no sessions of {} were found on this machine", format.name()))
+            .hint("Name the files, or the folder they lie in.")
     })
 }
 
@@ -107,9 +101,7 @@ impl ImportRun<'_> {
             let path = file.clone();
             // Parsing a large file blocks; it must not keep the caller from noticing an interrupt.
             let reading = tokio::task::spawn_blocking(move || files::read_history(format, &path));
-            let talk = reading
-                .await
-                .map_err(|error| Failure::new(FailureKind::Failed, format!("reading failed: {error}")))?;
+            let talk = reading.await.map_err(|error| Failure::failed(format!("reading failed: {error}")))?;
             match talk {
                 Ok(talk) => {
                     self.report.files_read += 1;

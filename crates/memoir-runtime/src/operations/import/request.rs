@@ -72,6 +72,20 @@ pub enum DateStyle {
     Year,
 }
 
+impl DateStyle {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Day, Self::Month, Self::Year];
+
+    /// Returns its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Month => "month",
+            Self::Year => "year",
+        }
+    }
+}
+
 impl From<DateStyle> for DateOrder {
     fn from(style: DateStyle) -> Self {
         match style {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     environment::Environment,
-    failure::{Failure, FailureKind},
+    failure::Failure,
     models::{Models, parse},
     settings::ModelTask,
 };
@@ -108,11 +108,11 @@ pub async fn set(
 fn check_task(model: &ModelReport, task: ModelTask) -> Result<(), Failure> {
     let (name, embeds) = (&model.name, model.embedding.is_some());
     if embeds && task != ModelTask::Embedder {
-        return Err(Failure::new(FailureKind::Usage, format!("{name} makes embeddings and cannot talk"))
+        return Err(Failure::usage(format!("{name} makes embeddings and cannot talk"))
             .hint("memoir models list shows those that can."));
     }
     if !embeds && task == ModelTask::Embedder && model.known {
-        return Err(Failure::new(FailureKind::Usage, format!("{name} talks and makes no embeddings"))
+        return Err(Failure::usage(format!("{name} talks and makes no embeddings"))
             .hint("memoir models list shows those that do."));
     }
     Ok(())

@@ -9,10 +9,7 @@ use memoir_store::Schedules;
 use serde::{Deserialize, Serialize};
 
 use super::{TaskState, refuse_schedule};
-use crate::{
-    failure::{Failure, FailureKind},
-    models, permissions, scope,
-};
+use crate::{failure::Failure, models, permissions, scope};
 
 /// A task to add, as the user wrote it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,7 +55,7 @@ pub async fn add(
     let due = check(&schedule, now).map_err(refuse_schedule)?;
     let new = new_task(request, schedule)?;
     if !store.add_task(&new, Some(due), now).await? {
-        return Err(Failure::new(FailureKind::Usage, format!("there is a task {} already", new.name))
+        return Err(Failure::usage(format!("there is a task {} already", new.name))
             .hint(format!("memoir schedule remove {} makes room.", new.name)));
     }
     Ok(TaskState { name: new.name, is_paused: false, next_due: Some(due) })
@@ -66,21 +63,18 @@ pub async fn add(
 
 fn parse_schedule(request: &AddTask, zone: &TimeZone) -> Result<Schedule, Failure> {
     check_name(&request.name).map_err(|error| {
-        Failure::new(FailureKind::Usage, error.to_string())
-            .hint("Use letters, numbers, - and _, at most 64 of them.")
+        Failure::usage(error.to_string()).hint("Use letters, numbers, - and _, at most 64 of them.")
     })?;
     if request.prompt.trim().is_empty() {
-        return Err(Failure::new(FailureKind::Usage, "a task needs to be told what to do")
-            .hint("Say it after the name."));
+        return Err(Failure::usage("a task needs to be told what to do").hint("Say it after the name."));
     }
     let zone = request.zone.clone().or_else(|| zone.iana_name().map(str::to_owned)).ok_or_else(|| {
-        Failure::new(FailureKind::Usage, "the time zone of this machine has no name")
-            .hint("Give one: --zone Europe/Berlin.")
+        Failure::usage("the time zone of this machine has no name").hint("Give one: --zone Europe/Berlin.")
     })?;
     match (&request.cron, &request.once) {
         (Some(line), _) => Ok(Schedule::Cron { line: line.clone(), zone }),
         (None, Some(moment)) => Ok(Schedule::Once(parse_moment(moment, &zone)?)),
-        (None, None) => Err(Failure::new(FailureKind::Usage, "a task needs a time")
+        (None, None) => Err(Failure::usage("a task needs a time")
             .hint("Use --cron \"0 9 * * *\" or --once \"2026-05-01 09:00\".")),
     }
 }
@@ -90,21 +84,19 @@ fn new_task(request: &AddTask, schedule: Schedule) -> Result<NewTask, Failure> {
         request.clone();
     let mode = permissions::mode(&approval)?;
     if mode == Mode::ReadOnly && !allow.is_empty() {
-        return Err(Failure::new(FailureKind::Usage, "in the mode read-only no rule allows anything")
+        return Err(Failure::usage("in the mode read-only no rule allows anything")
             .hint("Add --approval ask: what no rule allows is refused then."));
     }
     if budget_usd.is_some_and(|budget| !budget.is_finite() || budget <= 0.0) {
-        return Err(Failure::new(FailureKind::Usage, "--budget takes an amount of dollars above zero")
+        return Err(Failure::usage("--budget takes an amount of dollars above zero")
             .hint("--budget 0.05 is five cents for a run."));
     }
     let directory = &request.directory;
     let folder = directory.canonicalize().ok().filter(|folder| folder.is_dir()).ok_or_else(|| {
-        Failure::new(FailureKind::Usage, format!("{} is no folder", directory.display()))
-            .hint("--dir names one that exists.")
+        Failure::usage(format!("{} is no folder", directory.display())).hint("--dir names one that exists.")
     })?;
     for rule in &allow {
-        Rule::parse(RuleEffect::Allow, rule)
-            .map_err(|error| Failure::new(FailureKind::Usage, error.to_string()))?;
+        Rule::parse(RuleEffect::Allow, rule).map_err(|error| Failure::usage(error.to_string()))?;
     }
     if let Some(model) = &model {
         models::parse(model, "--model")?;
@@ -116,10 +108,8 @@ fn new_task(request: &AddTask, schedule: Schedule) -> Result<NewTask, Failure> {
 
 /// Parses a date and time in a zone.
 fn parse_moment(text: &str, zone: &str) -> Result<Timestamp, Failure> {
-    let wrong = || {
-        Failure::new(FailureKind::Usage, format!("\"{text}\" is not a moment"))
-            .hint("Write it as 2026-05-01 09:00.")
-    };
+    let wrong =
+        || Failure::usage(format!("\"{text}\" is not a moment")).hint("Write it as 2026-05-01 09:00.");
     let zone = TimeZone::get(zone).map_err(|_| refuse_schedule(CronError::Zone(zone.to_owned())))?;
     let moment = match text.parse::<jiff::Timestamp>() {
         Ok(moment) => moment,
@@ -136,6 +126,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
     use super::*;
+    use crate::failure::FailureKind;
     use crate::operations::{database, tasks};
 
     fn request() -> AddTask {

@@ -10,10 +10,7 @@ use memoir_store::Schedules;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    failure::{Failure, FailureKind},
-    tasks::TaskEngine,
-};
+use crate::{failure::Failure, tasks::TaskEngine};
 
 pub use add::{AddTask, add};
 
@@ -114,7 +111,7 @@ pub async fn remove(name: &str, engine: &TaskEngine) -> Result<RemovedTask, Fail
     engine.scheduler().recover().await?;
     let last = store.runs(Some(task.id), 1).await?;
     if last.first().is_some_and(|run| run.outcome.state == RunState::Running) {
-        return Err(Failure::new(FailureKind::Failed, format!("{name} is running"))
+        return Err(Failure::failed(format!("{name} is running"))
             .hint("Wait for its report, or stop whoever runs it."));
     }
     store.remove_task(task.id).await?;
@@ -210,7 +207,7 @@ pub async fn run(
     let scheduler = engine.scheduler();
     scheduler.recover().await?;
     let Some(begun) = scheduler.begin_now(&task).await? else {
-        return Err(Failure::new(FailureKind::Failed, format!("{} is running already", task.what.name))
+        return Err(Failure::failed(format!("{} is running already", task.what.name))
             .hint("Its report will be in the inbox."));
     };
     // The run is a task of its own, so that its end is recorded even if the caller stops waiting.
@@ -220,7 +217,7 @@ pub async fn run(
         let (begun, engine) = (begun.clone(), Arc::clone(engine));
         tokio::spawn(async move { scheduler.perform(&begun, engine.as_ref(), &stop).await })
     };
-    let outcome = working.await.map_err(|error| Failure::new(FailureKind::Failed, error.to_string()))??;
+    let outcome = working.await.map_err(|error| Failure::failed(error.to_string()))??;
     if let Err(error) = store.mark_seen(&[begun.run]).await {
         tracing::debug!(%error, "the report is in the inbox although it was shown");
     }
@@ -229,8 +226,7 @@ pub async fn run(
 
 async fn find(name: &str, store: &dyn Schedules) -> Result<Task, Failure> {
     store.task(name).await?.ok_or_else(|| {
-        Failure::new(FailureKind::Usage, format!("there is no task \"{name}\""))
-            .hint("memoir schedule list shows all of them.")
+        Failure::usage(format!("there is no task \"{name}\"")).hint("memoir schedule list shows all of them.")
     })
 }
 
@@ -243,5 +239,5 @@ fn refuse_schedule(error: CronError) -> Failure {
         CronError::Never(_) => "Look at the day and the month: there is no such date.",
         CronError::Over => "Give one that is still to come.",
     };
-    Failure::new(FailureKind::Usage, error.to_string()).hint(hint)
+    Failure::usage(error.to_string()).hint(hint)
 }

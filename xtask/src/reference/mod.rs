@@ -1,4 +1,7 @@
-//! Reference pages made from the lists of the libraries. Those of the command line are made by `memoir-cli`.
+//! Reference pages made from the program's own lists.
+
+pub(crate) mod commands;
+pub(crate) mod models;
 
 use std::fmt::Write as _;
 

@@ -1,29 +1,35 @@
 //! A session: one conversation at a time, with the model, approvals and settings that hold for it.
+//!
+//! This file starts sessions and runs turns. What a user changes between two turns has a file for each area.
+
+mod approvals;
+mod conversations;
+mod models;
+mod personas;
+mod settings;
+mod workers;
 
 use std::{path::PathBuf, sync::Arc};
 
-use memoir_agent::{
-    Agent, AgentState, Approvals, Asker, ContextReport, CurrentConversation, Observer, TurnError, TurnReport,
-};
+use memoir_agent::{Agent, AgentState, Approvals, Asker, ContextReport, Observer, TurnError, TurnReport};
 use memoir_core::{ConversationId, ExchangeId, Recalled, TurnInput};
 use memoir_recall::Recall;
-use memoir_store::ConversationList;
+use memoir_store::Store;
 use memoir_tools::ToolSet;
 use memoir_workers::Listener;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    background::Background,
-    demo,
-    failure::{Failure, FailureKind},
-    models::ModelChoice,
-    permissions,
-    persistence::Persistence,
-    personas,
-    runtime::Runtime,
-    servers::Servers,
-    tools,
+    background::Background, demo, failure::Failure, models::ModelChoice, permissions,
+    persistence::Persistence, runtime::Runtime, servers::Servers, tools,
 };
+
+pub use approvals::ApprovalReport;
+pub use conversations::Fork;
+pub use personas::PersonaList;
+pub use settings::ChangedSetting;
+pub use workers::{BackgroundReport, EmbeddingsReport, FailedJobs, ModelVectors, WorkerProgressReport};
 
 /// Which conversation a session resumes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -60,11 +66,10 @@ pub struct SessionOptions {
 
 /// A prompt that got no answer.
 #[derive(Debug, Clone)]
-pub struct Unanswered {
-    /// What was asked.
-    pub input: TurnInput,
+struct Unanswered {
+    input: TurnInput,
     /// The exchange that its answer was to replace.
-    pub replacing: Option<ExchangeId>,
+    replacing: Option<ExchangeId>,
 }
 
 /// A session: one conversation at a time, with the model, approvals and settings that hold for it.
@@ -86,9 +91,9 @@ pub struct Session {
     /// The size of each layer of the last request.
     pub last_context: Option<ContextReport>,
     /// The last answer, as the model wrote it.
-    pub last_answer: Option<String>,
+    last_answer: Option<String>,
     /// The last prompt, if it got no answer.
-    pub unanswered: Option<Unanswered>,
+    unanswered: Option<Unanswered>,
     /// The workers of this session.
     pub background: Background,
     /// What the user should know about how the session started, in whole sentences. The front end shows and clears them.
@@ -132,7 +137,7 @@ impl Session {
         );
         state.approvals = Approvals::new(policy.await?);
         state.approvals.asker = options.asker;
-        let persona = personas::in_use(store.as_ref(), runtime.home(), &mut notices).await?;
+        let persona = crate::personas::in_use(store.as_ref(), runtime.home(), &mut notices).await?;
         state.persona = persona.map(|(_, text)| text);
         let summarizer = models.connect_summarizer(store.as_ref(), &mut notices).await?;
         let background = Background::new(
@@ -148,7 +153,7 @@ impl Session {
         state.tools =
             Arc::new(ToolSet::all().for_store(store.as_ref()).with_summaries(summaries).with_skills(&skills));
         let project = runtime.scope();
-        state.conversation = open_conversation(&runtime, options.conversation, &mut notices).await?;
+        state.conversation = conversations::open(&runtime, options.conversation, &mut notices).await?;
         let mut session = Self {
             agent,
             state,
@@ -173,7 +178,7 @@ impl Session {
     /// # Errors
     ///
     /// Fails if the model does, if `cancel` is triggered, or if the answer cannot be stored. Nothing of the exchange is
-    /// stored then but what it cost, and the prompt is kept in [`Self::unanswered`].
+    /// stored then but what it cost, and [`Self::retry`] returns the prompt.
     pub async fn turn(
         &mut self,
         input: impl Into<TurnInput> + Send,
@@ -207,76 +212,32 @@ impl Session {
         result
     }
 
+    /// Returns the store that the session writes to.
+    pub fn store(&self) -> &dyn Store {
+        self.runtime.store().as_ref()
+    }
+
+    /// Returns the id of the conversation, once it has one.
+    pub fn conversation(&self) -> Option<ConversationId> {
+        self.state.conversation.id()
+    }
+
     /// Returns memory as this session searches it, whether it is searched automatically or not.
     pub fn recall(&self) -> &Recall {
         &self.state.recall
     }
 
-    /// Switches to another conversation.
-    pub async fn enter(&mut self, conversation: CurrentConversation) {
-        self.state.conversation = conversation;
-        self.background.resume_after_turn(self.state.conversation.id()).await;
-        (self.last_recalled, self.last_context) = (Recalled::default(), None);
-        (self.last_answer, self.unanswered) = (None, None);
-    }
-
-    /// Uses another model from now on.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the model cannot be called as it is set up; the present one stays.
-    pub async fn switch_model(&mut self, mut choice: ModelChoice) -> Result<(), Failure> {
-        self.state.model = self.runtime.models().connect(&mut choice).await?;
-        self.choice = choice;
-        // The sizes and prices were those of the other model.
-        self.last_context = None;
-        Ok(())
-    }
-
-    /// Uses the embedding model that is set now, and restarts the workers with it.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the setting cannot be read.
-    pub async fn reconnect_embedder(&mut self) -> Result<(), Failure> {
-        let store = Arc::clone(self.runtime.store());
-        let models = self.runtime.models();
-        let embedder = models.connect_embedder(store.as_ref(), &mut self.notices).await?;
-        self.state.recall.embedder = embedder;
-        self.restart_background().await;
-        Ok(())
-    }
-
-    /// Uses the summarizer that is set now, and restarts the workers with it.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the setting cannot be read.
-    pub async fn reconnect_summarizer(&mut self) -> Result<(), Failure> {
-        let store = Arc::clone(self.runtime.store());
-        let models = self.runtime.models();
-        self.background.summarizer = models.connect_summarizer(store.as_ref(), &mut self.notices).await?;
-        self.restart_background().await;
-        Ok(())
-    }
-
-    /// Starts every worker that is switched on and can do its work.
-    pub async fn start_background(&mut self) {
-        self.divide_work();
-        self.background.start(self.runtime.persistence(), self.state.conversation.id()).await;
-    }
-
-    /// Restarts the workers with the present models and settings.
-    pub async fn restart_background(&mut self) {
-        self.background.renew(self.recall().clone()).await;
-        self.start_background().await;
-    }
-
-    /// Decides what a turn does itself and what it leaves to the workers: nobody should wait for a remote server.
-    pub fn divide_work(&mut self) {
-        let persistence = self.runtime.persistence();
-        self.state.asks_for_digests = self.background.makes_digests(persistence);
-        self.state.embeds_at_once = self.background.embeds_locally(persistence);
+    /// Reads what a search needs in the background, so that the first question does not wait for it.
+    pub fn warm_up(&self) -> JoinHandle<()> {
+        let recall = self.recall().clone();
+        tokio::spawn(async move {
+            if recall.settings.enabled
+                && let Err(error) = recall.get_ready().await
+            {
+                // The first question reports what is wrong.
+                tracing::debug!(%error, "memory was not read ahead");
+            }
+        })
     }
 
     /// Ends the session: stops its workers and gives up its claim on the conversation.
@@ -288,49 +249,7 @@ impl Session {
 fn existing_directories(named: Vec<PathBuf>) -> Result<Vec<PathBuf>, Failure> {
     match named.iter().find(|directory| !directory.is_dir()) {
         None => Ok(named),
-        Some(missing) => Err(Failure::new(FailureKind::Usage, format!("{} is no folder", missing.display()))
+        Some(missing) => Err(Failure::usage(format!("{} is no folder", missing.display()))
             .hint("--add-dir names a folder that exists.")),
-    }
-}
-
-async fn open_conversation(
-    runtime: &Runtime,
-    resume: Resume,
-    notices: &mut Vec<String>,
-) -> Result<CurrentConversation, Failure> {
-    let (store, scope) = (runtime.store(), runtime.scope());
-    let id = match resume {
-        Resume::New => return Ok(CurrentConversation::begin(scope)),
-        Resume::Conversation(id) | Resume::Fork(id) => id,
-        Resume::Latest | Resume::ForkOfLatest => {
-            // An imported conversation may be somebody else's: it is resumed only by its id.
-            let here = ConversationList {
-                scope: Some(scope.clone()),
-                said_here: true,
-                limit: 1,
-                ..ConversationList::default()
-            };
-            let Some(latest) = store.conversations(&here).await?.into_iter().next() else {
-                notices.push(
-                    "There is no earlier conversation in this project; this one is new. -r ID goes on with any other."
-                        .into(),
-                );
-                return Ok(CurrentConversation::begin(scope));
-            };
-            latest.id
-        }
-    };
-    let id = match resume {
-        Resume::Fork(_) | Resume::ForkOfLatest => {
-            store.fork(id, memoir_core::Clock::now(&memoir_core::SystemClock)).await?.unwrap_or(id)
-        }
-        Resume::New | Resume::Latest | Resume::Conversation(_) => id,
-    };
-    match store.conversation(id).await? {
-        Some(conversation) => {
-            Ok(CurrentConversation::resume(store.as_ref(), conversation.id, conversation.scope).await?)
-        }
-        None => Err(Failure::new(FailureKind::Failed, format!("there is no conversation {id}"))
-            .hint("Use -r without an id to choose one, or -c for the last.")),
     }
 }

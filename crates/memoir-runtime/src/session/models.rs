@@ -1,0 +1,67 @@
+//! The models of a session.
+
+use std::sync::Arc;
+
+use memoir_core::{Provenance, Usage, Usd};
+
+use super::Session;
+use crate::{
+    failure::Failure,
+    models::{ModelChoice, parse},
+    operations::models::{self, SetModelReport, SetModelRequest},
+    settings::ModelTask,
+};
+
+impl Session {
+    /// Uses another model for a task, now and in later sessions. A chat model that cannot be called is not set. What does
+    /// not work with the new one is added to the notices.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the name is not that of a model, or if the model cannot do the task.
+    pub async fn set_model(&mut self, request: &SetModelRequest) -> Result<SetModelReport, Failure> {
+        let (store, now) = (Arc::clone(self.runtime.store()), self.agent.clock.now());
+        if let (ModelTask::Chat, Some(name)) = (request.task, &request.model) {
+            self.switch_model(ModelChoice::new(parse(name, "")?, "set with /model")).await?;
+        }
+        let report = models::set(request, self.runtime.models(), store.as_ref(), now).await?;
+        match (request.task, &request.model) {
+            (ModelTask::Chat, Some(_)) => {}
+            (ModelTask::Chat, None) => {
+                let choice = self.runtime.models().choose(None, store.as_ref()).await?;
+                self.switch_model(choice).await?;
+            }
+            (ModelTask::Summarizer, _) => {
+                let models = self.runtime.models();
+                self.background.summarizer =
+                    models.connect_summarizer(store.as_ref(), &mut self.notices).await?;
+                self.restart_background().await;
+            }
+            (ModelTask::Embedder, _) => {
+                let models = self.runtime.models();
+                self.state.recall.embedder =
+                    models.connect_embedder(store.as_ref(), &mut self.notices).await?;
+                self.restart_background().await;
+            }
+        }
+        Ok(report)
+    }
+
+    async fn switch_model(&mut self, mut choice: ModelChoice) -> Result<(), Failure> {
+        self.state.model = self.runtime.models().connect(&mut choice).await?;
+        self.choice = choice;
+        // The sizes and prices were those of the other model.
+        self.last_context = None;
+        Ok(())
+    }
+
+    /// Returns whether a model reads the context; without one, memory answers by quotation.
+    pub fn has_chat_model(&self) -> bool {
+        self.state.model.provenance() != Provenance::Derived
+    }
+
+    /// Returns what it costs to send so many tokens to the chat model, if its price is known.
+    pub fn cost_of_sending(&self, tokens: u64) -> Option<Usd> {
+        self.state.model.cost(&Usage { input_tokens: tokens, ..Usage::default() })
+    }
+}

@@ -46,7 +46,8 @@ pub fn main() -> ExitCode {
         return report(&Failure::from(memoir_tools::become_confined(words)));
     }
     let args = args::Args::parse();
-    // Keys are in our environment: other programs of the user's, commands that a model runs among them, do not read it there.
+    // Keys are in our environment: other programs of the user, commands that a model runs among them, must not read it there.
+    // A kernel that does not know this leaves it as it is.
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,

@@ -12,6 +12,7 @@ use memoir_runtime::Failure;
 
 /// Asks, and waits for a line. None when nobody answers. Whoever stops waiting leaves the next line to others.
 pub(crate) async fn ask(question: &str) -> Option<String> {
+    // A reader that went away gives no answer either.
     let _ = write!(stdout(), "{question}").and_then(|()| stdout().flush());
     let given_up = GivenUp::default();
     let flag = Arc::clone(&given_up.0);

@@ -42,6 +42,7 @@ pub(crate) fn tool_call(call: &ToolCall, verbosity: Verbosity) -> String {
             }
         }
         broken => {
+            // Writing to a string cannot fail.
             let _ = write!(line, " {}", parameter(broken, verbosity));
         }
     }

@@ -6,9 +6,9 @@ use anstream::println;
 use async_trait::async_trait;
 use memoir_agent::{Answer, Asker, Question};
 
-use super::quiet::Echo;
 use memoir_runtime::printable;
 
+use super::echo::EchoMode;
 use crate::{answer_view::look, question};
 
 /// Asks on the terminal.
@@ -17,7 +17,7 @@ pub(super) struct TerminalAsker;
 #[async_trait]
 impl Asker for TerminalAsker {
     async fn ask(&self, question: &Question) -> Answer {
-        // What was typed before the question is no answer to it.
+        // What was typed before the question is no answer to it. If it stays, the question is asked again.
         let _ = rustix::termios::tcflush(stdin(), rustix::termios::QueueSelector::IFlush);
         let preview = plain(question.preview.trim_end());
         // A change is easier to judge in colours.
@@ -29,7 +29,7 @@ impl Asker for TerminalAsker {
             .as_ref()
             .map(|rule| format!(", a to always allow {} in this project", plain(&rule.to_string())));
         loop {
-            let _echo = Echo::begin();
+            let _echo = EchoMode::on();
             let wanted = format!("Allow it? y or n{}: ", always.as_deref().unwrap_or_default());
             let line = question::ask(&wanted).await;
             match line.as_deref().map(str::trim) {

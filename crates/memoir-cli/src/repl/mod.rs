@@ -2,9 +2,9 @@
 
 mod ask;
 mod completion;
+mod echo;
 mod editor;
 mod prompt;
-mod quiet;
 mod shell;
 mod view;
 mod welcome;
@@ -32,8 +32,8 @@ use crate::{
     screen::screen_width,
 };
 use completion::MemoirCompleter;
+use echo::EchoMode;
 use editor::{Editor, Line};
-use quiet::Quiet;
 use view::TurnView;
 
 /// Talks until the user leaves.
@@ -168,7 +168,7 @@ fn cancelled() -> Next {
 
 /// Runs one turn, showing it as it happens.
 async fn turn(app: &mut App, input: TurnInput, cancel: &CancellationToken) {
-    let _quiet = Quiet::begin();
+    let _quiet = EchoMode::off();
     let mut view = TurnView::new(app.verbosity);
     let mut observer = |event| view.show(&event);
     let result = app.session.turn(input, &mut observer, cancel).await;

@@ -19,7 +19,7 @@ use memoir_recall::Recall;
 use memoir_store::{Exchanges as _, contract};
 use memoir_store_sqlite::{SqliteStore, fill};
 use memoir_testkit::fakes::FakeModel;
-use memoir_tools::ToolContext;
+use memoir_tools::{ToolContext, ToolSet};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
@@ -56,9 +56,12 @@ async fn measure(directory: &Path, messages: i64) {
     let limits = ModelLimits { context: Some(200_000), ..ModelLimits::default() };
     let model = FakeModel::hanging().with_limits(limits);
     let model: Arc<dyn ChatModel> = Arc::new(model);
-    let agent = Arc::new(Agent::new(ToolContext::new(directory, &[], recall.clone()).unwrap()));
+    let shared = Arc::new(store.clone());
+    let tools = ToolContext::new(directory, &[], shared.clone(), recall.clone()).unwrap();
+    let agent = Arc::new(Agent::new(shared, tools));
     let conversation = CurrentConversation::resume(&store, conversation, "/p").await.unwrap();
-    let session = || AgentState::new(Arc::clone(&model), recall.clone(), conversation.clone());
+    let session =
+        || AgentState::new(Arc::clone(&model), ToolSet::all(), recall.clone(), conversation.clone());
     let mut forgetful = session();
     forgetful.recall.settings.enabled = false;
     let mut elsewhere_only = session();

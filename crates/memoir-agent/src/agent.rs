@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memoir_core::{Clock, TimeZone, Usd};
-use memoir_store::Store;
+use memoir_store::AgentStore;
 use memoir_tools::{Sandbox, Search, ToolContext, Workspace};
 
 use crate::AgentState;
@@ -30,7 +30,7 @@ impl Default for Limits {
 #[derive(Clone)]
 pub struct Agent {
     /// The memory.
-    pub store: Arc<dyn Store>,
+    pub store: Arc<dyn AgentStore>,
     /// The source of the current time.
     pub clock: Arc<dyn Clock>,
     /// The time zone of dates that a model reads.
@@ -46,12 +46,13 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Returns an agent with the default limits that works on the store and in the workspace of `context`.
+    /// Returns an agent with the default limits that works on `store` and in the workspace of `context`. Its tools use `store`
+    /// too, so that a turn has one memory.
     ///
-    /// The recall of `context` supplies the store, the clock and the time zone. Pass the same recall to [`AgentState::new`].
-    pub fn new(context: ToolContext) -> Self {
+    /// The recall of `context` supplies the clock and the time zone. Pass the same recall to [`AgentState::new`].
+    pub fn new(store: Arc<dyn AgentStore>, context: ToolContext) -> Self {
         Self {
-            store: context.store,
+            store,
             clock: context.recall.clock,
             zone: context.recall.zone,
             limits: Limits::default(),
@@ -65,7 +66,7 @@ impl Agent {
     pub(crate) fn tool_context(&self, state: &AgentState) -> ToolContext {
         ToolContext {
             workspace: self.workspace.clone(),
-            store: Arc::clone(&self.store),
+            store: self.store.clone(),
             recall: state.recall.clone(),
             sandbox: self.sandbox.clone(),
             search: self.search.clone(),

@@ -46,11 +46,16 @@ pub struct AgentState {
 }
 
 impl AgentState {
-    /// Returns a state with every built-in tool, the default settings, and nobody to ask for permissions.
-    pub fn new(model: Arc<dyn ChatModel>, recall: Recall, conversation: CurrentConversation) -> Self {
+    /// Returns a state with the default settings and nobody to ask for permissions.
+    pub fn new(
+        model: Arc<dyn ChatModel>,
+        tools: ToolSet,
+        recall: Recall,
+        conversation: CurrentConversation,
+    ) -> Self {
         Self {
             model,
-            tools: Arc::new(ToolSet::all().for_store(recall.store.as_ref())),
+            tools: Arc::new(tools),
             approvals: Approvals::default(),
             recall,
             persona: None,

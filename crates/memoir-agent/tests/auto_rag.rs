@@ -13,7 +13,7 @@ use memoir_recall::Recall;
 use memoir_store::{Exchanges as _, contract};
 use memoir_store_sqlite::SqliteStore;
 use memoir_testkit::fakes::{FakeModel, FakeReply};
-use memoir_tools::ToolContext;
+use memoir_tools::{ToolContext, ToolSet};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
@@ -68,12 +68,13 @@ async fn fixture(embedder: Arc<dyn Embedder>, refuses_above: usize) -> Fixture {
         id = Some(committed.conversation_id);
     }
     let conversation = CurrentConversation::resume(&store, id.unwrap(), "/p").await.unwrap();
-    let recall = Recall::new(Arc::new(store), embedder, Arc::new(SystemClock), TimeZone::UTC);
+    let store = Arc::new(store);
+    let recall = Recall::new(store.clone(), embedder, Arc::new(SystemClock), TimeZone::UTC);
     let model = Arc::new(refuse_above(refuses_above));
-    let tool_context = ToolContext::new(directory.path(), &[], recall.clone()).unwrap();
-    let mut state = AgentState::new(Arc::clone(&model) as _, recall, conversation);
-    state.tools = Arc::new(memoir_tools::ToolSet::new(Vec::new()));
-    Fixture { _directory: directory, agent: Arc::new(Agent::new(tool_context)), state, model }
+    let tool_context = ToolContext::new(directory.path(), &[], store.clone(), recall.clone()).unwrap();
+    let mut state = AgentState::new(Arc::clone(&model) as _, ToolSet::all(), recall, conversation);
+    state.tools = Arc::new(ToolSet::new(Vec::new()));
+    Fixture { _directory: directory, agent: Arc::new(Agent::new(store, tool_context)), state, model }
 }
 
 fn layer(report: &ContextReport, wanted: Layer) -> u64 {

@@ -15,7 +15,7 @@ use memoir_recall::Recall;
 use memoir_store::{CoreMemory as _, Digests as _, Exchanges as _, contract};
 use memoir_store_sqlite::SqliteStore;
 use memoir_testkit::fakes::FakeModel;
-use memoir_tools::ToolContext;
+use memoir_tools::{ToolContext, ToolSet};
 use proptest::{
     prelude::*,
     test_runner::{RngAlgorithm, TestRng, TestRunner},
@@ -129,14 +129,16 @@ async fn requests(
         Recall::new(Arc::new(store.clone()), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
     recall.scope = Some("/p".into());
     recall.settings.enabled = case.recall;
-    let tool_context = ToolContext::new(&directory.path().join("work"), &[], recall.clone()).unwrap();
-    let agent = Arc::new(Agent::new(tool_context));
+    let shared = Arc::new(store.clone());
+    let tool_context =
+        ToolContext::new(&directory.path().join("work"), &[], shared.clone(), recall.clone()).unwrap();
+    let agent = Arc::new(Agent::new(shared, tool_context));
     let current = match conversation {
         Some(id) => CurrentConversation::resume(&store, id, "/p").await.unwrap(),
         None => CurrentConversation::begin("/p"),
     };
     let model = Arc::new(FakeModel::saying("ok").with_limits(limits));
-    let mut state = AgentState::new(Arc::clone(&model) as _, recall, current);
+    let mut state = AgentState::new(Arc::clone(&model) as _, ToolSet::all(), recall, current);
     state.context = case.settings.clone();
     let mut observer = |_: TurnEvent| {};
     agent.run_turn(&mut state, &prompt(case), &mut observer, &CancellationToken::new()).await.unwrap();

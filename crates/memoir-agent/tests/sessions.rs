@@ -64,14 +64,15 @@ impl Fixture {
         let store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
         let clock = Arc::new(SystemClock);
         let mut recall = Recall::new(Arc::new(store.clone()), Arc::new(LocalEmbedder), clock, TimeZone::UTC);
+        let shared = Arc::new(store.clone());
         recall.settings.enabled = false;
-        let context = ToolContext::new(directory.path(), &[], recall.clone()).unwrap();
-        Self { _directory: directory, store, agent: Arc::new(Agent::new(context)), recall }
+        let context = ToolContext::new(directory.path(), &[], shared.clone(), recall.clone()).unwrap();
+        Self { _directory: directory, store, agent: Arc::new(Agent::new(shared, context)), recall }
     }
 
     fn session(&self, model: &Arc<Gathering>, conversation: CurrentConversation) -> AgentState {
         let model = Arc::clone(model) as Arc<dyn ChatModel>;
-        let mut state = AgentState::new(model, self.recall.clone(), conversation);
+        let mut state = AgentState::new(model, ToolSet::all(), self.recall.clone(), conversation);
         state.tools = Arc::new(ToolSet::new(Vec::new()));
         state
     }

@@ -56,10 +56,11 @@ async fn turn(
     let mut recall =
         Recall::new(Arc::new(store.clone()), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
     recall.settings.enabled = false;
-    let tool_context = ToolContext::new(directory.path(), &[], recall.clone()).unwrap();
-    let agent = Arc::new(Agent::new(tool_context));
+    let shared = Arc::new(store.clone());
+    let tool_context = ToolContext::new(directory.path(), &[], shared.clone(), recall.clone()).unwrap();
+    let agent = Arc::new(Agent::new(shared, tool_context));
     let model = Arc::new(FakeModel::new(script));
-    let mut state = AgentState::new(model, recall, CurrentConversation::begin("/test"));
+    let mut state = AgentState::new(model, ToolSet::all(), recall, CurrentConversation::begin("/test"));
     state.tools = Arc::new(ToolSet::new(vec![Arc::new(Bomb)]));
     let mut observer = |_: TurnEvent| {};
     let result = agent.run_turn(&mut state, "Go", &mut observer, &CancellationToken::new()).await;

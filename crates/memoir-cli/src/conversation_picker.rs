@@ -5,7 +5,7 @@ use std::io::{IsTerminal as _, stdin};
 use anstream::println;
 use inquire::{InquireError, Select};
 use memoir_core::{ConversationId, TimeZone};
-use memoir_store::Store;
+use memoir_store::Conversations;
 
 use memoir_runtime::{Failure, FailureKind};
 
@@ -28,7 +28,7 @@ impl std::fmt::Display for PickerLine {
 
 /// The conversation that the user picks, or none.
 pub(crate) async fn pick_conversation(
-    store: &dyn Store,
+    store: &dyn Conversations,
     zone: &TimeZone,
 ) -> Result<Option<ConversationId>, Failure> {
     let offered = store.titles().await?;

@@ -7,14 +7,16 @@ use memoir_models::ChatModel;
 use memoir_recall::Recall;
 use memoir_runtime::{
     Failure,
-    operations::posts::{self, PostPlan, PostRequest, PostStep},
+    operations::posts::{self, PostPlan, PostRequest, PostSources, PostStep},
     printable,
 };
+use memoir_store::Exchanges;
 
 use crate::render::{self, print};
 
 /// How a post is written.
 pub(crate) struct Writing<'a> {
+    pub(crate) exchanges: &'a dyn Exchanges,
     pub(crate) recall: &'a Recall,
     pub(crate) model: &'a dyn ChatModel,
     /// Directory for posts.
@@ -27,9 +29,10 @@ pub(crate) struct Writing<'a> {
 
 /// Writes a post, prints it and saves it.
 pub(crate) async fn write(request: &PostRequest, writing: &Writing<'_>) -> Result<(), Failure> {
-    let Writing { recall, model, folder, verbose, dry } = writing;
+    let Writing { exchanges, recall, model, folder, verbose, dry } = writing;
+    let sources = PostSources { exchanges: *exchanges, recall, model: *model, posts: folder };
     if *dry {
-        let plan = posts::plan(request, recall, *model, folder).await?;
+        let plan = posts::plan(request, sources).await?;
         print_log(&plan, *verbose);
         return print(&render::posts::plan(&plan, &recall.zone));
     }
@@ -46,7 +49,7 @@ pub(crate) async fn write(request: &PostRequest, writing: &Writing<'_>) -> Resul
             render::posts::warnings(draft).iter().for_each(|line| eprintln!("{line}"));
         }
     };
-    let report = posts::write(request, recall, *model, folder, &mut observe).await?;
+    let report = posts::write(request, sources, &mut observe).await?;
     eprintln!("{}", render::posts::saved(&report));
     printed
 }

@@ -13,7 +13,7 @@ use memoir_recall::{
     ChunkSize, Recall, RelatedDocumentsError, WindowMessage, chunk, inside_fence, related_posts, to_markdown,
 };
 use memoir_redact::without_secrets;
-use memoir_store::{Span, StoreError};
+use memoir_store::{Exchanges, Span, StoreError};
 
 use crate::{
     error::LibraryError,
@@ -71,7 +71,9 @@ pub enum WriterError {
 
 /// Writes posts.
 pub struct Writer<'a> {
-    /// What was said, and what was written before.
+    /// What was said.
+    pub exchanges: &'a dyn Exchanges,
+    /// What was written before.
     pub recall: &'a Recall,
     /// Who writes.
     pub model: &'a dyn ChatModel,
@@ -99,14 +101,13 @@ impl Writer<'_> {
     /// Fails if nothing was said in `span`, if it is too much for one post, or if the store fails. A post is written without
     /// related documents if those cannot be searched for.
     pub async fn gather(&self, span: &Span) -> Result<Material, WriterError> {
-        let store = &self.recall.store;
-        let said = store.transcript(span, MOST_MESSAGES).await?;
+        let said = self.exchanges.transcript(span, MOST_MESSAGES).await?;
         if said.len() >= MOST_MESSAGES as usize {
             return Err(WriterError::TooMuch);
         }
         let first = said.first().ok_or(WriterError::NothingSaid)?;
-        let title =
-            store.conversation(first.conversation_id).await?.map_or_else(String::new, |found| found.title);
+        let conversation = self.recall.store.conversation(first.conversation_id).await?;
+        let title = conversation.map_or_else(String::new, |conversation| conversation.title);
         let conversations: BTreeSet<_> = said.iter().map(|message| message.conversation_id).collect();
         let people: BTreeSet<String> = said.iter().filter_map(|message| message.author.clone()).collect();
         let messages: Vec<WindowMessage> = said

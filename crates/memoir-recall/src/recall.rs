@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use memoir_core::{Clock, Purpose, Recollection, TimeZone};
 use memoir_models::{EmbedTask, Embedder, ModelError};
-use memoir_store::{Filter, Store, StoreError, VectorSearch};
+use memoir_store::{Filter, RecallStore, StoreError, VectorSearch};
 use tokio::sync::Mutex;
 
 use crate::{Inquiry, QueryKind, RankedMessage, RecallSettings, ScopeRule, StageName};
@@ -37,7 +37,7 @@ struct LastQuery {
 #[derive(Clone)]
 pub struct Recall {
     /// What there is.
-    pub store: Arc<dyn Store>,
+    pub store: Arc<dyn RecallStore>,
     /// What tells the meaning of a text.
     pub embedder: Arc<dyn Embedder>,
     /// What time it is, for "yesterday".
@@ -55,7 +55,7 @@ pub struct Recall {
 impl Recall {
     /// Memory, to be asked in the usual way.
     pub fn new(
-        store: Arc<dyn Store>,
+        store: Arc<dyn RecallStore>,
         embedder: Arc<dyn Embedder>,
         clock: Arc<dyn Clock>,
         zone: TimeZone,

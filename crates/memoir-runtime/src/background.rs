@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use memoir_core::{ConversationId, Timestamp, WorkerKind, lock};
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
+use memoir_store::WorkerStore;
 use memoir_tools::{Summarizing, ToolError};
 use memoir_workers::{
     Listener, Runner, WorkerContext, WorkerProgress, WorkerSettings, embed_for_a_while, prepare_digests,
@@ -40,12 +41,13 @@ pub struct Background {
 
 impl Background {
     pub(crate) fn new(
+        store: Arc<dyn WorkerStore>,
         recall: Recall,
         summarizer: Option<Arc<dyn ChatModel>>,
         settings: WorkerSettings,
         listener: Option<Listener>,
     ) -> Self {
-        let context = WorkerContext::new(recall, summarizer.clone(), settings.daily_budget());
+        let context = WorkerContext::new(store, recall, summarizer.clone(), settings.daily_budget());
         Self {
             summaries: SummaryReporter(Arc::new(Mutex::new(context.clone()))),
             runner: Runner::new(context, listener.clone()),
@@ -72,8 +74,9 @@ impl Background {
         self.runner.stop_all().await;
         // It is the same process: what it holds stays its own.
         let before = self.runner.context();
-        let budget = self.settings.daily_budget();
-        let mut context = WorkerContext::new(recall, self.summarizer.clone(), budget).owned_by(&before.owner);
+        let (store, budget) = (Arc::clone(&before.store), self.settings.daily_budget());
+        let mut context =
+            WorkerContext::new(store, recall, self.summarizer.clone(), budget).owned_by(&before.owner);
         context.current = Arc::clone(&before.current);
         *lock(&self.summaries.0) = context.clone();
         self.runner = Runner::new(context, self.listener.clone());

@@ -67,7 +67,11 @@ impl Models {
 
     /// The chat model named on the command line, else in the environment, else by the project, else set before, else in the config,
     /// else the one there is a key or a server for, else memory alone.
-    pub async fn choose(&self, named: Option<&str>, store: &dyn Settings) -> Result<ModelChoice, Failure> {
+    pub async fn choose(
+        &self,
+        named: Option<&str>,
+        store: &(impl Settings + ?Sized),
+    ) -> Result<ModelChoice, Failure> {
         if let Some(name) = named {
             return Ok(ModelChoice::new(parse(name, "")?, "named by --model"));
         }

@@ -191,7 +191,8 @@ impl Runtime {
     pub async fn worker_context(&self, notices: &mut Vec<String>) -> Result<WorkerContext, Failure> {
         let recall = self.recall(notices).await?;
         let summarizer = self.models().connect_summarizer(self.store().as_ref(), notices).await?;
-        Ok(WorkerContext::new(recall, summarizer, self.worker_settings().await?.daily_budget()))
+        let budget = self.worker_settings().await?.daily_budget();
+        Ok(WorkerContext::new(self.store().clone(), recall, summarizer, budget))
     }
 
     /// Returns what runs scheduled tasks.

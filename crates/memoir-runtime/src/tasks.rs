@@ -53,7 +53,7 @@ impl TaskRunner {
 pub struct TaskEngine {
     /// The models and the configuration.
     pub models: Arc<Models>,
-    /// The memory.
+    /// The memory. Recall, tools and settings of a task are put together from it, so it is the whole store.
     pub store: Arc<dyn Store>,
     /// Where data and configuration are stored.
     pub home: Home,
@@ -84,12 +84,14 @@ impl TaskEngine {
         let mut choice = self.models.choose(task.what.model.as_deref(), self.store.as_ref()).await?;
         let model = self.models.connect(&mut choice).await?;
         let mut notices = Vec::new();
-        let (store, models) = (Arc::clone(&self.store), &self.models);
-        let recall = connect_recall(store, models, &self.zone, Some(&project), &mut notices).await?;
+        let models = &self.models;
+        let recall =
+            connect_recall(self.store.clone(), models, &self.zone, Some(&project), &mut notices).await?;
         for notice in notices {
             tracing::warn!(task = task.what.name, "{notice}");
         }
-        let (agent, mut state) = tools::agent(model, recall, (&project, &[]), models).await?;
+        let (agent, mut state) =
+            tools::agent(self.store.clone(), model, recall, (&project, &[]), models).await?;
         state.tools = Arc::new(
             ToolSet::all().for_store(self.store.as_ref()).with_skills(&tools::skills(&project, &self.home)),
         );

@@ -8,7 +8,8 @@ use std::{
 use memoir_agent::{Agent, AgentState, CurrentConversation};
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
-use memoir_tools::{Sandbox, Search, Skills, ToolContext, Variables};
+use memoir_store::Store;
+use memoir_tools::{Sandbox, Search, Skills, ToolContext, ToolSet, Variables};
 use secrecy::SecretString;
 
 use crate::{
@@ -22,18 +23,20 @@ use crate::{
 
 /// Returns an agent in a project and the state of a session with it: tools as the config says, and nobody to ask.
 pub(crate) async fn agent(
+    store: Arc<dyn Store>,
     model: Arc<dyn ChatModel>,
     recall: Recall,
     (project, further): (&Path, &[PathBuf]),
     models: &Models,
 ) -> Result<(Arc<Agent>, AgentState), Failure> {
-    let mut context = ToolContext::new(project, further, recall.clone())?;
+    let mut context = ToolContext::new(project, further, store.clone(), recall.clone())?;
     context.sandbox = sandbox(models);
     context.search = search(&models.config.search, &models.environment)?;
     let conversation = CurrentConversation::begin(recall.scope.clone().unwrap_or_default());
-    let mut state = AgentState::new(model, recall, conversation);
-    state.context = settings::read(&models.config, "context", context.store.as_ref()).await?;
-    Ok((Arc::new(Agent::new(context)), state))
+    let tools = ToolSet::all().for_store(store.as_ref());
+    let mut state = AgentState::new(model, tools, recall, conversation);
+    state.context = settings::read(&models.config, "context", store.as_ref()).await?;
+    Ok((Arc::new(Agent::new(store, context)), state))
 }
 
 /// How commands are run: by this program, which confines itself first.

@@ -5,8 +5,8 @@ use std::{ffi::OsStr, path::Path, sync::Arc};
 use async_trait::async_trait;
 use memoir_core::{ConversationId, ConversationTarget, CoreChange, ExchangeDraft, Timestamp};
 use memoir_store::{
-    Backend, BackendStore, Change, Chunker, Committed, Filed, Inspect, NewDocument, NewImport, NewRedaction,
-    RedactedWrites, Result, Store,
+    Backend, BackendStore, Change, Chunker, Committed, Filed, Inspect, Inspectable, NewDocument, NewImport,
+    NewRedaction, RedactedWrites, Result, Store,
 };
 
 use super::{
@@ -41,12 +41,14 @@ impl Backend for SqliteBackend {
     }
 }
 
-#[async_trait]
-impl Store for SqliteStore {
+impl Inspectable for SqliteStore {
     fn inspect(&self) -> Option<&dyn Inspect> {
         Some(self)
     }
+}
 
+#[async_trait]
+impl Store for SqliteStore {
     async fn close(&self) {
         SqliteStore::close(self).await;
     }

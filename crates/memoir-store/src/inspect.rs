@@ -56,3 +56,11 @@ pub trait Inspect: Send + Sync {
     /// dialect, or takes longer than `limits` allow.
     async fn query(&self, question: &str, limits: QueryLimits) -> Result<QueryResult>;
 }
+
+/// A store that may have a SQL view of itself.
+pub trait Inspectable: Send + Sync {
+    /// Returns the SQL view of the store, if it has one.
+    fn inspect(&self) -> Option<&dyn Inspect> {
+        None
+    }
+}

@@ -8,7 +8,8 @@
 //!
 //! A function asks for the traits whose methods it calls, so that its signature shows what it reads and writes.
 //! `&dyn Store` coerces to a reference to any of them (`&dyn Settings`), and a function that needs two takes
-//! `&(impl Exchanges + Costs + ?Sized)`.
+//! `&(impl Exchanges + Costs + ?Sized)`. A struct that holds a store for several functions asks for a role: [`RecallStore`],
+//! [`ToolStore`], [`WorkerStore`] and [`AgentStore`] list what one crate touches. `Arc<dyn Store>` coerces to each of them.
 //!
 //! | trait | covers |
 //! | --- | --- |
@@ -30,7 +31,7 @@
 //! | [`Permissions`] | approval rules, and the record of redactions |
 //! | [`Costs`] | what model calls cost |
 //! | [`Upkeep`] | the schema version, checks, backups, repairs |
-//! | [`Inspect`] | SQL queries on the database; optional, see [`Store::inspect`] |
+//! | [`Inspect`] | SQL queries on the database; optional, see [`Inspectable`] |
 //!
 //! # Order
 //!
@@ -57,6 +58,7 @@ mod marks;
 mod memory;
 mod permissions;
 mod redacting;
+mod roles;
 mod schedules;
 mod settings;
 mod summaries;
@@ -82,7 +84,7 @@ pub use exchanges::{Committed, Exchanges, Span, TranscriptMessage};
 pub use factory::StoreFactory;
 pub use forgetting::{Forget, Forgetting, Forgotten};
 pub use imports::{Import, Imports, NewImport};
-pub use inspect::{Inspect, QueryLimits, QueryResult, TableInfo};
+pub use inspect::{Inspect, Inspectable, QueryLimits, QueryResult, TableInfo};
 pub use jobs::{Claim, Claimed, Job, JobFailure, Jobs};
 pub use marks::Marks;
 pub use memory::{
@@ -91,6 +93,7 @@ pub use memory::{
 };
 pub use permissions::{KeptRule, NewRedaction, Permissions, Redaction};
 pub use redacting::RedactingStore;
+pub use roles::{AgentStore, RecallStore, ToolStore, WorkerStore};
 pub use schedules::{NewRun, RunningRun, Schedules};
 pub use settings::Settings;
 pub use summaries::{ConversationSummary, Summaries};
@@ -100,6 +103,8 @@ pub use url::StoreUrl;
 use async_trait::async_trait;
 
 /// Everything a store does.
+///
+/// The roles add nothing to it. They are supertraits so that `Arc<dyn Store>` coerces to them.
 #[async_trait]
 pub trait Store:
     Conversations
@@ -120,12 +125,12 @@ pub trait Store:
     + CommandHistory
     + Costs
     + Upkeep
+    + Inspectable
+    + RecallStore
+    + ToolStore
+    + WorkerStore
+    + AgentStore
 {
-    /// Returns the SQL view of the store, if it has one.
-    fn inspect(&self) -> Option<&dyn Inspect> {
-        None
-    }
-
     /// Stops background work and closes all connections. The store cannot be used afterwards.
     async fn close(&self);
 }

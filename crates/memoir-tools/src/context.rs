@@ -7,7 +7,7 @@ use std::{
 };
 
 use memoir_recall::Recall;
-use memoir_store::Store;
+use memoir_store::ToolStore;
 
 use crate::{Delegating, Sandbox, Search, Workspace};
 
@@ -17,7 +17,7 @@ pub struct ToolContext {
     /// The directories that tools are confined to.
     pub workspace: Workspace,
     /// Memory.
-    pub store: Arc<dyn Store>,
+    pub store: Arc<dyn ToolStore>,
     /// Searches memory.
     pub recall: Recall,
     /// Runs commands.
@@ -40,10 +40,15 @@ impl ToolContext {
     /// # Errors
     ///
     /// Fails if one of the directories does not exist or cannot be opened.
-    pub fn new(project: &Path, further: &[PathBuf], recall: Recall) -> io::Result<Self> {
+    pub fn new(
+        project: &Path,
+        further: &[PathBuf],
+        store: Arc<dyn ToolStore>,
+        recall: Recall,
+    ) -> io::Result<Self> {
         Ok(Self {
             workspace: Workspace::new(project, further)?,
-            store: Arc::clone(&recall.store),
+            store,
             recall,
             sandbox: Sandbox::default(),
             search: None,

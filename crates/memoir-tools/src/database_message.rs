@@ -71,7 +71,7 @@ fn describe(message: &Message) -> Result<String, ToolError> {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
-    use memoir_store::contract;
+    use memoir_store::{Exchanges as _, contract};
 
     use super::*;
     use crate::testing::Bench;
@@ -80,7 +80,7 @@ mod tests {
     async fn shows_a_message_fenced() {
         let bench = Bench::new().await;
         let draft = contract::exchange("Where is the key? </memory>", "Under the pot.", 1_700_000_000_000);
-        bench.context.store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
+        bench.store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
         let text = bench.run(&DatabaseMessage, json!({"message_id": 1})).await.unwrap();
         assert!(
             text.starts_with(

@@ -82,6 +82,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
     use memoir_core::Timestamp;
+    use memoir_store::CommandHistory as _;
 
     use super::*;
     use crate::testing::Bench;
@@ -90,7 +91,7 @@ mod tests {
     async fn answers_questions_and_changes_nothing() {
         let bench = Bench::new().await;
         for line in ["one", "two"] {
-            bench.context.store.append_command(line, Timestamp::from_millis(1)).await.unwrap();
+            bench.store.append_command(line, Timestamp::from_millis(1)).await.unwrap();
         }
         let ask = async |sql: &str| {
             bench.run(&DatabaseQuery::default(), json!({"sql": sql})).await.map_err(|error| error.to_string())
@@ -126,7 +127,7 @@ mod tests {
         ] {
             assert!(ask(sql).await.is_err(), "{sql}");
         }
-        assert_eq!(bench.context.store.recent_commands(5).await.unwrap().len(), 2);
+        assert_eq!(bench.store.recent_commands(5).await.unwrap().len(), 2);
     }
 
     #[tokio::test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memoir_core::ToolSpec;
-use memoir_store::Store;
+use memoir_store::Inspectable;
 use serde_json::Value;
 
 use crate::{
@@ -99,7 +99,7 @@ impl ToolSet {
 
     /// Adapts the tools that query the database to what the store supports: they name its SQL dialect, and are left out
     /// if it takes no SQL.
-    pub fn for_store(mut self, store: &dyn Store) -> Self {
+    pub fn for_store(mut self, store: &dyn Inspectable) -> Self {
         let Some(inspect) = store.inspect() else {
             return ["database_query", "database_schema", "database_tables"]
                 .iter()

@@ -18,8 +18,9 @@ use crate::{Plan, Tool, ToolContext, ToolError, Variables};
 
 /// Tools in `workspace`, with this memory.
 pub(crate) fn context(workspace: &Path, store: SqliteStore) -> ToolContext {
-    let recall = Recall::new(Arc::new(store), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
-    ToolContext::new(workspace, &[], recall).unwrap()
+    let store = Arc::new(store);
+    let recall = Recall::new(store.clone(), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
+    ToolContext::new(workspace, &[], store, recall).unwrap()
 }
 
 /// An environment in which programs are found.
@@ -31,6 +32,7 @@ pub(crate) fn path() -> Variables {
 /// A workspace to try tools in, and a folder around it that they must not touch.
 pub(crate) struct Bench {
     directory: TempDir,
+    pub(crate) store: SqliteStore,
     pub(crate) context: ToolContext,
 }
 
@@ -39,8 +41,8 @@ impl Bench {
         let directory = TempDir::new().unwrap();
         std::fs::create_dir(directory.path().join("work")).unwrap();
         let store = SqliteStore::open(&directory.path().join("memory/memoir.db")).await.unwrap();
-        let context = context(&directory.path().join("work"), store);
-        Self { directory, context }
+        let context = context(&directory.path().join("work"), store.clone());
+        Self { directory, store, context }
     }
 
     /// One in which commands find their programs.

@@ -9,7 +9,7 @@ use memoir_core::{Clock, ConversationId, Purpose, TimeZone, Timestamp, Usage, Us
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
 use memoir_store::{
-    Claim, CostFilter, Costs, Digests, Embeddings, Exchanges, Jobs, Result, Store, Summaries,
+    Claim, CostFilter, Costs, Digests, Embeddings, Exchanges, Jobs, Result, Summaries, WorkerStore,
 };
 use serde::Serialize;
 
@@ -31,7 +31,7 @@ pub enum BudgetStop {
 pub struct WorkerContext {
     /// Where jobs are claimed and results are stored. Functions of this crate use the narrower accessors below, which show
     /// what they touch.
-    pub store: Arc<dyn Store>,
+    pub store: Arc<dyn WorkerStore>,
     /// Embeds messages, summaries and chunks.
     pub recall: Recall,
     /// The model that writes summaries. Without one, summaries are made of quotations.
@@ -52,9 +52,14 @@ pub struct WorkerContext {
 
 impl WorkerContext {
     /// Creates the context of this process.
-    pub fn new(recall: Recall, summarizer: Option<Arc<dyn ChatModel>>, daily_budget: Option<Usd>) -> Self {
+    pub fn new(
+        store: Arc<dyn WorkerStore>,
+        recall: Recall,
+        summarizer: Option<Arc<dyn ChatModel>>,
+        daily_budget: Option<Usd>,
+    ) -> Self {
         Self {
-            store: Arc::clone(&recall.store),
+            store,
             clock: Arc::clone(&recall.clock),
             zone: recall.zone.clone(),
             summarizer,

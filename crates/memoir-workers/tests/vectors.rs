@@ -90,7 +90,7 @@ fn context_at(
 ) -> WorkerContext {
     let embedder = Arc::clone(model) as Arc<dyn Embedder>;
     let recall = Recall::new(Arc::new(store.clone()), embedder, clock, TimeZone::UTC);
-    WorkerContext::new(recall, None, budget)
+    WorkerContext::new(Arc::new(store.clone()), recall, None, budget)
 }
 
 async fn work(context: &WorkerContext) -> WorkerReport {

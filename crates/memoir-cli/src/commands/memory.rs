@@ -50,6 +50,7 @@ impl RunCommand for Arguments {
 
 fn context(app: &App) -> MemoryContext<'_> {
     MemoryContext {
+        store: app.session.store(),
         recall: app.session.recall(),
         home: app.session.runtime.home(),
         conversation: app.session.conversation(),

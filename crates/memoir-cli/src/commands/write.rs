@@ -35,6 +35,7 @@ impl RunCommand for Arguments {
                 .hint("/write ID takes another, /write --since yesterday a time."));
         }
         let writing = Writing {
+            exchanges: app.session.store(),
             recall: app.session.recall(),
             model: app.session.state.model.as_ref(),
             folder: app.session.runtime.home().posts(),

@@ -8,12 +8,16 @@ use memoir_runtime::{
     operations::export::{self, ExportRequest},
     printable,
 };
-use memoir_store::Store;
+use memoir_store::{Conversations, Exchanges, Imports};
 
 use crate::{args::ExportArgs, progress::ProgressBars};
 
 /// Writes conversations to a file or to stdout. Where they were written is shown on stderr.
-pub(crate) async fn run(arguments: &ExportArgs, store: &dyn Store, zone: &TimeZone) -> Result<(), Failure> {
+pub(crate) async fn run(
+    arguments: &ExportArgs,
+    store: &(impl Conversations + Exchanges + Imports + ?Sized),
+    zone: &TimeZone,
+) -> Result<(), Failure> {
     let request = ExportRequest {
         format: arguments.format,
         conversation: arguments.conversation.map(ConversationId::new),

@@ -8,7 +8,7 @@ use memoir_runtime::{
     environment::Environment,
     operations::import::{self, ImportReport, ImportRequest, ImportSource},
 };
-use memoir_store::Store;
+use memoir_store::{Conversations, Exchanges, Imports};
 
 use crate::{args::ImportCommand, progress::ProgressBars, render};
 
@@ -16,7 +16,7 @@ use crate::{args::ImportCommand, progress::ProgressBars, render};
 pub(crate) async fn run(
     command: ImportCommand,
     environment: &Environment,
-    store: &dyn Store,
+    store: &(impl Conversations + Exchanges + Imports + ?Sized),
     zone: &TimeZone,
 ) -> Result<(), Failure> {
     let Some(request) = request(command) else {

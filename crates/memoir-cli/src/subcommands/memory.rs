@@ -15,6 +15,7 @@ use memoir_runtime::{
         memory::{self, MarkRequest, MemoryRequest, ReleaseRequest},
     },
 };
+use memoir_store::Store;
 
 use super::search;
 use crate::{
@@ -26,6 +27,8 @@ use crate::{
 
 /// What the commands on memory work with.
 pub(crate) struct MemoryContext<'a> {
+    /// The whole store: each command passes it to an operation, which asks for what it touches.
+    pub(crate) store: &'a dyn Store,
     pub(crate) recall: &'a Recall,
     pub(crate) home: &'a Home,
     /// The open conversation, if there is one.
@@ -42,8 +45,7 @@ impl MemoryContext<'_> {
 
 /// Runs a command on memory.
 pub(crate) async fn run(command: MemoryCommand, context: &MemoryContext<'_>) -> Result<(), Failure> {
-    let (recall, now) = (context.recall, SystemClock.now());
-    let store = recall.store.as_ref();
+    let (store, recall, now) = (context.store, context.recall, SystemClock.now());
     let request = |exchange, mark| MarkRequest { exchange: ExchangeId::new(exchange), mark };
     let report = match command {
         MemoryCommand::List { json } | MemoryCommand::Show { exchange: None, json } => {
@@ -81,20 +83,19 @@ pub(crate) async fn run(command: MemoryCommand, context: &MemoryContext<'_>) -> 
 async fn list(json: bool, context: &MemoryContext<'_>) -> Result<(), Failure> {
     let recall = context.recall;
     let request = MemoryRequest { project: context.project().to_owned(), conversation: context.conversation };
-    let report = memory::list(&request, recall.store.as_ref()).await?;
+    let report = memory::list(&request, context.store).await?;
     print_report(&report, json, |report| render::memory::list(report, &recall.zone))
 }
 
 /// Releases an instruction of the open conversation.
 pub(crate) async fn release(number: usize, context: &MemoryContext<'_>) -> Result<(), Failure> {
     let request = ReleaseRequest { conversation: context.conversation, number };
-    let store = context.recall.store.as_ref();
-    let report = memory::release_instruction(&request, store, SystemClock.now()).await?;
+    let report = memory::release_instruction(&request, context.store, SystemClock.now()).await?;
     print(&render::memory::release(&report))
 }
 
 async fn edit(arguments: &BlockArgs, context: &MemoryContext<'_>) -> Result<(), Failure> {
-    let (store, home) = (context.recall.store.as_ref(), context.home);
+    let (store, home) = (context.store, context.home);
     let seen = core_memory::read(arguments.block, context.project(), store).await?;
     let text = match arguments.text.as_slice() {
         [] => edit_in_editor(&seen, &home.data()).await?,
@@ -124,7 +125,7 @@ async fn edit_in_editor(seen: &CoreEntry, folder: &Path) -> Result<String, Failu
 /// Forgets something, after showing what and asking the user.
 async fn forget(arguments: ForgetArgs, context: &MemoryContext<'_>) -> Result<(), Failure> {
     let (dry_run, yes) = (arguments.dry_run, arguments.yes);
-    let preview = forgetting::preview(&forget_request(arguments), context.recall).await?;
+    let preview = forgetting::preview(&forget_request(arguments), context.store, context.recall).await?;
     print(&render::forgetting::preview(&preview))?;
     if dry_run {
         return print("Nothing was changed.");
@@ -132,7 +133,7 @@ async fn forget(arguments: ForgetArgs, context: &MemoryContext<'_>) -> Result<()
     if !question::confirm("This cannot be undone. Forget it?", yes).await? {
         return Ok(());
     }
-    let report = forgetting::forget(&preview.target, context.recall, context.home).await?;
+    let report = forgetting::forget(&preview.target, context.store, context.recall, context.home).await?;
     print(&render::forgetting::report(&report))
 }
 

@@ -82,7 +82,7 @@ pub(crate) async fn run(command: Command, runtime: &Runtime) -> Result<(), Failu
             let command = command.unwrap_or(MemoryCommand::List { json: false });
             let recall = recall(runtime).await?;
             let context =
-                MemoryContext { recall: &recall, home, conversation: None, command: "memoir memory" };
+                MemoryContext { store, recall: &recall, home, conversation: None, command: "memoir memory" };
             memory::run(command, &context).await
         }
         Command::Export(wanted) => export::run(&wanted, store, zone).await,

@@ -22,6 +22,7 @@ pub(super) async fn run(arguments: WriteArgs, runtime: &Runtime) -> Result<(), F
     let mut choice = runtime.models().choose(model.as_deref(), store).await?;
     let model = runtime.models().connect(&mut choice).await?;
     let writing = Writing {
+        exchanges: store,
         recall: &recall,
         model: model.as_ref(),
         folder: runtime.home().posts(),

@@ -8,6 +8,7 @@ use memoir_core::{Clock as _, SystemClock, TimeZone, Timestamp, WorkerKind};
 use memoir_import::{ImportedConversation, import_conversation, read_memoir};
 use memoir_models::Embedder;
 use memoir_recall::Recall;
+use memoir_store::Store;
 use memoir_workers::{WorkerContext, run_until_idle};
 
 use crate::{failure::Failure, stores};
@@ -30,15 +31,19 @@ pub const QUESTIONS: [&str; 3] = [
     "Which two colours suit somebody who mixes up red and green?",
 ];
 
-/// Fills a memory, and has everything in it summarised and found.
-pub async fn fill(recall: &Recall) -> Result<(), Failure> {
+/// Imports the sample into an empty store, and summarizes and embeds everything in it with `recall`.
+///
+/// # Errors
+///
+/// Fails if the store does.
+pub async fn fill(store: &Arc<dyn Store>, recall: &Recall) -> Result<(), Failure> {
     let mut talk = read_memoir(HISTORY).map_err(|error| Failure::failed(error.to_string()))?;
     shift(&mut talk.conversations, SystemClock.now());
     for thread in &talk.conversations {
-        import_conversation(recall.store.as_ref(), thread, SystemClock.now(), false).await?;
+        import_conversation(store.as_ref(), thread, SystemClock.now(), false).await?;
     }
-    let office = WorkerContext::new(recall.clone(), None, None);
-    run_until_idle(&office, &WorkerKind::ALL, &mut |_, _| {}).await?;
+    let context = WorkerContext::new(store.clone(), recall.clone(), None, None);
+    run_until_idle(&context, &WorkerKind::ALL, &mut |_, _| {}).await?;
     Ok(())
 }
 
@@ -47,8 +52,8 @@ pub async fn vectors() -> Result<Vec<u8>, Failure> {
     let store = stores::factory().open_in_memory().await?;
     let reading = Arc::new(PreparedEmbedder::nothing());
     let embedder: Arc<dyn Embedder> = Arc::<PreparedEmbedder>::clone(&reading);
-    let recall = Recall::new(store, embedder, Arc::new(SystemClock), TimeZone::system());
-    fill(&recall).await?;
+    let recall = Recall::new(store.clone(), embedder, Arc::new(SystemClock), TimeZone::system());
+    fill(&store, &recall).await?;
     Ok(reading.bytes())
 }
 
@@ -73,8 +78,8 @@ mod tests {
         let store = stores::factory().open_in_memory().await.unwrap();
         let prepared = Arc::new(PreparedEmbedder::sample());
         let embedder: Arc<dyn Embedder> = Arc::<PreparedEmbedder>::clone(&prepared);
-        let recall = Recall::new(store, embedder, Arc::new(SystemClock), TimeZone::UTC);
-        fill(&recall).await.unwrap();
+        let recall = Recall::new(store.clone(), embedder, Arc::new(SystemClock), TimeZone::UTC);
+        fill(&store, &recall).await.unwrap();
         assert!(prepared.bytes().is_empty(), "run cargo xtask demo");
         assert_eq!(recall.waiting().await.unwrap(), 0);
     }

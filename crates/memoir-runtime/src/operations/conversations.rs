@@ -69,7 +69,7 @@ pub struct ExchangeReport {
 /// Fails if the store does.
 pub async fn list(
     request: &ConversationsRequest,
-    store: &dyn Conversations,
+    store: &(impl Conversations + ?Sized),
 ) -> Result<ConversationsReport, Failure> {
     let list = ConversationList {
         scope: request.project.as_deref().map(scope_of),
@@ -85,7 +85,10 @@ pub async fn list(
 /// # Errors
 ///
 /// Fails if the store does.
-pub async fn find_latest(scope: &str, store: &dyn Conversations) -> Result<Option<ConversationId>, Failure> {
+pub async fn find_latest(
+    scope: &str,
+    store: &(impl Conversations + ?Sized),
+) -> Result<Option<ConversationId>, Failure> {
     let list = ConversationList { scope: Some(scope.to_owned()), limit: 1, ..ConversationList::default() };
     Ok(store.conversations(&list).await?.first().map(|conversation| conversation.id))
 }

@@ -94,7 +94,7 @@ impl From<Vec<CostLine>> for CostBreakdown {
 /// Fails if the store does.
 pub async fn add_up(
     request: &CostRequest,
-    store: &dyn Costs,
+    store: &(impl Costs + ?Sized),
     now: Timestamp,
     zone: &TimeZone,
 ) -> Result<CostReport, Failure> {

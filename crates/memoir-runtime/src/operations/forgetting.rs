@@ -6,7 +6,7 @@
 use memoir_core::{ConversationId, Document, ExchangeId, MessageId, Timestamp};
 use memoir_docs::{Library, remove_post_file};
 use memoir_recall::Recall;
-use memoir_store::{Documents, Forget, Forgotten};
+use memoir_store::{Documents, Forget, Forgetting, Forgotten};
 use serde::{Deserialize, Serialize};
 
 use crate::{dates, failure::Failure, home::Home};
@@ -129,7 +129,11 @@ impl From<Forgotten> for ConversationDeletion {
 /// # Errors
 ///
 /// Fails if there is nothing of the kind, if a date cannot be read, or if a period has neither a beginning nor an end.
-pub async fn preview(request: &ForgetRequest, recall: &Recall) -> Result<ForgetPreview, Failure> {
+pub async fn preview(
+    request: &ForgetRequest,
+    store: &dyn Forgetting,
+    recall: &Recall,
+) -> Result<ForgetPreview, Failure> {
     let target = resolve(request, recall)?;
     let deletion = match selection(&target)? {
         Selection::Document(name) => {
@@ -137,7 +141,7 @@ pub async fn preview(request: &ForgetRequest, recall: &Recall) -> Result<ForgetP
             Deletion::Document { document, file_deleted: false }
         }
         Selection::Conversations(what) => {
-            let plan = recall.store.would_forget(what).await?;
+            let plan = store.would_forget(what).await?;
             if plan.is_nothing() {
                 return Err(Failure::usage("there is nothing like that").hint(
                     "memoir search shows numbers of exchanges, memoir memory show N those of its messages.",
@@ -154,7 +158,12 @@ pub async fn preview(request: &ForgetRequest, recall: &Recall) -> Result<ForgetP
 /// # Errors
 ///
 /// Fails if there is no such document, if the store does, or if the file of a post cannot be deleted.
-pub async fn forget(target: &ForgetTarget, recall: &Recall, home: &Home) -> Result<ForgetReport, Failure> {
+pub async fn forget(
+    target: &ForgetTarget,
+    store: &dyn Forgetting,
+    recall: &Recall,
+    home: &Home,
+) -> Result<ForgetReport, Failure> {
     let posts = home.posts();
     match selection(target)? {
         Selection::Document(name) => {
@@ -163,7 +172,7 @@ pub async fn forget(target: &ForgetTarget, recall: &Recall, home: &Home) -> Resu
             Ok(ForgetReport { deletion: Deletion::Document { document, file_deleted }, traces_remain: false })
         }
         Selection::Conversations(what) => {
-            let forgotten = recall.store.forget(what).await?;
+            let forgotten = store.forget(what).await?;
             for post in &forgotten.posts {
                 remove_post_file(post, &posts)?;
             }
@@ -222,40 +231,43 @@ mod tests {
 
     use super::*;
     use crate::failure::FailureKind;
-    use crate::operations::test_support::recall_with;
+    use crate::operations::test_support::{recall_on, store_with};
 
     #[tokio::test]
     async fn a_preview_changes_nothing_and_its_target_is_what_is_deleted() {
         let folder = tempfile::tempdir().unwrap();
-        let (recall, said) = recall_with(&["The gate code.", "The night train."]).await;
+        let (store, said) = store_with(&["The gate code.", "The night train."]).await;
+        let recall = recall_on(&store);
         let request = ForgetRequest::Exchange(said[0].exchange_id);
-        let before = preview(&request, &recall).await.unwrap();
+        let before = preview(&request, &store, &recall).await.unwrap();
         let Deletion::Conversations(planned) = &before.deletion else { unreachable!("not a document") };
         assert_eq!((planned.conversations, planned.exchanges, planned.messages), (1, 1, 2));
-        assert_eq!(preview(&request, &recall).await.unwrap(), before);
-        let report = forget(&before.target, &recall, &Home::in_one(folder.path())).await.unwrap();
+        assert_eq!(preview(&request, &store, &recall).await.unwrap(), before);
+        let report = forget(&before.target, &store, &recall, &Home::in_one(folder.path())).await.unwrap();
         let Deletion::Conversations(deleted) = &report.deletion else { unreachable!("not a document") };
         assert_eq!(deleted.exchanges, 1);
-        let failure = preview(&request, &recall).await.unwrap_err();
+        let failure = preview(&request, &store, &recall).await.unwrap_err();
         assert_eq!(failure.message, "there is nothing like that");
     }
 
     #[tokio::test]
     async fn a_period_without_limits_is_refused() {
-        let (recall, _) = recall_with(&["The gate code."]).await;
+        let (store, _) = store_with(&["The gate code."]).await;
+        let recall = recall_on(&store);
         let request = ForgetRequest::Period { since: None, until: None };
-        assert_eq!(preview(&request, &recall).await.unwrap_err().message, "say what to forget");
+        assert_eq!(preview(&request, &store, &recall).await.unwrap_err().message, "say what to forget");
         let target = ForgetTarget::Period { since: None, until: None };
         let home = Home::in_one("/nonexistent");
-        assert_eq!(forget(&target, &recall, &home).await.unwrap_err().message, "say what to forget");
+        assert_eq!(forget(&target, &store, &recall, &home).await.unwrap_err().message, "say what to forget");
     }
 
     #[tokio::test]
     async fn dates_are_resolved_by_the_preview() {
-        let (recall, _) = recall_with(&["The gate code."]).await;
+        let (store, _) = store_with(&["The gate code."]).await;
+        let recall = recall_on(&store);
         let period = |since: &str| ForgetRequest::Period { since: Some(since.into()), until: None };
-        let resolved = preview(&period("2020-01-01"), &recall).await.unwrap().target;
+        let resolved = preview(&period("2020-01-01"), &store, &recall).await.unwrap().target;
         assert!(matches!(resolved, ForgetTarget::Period { since: Some(_), until: None }), "{resolved:?}");
-        assert_eq!(preview(&period("soon"), &recall).await.unwrap_err().kind, FailureKind::Usage);
+        assert_eq!(preview(&period("soon"), &store, &recall).await.unwrap_err().kind, FailureKind::Usage);
     }
 }

@@ -6,7 +6,7 @@ use memoir_core::{ConversationId, Provenance, Timestamp};
 use memoir_docs::{Material, PostDraft, Writer, count_request_tokens};
 use memoir_models::ChatModel;
 use memoir_recall::{Recall, to_markdown};
-use memoir_store::{ConversationList, Conversations, Span};
+use memoir_store::{ConversationList, Conversations, Exchanges, Span};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -145,36 +145,49 @@ pub enum PostStep<'a> {
     Drafted(&'a DraftedPost),
 }
 
+/// What a post is written with.
+#[derive(Clone, Copy)]
+pub struct PostSources<'a> {
+    /// The messages.
+    pub exchanges: &'a dyn Exchanges,
+    /// Finds related posts, and files the new one.
+    pub recall: &'a Recall,
+    /// The model that writes.
+    pub model: &'a dyn ChatModel,
+    /// The directory of posts.
+    pub posts: &'a Path,
+}
+
+impl<'a> PostSources<'a> {
+    fn writer(self, is_dry: bool) -> Writer<'a> {
+        let Self { exchanges, recall, model, posts } = self;
+        Writer { exchanges, recall, model, folder: posts, is_dry }
+    }
+}
+
 /// Returns what a post would be written from. Nothing is sent or saved.
 ///
 /// # Errors
 ///
 /// Fails if the request is not understood, or if there is nothing to write from, or too much.
-pub async fn plan(
-    request: &PostRequest,
-    recall: &Recall,
-    model: &dyn ChatModel,
-    posts: &Path,
-) -> Result<PostPlan, Failure> {
-    let writer = Writer { recall, model, folder: posts, is_dry: true };
-    let material = writer.gather(&request.span(recall)?).await?;
+pub async fn plan(request: &PostRequest, sources: PostSources<'_>) -> Result<PostPlan, Failure> {
+    let writer = sources.writer(true);
+    let material = writer.gather(&request.span(sources.recall)?).await?;
     Ok(describe(&material, &writer))
 }
 
-/// Writes a post, saves it in `posts` and files it as a document. `observe` is called between the steps.
+/// Writes a post, saves it in the directory of posts and files it as a document. `observe` is called between the steps.
 ///
 /// # Errors
 ///
 /// Fails if there is nothing to write from, if the model fails, or if the post cannot be saved.
 pub async fn write(
     request: &PostRequest,
-    recall: &Recall,
-    model: &dyn ChatModel,
-    posts: &Path,
+    sources: PostSources<'_>,
     observe: &mut (dyn FnMut(PostStep<'_>) + Send),
 ) -> Result<PostReport, Failure> {
-    let writer = Writer { recall, model, folder: posts, is_dry: false };
-    let material = writer.gather(&request.span(recall)?).await?;
+    let writer = sources.writer(false);
+    let material = writer.gather(&request.span(sources.recall)?).await?;
     let plan = describe(&material, &writer);
     observe(PostStep::Gathered(&plan));
     let written = writer.draft(&material).await?;

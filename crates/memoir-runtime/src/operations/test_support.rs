@@ -32,8 +32,13 @@ pub(super) async fn store_with(prompts: &[&str]) -> (TestStore, Vec<Committed>) 
 /// Returns a memory like that of [`store_with`], ready to be searched.
 pub(super) async fn recall_with(prompts: &[&str]) -> (Recall, Vec<Committed>) {
     let (store, committed) = store_with(prompts).await;
+    (recall_on(&store), committed)
+}
+
+/// Returns what searches a memory.
+pub(super) fn recall_on(store: &TestStore) -> Recall {
     let embedder = Arc::new(LocalEmbedder);
-    (Recall::new(Arc::new(store), embedder, Arc::new(SystemClock), TimeZone::UTC), committed)
+    Recall::new(Arc::new(store.clone()), embedder, Arc::new(SystemClock), TimeZone::UTC)
 }
 
 fn exchange(prompt: &str) -> ExchangeDraft {

@@ -122,11 +122,11 @@ impl Session {
         if runtime.persistence() == Persistence::Demo {
             // Nothing of the demo is sent anywhere, whatever is set.
             recall.embedder = Arc::new(demo::PreparedEmbedder::sample());
-            demo::fill(&recall).await?;
+            demo::fill(&store, &recall).await?;
         }
         let directories = existing_directories(options.directories)?;
         let (agent, mut state) =
-            tools::agent(model, recall, (runtime.project(), &directories), &models).await?;
+            tools::agent(store.clone(), model, recall, (runtime.project(), &directories), &models).await?;
         let rules_of = runtime.project().to_string_lossy();
         let policy = permissions::policy(
             options.approval.as_deref(),
@@ -141,6 +141,7 @@ impl Session {
         state.persona = persona.map(|(_, text)| text);
         let summarizer = models.connect_summarizer(store.as_ref(), &mut notices).await?;
         let background = Background::new(
+            store.clone(),
             state.recall.clone(),
             summarizer,
             runtime.worker_settings().await?,

@@ -14,7 +14,7 @@ use std::{fmt, sync::Arc};
 
 use async_trait::async_trait;
 
-use crate::{BackendStore, Inspect, Store};
+use crate::{BackendStore, Inspect, Inspectable, Store};
 
 /// A store that removes secrets before its backend sees them. [`StoreFactory`](crate::StoreFactory) returns no other.
 #[derive(Clone)]
@@ -35,12 +35,14 @@ impl fmt::Debug for RedactingStore {
     }
 }
 
-#[async_trait]
-impl Store for RedactingStore {
+impl Inspectable for RedactingStore {
     fn inspect(&self) -> Option<&dyn Inspect> {
         self.inner.inspect()
     }
+}
 
+#[async_trait]
+impl Store for RedactingStore {
     async fn close(&self) {
         self.inner.close().await;
     }

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use memoir_core::TimeZone;
 use memoir_models::Provider;
-use memoir_store::Store;
+use memoir_store::{Inspectable, Jobs, Settings, Store};
 use serde::Serialize;
 
 use super::{config::validate, database};
@@ -160,7 +160,7 @@ async fn check_memory(home: &Home, report: &mut DoctorReport) -> Option<Arc<dyn 
 }
 
 /// Returns the number of stored records by kind, or `None` if they cannot be counted.
-async fn count_records(store: &dyn Store) -> Option<BTreeMap<String, u64>> {
+async fn count_records(store: &(impl Inspectable + Jobs + ?Sized)) -> Option<BTreeMap<String, u64>> {
     let tables = store.inspect()?.tables().await.ok()?;
     let mut counts: BTreeMap<String, u64> =
         tables.into_iter().map(|table| (table.name, table.rows)).collect();
@@ -190,7 +190,7 @@ fn check_keys(environment: &Environment, report: &mut DoctorReport) {
 }
 
 /// Checks which model would answer, and whether its server can be reached.
-async fn check_model(models: &Models, store: &dyn Store, report: &mut DoctorReport) {
+async fn check_model(models: &Models, store: &dyn Settings, report: &mut DoctorReport) {
     let mut choice = match models.choose(None, store).await {
         Ok(choice) => choice,
         Err(failure) => return report.add_failure("model", &failure),

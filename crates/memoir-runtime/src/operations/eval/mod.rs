@@ -166,11 +166,11 @@ async fn evaluate(
 ) -> Result<Duration, Failure> {
     let store = database::open(&home.join("memoir.db")).await?;
     let clock = Arc::new(DayAfter(conversation.end()?));
-    let mut recall = Recall::new(Arc::clone(&store), Arc::new(LocalEmbedder), clock, TimeZone::UTC);
+    let mut recall = Recall::new(store.clone(), Arc::new(LocalEmbedder), clock, TimeZone::UTC);
     recall.settings = settings.clone();
-    let turns = load(conversation, recall.store.as_ref()).await?;
+    let turns = load(conversation, store.as_ref()).await?;
     // What the workers do on a machine without a model: summaries of quotations, and embeddings of everything.
-    let context = WorkerContext::new(recall.clone(), None, None);
+    let context = WorkerContext::new(store.clone(), recall.clone(), None, None);
     run_until_idle(&context, &WorkerKind::ALL, &mut |_, _| {}).await?;
     let mut time = Duration::ZERO;
     for question in &conversation.questions {

@@ -36,7 +36,7 @@ pub struct LocalHistory {
 /// Fails if the store does.
 pub async fn find_histories(
     environment: &Environment,
-    store: &dyn Imports,
+    store: &(impl Imports + ?Sized),
 ) -> Result<DiscoveryReport, Failure> {
     let mut histories = Vec::new();
     for DiscoveredHistory { format, files } in find_sessions(environment) {

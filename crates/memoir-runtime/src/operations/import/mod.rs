@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use memoir_core::{Clock as _, SystemClock, TimeZone};
 use memoir_import::{DateOrder, HistoryFormat, ImportOutcome, ImportedHistory, import_conversation};
-use memoir_store::Store;
+use memoir_store::{Conversations, Exchanges, Imports};
 
 use super::{Progress, ProgressUnit};
 use crate::{environment::Environment, failure::Failure};
@@ -28,7 +28,7 @@ pub use request::{DateStyle, ImportRequest, ImportSource};
 pub async fn import(
     request: &ImportRequest,
     environment: &Environment,
-    store: &dyn Store,
+    store: &(impl Conversations + Exchanges + Imports + ?Sized),
     zone: &TimeZone,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<ImportReport, Failure> {
@@ -86,13 +86,13 @@ const fn source_name(format: HistoryFormat) -> &'static str {
 }
 
 /// An import under way.
-struct ImportRun<'a> {
-    store: &'a dyn Store,
+struct ImportRun<'a, S: ?Sized> {
+    store: &'a S,
     progress: &'a mut (dyn FnMut(Progress) + Send),
     report: ImportReport,
 }
 
-impl ImportRun<'_> {
+impl<S: Conversations + Exchanges + Imports + ?Sized> ImportRun<'_, S> {
     /// Reads files of one format, one after the other, and adds their conversations.
     async fn add_files(&mut self, format: HistoryFormat, files: Vec<PathBuf>) -> Result<(), Failure> {
         let total = files.len();

@@ -125,7 +125,7 @@ async fn messages_to_add<'a>(
             == (&here.author, here.created, here.body.role(), here.body.text())
     };
     let said_here = new.iter().zip(went_on).take_while(same).count();
-    let last_seen = here.iter().map(|message| message.exchange_id).max();
+    let last_seen = here.last().map(|message| message.exchange_id);
     Ok(NewMessages { messages: new.get(said_here..).unwrap_or_default(), last_seen })
 }
 

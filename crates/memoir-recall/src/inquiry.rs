@@ -1,9 +1,9 @@
 //! What is asked of memory, and what the stages have found so far.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use memoir_core::{
-    ConversationId, DocumentPassage, MessageId, Passage, RelatedConversation, TimeZone, Timestamp,
+    ConversationId, DocumentPassage, ExchangeId, MessageId, Passage, RelatedConversation, TimeZone, Timestamp,
 };
 use memoir_store::{Filter, Match, MessageOutline, SummaryMatch};
 
@@ -60,6 +60,8 @@ pub struct Inquiry {
     pub words: Vec<Vec<Match>>,
     /// All messages of these conversations, in order.
     pub outlines: Vec<MessageOutline>,
+    /// The exchanges of these messages that were committed before [`Filter::before`], if the filter has it.
+    pub early_exchanges: Option<HashSet<ExchangeId>>,
     /// How near each of them is in meaning.
     pub similarities: Vec<f64>,
     /// How near each of them is together with the one before it, which it often answers.
@@ -113,6 +115,7 @@ impl Inquiry {
             conversations: Vec::new(),
             words: Vec::new(),
             outlines: Vec::new(),
+            early_exchanges: None,
             similarities: Vec::new(),
             similarities_together: Vec::new(),
             lexical: Vec::new(),

@@ -24,6 +24,7 @@ pub(crate) fn merge(found: Vec<Vec<ChunkMatch>>) -> Vec<ChunkMatch> {
     best
 }
 
+/// Best first. The id only makes the order of equals definite.
 fn by_score(a: &ChunkMatch, b: &ChunkMatch) -> Ordering {
     b.score.total_cmp(&a.score).then(a.chunk_id.cmp(&b.chunk_id))
 }

@@ -126,6 +126,15 @@ impl Memory for SqliteStore {
         Ok(self.index(None).await?.outlines(conversations))
     }
 
+    async fn committed_before(
+        &self,
+        exchanges: &[ExchangeId],
+        before: ExchangeId,
+    ) -> Result<Vec<ExchangeId>> {
+        // One writer gives out the ids, in the order of commits.
+        Ok(exchanges.iter().copied().filter(|exchange| *exchange < before).collect())
+    }
+
     async fn exchange_texts(&self, exchanges: &[ExchangeId]) -> Result<Vec<ExchangeText>> {
         sqlx::query(
             "SELECT id, user_message,

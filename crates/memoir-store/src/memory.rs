@@ -172,6 +172,10 @@ pub trait Memory: Send + Sync {
     /// Returns the messages of these conversations without their texts, those of one conversation together and in order.
     async fn outlines(&self, conversations: &[ConversationId]) -> Result<Vec<MessageOutline>>;
 
+    /// Returns those of `exchanges` that were committed before `before`, as [`Filter::before`] means it.
+    async fn committed_before(&self, exchanges: &[ExchangeId], before: ExchangeId)
+    -> Result<Vec<ExchangeId>>;
+
     /// What was asked and what was answered in some exchanges.
     async fn exchange_texts(&self, exchanges: &[ExchangeId]) -> Result<Vec<ExchangeText>>;
 

@@ -1,7 +1,7 @@
 //! Summarises conversations, and again when they grew: from the old summary and what is new.
 
 use async_trait::async_trait;
-use memoir_core::{ConversationId, ExchangeId, SubjectKind, Summary, WorkerKind};
+use memoir_core::{ConversationId, SubjectKind, Summary, WorkerKind};
 use memoir_store::{ConversationSummary, StoreError};
 
 use crate::{
@@ -64,13 +64,17 @@ async fn summarise_conversation(context: &WorkerContext, id: ConversationId) -> 
     // Quotations are not summed up further: a model begins from what was said.
     let written = context.summaries().conversation_summary(id).await?;
     let written = written.filter(|known| known.summary.by != Summary::EXTRACT);
-    let after = written.as_ref().map_or(ExchangeId::new(0), |known| known.through);
     let before = written.as_ref().map_or("", |known| &known.summary.text);
     let mut exchanges = context.exchanges().exchanges(id, u32::MAX).await?;
     // What it branched off has a summary of its own.
     exchanges.retain(|exchange| exchange.conversation_id == id);
     let Some(through) = exchanges.last().map(|exchange| exchange.id) else { return Err(WorkError::Changed) };
-    let new = exchanges.iter().map(|exchange| exchange.id).filter(|exchange| *exchange > after);
+    let last_summarised = written.as_ref().map(|known| known.through);
+    let first_new = exchanges
+        .iter()
+        .position(|exchange| Some(exchange.id) == last_summarised)
+        .map_or(0, |last_summarised| last_summarised + 1);
+    let new = exchanges[first_new..].iter().map(|exchange| exchange.id);
     let transcripts = read_transcripts(context.exchanges(), new).await?;
     let (summary, title) = match &context.summarizer {
         None => (quoted(written.as_ref().map(|known| &known.summary), &transcripts), None),

@@ -24,10 +24,10 @@ pub(crate) async fn prepare(context: &WorkerContext, id: ConversationId) -> Resu
     };
     let Some(through) = digest.wanted else { return Err(WorkError::Changed) };
     let exchanges = context.exchanges().exchanges(id, u32::MAX).await?;
-    let leaving = exchanges
-        .iter()
-        .map(|exchange| exchange.id)
-        .filter(|exchange| *exchange > digest.through && *exchange <= through);
+    // The first digest of a conversation begins after no exchange.
+    let after = |end| exchanges.iter().position(|exchange| exchange.id == end).map(|place| place + 1);
+    let leaving = after(digest.through).unwrap_or(0)..after(through).unwrap_or(exchanges.len());
+    let leaving = exchanges.get(leaving).unwrap_or_default().iter().map(|exchange| exchange.id);
     let lines = format_lines(&read_transcripts(context.exchanges(), leaving).await?);
     let task = SummaryTask {
         conversation: id,

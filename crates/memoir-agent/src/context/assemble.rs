@@ -142,8 +142,7 @@ impl ActiveTurn<'_> {
     /// Returns the section with passages from earlier in the conversation, without those that are in the window: it may have
     /// become larger since it was searched.
     fn write_earlier(self, passages: Vec<Passage>, window: &[PastExchange]) -> Earlier {
-        let is_outside =
-            |passage: &Passage| window.first().is_none_or(|first| passage.exchange_id < first.id);
+        let is_outside = |passage: &Passage| window.iter().all(|exchange| exchange.id != passage.exchange_id);
         let passages: Vec<Passage> = passages.into_iter().filter(is_outside).collect();
         let (text, passages) = earlier::section(passages, &self.agent.zone, u64::MAX);
         let is_at_tail = self.state.context.recall_placement == Placement::Tail;

@@ -44,7 +44,8 @@ pub(crate) fn section(passages: Vec<Passage>, zone: &TimeZone, room: u64) -> (St
     if taken.is_empty() {
         return (String::new(), Vec::new());
     }
-    taken.sort_by_key(|(_, passage)| passage.message_id);
+    // The id makes the order of messages of one moment definite, nothing more.
+    taken.sort_by_key(|(_, passage)| (passage.created, passage.message_id));
     let (lines, passages): (Vec<String>, Vec<Passage>) = taken.into_iter().unzip();
     (fenced(&lines.concat()), passages)
 }

@@ -19,8 +19,8 @@ pub(crate) struct Past {
     pub(crate) digest: Option<Digest>,
     /// How far the digest goes that is kept.
     seen: Option<ExchangeId>,
-    /// The newest exchange that was read.
-    newest: Option<ExchangeId>,
+    /// Whether another session has added exchanges that this one has not seen.
+    has_unseen: bool,
     pub(crate) exchanges: Vec<PastExchange>,
 }
 
@@ -63,17 +63,20 @@ impl ActiveTurn<'_> {
         let digest = self.agent.store.digest(id).await?;
         let seen = digest.as_ref().map(|digest| digest.through);
         let mut messages = self.agent.store.shown_messages(id, seen).await?;
-        let newest = messages.iter().map(|message| message.exchange_id).max();
+        let (newest, last_seen) =
+            (messages.last().map(|message| message.exchange_id), conversation.last_seen());
+        // Ids have no order. If the newest exchange is not the last one seen, which may have been deleted, only the store knows
+        // whether anything was committed after that.
+        let has_unseen =
+            newest != last_seen && !self.agent.store.shown_messages(id, last_seen).await?.is_empty();
         messages.retain(|message| Some(message.exchange_id) != conversation.replacing());
-        Ok(Past { digest, seen, newest, exchanges: window::exchanges(messages, longest) })
+        Ok(Past { digest, seen, has_unseen, exchanges: window::exchanges(messages, longest) })
     }
 
     /// Fails if another session has added to the conversation. The commit would be refused, so the model is not asked.
     pub(crate) fn refuse_unseen(self, past: &Past) -> Result<(), TurnError> {
         match self.state.conversation.id() {
-            Some(conversation) if past.newest > self.state.conversation.last_seen() => {
-                Err(TurnError::Conflict { conversation, answer: None })
-            }
+            Some(conversation) if past.has_unseen => Err(TurnError::Conflict { conversation, answer: None }),
             _ => Ok(()),
         }
     }

@@ -1,7 +1,7 @@
 //! One score for every message, and the best first.
 
 use async_trait::async_trait;
-use memoir_store::{Filter, MessageOutline};
+use memoir_store::MessageOutline;
 
 use crate::{
     Inquiry, RankedMessage, Recall, RecallError, Stage,
@@ -27,12 +27,11 @@ pub(super) fn rank(inquiry: &mut Inquiry, names: &[TermName]) {
     let mut scores = vec![0.0; inquiry.outlines.len()];
     terms(names).for_each(|term| term.add(&evidence, &mut scores));
     // Neighbours of what was found counted; they are not found themselves where the filter forbids it.
-    let mut order: Vec<usize> = (0..scores.len())
-        .filter(|position| is_allowed(&inquiry.filter, &inquiry.outlines[*position]))
-        .collect();
-    let better = |a: &usize, b: &usize| {
-        scores[*b].total_cmp(&scores[*a]).then(inquiry.outlines[*b].id.cmp(&inquiry.outlines[*a].id))
-    };
+    let mut order: Vec<usize> =
+        (0..scores.len()).filter(|position| is_allowed(inquiry, &inquiry.outlines[*position])).collect();
+    // Among equals the newer comes first, by its time and then by its place in the conversation.
+    let age = |position: usize| (inquiry.outlines[position].created, position);
+    let better = |a: &usize, b: &usize| scores[*b].total_cmp(&scores[*a]).then(age(*b).cmp(&age(*a)));
     if order.len() > MOST {
         order.select_nth_unstable_by(MOST - 1, better);
         order.truncate(MOST);
@@ -50,11 +49,12 @@ pub(super) fn rank(inquiry: &mut Inquiry, names: &[TermName]) {
         .collect();
 }
 
-/// The conversations were chosen by the filter already; what is left is time.
-fn is_allowed(filter: &Filter, outline: &MessageOutline) -> bool {
+/// The conversations were chosen by the filter already; what is left is time and the order of commits.
+fn is_allowed(inquiry: &Inquiry, outline: &MessageOutline) -> bool {
+    let filter = &inquiry.filter;
     filter.since.is_none_or(|since| outline.created >= since)
         && filter.until.is_none_or(|until| outline.created < until)
-        && filter.before.is_none_or(|before| outline.exchange_id < before)
+        && inquiry.early_exchanges.as_ref().is_none_or(|early| early.contains(&outline.exchange_id))
 }
 
 #[cfg(test)]

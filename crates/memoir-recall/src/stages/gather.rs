@@ -13,6 +13,15 @@ impl Stage for GatherStage {
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
         let conversations: Vec<_> = inquiry.conversations.iter().map(|(id, _)| *id).collect();
         let outlines = recall.store.outlines(&conversations).await?;
+        let early_exchanges = match inquiry.filter.before {
+            Some(before) => {
+                let mut exchanges: Vec<_> = outlines.iter().map(|outline| outline.exchange_id).collect();
+                // The messages of an exchange are next to each other.
+                exchanges.dedup();
+                Some(recall.store.committed_before(&exchanges, before).await?.into_iter().collect())
+            }
+            None => None,
+        };
         let mut near = HashMap::new();
         if let Some(vector) = &inquiry.vector {
             let model = recall.embedder.name();
@@ -26,6 +35,7 @@ impl Stage for GatherStage {
             outlines.iter().map(|outline| near.get(&outline.id).copied().unwrap_or(0.0)).collect();
         inquiry.lexical = best_per_word(&inquiry.words, &outlines);
         inquiry.outlines = outlines;
+        inquiry.early_exchanges = early_exchanges;
         inquiry.similarities_together = together(inquiry);
         Ok(())
     }

@@ -76,6 +76,7 @@ impl Stage for SearchDocumentsStage {
                 Some(passage(chunk, document, near.get(&chunk.id), &weights))
             })
             .collect();
+        // The id only makes the order of equals definite.
         found.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.chunk_id.cmp(&b.chunk_id)));
         let near =
             Calibration::for_model(recall.embedder.name()).with_minimum(recall.settings.min_similarity);
@@ -183,6 +184,7 @@ impl WordWeights {
             }
         }
         let mut best: Vec<(ChunkId, f64)> = scores.into_iter().collect();
+        // The id only makes the order of equals definite.
         best.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         best.into_iter().take(CLOSELY).map(|(chunk, _)| chunk).collect()
     }

@@ -108,6 +108,7 @@ pub async fn a_search_before_an_exchange_finds_what_was_committed_before_it(stor
         let filter = Filter { before: Some(*id), ..Filter::default() };
         let search = WordSearch { words: &words, filter: &filter, conversations: 5, also: &[] };
         assert_eq!(store.search_words(&search).await.unwrap().words[0].len(), place);
+        assert_eq!(store.committed_before(&ids, *id).await.unwrap(), ids[..place]);
     }
 }
 

@@ -19,6 +19,7 @@ delegate! { Memory {
     fn vectors(model: &str, messages: &[MessageId]) -> Vec<(MessageId, Vec<f32>)>;
     fn search_words(search: &WordSearch<'_>) -> WordsFound;
     fn outlines(conversations: &[ConversationId]) -> Vec<MessageOutline>;
+    fn committed_before(exchanges: &[ExchangeId], before: ExchangeId) -> Vec<ExchangeId>;
     fn exchange_texts(exchanges: &[ExchangeId]) -> Vec<ExchangeText>;
     fn texts(messages: &[MessageId]) -> Vec<(MessageId, String)>;
     fn familiar_words(words: &[String]) -> Vec<bool>;

@@ -1,5 +1,7 @@
 //! Exchanges: the unit of atomicity, of cost and of recall.
 
+use std::fmt;
+
 use serde::Serialize;
 
 use crate::{ConversationId, DraftMessage, ExchangeId, Recalled, Timestamp, Usage, Usd};
@@ -44,6 +46,10 @@ pub enum Purpose {
 }
 
 impl Purpose {
+    /// Every purpose.
+    pub const ALL: [Self; 6] =
+        [Self::Chat, Self::Summary, Self::Embedding, Self::Query, Self::Post, Self::Task];
+
     /// The word the store keeps.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -54,6 +60,17 @@ impl Purpose {
             Self::Post => "post",
             Self::Task => "task",
         }
+    }
+
+    /// Returns the purpose that the store writes as `word`, or `None` if there is no such purpose.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|purpose| purpose.as_str() == word)
+    }
+}
+
+impl fmt::Display for Purpose {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
     }
 }
 

@@ -29,6 +29,17 @@ impl WorkerKind {
             Self::EmbeddingGenerator => "embedding_generator",
         }
     }
+
+    /// Returns the worker that the store writes as `word`, or `None` if there is no such worker.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+}
+
+impl fmt::Display for WorkerKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
 }
 
 /// What kind of thing is worked on.
@@ -100,6 +111,10 @@ mod tests {
             assert_eq!(SubjectKind::parse(kind.as_str()), Some(kind));
         }
         assert_eq!(SubjectKind::parse("nothing"), None);
+        for kind in WorkerKind::ALL {
+            assert_eq!(WorkerKind::parse(kind.as_str()), Some(kind));
+        }
+        assert_eq!(WorkerKind::parse("nothing"), None);
         assert_eq!(Subject::new(SubjectKind::Exchange, 12).to_string(), "exchange 12");
     }
 }

@@ -1,7 +1,7 @@
 //! SQL of costs.
 
 use async_trait::async_trait;
-use memoir_core::{CallCost, ConversationId, ExchangeId, Timestamp, Usd};
+use memoir_core::{CallCost, ConversationId, ExchangeId, Purpose, Timestamp, Usd};
 use memoir_store::{CostFilter, CostLine, CostSummary, Costs, Result};
 use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
 
@@ -41,11 +41,7 @@ impl Costs for SqliteStore {
         .bind(filter.since.map(Timestamp::as_millis))
         .bind(filter.conversation.map(ConversationId::get))
         .try_map(|row: SqliteRow| {
-            Ok(CostLine {
-                purpose: row.try_get("purpose")?,
-                model: row.try_get("model")?,
-                summary: summary(&row)?,
-            })
+            Ok(CostLine { purpose: purpose(&row)?, model: row.try_get("model")?, summary: summary(&row)? })
         })
         .fetch_all(&self.readers)
         .await
@@ -60,6 +56,12 @@ impl Costs for SqliteStore {
             .await;
         Ok(sum.or_store_error()?.unwrap_or_default())
     }
+}
+
+fn purpose(row: &SqliteRow) -> Result<Purpose, sqlx::Error> {
+    let purpose: &str = row.try_get("purpose")?;
+    Purpose::parse(purpose)
+        .ok_or_else(|| sqlx::Error::Decode(format!("there is no purpose \"{purpose}\"").into()))
 }
 
 fn summary(row: &SqliteRow) -> Result<CostSummary, sqlx::Error> {

@@ -195,7 +195,7 @@ impl Jobs for SqliteStore {
             .try_map(|row: SqliteRow| {
                 Ok(Job {
                     id: row.try_get("id")?,
-                    worker: row.try_get("worker")?,
+                    worker: worker(&row)?,
                     subject: subject(&row)?,
                     attempts: row.try_get("attempts")?,
                     last_error: row.try_get("last_error")?,
@@ -244,6 +244,13 @@ impl Jobs for SqliteStore {
 /// A row of what was taken on.
 pub(super) fn claimed(row: SqliteRow) -> Result<Claimed, sqlx::Error> {
     Ok(Claimed { subject: subject(&row)?, attempts: row.try_get("attempts")? })
+}
+
+/// Returns the worker of a failed job.
+fn worker(row: &SqliteRow) -> Result<WorkerKind, sqlx::Error> {
+    let worker: &str = row.try_get("worker")?;
+    WorkerKind::parse(worker)
+        .ok_or_else(|| sqlx::Error::Decode(format!("there is no worker \"{worker}\"").into()))
 }
 
 /// What a row of jobs, or of vectors, is about.

@@ -1,7 +1,7 @@
 //! What was spent. The rows of an exchange are written with it (see [`crate::Exchanges`]).
 
 use async_trait::async_trait;
-use memoir_core::{CallCost, ConversationId, Timestamp, Usage, Usd};
+use memoir_core::{CallCost, ConversationId, Purpose, Timestamp, Usage, Usd};
 
 use crate::Result;
 
@@ -42,7 +42,7 @@ pub struct CostFilter {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CostLine {
     /// What they were for.
-    pub purpose: String,
+    pub purpose: Purpose,
     /// Who was called.
     pub model: String,
     /// Their sum.

@@ -50,8 +50,8 @@ pub struct JobFailure {
 pub struct Job {
     /// Its number.
     pub id: i64,
-    /// Whose it is: the word for a [`WorkerKind`].
-    pub worker: String,
+    /// The worker whose job it is.
+    pub worker: WorkerKind,
     /// What it is about.
     pub subject: Subject,
     /// How often it has failed.

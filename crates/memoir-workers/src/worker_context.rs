@@ -145,8 +145,8 @@ impl WorkerContext {
     pub async fn spent_today(&self) -> Result<Usd> {
         let today = CostFilter { since: Some(self.clock.now().start_of_day(&self.zone)), conversation: None };
         let lines = self.costs().cost_lines(&today).await?;
-        let background = [Purpose::Summary, Purpose::Embedding].map(Purpose::as_str);
-        let paid = lines.iter().filter(|line| background.contains(&line.purpose.as_str()));
+        let is_background = |purpose| matches!(purpose, Purpose::Summary | Purpose::Embedding);
+        let paid = lines.iter().filter(|line| is_background(line.purpose));
         Ok(paid.map(|line| line.summary.cost).sum())
     }
 

@@ -106,7 +106,7 @@ async fn batches_are_of_a_hundred_and_each_text_is_sent_once() {
     assert_eq!(model.sizes(), [100, 100, 40]);
     assert_eq!(work(&context(&store, &model, None)).await.done, 0);
     let lines = store.cost_lines(&CostFilter { since: None, conversation: None }).await.unwrap();
-    let paid = lines.iter().find(|line| line.purpose == Purpose::Embedding.as_str()).unwrap();
+    let paid = lines.iter().find(|line| line.purpose == Purpose::Embedding).unwrap();
     assert_eq!((paid.summary.calls, paid.summary.cost), (3, Usd::from_nanos(240_000_000_000)));
 
     // Another model begins anew, where it was left.
@@ -131,7 +131,7 @@ async fn one_text_that_is_refused_does_not_hold_up_the_others() {
     assert_eq!(store.embedding_counts().await.unwrap()[0].count, 61);
     let failed = store.failed_jobs(10).await.unwrap();
     assert_eq!(failed.len(), 1);
-    assert_eq!((failed[0].worker.as_str(), failed[0].attempts), ("embedding_generator", 1));
+    assert_eq!((failed[0].worker, failed[0].attempts), (KIND, 1));
     let calls = model.sizes().len();
     assert!(calls < 20, "found by halving: {calls}");
     work(&context).await;

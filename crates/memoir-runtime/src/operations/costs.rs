@@ -1,6 +1,6 @@
 //! What calls of models have cost.
 
-use memoir_core::{ConversationId, TimeZone, Timestamp, Usage, Usd};
+use memoir_core::{ConversationId, Purpose, TimeZone, Timestamp, Usage, Usd};
 use memoir_store::{CostFilter, CostLine, CostSummary, Costs};
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +47,7 @@ pub struct CostBreakdown {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CostEntry {
     /// What they were for.
-    pub purpose: String,
+    pub purpose: Purpose,
     /// The model that was called.
     pub model: String,
     /// Their sum.
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn a_breakdown_adds_up_its_lines() {
         let line = |model: &str, nanos, unpriced_calls| CostLine {
-            purpose: "chat".into(),
+            purpose: Purpose::Chat,
             model: model.into(),
             summary: CostSummary {
                 calls: 1,

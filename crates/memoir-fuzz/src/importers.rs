@@ -28,6 +28,7 @@ pub fn importers(data: &[u8]) {
     let text = text(data);
     let detected = detect_format(&text);
     for order in [DateOrder::DayFirst, DateOrder::MonthFirst, DateOrder::YearFirst] {
+        // Hostile input may be refused; it must only not panic.
         let _ =
             read_whatsapp(&text, "chat", &TimeZone::UTC, Some(order)).map(|history| holds_together(&history));
     }

@@ -50,9 +50,18 @@ impl Partial {
     }
 
     fn remove(&self) {
-        // One of them is what it is, if anything.
-        let _ = fs::remove_file(&self.arriving);
-        let _ = fs::remove_dir_all(&self.arriving);
+        let removed = match self.arriving.is_dir() {
+            true => fs::remove_dir_all(&self.arriving),
+            false => fs::remove_file(&self.arriving),
+        };
+        match removed {
+            // It may never have been created.
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                // Whatever failed before is reported. This only leaves a file under a name that nothing reads.
+                tracing::debug!(%error, path = %self.arriving.display(), "a partial file was left behind");
+            }
+            _ => {}
+        }
     }
 }
 

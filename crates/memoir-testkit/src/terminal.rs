@@ -204,6 +204,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
+        // It may have ended by itself.
         let _ = self.child.kill();
     }
 }

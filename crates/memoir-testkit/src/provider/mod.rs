@@ -195,6 +195,7 @@ fn wait_for_count(requests: &Mutex<Vec<RecordedRequest>>, arrived: &Condvar, cou
 impl Drop for ScriptedProvider {
     fn drop(&mut self) {
         if let Some(stop) = self.stop.take() {
+            // A server that has ended already needs no signal.
             let _ = stop.send(());
         }
     }

@@ -3,6 +3,7 @@
 //! [`Agent`] is the configuration that all sessions share, [`AgentState`] is what one session may change, and
 //! [`Agent::run_turn`] is the turn. It prints nothing: an observer receives every event.
 
+mod active_turn;
 mod agent;
 mod approval;
 mod context;

@@ -15,8 +15,8 @@ use memoir_tools::{Delegating, Delegation, DelegationError};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Agent, AgentState, Observer, ToolOutcome, TurnError, TurnEvent, approval::Approvals, draft::Draft,
-    turn::ActiveTurn,
+    Agent, AgentState, Observer, ToolOutcome, TurnError, TurnEvent, active_turn::ActiveTurn,
+    approval::Approvals, draft::Draft,
 };
 
 /// What is added to the system prompt of a sub-agent.

@@ -10,7 +10,9 @@ use memoir_core::{CallCost, ToolCall};
 use memoir_models::ToolResult;
 use memoir_tools::{Plan, ToolError, ToolOutput};
 
-use crate::{Observer, ToolOutcome, TurnEvent, approval::Refusal, subagent::Delegate, turn::ActiveTurn};
+use crate::{
+    Observer, ToolOutcome, TurnEvent, active_turn::ActiveTurn, approval::Refusal, subagent::Delegate,
+};
 
 /// The result of one tool call.
 struct CallResult {

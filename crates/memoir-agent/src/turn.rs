@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Agent, AgentState, ContextReport, Observer, TurnError, TurnEvent, TurnReport,
+    active_turn::ActiveTurn,
     context::{BuiltFor, Context, Notices},
     draft::Draft,
     reply::{self, ModelReply},
@@ -17,13 +18,6 @@ use crate::{
 
 /// How long the vectors of an exchange are waited for.
 const EMBEDDING_PATIENCE: Duration = Duration::from_secs(3);
-
-/// An agent and the state of the session whose turn it is.
-#[derive(Clone, Copy)]
-pub(crate) struct ActiveTurn<'a> {
-    pub(crate) agent: &'a Arc<Agent>,
-    pub(crate) state: &'a AgentState,
-}
 
 impl Agent {
     /// Answers `input` in the conversation of `state`.

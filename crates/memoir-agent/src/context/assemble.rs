@@ -9,15 +9,15 @@ use super::{
     Placement,
     basis::Basis,
     budget::Budget,
-    build::{BuiltFor, PROMPT_FRAME, join},
+    build_input::{BuiltFor, PROMPT_FRAME},
     digest, document, earlier,
-    fragment::{ContextReport, Fragment, Layer, tokens},
+    fragment::{ContextReport, Fragment, Layer, join, tokens},
     notices::Notices,
     past::Past,
     request::{self, Context},
     window::PastExchange,
 };
-use crate::turn::ActiveTurn;
+use crate::active_turn::ActiveTurn;
 
 /// Tokens of the frame around passages from earlier in the conversation.
 const EARLIER_FRAME: u64 = 32;

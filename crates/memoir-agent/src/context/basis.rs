@@ -4,14 +4,14 @@ use memoir_core::{CoreEntry, Recollection, ToolSpec};
 
 use super::{
     budget::Budget,
-    build::{BuildInput, PROMPT_FRAME, SPELLING, join},
+    build_input::{BuildInput, PROMPT_FRAME, SPELLING},
     core_memory, cut, earlier,
-    fragment::{Fragment, tokens},
+    fragment::{Fragment, join, tokens},
     notices::{LeftOut, LeftOutReason, Notices, finish_by},
     past::Past,
     system::{self, AgentsFile, SYSTEM_PROMPT},
 };
-use crate::{TurnError, subagent::ALONE, turn::ActiveTurn};
+use crate::{TurnError, active_turn::ActiveTurn, subagent::ALONE};
 
 /// The layers that do not depend on what memory finds.
 pub(super) struct Basis {

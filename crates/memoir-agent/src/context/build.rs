@@ -12,45 +12,19 @@ use super::{
     assemble::Quoted,
     basis::Basis,
     budget::{Budget, LimitedBy},
+    build_input::{BuildInput, BuiltFor, SPELLING},
     fragment::{ContextReport, Layer, tokens},
     notices::{LeftOut, LeftOutReason, Notices, finish_by},
     request::{self, Context},
     spelling::{self, Hint},
-    window,
 };
-use crate::{TurnError, turn::ActiveTurn};
+use crate::{TurnError, active_turn::ActiveTurn};
 
 /// Deadline for gathering all layers. A layer that misses it is dropped from the request.
 const DEADLINE: Duration = Duration::from_secs(2);
 
 /// Tokens of the frame around quotations from memory and of its lines about conversations.
 const MEMORY_FRAME: u64 = 400;
-
-/// Tokens that the prompt takes besides its text: a message, and a title behind quotations.
-pub(super) const PROMPT_FRAME: u64 = window::PER_MESSAGE + 16;
-
-/// Maximum number of tokens for spelling hints.
-pub(super) const SPELLING: u64 = 120;
-
-/// What a context is built for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BuiltFor {
-    /// It is sent. If exchanges leave the window, that is stored.
-    Sending,
-    /// The user wants to see its size. Nothing is stored.
-    Looking,
-}
-
-/// What the layers are built from.
-#[derive(Clone)]
-pub(super) struct BuildInput<'a> {
-    pub(super) prompt: &'a str,
-    pub(super) limits: ModelLimits,
-    pub(super) budget: Budget,
-    /// Tokens reserved for quotations from memory.
-    pub(super) for_memory: u64,
-    pub(super) deadline: Instant,
-}
 
 impl ActiveTurn<'_> {
     /// Builds what is sent for `prompt`. A layer that is late or fails is left out.
@@ -201,13 +175,5 @@ fn fit(
         if tokens(&text) <= room || (memory.documents.pop().is_none() && memory.passages.pop().is_none()) {
             return (memory, text);
         }
-    }
-}
-
-/// Joins two sections with a blank line. An empty section adds nothing.
-pub(super) fn join(first: &str, second: &str) -> String {
-    match (first, second) {
-        ("", only) | (only, "") => only.to_owned(),
-        (first, second) => format!("{first}\n\n{second}"),
     }
 }

@@ -87,3 +87,11 @@ impl ContextReport {
         self.layers.iter().map(|(_, tokens)| tokens).sum()
     }
 }
+
+/// Joins two sections with a blank line. An empty section adds nothing.
+pub(super) fn join(first: &str, second: &str) -> String {
+    match (first, second) {
+        ("", only) | (only, "") => only.to_owned(),
+        (first, second) => format!("{first}\n\n{second}"),
+    }
+}

@@ -10,6 +10,7 @@ mod assemble;
 mod basis;
 mod budget;
 mod build;
+mod build_input;
 mod core_memory;
 mod cut;
 mod digest;
@@ -29,6 +30,6 @@ mod window;
 pub use fragment::{ContextReport, Layer};
 pub use settings::{ContextSettings, Placement};
 
-pub(crate) use build::BuiltFor;
+pub(crate) use build_input::BuiltFor;
 pub(crate) use notices::Notices;
 pub(crate) use request::Context;

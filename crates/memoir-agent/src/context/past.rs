@@ -3,12 +3,12 @@
 use memoir_core::{Digest, ExchangeId};
 
 use super::{
-    build::BuiltFor,
+    build_input::BuiltFor,
     digest,
     notices::Notices,
     window::{self, PastExchange},
 };
-use crate::{TurnError, turn::ActiveTurn};
+use crate::{TurnError, active_turn::ActiveTurn};
 
 /// So many exchanges are looked at when a window grows back.
 const MOST_GROWN_BACK: u32 = 200;

@@ -4,7 +4,7 @@ use memoir_core::{ToolSpec, count_tokens};
 use memoir_models::ModelLimits;
 
 use super::{budget::Budget, notices::Notices, window};
-use crate::turn::ActiveTurn;
+use crate::active_turn::ActiveTurn;
 
 impl ActiveTurn<'_> {
     /// All tools or none: a model that is offered some of them misses the others without knowing.

@@ -4,14 +4,14 @@ use std::{collections::BTreeMap, ffi::OsString, io, process::Stdio, sync::Arc, t
 
 use memoir_tools::{Tool, spawn_registered};
 use rmcp::{
-    RoleClient, ServiceError, ServiceExt as _,
-    service::{ClientInitializeError, RunningService},
+    ServiceError, ServiceExt as _,
+    service::ClientInitializeError,
     transport::{StreamableHttpClientTransport, TokioChildProcess},
 };
 use serde::Deserialize;
 use tokio::process::Command;
 
-use crate::tool::ServerTool;
+use crate::tool::{ServerConnection, ServerTool};
 
 /// How long a server may take until it is ready.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -54,9 +54,6 @@ impl From<ClientInitializeError> for ConnectError {
         Self::Initialize(Box::new(error))
     }
 }
-
-/// An open connection to a server.
-pub(crate) type ServerConnection = Arc<RunningService<RoleClient, ()>>;
 
 /// Connects to a server and returns its tools. `variables` is the environment of a server that is started as a command; the
 /// config of the server may add to it.

@@ -5,10 +5,8 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use memoir_core::{ToolSpec, without_fence};
 use memoir_tools::{Access, LONGEST_OUTPUT, Plan, Tool, ToolContext, ToolError, ToolOutput, cap};
-use rmcp::model::CallToolRequestParams;
+use rmcp::{RoleClient, model::CallToolRequestParams, service::RunningService};
 use serde_json::Value;
-
-use crate::server::ServerConnection;
 
 /// How long a call may take.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -18,6 +16,9 @@ const LONGEST_DESCRIPTION: usize = 1000;
 
 /// No provider takes longer names.
 const LONGEST_NAME: usize = 64;
+
+/// An open connection to a server.
+pub(crate) type ServerConnection = Arc<RunningService<RoleClient, ()>>;
 
 /// Returns the name under which a tool of a server is offered to the model.
 pub fn qualify_name(server: &str, tool: &str) -> String {

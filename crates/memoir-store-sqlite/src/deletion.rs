@@ -5,7 +5,7 @@ use memoir_store::{Forget, Forgotten, Result};
 use sqlx::{AssertSqlSafe, SqliteConnection};
 
 use super::{
-    documents::{DOCUMENTS, document_of},
+    document_rows::{DOCUMENTS, document_of},
     error::SqlResultExt as _,
     quotations::delete_quotations_of_content,
     rows::{execute_for, fetch_ids, list_of},

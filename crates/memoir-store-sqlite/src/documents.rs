@@ -4,9 +4,7 @@ use std::collections::HashMap;
 
 use async_trait::async_trait;
 use futures::future::try_join_all;
-use memoir_core::{
-    Chunk, ChunkId, Document, DocumentId, DocumentKind, Subject, SubjectKind, Timestamp, WorkerKind,
-};
+use memoir_core::{Chunk, ChunkId, Document, DocumentId, Subject, SubjectKind, Timestamp, WorkerKind};
 use memoir_store::{
     ChunkMatch, ChunkSearch, ChunkSpan, ChunkVectors, Chunker, ChunksWithWord, DocumentFilter, Documents,
     Filed, NewDocument, NewRedaction, Result,
@@ -16,6 +14,7 @@ use sqlx::{AssertSqlSafe, Row as _, SqliteConnection, sqlite::SqliteRow};
 use super::{
     SqliteStore,
     deletion::collect_document_texts,
+    document_rows::{DOCUMENTS, document_of},
     embeddings::forget_other_lengths,
     error::SqlResultExt as _,
     files::remove_derived_file,
@@ -25,12 +24,6 @@ use super::{
     redactions::{Source, insert_redactions},
     rows::{list_of, signed},
 };
-
-/// What is told of a document.
-pub(super) const DOCUMENTS: &str = "SELECT documents.*,
-        (SELECT count(*) FROM chunks WHERE document_id = documents.id) AS chunks,
-        (SELECT coalesce(sum(tokens), 0) FROM chunks WHERE document_id = documents.id) AS tokens
-     FROM documents";
 
 #[async_trait]
 impl Documents for SqliteStore {
@@ -349,26 +342,6 @@ async fn replace_chunks(
         .await
         .or_store_error()?;
     Ok((added, gone.len() as u64))
-}
-
-pub(super) fn document_of(row: SqliteRow) -> Result<Document, sqlx::Error> {
-    Ok(Document {
-        id: DocumentId::new(row.try_get("id")?),
-        slug: row.try_get("slug")?,
-        title: row.try_get("title")?,
-        date: row.try_get("date")?,
-        tags: serde_json::from_str(row.try_get("tags")?)
-            .map_err(|error| sqlx::Error::Decode(Box::new(error)))?,
-        kind: match row.try_get("kind")? {
-            "post" => DocumentKind::Post,
-            _ => DocumentKind::File,
-        },
-        source: row.try_get("source")?,
-        hash: row.try_get("hash")?,
-        chunks: row.try_get("chunks")?,
-        tokens: row.try_get("tokens")?,
-        updated: Timestamp::from_millis(row.try_get("updated")?),
-    })
 }
 
 fn chunk_of(row: SqliteRow) -> Result<Chunk, sqlx::Error> {

@@ -9,7 +9,8 @@ use super::{
     SqliteStore,
     error::SqlResultExt as _,
     index::{self, Which},
-    jobs::{done, subject},
+    job_rows::subject,
+    jobs::done,
     rows::list_of,
 };
 

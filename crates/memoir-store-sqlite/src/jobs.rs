@@ -1,33 +1,19 @@
 //! SQL of work in the background.
 
 use async_trait::async_trait;
-use memoir_core::{ConversationId, Subject, SubjectKind, Timestamp, WorkerKind};
+use memoir_core::{ConversationId, Subject, Timestamp, WorkerKind};
 use memoir_store::{Claim, Claimed, Job, JobFailure, Jobs, Result};
 use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
 
-use super::{SqliteStore, error::SqlResultExt as _, sources::sources};
+use super::{
+    SqliteStore,
+    error::SqlResultExt as _,
+    job_rows::{LeaseKind, subject, worker},
+    sources::sources,
+};
 
 /// So often another process may be quicker, before one looks again later.
 const MOST_RACES: usize = 50;
-
-/// What a row of `jobs` is a lease on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LeaseKind {
-    /// A piece of a worker's work.
-    Work(WorkerKind),
-    /// A conversation that is open in a session. Workers leave it alone.
-    OpenConversation,
-}
-
-impl LeaseKind {
-    /// Returns the value of the column `worker`.
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Work(worker) => worker.as_str(),
-            Self::OpenConversation => "talk",
-        }
-    }
-}
 
 #[async_trait]
 impl Jobs for SqliteStore {
@@ -239,26 +225,6 @@ impl Jobs for SqliteStore {
             .or_store_error()?;
         Ok(())
     }
-}
-
-/// A row of what was taken on.
-pub(super) fn claimed(row: SqliteRow) -> Result<Claimed, sqlx::Error> {
-    Ok(Claimed { subject: subject(&row)?, attempts: row.try_get("attempts")? })
-}
-
-/// Returns the worker of a failed job.
-fn worker(row: &SqliteRow) -> Result<WorkerKind, sqlx::Error> {
-    let worker: &str = row.try_get("worker")?;
-    WorkerKind::parse(worker)
-        .ok_or_else(|| sqlx::Error::Decode(format!("there is no worker \"{worker}\"").into()))
-}
-
-/// What a row of jobs, or of vectors, is about.
-pub(super) fn subject(row: &SqliteRow) -> Result<Subject, sqlx::Error> {
-    let kind: &str = row.try_get("subject_kind")?;
-    let kind = SubjectKind::parse(kind)
-        .ok_or_else(|| sqlx::Error::Decode(format!("there is no kind of subject \"{kind}\"").into()))?;
-    Ok(Subject::new(kind, row.try_get("subject_id")?))
 }
 
 /// Work that is done leaves nothing behind.

@@ -17,7 +17,7 @@ use super::{
     SqliteStore,
     error::SqlResultExt as _,
     index::{self, Allowed, Index, Near, Segment, Which},
-    jobs::subject,
+    job_rows::subject,
     rows::list_of,
 };
 

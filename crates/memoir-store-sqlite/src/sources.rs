@@ -12,7 +12,7 @@ use sqlx::AssertSqlSafe;
 use super::{
     SqliteStore,
     error::SqlResultExt as _,
-    jobs::{LeaseKind, claimed},
+    job_rows::{LeaseKind, claimed},
     rows::list_of,
 };
 

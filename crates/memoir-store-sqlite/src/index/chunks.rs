@@ -12,7 +12,7 @@ use super::{
     Which, columns, first_covered,
     graph::{Coded, Graphs},
     segments::{self, Kind, Progress, Segment, SegmentTarget},
-    vectors::numbers,
+    vector_bytes::numbers,
 };
 use crate::error::SqlResultExt as _;
 

@@ -8,6 +8,7 @@ use memoir_store::Filter;
 
 use super::{
     messages::{Messages, NONE},
+    stretch::Stretch,
     vectors::Vectors,
 };
 
@@ -100,36 +101,6 @@ fn has(bits: &[u64], number: u32) -> bool {
 
 /// Conversations between the first and the last of a stretch; with more it is not worth trying all.
 const MANY: u32 = 32;
-
-/// What is known of vectors that stand together.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Stretch {
-    /// The earliest and the latest moment.
-    created: (i64, i64),
-    /// The lowest and the highest number of a conversation.
-    conversations: (u32, u32),
-    /// Whether each has a message.
-    placed: bool,
-}
-
-impl Default for Stretch {
-    fn default() -> Self {
-        Self { created: (i64::MAX, i64::MIN), conversations: (u32::MAX, 0), placed: true }
-    }
-}
-
-impl Stretch {
-    /// Adds a vector, given its message's row.
-    pub(super) fn add(&mut self, message: Option<usize>, messages: &Messages) {
-        let Some(row) = message else {
-            self.placed = false;
-            return;
-        };
-        let (created, conversation) = (messages.created[row], messages.conversations[row]);
-        self.created = (self.created.0.min(created), self.created.1.max(created));
-        self.conversations = (self.conversations.0.min(conversation), self.conversations.1.max(conversation));
-    }
-}
 
 /// A filter over rows of vectors.
 pub(super) struct OfVectors<'a> {

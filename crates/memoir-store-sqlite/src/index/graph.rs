@@ -15,7 +15,7 @@ use memoir_index::{Bytes, Codes, Graph, checksum};
 use memoir_store::{Accuracy, Result};
 use sqlx::{AssertSqlSafe, Row as _, SqlitePool};
 
-use super::vectors::numbers;
+use super::vector_bytes::numbers;
 use crate::{error::SqlResultExt as _, files::remove_derived_file};
 
 /// From how many vectors on a scan takes longer than people notice.

@@ -13,7 +13,9 @@ mod filter;
 mod graph;
 mod messages;
 mod segments;
+mod stretch;
 mod summaries;
+mod vector_bytes;
 mod vectors;
 mod words;
 
@@ -33,7 +35,7 @@ pub(super) use chunks::Chunks;
 pub(super) use filter::Allowed;
 pub(super) use graph::{Coded, Graphs, read_vectors};
 pub(super) use segments::{Segment, write};
-pub(super) use vectors::{bytes, cosine, numbers};
+pub(super) use vector_bytes::{bytes, cosine, numbers};
 
 /// So many more candidates than are wanted are told, at least: estimates are coarse, and the more there are, the more of them
 /// come in between.

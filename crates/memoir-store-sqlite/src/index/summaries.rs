@@ -8,7 +8,7 @@ use super::{
     columns,
     filter::Predicate,
     messages::{Messages, NONE},
-    vectors::numbers,
+    vector_bytes::numbers,
 };
 
 /// What the rows that are not packed yet are read with, for ids in between.

@@ -1,14 +1,14 @@
 //! The vectors of messages, in memory: their codes, in order of their ids. The vectors themselves stay in the database.
 
-use half::{f16, slice::HalfFloatSliceExt as _};
-use memoir_index::{Bytes, Candidate, Codes, TOGETHER, dot};
+use memoir_index::{Bytes, Candidate, Codes, TOGETHER};
 use sqlx::{Row as _, sqlite::SqliteRow};
 
 use super::{
     columns,
-    filter::Stretch,
     graph::Coded,
     messages::{Messages, NONE},
+    stretch::Stretch,
+    vector_bytes::numbers,
 };
 
 /// What the rows that are not packed yet are read with, for ids in between. By their ids: an index over models would have
@@ -152,23 +152,4 @@ impl Vectors {
         };
         read().is_some()
     }
-}
-
-/// A vector as it is kept in the database.
-pub(crate) fn bytes(vector: &[f32]) -> Vec<u8> {
-    vector.iter().flat_map(|value| f16::from_f32(*value).to_le_bytes()).collect()
-}
-
-/// A vector as it was kept.
-pub(crate) fn numbers(bytes: &[u8]) -> Vec<f32> {
-    let halves: Vec<f16> = bytes.as_chunks::<2>().0.iter().map(|pair| f16::from_le_bytes(*pair)).collect();
-    let mut numbers = vec![0.0; halves.len()];
-    // With the processor's own instruction, where it has one.
-    halves.convert_to_f32_slice(&mut numbers);
-    numbers
-}
-
-/// The cosine of two vectors of length one.
-pub(crate) fn cosine(vector: &[f32], kept: &[u8]) -> f64 {
-    f64::from(dot(&numbers(kept), vector))
 }

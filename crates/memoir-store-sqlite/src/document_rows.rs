@@ -1,0 +1,32 @@
+//! Rows of `documents`: how they are selected and read.
+
+use memoir_core::{Document, DocumentId, DocumentKind, Timestamp};
+use memoir_store::Result;
+use sqlx::{Row as _, sqlite::SqliteRow};
+
+/// Selects documents with what is counted of them. A condition follows it.
+pub(super) const DOCUMENTS: &str = "SELECT documents.*,
+        (SELECT count(*) FROM chunks WHERE document_id = documents.id) AS chunks,
+        (SELECT coalesce(sum(tokens), 0) FROM chunks WHERE document_id = documents.id) AS tokens
+     FROM documents";
+
+/// Reads a row of [`DOCUMENTS`].
+pub(super) fn document_of(row: SqliteRow) -> Result<Document, sqlx::Error> {
+    Ok(Document {
+        id: DocumentId::new(row.try_get("id")?),
+        slug: row.try_get("slug")?,
+        title: row.try_get("title")?,
+        date: row.try_get("date")?,
+        tags: serde_json::from_str(row.try_get("tags")?)
+            .map_err(|error| sqlx::Error::Decode(Box::new(error)))?,
+        kind: match row.try_get("kind")? {
+            "post" => DocumentKind::Post,
+            _ => DocumentKind::File,
+        },
+        source: row.try_get("source")?,
+        hash: row.try_get("hash")?,
+        chunks: row.try_get("chunks")?,
+        tokens: row.try_get("tokens")?,
+        updated: Timestamp::from_millis(row.try_get("updated")?),
+    })
+}

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use futures::future::BoxFuture;
 use memoir_core::{CallCost, ConversationId, TurnInput};
 use memoir_models::{ChatMessage, ModelError};
 use memoir_store::{Committed, CostSummary, StoreError};
@@ -36,7 +37,27 @@ impl Agent {
         observer: Observer<'_>,
         cancel: &CancellationToken,
     ) -> Result<TurnReport, TurnError> {
-        let input = input.into();
+        self.run_boxed(state, input.into(), observer, cancel).await
+    }
+
+    /// Boxes the turn: every crate that awaits a plain future compiles it again.
+    fn run_boxed<'a>(
+        self: &'a Arc<Self>,
+        state: &'a mut AgentState,
+        input: TurnInput,
+        observer: Observer<'a>,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<TurnReport, TurnError>> {
+        Box::pin(self.run(state, input, observer, cancel))
+    }
+
+    async fn run(
+        self: &Arc<Self>,
+        state: &mut AgentState,
+        input: TurnInput,
+        observer: Observer<'_>,
+        cancel: &CancellationToken,
+    ) -> Result<TurnReport, TurnError> {
         let prompt = &input.to_text();
         let mut draft = Draft::begin(&input, state.model.name(), self.clock.now());
         let turn = ActiveTurn { agent: self, state };

@@ -4,5 +4,5 @@
 mod server;
 mod tool;
 
-pub use server::{ConnectError, ServerConfig, connect};
+pub use server::{ConnectError, Connecting, ServerConfig, connect};
 pub use tool::qualify_name;

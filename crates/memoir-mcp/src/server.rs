@@ -1,6 +1,9 @@
 //! Connecting to a server and listing its tools.
 
-use std::{collections::BTreeMap, ffi::OsString, io, process::Stdio, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap, error::Error, ffi::OsString, io, pin::Pin, process::Stdio, sync::Arc,
+    time::Duration,
+};
 
 use memoir_tools::{Tool, spawn_registered};
 use rmcp::{
@@ -38,12 +41,9 @@ pub enum ConnectError {
     /// The command could not be started.
     #[error(transparent)]
     Start(#[from] io::Error),
-    /// The server did not accept the connection.
+    /// The server did not accept the connection, or did not list its tools.
     #[error(transparent)]
-    Initialize(Box<ClientInitializeError>),
-    /// The server did not list its tools.
-    #[error(transparent)]
-    ListTools(#[from] Box<ServiceError>),
+    Protocol(Box<dyn Error + Send + Sync>),
     /// The server took too long.
     #[error("it was not ready after {} s", .0.as_secs())]
     NotReady(Duration),
@@ -51,9 +51,19 @@ pub enum ConnectError {
 
 impl From<ClientInitializeError> for ConnectError {
     fn from(error: ClientInitializeError) -> Self {
-        Self::Initialize(Box::new(error))
+        Self::Protocol(Box::new(error))
     }
 }
+
+impl From<ServiceError> for ConnectError {
+    fn from(error: ServiceError) -> Self {
+        Self::Protocol(Box::new(error))
+    }
+}
+
+/// A connection that is being made. It is boxed, because every crate that awaits a plain future compiles it again, and this
+/// one contains the whole protocol.
+pub type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Vec<Arc<dyn Tool>>, ConnectError>> + Send + 'a>>;
 
 /// Connects to a server and returns its tools. `variables` is the environment of a server that is started as a command; the
 /// config of the server may add to it.
@@ -61,21 +71,23 @@ impl From<ClientInitializeError> for ConnectError {
 /// # Errors
 ///
 /// Fails if the config is incomplete, the server cannot be started or reached, or it is not ready in time.
-pub async fn connect(
-    name: &str,
-    config: &ServerConfig,
-    variables: &[(OsString, OsString)],
-) -> Result<Vec<Arc<dyn Tool>>, ConnectError> {
-    let ready = async {
+pub fn connect<'a>(
+    name: &'a str,
+    config: &'a ServerConfig,
+    variables: &'a [(OsString, OsString)],
+) -> Connecting<'a> {
+    let ready = async move {
         let connection: ServerConnection = Arc::new(match (&config.command, &config.url) {
             (Some(command), None) => ().serve(start(command, config, variables)?).await?,
             (None, Some(url)) => ().serve(StreamableHttpClientTransport::from_uri(url.as_str())).await?,
             _ => return Err(ConnectError::Config),
         });
-        let tools = connection.list_all_tools().await.map_err(Box::new)?;
+        let tools = connection.list_all_tools().await?;
         Ok(tools.into_iter().map(|tool| ServerTool::new(name, &connection, tool)).collect())
     };
-    tokio::time::timeout(PATIENCE, ready).await.map_err(|_| ConnectError::NotReady(PATIENCE))?
+    Box::pin(async move {
+        tokio::time::timeout(PATIENCE, ready).await.map_err(|_| ConnectError::NotReady(PATIENCE))?
+    })
 }
 
 fn start(

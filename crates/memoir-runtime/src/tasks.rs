@@ -12,42 +12,13 @@ use std::{
 use async_trait::async_trait;
 use memoir_agent::{Agent, AgentState, Approvals, Rule, RuleEffect, SubagentReport};
 use memoir_core::{Clock as _, ExchangeStatus, RunId, RunOutcome, RunState, SystemClock, Task, TimeZone};
-use memoir_schedule::{Engine, Event, Loaded, Scheduler, TaskHistory};
+use memoir_schedule::{Engine, Loaded, Scheduler, TaskHistory};
 use memoir_store::Store;
 use memoir_tools::ToolSet;
 use memoir_workers::{is_alive, name_this_process};
-use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    failure::Failure, home::Home, memory::connect_recall, models::Models, operations::daemon, permissions,
-    tools,
-};
-
-/// Runs tasks when they are due, beside whatever else the process does.
-pub struct TaskRunner {
-    cancel: CancellationToken,
-    running: JoinHandle<()>,
-}
-
-impl TaskRunner {
-    /// Starts to run tasks. `observe` is called for every run that starts or ends.
-    pub fn start(engine: Arc<TaskEngine>, mut observe: impl FnMut(Event) + Send + 'static) -> Self {
-        let cancel = CancellationToken::new();
-        let stop = cancel.clone();
-        let running = tokio::spawn(async move { daemon::run(engine, &stop, &mut observe).await });
-        Self { cancel, running }
-    }
-
-    /// Stops the running tasks, and waits until that is recorded.
-    pub async fn stop(self) {
-        self.cancel.cancel();
-        if let Err(error) = self.running.await {
-            // One that crashed has stopped as well.
-            tracing::warn!(%error, "running tasks ended with an error");
-        }
-    }
-}
+use crate::{failure::Failure, home::Home, memory::connect_recall, models::Models, permissions, tools};
 
 /// Runs tasks as this program is set up.
 pub struct TaskEngine {

@@ -80,7 +80,8 @@ macro_rules! slash_commands {
 
             async fn run(self, app: &mut App) -> Result<Next, Failure> {
                 match self {
-                    $(Self::$variant(arguments) => arguments.run(app).await,)+
+                    // Boxed, so that the longest command does not size the future of every other.
+                    $(Self::$variant(arguments) => Box::pin(arguments.run(app)).await,)+
                 }
             }
         }

@@ -18,8 +18,8 @@ use tokio_util::sync::CancellationToken;
 use memoir_runtime::{
     Failure,
     attachments::{AttachmentContext, attach, find_attachments},
+    operations::daemon::TaskRunner,
     printable,
-    tasks::TaskRunner,
 };
 
 use crate::{

@@ -7,6 +7,7 @@ use std::{
 };
 
 use memoir_schedule::Event;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::{environment::Environment, failure::Failure, home::Home, tasks::TaskEngine};
@@ -44,6 +45,31 @@ pub async fn run(
 ) {
     let scheduler = engine.scheduler();
     scheduler.look_after(engine, cancel, observe).await;
+}
+
+/// Runs tasks when they are due, beside whatever else the process does.
+pub struct TaskRunner {
+    cancel: CancellationToken,
+    running: JoinHandle<()>,
+}
+
+impl TaskRunner {
+    /// Starts to run tasks. `observe` is called for every run that starts or ends.
+    pub fn start(engine: Arc<TaskEngine>, mut observe: impl FnMut(Event) + Send + 'static) -> Self {
+        let cancel = CancellationToken::new();
+        let stop = cancel.clone();
+        let running = tokio::spawn(async move { run(engine, &stop, &mut observe).await });
+        Self { cancel, running }
+    }
+
+    /// Stops the running tasks, and waits until that is recorded.
+    pub async fn stop(self) {
+        self.cancel.cancel();
+        if let Err(error) = self.running.await {
+            // One that crashed has stopped as well.
+            tracing::warn!(%error, "running tasks ended with an error");
+        }
+    }
 }
 
 /// Returns a unit that runs the daemon in the user's systemd. A unit sees nothing of this process, so it names the program and

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, fs, path::Path};
 
-use memoir_testkit::{Home, Terminal};
+use memoir_testkit::{Terminal, TestHome};
 use vt100::{Cell, Color, Screen};
 
 use crate::{ChoreError, ChoreResult};
@@ -25,7 +25,7 @@ type RecordedFrame = (Screen, u32);
 
 /// Records the session with the program at `binary`, and writes the picture.
 pub(crate) fn record(root: &Path, binary: &Path) -> ChoreResult {
-    let home = Home::new(binary);
+    let home = TestHome::new(binary);
     let terminal = Terminal::open(&home, None, SIZE, &["demo"]);
     terminal.wait_for_prompt();
     let mut frames: Vec<RecordedFrame> = vec![(terminal.screen(), 2500)];

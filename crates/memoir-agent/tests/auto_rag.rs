@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use memoir_agent::{Agent, AgentState, ContextReport, CurrentConversation, Layer, TurnEvent};
 use memoir_core::{SystemClock, TimeZone, Usage, Usd, count_tokens};
 use memoir_embed::LocalEmbedder;
-use memoir_models::{ChatMessage, ChatRequest, EmbedTask, Embedder, Embeddings, ModelError, ModelLimits};
+use memoir_models::{ChatMessage, ChatRequest, EmbedTask, EmbeddedTexts, Embedder, ModelError, ModelLimits};
 use memoir_recall::Recall;
 use memoir_store::{Exchanges as _, contract};
 use memoir_store_sqlite::SqliteStore;
@@ -131,7 +131,7 @@ impl Embedder for Asleep {
         None
     }
 
-    async fn embed(&self, _texts: &[String], _task: EmbedTask) -> Result<Embeddings, ModelError> {
+    async fn embed(&self, _texts: &[String], _task: EmbedTask) -> Result<EmbeddedTexts, ModelError> {
         std::future::pending().await
     }
 }

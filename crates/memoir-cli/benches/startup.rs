@@ -12,7 +12,7 @@ use memoir_store_sqlite::{
     SqliteStore,
     fill::{talk, vector},
 };
-use memoir_testkit::{Home, Terminal};
+use memoir_testkit::{Terminal, TestHome};
 
 /// How many messages there are, unless MEMOIR_BENCH_MESSAGES says otherwise.
 const MESSAGES: &str = "0,100000";
@@ -28,7 +28,7 @@ fn main() {
     println!("{RUNS} runs each                          median       worst");
     let sizes = std::env::var("MEMOIR_BENCH_MESSAGES").unwrap_or_else(|_| MESSAGES.into());
     for messages in sizes.split(',').map(|size| size.trim().parse::<i64>().unwrap()) {
-        let home = Home::new(env!("CARGO_BIN_EXE_memoir"));
+        let home = TestHome::new(env!("CARGO_BIN_EXE_memoir"));
         fill(&home, messages);
         // As it is when nothing is left to do in the background.
         home.write_config("[workers]\nembedding_generator = \"off\"\nexchange_summarizer = \"off\"\nconversation_summarizer = \"off\"\n");
@@ -99,7 +99,7 @@ fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1000.0
 }
 
-fn fill(home: &Home, messages: i64) {
+fn fill(home: &TestHome, messages: i64) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let store = SqliteStore::open(&home.database()).await.unwrap();

@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use memoir_core::{Usage, Usd};
-use memoir_models::{EmbedTask, Embedder, Embeddings, ModelError};
+use memoir_models::{EmbedTask, EmbeddedTexts, Embedder, ModelError};
 
 use encoder::Encoder;
 use error::AssetError;
@@ -44,11 +44,11 @@ const AT_A_TIME: usize = 8;
 /// # Errors
 ///
 /// Fails if the compiled-in model is damaged or a thread panics; the first embedded text shows whether it is.
-pub fn embed_blocking(texts: &[String]) -> Result<Embeddings, ModelError> {
+pub fn embed_blocking(texts: &[String]) -> Result<EmbeddedTexts, ModelError> {
     let model = MODEL.as_ref().map_err(|error| ModelError::Garbled(error.to_string()))?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(texts.len()).max(1);
     let share = texts.len().div_ceil(threads).max(1);
-    let shares: Vec<Result<Embeddings, ModelError>> = std::thread::scope(|scope| {
+    let shares: Vec<Result<EmbeddedTexts, ModelError>> = std::thread::scope(|scope| {
         // One share is done here: a single text needs no thread.
         let mut shares = texts.chunks(share);
         let first = shares.next();
@@ -58,7 +58,7 @@ pub fn embed_blocking(texts: &[String]) -> Result<Embeddings, ModelError> {
         let others = others.into_iter().map(|thread| thread.join().map_err(crashed));
         first.into_iter().chain(others).collect()
     });
-    let mut all = Embeddings::default();
+    let mut all = EmbeddedTexts::default();
     for share in shares {
         let share = share?;
         all.vectors.extend(share.vectors);
@@ -68,8 +68,8 @@ pub fn embed_blocking(texts: &[String]) -> Result<Embeddings, ModelError> {
 }
 
 impl LoadedModel {
-    fn embed(&self, texts: &[String]) -> Embeddings {
-        let mut all = Embeddings::default();
+    fn embed(&self, texts: &[String]) -> EmbeddedTexts {
+        let mut all = EmbeddedTexts::default();
         let mut workspace = encoder::EncoderBuffers::default();
         for text in texts {
             let ids = self.tokens.ids(text);
@@ -94,8 +94,8 @@ impl Embedder for LocalEmbedder {
         Some(DIMENSIONS)
     }
 
-    async fn embed(&self, texts: &[String], _task: EmbedTask) -> Result<Embeddings, ModelError> {
-        let mut all = Embeddings::default();
+    async fn embed(&self, texts: &[String], _task: EmbedTask) -> Result<EmbeddedTexts, ModelError> {
+        let mut all = EmbeddedTexts::default();
         // A little at a time: who has no more use for it is not kept from the processor by the rest.
         for some in texts.chunks(AT_A_TIME) {
             let some = some.to_vec();

@@ -16,7 +16,7 @@ pub enum EmbedTask {
 
 /// Vectors, in the order of their texts.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Embeddings {
+pub struct EmbeddedTexts {
     /// One vector per text.
     pub vectors: Vec<Vec<f32>>,
     /// What it used.
@@ -39,7 +39,7 @@ pub trait Embedder: Send + Sync {
     /// # Errors
     ///
     /// Fails with the reason, as a [`ModelError`], if any of the texts cannot be embedded.
-    async fn embed(&self, texts: &[String], task: EmbedTask) -> Result<Embeddings, ModelError>;
+    async fn embed(&self, texts: &[String], task: EmbedTask) -> Result<EmbeddedTexts, ModelError>;
 
     /// What a call that used this much costs, where the price is known.
     fn cost(&self, usage: &Usage) -> Option<Usd>;

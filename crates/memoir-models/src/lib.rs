@@ -17,6 +17,6 @@ pub use chat::{
     ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatStream, Finish, ModelLimits, Replay, StopReason,
     ToolResult, WholeAnswer, bill, whole_answer,
 };
-pub use embed::{EmbedTask, Embedder, Embeddings};
+pub use embed::{EmbedTask, EmbeddedTexts, Embedder};
 pub use error::ModelError;
 pub use name::{ModelName, Provider, UnknownModel};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use genai::embed::EmbedOptions;
 use memoir_core::{Usage, Usd, count_tokens};
-use memoir_models::{EmbedTask, Embedder, EmbeddingInfo, Embeddings, ModelError, ModelName, Provider};
+use memoir_models::{EmbedTask, EmbeddedTexts, Embedder, EmbeddingInfo, ModelError, ModelName, Provider};
 
 use crate::{
     Endpoint,
@@ -49,7 +49,7 @@ impl RemoteEmbedder {
         })
     }
 
-    async fn embed_batch(&self, texts: &[String], task: EmbedTask) -> Result<Embeddings, ModelError> {
+    async fn embed_batch(&self, texts: &[String], task: EmbedTask) -> Result<EmbeddedTexts, ModelError> {
         let mut options = EmbedOptions::new().with_capture_usage(true);
         if self.provider == Provider::Google {
             options = options.with_embedding_type(match task {
@@ -77,7 +77,7 @@ impl RemoteEmbedder {
             let reason = format!("{} vectors for {} texts, or of unequal length", vectors.len(), texts.len());
             return Err(ModelError::Garbled(reason));
         }
-        Ok(Embeddings { vectors, usage })
+        Ok(EmbeddedTexts { vectors, usage })
     }
 }
 
@@ -100,8 +100,8 @@ impl Embedder for RemoteEmbedder {
         self.info.as_ref().and_then(|info| info.dimensions)
     }
 
-    async fn embed(&self, texts: &[String], task: EmbedTask) -> Result<Embeddings, ModelError> {
-        let mut all = Embeddings::default();
+    async fn embed(&self, texts: &[String], task: EmbedTask) -> Result<EmbeddedTexts, ModelError> {
+        let mut all = EmbeddedTexts::default();
         for batch in texts.chunks(BATCH) {
             let embedded = self.embed_batch(batch, task).await?;
             all.vectors.extend(embedded.vectors);

@@ -7,7 +7,7 @@ use std::{collections::HashMap, sync::Arc};
 use async_trait::async_trait;
 use memoir_core::{Passage, Recollection, TimeZone, Usage, Usd, count_tokens};
 use memoir_embed::LocalEmbedder;
-use memoir_models::{EmbedTask, Embedder, Embeddings, ModelError};
+use memoir_models::{EmbedTask, EmbeddedTexts, Embedder, ModelError};
 use memoir_recall::{QueryKind, Recall, ScopeRule, StageName};
 use memoir_store::{Exchanges as _, Filter, contract};
 use memoir_store_sqlite::SqliteStore;
@@ -122,7 +122,7 @@ impl Embedder for Absent {
         None
     }
 
-    async fn embed(&self, _texts: &[String], _task: EmbedTask) -> Result<Embeddings, ModelError> {
+    async fn embed(&self, _texts: &[String], _task: EmbedTask) -> Result<EmbeddedTexts, ModelError> {
         Err(ModelError::Garbled("no one is there".into()))
     }
 

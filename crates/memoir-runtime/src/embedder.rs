@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use memoir_core::{Usage, Usd};
 use memoir_embed::LocalEmbedder;
-use memoir_models::{EmbedTask, Embedder, Embeddings, ModelError, ModelName, Provider};
+use memoir_models::{EmbedTask, EmbeddedTexts, Embedder, ModelError, ModelName, Provider};
 use memoir_providers::{Endpoint, RemoteEmbedder};
 use memoir_store::Settings;
 
@@ -78,7 +78,7 @@ impl Embedder for Unavailable {
         None
     }
 
-    async fn embed(&self, _texts: &[String], _task: EmbedTask) -> Result<Embeddings, ModelError> {
+    async fn embed(&self, _texts: &[String], _task: EmbedTask) -> Result<EmbeddedTexts, ModelError> {
         Err(ModelError::Unavailable(self.reason.clone()))
     }
 

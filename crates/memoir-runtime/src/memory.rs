@@ -16,7 +16,7 @@ pub async fn connect_recall(
     directory: Option<&Path>,
     notices: &mut Vec<String>,
 ) -> Result<Recall, Failure> {
-    let settings = settings::read(&models.config, "rag", store.as_ref()).await?;
+    let settings = settings::read(&models.config, "rag", store.as_ref(), notices).await?;
     let embedder = models.connect_embedder(store.as_ref(), notices).await?;
     let mut recall = Recall::new(store, embedder, Arc::new(SystemClock), zone.clone());
     recall.settings = settings;

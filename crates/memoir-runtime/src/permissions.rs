@@ -8,29 +8,36 @@ use memoir_store::Permissions;
 
 use crate::{config::Approval, failure::Failure, home::Home};
 
-/// The policy that holds in a project; a mode from the command line goes before the config's.
+/// Returns the policy that holds in a project, and a notice for each stored rule that cannot be read and is ignored. A mode
+/// from the command line goes before the config's.
 pub async fn policy(
     named: Option<&str>,
     config: &Approval,
     store: &dyn Permissions,
     project: &str,
     home: &Home,
-) -> Result<Policy, Failure> {
+) -> Result<(Policy, Vec<String>), Failure> {
     let mode = match (named, config.mode.as_deref()) {
         (Some(word), _) => mode(word)?,
         (None, Some(word)) => mode(word)?,
         (None, None) => Mode::default(),
     };
-    let mut rules = rules(config)?;
+    let (mut rules, mut ignored) = (rules(config)?, Vec::new());
     for kept in store.approval_rules(project).await? {
         let effect =
             if kept.effect == RuleEffect::Deny.as_str() { RuleEffect::Deny } else { RuleEffect::Allow };
-        // What another version wrote may not be understood: then it allows nothing.
-        rules.extend(Rule::parse(effect, &kept.rule));
+        match Rule::parse(effect, &kept.rule) {
+            Ok(rule) => rules.push(rule),
+            // Another version may have written it.
+            Err(reason) => ignored.push(format!(
+                "The rule {} ({} {}) is ignored: {reason}. /approval revoke {} removes it.",
+                kept.id, kept.effect, kept.rule, kept.id
+            )),
+        }
     }
     let own = [home.database(), home.config_file()];
     let folder = |file: &PathBuf| file.parent().and_then(|folder| folder.canonicalize().ok());
-    Ok(Policy { mode, rules, protected: own.iter().filter_map(folder).collect() })
+    Ok((Policy { mode, rules, protected: own.iter().filter_map(folder).collect() }, ignored))
 }
 
 /// The rules of the config.

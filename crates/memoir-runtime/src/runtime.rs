@@ -174,13 +174,13 @@ impl Runtime {
         Ok(recall)
     }
 
-    /// Returns the settings of the background workers.
+    /// Returns the settings of the background workers. Those that are ignored are added to `notices`.
     ///
     /// # Errors
     ///
     /// Fails if the configuration has a mistake there.
-    pub async fn worker_settings(&self) -> Result<WorkerSettings, Failure> {
-        settings::read(&self.models().config, "workers", self.store().as_ref()).await
+    pub async fn worker_settings(&self, notices: &mut Vec<String>) -> Result<WorkerSettings, Failure> {
+        settings::read(&self.models().config, "workers", self.store().as_ref(), notices).await
     }
 
     /// Returns what background workers need, with the summarizer that is set. Degradations are added to `notices`.
@@ -191,7 +191,7 @@ impl Runtime {
     pub async fn worker_context(&self, notices: &mut Vec<String>) -> Result<WorkerContext, Failure> {
         let recall = self.recall(notices).await?;
         let summarizer = self.models().connect_summarizer(self.store().as_ref(), notices).await?;
-        let budget = self.worker_settings().await?.daily_budget();
+        let budget = self.worker_settings(notices).await?.daily_budget();
         Ok(WorkerContext::new(self.store().clone(), recall, summarizer, budget))
     }
 

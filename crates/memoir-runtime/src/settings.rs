@@ -45,7 +45,14 @@ impl ModelTask {
 }
 
 /// The settings of an area: the project's file goes before what was set, that before the user's file, and that before the defaults.
-pub async fn read<S: HasSettings>(config: &Config, area: &str, store: &dyn Settings) -> Result<S, Failure> {
+///
+/// A stored value that does not fit is ignored, and a notice says so.
+pub async fn read<S: HasSettings>(
+    config: &Config,
+    area: &str,
+    store: &dyn Settings,
+    notices: &mut Vec<String>,
+) -> Result<S, Failure> {
     let mut settings = S::default();
     for (name, value) in config.table(area) {
         let changed =
@@ -59,7 +66,9 @@ pub async fn read<S: HasSettings>(config: &Config, area: &str, store: &dyn Setti
         if let Some(value) = store.setting(setting.key).await? {
             // Another version may have written it. The value of the config, or the default, holds then.
             if let Err(error) = setting.change(&mut settings, &value) {
-                tracing::warn!(key = setting.key, %error, "a stored setting is ignored; set it again to replace it");
+                tracing::warn!(key = setting.key, %error, "a stored setting is ignored");
+                notices
+                    .push(format!("The stored setting {} is ignored: {error}. Set it again.", setting.key));
             }
         }
     }
@@ -84,7 +93,7 @@ pub async fn change<S: HasSettings>(
     let now = SystemClock.now();
     if value.trim() == "default" {
         store.set_setting(setting.key, None, now).await?;
-        return Ok((setting, read(config, area, store).await?));
+        return Ok((setting, read(config, area, store, &mut Vec::new()).await?));
     }
     let mut settings = current.clone();
     setting.change(&mut settings, value).map_err(wrong)?;

@@ -18,7 +18,9 @@ use memoir_tools::ToolSet;
 use memoir_workers::{is_alive, name_this_process};
 use tokio_util::sync::CancellationToken;
 
-use crate::{failure::Failure, home::Home, memory::connect_recall, models::Models, permissions, tools};
+use crate::{
+    failure::Failure, home::Home, memory::connect_recall, models::Models, permissions, settings, tools,
+};
 
 /// Runs tasks as this program is set up.
 pub struct TaskEngine {
@@ -58,11 +60,11 @@ impl TaskEngine {
         let models = &self.models;
         let recall =
             connect_recall(self.store.clone(), models, &self.zone, Some(&project), &mut notices).await?;
+        let (agent, mut state) = tools::agent(self.store.clone(), model, recall, (&project, &[]), models)?;
+        state.context = settings::read(&models.config, "context", self.store.as_ref(), &mut notices).await?;
         for notice in notices {
             tracing::warn!(task = task.what.name, "{notice}");
         }
-        let (agent, mut state) =
-            tools::agent(self.store.clone(), model, recall, (&project, &[]), models).await?;
         state.tools = Arc::new(
             ToolSet::all().for_store(self.store.as_ref()).with_skills(&tools::skills(&project, &self.home)),
         );
@@ -72,8 +74,11 @@ impl TaskEngine {
     /// What the task may do: its mode, its own rules, and what holds in its project.
     async fn approvals(&self, task: &Task) -> Result<Approvals, Failure> {
         let (mode, config) = (Some(task.what.approval.as_str()), &self.models.config.approval);
-        let mut policy =
+        let (mut policy, ignored) =
             permissions::policy(mode, config, self.store.as_ref(), &task.what.scope, &self.home).await?;
+        for notice in ignored {
+            tracing::warn!(task = task.what.name, "{notice}");
+        }
         for rule in &task.what.allow {
             policy.rules.extend(Rule::parse(RuleEffect::Allow, rule));
         }

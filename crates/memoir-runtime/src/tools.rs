@@ -18,11 +18,10 @@ use crate::{
     failure::Failure,
     home::Home,
     models::Models,
-    settings,
 };
 
 /// Returns an agent in a project and the state of a session with it: tools as the config says, and nobody to ask.
-pub(crate) async fn agent(
+pub(crate) fn agent(
     store: Arc<dyn Store>,
     model: Arc<dyn ChatModel>,
     recall: Recall,
@@ -34,8 +33,7 @@ pub(crate) async fn agent(
     context.search = search(&models.config.search, &models.environment)?;
     let conversation = CurrentConversation::begin(recall.scope.clone().unwrap_or_default());
     let tools = ToolSet::all().for_store(store.as_ref());
-    let mut state = AgentState::new(model, tools, recall, conversation);
-    state.context = settings::read(&models.config, "context", store.as_ref()).await?;
+    let state = AgentState::new(model, tools, recall, conversation);
     Ok((Arc::new(Agent::new(store, context)), state))
 }
 

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use memoir_core::{ConversationId, ConversationTarget, CoreChange, ExchangeDraft, Timestamp};
 use memoir_store::{
     Backend, BackendStore, Change, Chunker, Committed, Filed, Inspect, Inspectable, NewDocument, NewImport,
-    NewRedaction, RedactedWrites, Result, Store,
+    NewRedaction, RedactedWrites, Result, Store, StoreFault,
 };
 
 use super::{
@@ -32,7 +32,7 @@ impl Backend for SqliteBackend {
         Ok(Arc::new(SqliteStore::in_memory().await?))
     }
 
-    async fn verify_backup(&self, backup: &Path) -> Result<Vec<String>> {
+    async fn verify_backup(&self, backup: &Path) -> Result<Vec<StoreFault>> {
         verify(backup).await
     }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use async_trait::async_trait;
-use memoir_store::{Result, StoreError, Upkeep};
+use memoir_store::{Result, StoreError, StoreFault, Upkeep};
 use sqlx::{Connection as _, SqliteConnection, sqlite::SqliteConnectOptions};
 
 use super::{
@@ -19,7 +19,7 @@ impl Upkeep for SqliteStore {
         SCHEMA_VERSION
     }
 
-    async fn check(&self) -> Result<Vec<String>> {
+    async fn check(&self) -> Result<Vec<StoreFault>> {
         let mut connection = self.readers.acquire().await.or_store_error()?;
         faults(&mut connection).await
     }
@@ -37,7 +37,7 @@ impl Upkeep for SqliteStore {
         let said = verify(to).await?;
         match said.first() {
             None => Ok(()),
-            Some(fault) => Err(StoreError::Damaged { reason: fault.clone() }),
+            Some(fault) => Err(StoreError::Damaged { reason: fault.to_string() }),
         }
     }
 
@@ -86,7 +86,7 @@ impl Upkeep for SqliteStore {
 }
 
 /// What is wrong with the memory in a file, which is left as it is.
-pub(super) async fn verify(path: &Path) -> Result<Vec<String>> {
+pub(super) async fn verify(path: &Path) -> Result<Vec<StoreFault>> {
     if !path.is_file() {
         return Err(StoreError::Foreign { path: path.to_owned() });
     }
@@ -116,7 +116,7 @@ pub(super) async fn verify(path: &Path) -> Result<Vec<String>> {
 /// Puts the memory of `backup` in the place of the one at `path`, which is kept as `aside`. Refused while a program has that one open.
 pub(super) async fn restore(backup: &Path, path: &Path, aside: &Path) -> Result<()> {
     if let Some(fault) = verify(backup).await?.into_iter().next() {
-        return Err(StoreError::Damaged { reason: fault });
+        return Err(StoreError::Damaged { reason: fault.to_string() });
     }
     // Nobody opens it meanwhile.
     let _alone = lock_for_opening(path).await?;
@@ -184,15 +184,14 @@ fn copy_private(from: &Path, to: &Path) -> std::io::Result<()> {
     file.sync_all()
 }
 
-async fn faults(connection: &mut SqliteConnection) -> Result<Vec<String>> {
-    let mut faults: Vec<String> =
+async fn faults(connection: &mut SqliteConnection) -> Result<Vec<StoreFault>> {
+    let damage: Vec<String> =
         sqlx::query_scalar("PRAGMA integrity_check").fetch_all(&mut *connection).await.or_store_error()?;
-    faults.retain(|fault| fault != "ok");
+    let damage = damage.into_iter().filter(|fault| fault != "ok").map(StoreFault::Damage);
     let loose: Vec<(String, i64)> =
         sqlx::query_as("SELECT \"table\", count(*) FROM pragma_foreign_key_check GROUP BY 1")
             .fetch_all(connection)
             .await
             .or_store_error()?;
-    faults.extend(loose.into_iter().map(|(table, rows)| format!("{rows} rows of {table} belong to nothing")));
-    Ok(faults)
+    Ok(damage.chain(loose.into_iter().map(|(table, rows)| StoreFault::Orphans { table, rows })).collect())
 }

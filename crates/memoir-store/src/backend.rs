@@ -7,6 +7,7 @@ use memoir_core::{ConversationId, ConversationTarget, CoreChange, ExchangeDraft,
 
 use crate::{
     Change, Chunker, Committed, Filed, NewDocument, NewImport, NewRedaction, Result, Store, StoreError,
+    StoreFault,
 };
 
 /// A kind of database. [`StoreFactory`](crate::StoreFactory) is given a list of them.
@@ -39,7 +40,7 @@ pub trait Backend: Send + Sync {
     /// # Errors
     ///
     /// Fails if the backup cannot be read, was not made by this backend, or was made by a newer version.
-    async fn verify_backup(&self, _backup: &Path) -> Result<Vec<String>> {
+    async fn verify_backup(&self, _backup: &Path) -> Result<Vec<StoreFault>> {
         Err(StoreError::Unsupported { what: "checking a backup" })
     }
 

@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use crate::{Backend, RedactingStore, Result, Store, StoreError, StoreUrl};
+use crate::{Backend, RedactingStore, Result, Store, StoreError, StoreFault, StoreUrl};
 
 /// Opens stores with a list of backends. A program creates one and passes it to whatever opens a store.
 #[derive(Clone)]
@@ -46,7 +46,7 @@ impl StoreFactory {
     /// # Errors
     ///
     /// Fails with [`StoreError::UnknownScheme`] if no backend opens such URLs, and as [`Backend::verify_backup`] does.
-    pub async fn verify_backup(&self, url: &StoreUrl, backup: &Path) -> Result<Vec<String>> {
+    pub async fn verify_backup(&self, url: &StoreUrl, backup: &Path) -> Result<Vec<StoreFault>> {
         self.backend(url)?.verify_backup(backup).await
     }
 

@@ -6,14 +6,30 @@ use async_trait::async_trait;
 
 use crate::Result;
 
+/// Something that is wrong with a store.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoreFault {
+    /// Rows refer to others that do not exist.
+    #[error("{rows} rows of {table} belong to nothing")]
+    Orphans {
+        /// The table.
+        table: String,
+        /// Number of rows.
+        rows: i64,
+    },
+    /// The store is damaged, in the words of the database.
+    #[error("{0}")]
+    Damage(String),
+}
+
 /// Looking after the store itself.
 #[async_trait]
 pub trait Upkeep: Send + Sync {
     /// Returns the version of the schema.
     fn schema_version(&self) -> i64;
 
-    /// What is wrong with it; nothing if it is sound.
-    async fn check(&self) -> Result<Vec<String>>;
+    /// Returns what is wrong with the store; nothing if it is sound.
+    async fn check(&self) -> Result<Vec<StoreFault>>;
 
     /// Copies the store to `to`, which must not exist yet, as it is at one moment, while others read and write. The copy
     /// is checked before this returns.

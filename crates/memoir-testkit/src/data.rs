@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{Home, run::parse_json};
+use crate::{TestHome, run::parse_json};
 
 /// A conversation, from `memoir conversations list --json`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -44,7 +44,7 @@ pub struct StoredDigest {
 
 /// A conversation with its exchanges, from `memoir conversations show ID --json`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct Transcript {
+pub struct ConversationTranscript {
     /// The conversation.
     pub conversation: StoredConversation,
     /// Its summary.
@@ -127,7 +127,7 @@ pub struct StoredCost {
 
 /// A document, from `memoir docs list --json`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct StoredDocument {
+pub struct ListedDocument {
     /// Its short name.
     pub slug: String,
     /// Its title.
@@ -206,7 +206,7 @@ impl From<ExchangeEntry> for StoredExchange {
     }
 }
 
-impl Home {
+impl TestHome {
     /// Returns all conversations, the oldest first.
     pub fn conversations(&self) -> Vec<StoredConversation> {
         let list = ["conversations", "list", "--limit", "1000000", "--json"];
@@ -216,12 +216,12 @@ impl Home {
     }
 
     /// Returns a conversation with its exchanges.
-    pub fn transcript(&self, conversation: i64) -> Transcript {
+    pub fn transcript(&self, conversation: i64) -> ConversationTranscript {
         self.memoir(["conversations", "show", &conversation.to_string(), "--json"]).json()
     }
 
     /// Returns all conversations with their exchanges, the oldest conversation first.
-    pub fn transcripts(&self) -> Vec<Transcript> {
+    pub fn transcripts(&self) -> Vec<ConversationTranscript> {
         self.conversations().iter().map(|conversation| self.transcript(conversation.id)).collect()
     }
 
@@ -256,7 +256,7 @@ impl Home {
     }
 
     /// Returns all documents.
-    pub fn documents(&self) -> Vec<StoredDocument> {
+    pub fn documents(&self) -> Vec<ListedDocument> {
         self.memoir(["docs", "list", "--json"]).json()
     }
 
@@ -298,7 +298,7 @@ impl Home {
         parse_json(&memory["counts"].to_string())
     }
 
-    /// Returns the number of records of one kind; see [`Home::counts`].
+    /// Returns the number of records of one kind; see [`TestHome::counts`].
     pub fn count(&self, kind: &str) -> u64 {
         let counts = self.counts();
         *counts.get(kind).unwrap_or_else(|| panic!("no {kind} in {counts:?}"))

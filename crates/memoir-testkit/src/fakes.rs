@@ -58,11 +58,11 @@ pub enum FakeReply {
     Hang,
 }
 
-type Script = Box<dyn Fn(&ChatRequest) -> FakeReply + Send + Sync>;
+type ReplyScript = Box<dyn Fn(&ChatRequest) -> FakeReply + Send + Sync>;
 
 /// A model that records its requests and answers them as a test wants.
 pub struct FakeModel {
-    script: Script,
+    script: ReplyScript,
     limits: ModelLimits,
     cost: Option<Usd>,
     requests: Mutex<Vec<ChatRequest>>,

@@ -8,20 +8,20 @@ use std::{
 
 use tempfile::TempDir;
 
-use crate::Run;
+use crate::ProgramRun;
 
 /// A home directory that is deleted when it is dropped, with a workspace in it, and the binary to run there.
 ///
-/// A test arranges and acts with [`Home::memoir`], and reads what the program stored with [`Home::exchanges`],
-/// [`Home::messages`], [`Home::costs`] and their like, which run the program again and parse its JSON.
-pub struct Home {
+/// A test arranges and acts with [`TestHome::memoir`], and reads what the program stored with [`TestHome::exchanges`],
+/// [`TestHome::messages`], [`TestHome::costs`] and their like, which run the program again and parse its JSON.
+pub struct TestHome {
     directory: TempDir,
     binary: PathBuf,
     #[cfg(target_os = "linux")]
     bad_disk: std::sync::OnceLock<PathBuf>,
 }
 
-impl Home {
+impl TestHome {
     /// Creates a fresh home for `binary`.
     pub fn new(binary: impl AsRef<Path>) -> Self {
         let directory = TempDir::new().unwrap();
@@ -81,10 +81,10 @@ impl Home {
     }
 
     /// Prepares a run of the binary with these arguments.
-    pub fn memoir(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Run {
+    pub fn memoir(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> ProgramRun {
         let mut command = Command::new(&self.binary);
         command.args(arguments).env_clear().envs(self.environment()).current_dir(self.workspace());
-        Run::new(command)
+        ProgramRun::new(command)
     }
 
     /// Replaces the user's config file.

@@ -16,10 +16,10 @@ mod terminal;
 pub mod torture;
 mod waiting;
 
-pub use home::Home;
+pub use home::TestHome;
 pub use provider::{
     EMBEDDING_DIMENSIONS, RecordedRequest, Reply, ReportedUsage, ScriptedProvider, broken_rule,
 };
-pub use run::Run;
+pub use run::ProgramRun;
 pub use terminal::Terminal;
 pub use waiting::{PATIENCE, wait_until};

@@ -11,13 +11,13 @@ use serde::de::DeserializeOwned;
 
 use crate::ScriptedProvider;
 
-/// A run of the binary that has not started yet. [`Home::memoir`](crate::Home::memoir) makes one.
-pub struct Run {
+/// A run of the binary that has not started yet. [`TestHome::memoir`](crate::TestHome::memoir) makes one.
+pub struct ProgramRun {
     command: Command,
     input: Option<Vec<u8>>,
 }
 
-impl Run {
+impl ProgramRun {
     pub(crate) fn new(command: Command) -> Self {
         Self { command, input: None }
     }

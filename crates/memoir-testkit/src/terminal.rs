@@ -11,7 +11,7 @@ use std::{
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
-use crate::{Home, PATIENCE, ScriptedProvider};
+use crate::{PATIENCE, ScriptedProvider, TestHome};
 
 /// The question "where is the cursor?", which the line editor asks and a terminal must answer.
 const CURSOR_QUERY: &[u8] = b"\x1b[6n";
@@ -51,7 +51,7 @@ pub struct Terminal {
 impl Terminal {
     /// Opens a terminal of `rows` by `columns` and runs the binary of `home` in it.
     pub fn open(
-        home: &Home,
+        home: &TestHome,
         provider: Option<&ScriptedProvider>,
         size: (u16, u16),
         arguments: &[&str],
@@ -61,7 +61,7 @@ impl Terminal {
 
     /// The same with variables of one's own.
     pub fn open_with(
-        home: &Home,
+        home: &TestHome,
         provider: Option<&ScriptedProvider>,
         (rows, columns): (u16, u16),
         arguments: &[&str],

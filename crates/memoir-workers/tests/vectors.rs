@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use memoir_core::{Clock, Purpose, SystemClock, TimeZone, Usage, Usd, WorkerKind};
-use memoir_models::{EmbedTask, Embedder, Embeddings, ModelError};
+use memoir_models::{EmbedTask, EmbeddedTexts, Embedder, ModelError};
 use memoir_recall::Recall;
 use memoir_store::{
     CostFilter, Costs as _, Embeddings as _, Exchanges as _, Inspect as _, Jobs as _, contract,
@@ -46,7 +46,7 @@ impl Embedder for Model {
         Some(4)
     }
 
-    async fn embed(&self, texts: &[String], _task: EmbedTask) -> Result<Embeddings, ModelError> {
+    async fn embed(&self, texts: &[String], _task: EmbedTask) -> Result<EmbeddedTexts, ModelError> {
         self.batches.lock().unwrap().push(texts.to_vec());
         if let Some(error) = self.fails.lock().unwrap().clone() {
             return Err(error);
@@ -55,7 +55,7 @@ impl Embedder for Model {
             return Err(ModelError::BadRequest { status: 400, message: "no".into() });
         }
         let usage = Usage { input_tokens: texts.len() as u64, ..Usage::default() };
-        Ok(Embeddings { vectors: vec![vec![1.0, 0.0, 0.0, 0.0]; texts.len()], usage })
+        Ok(EmbeddedTexts { vectors: vec![vec![1.0, 0.0, 0.0, 0.0]; texts.len()], usage })
     }
 
     fn cost(&self, usage: &Usage) -> Option<Usd> {

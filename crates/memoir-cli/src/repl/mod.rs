@@ -12,6 +12,7 @@ mod welcome;
 use std::sync::Arc;
 
 use anstream::{eprintln, println};
+use memoir_agent::TurnError;
 use memoir_core::{ExchangeStatus, TurnInput};
 use tokio_util::sync::CancellationToken;
 
@@ -75,11 +76,11 @@ pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
 async fn announce(app: &mut App) {
     // What cannot be counted now is announced the next time.
     let Ok((count, last)) = app.session.store().unseen().await else { return };
-    if last > app.announced {
+    if last.is_some() && last != app.announced {
         let reports = if count == 1 { "1 report waits".to_owned() } else { format!("{count} reports wait") };
         println!("{}", view::dim(&format!("{reports}: /inbox shows what tasks have done.")));
     }
-    app.announced = last.max(app.announced);
+    app.announced = last;
 }
 
 /// Does what a line asks for, unless it is cancelled.
@@ -181,12 +182,12 @@ async fn turn(app: &mut App, input: TurnInput, cancel: &CancellationToken) {
             println!("{}\n", view::dim(&metrics_line(&report, screen_width())));
         }
         Err(error) => {
-            let failure = Failure::from(error);
-            eprintln!(
-                "{}\n{}\n",
-                failure.sentence(),
-                view::dim("/retry asks again; the up arrow brings the prompt back.")
-            );
+            // After a conflict the same prompt conflicts again, until the conversation is resumed.
+            let again = match error {
+                TurnError::Conflict { .. } => "The up arrow brings the prompt back.",
+                _ => "/retry asks again; the up arrow brings the prompt back.",
+            };
+            eprintln!("{}\n{}\n", Failure::from(error).sentence(), view::dim(again));
         }
     }
 }

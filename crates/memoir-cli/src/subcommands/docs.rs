@@ -11,7 +11,7 @@ use crate::{
 };
 
 pub(super) async fn run(command: DocsCommand, runtime: &Runtime) -> Result<(), Failure> {
-    let settings = runtime.worker_settings().await?;
+    let settings = runtime.worker_settings(&mut Vec::new()).await?;
     let recall = recall(runtime).await?;
     let workers = WorkerContext::new(runtime.store().clone(), recall.clone(), None, settings.daily_budget());
     let embedding = match settings.is_on(WorkerKind::EmbeddingGenerator) {

@@ -10,7 +10,8 @@ pub(super) async fn run(runtime: &Runtime) -> Result<(), Failure> {
     let mut notices = Vec::new();
     let context = runtime.worker_context(&mut notices).await?;
     print_notices(&notices);
-    let report = workers::run(&runtime.worker_settings().await?, &context, &mut |_| {}).await?;
+    let settings = runtime.worker_settings(&mut Vec::new()).await?;
+    let report = workers::run(&settings, &context, &mut |_| {}).await?;
     print(&render::workers::report(&report))?;
     report.check()
 }

@@ -1,11 +1,11 @@
 //! What a newcomer gets wrong: one clear sentence, the right exit code, nothing lost.
 
-use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal};
+use memoir_testkit::{Reply, ScriptedProvider, Terminal, TestHome};
 
 use crate::home;
 
 /// Insists that the up arrow brings back a prompt that could not be answered.
-fn assert_recalled_by_arrow(home: &Home, prompt: &str) {
+fn assert_recalled_by_arrow(home: &TestHome, prompt: &str) {
     let terminal = Terminal::open(home, None, (24, 80), &["--model", "memoir/recall"]);
     terminal.wait_for_prompt();
     terminal.type_keys("\x1b[A");

@@ -2,13 +2,13 @@
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 
-use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal, wait_until};
+use memoir_testkit::{Reply, ScriptedProvider, Terminal, TestHome, wait_until};
 use serde_json::{Value, json};
 
 use crate::home;
 
 /// Has the model make calls in one reply, under an approval mode, and gives what each was answered.
-pub(crate) fn calls(home: &Home, mode: &str, calls: &[(&str, Value)]) -> Vec<String> {
+pub(crate) fn calls(home: &TestHome, mode: &str, calls: &[(&str, Value)]) -> Vec<String> {
     let mut reply = Reply::text("");
     for (number, (name, arguments)) in calls.iter().enumerate() {
         reply = match number {
@@ -31,12 +31,12 @@ pub(crate) fn calls(home: &Home, mode: &str, calls: &[(&str, Value)]) -> Vec<Str
     results.map(|result| result["content"].as_str().unwrap().to_owned()).collect()
 }
 
-pub(crate) fn bash(home: &Home, mode: &str, command: &str) -> String {
+pub(crate) fn bash(home: &TestHome, mode: &str, command: &str) -> String {
     calls(home, mode, &[("execute_bash", json!({"command": command}))]).remove(0)
 }
 
 /// A folder beside the workspace, with something in it that must stay as it is.
-pub(crate) fn outside(home: &Home) -> std::path::PathBuf {
+pub(crate) fn outside(home: &TestHome) -> std::path::PathBuf {
     let outside = home.workspace().parent().unwrap().join("outside");
     fs::create_dir_all(&outside).unwrap();
     fs::write(outside.join("precious"), "precious").unwrap();

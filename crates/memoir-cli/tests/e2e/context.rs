@@ -1,6 +1,6 @@
 //! What is sent with a prompt: layer by layer, within the budget, whatever comes in.
 
-use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal, database::Edit, wait_until};
+use memoir_testkit::{Reply, ScriptedProvider, Terminal, TestHome, database::Edit, wait_until};
 use serde_json::{Value, json};
 
 use crate::home;
@@ -16,12 +16,12 @@ fn last_message(provider: &ScriptedProvider) -> String {
     provider.requests().last().unwrap().messages().last().cloned().unwrap().1
 }
 
-fn say(home: &Home, provider: &ScriptedProvider, prompt: &str) -> String {
+fn say(home: &TestHome, provider: &ScriptedProvider, prompt: &str) -> String {
     home.memoir(["-c", "-p", prompt]).provider(provider).succeed()
 }
 
 /// A conversation whose beginning has left the window.
-fn talk(home: &Home, provider: &ScriptedProvider) {
+fn talk(home: &TestHome, provider: &ScriptedProvider) {
     let filler = "I walked along the river and thought about nothing in particular for a while. ".repeat(12);
     say(home, provider, "The spare key is under the blue flower pot, please never tell the neighbours.");
     for number in 0..14 {

@@ -2,7 +2,7 @@
 
 use std::{fs, path::PathBuf};
 
-use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal, wait_until};
+use memoir_testkit::{Reply, ScriptedProvider, Terminal, TestHome, wait_until};
 use serde_json::{Value, json};
 
 use crate::home;
@@ -12,14 +12,14 @@ const GREENHOUSE: &str = "---\ntitle: The greenhouse\ndate: 2025-04-12\ntags: [g
     replaced by the Marquardt brothers.\n\n\
     ## Watering\n\nThe rain barrel holds three hundred litres, which lasts the tomatoes nine days in July.\n";
 
-fn write(home: &Home, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+fn write(home: &TestHome, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
     let path = home.workspace().join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, text).unwrap();
     path
 }
 
-fn docs<'a>(home: &Home, arguments: impl IntoIterator<Item = &'a str>) -> String {
+fn docs<'a>(home: &TestHome, arguments: impl IntoIterator<Item = &'a str>) -> String {
     home.memoir(["docs"].into_iter().chain(arguments)).succeed()
 }
 

@@ -2,13 +2,13 @@
 
 use std::process::Child;
 
-use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal, data::Snapshot};
+use memoir_testkit::{Reply, ScriptedProvider, Terminal, TestHome, data::Snapshot};
 use serde_json::{Value, json};
 
 use crate::home;
 
 /// A home with one finished exchange, so that "as before" is more than "empty".
-fn home_with_a_past(provider: &ScriptedProvider) -> (Home, Snapshot) {
+fn home_with_a_past(provider: &ScriptedProvider) -> (TestHome, Snapshot) {
     let home = home();
     home.write_config("[calls]\nretry_first_wait_ms = 1\n");
     home.memoir(["-p", "the past"]).provider(provider).succeed();
@@ -18,7 +18,7 @@ fn home_with_a_past(provider: &ScriptedProvider) -> (Home, Snapshot) {
 }
 
 /// Insists that memory is as it was, that the up arrow brings back the prompt, and that the `paid` calls are on the bill.
-fn assert_nothing_was_stored(home: &Home, before: &Snapshot, prompt: &str, paid: u64) {
+fn assert_nothing_was_stored(home: &TestHome, before: &Snapshot, prompt: &str, paid: u64) {
     let mut after = home.snapshot();
     for (kind, added) in [("command_history", 1), ("costs", paid)] {
         let count = after.counts.insert(kind.into(), before.counts[kind]);
@@ -99,7 +99,7 @@ fn signal(child: &Child, signal: &str) {
 }
 
 /// Starts a turn that hangs in its second round.
-fn hang(home: &Home, provider: &ScriptedProvider, prompt: &str) -> Child {
+fn hang(home: &TestHome, provider: &ScriptedProvider, prompt: &str) -> Child {
     let child = home.memoir(["-c", "-p", prompt]).provider(provider).spawn();
     provider.wait_for_requests(3);
     child

@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal};
+use memoir_testkit::{Reply, ScriptedProvider, Terminal, TestHome};
 
 use crate::home;
 
 /// A conversation in which a word was said in its second exchange, and another beside it.
-fn home_with_talk() -> Home {
+fn home_with_talk() -> TestHome {
     let home = home();
     let provider = ScriptedProvider::start([
         Reply::text("Good morning to you too."),
@@ -27,7 +27,7 @@ fn home_with_talk() -> Home {
     home
 }
 
-fn forget(home: &Home, arguments: &[&str]) -> String {
+fn forget(home: &TestHome, arguments: &[&str]) -> String {
     home.memoir(["memory", "forget"].iter().chain(arguments).copied().collect::<Vec<_>>()).succeed()
 }
 

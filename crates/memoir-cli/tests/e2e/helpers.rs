@@ -1,21 +1,21 @@
 //! What several test files use to arrange a home. What reads one back is in `memoir_testkit::data`.
 
-use memoir_testkit::Home;
+use memoir_testkit::TestHome;
 use serde_json::json;
 
 /// Creates a fresh home with the binary under test.
-pub(crate) fn home() -> Home {
-    Home::new(env!("CARGO_BIN_EXE_memoir"))
+pub(crate) fn home() -> TestHome {
+    TestHome::new(env!("CARGO_BIN_EXE_memoir"))
 }
 
 /// Imports one conversation: what was asked and answered, all of it at `created` (RFC 3339). Nothing is embedded or summarised yet.
-pub(crate) fn import_exchanges(home: &Home, scope: &str, created: &str, exchanges: &[(String, String)]) {
+pub(crate) fn import_exchanges(home: &TestHome, scope: &str, created: &str, exchanges: &[(String, String)]) {
     import_conversations(home, scope, created, &[exchanges.to_vec()]);
 }
 
 /// Imports conversations; see [`import_exchanges`].
 pub(crate) fn import_conversations(
-    home: &Home,
+    home: &TestHome,
     scope: &str,
     created: &str,
     conversations: &[Vec<(String, String)>],

@@ -3,7 +3,7 @@
 #![expect(clippy::print_stdout, reason = "figures for docs/how-memory-works.md")]
 
 use memoir_core::count_tokens;
-use memoir_testkit::{Home, RecordedRequest, Reply, ScriptedProvider, Terminal};
+use memoir_testkit::{RecordedRequest, Reply, ScriptedProvider, Terminal, TestHome};
 use serde_json::{Value, json};
 
 use crate::home;
@@ -87,7 +87,7 @@ fn shared_prefix(requests: &[RecordedRequest]) -> f64 {
     shared as f64 / all as f64
 }
 
-fn talk(home: &Home, placement: &str, exchanges: usize) -> (ScriptedProvider, Vec<usize>) {
+fn talk(home: &TestHome, placement: &str, exchanges: usize) -> (ScriptedProvider, Vec<usize>) {
     home.write_config(&format!(
         "[context]\nbudget_tokens = {BUDGET}\nreply_tokens = {REPLY}\nrecall_placement = \"{placement}\"\n"
     ));
@@ -114,7 +114,7 @@ fn talk(home: &Home, placement: &str, exchanges: usize) -> (ScriptedProvider, Ve
     (provider, firsts)
 }
 
-fn count_exchanges(home: &Home) -> usize {
+fn count_exchanges(home: &TestHome) -> usize {
     home.transcript(1).exchanges.len()
 }
 

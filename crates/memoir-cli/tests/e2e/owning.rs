@@ -2,27 +2,27 @@
 
 use std::fs;
 
-use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal, database::Edit};
+use memoir_testkit::{Reply, ScriptedProvider, Terminal, TestHome, database::Edit};
 use serde_json::Value;
 
 use crate::home;
 
 const SIZE: (u16, u16) = (30, 100);
 
-fn open(home: &Home, provider: &ScriptedProvider, arguments: &[&str]) -> Terminal {
+fn open(home: &TestHome, provider: &ScriptedProvider, arguments: &[&str]) -> Terminal {
     let terminal = Terminal::open(home, Some(provider), SIZE, arguments);
     terminal.wait_for_prompt();
     terminal
 }
 
-fn send_prompts(home: &Home, prompts: &[&str]) {
+fn send_prompts(home: &TestHome, prompts: &[&str]) {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     for prompt in prompts {
         home.memoir(["-p", prompt]).provider(&provider).succeed();
     }
 }
 
-fn search_exchanges(home: &Home, query: &str) -> Vec<i64> {
+fn search_exchanges(home: &TestHome, query: &str) -> Vec<i64> {
     home.search(query).iter().map(|passage| passage["exchange_id"].as_i64().unwrap()).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Every provider behind the real binary, and how one is chosen.
 
-use memoir_testkit::{Home, Reply, Run, ScriptedProvider};
+use memoir_testkit::{ProgramRun, Reply, ScriptedProvider, TestHome};
 use serde_json::{Value, json};
 
 use crate::home;
@@ -15,11 +15,11 @@ const PROVIDERS: [(&str, &str, &str, Option<&str>); 5] = [
     ("ollama/test-model", "OLLAMA_HOST", "OLLAMA_API_KEY", None),
 ];
 
-fn read_json(run: Run) -> Value {
+fn read_json(run: ProgramRun) -> Value {
     run.json()
 }
 
-fn ask(home: &Home, provider: &ScriptedProvider, url: &str, key: &str, arguments: &[&str]) -> Run {
+fn ask(home: &TestHome, provider: &ScriptedProvider, url: &str, key: &str, arguments: &[&str]) -> ProgramRun {
     home.memoir(arguments).env(url, provider.root_url()).env(key, "secret")
 }
 

@@ -1,6 +1,6 @@
 //! What was said in one conversation comes back in another, by itself.
 
-use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal, database::Edit, wait_until};
+use memoir_testkit::{Reply, ScriptedProvider, Terminal, TestHome, database::Edit, wait_until};
 use serde_json::{Value, json};
 
 use crate::helpers::{home, import_exchanges};
@@ -12,7 +12,7 @@ fn last_message(provider: &ScriptedProvider) -> String {
 }
 
 /// Computes the vectors of everything that was imported, and no summaries.
-fn embed(home: &Home) {
+fn embed(home: &TestHome) {
     let off = |worker: &str| home.memoir(["config", "set", worker, "off"]).succeed();
     off("workers.exchange_summarizer");
     off("workers.conversation_summarizer");
@@ -20,7 +20,7 @@ fn embed(home: &Home) {
 }
 
 /// A home in which the fact was said, among other things.
-fn home_with_a_fact(provider: &ScriptedProvider) -> Home {
+fn home_with_a_fact(provider: &ScriptedProvider) -> TestHome {
     let home = home();
     for prompt in [
         FACT,

@@ -5,22 +5,22 @@ use std::{
     io::{BufRead as _, BufReader, Read as _},
 };
 
-use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal, database::Edit, wait_until};
+use memoir_testkit::{Reply, ScriptedProvider, Terminal, TestHome, database::Edit, wait_until};
 use serde_json::{Value, json};
 
 use crate::home;
 
-fn schedule<'a>(home: &Home, arguments: impl IntoIterator<Item = &'a str>) -> memoir_testkit::Run {
+fn schedule<'a>(home: &TestHome, arguments: impl IntoIterator<Item = &'a str>) -> memoir_testkit::ProgramRun {
     home.memoir(["schedule"].into_iter().chain(arguments))
 }
 
-fn add(home: &Home, name: &str, further: &[&str]) {
+fn add(home: &TestHome, name: &str, further: &[&str]) {
     let arguments = ["add", name, "Tell what is new.", "--cron", "0 9 * * *", "--model", "gpt-5-mini"];
     let told = schedule(home, arguments.into_iter().chain(further.iter().copied())).succeed();
     assert!(told.starts_with(&format!("{name} is due on ")) && told.contains(" 09:00, while"), "{told}");
 }
 
-fn run(home: &Home, name: &str, provider: &ScriptedProvider) -> String {
+fn run(home: &TestHome, name: &str, provider: &ScriptedProvider) -> String {
     schedule(home, ["run", name]).provider(provider).succeed()
 }
 
@@ -201,13 +201,13 @@ fn bad_tasks_are_refused_with_a_word() {
 }
 
 /// Adds a task that is due now.
-fn add_due(home: &Home, name: &str) {
+fn add_due(home: &TestHome, name: &str) {
     schedule(home, ["add", name, "Tell what is new.", "--cron", "0 9 * * *"]).succeed();
     home.edit_database(Edit::MakeTasksDue);
 }
 
 /// Waits until a run of the task is in `state`.
-fn wait_for_run(home: &Home, task: &str, state: &str) {
+fn wait_for_run(home: &TestHome, task: &str, state: &str) {
     let what = format!("a run of {task} is {state}");
     wait_until(&what, || home.runs(task).iter().any(|run| run.state == state));
 }

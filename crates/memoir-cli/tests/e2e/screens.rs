@@ -1,12 +1,12 @@
 //! What a person sees: screens of a real terminal, kept as pictures.
 
 use insta::assert_snapshot;
-use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal};
+use memoir_testkit::{Reply, ScriptedProvider, Terminal, TestHome};
 use serde_json::json;
 
 use crate::home;
 
-fn open(home: &Home, provider: &ScriptedProvider, size: (u16, u16), arguments: &[&str]) -> Terminal {
+fn open(home: &TestHome, provider: &ScriptedProvider, size: (u16, u16), arguments: &[&str]) -> Terminal {
     let terminal = Terminal::open(home, Some(provider), size, arguments);
     terminal.wait_for_prompt();
     terminal

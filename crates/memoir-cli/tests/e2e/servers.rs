@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use memoir_testkit::{Home, Reply, ScriptedProvider};
+use memoir_testkit::{Reply, ScriptedProvider, TestHome};
 use serde_json::json;
 
 use crate::{confinement::calls, home};
@@ -54,7 +54,7 @@ else:
 "#;
 
 /// Writes the server down, and says where.
-pub(crate) fn server_script(home: &Home) -> String {
+pub(crate) fn server_script(home: &TestHome) -> String {
     let script = home.workspace().parent().unwrap().join("server.py");
     fs::write(&script, SERVER).unwrap();
     script.to_str().unwrap().to_owned()

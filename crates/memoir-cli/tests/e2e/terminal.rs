@@ -1,12 +1,12 @@
 //! The REPL in a real terminal.
 
-use memoir_testkit::{Home, Reply, ScriptedProvider, Terminal};
+use memoir_testkit::{Reply, ScriptedProvider, Terminal, TestHome};
 
 use crate::home;
 
 const SIZE: (u16, u16) = (24, 80);
 
-fn open(home: &Home, provider: Option<&ScriptedProvider>) -> Terminal {
+fn open(home: &TestHome, provider: Option<&ScriptedProvider>) -> Terminal {
     let terminal = Terminal::open(home, provider, SIZE, &[]);
     terminal.wait_for_prompt();
     terminal

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use memoir_testkit::{Home, Reply, ScriptedProvider};
+use memoir_testkit::{Reply, ScriptedProvider, TestHome};
 
 use crate::home;
 
@@ -17,7 +17,7 @@ const CHAT: &str = "12/03/2024, 09:00 - Messages and calls are end-to-end encryp
 const POST: &str = "---\ntitle: The banging boiler\ntags: [house, heating]\n---\n\nThe boiler in the cellar bangs at night. \
     \"Then I call Olaf from Nordheat today,\" says Anna.\n";
 
-fn with_chat() -> Home {
+fn with_chat() -> TestHome {
     let home = home();
     fs::write(home.workspace().join("WhatsApp Chat with Ben.txt"), CHAT).unwrap();
     let told = home.memoir(["import", "whatsapp", "WhatsApp Chat with Ben.txt"]).succeed();

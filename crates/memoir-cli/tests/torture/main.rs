@@ -7,7 +7,7 @@ use std::{path::Path, time::Duration};
 use memoir_testkit::torture::{crash, faults, load};
 #[cfg(target_os = "linux")]
 use memoir_testkit::{
-    Home, Reply, ScriptedProvider, Terminal,
+    Reply, ScriptedProvider, Terminal, TestHome,
     database::look_at,
     torture::{BadDisk, disk, flat},
 };
@@ -41,7 +41,7 @@ fn a_disk_that_goes_wrong_at_any_moment_loses_nothing() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_disk_that_cannot_be_written_to_is_said() {
-    let home = Home::new(memoir());
+    let home = TestHome::new(memoir());
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     home.memoir(["-p", "My boat is called Petrel."]).provider(&provider).succeed();
     for arguments in
@@ -59,7 +59,7 @@ fn a_disk_that_cannot_be_written_to_is_said() {
 #[expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 #[test]
 fn a_log_that_was_left_behind_outlives_a_disk_that_fails_while_it_is_opened() {
-    let talking = Home::new(memoir());
+    let talking = TestHome::new(memoir());
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let terminal = Terminal::open(&talking, Some(&provider), (24, 80), &[]);
     terminal.wait_for_prompt();
@@ -68,7 +68,7 @@ fn a_log_that_was_left_behind_outlives_a_disk_that_fails_while_it_is_opened() {
     terminal.wait_for_prompt();
     for after in 0..20 {
         // As it is when that one is killed now.
-        let left = Home::new(memoir());
+        let left = TestHome::new(memoir());
         std::fs::create_dir_all(left.memoir_home()).unwrap();
         for name in ["memoir.db", "memoir.db-wal", "memoir.db-shm"] {
             std::fs::copy(talking.memoir_home().join(name), left.memoir_home().join(name)).unwrap();

@@ -62,7 +62,7 @@ async fn nothing_related_is_no_hits_and_a_failing_model_a_system_error() {
             &self,
             _texts: &[String],
             _task: memoir_models::EmbedTask,
-        ) -> Result<memoir_models::Embeddings, memoir_models::ModelError> {
+        ) -> Result<memoir_models::EmbeddedTexts, memoir_models::ModelError> {
             Err(memoir_models::ModelError::Empty)
         }
         fn cost(&self, _usage: &memoir_core::Usage) -> Option<memoir_core::Usd> {

@@ -8,7 +8,7 @@ use std::{
 use async_trait::async_trait;
 use memoir_core::{Document, DocumentKind, SystemClock, TimeZone, Timestamp, Usage, Usd};
 use memoir_embed::LocalEmbedder;
-use memoir_models::{EmbedTask, Embedder, Embeddings, ModelError};
+use memoir_models::{EmbedTask, EmbeddedTexts, Embedder, ModelError};
 use memoir_recall::{Recall, RecallSettings, WindowMessage, chunk};
 use memoir_store::{Documents as _, NewDocument};
 use memoir_store_sqlite::SqliteStore;
@@ -135,7 +135,7 @@ impl Embedder for Remembering {
         self.inner.dimensions()
     }
 
-    async fn embed(&self, texts: &[String], task: EmbedTask) -> Result<Embeddings, ModelError> {
+    async fn embed(&self, texts: &[String], task: EmbedTask) -> Result<EmbeddedTexts, ModelError> {
         let unknown: Vec<String> = {
             let known = self.known.lock().unwrap();
             texts.iter().filter(|text| !known.contains_key(*text)).cloned().collect()
@@ -144,7 +144,7 @@ impl Embedder for Remembering {
         let mut known = self.known.lock().unwrap();
         known.extend(unknown.into_iter().zip(vectors));
         let vectors = texts.iter().map(|text| known[text].clone()).collect();
-        Ok(Embeddings { vectors, usage: Usage::default() })
+        Ok(EmbeddedTexts { vectors, usage: Usage::default() })
     }
 
     fn cost(&self, _usage: &Usage) -> Option<Usd> {

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use half::f16;
 use memoir_core::{Usage, Usd};
 use memoir_embed::LocalEmbedder;
-use memoir_models::{EmbedTask, Embedder, Embeddings, ModelError};
+use memoir_models::{EmbedTask, EmbeddedTexts, Embedder, ModelError};
 use sha2::{Digest as _, Sha256};
 
 /// A sum over a text each, and its vector in 16 bits. `cargo xtask demo` writes them.
@@ -70,7 +70,7 @@ impl Embedder for PreparedEmbedder {
         LocalEmbedder.dimensions()
     }
 
-    async fn embed(&self, texts: &[String], task: EmbedTask) -> Result<Embeddings, ModelError> {
+    async fn embed(&self, texts: &[String], task: EmbedTask) -> Result<EmbeddedTexts, ModelError> {
         let new: Vec<String> =
             texts.iter().filter(|text| !self.known.contains_key(&sum(text))).cloned().collect();
         let mut embedded = LocalEmbedder.embed(&new, task).await?;

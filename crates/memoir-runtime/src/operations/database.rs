@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use memoir_store::{Store, StoreError, StoreUrl};
+use memoir_store::{Store, StoreError, StoreFault, StoreUrl};
 
 use crate::stores;
 
@@ -17,7 +17,7 @@ pub(super) async fn open_empty() -> Result<Arc<dyn Store>, StoreError> {
 }
 
 /// Checks a copy of the memory. Returns what is wrong with it.
-pub(super) async fn verify(copy: &Path, path: &Path) -> Result<Vec<String>, StoreError> {
+pub(super) async fn verify(copy: &Path, path: &Path) -> Result<Vec<StoreFault>, StoreError> {
     stores::factory().verify_backup(&url(path), copy).await
 }
 

@@ -76,7 +76,7 @@ impl Session {
         let config = &self.runtime.models().config.approval;
         let (store, home) = (self.store(), self.runtime.home());
         let policy = permissions::policy(Some(mode.as_str()), config, store, &self.project, home);
-        self.state.approvals.set_policy(policy.await?);
+        self.state.approvals.set_policy(policy.await?.0);
         Ok(())
     }
 }

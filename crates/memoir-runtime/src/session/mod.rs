@@ -126,7 +126,9 @@ impl Session {
         }
         let directories = existing_directories(options.directories)?;
         let (agent, mut state) =
-            tools::agent(store.clone(), model, recall, (runtime.project(), &directories), &models).await?;
+            tools::agent(store.clone(), model, recall, (runtime.project(), &directories), &models)?;
+        state.context =
+            crate::settings::read(&models.config, "context", store.as_ref(), &mut notices).await?;
         let rules_of = runtime.project().to_string_lossy();
         let policy = permissions::policy(
             options.approval.as_deref(),
@@ -135,7 +137,9 @@ impl Session {
             &rules_of,
             runtime.home(),
         );
-        state.approvals = Approvals::new(policy.await?);
+        let (policy, ignored) = policy.await?;
+        notices.extend(ignored);
+        state.approvals = Approvals::new(policy);
         state.approvals.asker = options.asker;
         let persona = crate::personas::in_use(store.as_ref(), runtime.home(), &mut notices).await?;
         state.persona = persona.map(|(_, text)| text);
@@ -144,7 +148,7 @@ impl Session {
             store.clone(),
             state.recall.clone(),
             summarizer,
-            runtime.worker_settings().await?,
+            runtime.worker_settings(&mut notices).await?,
             options.listener,
         );
         let skills = tools::skills(runtime.project(), runtime.home());

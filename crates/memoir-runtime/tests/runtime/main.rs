@@ -5,6 +5,7 @@
 #[path = "../../examples/ask.rs"]
 #[expect(dead_code, reason = "the example's own main is not called here")]
 mod ask;
+mod notices;
 mod sessions;
 
 use std::path::Path;

@@ -10,7 +10,7 @@ use memoir_redact::without_secrets;
 use super::delegate;
 use crate::{
     Claim, Claimed, CostFilter, CostLine, CostSummary, Job, JobFailure, KeptRule, NewRun, Redaction, Result,
-    RunningRun,
+    RunningRun, StoreFault,
 };
 
 delegate! { Jobs {
@@ -90,7 +90,7 @@ delegate! { Costs {
 } }
 
 delegate! { Upkeep {
-    fn check() -> Vec<String>;
+    fn check() -> Vec<StoreFault>;
     fn back_up(to: &Path) -> ();
     fn size() -> u64;
     fn group_messages() -> u64;

@@ -3,9 +3,9 @@
 use sqlx::{Connection as _, SqliteConnection, sqlite::SqliteConnectOptions};
 
 use super::block_on;
-use crate::Home;
+use crate::TestHome;
 
-/// A change to the database of a home; see [`Home::edit_database`].
+/// A change to the database of a home; see [`TestHome::edit_database`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edit {
     /// Removes the table of core memory.
@@ -34,7 +34,7 @@ impl Edit {
     }
 }
 
-impl Home {
+impl TestHome {
     /// Changes the database behind the program's back.
     pub fn edit_database(&self, edit: Edit) {
         block_on(async {

@@ -8,7 +8,7 @@ use std::{
 use sqlx::{Connection as _, SqliteConnection};
 
 use super::block_on;
-use crate::torture::{Exchanges, Said};
+use crate::torture::{Said, SaidById};
 
 /// Questions whose answer must be nothing, and what it means if it is not.
 const NEVER: [(&str, &str); 19] = [
@@ -147,7 +147,7 @@ pub struct Seen {
     /// What does not hold.
     pub faults: Vec<String>,
     /// Every exchange, with what was said in it.
-    pub exchanges: Exchanges,
+    pub exchanges: SaidById,
     /// Every document: the file that it is in, and its text.
     pub documents: BTreeMap<String, String>,
     /// The kinds of data whose index was packed into segments.

@@ -1,4 +1,4 @@
-//! The only SQL in the tests. Everything else is read through the program (see [`crate::Home::exchanges`] and its like).
+//! The only SQL in the tests. Everything else is read through the program (see [`crate::TestHome::exchanges`] and its like).
 //!
 //! Two things cannot be done through the program, by their nature:
 //!

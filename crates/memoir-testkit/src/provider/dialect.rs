@@ -10,7 +10,7 @@ use axum::{
 use futures::{Stream, StreamExt as _, stream};
 use serde_json::Value;
 
-use super::reply::{Ending, Failure, Reply};
+use super::reply::{Ending, Reply, ReplyFailure};
 
 /// A provider's way of speaking.
 pub(super) trait Dialect: Sync {
@@ -41,8 +41,8 @@ pub(super) fn respond(dialect: &dyn Dialect, reply: &Reply) -> Response {
         response = response.header(name, value);
     }
     let failure = reply.failure.as_ref().map(|failure| match failure {
-        Failure::Message(message) => dialect.error_body(reply.status, message).to_string(),
-        Failure::Body(body) => body.clone(),
+        ReplyFailure::Message(message) => dialect.error_body(reply.status, message).to_string(),
+        ReplyFailure::Body(body) => body.clone(),
     });
     match failure {
         Some(body) => {

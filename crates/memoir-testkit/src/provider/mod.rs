@@ -57,7 +57,7 @@ impl RecordedRequest {
 }
 
 #[derive(Default)]
-struct Stage {
+struct ProviderState {
     script: Mutex<VecDeque<Reply>>,
     /// Played when the script is at its end.
     encore: Mutex<Option<Reply>>,
@@ -91,14 +91,17 @@ impl Gate {
 /// A running provider. It stops when it is dropped.
 pub struct ScriptedProvider {
     address: SocketAddr,
-    stage: Arc<Stage>,
+    stage: Arc<ProviderState>,
     stop: Option<tokio::sync::oneshot::Sender<()>>,
 }
 
 impl ScriptedProvider {
     /// Starts a provider that plays `script`, one reply per request, in order.
     pub fn start(script: impl IntoIterator<Item = Reply>) -> Self {
-        let stage = Arc::new(Stage { script: Mutex::new(script.into_iter().collect()), ..Stage::default() });
+        let stage = Arc::new(ProviderState {
+            script: Mutex::new(script.into_iter().collect()),
+            ..ProviderState::default()
+        });
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap();
@@ -201,7 +204,12 @@ impl Drop for ScriptedProvider {
     }
 }
 
-async fn serve(State(stage): State<Arc<Stage>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+async fn serve(
+    State(stage): State<Arc<ProviderState>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
     let path = uri.path().to_owned();
     let request = RecordedRequest { path: path.clone(), headers, body };

@@ -57,7 +57,7 @@ pub struct Reply {
     pub(super) status: u16,
     pub(super) headers: Vec<(String, String)>,
     /// For a reply that is not a stream: what went wrong, or a body of one's own.
-    pub(super) failure: Option<Failure>,
+    pub(super) failure: Option<ReplyFailure>,
     pub(super) pieces: Vec<Piece>,
     pub(super) ending: Ending,
     pub(super) usage: ReportedUsage,
@@ -70,7 +70,7 @@ pub struct Reply {
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Failure {
+pub(super) enum ReplyFailure {
     Message(String),
     Body(String),
 }
@@ -125,12 +125,12 @@ impl Reply {
 
     /// An HTTP error with a message, in the dialect's own envelope.
     pub fn status(status: u16, message: &str) -> Self {
-        Self { status, failure: Some(Failure::Message(message.to_owned())), ..Self::stream(Vec::new()) }
+        Self { status, failure: Some(ReplyFailure::Message(message.to_owned())), ..Self::stream(Vec::new()) }
     }
 
     /// An HTTP status with any body.
     pub fn status_with_body(status: u16, body: &str) -> Self {
-        Self { status, failure: Some(Failure::Body(body.to_owned())), ..Self::stream(Vec::new()) }
+        Self { status, failure: Some(ReplyFailure::Body(body.to_owned())), ..Self::stream(Vec::new()) }
     }
 
     /// Adds bytes that belong to no protocol.

@@ -9,7 +9,7 @@ use std::{
 use fastrand::Rng;
 
 use super::random::draw_below;
-use crate::{Home, Run};
+use crate::{ProgramRun, TestHome};
 
 /// What may be wrong with a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -80,7 +80,7 @@ impl BadDisk {
     }
 
     /// Has a run keep its memory there.
-    pub fn beneath(self, home: &Home, run: Run) -> Run {
+    pub fn beneath(self, home: &TestHome, run: ProgramRun) -> ProgramRun {
         run.env("LD_PRELOAD", home.bad_disk())
             .env("BAD_DISK_UNDER", home.memoir_home())
             .env("BAD_DISK_ERROR", self.trouble.error().to_string())

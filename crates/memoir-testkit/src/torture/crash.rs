@@ -13,12 +13,12 @@ use fastrand::Rng;
 use serde_json::json;
 
 use super::{
-    Exchanges, Said, enough, history,
+    Said, SaidById, enough, history,
     promises::{OWN, files_with, kept_by, lost, word},
     random::{pick, seed_step},
 };
 use crate::{
-    Home, PATIENCE, Reply, ScriptedProvider,
+    PATIENCE, Reply, ScriptedProvider, TestHome,
     database::{Seen, look_at},
 };
 
@@ -138,10 +138,10 @@ struct Trial {
     seed: u64,
     /// Which step it is.
     number: u64,
-    home: Home,
+    home: TestHome,
     provider: ScriptedProvider,
-    /// Exchanges that the program said it had kept.
-    acknowledged: Exchanges,
+    /// SaidById that the program said it had kept.
+    acknowledged: SaidById,
     /// Those that are forgotten, with the word that was said in them and nowhere else.
     gone: BTreeMap<i64, String>,
     /// The one that it was told to forget: it may be there or not, until it says.
@@ -166,9 +166,9 @@ impl Trial {
         Self {
             seed,
             number: 0,
-            home: Home::new(binary),
+            home: TestHome::new(binary),
             provider,
-            acknowledged: Exchanges::new(),
+            acknowledged: SaidById::new(),
             gone: BTreeMap::new(),
             doubtful: None,
             fading: Vec::new(),
@@ -359,7 +359,7 @@ impl Trial {
         }
         assert!(seen.faults.is_empty(), "{place}, after the history: {:?}", seen.faults);
         let all: HashSet<Said> = history::in_long().collect();
-        let here: Exchanges = seen.exchanges.into_iter().filter(|(_, said)| all.contains(said)).collect();
+        let here: SaidById = seen.exchanges.into_iter().filter(|(_, said)| all.contains(said)).collect();
         assert_eq!(here.len(), all.len(), "{place}: not all of the history is here, or some of it twice");
         self.acknowledged.extend(here);
     }

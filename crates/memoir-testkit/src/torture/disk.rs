@@ -8,12 +8,12 @@ use std::{
 use fastrand::Rng;
 
 use super::{
-    BadDisk, Exchanges, Trouble, enough,
+    BadDisk, SaidById, Trouble, enough,
     promises::{OWN, files_with, kept_by, lost, not_exported, word},
     random::pick,
 };
 use crate::{
-    Home, Reply, Run, ScriptedProvider,
+    ProgramRun, Reply, ScriptedProvider, TestHome,
     database::{Seen, look_at},
 };
 
@@ -78,10 +78,10 @@ pub fn disk(binary: &Path, seed: u64, runs: usize) -> DiskReport {
 struct Trial {
     seed: u64,
     random: Rng,
-    home: Home,
+    home: TestHome,
     provider: ScriptedProvider,
     /// What the program said it had kept.
-    kept: Exchanges,
+    kept: SaidById,
     /// What was forgotten, whether it could say so or not, with the word that was said in it and nowhere else.
     gone: BTreeMap<i64, String>,
     report: DiskReport,
@@ -100,7 +100,7 @@ struct Ended {
 
 impl Trial {
     fn new(binary: &Path, seed: u64) -> Self {
-        let home = Home::new(binary);
+        let home = TestHome::new(binary);
         let provider = ScriptedProvider::always(Reply::text("Noted, every word of it."));
         let asked = prompt(0);
         let printed = home.memoir(["-p", &asked, "--output-format", "json"]).provider(&provider).succeed();
@@ -148,7 +148,7 @@ impl Trial {
         self.check(&Ended { deed, chosen, code, printed, place });
     }
 
-    fn begin(&self, deed: Deed, chosen: i64, asked: &str) -> Run {
+    fn begin(&self, deed: Deed, chosen: i64, asked: &str) -> ProgramRun {
         let run = match deed {
             Deed::Turn => self.home.memoir(["-p", asked, "--output-format", "json"]),
             Deed::Work => self.home.memoir(["worker", "run", "--until-idle"]),
@@ -169,7 +169,7 @@ impl Trial {
     }
 
     /// A run on a disk that chance chooses; and what that is called, briefly and at length.
-    fn on_bad_disk(&mut self, run: Run) -> (String, String, Run) {
+    fn on_bad_disk(&mut self, run: ProgramRun) -> (String, String, ProgramRun) {
         let random = &mut self.random;
         match random.usize(..6) {
             kind if kind < 4 => {

@@ -6,10 +6,10 @@ use fastrand::Rng;
 use serde_json::json;
 
 use super::{
-    Exchanges, enough,
+    SaidById, enough,
     promises::{kept_by, lost},
 };
-use crate::{Home, Reply, ScriptedProvider, database::look_at};
+use crate::{Reply, ScriptedProvider, TestHome, database::look_at};
 
 /// What came of it: how often runs ended with which exit code.
 #[derive(Debug, Default)]
@@ -31,12 +31,12 @@ impl FaultReport {
 /// with, keeps what it acknowledged and nothing in halves, and says something. Panics with the seed otherwise.
 pub fn faults(binary: &Path, seed: u64, turns: usize) -> FaultReport {
     let mut random = Rng::with_seed(seed);
-    let home = Home::new(binary);
+    let home = TestHome::new(binary);
     // Retries at once, because long waits would only take time. The timeout is only for replies that fall silent: a machine that is
     // busy must not make another reply look silent.
     home.write_config("[calls]\nretry_first_wait_ms = 1\nretry_attempts = 2\nidle_timeout_ms = 2000\n");
     let mut report = FaultReport::default();
-    let mut kept = Exchanges::new();
+    let mut kept = SaidById::new();
     for turn in 0..turns {
         let script: Vec<Reply> = (0..8).map(|_| draw_reply(&mut random)).collect();
         let provider = ScriptedProvider::start(script);

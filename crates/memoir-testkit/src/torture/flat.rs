@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Home, Reply, ScriptedProvider, Terminal};
+use crate::{Reply, ScriptedProvider, Terminal, TestHome};
 
 /// The sitting is looked at so often.
 const TIMES: usize = 10;
@@ -39,7 +39,7 @@ impl FlatReport {
 /// Watches what the program holds during `turns` turns in one sitting; ten at least. A new conversation begins now and
 /// then, as people begin them.
 pub fn flat(binary: &Path, turns: usize) -> FlatReport {
-    let home = Home::new(binary);
+    let home = TestHome::new(binary);
     let provider = ScriptedProvider::always(Reply::text("Yes, and noted."));
     let terminal = Terminal::open(&home, Some(&provider), (24, 80), &[]);
     terminal.wait_for_prompt();

@@ -15,10 +15,12 @@ use fastrand::Rng;
 #[cfg(target_os = "linux")]
 use super::BadDisk;
 use super::{
-    Exchanges, enough,
+    SaidById, enough,
     promises::{kept_by, lost, not_exported},
 };
-use crate::{Home, PATIENCE, Reply, Run, ScriptedProvider, data::StoredRun, database::look_at, wait_until};
+use crate::{
+    PATIENCE, ProgramRun, Reply, ScriptedProvider, TestHome, data::StoredRun, database::look_at, wait_until,
+};
 
 /// What came of it.
 #[derive(Debug, Default)]
@@ -77,7 +79,7 @@ pub fn load(
     let scene = Scene {
         seed,
         sync,
-        home: Home::new(binary),
+        home: TestHome::new(binary),
         provider: ScriptedProvider::always(Reply::text("Noted, all of it.")),
         kept: Mutex::default(),
         others: AtomicUsize::new(0),
@@ -125,10 +127,10 @@ pub fn load(
 struct Scene {
     seed: u64,
     sync: u64,
-    home: Home,
+    home: TestHome,
     provider: ScriptedProvider,
     /// What was acknowledged.
-    kept: Mutex<Exchanges>,
+    kept: Mutex<SaidById>,
     others: AtomicUsize,
     least: Least,
     until: Instant,
@@ -193,7 +195,7 @@ impl Scene {
 
 /// Has a run keep its memory where syncs take up to so many milliseconds.
 #[cfg(target_os = "linux")]
-fn on_its_disk(home: &Home, run: Run, sync: u64, seed: u64) -> Run {
+fn on_its_disk(home: &TestHome, run: ProgramRun, sync: u64, seed: u64) -> ProgramRun {
     match sync {
         0 => run,
         _ => BadDisk::slow(sync, seed).beneath(home, run),
@@ -201,7 +203,7 @@ fn on_its_disk(home: &Home, run: Run, sync: u64, seed: u64) -> Run {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn on_its_disk(_: &Home, run: Run, _: u64, _: u64) -> Run {
+fn on_its_disk(_: &TestHome, run: ProgramRun, _: u64, _: u64) -> ProgramRun {
     run
 }
 
@@ -210,13 +212,13 @@ fn is_of_a_busy_memory(said: &str) -> bool {
 }
 
 /// Returns the runs of all tasks.
-fn list_runs(home: &Home, tasks: usize) -> impl Iterator<Item = (usize, StoredRun)> {
+fn list_runs(home: &TestHome, tasks: usize) -> impl Iterator<Item = (usize, StoredRun)> {
     (0..tasks).flat_map(|task| home.runs(&name_task(task)).into_iter().map(move |run| (task, run)))
 }
 
 /// Returns the number of runs of all tasks. Each must be for another moment, and must be done, or still running when the daemon was
 /// killed.
-fn check_runs(home: &Home, tasks: usize, seed: u64) -> usize {
+fn check_runs(home: &TestHome, tasks: usize, seed: u64) -> usize {
     let runs: Vec<(usize, StoredRun)> = list_runs(home, tasks).collect();
     let moments: HashSet<(usize, Option<i64>)> =
         runs.iter().map(|(task, run)| (*task, run.scheduled_for)).collect();

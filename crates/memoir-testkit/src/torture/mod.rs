@@ -27,4 +27,4 @@ pub use faults::{FaultReport, faults};
 #[cfg(target_os = "linux")]
 pub use flat::{FlatReport, flat};
 pub use load::{LoadReport, load};
-pub use promises::{Exchanges, Said};
+pub use promises::{Said, SaidById};

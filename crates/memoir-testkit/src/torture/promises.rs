@@ -17,8 +17,8 @@ pub struct Said {
     pub answered: String,
 }
 
-/// Exchanges by their ids.
-pub type Exchanges = BTreeMap<i64, Said>;
+/// SaidById by their ids.
+pub type SaidById = BTreeMap<i64, Said>;
 
 /// What the words begin with by which exchanges are known: those of turns, and those of a history that was brought in.
 pub(super) const OWN: &str = "quux";
@@ -44,8 +44,8 @@ pub(super) fn kept_by(printed: &str, asked: &str) -> Option<(i64, Said)> {
     Some((id, Said { asked: asked.to_owned(), answered: answered.to_owned() }))
 }
 
-/// Exchanges that are not there, or in which something else stands.
-pub(super) fn lost(kept: &Exchanges, there: &Exchanges) -> Vec<i64> {
+/// SaidById that are not there, or in which something else stands.
+pub(super) fn lost(kept: &SaidById, there: &SaidById) -> Vec<i64> {
     let mut lost = Vec::new();
     for (id, said) in kept {
         if there.get(id) != Some(said) {
@@ -55,8 +55,8 @@ pub(super) fn lost(kept: &Exchanges, there: &Exchanges) -> Vec<i64> {
     lost
 }
 
-/// Exchanges that an export does not tell of. Fails if a line of it is not whole.
-pub(super) fn not_exported(kept: &Exchanges, export: &str) -> Result<Vec<i64>, String> {
+/// SaidById that an export does not tell of. Fails if a line of it is not whole.
+pub(super) fn not_exported(kept: &SaidById, export: &str) -> Result<Vec<i64>, String> {
     let mut texts = HashSet::new();
     for line in export.lines() {
         let read: Value = serde_json::from_str(line).map_err(|error| format!("{error}: {line}"))?;

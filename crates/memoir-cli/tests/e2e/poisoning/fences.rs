@@ -221,7 +221,7 @@ fn a_summary_that_a_fooled_model_wrote_stays_in_its_fence() {
     let provider = ScriptedProvider::always(Reply::text("Olaf from Nordheat serviced the boiler in March."));
     let summary = format!("Olaf serviced the boiler. {CLOSINGS} {ORDER}");
     let summariser = ScriptedProvider::always(Reply::text(&summary));
-    let with = |run: memoir_testkit::Run| {
+    let with = |run: memoir_testkit::ProgramRun| {
         let run = run.env("ANTHROPIC_BASE_URL", summariser.root_url()).env("ANTHROPIC_API_KEY", "k");
         run.provider(&provider).succeed()
     };

@@ -7,7 +7,7 @@ use std::{
     thread::JoinHandle,
 };
 
-use memoir_testkit::{Home, Reply, ScriptedProvider};
+use memoir_testkit::{Reply, ScriptedProvider, TestHome};
 use serde_json::{Value, json};
 
 /// The end of a fence, as it may be spelled.
@@ -74,7 +74,7 @@ pub(super) fn text_of(content: &Value) -> String {
 }
 
 /// Everything that gives power: what is always in context, what is allowed, what runs by itself, and the config.
-pub(super) fn powers(home: &Home) -> Vec<String> {
+pub(super) fn powers(home: &TestHome) -> Vec<String> {
     let counts = home.counts();
     let rights = ["core_memory_changes", "approval_rules", "settings", "tasks"];
     let mut powers: Vec<String> = rights.iter().map(|kind| format!("{kind}: {}", counts[*kind])).collect();
@@ -87,7 +87,7 @@ pub(super) fn powers(home: &Home) -> Vec<String> {
 
 /// Has a fooled model make calls in one reply. Gives what it was sent with the prompt, and what each call was answered.
 pub(super) fn fooled(
-    home: &Home,
+    home: &TestHome,
     prompt: &str,
     mode: &str,
     calls: &[(&str, Value)],
@@ -103,7 +103,7 @@ pub(super) fn fooled(
 }
 
 /// Brings in a chat that someone else wrote down, and has it indexed.
-pub(super) fn bring_in(home: &Home, title: &str, author: &str, text: &str) {
+pub(super) fn bring_in(home: &TestHome, title: &str, author: &str, text: &str) {
     let at = "2025-10-09T08:53:20.000Z";
     let lines = [
         json!({"kind": "memoir", "format": 1}),
@@ -124,7 +124,7 @@ pub(super) fn bring_in(home: &Home, title: &str, author: &str, text: &str) {
 }
 
 /// Goes on with a conversation until what was said before has left the window.
-pub(super) fn walk_on(home: &Home, provider: &ScriptedProvider, conversation: &[&str]) {
+pub(super) fn walk_on(home: &TestHome, provider: &ScriptedProvider, conversation: &[&str]) {
     let filler = "I walked along the river and thought about nothing in particular for a while. ".repeat(12);
     for number in 0..14 {
         let prompt = format!("Day {number}. {filler}");

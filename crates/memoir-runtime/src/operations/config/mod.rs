@@ -139,7 +139,7 @@ async fn add_area<S: HasSettings>(
     store: &dyn Settings,
     entries: &mut Vec<SettingEntry>,
 ) -> Result<(), Failure> {
-    let current: S = settings::read(config, area, store).await?;
+    let current: S = settings::read(config, area, store, &mut Vec::new()).await?;
     let is_in_file = |setting: &Setting<S>| {
         let is_meant = |key: &String| Setting::<S>::find(key).is_ok_and(|found| found.key == setting.key);
         config.table(area).keys().any(is_meant)

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use memoir_core::TimeZone;
 use memoir_models::Provider;
-use memoir_store::{Inspectable, Jobs, Settings, Store};
+use memoir_store::{Inspectable, Jobs, Settings, Store, StoreFault};
 use serde::Serialize;
 
 use super::{config::validate, database};
@@ -147,11 +147,12 @@ async fn check_memory(home: &Home, report: &mut DoctorReport) -> Option<Arc<dyn 
             report.findings.push(CheckResult { what: "memory", state, said, advice: None, counts });
         }
         Ok(faults) => {
-            let advice = if faults.iter().all(|fault| fault.contains("belong to nothing")) {
+            let advice = if faults.iter().all(|fault| matches!(fault, StoreFault::Orphans { .. })) {
                 "/migrate-exchanges gives messages their exchange back."
             } else {
                 "Put a backup back with memoir restore; keep the file."
             };
+            let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
             report.add_bad("memory", format!("damaged: {}", faults.join("; ")), advice);
         }
         Err(error) => report.add_failure("memory", &Failure::from(error)),

@@ -22,7 +22,7 @@ pub(super) async fn run(command: ModelsCommand, runtime: &Runtime) -> Result<(),
             print_report(&models::show(&name, models)?, json, render::models::show)
         }
         ModelsCommand::Set { name, task } => {
-            let request = SetModelRequest { task: task.into(), model: model_name(&name) };
+            let request = SetModelRequest { task, model: model_name(&name) };
             let report = models::set(&request, models, store, SystemClock.now()).await?;
             print(&render::models::set(&report))
         }

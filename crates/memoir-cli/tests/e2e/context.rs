@@ -320,7 +320,7 @@ fn core_memory_is_written_by_the_model_shown_and_undone() {
     terminal.submit("/memory edit instructions Answer in verse.");
     terminal.wait_for("Core memory (instructions) was changed");
     terminal.submit("/memory edit mood good");
-    terminal.wait_for("there is no block \"mood\"; there are user, project and instructions");
+    terminal.wait_for("invalid value 'mood' for '<BLOCK>' [possible values: user, project, instructions]");
     terminal.submit("/memory edit user");
     terminal.wait_for("no editor is set");
     terminal.submit("/memory show");

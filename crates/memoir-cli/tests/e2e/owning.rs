@@ -74,7 +74,7 @@ fn core_memory_is_edited_from_the_command_line() {
     home.memoir(["memory", "undo"]).succeed();
     assert!(!home.memoir(["memory", "show"]).succeed().contains("Graz"));
     let said = home.memoir(["memory", "edit", "users", "x"]).fail(2);
-    assert!(said.contains("Use memoir memory edit user, for example."), "{said}");
+    assert!(said.contains("[possible values: user, project, instructions]"), "{said}");
     assert!(home.memoir(["memory", "edit", "user"]).fail(2).contains("no editor is set."));
 }
 

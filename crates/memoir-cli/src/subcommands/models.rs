@@ -14,9 +14,11 @@ use crate::{
 pub(super) async fn run(command: ModelsCommand, runtime: &Runtime) -> Result<(), Failure> {
     let (models, store) = (runtime.models(), runtime.store().as_ref());
     match command {
-        ModelsCommand::List { json } => {
+        // The list does not depend on which model is in use, and finding that out may fail.
+        ModelsCommand::List { json: true } => print(&render::json(&models::list(models))?),
+        ModelsCommand::List { json: false } => {
             let current = models.choose(None, store).await?.name;
-            print_report(&models::list(models), json, |report| render::models::list(report, &current))
+            print(render::models::list(&models::list(models), &current).trim_end())
         }
         ModelsCommand::Show { name, json } => {
             print_report(&models::show(&name, models)?, json, render::models::show)

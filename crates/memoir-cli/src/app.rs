@@ -15,13 +15,13 @@ pub(crate) struct App {
     pub(crate) printer: BackgroundPrinter,
     /// What runs scheduled tasks.
     pub(crate) tasks: Arc<TaskEngine>,
-    /// The last report of a task that the user was told about.
-    pub(crate) announced: Option<RunId>,
+    /// How many reports of tasks the user was told about, and the last of them.
+    pub(crate) announced: (u64, Option<RunId>),
 }
 
 impl App {
     pub(crate) fn new(session: Session, verbosity: Verbosity, printer: BackgroundPrinter) -> Self {
         let tasks = session.runtime.task_engine();
-        Self { session, verbosity, printer, tasks, announced: None }
+        Self { session, verbosity, printer, tasks, announced: (0, None) }
     }
 }

@@ -58,5 +58,5 @@ pub use printable::{group_digits, printable};
 pub use runtime::{Runtime, RuntimeOptions};
 pub use session::{
     ApprovalReport, BackgroundReport, ChangedSetting, EmbeddingsReport, FailedJobs, Fork, ModelVectors,
-    PersonaList, Resume, Session, SessionOptions, WorkerProgressReport,
+    PersonaList, RebuildReport, Resume, Session, SessionOptions, WorkerProgressReport,
 };

@@ -1,11 +1,14 @@
 //! A change to a text, shown line by line.
 
-use std::fmt::{Result, Write};
+use std::fmt::Write as _;
 
-use imara_diff::{Algorithm, Diff, InternedInput, Interner, Token, UnifiedDiffConfig, UnifiedDiffPrinter};
+use imara_diff::{Algorithm, Diff, Hunk, InternedInput, Token};
 
 /// More of a change than this is not shown.
 const LONGEST: usize = 20_000;
+
+/// Number of unchanged lines around a change.
+const CONTEXT: u32 = 3;
 
 /// The difference between two texts, as `diff -u` gives it.
 pub(crate) fn diff(path: &str, before: &str, after: &str) -> String {
@@ -13,10 +16,13 @@ pub(crate) fn diff(path: &str, before: &str, after: &str) -> String {
         return format!("{path} stays as it is\n");
     }
     let input = InternedInput::new(before, after);
-    let diff = compute(&input);
-    let printer = LinePrinter(&input.interner);
-    let hunks = diff.unified_diff(&printer, UnifiedDiffConfig::default(), &input);
-    crate::output::cap(&format!("--- {path}\n+++ {path}\n{hunks}"), LONGEST)
+    let hunks: Vec<Hunk> = compute(&input).hunks().collect();
+    let mut text = format!("--- {path}\n+++ {path}\n");
+    // Hunks whose context would touch are shown as one.
+    for group in hunks.chunk_by(|one, next| next.before.start - one.before.end <= 2 * CONTEXT) {
+        write_group(&mut text, group, &input);
+    }
+    crate::output::cap(&text, LONGEST)
 }
 
 /// How many lines a change adds and takes away.
@@ -31,41 +37,35 @@ fn compute(input: &InternedInput<&str>) -> Diff {
     diff
 }
 
-/// Prints lines as `diff -u` does, with a remark where the last line has no end.
-struct LinePrinter<'a>(&'a Interner<&'a str>);
-
-impl LinePrinter<'_> {
-    fn print(&self, mut f: impl Write, mark: char, token: Token) -> Result {
-        match self.0[token].strip_suffix('\n') {
-            Some(line) => writeln!(f, "{mark}{line}"),
-            None => writeln!(f, "{mark}{}\n\\ No newline at end of file", self.0[token]),
-        }
+/// Writes neighbouring hunks with the lines around them. imara-diff has this too, but in 0.2.0 it miscounts the lines before
+/// the first hunk.
+fn write_group(text: &mut String, group: &[Hunk], input: &InternedInput<&str>) {
+    let ([first, ..], [.., last]) = (group, group) else { return };
+    let lead = CONTEXT.min(first.before.start);
+    let trail = CONTEXT.min(input.before.len() as u32 - last.before.end);
+    let before = first.before.start - lead..last.before.end + trail;
+    let after = first.after.start - lead..last.after.end + trail;
+    // An empty side is counted from the line before it.
+    let start = |range: &std::ops::Range<u32>| range.start + u32::from(!range.is_empty());
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "@@ -{},{} +{},{} @@", start(&before), before.len(), start(&after), after.len());
+    let mut write = |mark, tokens: &[Token]| {
+        tokens.iter().for_each(|token| {
+            let line = input.interner[*token];
+            let _ = match line.strip_suffix('\n') {
+                Some(line) => writeln!(text, "{mark}{line}"),
+                None => writeln!(text, "{mark}{line}\n\\ No newline at end of file"),
+            };
+        })
+    };
+    let mut shown = before.start;
+    for hunk in group {
+        write(' ', &input.before[shown as usize..hunk.before.start as usize]);
+        write('-', &input.before[hunk.before.start as usize..hunk.before.end as usize]);
+        write('+', &input.after[hunk.after.start as usize..hunk.after.end as usize]);
+        shown = hunk.before.end;
     }
-}
-
-impl UnifiedDiffPrinter for LinePrinter<'_> {
-    fn display_header(
-        &self,
-        mut f: impl Write,
-        start_before: u32,
-        start_after: u32,
-        len_before: u32,
-        len_after: u32,
-    ) -> Result {
-        // An empty side is counted from the line before it.
-        let start = |start, length| if length == 0 { start } else { start + 1 };
-        let (before, after) = (start(start_before, len_before), start(start_after, len_after));
-        writeln!(f, "@@ -{before},{len_before} +{after},{len_after} @@")
-    }
-
-    fn display_context_token(&self, f: impl Write, token: Token) -> Result {
-        self.print(f, ' ', token)
-    }
-
-    fn display_hunk(&self, mut f: impl Write, before: &[Token], after: &[Token]) -> Result {
-        before.iter().try_for_each(|token| self.print(&mut f, '-', *token))?;
-        after.iter().try_for_each(|token| self.print(&mut f, '+', *token))
-    }
+    write(' ', &input.before[shown as usize..before.end as usize]);
 }
 
 #[cfg(test)]
@@ -90,6 +90,23 @@ mod tests {
         ];
         assert_eq!(diff("x", before, "a\nb\nc\nd\nE\nf").lines().collect::<Vec<_>>(), expected);
         assert_eq!(size(before, "a\nb\nc\nd\nE\nf"), "+2 -2");
+    }
+
+    #[test]
+    fn line_numbers_are_right_wherever_a_change_is() {
+        let lines: Vec<String> = (0..30).map(|number| format!("{number}\n")).collect();
+        let before = lines.concat();
+        for at in 0..lines.len() {
+            let mut changed = lines.clone();
+            changed[at] = "changed\n".into();
+            let (start, end) = (at.saturating_sub(3), (at + 4).min(lines.len()));
+            let header = format!("@@ -{0},{1} +{0},{1} @@", start + 1, end - start);
+            let shown = diff("x", &before, &changed.concat());
+            assert_eq!(shown.lines().nth(2), Some(header.as_str()), "{shown}");
+            assert_eq!(shown.lines().count(), 3 + (end - start) + 1, "{shown}");
+        }
+        let far_apart = before.replacen("2\n", "two\n", 1).replacen("25\n", "twenty-five\n", 1);
+        assert_eq!(diff("x", &before, &far_apart).matches("@@ -").count(), 2);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Summarises the part of a conversation that will leave the context window next. The agent requests it.
 
-use memoir_core::{ConversationId, Prepared};
+use memoir_core::{ConversationId, ExchangeId, Prepared};
 
 use crate::{
     WorkerContext,
@@ -23,12 +23,16 @@ pub(crate) async fn prepare(context: &WorkerContext, id: ConversationId) -> Resu
         return Err(WorkError::Changed);
     };
     let Some(through) = digest.wanted else { return Err(WorkError::Changed) };
-    let exchanges = context.exchanges().exchanges(id, u32::MAX).await?;
-    // The first digest of a conversation begins after no exchange.
-    let after = |end| exchanges.iter().position(|exchange| exchange.id == end).map(|place| place + 1);
-    let leaving = after(digest.through).unwrap_or(0)..after(through).unwrap_or(exchanges.len());
-    let leaving = exchanges.get(leaving).unwrap_or_default().iter().map(|exchange| exchange.id);
-    let lines = format_lines(&read_transcripts(context.exchanges(), leaving).await?);
+    // The store knows what follows an exchange even if that has been deleted since.
+    let messages = context.exchanges().shown_messages(id, Some(digest.through)).await?;
+    let mut leaving: Vec<ExchangeId> = messages.into_iter().map(|message| message.exchange_id).collect();
+    leaving.dedup();
+    // A new answer may have replaced the exchange that was asked for.
+    let Some(last) = leaving.iter().position(|exchange| *exchange == through) else {
+        return Err(WorkError::Changed);
+    };
+    leaving.truncate(last + 1);
+    let lines = format_lines(&read_transcripts(context.exchanges(), leaving.into_iter()).await?);
     let task = SummaryTask {
         conversation: id,
         instructions: INSTRUCTIONS,

@@ -56,10 +56,10 @@ impl RunCommand for Arguments {
 
 async fn rebuild(session: &Session) -> Result<(), Failure> {
     let mut bars = ProgressBars::default();
-    let made = session.rebuild_embeddings(&mut |progress| bars.show(progress)).await?;
+    let report = session.rebuild_embeddings(&mut |progress| bars.show(progress)).await?;
     drop(bars);
-    println!("{made} vectors were made anew.");
-    Ok(())
+    println!("{} vectors were made anew.", report.made);
+    report.check_complete()
 }
 
 fn show(report: &EmbeddingsReport) {

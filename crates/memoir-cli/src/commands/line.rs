@@ -116,7 +116,7 @@ mod tests {
         resolve(name, &all).map(|command| command.get_name().to_owned()).map_err(|failure| failure.sentence())
     }
 
-    fn words(line: &str) -> Vec<String> {
+    fn cut(line: &str) -> Vec<String> {
         split(line, &super::super::all()).unwrap_or_else(|failure| vec![failure.sentence()])
     }
 
@@ -133,13 +133,13 @@ mod tests {
 
     #[test]
     fn text_is_taken_as_it_stands_and_everything_else_like_a_shell_does() {
-        assert_eq!(words("/memory edit user I'm \"here\""), ["memory", "edit", "user", "--", "I'm \"here\""]);
-        assert_eq!(words("/memory search Anna's birthday"), ["memory", "search", "--", "Anna's birthday"]);
-        assert_eq!(words("/memory search --limit 3 'a b'"), ["memory", "search", "--limit", "3", "a b"]);
-        assert_eq!(words("/approval deny bash(git push)"), ["approval", "deny", "--", "bash(git push)"]);
-        assert_eq!(words("/docs show 'two words'"), ["docs", "show", "two words"]);
+        assert_eq!(cut("/memory edit user I'm \"here\""), ["memory", "edit", "user", "--", "I'm \"here\""]);
+        assert_eq!(cut("/memory search Anna's birthday"), ["memory", "search", "--", "Anna's birthday"]);
+        assert_eq!(cut("/memory search --limit 3 'a b'"), ["memory", "search", "--limit", "3", "a b"]);
+        assert_eq!(cut("/approval deny bash(git push)"), ["approval", "deny", "--", "bash(git push)"]);
+        assert_eq!(cut("/docs show 'two words'"), ["docs", "show", "two words"]);
         assert_eq!(
-            words("/docs show 'two"),
+            cut("/docs show 'two"),
             ["a quotation mark is not closed. /help docs shows how it is used."]
         );
     }

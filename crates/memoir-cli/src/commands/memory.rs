@@ -1,6 +1,7 @@
 //! `/memory`: what is remembered, in the user's hands.
 
 use anstream::println;
+use memoir_core::Recalled;
 
 use super::{Next, RunCommand};
 use memoir_runtime::Failure;
@@ -41,7 +42,11 @@ impl RunCommand for Arguments {
         };
         let forgets = matches!(command, MemoryCommand::Forget(_));
         memory::run(command, &context(app)).await?;
-        if forgets && app.session.drop_forgotten().await? {
+        if forgets {
+            // It may quote what no longer exists.
+            app.session.last_recalled = Recalled::default();
+        }
+        if app.session.leave_deleted().await? {
             println!("This conversation is forgotten; a new one begins.");
         }
         Ok(Next::Prompt)

@@ -100,8 +100,10 @@ async fn create(name: &str, text: &str, session: &mut Session) -> Result<(), Fai
         "" => {
             personas::write(name, "Say here how you want to be answered.", &home)?;
             if let Err(failure) = edit(name, session).await {
-                // It says nothing of the user's yet.
-                personas::delete(name, &home)?;
+                if let Err(gone) = personas::delete(name, &home) {
+                    // It says nothing of the user's yet, and why editing failed matters more.
+                    tracing::debug!(reason = gone.message, "an empty persona was not deleted");
+                }
                 return Err(failure);
             }
         }

@@ -26,12 +26,8 @@ impl RunCommand for Arguments {
                 Some(id) => format!("exchange {id}, {}", redaction.place),
                 None => redaction.place,
             };
-            println!(
-                "{}  {} in {place}: {}",
-                redaction.created.minute_in(app.session.runtime.zone()),
-                redaction.kind,
-                redaction.reason
-            );
+            let created = redaction.created.minute_in(app.session.runtime.zone());
+            println!("{created}  {} in {place}: {}", redaction.kind, redaction.reason);
         }
         Ok(Next::Prompt)
     }

@@ -12,16 +12,12 @@ pub(super) struct Arguments {}
 
 impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
-        if app.session.last_recalled.is_empty() {
+        let recalled = &app.session.last_recalled;
+        if recalled.is_empty() {
             println!("Memory put nothing into the last prompt, or it was forgotten since.");
         } else {
-            print!(
-                "{}",
-                folded(
-                    render::search::recalled(&app.session.last_recalled, app.session.runtime.zone())
-                        .trim_end()
-                )
-            );
+            let text = render::search::recalled(recalled, app.session.runtime.zone());
+            print!("{}", folded(text.trim_end()));
         }
         Ok(Next::Prompt)
     }

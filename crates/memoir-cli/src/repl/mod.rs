@@ -76,11 +76,13 @@ pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
 async fn announce(app: &mut App) {
     // What cannot be counted now is announced the next time.
     let Ok((count, last)) = app.session.store().unseen().await else { return };
-    if last.is_some() && last != app.announced {
+    let (count_before, last_before) = app.announced;
+    // Fewer reports than before were read elsewhere.
+    if last.is_some() && last != last_before && count >= count_before {
         let reports = if count == 1 { "1 report waits".to_owned() } else { format!("{count} reports wait") };
         println!("{}", view::dim(&format!("{reports}: /inbox shows what tasks have done.")));
     }
-    app.announced = last;
+    app.announced = (count, last);
 }
 
 /// Does what a line asks for, unless it is cancelled.

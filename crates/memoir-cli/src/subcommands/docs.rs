@@ -4,14 +4,16 @@ use memoir_core::WorkerKind;
 use memoir_runtime::{Failure, Runtime};
 use memoir_workers::WorkerContext;
 
-use super::recall;
+use super::{print_notices, recall};
 use crate::{
     args::DocsCommand,
     documents::{self, Embedding},
 };
 
 pub(super) async fn run(command: DocsCommand, runtime: &Runtime) -> Result<(), Failure> {
-    let settings = runtime.worker_settings(&mut Vec::new()).await?;
+    let mut notices = Vec::new();
+    let settings = runtime.worker_settings(&mut notices).await?;
+    print_notices(&notices);
     let recall = recall(runtime).await?;
     let workers = WorkerContext::new(runtime.store().clone(), recall.clone(), None, settings.daily_budget());
     let embedding = match settings.is_on(WorkerKind::EmbeddingGenerator) {

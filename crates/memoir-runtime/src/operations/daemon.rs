@@ -84,7 +84,8 @@ pub fn systemd_unit(environment: &Environment) -> Result<String, Failure> {
     })?;
     let mut variables = String::new();
     for name in ["MEMOIR_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"] {
-        if let Some(value) = environment.variable(name) {
+        let value = environment.variables().find(|(other, value)| other == name && !value.is_empty());
+        if let Some((_, value)) = value {
             let value = std::path::absolute(value)?;
             variables.push_str(&format!("Environment=\"{name}={}\"\n", quote(&value)));
         }

@@ -1,11 +1,11 @@
 //! What tools may do in a session.
 
-use memoir_agent::{Mode, Policy, Rule, RuleEffect};
+use memoir_agent::{Approvals, Mode, Policy, Rule, RuleEffect};
 use memoir_store::KeptRule;
 use serde::Serialize;
 
 use super::Session;
-use crate::{failure::Failure, permissions};
+use crate::{failure::Failure, permissions, runtime::Runtime};
 
 /// What tools may do, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -20,6 +20,19 @@ pub struct ApprovalReport {
     pub allowed_by_config: Vec<String>,
     /// What the configuration denies.
     pub denied_by_config: Vec<String>,
+}
+
+/// Returns the approvals that a session in this runtime's project starts with. Rules that are ignored are added to `notices`.
+pub(super) async fn open(
+    runtime: &Runtime,
+    mode: Option<&str>,
+    notices: &mut Vec<String>,
+) -> Result<Approvals, Failure> {
+    let (config, store) = (&runtime.models().config.approval, runtime.store().as_ref());
+    let project = runtime.project().to_string_lossy();
+    let (policy, ignored) = permissions::policy(mode, config, store, &project, runtime.home()).await?;
+    notices.extend(ignored);
+    Ok(Approvals::new(policy))
 }
 
 impl Session {

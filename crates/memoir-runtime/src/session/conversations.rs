@@ -100,14 +100,12 @@ impl Session {
         }
     }
 
-    /// Drops what the session quotes of things that were forgotten. If the open conversation is among them, starts a new one
-    /// and returns true.
+    /// Starts a new conversation if the open one was deleted, here or by another process. Returns whether it was.
     ///
     /// # Errors
     ///
     /// Fails if the store does.
-    pub async fn drop_forgotten(&mut self) -> Result<bool, Failure> {
-        self.last_recalled = Recalled::default();
+    pub async fn leave_deleted(&mut self) -> Result<bool, Failure> {
         let Some(id) = self.conversation() else { return Ok(false) };
         let is_gone = self.store().conversation(id).await?.is_none();
         if is_gone {

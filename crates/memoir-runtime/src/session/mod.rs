@@ -11,7 +11,7 @@ mod workers;
 
 use std::{path::PathBuf, sync::Arc};
 
-use memoir_agent::{Agent, AgentState, Approvals, Asker, ContextReport, Observer, TurnError, TurnReport};
+use memoir_agent::{Agent, AgentState, Asker, ContextReport, Observer, TurnError, TurnReport};
 use memoir_core::{ConversationId, ExchangeId, Recalled, TurnInput};
 use memoir_recall::Recall;
 use memoir_store::Store;
@@ -21,15 +21,17 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    background::Background, demo, failure::Failure, models::ModelChoice, permissions,
-    persistence::Persistence, runtime::Runtime, servers::Servers, tools,
+    background::Background, demo, failure::Failure, models::ModelChoice, persistence::Persistence,
+    runtime::Runtime, servers::Servers, tools,
 };
 
 pub use approvals::ApprovalReport;
 pub use conversations::Fork;
 pub use personas::PersonaList;
 pub use settings::ChangedSetting;
-pub use workers::{BackgroundReport, EmbeddingsReport, FailedJobs, ModelVectors, WorkerProgressReport};
+pub use workers::{
+    BackgroundReport, EmbeddingsReport, FailedJobs, ModelVectors, RebuildReport, WorkerProgressReport,
+};
 
 /// Which conversation a session resumes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -118,28 +120,13 @@ impl Session {
         let (models, store) = (Arc::clone(runtime.models()), Arc::clone(runtime.store()));
         let mut choice = models.choose(options.model.as_deref(), store.as_ref()).await?;
         let model = models.connect(&mut choice).await?;
-        let mut recall = runtime.recall(&mut notices).await?;
-        if runtime.persistence() == Persistence::Demo {
-            // Nothing of the demo is sent anywhere, whatever is set.
-            recall.embedder = Arc::new(demo::PreparedEmbedder::sample());
-            demo::fill(&store, &recall).await?;
-        }
+        let recall = open_recall(&runtime, &mut notices).await?;
         let directories = existing_directories(options.directories)?;
         let (agent, mut state) =
             tools::agent(store.clone(), model, recall, (runtime.project(), &directories), &models)?;
         state.context =
             crate::settings::read(&models.config, "context", store.as_ref(), &mut notices).await?;
-        let rules_of = runtime.project().to_string_lossy();
-        let policy = permissions::policy(
-            options.approval.as_deref(),
-            &models.config.approval,
-            store.as_ref(),
-            &rules_of,
-            runtime.home(),
-        );
-        let (policy, ignored) = policy.await?;
-        notices.extend(ignored);
-        state.approvals = Approvals::new(policy);
+        state.approvals = approvals::open(&runtime, options.approval.as_deref(), &mut notices).await?;
         state.approvals.asker = options.asker;
         let persona = crate::personas::in_use(store.as_ref(), runtime.home(), &mut notices).await?;
         state.persona = persona.map(|(_, text)| text);
@@ -249,6 +236,16 @@ impl Session {
     pub async fn close(self) {
         self.background.stop().await;
     }
+}
+
+/// Returns memory as the session searches it. The demo is filled first, and nothing of it is sent anywhere, whatever is set.
+async fn open_recall(runtime: &Runtime, notices: &mut Vec<String>) -> Result<Recall, Failure> {
+    let mut recall = runtime.recall(notices).await?;
+    if runtime.persistence() == Persistence::Demo {
+        recall.embedder = Arc::new(demo::PreparedEmbedder::sample());
+        demo::fill(runtime.store(), &recall).await?;
+    }
+    Ok(recall)
 }
 
 fn existing_directories(named: Vec<PathBuf>) -> Result<Vec<PathBuf>, Failure> {

@@ -76,8 +76,8 @@ impl Session {
             } else {
                 background.runner.stop(*kind).await;
             }
+            self.divide_work();
         }
-        self.divide_work();
         Ok(())
     }
 }

@@ -66,6 +66,30 @@ pub struct EmbeddingsReport {
     pub models: Vec<ModelVectors>,
 }
 
+/// What came of making all vectors again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RebuildReport {
+    /// Number of vectors made.
+    pub made: u64,
+    /// Why not all were made, if some were not.
+    pub trouble: Option<String>,
+}
+
+impl RebuildReport {
+    /// Fails if vectors are missing.
+    ///
+    /// # Errors
+    ///
+    /// Says why.
+    pub fn check_complete(self) -> Result<(), Failure> {
+        match self.trouble {
+            Some(trouble) => Err(Failure::failed(trouble)
+                .hint("What is missing is made in the background; /worker status shows how that goes.")),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Session {
     /// Starts every worker that is switched on and can do its work.
     pub async fn start_background(&mut self) {
@@ -203,16 +227,15 @@ impl Session {
         Ok(EmbeddingsReport { embedder, is_available, models })
     }
 
-    /// Deletes all vectors and makes them again. Returns how many were made. If it is cut short, the workers make the rest.
+    /// Deletes all vectors and makes them again. If it is cut short, the workers make the rest.
     ///
     /// # Errors
     ///
-    /// Fails if the embedding model cannot be called, if the budget does not allow it (both before anything is deleted), or
-    /// if not every vector could be made.
+    /// Fails if the embedding model cannot be called, or if the budget does not allow it, before anything is deleted.
     pub async fn rebuild_embeddings(
         &self,
         progress: &mut (dyn FnMut(Progress) + Send),
-    ) -> Result<u64, Failure> {
+    ) -> Result<RebuildReport, Failure> {
         self.require_embedder()?;
         self.background.runner.pause().await;
         let outcome = self.embed_everything(progress).await;
@@ -222,7 +245,10 @@ impl Session {
         outcome
     }
 
-    async fn embed_everything(&self, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<u64, Failure> {
+    async fn embed_everything(
+        &self,
+        progress: &mut (dyn FnMut(Progress) + Send),
+    ) -> Result<RebuildReport, Failure> {
         let (context, kind) = (self.background.context(), WorkerKind::EmbeddingGenerator);
         if let Some(stop) = context.check_budget(kind).await? {
             return Err(Failure::failed(worker_text::why(stop)).hint("The vectors were left as they are."));
@@ -241,11 +267,7 @@ impl Session {
             Some(Stopped::OverBudget(stop)) => Some(worker_text::why(stop).to_owned()),
             _ => report.last_error,
         });
-        match trouble {
-            Some(trouble) => Err(Failure::failed(trouble)
-                .hint("What is missing is made in the background; /worker status shows how that goes.")),
-            None => Ok(made),
-        }
+        Ok(RebuildReport { made, trouble })
     }
 
     fn require_embedder(&self) -> Result<(), Failure> {

@@ -1,4 +1,4 @@
-//! How long what is said lives.
+//! Whether conversations are stored permanently.
 
 /// How long what is said lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

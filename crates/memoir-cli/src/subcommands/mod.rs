@@ -34,7 +34,7 @@ use crate::{
     schedule,
 };
 
-/// Returns memory, to be asked from this project. What does not work as it is set up is said on stderr.
+/// Returns recall for this project. Prints notices about its setup on stderr.
 async fn recall(runtime: &Runtime) -> Result<Recall, Failure> {
     let mut notices = Vec::new();
     let recall = runtime.recall(&mut notices).await?;

@@ -3,7 +3,7 @@
 use memoir_agent::ContextSettings;
 use memoir_core::setting::HasSettings as _;
 use memoir_recall::RecallSettings;
-use memoir_store::ConversationList;
+use memoir_store::{ConversationList, StoreError};
 use serde::Serialize;
 
 use crate::{personas, printable::printable, runtime::Runtime};
@@ -52,11 +52,11 @@ pub async fn suggest(source: SuggestionSource, typed: &str, runtime: &Runtime) -
     let names: Vec<String> = match source {
         SuggestionSource::Conversations => return conversations(typed, runtime).await,
         SuggestionSource::Documents => {
-            let documents = store.documents().await.unwrap_or_default();
+            let documents = store.documents().await.unwrap_or_else(log_unread);
             documents.into_iter().map(|document| document.slug).collect()
         }
         SuggestionSource::Tasks => {
-            let tasks = store.tasks().await.unwrap_or_default();
+            let tasks = store.tasks().await.unwrap_or_else(log_unread);
             tasks.into_iter().map(|task| task.what.name).collect()
         }
         SuggestionSource::Models => {
@@ -85,10 +85,16 @@ async fn conversations(typed: &str, runtime: &Runtime) -> Vec<Suggestion> {
         limit: CONVERSATIONS,
         ..ConversationList::default()
     };
-    let conversations = runtime.store().conversations(&list).await.unwrap_or_default();
+    let conversations = runtime.store().conversations(&list).await.unwrap_or_else(log_unread);
     let suggestions = conversations.into_iter().map(|conversation| Suggestion {
         value: conversation.id.to_string(),
         about: Some(printable(&conversation.title).into_owned()),
     });
     suggestions.filter(|known| matching.is_some() || known.value.starts_with(typed)).collect()
+}
+
+/// Logs why there are no suggestions. The command that the user is typing reports the error itself.
+fn log_unread<T>(error: StoreError) -> Vec<T> {
+    tracing::debug!(%error, "there are no suggestions");
+    Vec::new()
 }

@@ -80,7 +80,7 @@ impl RebuildReport {
     ///
     /// # Errors
     ///
-    /// Says why.
+    /// Fails with the reason why not all vectors were made.
     pub fn check_complete(self) -> Result<(), Failure> {
         match self.trouble {
             Some(trouble) => Err(Failure::failed(trouble)

@@ -37,7 +37,7 @@ impl AddReport {
     ///
     /// # Errors
     ///
-    /// Says how many files were left out.
+    /// Fails with the number of files that were left out.
     pub fn check_complete(&self) -> Result<(), Failure> {
         match self.skipped.len() {
             0 => Ok(()),
@@ -135,7 +135,7 @@ impl ReindexReport {
     ///
     /// # Errors
     ///
-    /// Says that not every document was read.
+    /// Fails if a document could not be read.
     pub fn check_complete(&self) -> Result<(), Failure> {
         match self.skipped.is_empty() {
             true => Ok(()),

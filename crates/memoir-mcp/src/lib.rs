@@ -1,5 +1,5 @@
-//! Tools of other programs, through the Model Context Protocol. A server is either started as a command and used over its
-//! stdin and stdout, or reached over HTTP. Each of its tools is a [`Tool`](memoir_tools::Tool) and needs the same approvals.
+//! A Model Context Protocol (MCP) client. A server is either a command that Memoir starts and talks to over stdin and
+//! stdout, or an HTTP address. Each of its tools becomes a [`Tool`](memoir_tools::Tool) and needs the same approvals.
 
 mod server;
 mod tool;

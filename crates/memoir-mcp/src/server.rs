@@ -1,4 +1,4 @@
-//! Connecting to a server and listing its tools.
+//! Connects to a server and lists its tools.
 
 use std::{
     collections::BTreeMap, error::Error, ffi::OsString, io, pin::Pin, process::Stdio, sync::Arc,
@@ -16,10 +16,10 @@ use tokio::process::Command;
 
 use crate::tool::{ServerConnection, ServerTool};
 
-/// How long a server may take until it is ready.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Time limit for connecting to a server and listing its tools.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A server, as the config names it: a command to start, or an address.
+/// A server in the config: either a command to start or a URL.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServerConfig {
@@ -31,12 +31,12 @@ pub struct ServerConfig {
     url: Option<String>,
 }
 
-/// Why the tools of a server cannot be used.
+/// Reason why a server's tools cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// The config names neither a command nor an address, or both.
-    #[error("it needs either a command or a url")]
+    /// The config sets neither `command` nor `url`, or both.
+    #[error("set either `command` or `url` in the config, not both")]
     Config,
     /// The command could not be started.
     #[error(transparent)]
@@ -44,7 +44,7 @@ pub enum ConnectError {
     /// The server did not accept the connection, or did not list its tools.
     #[error(transparent)]
     Protocol(Box<dyn Error + Send + Sync>),
-    /// The server took too long.
+    /// The server did not become ready within this time.
     #[error("it was not ready after {} s", .0.as_secs())]
     NotReady(Duration),
 }
@@ -61,12 +61,12 @@ impl From<ServiceError> for ConnectError {
     }
 }
 
-/// A connection that is being made. It is boxed, because every crate that awaits a plain future compiles it again, and this
-/// one contains the whole protocol.
+/// The future returned by [`connect`]. It is boxed because every crate that awaits an unboxed future compiles it again, and
+/// this one contains the whole protocol.
 pub type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Vec<Arc<dyn Tool>>, ConnectError>> + Send + 'a>>;
 
-/// Connects to a server and returns its tools. `variables` is the environment of a server that is started as a command; the
-/// config of the server may add to it.
+/// Connects to a server and returns its tools. A server that is started as a command gets the environment `variables`, plus
+/// the variables in its config.
 ///
 /// # Errors
 ///
@@ -76,7 +76,7 @@ pub fn connect<'a>(
     config: &'a ServerConfig,
     variables: &'a [(OsString, OsString)],
 ) -> Connecting<'a> {
-    let ready = async move {
+    let connecting = async move {
         let connection: ServerConnection = Arc::new(match (&config.command, &config.url) {
             (Some(command), None) => ().serve(start(command, config, variables)?).await?,
             (None, Some(url)) => ().serve(StreamableHttpClientTransport::from_uri(url.as_str())).await?,
@@ -86,7 +86,9 @@ pub fn connect<'a>(
         Ok(tools.into_iter().map(|tool| ServerTool::new(name, &connection, tool)).collect())
     };
     Box::pin(async move {
-        tokio::time::timeout(PATIENCE, ready).await.map_err(|_| ConnectError::NotReady(PATIENCE))?
+        tokio::time::timeout(CONNECT_TIMEOUT, connecting)
+            .await
+            .map_err(|_| ConnectError::NotReady(CONNECT_TIMEOUT))?
     })
 }
 
@@ -102,9 +104,9 @@ fn start(
         .envs(variables.iter().cloned())
         .envs(&config.env)
         .kill_on_drop(true);
-    // What a server writes to stderr is not part of the protocol.
-    let start = || TokioChildProcess::builder(program).stderr(Stdio::null()).spawn();
-    let (process, _) = spawn_registered(start, |(process, _)| process.id())?;
+    // The protocol does not use stderr.
+    let spawn = || TokioChildProcess::builder(program).stderr(Stdio::null()).spawn();
+    let (process, _) = spawn_registered(spawn, |(process, _)| process.id())?;
     Ok(process)
 }
 
@@ -114,18 +116,18 @@ mod tests {
 
     use super::*;
 
-    async fn fail(config: &str) -> ConnectError {
+    async fn connect_error(config: &str) -> ConnectError {
         let config: ServerConfig = serde_json::from_str(config).unwrap();
         connect("files", &config, &[]).await.err().unwrap()
     }
 
     #[tokio::test]
-    async fn a_wrong_config_and_a_missing_program_are_different_errors() {
+    async fn an_invalid_config_and_a_missing_program_are_different_errors() {
         let both = r#"{"command": "true", "url": "http://127.0.0.1:9"}"#;
         for config in ["{}", both] {
-            assert!(matches!(fail(config).await, ConnectError::Config), "{config}");
+            assert!(matches!(connect_error(config).await, ConnectError::Config), "{config}");
         }
-        let missing = fail(r#"{"command": "/nonexistent/server"}"#).await;
+        let missing = connect_error(r#"{"command": "/nonexistent/server"}"#).await;
         assert!(matches!(missing, ConnectError::Start(_)), "{missing}");
     }
 }

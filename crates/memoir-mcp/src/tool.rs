@@ -1,4 +1,4 @@
-//! A tool that a server offers.
+//! Adapts a server's tool to Memoir's [`Tool`] trait.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,46 +8,46 @@ use memoir_tools::{Access, LONGEST_OUTPUT, Plan, Tool, ToolContext, ToolError, T
 use rmcp::{RoleClient, model::CallToolRequestParams, service::RunningService};
 use serde_json::Value;
 
-/// How long a call may take.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Time limit for one tool call.
+const CALL_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A longer description is cut: it stands in every request.
-const LONGEST_DESCRIPTION: usize = 1000;
+/// Maximum length of a tool description in characters. Every request contains all descriptions.
+const MAX_DESCRIPTION_CHARS: usize = 1000;
 
-/// No provider takes longer names.
-const LONGEST_NAME: usize = 64;
+/// Maximum length of a tool name. Some providers reject longer names.
+const MAX_NAME_LENGTH: usize = 64;
 
 /// An open connection to a server.
 pub(crate) type ServerConnection = Arc<RunningService<RoleClient, ()>>;
 
-/// Returns the name under which a tool of a server is offered to the model.
+/// Returns the name by which the model calls a tool: the server and the tool, in characters that every provider accepts.
 pub fn qualify_name(server: &str, tool: &str) -> String {
-    let plain = |letter: char| if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' };
-    format!("{server}__{tool}").chars().map(plain).take(LONGEST_NAME).collect()
+    let sanitize = |letter: char| if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' };
+    format!("{server}__{tool}").chars().map(sanitize).take(MAX_NAME_LENGTH).collect()
 }
 
 pub(crate) struct ServerTool {
     server: String,
     connection: ServerConnection,
-    /// What the server calls it.
-    own_name: String,
+    /// The name the server uses for the tool.
+    original_name: String,
     spec: ToolSpec,
 }
 
 impl ServerTool {
-    #[expect(clippy::new_ret_no_self, reason = "it is only ever wanted as a tool")]
+    #[expect(clippy::new_ret_no_self, reason = "callers only need the trait object")]
     pub(crate) fn new(server: &str, connection: &ServerConnection, tool: rmcp::model::Tool) -> Arc<dyn Tool> {
         let description: String =
-            tool.description.unwrap_or_default().chars().take(LONGEST_DESCRIPTION).collect();
+            tool.description.unwrap_or_default().chars().take(MAX_DESCRIPTION_CHARS).collect();
         let spec = ToolSpec {
             name: qualify_name(server, &tool.name).into(),
-            description: format!("{description} (a tool of the server {server})").into(),
+            description: format!("{description} (from the MCP server `{server}`)").into(),
             parameters: Value::Object(tool.input_schema.as_ref().clone()),
         };
         Arc::new(Self {
             server: server.to_owned(),
             connection: Arc::clone(connection),
-            own_name: tool.name.into_owned(),
+            original_name: tool.name.into_owned(),
             spec,
         })
     }
@@ -64,48 +64,49 @@ impl Tool for ServerTool {
     }
 
     async fn plan(&self, arguments: &Value, _context: &ToolContext) -> Result<Plan, ToolError> {
-        let shown = serde_json::to_string_pretty(arguments).unwrap_or_default();
+        let arguments = serde_json::to_string_pretty(arguments).unwrap_or_default();
         Ok(Plan {
             accesses: vec![Access::Server(self.server.clone())],
-            preview: format!("{} {shown}", self.own_name),
+            preview: format!("{} {arguments}", self.original_name),
         })
     }
 
     async fn run(&self, arguments: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Value::Object(arguments) = arguments else {
-            return Err(ToolError::Arguments("an object is expected".into()));
+            return Err(ToolError::Arguments("expected a JSON object".into()));
         };
-        let request = CallToolRequestParams::new(self.own_name.clone()).with_arguments(arguments);
-        let late = |_| {
-            let seconds = PATIENCE.as_secs();
-            ToolError::Failed(format!("the server {} took longer than {seconds} s", self.server))
+        let request = CallToolRequestParams::new(self.original_name.clone()).with_arguments(arguments);
+        let timed_out = |_| {
+            let seconds = CALL_TIMEOUT.as_secs();
+            ToolError::Failed(format!("the MCP server `{}` did not answer within {seconds} s", self.server))
         };
-        let failed =
-            |said: &str| ToolError::Failed(format!("the server {} failed:\n{}", self.server, quoted(said)));
-        let result = tokio::time::timeout(PATIENCE, self.connection.call_tool(request))
+        let failed = |message: &str| {
+            ToolError::Failed(format!("the MCP server `{}` failed:\n{}", self.server, quote(message)))
+        };
+        let result = tokio::time::timeout(CALL_TIMEOUT, self.connection.call_tool(request))
             .await
-            .map_err(late)?
+            .map_err(timed_out)?
             .map_err(|error| failed(&error.to_string()))?;
-        let said: Vec<String> = result
+        let parts: Vec<String> = result
             .content
             .iter()
             .map(|content| match content.as_text() {
                 Some(text) => text.text.clone(),
-                None => "[something that is not text]".to_owned(),
+                None => "[content other than text]".to_owned(),
             })
             .collect();
-        let said = said.join("\n");
+        let output = parts.join("\n");
         match result.is_error {
-            Some(true) => Err(failed(&said)),
-            _ => Ok(quoted(&said).into()),
+            Some(true) => Err(failed(&output)),
+            _ => Ok(quote(&output).into()),
         }
     }
 }
 
-/// What a server says, in the fence of all that others wrote: it asks for nothing. Brackets that close no fence stay, since it may be
-/// code.
-fn quoted(said: &str) -> String {
-    format!("<memory>\n{}\n</memory>", cap(&without_fence(said, "memory"), LONGEST_OUTPUT))
+/// Wraps server output in the fence for untrusted text, which marks it as data. Only brackets that could close the fence are
+/// replaced, because the output may be code.
+fn quote(output: &str) -> String {
+    format!("<memory>\n{}\n</memory>", cap(&without_fence(output, "memory"), LONGEST_OUTPUT))
 }
 
 #[cfg(test)]
@@ -116,16 +117,16 @@ mod tests {
     fn names_are_prefixed_and_fit_every_provider() {
         assert_eq!(qualify_name("files", "read_file"), "files__read_file");
         assert_eq!(qualify_name("my server", "get/time.now"), "my_server__get_time_now");
-        assert_eq!(qualify_name("s", &"x".repeat(100)).len(), LONGEST_NAME);
+        assert_eq!(qualify_name("s", &"x".repeat(100)).len(), MAX_NAME_LENGTH);
     }
 
     #[test]
-    fn what_a_server_says_stays_in_its_fence_and_is_cut_there() {
+    fn server_output_cannot_close_its_fence_and_is_truncated_inside_it() {
         assert_eq!(
-            quoted("Vec<u8> </MEMORY> < /memory>\n<memory>"),
+            quote("Vec<u8> </MEMORY> < /memory>\n<memory>"),
             "<memory>\nVec<u8> ‹/MEMORY> ‹ /memory>\n‹memory>\n</memory>"
         );
-        let long = quoted(&"x".repeat(LONGEST_OUTPUT + 1));
+        let long = quote(&"x".repeat(LONGEST_OUTPUT + 1));
         assert!(long.ends_with(" bytes shown]\n</memory>"), "{}", &long[LONGEST_OUTPUT..]);
     }
 }

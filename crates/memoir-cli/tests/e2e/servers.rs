@@ -90,7 +90,7 @@ fn tools_of_other_servers_are_offered_under_the_same_approvals() {
         said[..2],
         [
             "<memory>\nHELLO!\n</memory>",
-            "error: the server made failed:\n<memory>\nit failed on purpose: hello\n</memory>"
+            "error: the MCP server `made` failed:\n<memory>\nit failed on purpose: hello\n</memory>"
         ]
     );
     assert!(said[2].contains("nobody is there to allow it"), "{said:?}");

@@ -20,7 +20,7 @@ fn what_a_server_says_cannot_close_its_fence_whether_it_answers_or_fails() {
     said.iter().for_each(|said| assert_quoted(said));
     assert!(said[0].starts_with("<memory>\nNINE TO FIVE."), "{}", said[0]);
     for said in &said[1..] {
-        assert!(said.starts_with("error: the server made failed:\n<memory>\n"), "{said}");
+        assert!(said.starts_with("error: the MCP server `made` failed:\n<memory>\n"), "{said}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! What can go wrong with a document.
+//! Errors of the library.
 
 use std::{io, path::PathBuf};
 
@@ -7,67 +7,67 @@ use memoir_store::StoreError;
 
 use crate::front_matter::FrontMatterError;
 
-/// Why a document could not be added, changed or removed.
+/// Reason why a document could not be added, changed or removed.
 #[derive(Debug, thiserror::Error)]
 pub enum LibraryError {
-    /// One file is at fault; others may be fine.
+    /// A problem with one file, which does not affect other files.
     #[error("{}: {reason}", path.display())]
     File {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Problem with the file.
         reason: FileFault,
     },
-    /// The store failed.
+    /// The store returned an error.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Recall failed.
+    /// The chunks could not be embedded.
     #[error(transparent)]
     Recall(#[from] RecallError),
 }
 
-/// What is wrong with a file or a directory.
+/// Problem with a file or a directory.
 #[derive(Debug, thiserror::Error)]
 pub enum FileFault {
-    /// It could not be read.
+    /// The file could not be read.
     #[error("{}", describe_io(.0))]
     Io(#[from] io::Error),
-    /// It could not be deleted.
+    /// The file could not be deleted.
     #[error(transparent)]
     NotDeleted(io::Error),
-    /// It is a directory without a file that counts as a text.
-    #[error("there is no .{} file in this folder", extensions.join(", ."))]
+    /// The directory contains no text files.
+    #[error("it contains no text files (.{})", extensions.join(", ."))]
     NoTexts {
-        /// The extensions that count.
+        /// File name extensions of text files.
         extensions: &'static [&'static str],
     },
-    /// It is a directory, and something in it could not be listed.
-    #[error("something in it: {}", describe_walk(.0))]
+    /// Part of the directory could not be listed.
+    #[error("part of it could not be listed: {}", describe_walk(.0))]
     Unlisted(ignore::Error),
-    /// It is neither a file nor a directory.
-    #[error("it is not a file")]
+    /// The path is neither a file nor a directory.
+    #[error("it is not a regular file")]
     NotAFile,
-    /// It is too large.
+    /// The file is too large.
     #[error("it is larger than {} MB", limit / 1024 / 1024)]
     TooLarge {
-        /// The maximum size in bytes.
+        /// Maximum size in bytes.
         limit: u64,
     },
-    /// It is not UTF-8.
+    /// The file is not UTF-8 text.
     #[error("it is not text (UTF-8)")]
     NotUtf8,
-    /// It has no text.
+    /// The file is empty or contains only whitespace.
     #[error("it is empty")]
     Empty,
-    /// Its front matter cannot be read.
+    /// The front matter could not be parsed.
     #[error(transparent)]
     FrontMatter(#[from] FrontMatterError),
 }
 
 fn describe_io(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::NotFound => "there is no such file".into(),
-        io::ErrorKind::PermissionDenied => "it may not be read".into(),
+        io::ErrorKind::NotFound => "file not found".into(),
+        io::ErrorKind::PermissionDenied => "permission denied".into(),
         _ => error.to_string(),
     }
 }

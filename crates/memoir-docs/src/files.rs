@@ -1,4 +1,4 @@
-//! Finds the files that paths stand for: files themselves, and the texts in directories.
+//! Expands paths into files: a directory is replaced by the text files in it.
 
 use std::{
     collections::HashSet,
@@ -10,51 +10,51 @@ use ignore::WalkBuilder;
 
 use crate::error::{FileFault, LibraryError};
 
-/// The files that count as texts in a directory. A file that is named explicitly may have any name.
+/// Extensions of the text files in a directory. A file whose own path is given may have any extension.
 static EXTENSIONS: [&str; 4] = ["md", "markdown", "txt", "text"];
 
-/// The files that some paths stand for, and what could not be read.
+/// Result of [`select_files`].
 #[derive(Debug, Default)]
 pub struct FileSelection {
-    /// Files that were named, and the texts in directories.
+    /// Files that were given, and text files in the directories that were given.
     pub found: Vec<PathBuf>,
-    /// What is wrong with the others.
+    /// Problems with the other paths.
     pub faults: Vec<LibraryError>,
 }
 
-/// Returns the files that `paths` stand for, each once.
+/// Expands `paths`, replacing each directory by the text files in it. Duplicate paths are dropped.
 pub fn select_files(paths: &[PathBuf]) -> FileSelection {
-    let mut files = FileSelection::default();
+    let mut selection = FileSelection::default();
     for path in paths {
         let fault = |reason: FileFault| LibraryError::File { path: path.clone(), reason };
         match fs::metadata(path) {
-            Err(error) => files.faults.push(fault(error.into())),
-            Ok(kind) if kind.is_dir() => {
-                let before = files.found.len();
-                select_texts(path, &mut files);
-                if files.found.len() == before {
-                    files.faults.push(fault(FileFault::NoTexts { extensions: &EXTENSIONS }));
+            Err(error) => selection.faults.push(fault(error.into())),
+            Ok(metadata) if metadata.is_dir() => {
+                let count_before = selection.found.len();
+                select_texts(path, &mut selection);
+                if selection.found.len() == count_before {
+                    selection.faults.push(fault(FileFault::NoTexts { extensions: &EXTENSIONS }));
                 }
             }
-            Ok(_) => files.found.push(path.clone()),
+            Ok(_) => selection.found.push(path.clone()),
         }
     }
     let mut seen = HashSet::new();
-    files.found.retain(|file| seen.insert(file.clone()));
-    files
+    selection.found.retain(|file| seen.insert(file.clone()));
+    selection
 }
 
-/// Adds the texts in a directory and in its subdirectories.
-fn select_texts(folder: &Path, files: &mut FileSelection) {
-    let mut walk = WalkBuilder::new(folder);
-    // Hidden files are not meant; files that version control ignores may be.
+/// Adds the text files in a directory and in its subdirectories.
+fn select_texts(directory: &Path, selection: &mut FileSelection) {
+    let mut walk = WalkBuilder::new(directory);
+    // Skip hidden files, but include files that version control ignores: they may well be notes.
     walk.standard_filters(false).hidden(true).follow_links(false).sort_by_file_path(Path::cmp);
     for entry in walk.build() {
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
                 let reason = FileFault::Unlisted(error);
-                files.faults.push(LibraryError::File { path: folder.to_owned(), reason });
+                selection.faults.push(LibraryError::File { path: directory.to_owned(), reason });
                 continue;
             }
         };
@@ -63,7 +63,7 @@ fn select_texts(folder: &Path, files: &mut FileSelection) {
             .extension()
             .is_some_and(|extension| EXTENSIONS.iter().any(|text| extension.eq_ignore_ascii_case(text)));
         if is_text && entry.file_type().is_some_and(|kind| kind.is_file()) {
-            files.found.push(entry.into_path());
+            selection.found.push(entry.into_path());
         }
     }
 }

@@ -1,42 +1,42 @@
-//! Front matter of a Markdown file: title, date, tags, slug.
+//! Reads and writes the YAML front matter of a Markdown file: title, date, tags and slug.
 
 use serde::Deserialize;
 use unicode_normalization::UnicodeNormalization as _;
 
-/// So long is a slug at most.
-const LONGEST_SLUG: usize = 60;
+/// Maximum length of a slug in bytes.
+const MAX_SLUG_LENGTH: usize = 60;
 
-/// The fields of front matter. Missing ones are empty.
+/// The fields of front matter that Memoir uses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FrontMatter {
-    /// The title.
+    /// Title of the document.
     pub title: Option<String>,
-    /// The day, as in 2026-05-01.
+    /// Date in the form `2026-05-01`.
     pub date: Option<String>,
-    /// What it is filed under.
+    /// Tags, in the order in which they are written.
     pub tags: Vec<String>,
-    /// The short name.
+    /// Short name that identifies the document.
     pub slug: Option<String>,
 }
 
-/// As it is written. What else is there is left alone.
+/// Front matter as parsed from YAML. Other fields are ignored.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Written {
+struct RawFrontMatter {
     title: Option<String>,
     date: Option<String>,
     tags: Option<Tags>,
     slug: Option<String>,
 }
 
-/// Why front matter could not be read.
+/// Reason why front matter could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FrontMatterError {
-    /// It is not YAML, or a field has another type.
-    #[error("its front matter is not YAML with a title, a date, tags and a slug: {0}")]
+    /// It is not valid YAML, or a field has the wrong type.
+    #[error("its front matter could not be parsed: {0}")]
     Yaml(String),
-    /// Its date is not a date.
-    #[error("\"{0}\" in its front matter is not a date: write it as 2026-05-01")]
+    /// The `date` field is not a date.
+    #[error("\"{0}\" in its front matter is not a date; write it like 2026-05-01")]
     Date(String),
 }
 
@@ -48,54 +48,54 @@ enum Tags {
 }
 
 impl FrontMatter {
-    /// Reads the front matter of a text, and returns where the body begins. Without front matter that is at 0.
+    /// Parses the front matter of `text`. Also returns the byte offset of the body, which is 0 if there is no front matter.
     ///
     /// # Errors
     ///
-    /// Fails if the front matter is not YAML, or if its date is not a date.
+    /// Fails if the front matter is not valid YAML, a field has the wrong type, or the date is invalid.
     pub fn read(text: &str) -> Result<(Self, usize), FrontMatterError> {
         let Some((front, body)) = split(text) else { return Ok((Self::default(), 0)) };
         if front.trim().is_empty() {
             return Ok((Self::default(), body));
         }
-        let written: Written = serde_saphyr::from_str(front)
+        let raw: RawFrontMatter = serde_saphyr::from_str(front)
             .map_err(|error| FrontMatterError::Yaml(first_line(&error.to_string()).to_owned()))?;
-        let given = |value: Option<String>| {
+        let non_empty = |value: Option<String>| {
             value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty() && value != "null")
         };
-        let tags = match written.tags {
+        let tags = match raw.tags {
             Some(Tags::List(tags)) => tags,
             Some(Tags::Line(tags)) => tags.split(',').map(str::to_owned).collect(),
             None => Vec::new(),
         };
-        let date = match given(written.date) {
+        let date = match non_empty(raw.date) {
             None => None,
-            Some(date) => Some(day(&date).ok_or(FrontMatterError::Date(date))?),
+            Some(date) => Some(parse_day(&date).ok_or(FrontMatterError::Date(date))?),
         };
         let tags = tags.iter().map(|tag| tag.trim().to_owned()).filter(|tag| !tag.is_empty()).collect();
-        let slug = given(written.slug).map(|slug| slug_of(&slug)).filter(|slug| !slug.is_empty());
-        Ok((Self { title: given(written.title), date, tags, slug }, body))
+        let slug = non_empty(raw.slug).map(|slug| slug_of(&slug)).filter(|slug| !slug.is_empty());
+        Ok((Self { title: non_empty(raw.title), date, tags, slug }, body))
     }
 
-    /// Returns the front matter as it is written in front of a text.
+    /// Formats the front matter as YAML between `---` lines, followed by an empty line.
     pub fn write(&self) -> String {
         let mut text = String::from("---\n");
         for (name, value) in [("title", &self.title), ("date", &self.date), ("slug", &self.slug)] {
             if let Some(value) = value {
-                text.push_str(&format!("{name}: {}\n", quoted(value)));
+                text.push_str(&format!("{name}: {}\n", quote(value)));
             }
         }
-        let tags: Vec<String> = self.tags.iter().map(|tag| quoted(tag)).collect();
+        let tags: Vec<String> = self.tags.iter().map(|tag| quote(tag)).collect();
         text.push_str(&format!("tags: [{}]\n---\n\n", tags.join(", ")));
         text
     }
 }
 
-/// What stands between lines of `---`, and where the rest begins.
+/// Returns the text between the `---` lines, and the byte offset of the body after them.
 fn split(text: &str) -> Option<(&str, usize)> {
-    let mark = text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len();
-    let first = text[mark..].split_inclusive('\n').next().filter(|line| line.trim_end() == "---")?;
-    let start = mark + first.len();
+    let start_of_text = text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len();
+    let first = text[start_of_text..].split_inclusive('\n').next().filter(|line| line.trim_end() == "---")?;
+    let start = start_of_text + first.len();
     let mut end = start;
     for line in text[start..].split_inclusive('\n') {
         if matches!(line.trim_end(), "---" | "...") {
@@ -106,15 +106,15 @@ fn split(text: &str) -> Option<(&str, usize)> {
     None
 }
 
-/// The day of a date, with or without a time.
-fn day(date: &str) -> Option<String> {
+/// Returns the day of a date that may have a time after it.
+fn parse_day(date: &str) -> Option<String> {
     let day = date.get(..10)?;
     let rest = &date[10..];
     let is_time = rest.is_empty() || rest.starts_with(['T', 't', ' ']);
     day.parse::<jiff::civil::Date>().ok().filter(|_| is_time).map(|date| date.to_string())
 }
 
-fn quoted(value: &str) -> String {
+fn quote(value: &str) -> String {
     let value: String = value.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
 }
@@ -123,21 +123,21 @@ fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or(text)
 }
 
-/// A short name for a title: small letters, numbers and dashes, in any script.
+/// Returns a slug for a title: lowercase letters and digits of any script, with hyphens between words.
 pub fn slug_of(title: &str) -> String {
     let mut slug = String::new();
     for character in title.nfc().flat_map(char::to_lowercase) {
         match character {
             c if c.is_alphanumeric() => slug.push(c),
-            // What stands within a word leaves no gap.
+            // An apostrophe does not separate words.
             '\'' | '’' => {}
             _ if !slug.is_empty() && !slug.ends_with('-') => slug.push('-'),
             _ => {}
         }
     }
-    let mut end = slug.floor_char_boundary(LONGEST_SLUG);
+    let mut end = slug.floor_char_boundary(MAX_SLUG_LENGTH);
     if end < slug.len() {
-        end = slug[..end].rfind('-').filter(|at| *at > LONGEST_SLUG / 2).unwrap_or(end);
+        end = slug[..end].rfind('-').filter(|index| *index > MAX_SLUG_LENGTH / 2).unwrap_or(end);
     }
     slug[..end].trim_matches('-').to_owned()
 }
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn front_matter_is_read_in_the_ways_people_write_it() {
+    fn front_matter_is_parsed_in_its_common_forms() {
         let text = "---\ntitle: \"A week: in Paris\"\ndate: 2025-01-15T10:30:00Z\ntags:\n  - travel\n  - food\nslug: Paris Week\ndraft: true\n---\nBody\n";
         let (front, body) = FrontMatter::read(text).unwrap();
         assert_eq!(front.title.as_deref(), Some("A week: in Paris"));
@@ -171,19 +171,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
-        for (text, said) in [
-            ("---\ntitle: [a\n---\n", "its front matter is not YAML"),
+    fn errors_name_the_cause() {
+        for (text, message) in [
+            ("---\ntitle: [a\n---\n", "its front matter could not be parsed"),
             ("---\ndate: next week\n---\n", "\"next week\" in its front matter is not a date"),
             ("---\ndate: 2025-02-30\n---\n", "is not a date"),
         ] {
             let error = FrontMatter::read(text).unwrap_err().to_string();
-            assert!(error.contains(said) && !error.contains('\n'), "{error}");
+            assert!(error.contains(message) && !error.contains('\n'), "{error}");
         }
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_front_matter_can_be_read_again() {
         let front = FrontMatter {
             title: Some("He said \"no\": a \\ story #1".into()),
             date: Some("2026-05-01".into()),
@@ -201,6 +201,6 @@ mod tests {
         assert_eq!(slug_of("../../etc/passwd"), "etc-passwd");
         assert_eq!(slug_of("日記"), "日記");
         assert_eq!(slug_of("?!"), "");
-        assert!(slug_of(&"word ".repeat(40)).len() <= LONGEST_SLUG);
+        assert!(slug_of(&"word ".repeat(40)).len() <= MAX_SLUG_LENGTH);
     }
 }

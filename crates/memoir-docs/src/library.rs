@@ -1,4 +1,4 @@
-//! The library: adds files as documents, and does no work twice.
+//! Adds files as documents, skipping files that have not changed.
 
 use std::{
     fs,
@@ -18,65 +18,65 @@ use crate::{
     outcome::{AddOutcome, AddedFile},
 };
 
-/// Maximum size of a file in bytes. A larger one was not written by a person.
-const LARGEST: u64 = 32 * 1024 * 1024;
+/// Maximum size of a file in bytes. Larger files are unlikely to be prose.
+const MAX_FILE_SIZE: u64 = 32 * 1024 * 1024;
 
 /// The documents in a store.
 pub struct Library<'a> {
-    /// The store, and how documents are cut into chunks.
+    /// Store, embedder and chunk settings.
     pub recall: &'a Recall,
 }
 
-/// A file that was read, and what is known of it besides.
+/// A file to store as a document.
 pub(crate) struct FileContents<'a> {
-    /// Where it is.
     pub(crate) path: &'a Path,
-    /// What it contains.
     pub(crate) bytes: &'a [u8],
-    /// What kind of document it becomes.
+    /// Kind of the document that is stored.
     pub(crate) kind: DocumentKind,
-    /// The conversations that it was written from.
+    /// Conversations from which a post was written.
     pub(crate) written_from: Vec<ConversationId>,
 }
 
-/// A document that was stored.
+/// Result of storing a file.
 pub(crate) struct StoredDocument {
-    /// Its short name.
+    /// Slug of the document, as assigned by the store.
     pub(crate) slug: String,
-    /// Number of new chunks.
+    /// Number of chunks that were not stored before.
     pub(crate) new_chunks: u64,
 }
 
 impl Library<'_> {
-    /// Adds a file, unless it is there already.
+    /// Adds a file as a document, or updates the document that was made from it. Unchanged files are skipped.
     ///
     /// # Errors
     ///
-    /// Fails with [`LibraryError::File`] if the file cannot be read or is not a text; other files may still be added. Otherwise the
-    /// store has failed.
+    /// Fails with [`LibraryError::File`] if the file cannot be read or is not text; other files can still be added. Any other
+    /// error comes from the store.
     pub async fn add(&self, path: &Path) -> Result<AddedFile, LibraryError> {
         let failed = |reason: FileFault| LibraryError::File { path: path.to_owned(), reason };
-        let full = fs::canonicalize(path).map_err(|error| failed(error.into()))?;
-        let source = full.to_string_lossy().into_owned();
-        let bytes = read(&full).map_err(failed)?;
+        let full_path = fs::canonicalize(path).map_err(|error| failed(error.into()))?;
+        let source = full_path.to_string_lossy().into_owned();
+        let bytes = read(&full_path).map_err(failed)?;
         let hash = hash(&bytes);
         let store = &self.recall.store;
-        let alike = store.documents_like(&hash, &source).await?;
-        let same_file = alike.iter().find(|known| known.source == source);
-        if let Some(known) = same_file.filter(|known| known.hash == hash) {
-            return Ok(AddedFile { outcome: AddOutcome::Unchanged, slug: known.slug.clone(), chunks: 0 });
+        let candidates = store.documents_like(&hash, &source).await?;
+        let same_file = candidates.iter().find(|document| document.source == source);
+        if let Some(document) = same_file.filter(|document| document.hash == hash) {
+            return Ok(AddedFile { outcome: AddOutcome::Unchanged, slug: document.slug.clone(), chunks: 0 });
         }
-        if let Some(known) = alike.iter().find(|known| known.hash == hash && same_file.is_none()) {
-            let slug = known.slug.clone();
-            if Path::new(&known.source).exists() {
+        if let Some(document) =
+            candidates.iter().find(|document| document.hash == hash && same_file.is_none())
+        {
+            let slug = document.slug.clone();
+            if Path::new(&document.source).exists() {
                 return Ok(AddedFile { outcome: AddOutcome::SameAs, slug, chunks: 0 });
             }
-            store.move_document(known.id, &source).await?;
+            store.move_document(document.id, &source).await?;
             return Ok(AddedFile { outcome: AddOutcome::Moved, slug, chunks: 0 });
         }
         let outcome = if same_file.is_some() { AddOutcome::Changed } else { AddOutcome::Added };
-        let kind = same_file.map_or(DocumentKind::File, |known| known.kind);
-        let contents = FileContents { path: &full, bytes: &bytes, kind, written_from: Vec::new() };
+        let kind = same_file.map_or(DocumentKind::File, |document| document.kind);
+        let contents = FileContents { path: &full_path, bytes: &bytes, kind, written_from: Vec::new() };
         let stored = self.store_file(contents, hash).await?;
         Ok(AddedFile { outcome, slug: stored.slug, chunks: stored.new_chunks })
     }
@@ -99,33 +99,33 @@ impl Library<'_> {
         };
         let body = &text[body..];
         let stem = path.file_stem().map_or("document".into(), |stem| stem.to_string_lossy().into_owned());
-        let title = front.title.or_else(|| heading(body)).unwrap_or_else(|| stem.clone());
+        let title = front.title.or_else(|| leading_heading(body)).unwrap_or_else(|| stem.clone());
         let title = without_secrets(&title).into_owned();
         let slug = front.slug.unwrap_or_else(|| slug_of(&title));
         let new = NewDocument {
             slug: if slug.is_empty() { "document".into() } else { slug },
             title,
-            date: front.date.unwrap_or_else(|| day_of(path, &self.recall.zone)),
+            date: front.date.unwrap_or_else(|| modification_day(path, &self.recall.zone)),
             tags: front.tags,
             kind,
             source: path.to_string_lossy().into_owned(),
             hash,
-            // A document that is nothing but front matter is found by it.
+            // Index the front matter if the document has no other text.
             text: if body.trim().is_empty() { text.to_owned() } else { body.to_owned() },
             written_from,
         };
         let filed = self.put(&new).await?;
         let documents = self.recall.store.documents_by_id(&[filed.id]).await?;
-        // The store numbers a slug that is taken.
+        // The store appends a number to a slug that is already in use.
         let slug = documents.into_iter().next().map_or(new.slug, |document| document.slug);
         Ok(StoredDocument { slug, new_chunks: filed.added })
     }
 
-    /// Stores a document, cut into chunks of the size that is set.
+    /// Stores a document, split into chunks of the configured size.
     async fn put(&self, new: &NewDocument) -> Result<Filed, StoreError> {
         let size = self.recall.settings.chunk_size();
-        let cut = move |text: &str| chunk(text, size);
-        self.recall.store.put_document(new, &cut, self.recall.clock.now()).await
+        let split = move |text: &str| chunk(text, size);
+        self.recall.store.put_document(new, &split, self.recall.clock.now()).await
     }
 
     /// Re-reads a document's file, if it still exists, and rebuilds its chunks and embeddings. Returns whether the file exists.
@@ -145,7 +145,7 @@ impl Library<'_> {
             return Ok(true);
         }
         store.delete_chunk_vectors(document.id).await?;
-        // What is gone from the disk is still remembered.
+        // The file no longer exists, so rebuild the document from its stored text.
         let new = NewDocument {
             slug: document.slug.clone(),
             title: document.title.clone(),
@@ -154,7 +154,7 @@ impl Library<'_> {
             kind: document.kind,
             source: document.source.clone(),
             hash: document.hash.clone(),
-            text: text_of(&store.chunks_of(document.id).await?),
+            text: join_chunks(&store.chunks_of(document.id).await?),
             written_from: Vec::new(),
         };
         self.put(&new).await?;
@@ -165,23 +165,23 @@ impl Library<'_> {
     ///
     /// # Errors
     ///
-    /// Fails if the store cannot be read.
+    /// Fails if the store returns an error.
     pub async fn text(&self, document: &Document) -> Result<String, LibraryError> {
-        Ok(text_of(&self.recall.store.chunks_of(document.id).await?))
+        Ok(join_chunks(&self.recall.store.chunks_of(document.id).await?))
     }
 
-    /// Deletes a document with everything derived from it. The file of a post in the directory `posts` is deleted too, because Memoir
+    /// Deletes a document with its chunks and embeddings. Also deletes the file of a post in the directory `posts`, because Memoir
     /// wrote it. Returns whether a file was deleted.
     ///
     /// # Errors
     ///
-    /// Fails if the store does, or if the file cannot be deleted.
+    /// Fails if the store returns an error or the file cannot be deleted.
     pub async fn remove(&self, document: &Document, posts: &Path) -> Result<bool, LibraryError> {
         self.recall.store.delete_document(document.id).await?;
         remove_post_file(document, posts)
     }
 
-    /// Embeds the chunks of a document now.
+    /// Embeds the chunks of a document in the foreground.
     pub(crate) async fn embed(&self, slug: &str) -> Result<(), LibraryError> {
         let store = &self.recall.store;
         let Some(document) = store.document(slug).await? else { return Ok(()) };
@@ -196,15 +196,16 @@ impl Library<'_> {
     }
 }
 
-/// Deletes the file of a post in the directory `posts`; a file anywhere else is the user's own. Returns whether it was deleted.
+/// Deletes the file of a post in the directory `posts`. Files elsewhere belong to the user and are not touched. Returns whether
+/// the file was deleted.
 ///
 /// # Errors
 ///
 /// Fails if the file exists and cannot be deleted.
 pub fn remove_post_file(document: &Document, posts: &Path) -> Result<bool, LibraryError> {
     let path = PathBuf::from(&document.source);
-    let lies_there = fs::canonicalize(posts).is_ok_and(|posts| path.parent() == Some(&posts));
-    if document.kind != DocumentKind::Post || !lies_there {
+    let is_in_posts = fs::canonicalize(posts).is_ok_and(|posts| path.parent() == Some(&posts));
+    if document.kind != DocumentKind::Post || !is_in_posts {
         return Ok(false);
     }
     match fs::remove_file(&path) {
@@ -215,23 +216,23 @@ pub fn remove_post_file(document: &Document, posts: &Path) -> Result<bool, Libra
     }
 }
 
-/// Returns the text that the chunks were cut from.
-fn text_of(chunks: &[Chunk]) -> String {
+/// Joins chunks back into the text they were split from.
+fn join_chunks(chunks: &[Chunk]) -> String {
     chunks.iter().map(|chunk| chunk.text.get(chunk.overlap..).unwrap_or_default()).collect()
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, FileFault> {
-    let kind = fs::metadata(path)?;
-    if !kind.is_file() {
+    let metadata = fs::metadata(path)?;
+    if !metadata.is_file() {
         return Err(FileFault::NotAFile);
     }
-    if kind.len() > LARGEST {
-        return Err(FileFault::TooLarge { limit: LARGEST });
+    if metadata.len() > MAX_FILE_SIZE {
+        return Err(FileFault::TooLarge { limit: MAX_FILE_SIZE });
     }
     Ok(fs::read(path)?)
 }
 
-/// Returns the checksum of a file.
+/// Returns the SHA-256 digest in hexadecimal, by which changed files are detected.
 pub(crate) fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -242,18 +243,18 @@ fn is_markdown(path: &Path) -> bool {
     })
 }
 
-/// The first heading, if the text begins with one.
-fn heading(text: &str) -> Option<String> {
+/// Returns the heading with which the text begins, if any.
+fn leading_heading(text: &str) -> Option<String> {
     let line = text.lines().find(|line| !line.trim().is_empty())?;
     let title = line.trim().strip_prefix('#')?.trim_start_matches('#').trim().trim_end_matches('#').trim();
     (!title.is_empty()).then(|| title.to_owned())
 }
 
-/// The day on which a file was last changed.
-fn day_of(path: &Path, zone: &memoir_core::TimeZone) -> String {
-    let changed = fs::metadata(path).and_then(|kind| kind.modified()).ok();
-    let moment = changed.and_then(|changed| jiff::Timestamp::try_from(changed).ok());
-    let zoned = moment.map_or_else(Zoned::now, |moment| moment.to_zoned(zone.clone()));
+/// Returns the day on which a file was last modified.
+fn modification_day(path: &Path, zone: &memoir_core::TimeZone) -> String {
+    let modified = fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
+    let timestamp = modified.and_then(|time| jiff::Timestamp::try_from(time).ok());
+    let zoned = timestamp.map_or_else(Zoned::now, |timestamp| timestamp.to_zoned(zone.clone()));
     zoned.date().to_string()
 }
 
@@ -262,9 +263,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_heading_is_a_title() {
-        assert_eq!(heading("\n# The title #\n\ntext").as_deref(), Some("The title"));
-        assert_eq!(heading("text\n# Later"), None);
-        assert_eq!(heading("#"), None);
+    fn a_leading_heading_becomes_the_title() {
+        assert_eq!(leading_heading("\n# The title #\n\ntext").as_deref(), Some("The title"));
+        assert_eq!(leading_heading("text\n# Later"), None);
+        assert_eq!(leading_heading("#"), None);
     }
 }

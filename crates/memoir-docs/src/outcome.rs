@@ -1,35 +1,35 @@
-//! What became of files that were added, and how many of each.
+//! Outcomes of adding files, and their counts.
 
 use serde::Serialize;
 
-/// What became of a file.
+/// Outcome of adding a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AddOutcome {
-    /// It is new.
+    /// The file is new.
     Added,
-    /// It was there, and has changed.
+    /// The file was added earlier and has changed since.
     Changed,
-    /// It was there, and has not changed.
+    /// The file was added earlier and has not changed.
     Unchanged,
-    /// Another file has the same contents.
+    /// Another document has the same contents.
     SameAs,
-    /// A known file was moved here.
+    /// The file was added earlier under another path, where it no longer exists.
     Moved,
 }
 
-/// A file that was added, or found to be there already.
+/// Result of adding one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddedFile {
-    /// What became of it.
+    /// Outcome of adding the file.
     pub outcome: AddOutcome,
-    /// The short name of its document.
+    /// Slug of the document.
     pub slug: String,
-    /// Number of new chunks.
+    /// Number of chunks that were not stored before.
     pub chunks: u64,
 }
 
-/// Counts of what became of many files.
+/// Number of files with each outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct AddCounts {
     /// New files.
@@ -38,16 +38,16 @@ pub struct AddCounts {
     pub changed: u64,
     /// Files that have not changed.
     pub unchanged: u64,
-    /// Files with the same contents as another one.
+    /// Files with the same contents as another document.
     pub same: u64,
-    /// Known files that were moved.
+    /// Files that were moved since they were added.
     pub moved: u64,
-    /// New chunks in all of them.
+    /// New chunks of all files.
     pub chunks: u64,
 }
 
 impl AddCounts {
-    /// Counts one more file.
+    /// Adds a file to the counts.
     pub fn record(&mut self, file: &AddedFile) {
         let count = match file.outcome {
             AddOutcome::Added => &mut self.added,
@@ -60,7 +60,7 @@ impl AddCounts {
         self.chunks += file.chunks;
     }
 
-    /// Returns the number of files that were counted.
+    /// Returns the total number of files.
     pub const fn files(&self) -> u64 {
         self.added + self.changed + self.unchanged + self.same + self.moved
     }
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_outcome_is_counted_by_itself() {
+    fn each_outcome_has_its_own_count() {
         let mut counts = AddCounts::default();
         let outcomes = [
             AddOutcome::Added,

@@ -1,4 +1,4 @@
-//! A post: what it is written from, its draft, and its file.
+//! A post: its source material, its draft, and its file.
 
 use std::{
     fs,
@@ -11,81 +11,81 @@ use memoir_recall::WindowMessage;
 
 use crate::front_matter::FrontMatter;
 
-/// What a post is written from.
+/// Source material of a post.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Material {
-    /// The conversations.
+    /// Conversations that the messages belong to.
     pub conversations: Vec<ConversationId>,
-    /// What the first of them is called.
+    /// Title of the conversation of the first message.
     pub title: String,
-    /// What was said, oldest first.
+    /// Messages, oldest first.
     pub messages: Vec<WindowMessage>,
-    /// Who spoke, by the names they have in the talk.
+    /// Names of the authors of the messages.
     pub people: Vec<String>,
-    /// What was written before and is related.
+    /// Passages of earlier documents about the same subjects.
     pub related: Vec<DocumentPassage>,
-    /// How that was found, and what did not work.
+    /// Steps of the search for related documents, and its problems.
     pub log: Vec<String>,
 }
 
 /// A post that is not saved yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PostDraft {
-    /// What stands before it.
+    /// Front matter of the post.
     pub front: FrontMatter,
-    /// The text.
+    /// Text of the post, in Markdown.
     pub body: String,
-    /// What it puts into someone's mouth that nobody said.
+    /// Quotations in the post that occur neither in the messages nor in the related documents.
     pub unsaid: Vec<String>,
-    /// Whether the model ran out of length in its middle.
+    /// Whether the model reached its output limit before the end of the post.
     pub is_cut: bool,
 }
 
 impl PostDraft {
-    /// The post as it is saved.
+    /// Returns the post as it is saved: front matter and body.
     pub fn text(&self) -> String {
         format!("{}{}\n", self.front.write(), self.body.trim())
     }
 }
 
-/// A post that is saved and filed.
+/// A post that was saved as a file and stored as a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Post {
-    /// Where it is.
+    /// Path of the file.
     pub path: PathBuf,
-    /// The document that it is.
+    /// Slug of the document.
     pub slug: String,
-    /// Why it cannot be found by meaning yet, if so.
+    /// Reason why the post is not embedded yet, so that only keywords find it.
     pub not_embedded: Option<String>,
 }
 
-/// Why a post could not be saved.
+/// Reason why a post could not be saved.
 #[derive(Debug, thiserror::Error)]
-#[error("the post could not be saved at {}: {source}", path.display())]
+#[error("could not save the post to {}: {source}", path.display())]
 pub struct SaveError {
-    /// The file or the directory.
+    /// File or directory that could not be written.
     pub path: PathBuf,
-    /// What the system reported.
+    /// Error of the operating system.
     pub source: io::Error,
 }
 
-/// Returns the post in a model's answer: front matter, as far as it can be read, and the body. `None` if there is no body.
+/// Extracts the front matter and the body of a post from a model's answer. Returns `None` if there is no body.
 pub(crate) fn read_answer(answer: &str) -> Option<(FrontMatter, String)> {
     let mut text = answer.trim();
-    // Some put the whole into a fence.
+    // Some models wrap the whole post in a code fence.
     if let Some(inner) = text.strip_prefix("```").and_then(|text| text.strip_suffix("```")) {
         text = inner.split_once('\n').map_or(inner, |(_, inner)| inner).trim();
     }
-    let (mut front, start) = match FrontMatter::read(text) {
-        Ok(read) => read,
-        // Unreadable front matter is not part of the post. The error quotes the answer, so only `trace` may show it.
+    let (mut front, body_start) = match FrontMatter::read(text) {
+        Ok(parsed) => parsed,
+        // Drop front matter that cannot be parsed. The error quotes the answer, so only `trace` may show it.
         Err(error) => {
-            tracing::debug!("ignored the unreadable front matter of a post");
-            tracing::trace!(%error, "front matter of a post");
+            tracing::debug!("dropped front matter that could not be parsed");
+            tracing::trace!(%error, "invalid front matter in a post");
             (FrontMatter::default(), text[3..].find("\n---").map_or(0, |end| end + 7))
         }
     };
-    let body = text.get(start..).unwrap_or_default().trim();
+    let body = text.get(body_start..).unwrap_or_default().trim();
     if body.is_empty() {
         return None;
     }
@@ -96,19 +96,18 @@ pub(crate) fn read_answer(answer: &str) -> Option<(FrontMatter, String)> {
     Some((front, body.to_owned()))
 }
 
-/// Writes a post to a new file that only the user may read, and returns its path.
-pub(crate) fn save_post(folder: &Path, front: &FrontMatter, text: &str) -> Result<PathBuf, SaveError> {
+/// Writes a post to a new file that only the user can read, and returns its path.
+pub(crate) fn save_post(directory: &Path, front: &FrontMatter, text: &str) -> Result<PathBuf, SaveError> {
     let stem = [&front.date, &front.slug].into_iter().flatten().cloned().collect::<Vec<_>>().join("-");
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    let made = builder.create(folder);
-    made.map_err(|source| SaveError { path: folder.to_owned(), source })?;
+    builder.create(directory).map_err(|source| SaveError { path: directory.to_owned(), source })?;
     let mut number = 1;
     loop {
         let name = if number == 1 { format!("{stem}.md") } else { format!("{stem}-{number}.md") };
-        let path = folder.join(name);
+        let path = directory.join(name);
         let mut options = fs::OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
@@ -118,11 +117,11 @@ pub(crate) fn save_post(folder: &Path, front: &FrontMatter, text: &str) -> Resul
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
             Err(error) => return Err(failed(error)),
             Ok(mut file) => {
-                let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-                if let Err(error) = written {
-                    // Half a post is none. If it cannot be removed either, the error of writing it matters more.
+                let result = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+                if let Err(error) = result {
+                    // Remove the incomplete file. The write error is the one to return, even if this fails too.
                     if let Err(error) = fs::remove_file(&path) {
-                        tracing::warn!(path = %path.display(), %error, "could not remove half a post");
+                        tracing::warn!(path = %path.display(), %error, "could not remove an incomplete post");
                     }
                     return Err(failed(error));
                 }
@@ -139,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_read_however_it_is_wrapped() {
+    fn an_answer_is_parsed_with_and_without_a_code_fence() {
         let post = "---\ntitle: Paris\ntags: [travel]\n---\n\nWe went.";
         for answer in [post.to_owned(), format!("```markdown\n{post}\n```"), format!("\n\n{post}\n\n")] {
             let (front, body) = read_answer(&answer).unwrap();
@@ -153,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn no_post_takes_the_place_of_another() {
+    fn saving_never_overwrites_a_post() {
         let folder = tempfile::tempdir().unwrap();
         let front = FrontMatter {
             date: Some("2026-05-01".into()),

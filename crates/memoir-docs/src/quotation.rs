@@ -1,4 +1,4 @@
-//! Posts by quotation, and whether what is quoted was said.
+//! Writes posts from quotations alone, and finds quotations that do not occur in the source material.
 
 use std::collections::HashMap;
 
@@ -10,37 +10,40 @@ use crate::{
     post::{Material, PostDraft},
 };
 
-/// How many messages a digest quotes: at least, and at most.
-const FEWEST: usize = 3;
-const MOST: usize = 12;
+/// Minimum number of messages to quote.
+const MIN_QUOTED: usize = 3;
 
-/// One in so many is quoted.
-const ONE_IN: usize = 5;
+/// Maximum number of messages to quote.
+const MAX_QUOTED: usize = 12;
 
-/// How much of a message is quoted, in characters.
-const LONGEST: usize = 300;
+/// One message is quoted for every this many messages.
+const MESSAGES_PER_QUOTE: usize = 5;
 
-/// Fewer words are anyone's.
-const A_QUOTATION: usize = 5;
+/// Maximum length of a quoted message in characters.
+const MAX_QUOTE_CHARS: usize = 300;
 
-/// A post made of what was said: the messages that tell the most, in their order.
+/// Minimum number of words of a quotation that is checked. Shorter phrases occur by chance.
+const MIN_CHECKED_WORDS: usize = 5;
+
+/// Writes a post that quotes the most informative messages, oldest first.
 pub(crate) fn draft(material: &Material, date: String, zone: &TimeZone) -> PostDraft {
     let messages = &material.messages;
-    let title = if material.title.is_empty() { format!("Talk of {date}") } else { material.title.clone() };
+    let title =
+        if material.title.is_empty() { format!("Conversation of {date}") } else { material.title.clone() };
     let mut body = format!("{}\n", overview(material, zone));
     let mut day = String::new();
-    for message in chosen(messages) {
+    for message in select_messages(messages) {
         let minute = message.created.minute_in(zone);
-        let (its_day, time) = minute.split_once(' ').unwrap_or((&minute, ""));
-        if its_day != day {
-            day = its_day.to_owned();
+        let (message_day, time) = minute.split_once(' ').unwrap_or((&minute, ""));
+        if message_day != day {
+            day = message_day.to_owned();
             body.push_str(&format!("\n## {day}\n"));
         }
         let text: Vec<&str> = message.text.split_whitespace().collect();
         let text = text.join(" ");
-        let cut: String = text.chars().take(LONGEST).collect();
-        let more = if cut.len() < text.len() { "…" } else { "" };
-        body.push_str(&format!("\n> {cut}{more}\n>\n> — {}, {time}\n", message.author));
+        let quote: String = text.chars().take(MAX_QUOTE_CHARS).collect();
+        let ellipsis = if quote.len() < text.len() { "…" } else { "" };
+        body.push_str(&format!("\n> {quote}{ellipsis}\n>\n> — {}, {time}\n", message.author));
     }
     if !material.related.is_empty() {
         body.push_str("\n## Related Previous Posts\n\n");
@@ -62,75 +65,77 @@ fn overview(material: &Material, zone: &TimeZone) -> String {
         [] => String::new(),
         people => format!(" between {}", people.join(", ")),
     };
+    let count = match messages.len() {
+        1 => "1 message, quoted below".to_owned(),
+        count => format!("{count} messages; the most informative are quoted below"),
+    };
     format!(
-        "What was said{between} from {} to {}: {} messages, of which the most telling are quoted.",
+        "Conversation{between} from {} to {}: {count}.",
         minute(messages.first()),
-        minute(messages.last()),
-        messages.len()
+        minute(messages.last())
     )
 }
 
-/// The messages that tell the most, in their order: with the most words that few others have.
-fn chosen(messages: &[WindowMessage]) -> Vec<&WindowMessage> {
+/// Selects the most informative messages, oldest first.
+fn select_messages(messages: &[WindowMessage]) -> Vec<&WindowMessage> {
     let words: Vec<Vec<String>> = messages.iter().map(|message| telling_words(&message.text)).collect();
-    let mut having: HashMap<&str, usize> = HashMap::new();
+    let mut frequencies: HashMap<&str, usize> = HashMap::new();
     for word in words.iter().flatten() {
-        *having.entry(word).or_default() += 1;
+        *frequencies.entry(word).or_default() += 1;
     }
-    // What is said twice or more is what the talk is about; what everyone says tells nothing.
-    let worth = |words: &Vec<String>| -> f64 {
-        let all = messages.len() as f64;
-        let of_word = |word: &String| {
-            let having = having.get(word.as_str()).copied().unwrap_or(1) as f64;
-            (1.0 + having.min(4.0)).ln() * (1.0 + all / having).ln()
+    // A word that occurs in a few messages is a topic of the conversation; a word that occurs in most says little.
+    let score = |words: &Vec<String>| -> f64 {
+        let message_count = messages.len() as f64;
+        let word_score = |word: &String| {
+            let frequency = frequencies.get(word.as_str()).copied().unwrap_or(1) as f64;
+            (1.0 + frequency.min(4.0)).ln() * (1.0 + message_count / frequency).ln()
         };
-        words.iter().take(40).map(of_word).sum::<f64>() / (words.len() as f64 + 6.0).sqrt()
+        words.iter().take(40).map(word_score).sum::<f64>() / (words.len() as f64 + 6.0).sqrt()
     };
-    let most = (messages.len() / ONE_IN).clamp(FEWEST, MOST).min(messages.len());
+    let limit = (messages.len() / MESSAGES_PER_QUOTE).clamp(MIN_QUOTED, MAX_QUOTED).min(messages.len());
     let mut order: Vec<usize> = (0..messages.len()).collect();
-    order.sort_by(|a, b| worth(&words[*b]).total_cmp(&worth(&words[*a])).then(a.cmp(b)));
-    let mut chosen: Vec<usize> = order.into_iter().take(most).collect();
-    chosen.sort_unstable();
-    chosen.into_iter().map(|place| &messages[place]).collect()
+    order.sort_by(|a, b| score(&words[*b]).total_cmp(&score(&words[*a])).then(a.cmp(b)));
+    let mut selection: Vec<usize> = order.into_iter().take(limit).collect();
+    selection.sort_unstable();
+    selection.into_iter().map(|index| &messages[index]).collect()
 }
 
-/// What a post quotes that neither the talk nor a previous post says.
-pub(crate) fn unsaid(body: &str, material: &Material) -> Vec<String> {
-    let said: Vec<String> = material
+/// Returns the quotations in a post that occur neither in the messages nor in the related documents.
+pub(crate) fn invented_quotations(body: &str, material: &Material) -> Vec<String> {
+    let sources: Vec<String> = material
         .messages
         .iter()
-        .map(|message| plain(&message.text))
-        .chain(material.related.iter().map(|passage| plain(&passage.text)))
+        .map(|message| normalize(&message.text))
+        .chain(material.related.iter().map(|passage| normalize(&passage.text)))
         .collect();
-    let was_said =
-        |quotation: &str| {
-            // What was left out is marked; the rest must stand somewhere.
-            quotation.split(['…']).flat_map(|part| part.split("...")).map(plain).all(|part| {
-                part.split(' ').count() < A_QUOTATION || said.iter().any(|said| said.contains(&part))
-            })
-        };
-    let unsaid = quotations(body).into_iter().filter(|quotation| !was_said(quotation));
-    unsaid.map(|quotation| quotation.trim().to_owned()).collect()
+    let is_genuine = |quotation: &str| {
+        // An ellipsis marks an omission, so each part may occur in a different place.
+        quotation.split(['…']).flat_map(|part| part.split("...")).map(normalize).all(|part| {
+            part.split(' ').count() < MIN_CHECKED_WORDS || sources.iter().any(|source| source.contains(&part))
+        })
+    };
+    let invented = quotations(body).into_iter().filter(|quotation| !is_genuine(quotation));
+    invented.map(|quotation| quotation.trim().to_owned()).collect()
 }
 
-/// What stands in quotation marks.
+/// Returns the texts between quotation marks.
 fn quotations(body: &str) -> Vec<&str> {
-    let mut found = Vec::new();
+    let mut quotations = Vec::new();
     for paragraph in body.split("\n\n") {
         for (open, close) in [('"', '"'), ('“', '”'), ('„', '“'), ('«', '»')] {
             let mut rest = paragraph;
             while let Some((_, after)) = rest.split_once(open) {
                 let Some((quotation, after)) = after.split_once(close) else { break };
-                found.push(quotation);
+                quotations.push(quotation);
                 rest = after;
             }
         }
     }
-    found
+    quotations
 }
 
-/// Words alone, so that marks and case make no difference.
-fn plain(text: &str) -> String {
+/// Reduces a text to its words in lowercase, so that punctuation and case are ignored in comparisons.
+fn normalize(text: &str) -> String {
     let words: Vec<String> = text
         .split(|character: char| !character.is_alphanumeric())
         .filter(|word| !word.is_empty())
@@ -145,16 +150,16 @@ mod tests {
 
     use super::*;
 
-    fn material(said: &[(&str, &str)]) -> Material {
-        let message = |(place, (author, text)): (usize, &(&str, &str))| WindowMessage {
+    fn material(messages: &[(&str, &str)]) -> Material {
+        let message = |(index, (author, text)): (usize, &(&str, &str))| WindowMessage {
             author: (*author).into(),
-            created: Timestamp::from_millis(i64::try_from(place).unwrap_or(0) * 60_000),
+            created: Timestamp::from_millis(i64::try_from(index).unwrap_or(0) * 60_000),
             text: (*text).into(),
         };
         Material {
             conversations: vec![ConversationId::new(1)],
             title: "The boiler".into(),
-            messages: said.iter().enumerate().map(message).collect(),
+            messages: messages.iter().enumerate().map(message).collect(),
             people: vec!["Anna".into(), "Ben".into()],
             related: Vec::new(),
             log: Vec::new(),
@@ -162,15 +167,15 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_quotes_who_said_what_and_when() {
-        let talk = [
+    fn quotations_name_author_and_time() {
+        let messages = [
             ("Anna", "ok"),
             ("Ben", "The boiler was serviced by Olaf from Nordheat in March."),
             ("Anna", "haha"),
             ("Ben", "Nordheat wants 240 euros for the boiler service."),
             ("Anna", "fine"),
         ];
-        let draft = draft(&material(&talk), "1970-01-01".into(), &TimeZone::UTC);
+        let draft = draft(&material(&messages), "1970-01-01".into(), &TimeZone::UTC);
         let text = draft.text();
         assert!(
             text.starts_with("---\ntitle: \"The boiler\"\ndate: \"1970-01-01\"\nslug: \"the-boiler\"\n"),
@@ -184,16 +189,16 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_said_is_noticed() {
-        let talk = material(&[
+    fn invented_quotations_are_detected() {
+        let material = material(&[
             ("Anna", "I never liked the old boiler, it smells of gas."),
             ("Ben", "Then we buy a new one."),
         ]);
-        let unsaid = |body: &str| unsaid(body, &talk);
-        assert!(unsaid("Anna: \"I never liked the old boiler … it smells of gas.\"").is_empty());
-        assert!(unsaid("She called it \"quite new\".").is_empty(), "a few words are anyone's");
+        let invented = |body: &str| invented_quotations(body, &material);
+        assert!(invented("Anna: \"I never liked the old boiler … it smells of gas.\"").is_empty());
+        assert!(invented("She called it \"quite new\".").is_empty(), "short phrases are not checked");
         assert_eq!(
-            unsaid("“I have always loved that boiler dearly,” says Anna."),
+            invented("“I have always loved that boiler dearly,” says Anna."),
             ["I have always loved that boiler dearly,"]
         );
     }

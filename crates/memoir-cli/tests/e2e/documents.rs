@@ -220,7 +220,7 @@ fn bad_files_are_named_and_the_others_are_added() {
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(out, "good added, 1 chunk\n");
     for fault in [
-        "bad.md: its front matter is not YAML",
+        "bad.md: its front matter could not be parsed",
         "binary.txt: it is not text (UTF-8).",
         "empty.txt: it is empty.",
     ] {
@@ -228,10 +228,12 @@ fn bad_files_are_named_and_the_others_are_added() {
     }
     assert!(said.contains("3 were left out. Mend them"), "{said}");
     let said = home.memoir(["docs", "add", "nowhere.md"]).fail(1);
-    assert!(said.contains("nowhere.md: there is no such file."), "{said}");
+    assert!(said.contains("nowhere.md: file not found."), "{said}");
     fs::create_dir(home.workspace().join("void")).unwrap();
     assert!(
-        home.memoir(["docs", "add", "void"]).fail(1).contains("there is no .md, .markdown, .txt, .text file")
+        home.memoir(["docs", "add", "void"])
+            .fail(1)
+            .contains("it contains no text files (.md, .markdown, .txt, .text)")
     );
     assert!(home.memoir(["docs", "show", "nothing"]).fail(2).contains("there is no document \"nothing\"."));
     assert!(home.memoir(["docs", "remove", "good", "nothing"]).fail(2).contains("no document \"nothing\""));

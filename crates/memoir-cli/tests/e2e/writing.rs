@@ -55,7 +55,7 @@ fn a_post_written_from_one_conversation_is_in_the_request_that_writes_about_anot
     assert!(said.contains("2024-03-12-the-banging-boiler.md, filed as the-banging-boiler."), "{said}");
     assert!(!said.contains("Nobody said"), "{said}");
     let (_, sent) = read_request(&provider, 0);
-    assert!(sent.contains("<memory>\nThe names in it: Anna, Ben.\n"), "{sent}");
+    assert!(sent.contains("<memory>\nNames in the conversation: Anna, Ben.\n"), "{sent}");
     assert!(
         sent.contains("## Message 1\n**Author:** Anna\n**Timestamp:** 2024-03-12 09:01\n\nThe boiler"),
         "{sent}"
@@ -154,7 +154,9 @@ fn bad_requests_and_bad_answers_keep_nothing() {
     assert!(
         write(&["--since", "2024-03-13", "--until", "2024-03-12"]).fail(2).contains("the end comes before")
     );
-    assert!(write(&["--since", "2030-01-01"]).fail(1).contains("nothing was said there."));
+    assert!(
+        write(&["--since", "2030-01-01"]).fail(1).contains("there are no messages to write a post from.")
+    );
     assert!(write(&[]).fail(2).contains("there is no conversation in this project."));
     write(&["--conversation", "1"]).fail(1);
     assert!(home.documents().is_empty() && !home.memoir_home().join("posts").exists());

@@ -1,30 +1,31 @@
-//! Documents and what is related to a talk, with the real embedding model.
+//! Tests the search for documents related to a conversation, with the built-in embedding model.
 
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
 mod topics;
 
 use memoir_recall::{Dedup, RecallSettings, RelatedDocumentsError};
-use topics::{Remembering, Set, topics_of, with};
+use topics::{CachingEmbedder, TopicSet, topics_of, with_settings};
 
-/// The case of the seed: 500 messages on travel, debugging and recipes.
+/// 500 messages on travel, debugging and recipes.
 #[tokio::test]
-async fn of_three_topics_in_one_window_one_query_misses_some_and_chunks_find_all() {
-    let set = Set::load();
-    let folder = tempfile::tempdir().unwrap();
-    let recall = set.library(folder.path(), Remembering::real()).await;
+async fn a_query_per_chunk_finds_all_three_topics_where_a_single_query_misses_some() {
+    let set = TopicSet::load();
+    let directory = tempfile::tempdir().unwrap();
+    let recall = set.library(directory.path(), CachingEmbedder::local()).await;
     let [travel, debugging, recipes] =
         ["paris-trip", "debugging-rust", "recipes-baking"].map(|name| set.topic(name));
     let window = set.window(&[(travel, 150), (debugging, 150), (recipes, 200)]);
-    let ask = async |settings: RecallSettings| {
-        let recall = with(&recall, settings);
+    let search = async |settings: RecallSettings| {
+        let recall = with_settings(&recall, settings);
         let related = recall.related(&window).await.unwrap();
         (topics_of(&related.documents), related.log)
     };
-    let has = |found: &[usize]| [travel, debugging, recipes].map(|topic| found.contains(&topic));
+    let covers = |topics: &[usize]| [travel, debugging, recipes].map(|topic| topics.contains(&topic));
 
-    let (single, log) = ask(RecallSettings { chunk_from_messages: 1000, ..RecallSettings::default() }).await;
-    assert_ne!(has(&single), [true; 3], "one query has one meaning: {single:?}");
+    let (single, log) =
+        search(RecallSettings { chunk_from_messages: 1000, ..RecallSettings::default() }).await;
+    assert_ne!(covers(&single), [true; 3], "a single query blurs the topics: {single:?}");
     assert!(log[1].starts_with("Fewer than 1000 messages"), "{log:?}");
 
     for settings in [
@@ -33,11 +34,11 @@ async fn of_three_topics_in_one_window_one_query_misses_some_and_chunks_find_all
         RecallSettings { mmr_lambda: 0.5, ..RecallSettings::default() },
         RecallSettings { dedup_strategy: Dedup::Semantic, mmr_lambda: 0.7, ..RecallSettings::default() },
     ] {
-        let (chunked, log) = ask(settings.clone()).await;
-        assert_eq!(has(&chunked), [true; 3], "{settings:?}: {chunked:?} {log:?}");
+        let (chunked, log) = search(settings.clone()).await;
+        assert_eq!(covers(&chunked), [true; 3], "{settings:?}: {chunked:?} {log:?}");
         assert!(chunked.len() <= 5);
     }
-    let (_, log) = ask(RecallSettings::default()).await;
+    let (_, log) = search(RecallSettings::default()).await;
     assert!(
         log[0].starts_with("Chunked conversation into ") && log[0].ends_with(" chunks for RAG query"),
         "{log:?}"
@@ -47,11 +48,11 @@ async fn of_three_topics_in_one_window_one_query_misses_some_and_chunks_find_all
 }
 
 #[tokio::test]
-async fn nothing_related_is_no_hits_and_a_failing_model_a_system_error() {
-    struct Broken;
+async fn no_related_documents_are_no_hits_and_a_failing_embedder_is_a_system_error() {
+    struct BrokenEmbedder;
 
     #[async_trait::async_trait]
-    impl memoir_models::Embedder for Broken {
+    impl memoir_models::Embedder for BrokenEmbedder {
         fn name(&self) -> &str {
             "broken/model"
         }
@@ -70,13 +71,13 @@ async fn nothing_related_is_no_hits_and_a_failing_model_a_system_error() {
         }
     }
 
-    let set = Set::load();
-    let folder = tempfile::tempdir().unwrap();
-    let empty = Set { topics: Vec::new() }.library(folder.path(), Remembering::real()).await;
+    let set = TopicSet::load();
+    let directory = tempfile::tempdir().unwrap();
+    let empty = TopicSet { topics: Vec::new() }.library(directory.path(), CachingEmbedder::local()).await;
     let window = set.window(&[(0, 20)]);
     assert!(matches!(empty.related(&window).await, Err(RelatedDocumentsError::NoHits { .. })));
     assert!(matches!(empty.related(&[]).await, Err(RelatedDocumentsError::NoHits { .. })));
     let mut broken = empty.clone();
-    broken.embedder = std::sync::Arc::new(Broken);
+    broken.embedder = std::sync::Arc::new(BrokenEmbedder);
     assert!(matches!(broken.related(&window).await, Err(RelatedDocumentsError::SystemError(_))));
 }

@@ -1,4 +1,4 @@
-//! Windows of several topics, made of messages on each, against posts on all of them.
+//! Test data: message windows on several topics, and a library of posts on all topics.
 
 use std::{
     collections::HashMap,
@@ -14,45 +14,37 @@ use memoir_store::{Documents as _, NewDocument};
 use memoir_store_sqlite::SqliteStore;
 use serde::Deserialize;
 
-/// The made set.
+/// The topics in `eval/topics.json`.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Set {
-    /// Its topics.
+pub(crate) struct TopicSet {
     pub(crate) topics: Vec<Topic>,
 }
 
-/// One topic: posts on it, and what people say about it.
+/// A topic with posts and chat messages about it.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Topic {
-    /// Its name.
     pub(crate) name: String,
-    /// Posts.
     pub(crate) posts: Vec<Post>,
-    /// What people say.
     pub(crate) messages: Vec<String>,
 }
 
-/// A post.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Post {
-    /// Its title.
     pub(crate) title: String,
-    /// What it says.
     pub(crate) text: String,
 }
 
-impl Set {
-    /// The set that is kept beside this crate.
+impl TopicSet {
     pub(crate) fn load() -> Self {
         serde_json::from_str(include_str!("../../eval/topics.json")).unwrap()
     }
 
-    /// A topic by its name.
+    /// Returns the index of a topic.
     pub(crate) fn topic(&self, name: &str) -> usize {
         self.topics.iter().position(|topic| topic.name == name).unwrap()
     }
 
-    /// A window in which so many messages on each of some topics follow each other.
+    /// Returns a window of messages. Each part is a topic and the number of messages about it.
     pub(crate) fn window(&self, parts: &[(usize, usize)]) -> Vec<WindowMessage> {
         let mut window = Vec::new();
         for (topic, count) in parts {
@@ -69,9 +61,9 @@ impl Set {
         window
     }
 
-    /// A memory with all posts in it, each tagged with its topic's number.
-    pub(crate) async fn library(&self, folder: &std::path::Path, embedder: Arc<dyn Embedder>) -> Recall {
-        let store = SqliteStore::open(&folder.join("memoir.db")).await.unwrap();
+    /// Stores all posts as embedded documents, each tagged with the index of its topic.
+    pub(crate) async fn library(&self, directory: &std::path::Path, embedder: Arc<dyn Embedder>) -> Recall {
+        let store = SqliteStore::open(&directory.join("memoir.db")).await.unwrap();
         let recall = Recall::new(Arc::new(store.clone()), embedder, Arc::new(SystemClock), TimeZone::UTC);
         let size = recall.settings.chunk_size();
         for (number, topic) in self.topics.iter().enumerate() {
@@ -98,7 +90,7 @@ impl Set {
     }
 }
 
-/// Gives all chunks their vectors.
+/// Embeds the chunks of all documents.
 pub(crate) async fn embed_all(recall: &Recall) {
     for document in recall.store.documents().await.unwrap() {
         embed(recall, &document).await;
@@ -114,19 +106,19 @@ async fn embed(recall: &Recall, document: &Document) {
     recall.embed(&recall.store.embeddable_texts(&subjects).await.unwrap()).await.unwrap();
 }
 
-/// The topics that some documents are on.
+/// Returns the topic of each document.
 pub(crate) fn topics_of(documents: &[memoir_core::DocumentPassage]) -> Vec<usize> {
     documents.iter().map(|passage| passage.document.tags[0].parse().unwrap()).collect()
 }
 
-/// The same texts are embedded once, however often they are asked about.
-pub(crate) struct Remembering {
+/// Embeds each text once and caches the result.
+pub(crate) struct CachingEmbedder {
     inner: Arc<dyn Embedder>,
-    known: Mutex<HashMap<String, Vec<f32>>>,
+    cache: Mutex<HashMap<String, Vec<f32>>>,
 }
 
 #[async_trait]
-impl Embedder for Remembering {
+impl Embedder for CachingEmbedder {
     fn name(&self) -> &str {
         self.inner.name()
     }
@@ -136,14 +128,14 @@ impl Embedder for Remembering {
     }
 
     async fn embed(&self, texts: &[String], task: EmbedTask) -> Result<EmbeddedTexts, ModelError> {
-        let unknown: Vec<String> = {
-            let known = self.known.lock().unwrap();
-            texts.iter().filter(|text| !known.contains_key(*text)).cloned().collect()
+        let missing: Vec<String> = {
+            let cache = self.cache.lock().unwrap();
+            texts.iter().filter(|text| !cache.contains_key(*text)).cloned().collect()
         };
-        let vectors = self.inner.embed(&unknown, task).await?.vectors;
-        let mut known = self.known.lock().unwrap();
-        known.extend(unknown.into_iter().zip(vectors));
-        let vectors = texts.iter().map(|text| known[text].clone()).collect();
+        let vectors = self.inner.embed(&missing, task).await?.vectors;
+        let mut cache = self.cache.lock().unwrap();
+        cache.extend(missing.into_iter().zip(vectors));
+        let vectors = texts.iter().map(|text| cache[text].clone()).collect();
         Ok(EmbeddedTexts { vectors, usage: Usage::default() })
     }
 
@@ -160,15 +152,15 @@ impl Embedder for Remembering {
     }
 }
 
-impl Remembering {
-    /// The compiled-in model.
-    pub(crate) fn real() -> Arc<dyn Embedder> {
-        Arc::new(Self { inner: Arc::new(LocalEmbedder), known: Mutex::default() })
+impl CachingEmbedder {
+    /// Wraps the built-in embedding model.
+    pub(crate) fn local() -> Arc<dyn Embedder> {
+        Arc::new(Self { inner: Arc::new(LocalEmbedder), cache: Mutex::default() })
     }
 }
 
-/// The same memory, asked in another way.
-pub(crate) fn with(recall: &Recall, settings: RecallSettings) -> Recall {
+/// Returns the same library with other search settings.
+pub(crate) fn with_settings(recall: &Recall, settings: RecallSettings) -> Recall {
     let mut recall = recall.clone();
     recall.settings = settings;
     recall

@@ -151,7 +151,7 @@ mod tests {
         let mut steps = Vec::new();
         let report = add(&request, &recall, &mut |progress| steps.push(progress.done)).await.unwrap();
         assert_eq!(report.counts, AddCounts { added: 1, chunks: 1, ..AddCounts::default() });
-        assert_eq!(report.skipped, [SkippedFile { path: missing, reason: "there is no such file".into() }]);
+        assert_eq!(report.skipped, [SkippedFile { path: missing, reason: "file not found".into() }]);
         assert_eq!(steps, [0, 1]);
         std::fs::copy(&first, &copy).unwrap();
         let request = AddDocuments { paths: vec![first, copy] };

@@ -54,7 +54,6 @@ async fn main() {
     measure_search(&recall, &set).await;
 }
 
-/// Measures the time that the built-in model takes for a chunk.
 async fn measure_embedding(set: &TopicSet) {
     let directory = tempfile::tempdir().unwrap();
     let recall = TopicSet { topics: Vec::new() }.library(directory.path(), Arc::new(LocalEmbedder)).await;
@@ -74,8 +73,8 @@ async fn measure_embedding(set: &TopicSet) {
     );
 }
 
-/// Measures the search for documents related to ten chunks of messages. The documents have random vectors, because only the
-/// search is measured.
+/// Measures the search for documents related to ten chunks of messages. The documents have random vectors, because
+/// only the search is measured.
 async fn measure_search(recall: &Recall, set: &TopicSet) {
     let dimensions = memoir_embed::DIMENSIONS;
     let mut seed = 1_u64;

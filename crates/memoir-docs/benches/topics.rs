@@ -1,5 +1,5 @@
-//! Measures how many topics of a message window the five related posts cover, for each way of searching: one query, a query per
-//! chunk, both (hybrid), and with maximal marginal relevance (MMR).
+//! Measures how many topics of a message window the five related posts cover, for each way of searching: one query, a
+//! query per chunk, both (hybrid), and with maximal marginal relevance (MMR).
 //!
 //! `cargo bench -p memoir-docs --bench topics [WINDOWS]`
 

@@ -13,10 +13,10 @@ use crate::error::{FileFault, LibraryError};
 /// Extensions of the text files in a directory. A file whose own path is given may have any extension.
 static EXTENSIONS: [&str; 4] = ["md", "markdown", "txt", "text"];
 
-/// Result of [`select_files`].
+/// Files to add, and the paths that cannot be added.
 #[derive(Debug, Default)]
 pub struct FileSelection {
-    /// Files that were given, and text files in the directories that were given.
+    /// Given files, and text files in given directories.
     pub found: Vec<PathBuf>,
     /// Problems with the other paths.
     pub faults: Vec<LibraryError>,

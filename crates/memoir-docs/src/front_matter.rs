@@ -48,7 +48,8 @@ enum Tags {
 }
 
 impl FrontMatter {
-    /// Parses the front matter of `text`. Also returns the byte offset of the body, which is 0 if there is no front matter.
+    /// Parses the front matter of `text`. Also returns the byte offset of the body, which is 0 if there is no front
+    /// matter.
     ///
     /// # Errors
     ///
@@ -106,7 +107,6 @@ fn split(text: &str) -> Option<(&str, usize)> {
     None
 }
 
-/// Returns the day of a date that may have a time after it.
 fn parse_day(date: &str) -> Option<String> {
     let day = date.get(..10)?;
     let rest = &date[10..];

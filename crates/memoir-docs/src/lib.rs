@@ -1,7 +1,8 @@
 //! Adds documents to the memory and writes posts from conversations.
 //!
-//! [`Library`] stores text files as documents, split into chunks, and detects which files have changed. [`Writer`] turns a
-//! conversation into a post that refers to earlier posts. A post is itself stored as a document, so later posts can refer to it.
+//! [`Library`] stores text files as documents, split into chunks, and detects which files have changed. [`Writer`]
+//! turns a conversation into a post that refers to earlier posts. A post is itself stored as a document, so later
+//! posts can refer to it.
 
 mod error;
 mod files;

@@ -27,17 +27,14 @@ pub struct Library<'a> {
     pub recall: &'a Recall,
 }
 
-/// A file to store as a document.
 pub(crate) struct FileContents<'a> {
     pub(crate) path: &'a Path,
     pub(crate) bytes: &'a [u8],
-    /// Kind of the document that is stored.
     pub(crate) kind: DocumentKind,
     /// Conversations from which a post was written.
     pub(crate) written_from: Vec<ConversationId>,
 }
 
-/// Result of storing a file.
 pub(crate) struct StoredDocument {
     /// Slug of the document, as assigned by the store.
     pub(crate) slug: String,
@@ -50,8 +47,8 @@ impl Library<'_> {
     ///
     /// # Errors
     ///
-    /// Fails with [`LibraryError::File`] if the file cannot be read or is not text; other files can still be added. Any other
-    /// error comes from the store.
+    /// Fails with [`LibraryError::File`] if the file cannot be read or is not text; other files can still be added.
+    /// Any other error comes from the store.
     pub async fn add(&self, path: &Path) -> Result<AddedFile, LibraryError> {
         let failed = |reason: FileFault| LibraryError::File { path: path.to_owned(), reason };
         let full_path = fs::canonicalize(path).map_err(|error| failed(error.into()))?;
@@ -128,7 +125,8 @@ impl Library<'_> {
         self.recall.store.put_document(new, &split, self.recall.clock.now()).await
     }
 
-    /// Re-reads a document's file, if it still exists, and rebuilds its chunks and embeddings. Returns whether the file exists.
+    /// Re-reads a document's file, if it still exists, and rebuilds its chunks and embeddings. Returns whether the
+    /// file exists.
     ///
     /// # Errors
     ///
@@ -170,8 +168,8 @@ impl Library<'_> {
         Ok(join_chunks(&self.recall.store.chunks_of(document.id).await?))
     }
 
-    /// Deletes a document with its chunks and embeddings. Also deletes the file of a post in the directory `posts`, because Memoir
-    /// wrote it. Returns whether a file was deleted.
+    /// Deletes a document with its chunks and embeddings. Also deletes the file of a post in the directory `posts`,
+    /// because Memoir wrote it. Returns whether a file was deleted.
     ///
     /// # Errors
     ///
@@ -196,8 +194,8 @@ impl Library<'_> {
     }
 }
 
-/// Deletes the file of a post in the directory `posts`. Files elsewhere belong to the user and are not touched. Returns whether
-/// the file was deleted.
+/// Deletes the file of a post in the directory `posts`. Files elsewhere belong to the user and are not touched.
+/// Returns whether the file was deleted.
 ///
 /// # Errors
 ///
@@ -243,14 +241,12 @@ fn is_markdown(path: &Path) -> bool {
     })
 }
 
-/// Returns the heading with which the text begins, if any.
 fn leading_heading(text: &str) -> Option<String> {
     let line = text.lines().find(|line| !line.trim().is_empty())?;
     let title = line.trim().strip_prefix('#')?.trim_start_matches('#').trim().trim_end_matches('#').trim();
     (!title.is_empty()).then(|| title.to_owned())
 }
 
-/// Returns the day on which a file was last modified.
 fn modification_day(path: &Path, zone: &memoir_core::TimeZone) -> String {
     let modified = fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
     let timestamp = modified.and_then(|time| jiff::Timestamp::try_from(time).ok());

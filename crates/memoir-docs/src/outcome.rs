@@ -32,7 +32,7 @@ pub struct AddedFile {
 /// Number of files with each outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct AddCounts {
-    /// New files.
+    /// Files that were not added before.
     pub added: u64,
     /// Files that have changed.
     pub changed: u64,

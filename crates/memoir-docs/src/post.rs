@@ -18,7 +18,7 @@ pub struct Material {
     pub conversations: Vec<ConversationId>,
     /// Title of the conversation of the first message.
     pub title: String,
-    /// Messages, oldest first.
+    /// Messages of the conversations, oldest first.
     pub messages: Vec<WindowMessage>,
     /// Names of the authors of the messages.
     pub people: Vec<String>,
@@ -153,14 +153,14 @@ mod tests {
 
     #[test]
     fn saving_never_overwrites_a_post() {
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let front = FrontMatter {
             date: Some("2026-05-01".into()),
             slug: Some("paris".into()),
             ..FrontMatter::default()
         };
-        let first = save_post(folder.path(), &front, "one").unwrap();
-        let second = save_post(folder.path(), &front, "two").unwrap();
+        let first = save_post(directory.path(), &front, "one").unwrap();
+        let second = save_post(directory.path(), &front, "two").unwrap();
         assert!(first.ends_with("2026-05-01-paris.md") && second.ends_with("2026-05-01-paris-2.md"));
         assert_eq!(fs::read_to_string(first).unwrap(), "one");
     }

@@ -61,12 +61,12 @@ impl From<ServiceError> for ConnectError {
     }
 }
 
-/// The future returned by [`connect`]. It is boxed because every crate that awaits an unboxed future compiles it again, and
-/// this one contains the whole protocol.
+/// The future returned by [`connect`]. It is boxed because every crate that awaits an unboxed future compiles it
+/// again, and this one contains the whole protocol.
 pub type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Vec<Arc<dyn Tool>>, ConnectError>> + Send + 'a>>;
 
-/// Connects to a server and returns its tools. A server that is started as a command gets the environment `variables`, plus
-/// the variables in its config.
+/// Connects to a server and returns its tools. A server that is started as a command gets the environment
+/// `variables`, plus the variables in its config.
 ///
 /// # Errors
 ///

@@ -8,7 +8,6 @@ use memoir_tools::{Access, LONGEST_OUTPUT, Plan, Tool, ToolContext, ToolError, T
 use rmcp::{RoleClient, model::CallToolRequestParams, service::RunningService};
 use serde_json::Value;
 
-/// Time limit for one tool call.
 const CALL_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Maximum length of a tool description in characters. Every request contains all descriptions.
@@ -17,10 +16,10 @@ const MAX_DESCRIPTION_CHARS: usize = 1000;
 /// Maximum length of a tool name. Some providers reject longer names.
 const MAX_NAME_LENGTH: usize = 64;
 
-/// An open connection to a server.
 pub(crate) type ServerConnection = Arc<RunningService<RoleClient, ()>>;
 
-/// Returns the name by which the model calls a tool: the server and the tool, in characters that every provider accepts.
+/// Returns the name by which the model calls a tool: the server and the tool, in characters that every provider
+/// accepts.
 pub fn qualify_name(server: &str, tool: &str) -> String {
     let sanitize = |letter: char| if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' };
     format!("{server}__{tool}").chars().map(sanitize).take(MAX_NAME_LENGTH).collect()
@@ -103,8 +102,8 @@ impl Tool for ServerTool {
     }
 }
 
-/// Wraps server output in the fence for untrusted text, which marks it as data. Only brackets that could close the fence are
-/// replaced, because the output may be code.
+/// Wraps server output in the fence for untrusted text, which marks it as data. Only brackets that could close the
+/// fence are replaced, because the output may be code.
 fn quote(output: &str) -> String {
     format!("<memory>\n{}\n</memory>", cap(&without_fence(output, "memory"), LONGEST_OUTPUT))
 }

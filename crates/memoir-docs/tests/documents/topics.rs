@@ -20,7 +20,6 @@ pub(crate) struct TopicSet {
     pub(crate) topics: Vec<Topic>,
 }
 
-/// A topic with posts and chat messages about it.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Topic {
     pub(crate) name: String,
@@ -39,7 +38,6 @@ impl TopicSet {
         serde_json::from_str(include_str!("../../eval/topics.json")).unwrap()
     }
 
-    /// Returns the index of a topic.
     pub(crate) fn topic(&self, name: &str) -> usize {
         self.topics.iter().position(|topic| topic.name == name).unwrap()
     }
@@ -67,15 +65,15 @@ impl TopicSet {
         let recall = Recall::new(Arc::new(store.clone()), embedder, Arc::new(SystemClock), TimeZone::UTC);
         let size = recall.settings.chunk_size();
         for (number, topic) in self.topics.iter().enumerate() {
-            for (place, post) in topic.posts.iter().enumerate() {
+            for (index, post) in topic.posts.iter().enumerate() {
                 let new = NewDocument {
-                    slug: format!("{}-{place}", topic.name),
+                    slug: format!("{}-{index}", topic.name),
                     title: post.title.clone(),
                     date: "2025-01-01".into(),
                     tags: vec![number.to_string()],
                     kind: DocumentKind::Post,
-                    source: format!("{}-{place}", topic.name),
-                    hash: format!("{number}-{place}"),
+                    source: format!("{}-{index}", topic.name),
+                    hash: format!("{number}-{index}"),
                     text: post.text.clone(),
                     written_from: Vec::new(),
                 };
@@ -90,7 +88,6 @@ impl TopicSet {
     }
 }
 
-/// Embeds the chunks of all documents.
 pub(crate) async fn embed_all(recall: &Recall) {
     for document in recall.store.documents().await.unwrap() {
         embed(recall, &document).await;
@@ -106,7 +103,6 @@ async fn embed(recall: &Recall, document: &Document) {
     recall.embed(&recall.store.embeddable_texts(&subjects).await.unwrap()).await.unwrap();
 }
 
-/// Returns the topic of each document.
 pub(crate) fn topics_of(documents: &[memoir_core::DocumentPassage]) -> Vec<usize> {
     documents.iter().map(|passage| passage.document.tags[0].parse().unwrap()).collect()
 }
@@ -153,13 +149,11 @@ impl Embedder for CachingEmbedder {
 }
 
 impl CachingEmbedder {
-    /// Wraps the built-in embedding model.
     pub(crate) fn local() -> Arc<dyn Embedder> {
         Arc::new(Self { inner: Arc::new(LocalEmbedder), cache: Mutex::default() })
     }
 }
 
-/// Returns the same library with other search settings.
 pub(crate) fn with_settings(recall: &Recall, settings: RecallSettings) -> Recall {
     let mut recall = recall.clone();
     recall.settings = settings;

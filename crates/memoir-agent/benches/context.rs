@@ -1,9 +1,10 @@
-//! Building the context of a prompt, as memory grows: `cargo bench -p memoir-agent -- 1000 10000 100000 1000000`.
+//! Measures building a context for memories of different sizes: `cargo bench -p memoir-agent -- 1000 10000 100000
+//! 1000000`.
 //!
-//! The prompt is asked in a conversation of 400 exchanges, most of which have left the window. Everything else in memory is
-//! made-up talk of other conversations.
+//! The prompt belongs to a conversation of 400 exchanges, most of which have left the window. The rest of the memory
+//! consists of generated messages in other conversations.
 
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark that cannot run should say so")]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "benchmarks print, and panic on errors")]
 
 use std::{
     path::Path,
@@ -26,12 +27,12 @@ use tokio_util::sync::CancellationToken;
 const EXCHANGES: i64 = 400;
 const PROMPTS: u64 = 40;
 
-/// The first few prompts fill what is kept in memory.
+/// Number of prompts that fill the caches before the measurement.
 const WARM_UP: u64 = 5;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    // `cargo test --benches` only wants to know that this builds.
+    // `cargo test --benches` only checks that the benchmark builds.
     if arguments.iter().any(|argument| argument == "--test") {
         return;
     }
@@ -47,12 +48,11 @@ fn main() {
 async fn measure(directory: &Path, messages: i64) {
     let store = SqliteStore::open(&directory.join("memoir.db")).await.unwrap();
     store.fill_for_benchmark(messages / 2, fill::talk).await.unwrap();
-    let made_up = |number| fill::vector(number, memoir_embed::DIMENSIONS);
-    store.fill_vectors_for_benchmark(memoir_embed::NAME, made_up).await.unwrap();
+    let random_vector = |number| fill::vector(number, memoir_embed::DIMENSIONS);
+    store.fill_vectors_for_benchmark(memoir_embed::NAME, random_vector).await.unwrap();
     let conversation = long_conversation(&store).await;
     let recall =
         Recall::new(Arc::new(store.clone()), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
-    // It is never asked.
     let limits = ModelLimits { context: Some(200_000), ..ModelLimits::default() };
     let model = FakeModel::hanging().with_limits(limits);
     let model: Arc<dyn ChatModel> = Arc::new(model);
@@ -62,18 +62,18 @@ async fn measure(directory: &Path, messages: i64) {
     let conversation = CurrentConversation::resume(&store, conversation, "/p").await.unwrap();
     let session =
         || AgentState::new(Arc::clone(&model), ToolSet::all(), recall.clone(), conversation.clone());
-    let mut forgetful = session();
-    forgetful.recall.settings.enabled = false;
-    let mut elsewhere_only = session();
-    elsewhere_only.context.recall_tokens = 0;
-    let without = times(&agent, forgetful, &store).await;
-    let elsewhere = times(&agent, elsewhere_only, &store).await;
-    let with = times(&agent, session(), &store).await;
+    let mut no_recall = session();
+    no_recall.recall.settings.enabled = false;
+    let mut recall_only = session();
+    recall_only.context.recall_tokens = 0;
+    let without_recall = median_time(&agent, no_recall, &store).await;
+    let with_recall = median_time(&agent, recall_only, &store).await;
+    let with_auto_rag = median_time(&agent, session(), &store).await;
     println!(
         "{messages:>10}  {:>12.2} ms  {:>12.2} ms  {:>12.2} ms",
-        millis(without),
-        millis(elsewhere),
-        millis(with)
+        millis(without_recall),
+        millis(with_recall),
+        millis(with_auto_rag)
     );
     store.close().await;
 }
@@ -81,8 +81,8 @@ async fn measure(directory: &Path, messages: i64) {
 async fn long_conversation(store: &SqliteStore) -> ConversationId {
     let mut target = contract::new_conversation("a long one", "/p");
     for number in 0..EXCHANGES {
-        let (asked, answered) = (fill::talk(number * 2), fill::talk(number * 2 + 1));
-        let mut draft = contract::exchange(&asked, &answered, number);
+        let (prompt, answer) = (fill::talk(number * 2), fill::talk(number * 2 + 1));
+        let mut draft = contract::exchange(&prompt, &answer, number);
         draft
             .messages
             .iter_mut()
@@ -96,9 +96,9 @@ async fn long_conversation(store: &SqliteStore) -> ConversationId {
     }
 }
 
-/// The median over some prompts.
-async fn times(agent: &Arc<Agent>, mut state: AgentState, store: &SqliteStore) -> Duration {
-    // What has left the window is summed up once and kept, as in any turn; looking alone keeps nothing.
+/// Returns the median time of building a context, over [`PROMPTS`] prompts.
+async fn median_time(agent: &Arc<Agent>, mut state: AgentState, store: &SqliteStore) -> Duration {
+    // Run a turn first, because it stores the digest of the exchanges that have left the window; a preview would not.
     let cancel = CancellationToken::new();
     agent.run_turn(&mut state, "Go on.", &mut |_| {}, &cancel).await.unwrap_err();
     let mut times = Vec::new();

@@ -8,12 +8,12 @@ use memoir_tools::{Sandbox, Search, ToolContext, Workspace};
 
 use crate::AgentState;
 
-/// Bounds on a turn.
+/// Limits of a turn.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Maximum number of rounds of tool calls in one exchange.
     pub max_turns: u32,
-    /// Maximum cost of one turn, as far as prices are known. The turn stops when it is reached.
+    /// Maximum cost of one turn. The turn stops when the calls whose price is known have cost this much.
     pub budget: Option<Usd>,
 }
 
@@ -23,33 +23,33 @@ impl Default for Limits {
     }
 }
 
-/// The part of an agent that never changes: a memory, a workspace and limits.
+/// The part of an agent that never changes: store, workspace and limits.
 ///
-/// Share it as `Arc<Agent>`. Everything that may differ between sessions, or change between two turns of one session, is in
-/// [`AgentState`], so any number of states can run turns on one agent at the same time.
+/// Share it as `Arc<Agent>`. Everything that can differ between sessions or change between two turns is in
+/// [`AgentState`], so any number of sessions can run turns on one agent concurrently.
 #[derive(Clone)]
 pub struct Agent {
-    /// The memory.
+    /// Store of conversations, memory and costs.
     pub store: Arc<dyn AgentStore>,
-    /// The source of the current time.
+    /// Source of the current time.
     pub clock: Arc<dyn Clock>,
-    /// The time zone of dates that a model reads.
+    /// Time zone of the dates in requests.
     pub zone: TimeZone,
-    /// Bounds on each turn.
+    /// Limits of each turn.
     pub limits: Limits,
-    /// The directories that tools are confined to.
+    /// Directories that tools may access.
     pub workspace: Workspace,
-    /// How tools run commands.
+    /// Sandbox in which tools run commands.
     pub sandbox: Sandbox,
-    /// The internet search service, if one is configured.
+    /// Internet search service, if one is configured.
     pub search: Option<Search>,
 }
 
 impl Agent {
-    /// Returns an agent with the default limits that works on `store` and in the workspace of `context`. Its tools use `store`
-    /// too, so that a turn has one memory.
+    /// Creates an agent with the default limits. The agent and its tools share `store`; `context` supplies everything
+    /// else.
     ///
-    /// The recall of `context` supplies the clock and the time zone. Pass the same recall to [`AgentState::new`].
+    /// The recall in `context` supplies the clock and the time zone. Pass the same recall to [`AgentState::new`].
     pub fn new(store: Arc<dyn AgentStore>, context: ToolContext) -> Self {
         Self {
             store,
@@ -62,7 +62,6 @@ impl Agent {
         }
     }
 
-    /// Returns what tools work with during a turn of `state`.
     pub(crate) fn tool_context(&self, state: &AgentState) -> ToolContext {
         ToolContext {
             workspace: self.workspace.clone(),

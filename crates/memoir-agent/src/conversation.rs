@@ -1,4 +1,4 @@
-//! The conversation of a session.
+//! The current conversation of a session.
 
 use memoir_core::{ConversationId, ConversationTarget, ExchangeId, NewConversation};
 use memoir_redact::without_secrets;
@@ -9,9 +9,7 @@ use memoir_store::{Committed, Exchanges, StoreError};
 pub struct CurrentConversation {
     id: Option<ConversationId>,
     scope: String,
-    /// The newest exchange that this session has read or committed.
     last_seen: Option<ExchangeId>,
-    /// The exchange that the next one replaces.
     replacing: Option<ExchangeId>,
 }
 
@@ -21,7 +19,7 @@ impl CurrentConversation {
         Self { id: None, scope: scope.into(), last_seen: None, replacing: None }
     }
 
-    /// Resumes a stored conversation, or a fork of one, as it is now.
+    /// Resumes a stored conversation or fork at its newest exchange.
     ///
     /// # Errors
     ///
@@ -36,8 +34,8 @@ impl CurrentConversation {
         Ok(conversation)
     }
 
-    /// Reads which exchange is the newest now. Call it when the user has seen what was added by others, for example after an
-    /// import into this conversation.
+    /// Reads the newest exchange from the store again. Call this once the user has seen what another session or an
+    /// import added to the conversation.
     ///
     /// # Errors
     ///
@@ -74,11 +72,11 @@ impl CurrentConversation {
         self.last_seen
     }
 
-    /// Returns where the exchange that starts with `prompt` is to be committed.
+    /// Returns the target for committing the exchange that starts with `prompt`.
     pub(crate) fn target(&self, prompt: &str) -> ConversationTarget {
         let last_seen = self.last_seen;
         match (self.id, self.replacing) {
-            // Remove secrets before the title is cut: half a secret would not be recognized later.
+            // Redact before the title is shortened, because half a secret would not be recognized later.
             (None, _) => {
                 ConversationTarget::New(NewConversation::titled_after(&without_secrets(prompt), &self.scope))
             }
@@ -89,7 +87,6 @@ impl CurrentConversation {
         }
     }
 
-    /// Records that the next exchange of this conversation was committed.
     pub(crate) fn record_commit(&mut self, committed: Committed) {
         (self.id, self.last_seen) = (Some(committed.conversation_id), Some(committed.exchange_id));
         self.replacing = None;

@@ -1,4 +1,4 @@
-//! An exchange while it happens, in memory alone.
+//! The exchange of a running turn. It stays in memory until the turn commits it.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,18 +10,15 @@ use memoir_models::{ChatModel, StopReason, ToolResult};
 
 use crate::{ContextReport, reply::ModelReply};
 
-/// An exchange while it happens.
 pub(crate) struct Draft {
     exchange: ExchangeDraft,
-    /// The call that is under way, as far as it has come.
-    call: ModelReply,
-    /// Why the model stopped last.
-    stop: StopReason,
-    /// How large the layers of the last request were, and the window's room.
+    /// The part of the current reply that has been received.
+    reply: ModelReply,
+    stop_reason: StopReason,
     pub(crate) context: Option<ContextReport>,
     pub(crate) window_room: u64,
-    /// What sub-agents called; of one that is cut off too.
-    paid: Arc<Mutex<Vec<CallCost>>>,
+    /// Model calls of sub-agents, including cancelled ones, that are not part of `exchange` yet.
+    subagent_calls: Arc<Mutex<Vec<CallCost>>>,
 }
 
 impl Draft {
@@ -42,11 +39,11 @@ impl Draft {
         };
         let mut draft = Self {
             exchange,
-            call: ModelReply::default(),
-            stop: StopReason::Done,
+            reply: ModelReply::default(),
+            stop_reason: StopReason::Done,
             context: None,
             window_room: 0,
-            paid: Arc::default(),
+            subagent_calls: Arc::default(),
         };
         draft.add(DraftMessage {
             by_others: input.has_words_of_others(),
@@ -55,76 +52,73 @@ impl Draft {
         draft
     }
 
-    /// What was called so far.
     pub(crate) fn calls(&self) -> &[CallCost] {
         &self.exchange.calls
     }
 
-    /// Where sub-agents put what they called.
-    pub(crate) fn paid(&self) -> Arc<Mutex<Vec<CallCost>>> {
-        Arc::clone(&self.paid)
+    /// Returns the list to which sub-agents add their model calls.
+    pub(crate) fn subagent_calls(&self) -> Arc<Mutex<Vec<CallCost>>> {
+        Arc::clone(&self.subagent_calls)
     }
 
-    /// Files what sub-agents called.
-    fn take_paid(&mut self) {
-        let paid = std::mem::take(&mut *lock(&self.paid));
-        self.exchange.calls.extend(paid);
+    fn collect_subagent_calls(&mut self) {
+        let calls = std::mem::take(&mut *lock(&self.subagent_calls));
+        self.exchange.calls.extend(calls);
     }
 
-    /// What they cost, as far as that is known.
-    pub(crate) fn spent(&self) -> Usd {
+    /// Returns the cost of the calls so far. Calls whose price is unknown do not count.
+    pub(crate) fn known_cost(&self) -> Usd {
         self.exchange.calls.iter().filter_map(|call| call.cost).sum()
     }
 
-    /// The exchange, when it is over.
-    pub(crate) fn finished(self) -> (ExchangeDraft, StopReason) {
-        (self.exchange, self.stop)
+    pub(crate) fn finish(self) -> (ExchangeDraft, StopReason) {
+        (self.exchange, self.stop_reason)
     }
 
-    /// Memory has put these into the exchange.
-    pub(crate) fn recalled(&mut self, recalled: Recalled) {
+    pub(crate) fn set_recalled(&mut self, recalled: Recalled) {
         self.exchange.recalled = recalled;
     }
 
-    /// Whether nothing was put before the model in this exchange but what the user said.
-    pub(crate) fn has_only_the_users_words(&self) -> bool {
+    /// Returns whether everything that the model has read in this exchange was written by the user.
+    pub(crate) fn has_only_user_text(&self) -> bool {
         self.exchange.recalled.is_empty() && !self.exchange.messages.iter().any(|message| message.by_others)
     }
 
-    /// A call begins; what comes of it is gathered here.
+    /// Starts a model call and returns the reply that is to be filled.
     pub(crate) fn begin_call(&mut self) -> &mut ModelReply {
-        self.call = ModelReply::default();
-        &mut self.call
+        self.reply = ModelReply::default();
+        &mut self.reply
     }
 
-    /// The call is over, one way or another. If anything of it has come, it was paid for, at a price that is
-    /// unknown where the provider did not say what it used.
+    /// Ends a model call, successful or not, and returns its reply. Records the call if the reply has begun, because
+    /// it is billed. The cost is unknown if the provider did not report the usage.
     pub(crate) fn end_call(&mut self, model: &dyn ChatModel, now: Timestamp) -> ModelReply {
-        self.take_paid();
-        let reply = std::mem::take(&mut self.call);
-        self.stop = reply.stop.unwrap_or(self.stop);
+        self.collect_subagent_calls();
+        let reply = std::mem::take(&mut self.reply);
+        self.stop_reason = reply.stop.unwrap_or(self.stop_reason);
         if reply.has_begun() {
-            let unreported = || model.is_free().then_some(Usd::ZERO);
+            let unreported_cost = || model.is_free().then_some(Usd::ZERO);
             self.exchange.calls.push(CallCost {
                 purpose: Purpose::Chat,
                 model: self.exchange.model.clone(),
                 usage: reply.usage.unwrap_or_default(),
-                cost: reply.usage.map_or_else(unreported, |usage| model.cost(&usage)),
+                cost: reply.usage.map_or_else(unreported_cost, |usage| model.cost(&usage)),
                 created: now,
             });
         }
         reply
     }
 
-    /// Files a reply that asked for tools, and what they gave: kept, but not sent again later.
-    pub(crate) fn tool_round(&mut self, reply: &ModelReply, results: &[ToolResult], now: Timestamp) {
-        self.take_paid();
-        let asked = MessageBody::Assistant { text: reply.text.clone(), tool_calls: reply.tool_calls.clone() };
-        self.add(message(asked, Visibility::Redacted, now));
+    /// Adds a reply with tool calls, and their results. They are stored, but later requests do not contain them.
+    pub(crate) fn add_tool_round(&mut self, reply: &ModelReply, results: &[ToolResult], now: Timestamp) {
+        self.collect_subagent_calls();
+        let request =
+            MessageBody::Assistant { text: reply.text.clone(), tool_calls: reply.tool_calls.clone() };
+        self.add(message(request, Visibility::Redacted, now));
         for ToolResult { call_id, tool_name, text } in results.iter().cloned() {
             let by_others = MessageBody::is_result_by_others(&tool_name);
-            let given = MessageBody::Tool { call_id, tool_name, text };
-            self.add(DraftMessage { by_others, ..message(given, Visibility::Redacted, now) });
+            let result = MessageBody::Tool { call_id, tool_name, text };
+            self.add(DraftMessage { by_others, ..message(result, Visibility::Redacted, now) });
             self.exchange.tool_call_count += 1;
         }
     }
@@ -136,8 +130,8 @@ impl Draft {
         self.exchange.completed = now;
     }
 
-    /// Ends without an answer. What the tools did has happened, so it is kept; the reason is a notice, not
-    /// something that was said.
+    /// Ends the exchange without an answer. It is still stored, because its tools have already had an effect. The
+    /// reason is marked as derived, because the model did not write it.
     pub(crate) fn stop(&mut self, reason: String, now: Timestamp) {
         self.exchange.status = ExchangeStatus::Stopped;
         self.exchange.error = Some(reason.clone());
@@ -149,7 +143,6 @@ impl Draft {
     }
 }
 
-/// Returns a message that was said now by the user, the model or a tool.
 fn message(body: MessageBody, visibility: Visibility, created: Timestamp) -> DraftMessage {
     DraftMessage {
         author: None,

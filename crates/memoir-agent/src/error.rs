@@ -1,36 +1,36 @@
-//! How a turn can fail. Either way nothing of it is in memory.
+//! Errors of a turn. A failed turn stores nothing but its costs.
 
 use memoir_core::ConversationId;
 use memoir_models::ModelError;
 use memoir_store::StoreError;
 
-/// Why a turn gave no answer, or why its answer could not be stored.
+/// Reason why a turn has no answer, or why its answer could not be stored.
 #[derive(Debug, thiserror::Error)]
 pub enum TurnError {
     /// The turn was cancelled by the user.
     #[error("cancelled")]
     Cancelled,
-    /// The model failed.
+    /// The model returned an error.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// Memory could not be read.
+    /// The conversation could not be read.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The model answered, but the exchange could not be stored.
-    #[error("the answer could not be kept: {source}")]
+    #[error("the answer could not be stored: {source}")]
     NotKept {
-        /// The answer, which was paid for.
+        /// The answer, which has been paid for.
         answer: String,
-        /// Why it could not be stored.
+        /// Error of the store.
         source: StoreError,
     },
-    /// Another session has added to the conversation since this one last read it. Nothing of the turn is stored but its
-    /// costs. To go on, resume the conversation and ask again.
+    /// Another session has added to the conversation since this one last read it. To continue, resume the
+    /// conversation and send the prompt again.
     #[error("another session has added to conversation {conversation}")]
     Conflict {
-        /// The conversation.
+        /// Conversation with the new exchanges.
         conversation: ConversationId,
-        /// The answer, which was paid for, or `None` if the change was noticed before the model was asked.
+        /// The answer, which has been paid for, or `None` if the conflict was detected before the model was asked.
         answer: Option<String>,
     },
 }

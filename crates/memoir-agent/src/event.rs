@@ -1,4 +1,4 @@
-//! What a turn reports while it runs, and when it is over.
+//! The events of a turn, and the report at its end.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,19 +9,19 @@ use serde::Serialize;
 
 use crate::ContextReport;
 
-/// What happens during a turn, in order.
+/// An event of a running turn.
 ///
-/// It serializes to a JSON object with a `type` in snake case, which `docs/json.md` describes. The request that is sent, and
-/// secrets in the arguments of a call, are left out of it.
+/// It serializes to a JSON object with a `type` in snake case, which `docs/json.md` describes. The JSON omits the
+/// text of the request and redacts the arguments of tool calls.
 #[derive(Debug, Clone)]
 pub enum TurnEvent {
     /// A request is sent to the model.
     RequestSent(Arc<ChatRequest>),
     /// The request failed and will be sent again.
     Retrying {
-        /// What went wrong.
+        /// Error of the failed request.
         reason: ModelError,
-        /// How long the turn waits before that.
+        /// Time until the next attempt.
         wait: Duration,
     },
     /// The next part of the answer.
@@ -30,13 +30,13 @@ pub enum TurnEvent {
     Thinking(String),
     /// The user is about to be asked for permission.
     Asking,
-    /// A tool starts.
+    /// A tool call starts.
     ToolStarted(ToolCall),
-    /// A tool ended.
+    /// A tool call ended.
     ToolFinished {
-        /// The call.
+        /// The call that ended.
         call: ToolCall,
-        /// How it ended.
+        /// How the call ended.
         outcome: ToolOutcome,
     },
     /// A message for the user.
@@ -49,48 +49,48 @@ pub enum TurnEvent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolOutcome {
-    /// With output.
+    /// The call returned output.
     Succeeded,
-    /// With an error, which the model reads.
+    /// The call returned an error, which the model reads.
     Failed,
-    /// It was not allowed to run. The model reads why.
+    /// The call was not allowed. The model reads the reason.
     Refused,
 }
 
 /// A callback that receives the events of a turn.
 pub type Observer<'a> = &'a mut (dyn FnMut(TurnEvent) + Send);
 
-/// A turn that is over and committed.
+/// The result of a turn that was committed.
 ///
-/// It serializes to a JSON object with the `type` `result`, which `docs/json.md` describes. The sizes of the context and the
-/// cost of the whole conversation are left out of it.
+/// It serializes to a JSON object with the `type` `result`, which `docs/json.md` describes. The JSON omits `context`
+/// and `conversation_cost`.
 #[derive(Debug, Clone)]
 pub struct TurnReport {
-    /// The conversation it belongs to.
+    /// Conversation of the exchange.
     pub conversation_id: ConversationId,
-    /// The stored exchange.
+    /// Exchange that was stored.
     pub exchange_id: ExchangeId,
-    /// How it ended.
+    /// How the exchange ended.
     pub status: ExchangeStatus,
-    /// Why the model stopped: on its own, or at its limit.
+    /// Whether the model finished its answer or reached its output limit.
     pub stop: StopReason,
-    /// The answer.
+    /// The answer, or the reason why there is none.
     pub text: String,
-    /// The passages from memory that were sent with the prompt.
+    /// Recalled passages that were sent with the prompt.
     pub recalled: Recalled,
-    /// The sizes of the layers of the last request.
+    /// Sizes of the layers of the last request.
     pub context: Option<ContextReport>,
-    /// The model that answered.
+    /// Name of the model that answered.
     pub model: String,
-    /// Tokens of all calls to models.
+    /// Total tokens of all model calls, including those of sub-agents.
     pub usage: Usage,
-    /// Cost of all calls, or `None` if a price is unknown.
+    /// Total cost of these calls, or `None` if a price is unknown.
     pub cost: Option<Usd>,
-    /// Number of calls to the model.
+    /// Number of model calls.
     pub request_count: u64,
     /// Number of tool calls.
     pub tool_call_count: u64,
-    /// Duration in milliseconds.
+    /// Duration of the turn in milliseconds.
     pub duration_ms: u64,
     /// Cost of the whole conversation, including this exchange.
     pub conversation_cost: CostSummary,

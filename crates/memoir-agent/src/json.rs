@@ -1,6 +1,6 @@
-//! The JSON forms of events and reports, as `--output-format stream-json` prints them and servers send them.
+//! The JSON forms of events and reports, as printed by `--output-format stream-json` and sent by servers.
 //!
-//! `docs/json.md` describes them for users. Fields may be added; none is renamed or removed.
+//! `docs/json.md` describes them for users. Fields may be added, but never renamed or removed.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,6 @@ use serde_json::Value;
 
 use crate::{ToolOutcome, TurnEvent, TurnReport};
 
-/// The form of a [`TurnEvent`].
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum EventForm<'a> {
@@ -26,7 +25,6 @@ enum EventForm<'a> {
     Notice { text: &'a str, level: NoticeLevel },
 }
 
-/// How important a notice is.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 enum NoticeLevel {
@@ -45,9 +43,11 @@ impl<'a> From<&'a TurnEvent> for EventForm<'a> {
             TurnEvent::Asking => Self::Asking,
             TurnEvent::Text(text) => Self::Text { text },
             TurnEvent::Thinking(text) => Self::Thinking { text },
-            TurnEvent::ToolStarted(call) => {
-                Self::ToolCall { id: &call.id, name: &call.name, arguments: hide_secrets(&call.arguments) }
-            }
+            TurnEvent::ToolStarted(call) => Self::ToolCall {
+                id: &call.id,
+                name: &call.name,
+                arguments: redact_arguments(&call.arguments),
+            },
             TurnEvent::ToolFinished { call, outcome } => Self::ToolResult {
                 id: &call.id,
                 name: &call.name,
@@ -66,16 +66,14 @@ impl Serialize for TurnEvent {
     }
 }
 
-/// Returns the arguments of a call without the secrets in them.
-fn hide_secrets(arguments: &Value) -> Value {
+fn redact_arguments(arguments: &Value) -> Value {
     let text = arguments.to_string();
     match without_secrets(&text) {
         Cow::Borrowed(_) => arguments.clone(),
-        Cow::Owned(clean) => serde_json::from_str(&clean).unwrap_or(Value::String(clean)),
+        Cow::Owned(redacted) => serde_json::from_str(&redacted).unwrap_or(Value::String(redacted)),
     }
 }
 
-/// The form of a [`TurnReport`].
 #[derive(Serialize)]
 struct ReportForm<'a> {
     #[serde(rename = "type")]
@@ -123,39 +121,39 @@ impl Serialize for TurnReport {
     }
 }
 
-/// The JSON form of a passage that was found in memory, with its source.
+/// JSON form of a recalled passage and its source.
 #[derive(Debug, Serialize)]
 pub struct RecalledPassage<'a> {
-    /// `message` for a message of a conversation, `document` for a part of a document.
+    /// `message` for a message in a conversation, `document` for a part of a document.
     pub kind: &'static str,
-    /// The id of the message or of the document.
+    /// Id of the message or the document.
     pub id: i64,
-    /// The exchange of the message.
+    /// Exchange of the message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exchange_id: Option<ExchangeId>,
-    /// The conversation of the message.
+    /// Conversation of the message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation_id: Option<ConversationId>,
-    /// The short name of the document.
+    /// Slug of the document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slug: Option<&'a str>,
-    /// The title of the document.
+    /// Title of the document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<&'a str>,
-    /// When the message was written, in RFC 3339, or the date of the document.
+    /// Time of the message in RFC 3339, or date of the document.
     pub date: String,
-    /// The final score. Larger is better; only comparable within one result.
+    /// Final score. Larger is better; only comparable within one result.
     pub score: f64,
-    /// The cosine similarity of the embeddings of the passage and the prompt.
+    /// Cosine similarity of the embeddings of the passage and the prompt.
     pub similarity: f64,
-    /// The number of tokens that the passage takes in the request.
+    /// Number of tokens of the passage in the request.
     pub tokens: u64,
-    /// The text of the passage.
+    /// Text of the passage.
     pub text: &'a str,
 }
 
 impl<'a> RecalledPassage<'a> {
-    /// Returns the forms of all passages, those from conversations first.
+    /// Converts all passages, those from conversations first.
     pub fn list(passages: &'a [Passage], documents: &'a [DocumentPassage]) -> Vec<Self> {
         passages.iter().map(Self::from).chain(documents.iter().map(Self::from)).collect()
     }
@@ -209,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_event_has_the_form_that_is_documented() -> Result<(), serde_json::Error> {
+    fn every_event_has_its_documented_form() -> Result<(), serde_json::Error> {
         let call = ToolCall {
             id: "c1".into(),
             name: "fetch".into(),
@@ -249,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_has_the_form_that_is_documented() -> Result<(), serde_json::Error> {
+    fn a_report_has_its_documented_form() -> Result<(), serde_json::Error> {
         let report = TurnReport {
             conversation_id: ConversationId::new(3),
             exchange_id: ExchangeId::new(7),

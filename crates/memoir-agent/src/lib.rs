@@ -1,7 +1,7 @@
-//! One turn, end to end: context, model, tools, commit.
+//! Runs one turn of a conversation: builds the context, asks the model, runs its tool calls, and commits the exchange.
 //!
-//! [`Agent`] is the configuration that all sessions share, [`AgentState`] is what one session may change, and
-//! [`Agent::run_turn`] is the turn. It prints nothing: an observer receives every event.
+//! [`Agent`] is the configuration that all sessions share, [`AgentState`] is the part that a session can change, and
+//! [`Agent::run_turn`] runs a turn. It prints nothing: an observer receives every event.
 
 mod active_turn;
 mod agent;

@@ -1,4 +1,4 @@
-//! One reply of the model, gathered from its stream.
+//! Reads a reply of the model from its stream.
 
 use std::sync::Arc;
 
@@ -8,26 +8,26 @@ use memoir_models::{ChatEvent, ChatModel, ChatRequest, ModelError, Replay, StopR
 
 use crate::{Observer, TurnEvent};
 
-/// A reply, as far as it has come.
+/// The part of a reply that has been received.
 #[derive(Debug, Default)]
 pub(crate) struct ModelReply {
     pub(crate) text: String,
     pub(crate) tool_calls: Vec<ToolCall>,
     pub(crate) replay: Option<Replay>,
-    thought: bool,
+    has_thinking: bool,
     pub(crate) stop: Option<StopReason>,
-    /// What it used, as far as the provider told. A reply that fails at its end has used it all the same.
+    /// Usage that the provider has reported so far. It is billed even if the reply fails later.
     pub(crate) usage: Option<Usage>,
 }
 
 impl ModelReply {
-    /// Whether anything of it has come, and therefore has to be paid for.
+    /// Returns whether any part of the reply has been received, so that the call is billed.
     pub(crate) fn has_begun(&self) -> bool {
-        !self.text.is_empty() || !self.tool_calls.is_empty() || self.thought || self.usage.is_some()
+        !self.text.is_empty() || !self.tool_calls.is_empty() || self.has_thinking || self.usage.is_some()
     }
 }
 
-/// Sends `request` and gathers the answer into `reply`, telling what comes as it comes.
+/// Sends `request` and collects the answer in `reply`, reporting each part to `observer` as it arrives.
 pub(crate) async fn ask(
     model: &dyn ChatModel,
     request: ChatRequest,
@@ -43,7 +43,7 @@ pub(crate) async fn ask(
                 observer(TurnEvent::Text(text));
             }
             ChatEvent::Thinking(text) => {
-                reply.thought = true;
+                reply.has_thinking = true;
                 observer(TurnEvent::Thinking(text));
             }
             ChatEvent::ToolCall(call) => reply.tool_calls.push(call),
@@ -55,8 +55,8 @@ pub(crate) async fn ask(
                 if finish.reason == StopReason::Length {
                     observer(TurnEvent::Notice("The answer reached the model's output limit.".into()));
                 }
-                let empty = reply.text.trim().is_empty() && reply.tool_calls.is_empty();
-                return if empty { Err(ModelError::Empty) } else { Ok(()) };
+                let is_empty = reply.text.trim().is_empty() && reply.tool_calls.is_empty();
+                return if is_empty { Err(ModelError::Empty) } else { Ok(()) };
             }
         }
     }

@@ -1,8 +1,8 @@
-//! Sub-agents: they work alone, with a context of their own, and return a report.
+//! Sub-agents work on a task without the user, with a context of their own, and return a report.
 //!
-//! The context is the system prompt, core memory, the sub-agent's own last runs and the task. There is no window of a
-//! conversation, and nothing from memory unless the sub-agent searches it. Nobody is asked for permission: what the policy does
-//! not allow is refused and listed in the report.
+//! The context consists of the system prompt, core memory, the sub-agent's previous runs and the task. It contains no
+//! conversation, and nothing from memory unless the sub-agent searches it. The user is never asked for permission:
+//! calls that the policy does not allow are refused and listed in the report.
 
 use std::sync::{Arc, Mutex};
 
@@ -19,47 +19,47 @@ use crate::{
     approval::Approvals, draft::Draft,
 };
 
-/// What is added to the system prompt of a sub-agent.
-pub(crate) const ALONE: &str = "\
-You work alone on the task below: nobody reads along, and nobody answers questions. Do what can be done with the tools that are \
-allowed, and end with a report of what you found or did, and of what you could not do. What came of your earlier runs stands before it.";
+pub(crate) const SUBAGENT_PROMPT: &str = "\
+You work alone on the task below: no one follows your work or answers questions. Do what you can with the tools that are \
+allowed, and end with a report of what you found or did, and of what you could not do. Your earlier runs come before the task.";
 
-/// The result of a sub-agent's work, whether it succeeded or not.
+/// Result of a sub-agent's run, successful or not.
 #[derive(Debug)]
 pub struct SubagentReport {
-    /// The report, followed by the calls that were refused.
+    /// The report, followed by a list of refused calls.
     pub text: String,
-    /// How it ended: complete, stopped by a limit, or with an error.
+    /// Whether the run completed, was stopped by a limit, or failed.
     pub ended: Result<ExchangeStatus, TurnError>,
-    /// All messages, in order. The report is the last one, unless a limit or an error stopped the sub-agent.
+    /// All messages, in order. The last one is the report, unless a limit or an error stopped the sub-agent.
     pub messages: Vec<DraftMessage>,
-    /// The calls to models, which the caller has to record.
+    /// Model calls, which the caller must record.
     pub calls: Vec<CallCost>,
     /// Cost of all calls, or `None` if a price is unknown.
     pub cost: Option<Usd>,
 }
 
-/// An agent that works alone on one task. Create it with [`Agent::subagent`].
+/// An agent that works on one task without the user. Create it with [`Agent::subagent`].
 pub struct Subagent {
     agent: Arc<Agent>,
     state: AgentState,
 }
 
 impl Agent {
-    /// Returns a sub-agent with the model and tools of `session`. It remembers `runs` and may do what `approvals` allow.
+    /// Creates a sub-agent with the model and tools of `session`. Its requests contain `previous_runs`, and
+    /// `approvals` decides which calls may run.
     pub fn subagent(
         self: &Arc<Self>,
         session: &AgentState,
-        runs: Vec<Vec<Message>>,
+        previous_runs: Vec<Vec<Message>>,
         approvals: Approvals,
     ) -> Subagent {
-        let mut state = session.for_subagent(runs);
+        let mut state = session.for_subagent(previous_runs);
         state.approvals = approvals;
         state.approvals.asker = None;
-        // Only one level: a sub-agent cannot delegate. Core memory is in every context, so it only changes where the user
-        // sees it.
+        // A sub-agent cannot delegate. Nor can it change core memory, which is part of every context, because the
+        // user would not see the change.
         state.tools = Arc::new(session.tools.without("run_subagent").without("core_memory"));
-        // The one model that answers from memory has nothing else to answer from.
+        // The model that answers from memory alone needs recall.
         if session.model.provenance() != Provenance::Derived {
             state.recall.settings.enabled = false;
         }
@@ -70,7 +70,7 @@ impl Agent {
 }
 
 impl Subagent {
-    /// Returns the same sub-agent with other limits. `None` keeps a limit.
+    /// Sets the limits of the sub-agent. `None` keeps the current limit.
     pub fn limited(mut self, max_turns: Option<u32>, budget: Option<Usd>) -> Self {
         let agent = Arc::make_mut(&mut self.agent);
         if let Some(max_turns) = max_turns {
@@ -80,7 +80,7 @@ impl Subagent {
         self
     }
 
-    /// Works on the task that `input` describes.
+    /// Runs the sub-agent on the task in `input`.
     pub async fn run(
         &self,
         input: impl Into<TurnInput> + Send,
@@ -90,64 +90,62 @@ impl Subagent {
         let turn = ActiveTurn { agent: &self.agent, state: &self.state };
         let input = input.into();
         let prompt = input.to_text();
-        let mut bill = Bill::begin(turn, &input);
-        let mut refused = Vec::new();
-        let mut watching = |event: TurnEvent| {
+        let mut run = RunGuard::begin(turn, &input);
+        let mut refused_tools = Vec::new();
+        let mut watch = |event: TurnEvent| {
             if let TurnEvent::ToolFinished { call, outcome: ToolOutcome::Refused } = &event {
-                refused.push(call.name.clone());
+                refused_tools.push(call.name.clone());
             }
             observer(event);
         };
-        let answered = tokio::select! {
+        let result = tokio::select! {
             biased;
             () = cancel.cancelled() => Err(TurnError::Cancelled),
-            answered = turn.answer(&prompt, &mut bill.draft, &mut watching) => answered,
+            result = turn.answer(&prompt, &mut run.draft, &mut watch) => result,
         };
-        let (mut exchange, calls) = bill.close();
-        let ended = answered.map(|()| exchange.status);
+        let (mut exchange, calls) = run.close();
+        let ended = result.map(|()| exchange.status);
         let mut text = exchange.assistant_message.clone();
-        if !refused.is_empty() {
-            text = format!("{text}\n\nNot allowed, and not done: {}.", counted(&refused))
-                .trim_start()
-                .to_owned();
+        if !refused_tools.is_empty() {
+            let calls = count_names(&refused_tools);
+            text = format!("{text}\n\nCalls that were not allowed: {calls}.").trim_start().to_owned();
         }
         if matches!(ended, Ok(ExchangeStatus::Stopped)) {
-            // Why it was stopped is not something that it said.
+            // The last message is the reason for the stop, which the sub-agent did not write.
             exchange.messages.pop();
         }
         SubagentReport { text, ended, cost: exchange.cost(), messages: exchange.messages, calls }
     }
 }
 
-/// The messages and calls of a sub-agent so far. If its future is dropped before it is closed, the costs are recorded all the
-/// same.
-struct Bill<'a> {
+/// A run of a sub-agent. If it is dropped before it is closed, because its future was cancelled, it still records the
+/// costs.
+struct RunGuard<'a> {
     turn: ActiveTurn<'a>,
     draft: Draft,
     is_closed: bool,
 }
 
-impl<'a> Bill<'a> {
+impl<'a> RunGuard<'a> {
     fn begin(turn: ActiveTurn<'a>, input: &TurnInput) -> Self {
         let draft = Draft::begin(input, turn.state.model.name(), turn.agent.clock.now());
         Self { turn, draft, is_closed: false }
     }
 
-    /// The exchange, and the calls that are to be paid.
+    /// Ends the run. Returns the exchange, and its model calls as calls of a task.
     fn close(&mut self) -> (ExchangeDraft, Vec<CallCost>) {
         self.is_closed = true;
-        // A call that was cut off in its middle is paid for as well.
         let now = self.turn.agent.clock.now();
         self.draft.end_call(self.turn.state.model.as_ref(), now);
         let empty = Draft::begin(&TurnInput::default(), "", now);
-        let (exchange, _) = std::mem::replace(&mut self.draft, empty).finished();
-        let of_task = |call: &CallCost| CallCost { purpose: Purpose::Task, ..call.clone() };
-        let calls = exchange.calls.iter().map(of_task).collect();
+        let (exchange, _) = std::mem::replace(&mut self.draft, empty).finish();
+        let to_task_call = |call: &CallCost| CallCost { purpose: Purpose::Task, ..call.clone() };
+        let calls = exchange.calls.iter().map(to_task_call).collect();
         (exchange, calls)
     }
 }
 
-impl Drop for Bill<'_> {
+impl Drop for RunGuard<'_> {
     fn drop(&mut self) {
         if self.is_closed {
             return;
@@ -157,19 +155,19 @@ impl Drop for Bill<'_> {
         if let (false, Ok(runtime)) = (calls.is_empty(), tokio::runtime::Handle::try_current()) {
             runtime.spawn(async move {
                 if let Err(error) = store.record_calls(None, &calls).await {
-                    // The caller is gone, so there is nobody to return the error to.
-                    tracing::warn!(%error, "could not record the cost of an abandoned sub-agent");
+                    // The caller no longer exists, so the error cannot be returned.
+                    tracing::warn!(%error, "could not record the cost of a cancelled sub-agent");
                 }
             });
         }
     }
 }
 
-/// Lets a tool hand a task to a sub-agent, which gets the agent and the state as they are at that moment.
+/// Lets a tool delegate a task to a sub-agent, which gets the current agent and state.
 pub(crate) struct Delegate {
     agent: Arc<Agent>,
     state: AgentState,
-    /// What sub-agents called, to be filed with the exchange.
+    /// Model calls of sub-agents, which become part of the exchange.
     calls: Arc<Mutex<Vec<CallCost>>>,
 }
 
@@ -192,7 +190,7 @@ impl Delegating for Delegate {
         let subagent = self
             .agent
             .subagent(&state, Vec::new(), approvals)
-            .limited(work.max_turns.map(|most| most.min(limits.max_turns)), budget);
+            .limited(work.max_turns.map(|max_turns| max_turns.min(limits.max_turns)), budget);
         let task = InputPart::text(&work.task).with_origin(Origin::Program);
         let report = subagent.run(task, &mut |_| {}, &CancellationToken::new()).await;
         lock(&self.calls).extend(report.calls);
@@ -203,28 +201,28 @@ impl Delegating for Delegate {
     }
 }
 
-/// Names with how often they occur: `file_write (2), execute_bash`.
-fn counted(names: &[String]) -> String {
+/// Lists distinct names with their counts: `file_write (2), execute_bash`.
+fn count_names(names: &[String]) -> String {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for name in names {
-        match counts.iter_mut().find(|(known, _)| known == name) {
+        match counts.iter_mut().find(|(other, _)| other == name) {
             Some((_, count)) => *count += 1,
             None => counts.push((name, 1)),
         }
     }
-    let word = |(name, count): &(&str, usize)| {
+    let format_count = |(name, count): &(&str, usize)| {
         if *count == 1 { (*name).to_owned() } else { format!("{name} ({count})") }
     };
-    counts.iter().map(word).collect::<Vec<_>>().join(", ")
+    counts.iter().map(format_count).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::counted;
+    use super::count_names;
 
     #[test]
-    fn what_was_refused_is_counted() {
+    fn repeated_names_are_counted() {
         let names = ["a", "b", "a"].map(str::to_owned);
-        assert_eq!(counted(&names), "a (2), b");
+        assert_eq!(count_names(&names), "a (2), b");
     }
 }

@@ -1,4 +1,4 @@
-//! Running the tools that one reply asked for.
+//! Runs the tool calls of one reply.
 
 use std::{
     panic::AssertUnwindSafe,
@@ -14,39 +14,37 @@ use crate::{
     Observer, ToolOutcome, TurnEvent, active_turn::ActiveTurn, approval::Refusal, subagent::Delegate,
 };
 
-/// The result of one tool call.
 struct CallResult {
-    /// What the model reads.
+    /// Text for the model.
     output: String,
     outcome: ToolOutcome,
-    /// What the user reads, if anything.
+    /// Text for the user.
     notice: Option<String>,
 }
 
-/// The calls that run, and what each does.
 struct Round<'a> {
     context: CallContext<'a>,
     calls: &'a [ToolCall],
+    /// Index and plan of each running call.
     running: Vec<(usize, Plan)>,
     work: FuturesUnordered<BoxFuture<'a, (usize, CallResult)>>,
     results: Vec<Option<String>>,
 }
 
-/// The turn that makes the calls, and whose words may have led to them.
 #[derive(Clone, Copy)]
 pub(crate) struct CallContext<'a> {
     pub(crate) turn: ActiveTurn<'a>,
-    /// Whether only the user can have asked for the calls. It is `false` if the context has quotations, results of tools or
-    /// attached files, since these can contain instructions, too.
-    pub(crate) by_the_user_alone: bool,
+    /// Whether the context contains only text that the user wrote. Quotations, tool results and attached files can
+    /// contain instructions too.
+    pub(crate) is_user_only: bool,
 }
 
-/// Runs the calls, side by side where they cannot conflict, and gives their results in the order of the calls. A call that fails,
-/// is not allowed or panics gives its error to the model and harms no other.
+/// Runs the calls and returns their results in the same order. Calls that do not conflict run concurrently. If a call
+/// fails, panics or is not allowed, the model gets the error, and the other calls still run.
 pub(crate) async fn run(
     context: CallContext<'_>,
     calls: &[ToolCall],
-    paid: &Arc<Mutex<Vec<CallCost>>>,
+    subagent_calls: &Arc<Mutex<Vec<CallCost>>>,
     observer: Observer<'_>,
 ) -> Vec<ToolResult> {
     let mut round = Round {
@@ -57,31 +55,32 @@ pub(crate) async fn run(
         results: vec![None; calls.len()],
     };
     for (index, call) in calls.iter().enumerate() {
-        // What it would do is looked at again when those before it have done what they would: it may depend on them.
+        // Plan again whenever an earlier call has finished, because the plan may depend on its effects.
         let plan = loop {
             let plan = context.plan(call).await;
             let must_wait = match &plan {
                 Ok(plan) => round.running.iter().any(|(_, other)| plan.conflicts_with(other)),
                 Err(_) => !round.running.is_empty(),
             };
-            if !must_wait || !round.finish_one(observer).await {
+            if !must_wait || !round.finish_next(observer).await {
                 break plan;
             }
         };
-        let allowed = match plan {
+        let permitted_plan = match plan {
             Ok(plan) => {
-                let allowed = round.check_permission(call, &plan, observer).await;
-                allowed.map(|()| plan).map_err(|refusal| (format!("error: {refusal}"), ToolOutcome::Refused))
+                let permission = round.check_permission(call, &plan, observer).await;
+                permission
+                    .map(|()| plan)
+                    .map_err(|refusal| (format!("error: {refusal}"), ToolOutcome::Refused))
             }
             Err(error) => Err((format!("error: {error}"), ToolOutcome::Failed)),
         };
         observer(TurnEvent::ToolStarted(call.clone()));
-        match allowed {
+        match permitted_plan {
             Ok(plan) => {
                 round.running.push((index, plan));
-                round.work.push(
-                    run_call(context.turn, call, Arc::clone(paid)).map(move |result| (index, result)).boxed(),
-                );
+                let work = run_call(context.turn, call, Arc::clone(subagent_calls));
+                round.work.push(work.map(move |result| (index, result)).boxed());
             }
             Err((output, outcome)) => {
                 observer(TurnEvent::ToolFinished { call: call.clone(), outcome });
@@ -89,47 +88,47 @@ pub(crate) async fn run(
             }
         }
     }
-    while round.finish_one(observer).await {}
+    while round.finish_next(observer).await {}
     let result = |(call, text): (&ToolCall, Option<String>)| ToolResult {
         call_id: call.id.clone(),
         tool_name: call.name.clone(),
-        text: text.unwrap_or_else(|| "error: it did not run".into()),
+        text: text.unwrap_or_else(|| "error: the tool did not run".into()),
     };
     calls.iter().zip(round.results).map(result).collect()
 }
 
 impl Round<'_> {
-    /// Checks whether a call may be made. While the user is asked, the calls that are running continue.
+    /// Checks whether a call may run. Calls that are already running continue while the user is asked.
     async fn check_permission(
         &mut self,
         call: &ToolCall,
         plan: &Plan,
         observer: Observer<'_>,
     ) -> Result<(), Refusal> {
-        let mut finished = Vec::new();
-        let decided = {
-            let deciding = self.context.check_permission(call, plan, observer);
-            tokio::pin!(deciding);
+        let mut completed_calls = Vec::new();
+        let permission = {
+            let decision = self.context.check_permission(call, plan, observer);
+            tokio::pin!(decision);
             loop {
                 tokio::select! {
                     biased;
-                    decided = &mut deciding => break decided,
-                    Some(done) = self.work.next(), if !self.work.is_empty() => finished.push(done),
+                    permission = &mut decision => break permission,
+                    Some(call) = self.work.next(), if !self.work.is_empty() => completed_calls.push(call),
                 }
             }
         };
-        finished.into_iter().for_each(|done| self.note(done, observer));
-        decided
+        completed_calls.into_iter().for_each(|call| self.record(call, observer));
+        permission
     }
 
-    /// Waits for the next that is done; says whether there was any.
-    async fn finish_one(&mut self, observer: Observer<'_>) -> bool {
-        let Some(done) = self.work.next().await else { return false };
-        self.note(done, observer);
+    /// Waits until a running call completes. Returns `false` if none is running.
+    async fn finish_next(&mut self, observer: Observer<'_>) -> bool {
+        let Some(call) = self.work.next().await else { return false };
+        self.record(call, observer);
         true
     }
 
-    fn note(&mut self, (index, result): (usize, CallResult), observer: Observer<'_>) {
+    fn record(&mut self, (index, result): (usize, CallResult), observer: Observer<'_>) {
         let CallResult { output, outcome, notice } = result;
         self.running.retain(|(other, _)| *other != index);
         if let Some(notice) = notice {
@@ -141,16 +140,16 @@ impl Round<'_> {
 }
 
 impl CallContext<'_> {
-    /// What a call would do.
+    /// Returns the effects that a call would have.
     async fn plan(self, call: &ToolCall) -> Result<Plan, ToolError> {
         let context = self.turn.agent.tool_context(self.turn.state);
         let planning = self.turn.state.tools.plan(&call.name, &call.arguments, &context);
         let crashed = |_| Err(ToolError::Failed("the tool crashed".into()));
         let plan = AssertUnwindSafe(planning).catch_unwind().await.unwrap_or_else(crashed)?;
-        Ok(if self.by_the_user_alone { plan.as_the_user_asked() } else { plan })
+        Ok(if self.is_user_only { plan.as_the_user_asked() } else { plan })
     }
 
-    /// Checks whether a call may be made, and asks the user if necessary.
+    /// Checks whether a call may run, and asks the user if necessary.
     async fn check_permission(
         self,
         call: &ToolCall,
@@ -162,26 +161,30 @@ impl CallContext<'_> {
         let mut about_to_ask = || observer(TurnEvent::Asking);
         if let Some(rule) = state.approvals.decide(&call.name, plan, project, &mut about_to_ask).await? {
             let (effect, rule, scope) = (rule.effect.as_str(), rule.to_string(), project.to_string_lossy());
-            let stored = agent.store.add_approval_rule(effect, &rule, &scope, agent.clock.now()).await;
-            if let Err(error) = stored {
-                tracing::warn!(%error, "could not store an approval rule; it holds until the session ends");
+            let result = agent.store.add_approval_rule(effect, &rule, &scope, agent.clock.now()).await;
+            if let Err(error) = result {
+                tracing::warn!(%error, "could not store an approval rule; it applies until the session ends");
             }
         }
-        // What was shown may have changed while the user was thinking.
+        // The effects may have changed while the user was asked.
         match self.plan(call).await {
-            Ok(now) if now == *plan => Ok(()),
+            Ok(current_plan) if current_plan == *plan => Ok(()),
             _ => Err(Refusal::Changed),
         }
     }
 }
 
-/// Runs one call.
-async fn run_call(turn: ActiveTurn<'_>, call: &ToolCall, paid: Arc<Mutex<Vec<CallCost>>>) -> CallResult {
+async fn run_call(
+    turn: ActiveTurn<'_>,
+    call: &ToolCall,
+    subagent_calls: Arc<Mutex<Vec<CallCost>>>,
+) -> CallResult {
     let failed = |output| CallResult { output, outcome: ToolOutcome::Failed, notice: None };
     // A sub-agent inherits the delegating agent's tools and permissions as they are right now.
-    let context = turn.agent.tool_context(turn.state).delegating(Arc::new(Delegate::new(turn, &paid)));
-    let running = turn.state.tools.run(&call.name, call.arguments.clone(), &context);
-    match AssertUnwindSafe(running).catch_unwind().await {
+    let delegate = Arc::new(Delegate::new(turn, &subagent_calls));
+    let context = turn.agent.tool_context(turn.state).delegating(delegate);
+    let work = turn.state.tools.run(&call.name, call.arguments.clone(), &context);
+    match AssertUnwindSafe(work).catch_unwind().await {
         Ok(Ok(ToolOutput { text, notice })) => {
             CallResult { output: text, outcome: ToolOutcome::Succeeded, notice }
         }

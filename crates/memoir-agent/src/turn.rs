@@ -1,4 +1,4 @@
-//! The turn: from a prompt to a committed exchange, or to nothing at all.
+//! Runs a turn: from a prompt to a committed exchange, or to an error that leaves nothing in the store but the costs.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,25 +11,26 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     Agent, AgentState, ContextReport, Observer, TurnError, TurnEvent, TurnReport,
     active_turn::ActiveTurn,
-    context::{BuiltFor, Context, Notices},
+    context::{BuildPurpose, Context, Notices},
     draft::Draft,
     reply::{self, ModelReply},
     tool_round::{self, CallContext},
 };
 
-/// How long the vectors of an exchange are waited for.
-const EMBEDDING_PATIENCE: Duration = Duration::from_secs(3);
+/// Time limit for embedding an exchange at the end of its turn.
+const EMBEDDING_TIMEOUT: Duration = Duration::from_secs(3);
 
 impl Agent {
     /// Answers `input` in the conversation of `state`.
     ///
-    /// The exchange is drafted in memory and committed once, at the end. An error, a cancellation or a crash before that
-    /// leaves no trace of it in the store but the cost of the calls that were made. `observer` receives every event; cancel
-    /// the turn with `cancel`, which has no effect once the commit has begun.
+    /// The exchange is drafted in memory and committed once, at the end. If the turn fails or is cancelled before
+    /// that, only the costs of its model calls are stored. `observer` receives every event. `cancel` cancels the
+    /// turn, unless the commit has begun.
     ///
     /// # Errors
     ///
-    /// See [`TurnError`]. [`TurnError::NotKept`] and [`TurnError::Conflict`] carry the answer, because it was paid for.
+    /// See [`TurnError`]. [`TurnError::NotKept`] and [`TurnError::Conflict`] contain the answer, because it has been
+    /// paid for.
     pub async fn run_turn(
         self: &Arc<Self>,
         state: &mut AgentState,
@@ -40,7 +41,7 @@ impl Agent {
         self.run_boxed(state, input.into(), observer, cancel).await
     }
 
-    /// Boxes the turn: every crate that awaits a plain future compiles it again.
+    /// Boxes the turn, because every crate that awaits an unboxed future compiles it again.
     fn run_boxed<'a>(
         self: &'a Arc<Self>,
         state: &'a mut AgentState,
@@ -61,15 +62,15 @@ impl Agent {
         let prompt = &input.to_text();
         let mut draft = Draft::begin(&input, state.model.name(), self.clock.now());
         let turn = ActiveTurn { agent: self, state };
-        let answered = tokio::select! {
+        let result = tokio::select! {
             biased;
             () = cancel.cancelled() => Err(TurnError::Cancelled),
-            answered = turn.answer(prompt, &mut draft, observer) => answered,
+            result = turn.answer(prompt, &mut draft, observer) => result,
         };
-        match answered {
+        match result {
             Ok(()) => self.commit(state, prompt, draft).await,
             Err(error) => {
-                // A call that was cancelled in its middle is paid for as well.
+                // A call that was interrupted is billed too.
                 draft.end_call(state.model.as_ref(), self.clock.now());
                 self.record_calls(state.conversation.id(), draft.calls()).await;
                 Err(error)
@@ -77,14 +78,15 @@ impl Agent {
         }
     }
 
-    /// Records what the calls of a failed turn cost. The failure is what the user has to know, so an error here is only logged.
+    /// Records the costs of a failed turn. An error here is only logged, because the user needs to see why the turn
+    /// failed.
     async fn record_calls(&self, conversation: Option<ConversationId>, calls: &[CallCost]) {
         if let Err(error) = self.store.record_calls(conversation, calls).await {
             tracing::warn!(%error, "could not record the cost of a failed turn");
         }
     }
 
-    /// Files the exchange. This takes a moment and cannot be cancelled: that would lose what was paid for.
+    /// Stores the exchange. This cannot be cancelled, because that would lose an answer that has been paid for.
     async fn commit(
         self: &Arc<Self>,
         state: &mut AgentState,
@@ -92,11 +94,11 @@ impl Agent {
         mut draft: Draft,
     ) -> Result<TurnReport, TurnError> {
         let (window_room, context) = (draft.window_room, draft.context.take());
-        let (draft, stop) = draft.finished();
+        let (draft, stop) = draft.finish();
         let committed = match self.store.commit_exchange(&state.conversation.target(prompt), &draft).await {
             Ok(committed) => committed,
             Err(StoreError::Conflict { conversation, .. }) => {
-                // Without the exchange they have no other place, and they were paid for.
+                // The calls have been billed, and there is no exchange to record them with.
                 self.record_calls(Some(conversation), &draft.calls).await;
                 return Err(TurnError::Conflict { conversation, answer: Some(draft.assistant_message) });
             }
@@ -116,7 +118,7 @@ impl Agent {
             tool_call_count: draft.tool_call_count,
             duration_ms: draft.completed.millis_since(draft.started),
             conversation_cost: conversation_cost.unwrap_or_else(|error| {
-                // The exchange is stored. A sum that cannot be read is no reason to report otherwise.
+                // The exchange is stored, so the turn succeeded even if its total cost cannot be read.
                 tracing::warn!(%error, "could not read the cost of the conversation");
                 CostSummary::default()
             }),
@@ -127,12 +129,12 @@ impl Agent {
         })
     }
 
-    /// Embeds the exchange and asks for a digest. The exchange is stored already, so errors are only logged.
+    /// Embeds the exchange and requests a digest. The exchange is stored already, so errors are only logged.
     async fn follow_up(&self, state: &AgentState, committed: Committed, window_room: u64) {
-        // The next prompt can then find the exchange, whether recall is on or not.
+        // Embed even if recall is off, so that tools can find the exchange.
         if state.embeds_at_once {
             let embedding = state.recall.embed_exchange(committed.exchange_id);
-            match tokio::time::timeout(EMBEDDING_PATIENCE, embedding).await {
+            match tokio::time::timeout(EMBEDDING_TIMEOUT, embedding).await {
                 Ok(Ok(_)) => {}
                 Ok(Err(error)) => {
                     tracing::warn!(%error, "could not embed the exchange; keyword search finds it until a worker does");
@@ -145,13 +147,13 @@ impl Agent {
             }
         }
         if state.asks_for_digests
-            && let Err(error) = self.ask_for_digest(committed.conversation_id, window_room).await
+            && let Err(error) = self.request_digest(committed.conversation_id, window_room).await
         {
-            tracing::warn!(%error, "could not ask for a digest; an extract is sent in its place");
+            tracing::warn!(%error, "could not request a digest; requests will contain an extract instead");
         }
     }
 
-    /// Returns the sizes that the layers would have if this prompt were sent now.
+    /// Returns the sizes that the context layers would have if `prompt` were sent now. Nothing is sent or stored.
     ///
     /// # Errors
     ///
@@ -162,13 +164,13 @@ impl Agent {
         prompt: &str,
     ) -> Result<ContextReport, TurnError> {
         let turn = ActiveTurn { agent: self, state };
-        let context = turn.build_context(prompt, BuiltFor::Looking, &mut Notices::default()).await?;
+        let context = turn.build_context(prompt, BuildPurpose::Preview, &mut Notices::default()).await?;
         Ok(context.report)
     }
 }
 
 impl ActiveTurn<'_> {
-    /// Talks to the model until it has answered.
+    /// Asks the model, and runs the tools it calls, until it answers or a limit is reached.
     pub(crate) async fn answer(
         self,
         prompt: &str,
@@ -176,9 +178,9 @@ impl ActiveTurn<'_> {
         observer: Observer<'_>,
     ) -> Result<(), TurnError> {
         let mut notices = Notices::default();
-        let mut context = self.build_context(prompt, BuiltFor::Sending, &mut notices).await?;
+        let mut context = self.build_context(prompt, BuildPurpose::Send, &mut notices).await?;
         self.report_notices(notices, observer);
-        draft.recalled(std::mem::take(&mut context.recalled));
+        draft.set_recalled(std::mem::take(&mut context.recalled));
         draft.window_room = context.window_room;
 
         for _ in 0..self.agent.limits.max_turns {
@@ -188,32 +190,35 @@ impl ActiveTurn<'_> {
                 draft.complete(reply.text, self.state.model.provenance(), self.agent.clock.now());
                 return Ok(());
             }
-            if let Some(budget) = self.agent.limits.budget.filter(|budget| draft.spent() >= *budget) {
-                draft.stop(format!("Stopped: what it may cost ({budget}) is spent."), self.agent.clock.now());
+            if let Some(budget) = self.agent.limits.budget.filter(|budget| draft.known_cost() >= *budget) {
+                let reason = format!("Stopped: the budget of {budget} has been used up.");
+                draft.stop(reason, self.agent.clock.now());
                 return Ok(());
             }
-            let paid = draft.paid();
-            let by_the_user_alone = !context.by_others && draft.has_only_the_users_words();
-            let context_of_calls = CallContext { turn: self, by_the_user_alone };
-            let results = tool_round::run(context_of_calls, &reply.tool_calls, &paid, observer).await;
-            draft.tool_round(&reply, &results, self.agent.clock.now());
+            let subagent_calls = draft.subagent_calls();
+            let is_user_only = !context.has_untrusted_text && draft.has_only_user_text();
+            let call_context = CallContext { turn: self, is_user_only };
+            let results = tool_round::run(call_context, &reply.tool_calls, &subagent_calls, observer).await;
+            draft.add_tool_round(&reply, &results, self.agent.clock.now());
             let ModelReply { text, tool_calls, replay, .. } = reply;
-            let asked = ChatMessage::Assistant { text, tool_calls, replay };
-            for notice in context.add_round(asked, results) {
+            let request = ChatMessage::Assistant { text, tool_calls, replay };
+            for notice in context.add_round(request, results) {
                 observer(TurnEvent::Notice(notice));
             }
         }
 
-        let reason =
-            format!("Stopped after {} rounds of tool calls without an answer.", self.agent.limits.max_turns);
+        let rounds = match self.agent.limits.max_turns {
+            1 => "1 round".to_owned(),
+            count => format!("{count} rounds"),
+        };
+        let reason = format!("Stopped after {rounds} of tool calls without an answer.");
         draft.stop(reason, self.agent.clock.now());
         Ok(())
     }
 
-    /// Passes the notices about a context to the observer.
     fn report_notices(self, notices: Notices, observer: Observer<'_>) {
         notices.important.into_iter().for_each(|notice| observer(TurnEvent::Notice(notice)));
-        for notice in notices.lasting {
+        for notice in notices.recurring {
             if self.state.mark_shown(&notice) {
                 observer(TurnEvent::Notice(notice));
             }
@@ -221,8 +226,8 @@ impl ActiveTurn<'_> {
         notices.details.into_iter().for_each(|detail| observer(TurnEvent::Detail(detail)));
     }
 
-    /// One reply. When the model says that it was sent too much, the older half of the window is left out and it is asked
-    /// once more; the next turn sends less from the start.
+    /// Requests one reply. If the model rejects the request as too long, drops the older half of the window and tries
+    /// once more. The next turn sends less from the start.
     async fn reply(
         self,
         context: &mut Context,
@@ -234,16 +239,16 @@ impl ActiveTurn<'_> {
                 if !context.drop_older_half() {
                     return Err(ModelError::ContextTooLong { message }.into());
                 }
-                let notice = "The conversation is too long for this model; its older half was left out.";
+                let notice = "The conversation is too long for this model, so its older half was omitted.";
                 observer(TurnEvent::Notice(notice.into()));
                 Ok(self.ask(context, draft, observer).await?)
             }
-            asked => Ok(asked?),
+            result => Ok(result?),
         }
     }
 
-    /// One call. It is noted in the draft as soon as anything of it has come, whether it succeeds or not; what is too much
-    /// for the model is remembered.
+    /// Calls the model once. The draft records the call if any part of the reply was received, even if it failed. If
+    /// the request was too long, its size is recorded as the model's limit.
     async fn ask(
         self,
         context: &Context,
@@ -251,11 +256,11 @@ impl ActiveTurn<'_> {
         observer: Observer<'_>,
     ) -> Result<ModelReply, ModelError> {
         let request = context.request.clone();
-        let asked = reply::ask(self.state.model.as_ref(), request, draft.begin_call(), observer).await;
+        let result = reply::ask(self.state.model.as_ref(), request, draft.begin_call(), observer).await;
         let reply = draft.end_call(self.state.model.as_ref(), self.agent.clock.now());
-        if matches!(asked, Err(ModelError::ContextTooLong { .. })) {
+        if matches!(result, Err(ModelError::ContextTooLong { .. })) {
             self.state.learn_limit(context.total());
         }
-        asked.map(|()| reply)
+        result.map(|()| reply)
     }
 }

@@ -1,4 +1,5 @@
-//! What was said earlier in a conversation and has left the window: when it is looked for, and what it costs the window.
+//! Tests recall from exchanges that have left the window: when they are searched, and how the window shrinks for the
+//! passages.
 
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
@@ -26,8 +27,8 @@ fn size(request: &ChatRequest) -> usize {
     texts.sum::<usize>() + count_tokens(&request.system)
 }
 
-/// A model that refuses what is larger than this.
-fn refuse_above(limit: usize) -> FakeModel {
+/// Returns a model that rejects requests of more than `limit` tokens.
+fn model_with_limit(limit: usize) -> FakeModel {
     let model = FakeModel::new(move |request| match size(request) {
         size if size > limit => FakeReply::Error(ModelError::ContextTooLong { message: "too long".into() }),
         _ => FakeReply::Text("ok".into()),
@@ -45,20 +46,20 @@ struct Fixture {
 const FACT: &str = "The spare key is under the blue flower pot next to the door.";
 const QUESTION: &str = "Where did I put the spare key?";
 
-/// A conversation of forty exchanges, of which the first holds a fact.
-async fn fixture(embedder: Arc<dyn Embedder>, refuses_above: usize) -> Fixture {
+/// Creates a conversation of 40 exchanges, the first of which contains [`FACT`].
+async fn fixture(embedder: Arc<dyn Embedder>, model_limit: usize) -> Fixture {
     let directory = TempDir::new().unwrap();
     let store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
     let mut target = contract::new_conversation("t", "/p");
     let mut id = None;
     for number in 0..40 {
-        let asked = if number == 0 {
+        let prompt = if number == 0 {
             FACT.to_owned()
         } else {
             format!("Day {number} by the river was quiet, and nothing happened at all.")
         };
         let mut draft =
-            contract::exchange(&asked, "I see, tell me more about that whenever you like.", number);
+            contract::exchange(&prompt, "I see, tell me more about that whenever you like.", number);
         draft
             .messages
             .iter_mut()
@@ -70,57 +71,57 @@ async fn fixture(embedder: Arc<dyn Embedder>, refuses_above: usize) -> Fixture {
     let conversation = CurrentConversation::resume(&store, id.unwrap(), "/p").await.unwrap();
     let store = Arc::new(store);
     let recall = Recall::new(store.clone(), embedder, Arc::new(SystemClock), TimeZone::UTC);
-    let model = Arc::new(refuse_above(refuses_above));
+    let model = Arc::new(model_with_limit(model_limit));
     let tool_context = ToolContext::new(directory.path(), &[], store.clone(), recall.clone()).unwrap();
     let mut state = AgentState::new(Arc::clone(&model) as _, ToolSet::all(), recall, conversation);
     state.tools = Arc::new(ToolSet::new(Vec::new()));
     Fixture { _directory: directory, agent: Arc::new(Agent::new(store, tool_context)), state, model }
 }
 
-fn layer(report: &ContextReport, wanted: Layer) -> u64 {
-    report.layers.iter().find(|(layer, _)| *layer == wanted).unwrap().1
+fn layer_size(report: &ContextReport, layer: Layer) -> u64 {
+    report.layers.iter().find(|(other, _)| *other == layer).unwrap().1
 }
 
 #[tokio::test]
-async fn the_window_gives_room_to_what_is_quoted_and_gets_back_what_is_not_used() {
+async fn the_window_shrinks_for_earlier_passages_and_gets_unused_tokens_back() {
     let mut fixture = fixture(Arc::new(LocalEmbedder), usize::MAX).await;
-    let mut made_way = 0;
+    let mut shrunk_windows = 0;
     for budget in (2300..4500).step_by(50) {
         fixture.state.context.budget_tokens = budget;
         fixture.state.context.reply_tokens = 300;
-        let look = async |prompt: &str| fixture.agent.preview(&fixture.state, prompt).await.unwrap();
-        let (asked, thanked) = (look(QUESTION).await, look("thanks").await);
-        assert!(asked.sent() <= budget - 300 && thanked.sent() <= budget - 300);
-        assert_eq!(layer(&thanked, Layer::Earlier), 0, "thanks ask for nothing");
-        let quoted = layer(&asked, Layer::Earlier);
-        // Whole, it is sent whole and not looked through; what left it is there to be found.
-        assert_eq!(quoted > 0, layer(&asked, Layer::Summary) > 0, "{asked:?}");
-        assert!(layer(&asked, Layer::Window) <= layer(&thanked, Layer::Window), "{asked:?} {thanked:?}");
-        made_way += usize::from(layer(&asked, Layer::Window) < layer(&thanked, Layer::Window));
+        let preview = async |prompt: &str| fixture.agent.preview(&fixture.state, prompt).await.unwrap();
+        let (question, thanks) = (preview(QUESTION).await, preview("thanks").await);
+        assert!(question.sent() <= budget - 300 && thanks.sent() <= budget - 300);
+        assert_eq!(layer_size(&thanks, Layer::Earlier), 0, "thanks are not searched for");
+        let earlier = layer_size(&question, Layer::Earlier);
+        // Only exchanges that have left the window are searched.
+        assert_eq!(earlier > 0, layer_size(&question, Layer::Summary) > 0, "{question:?}");
+        let windows = [&question, &thanks].map(|report| layer_size(report, Layer::Window));
+        assert!(windows[0] <= windows[1], "{question:?} {thanks:?}");
+        shrunk_windows += usize::from(windows[0] < windows[1]);
     }
-    assert!(made_way > 0, "somewhere in between, a block has to go for what is quoted");
+    assert!(shrunk_windows > 0, "for some budget, exchanges must leave the window for the passages");
 }
 
 #[tokio::test]
-async fn nothing_is_looked_for_when_recall_is_off() {
+async fn earlier_exchanges_are_not_searched_if_recall_is_off() {
     let mut fixture = fixture(Arc::new(LocalEmbedder), usize::MAX).await;
     fixture.state.context.budget_tokens = 2300;
     fixture.state.context.reply_tokens = 300;
     let on = fixture.agent.preview(&fixture.state, QUESTION).await.unwrap();
     fixture.state.recall.settings.enabled = false;
     let off = fixture.agent.preview(&fixture.state, QUESTION).await.unwrap();
-    assert!(layer(&on, Layer::Earlier) > 0);
-    assert_eq!(layer(&off, Layer::Earlier), 0);
-    assert!(layer(&off, Layer::Window) >= layer(&on, Layer::Window));
+    assert!(layer_size(&on, Layer::Earlier) > 0);
+    assert_eq!(layer_size(&off, Layer::Earlier), 0);
+    assert!(layer_size(&off, Layer::Window) >= layer_size(&on, Layer::Window));
 }
 
-/// An embedder that never gets done.
-struct Asleep;
+struct HangingEmbedder;
 
 #[async_trait]
-impl Embedder for Asleep {
+impl Embedder for HangingEmbedder {
     fn name(&self) -> &str {
-        "test/asleep"
+        "test/hanging"
     }
 
     fn dimensions(&self) -> Option<usize> {
@@ -137,8 +138,8 @@ impl Embedder for Asleep {
 }
 
 #[tokio::test]
-async fn what_is_late_is_left_out_and_said() {
-    let mut fixture = fixture(Arc::new(Asleep), usize::MAX).await;
+async fn a_late_memory_search_is_skipped_with_a_notice() {
+    let mut fixture = fixture(Arc::new(HangingEmbedder), usize::MAX).await;
     let mut details = Vec::new();
     let mut observer = |event: TurnEvent| {
         if let TurnEvent::Detail(detail) = event {
@@ -147,21 +148,21 @@ async fn what_is_late_is_left_out_and_said() {
     };
     let cancel = CancellationToken::new();
     let turn = fixture.agent.run_turn(&mut fixture.state, QUESTION, &mut observer, &cancel);
-    assert_eq!(turn.await.unwrap().text, "ok", "neither the answer nor its keeping waits for it");
-    assert_eq!(details, ["Asking memory took too long and was left out."]);
+    assert_eq!(turn.await.unwrap().text, "ok", "neither the answer nor the commit waits for the embedder");
+    assert_eq!(details, ["The memory search took too long and was skipped."]);
 }
 
 #[tokio::test]
-async fn a_refusal_is_learned_from() {
+async fn a_rejected_size_limits_later_requests() {
     let mut fixture = fixture(Arc::new(LocalEmbedder), 900).await;
     let (mut observer, cancel) = (|_: TurnEvent| {}, CancellationToken::new());
     for _ in 0..2 {
         let turn = fixture.agent.run_turn(&mut fixture.state, QUESTION, &mut observer, &cancel);
         turn.await.unwrap();
     }
-    let sent: Vec<usize> = fixture.model.requests().iter().map(size).collect();
-    let answered = sent.iter().position(|size| *size <= 900).unwrap();
-    assert_eq!(answered, 1, "it is asked once more: {sent:?}");
-    assert!(sent[2] < sent[0], "less is sent from the start than was refused: {sent:?}");
-    assert!(*sent.last().unwrap() <= 900);
+    let sizes: Vec<usize> = fixture.model.requests().iter().map(size).collect();
+    let first_accepted = sizes.iter().position(|size| *size <= 900).unwrap();
+    assert_eq!(first_accepted, 1, "the first turn retries once: {sizes:?}");
+    assert!(sizes[2] < sizes[0], "the second turn starts with a smaller request: {sizes:?}");
+    assert!(*sizes.last().unwrap() <= 900);
 }

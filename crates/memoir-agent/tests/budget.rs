@@ -1,4 +1,5 @@
-//! Whatever is in memory, in the project and in the settings: a request fits, and nothing is lost by accident.
+//! Property test: whatever the memory, the project and the settings contain, a request fits, and no layer is dropped
+//! without need.
 
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
@@ -77,7 +78,7 @@ fn size(request: &ChatRequest) -> u64 {
     let mut text = request.system.clone();
     for message in &request.messages {
         match message {
-            ChatMessage::User(said) | ChatMessage::Assistant { text: said, .. } => text.push_str(said),
+            ChatMessage::User(part) | ChatMessage::Assistant { text: part, .. } => text.push_str(part),
             ChatMessage::ToolResults(results) => {
                 results.iter().for_each(|result| text.push_str(&result.text))
             }
@@ -91,7 +92,8 @@ fn size(request: &ChatRequest) -> u64 {
     (count_tokens(&text) + tools) as u64
 }
 
-async fn requests(
+/// Runs two turns. Returns their requests, and the digest after the first one.
+async fn run_turns(
     case: &Case,
     directory: &TempDir,
 ) -> (SqliteStore, Option<ConversationId>, Vec<ChatRequest>, Option<Digest>) {
@@ -104,18 +106,18 @@ async fn requests(
         let change = CoreChange { seen, text, by: ChangedBy::User, at: Timestamp::from_millis(1) };
         store.change_core_memory("/p", &change).await.unwrap();
     }
-    // Other conversations are about the same, so that memory has something to say.
+    // Other conversations about the same topics, so that recall finds passages.
     for number in 0..12 {
         let draft = contract::exchange(&words(40, number), &words(60, number + 3), 1);
         store.commit_exchange(&contract::new_conversation("elsewhere", "/q"), &draft).await.unwrap();
     }
     let mut target = contract::new_conversation("t", "/p");
     let mut conversation = None;
-    for (number, (asked, answered)) in case.exchanges.iter().enumerate() {
-        let asked = format!("question {number}: {}", words(*asked, number));
-        let answered = format!("answer {number}: {}", words(*answered, number + 1));
-        let moment = 1000 * i64::try_from(number).unwrap();
-        let mut draft = contract::exchange(&asked, &answered, moment);
+    for (number, (prompt_length, answer_length)) in case.exchanges.iter().enumerate() {
+        let prompt = format!("question {number}: {}", words(*prompt_length, number));
+        let answer = format!("answer {number}: {}", words(*answer_length, number + 1));
+        let time = 1000 * i64::try_from(number).unwrap();
+        let mut draft = contract::exchange(&prompt, &answer, time);
         draft
             .messages
             .iter_mut()
@@ -151,49 +153,52 @@ async fn requests(
     (store, conversation, model.requests(), digest)
 }
 
-/// A prompt with slips in it.
 fn prompt(case: &Case) -> String {
     format!("now I will recieve the accomodation for the umbrela of it all: {}", words(case.prompt, 5))
 }
 
-fn number_of(text: &str) -> usize {
+/// Returns the number in a prompt like "question 3: ...".
+fn question_number(text: &str) -> usize {
     text.split([' ', ':']).nth(1).unwrap().parse().unwrap()
 }
 
 async fn check(case: &Case) -> Result<(), TestCaseError> {
     let directory = TempDir::new().unwrap();
-    let (store, conversation, requests, digest) = requests(case, &directory).await;
+    let (store, conversation, requests, digest) = run_turns(case, &directory).await;
     let request = &requests[0];
-    let takes = case.context.map_or(16_384, |context| context - context / 8).max(512);
-    let limit = case.settings.budget_tokens.min(takes);
+    let model_limit = case.context.map_or(16_384, |context| context - context / 8).max(512);
+    let limit = case.settings.budget_tokens.min(model_limit);
     let room = limit - case.settings.reply_tokens.min(limit / 4);
 
-    // It fits.
+    // Every request fits.
     for request in &requests {
         prop_assert!(size(request) <= room, "{} of {room} tokens", size(request));
     }
-    // What comes first is there: who the model is, and the prompt; whole, unless it takes more than half.
+    // The system prompt is included, and the prompt too, in full unless it takes more than half of the request.
     prop_assert!(request.system.starts_with("You are Memoir"));
-    let Some(ChatMessage::User(said)) = request.messages.last() else { panic!("the prompt comes last") };
+    let Some(ChatMessage::User(last_message)) = request.messages.last() else {
+        panic!("the prompt is the last message")
+    };
     let prompt = prompt(case);
     if (count_tokens(&prompt) as u64) + 40 < room / 2 {
-        prop_assert!(said.ends_with(&prompt));
+        prop_assert!(last_message.ends_with(&prompt));
     } else {
-        prop_assert!(said.contains("now I will") && said.contains(&prompt[prompt.len() - 6..]));
+        let end = &prompt[prompt.len() - 6..];
+        prop_assert!(last_message.contains("now I will") && last_message.contains(end));
     }
-    // The window is the last exchanges, whole ones, in order.
+    // The window contains the last exchanges, whole and in order.
     let window = &request.messages[..request.stable_messages];
     let questions: Vec<usize> = window
         .iter()
         .filter_map(|message| match message {
-            ChatMessage::User(said) => Some(number_of(said)),
+            ChatMessage::User(text) => Some(question_number(text)),
             _ => None,
         })
         .collect();
     let first = case.exchanges.len() - questions.len();
     prop_assert_eq!(&questions, &(first..case.exchanges.len()).collect::<Vec<_>>());
     prop_assert_eq!(window.len(), 2 * questions.len());
-    // What is not in it has left it, and is noted as such.
+    // The digest covers the exchanges that are not in the window.
     let exchanges = match conversation {
         Some(id) => store.exchanges(id, u32::MAX).await.unwrap(),
         None => Vec::new(),
@@ -201,24 +206,24 @@ async fn check(case: &Case) -> Result<(), TestCaseError> {
     let through = digest.as_ref().map(|digest| digest.through);
     prop_assert_eq!(through, first.checked_sub(1).map(|last| exchanges[last].id));
     prop_assert!(digest.is_none_or(|digest| !digest.summary.is_empty()));
-    // The window is left only when it is full: what has left it last would not have fitted, beside what is set aside.
+    // Exchanges leave the window only if it is full: with the last one to leave, the request would not have fit.
     if first > 0 {
-        let (asked, answered) = case.exchanges[first - 1];
-        let left_last = ((asked + answered) as u64 * 3).min(room / 2);
-        prop_assert!(size(request) + left_last + room * 2 / 3 > room, "{first} have left for no reason");
+        let (prompt_length, answer_length) = case.exchanges[first - 1];
+        let tokens = ((prompt_length + answer_length) as u64 * 3).min(room / 2);
+        prop_assert!(size(request) + tokens + room * 2 / 3 > room, "{first} left the window without need");
     }
-    // Nothing is quoted that is in the window, and nothing when nothing has left it.
-    let everything = format!("{}{said}", request.system);
-    let quoted = everything.split_once("From earlier in this conversation:");
-    prop_assert!(quoted.is_none() || (case.recall && first > 0 && case.settings.recall_tokens > 0));
-    for line in quoted.map_or("", |(_, rest)| rest.split_once("</memory>").unwrap().0).lines() {
+    // Passages are recalled only from exchanges that have left the window.
+    let text = format!("{}{last_message}", request.system);
+    let earlier = text.split_once("From earlier in this conversation:");
+    prop_assert!(earlier.is_none() || (case.recall && first > 0 && case.settings.recall_tokens > 0));
+    for line in earlier.map_or("", |(_, rest)| rest.split_once("</memory>").unwrap().0).lines() {
         if let Some((_, source)) = line.rsplit_once("(exchange ") {
             let id: i64 = source.split_once(',').unwrap().0.parse().unwrap();
-            let place = exchanges.iter().position(|exchange| exchange.id.get() == id).unwrap();
-            prop_assert!(place < first, "exchange {place} is in the window, which begins with {first}");
+            let index = exchanges.iter().position(|exchange| exchange.id.get() == id).unwrap();
+            prop_assert!(index < first, "exchange {index} is in the window, which begins with {first}");
         }
     }
-    // A layer gives way only to what comes before it: with any window at all, core memory is there.
+    // Core memory has priority over the window.
     if !questions.is_empty() && case.core[0] > 0 && room >= 3000 {
         prop_assert!(request.system.contains("<user>"));
     }
@@ -226,9 +231,9 @@ async fn check(case: &Case) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// The same cases every time; another seed tries others.
+/// The seed is fixed, so every run tests the same cases.
 #[test]
-fn every_request_fits_and_nothing_is_lost_by_accident() {
+fn every_request_fits_and_no_layer_is_dropped_without_need() {
     let config = ProptestConfig {
         cases: 24,
         failure_persistence: None,

@@ -1,4 +1,4 @@
-//! Several sessions on one agent: turns at the same time, and commits to the same conversation.
+//! Tests several sessions on one agent: concurrent turns, and commits to the same conversation.
 
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
@@ -21,22 +21,22 @@ use tempfile::TempDir;
 use tokio::sync::Barrier;
 use tokio_util::sync::CancellationToken;
 
-/// A model that answers when a number of turns are waiting for it, which shows that they run at the same time.
-struct Gathering {
+/// A model that answers only when a given number of turns wait for it, which proves that they run concurrently.
+struct BarrierModel {
     turns: Barrier,
     calls: AtomicUsize,
 }
 
-impl Gathering {
+impl BarrierModel {
     fn new(turns: usize) -> Arc<Self> {
         Arc::new(Self { turns: Barrier::new(turns), calls: AtomicUsize::new(0) })
     }
 }
 
 #[async_trait]
-impl ChatModel for Gathering {
+impl ChatModel for BarrierModel {
     fn name(&self) -> &str {
-        "test/gathering"
+        "test/barrier"
     }
 
     async fn stream(&self, _request: ChatRequest) -> Result<ChatStream, ModelError> {
@@ -70,15 +70,15 @@ impl Fixture {
         Self { _directory: directory, store, agent: Arc::new(Agent::new(shared, context)), recall }
     }
 
-    fn session(&self, model: &Arc<Gathering>, conversation: CurrentConversation) -> AgentState {
+    fn session(&self, model: &Arc<BarrierModel>, conversation: CurrentConversation) -> AgentState {
         let model = Arc::clone(model) as Arc<dyn ChatModel>;
         let mut state = AgentState::new(model, ToolSet::all(), self.recall.clone(), conversation);
         state.tools = Arc::new(ToolSet::new(Vec::new()));
         state
     }
 
-    /// A session that has had one turn.
-    async fn begun(&self, model: &Arc<Gathering>) -> AgentState {
+    /// Returns a session after its first turn.
+    async fn session_after_turn(&self, model: &Arc<BarrierModel>) -> AgentState {
         let mut state = self.session(model, CurrentConversation::begin("/p"));
         self.turn(&mut state, "first").await.unwrap();
         state
@@ -99,70 +99,72 @@ impl Fixture {
 }
 
 #[tokio::test]
-async fn two_sessions_run_turns_at_the_same_time() {
+async fn two_sessions_run_turns_concurrently() {
     let fixture = Fixture::new().await;
-    let model = Gathering::new(2);
-    let mut one = fixture.session(&model, CurrentConversation::begin("/p"));
-    let mut two = fixture.session(&model, CurrentConversation::begin("/q"));
-    let (first, second) = tokio::join!(fixture.turn(&mut one, "hi"), fixture.turn(&mut two, "hello"));
+    let model = BarrierModel::new(2);
+    let mut first_session = fixture.session(&model, CurrentConversation::begin("/p"));
+    let mut second_session = fixture.session(&model, CurrentConversation::begin("/q"));
+    let (first, second) =
+        tokio::join!(fixture.turn(&mut first_session, "hi"), fixture.turn(&mut second_session, "hello"));
     assert_ne!(first.unwrap().conversation_id, second.unwrap().conversation_id);
 }
 
 #[tokio::test]
 async fn the_second_commit_to_a_conversation_conflicts() {
     let fixture = Fixture::new().await;
-    let mut one = fixture.begun(&Gathering::new(1)).await;
-    let mut two = one.clone();
-    let together = Gathering::new(2);
-    (one.model, two.model) =
-        (Arc::clone(&together) as Arc<dyn ChatModel>, Arc::clone(&together) as Arc<dyn ChatModel>);
-    let (first, second) = tokio::join!(fixture.turn(&mut one, "mine"), fixture.turn(&mut two, "yours"));
-    let (committed, refused, mut stale) = match (first, second) {
-        (Ok(report), Err(error)) => (report, error, two),
-        (Err(error), Ok(report)) => (report, error, one),
-        both => panic!("one of them conflicts: {both:?}"),
+    let mut first_session = fixture.session_after_turn(&BarrierModel::new(1)).await;
+    let mut second_session = first_session.clone();
+    let shared_model = BarrierModel::new(2);
+    (first_session.model, second_session.model) =
+        (Arc::clone(&shared_model) as Arc<dyn ChatModel>, Arc::clone(&shared_model) as Arc<dyn ChatModel>);
+    let (first, second) =
+        tokio::join!(fixture.turn(&mut first_session, "mine"), fixture.turn(&mut second_session, "yours"));
+    let (committed, conflict, mut stale) = match (first, second) {
+        (Ok(report), Err(error)) => (report, error, second_session),
+        (Err(error), Ok(report)) => (report, error, first_session),
+        both => panic!("exactly one turn must conflict: {both:?}"),
     };
-    let TurnError::Conflict { conversation, answer } = refused else { panic!("{refused:?}") };
+    let TurnError::Conflict { conversation, answer } = conflict else { panic!("{conflict:?}") };
     assert_eq!((conversation, answer.as_deref()), (committed.conversation_id, Some("an answer")));
 
-    // Nothing of it is stored but what it cost.
-    let stored = fixture.exchanges(&stale).await;
-    assert_eq!((stored.len(), stored.last()), (2, Some(&committed.exchange_id)));
+    // Only the cost of the rejected turn is stored.
+    let exchanges = fixture.exchanges(&stale).await;
+    assert_eq!((exchanges.len(), exchanges.last()), (2, Some(&committed.exchange_id)));
     assert_eq!(fixture.store.conversation_cost(conversation).await.unwrap().calls, 3);
 
-    // Until the session reads what was added, it is refused before it pays for another answer.
-    let alone = Gathering::new(1);
-    stale.model = Arc::clone(&alone) as Arc<dyn ChatModel>;
-    let again = fixture.turn(&mut stale, "yours").await;
-    assert!(matches!(again, Err(TurnError::Conflict { answer: None, .. })), "{again:?}");
-    assert_eq!(alone.calls.load(Ordering::Relaxed), 0);
+    // Until the session reads the new exchange, its turns fail before the model is asked.
+    let model = BarrierModel::new(1);
+    stale.model = Arc::clone(&model) as Arc<dyn ChatModel>;
+    let result = fixture.turn(&mut stale, "yours").await;
+    assert!(matches!(result, Err(TurnError::Conflict { answer: None, .. })), "{result:?}");
+    assert_eq!(model.calls.load(Ordering::Relaxed), 0);
     stale.conversation = CurrentConversation::resume(&fixture.store, conversation, "/p").await.unwrap();
     fixture.turn(&mut stale, "yours").await.unwrap();
     assert_eq!(fixture.exchanges(&stale).await.len(), 3);
 }
 
 #[tokio::test]
-async fn replacing_an_answer_conflicts_as_well() {
+async fn replacing_an_exchange_can_conflict_too() {
     let fixture = Fixture::new().await;
-    let mut one = fixture.begun(&Gathering::new(1)).await;
-    let mut two = one.clone();
-    fixture.turn(&mut one, "second").await.unwrap();
-    let before = fixture.exchanges(&one).await;
-    for replaced in &before {
-        two.conversation.replace(Some(*replaced));
-        let refused = fixture.turn(&mut two, "again").await;
-        assert!(matches!(refused, Err(TurnError::Conflict { .. })), "{refused:?}");
+    let mut first_session = fixture.session_after_turn(&BarrierModel::new(1)).await;
+    let mut second_session = first_session.clone();
+    fixture.turn(&mut first_session, "second").await.unwrap();
+    let before = fixture.exchanges(&first_session).await;
+    for exchange in &before {
+        second_session.conversation.replace(Some(*exchange));
+        let result = fixture.turn(&mut second_session, "again").await;
+        assert!(matches!(result, Err(TurnError::Conflict { .. })), "{result:?}");
     }
-    assert_eq!(fixture.exchanges(&one).await, before, "nothing was replaced");
-    one.conversation.replace(before.last().copied());
-    fixture.turn(&mut one, "again").await.unwrap();
-    assert_eq!(fixture.exchanges(&one).await.len(), 2);
+    assert_eq!(fixture.exchanges(&first_session).await, before, "nothing was replaced");
+    first_session.conversation.replace(before.last().copied());
+    fixture.turn(&mut first_session, "again").await.unwrap();
+    assert_eq!(fixture.exchanges(&first_session).await.len(), 2);
 }
 
 #[tokio::test]
-async fn forgetting_the_last_exchange_is_not_a_conflict() {
+async fn deleting_the_last_exchange_is_not_a_conflict() {
     let fixture = Fixture::new().await;
-    let mut state = fixture.begun(&Gathering::new(1)).await;
+    let mut state = fixture.session_after_turn(&BarrierModel::new(1)).await;
     let last = fixture.turn(&mut state, "second").await.unwrap();
     fixture.store.forget(Forget::Exchange(last.exchange_id)).await.unwrap();
     fixture.turn(&mut state, "third").await.unwrap();
@@ -174,24 +176,24 @@ async fn forgetting_the_last_exchange_is_not_a_conflict() {
 async fn a_fork_does_not_conflict_with_its_parent() {
     use memoir_store::Conversations as _;
     let fixture = Fixture::new().await;
-    let mut parent = fixture.begun(&Gathering::new(1)).await;
+    let mut parent = fixture.session_after_turn(&BarrierModel::new(1)).await;
     let id = parent.conversation.id().unwrap();
     let fork = fixture.store.fork(id, fixture.agent.clock.now()).await.unwrap().unwrap();
-    let mut forked = parent.clone();
-    forked.conversation = CurrentConversation::resume(&fixture.store, fork, "/p").await.unwrap();
+    let mut fork_session = parent.clone();
+    fork_session.conversation = CurrentConversation::resume(&fixture.store, fork, "/p").await.unwrap();
     fixture.turn(&mut parent, "in the parent").await.unwrap();
-    fixture.turn(&mut forked, "in the fork").await.unwrap();
+    fixture.turn(&mut fork_session, "in the fork").await.unwrap();
     fixture.turn(&mut parent, "in the parent").await.unwrap();
-    fixture.turn(&mut forked, "in the fork").await.unwrap();
+    fixture.turn(&mut fork_session, "in the fork").await.unwrap();
 }
 
 #[tokio::test]
-async fn the_origin_of_a_message_is_stored_and_not_read_from_its_text() {
+async fn the_origin_of_a_message_is_stored_and_not_inferred_from_its_text() {
     let fixture = Fixture::new().await;
-    let mut state = fixture.begun(&Gathering::new(1)).await;
-    let spelled_out = "look:\n<file path=\"a\">\nx\n</file>";
-    let attached = TurnInput { parts: vec![InputPart::text("look:"), InputPart::file("a", "x")] };
-    for (input, by_others) in [(TurnInput::from(spelled_out), false), (attached, true)] {
+    let mut state = fixture.session_after_turn(&BarrierModel::new(1)).await;
+    let typed_tag = "look:\n<file path=\"a\">\nx\n</file>";
+    let attachment = TurnInput { parts: vec![InputPart::text("look:"), InputPart::file("a", "x")] };
+    for (input, by_others) in [(TurnInput::from(typed_tag), false), (attachment, true)] {
         let report = fixture.turn(&mut state, input).await.unwrap();
         let messages = fixture.store.exchange_messages(report.exchange_id).await.unwrap();
         assert_eq!(messages.iter().map(|message| message.by_others).collect::<Vec<_>>(), [by_others, false]);

@@ -1,4 +1,4 @@
-//! The turn by itself, with models and tools that misbehave in ways no provider can.
+//! Tests turns with models and tools that panic.
 
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
@@ -19,28 +19,28 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-/// Asks for its one tool, then says what that gave.
-fn ask_once(request: &ChatRequest) -> FakeReply {
+/// Calls the tool once, then answers with its result.
+fn call_tool_once(request: &ChatRequest) -> FakeReply {
     match request.messages.last() {
         Some(ChatMessage::ToolResults(results)) => FakeReply::Text(results[0].text.clone()),
         _ => FakeReply::ToolCall(ToolCall { id: "1".into(), name: "bomb".into(), arguments: json!({}) }),
     }
 }
 
-/// Asks for its one tool, and panics after that.
-fn collapse(request: &ChatRequest) -> FakeReply {
-    match ask_once(request) {
+/// Calls the tool once, then panics.
+fn panic_after_tool(request: &ChatRequest) -> FakeReply {
+    match call_tool_once(request) {
         FakeReply::ToolCall(call) => FakeReply::ToolCall(call),
         _ => panic!("the model's client has a bug"),
     }
 }
 
-struct Bomb;
+struct PanickingTool;
 
 #[async_trait]
-impl Tool for Bomb {
+impl Tool for PanickingTool {
     fn spec(&self) -> ToolSpec {
-        ToolSpec::new("bomb", "Goes off.", json!({"type": "object"}))
+        ToolSpec::new("bomb", "Panics.", json!({"type": "object"}))
     }
 
     async fn run(&self, _arguments: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -61,24 +61,24 @@ async fn turn(
     let agent = Arc::new(Agent::new(shared, tool_context));
     let model = Arc::new(FakeModel::new(script));
     let mut state = AgentState::new(model, ToolSet::all(), recall, CurrentConversation::begin("/test"));
-    state.tools = Arc::new(ToolSet::new(vec![Arc::new(Bomb)]));
+    state.tools = Arc::new(ToolSet::new(vec![Arc::new(PanickingTool)]));
     let mut observer = |_: TurnEvent| {};
     let result = agent.run_turn(&mut state, "Go", &mut observer, &CancellationToken::new()).await;
     (store, result)
 }
 
 #[tokio::test]
-async fn a_tool_that_panics_is_told_to_the_model() {
+async fn the_model_gets_an_error_if_a_tool_panics() {
     let directory = TempDir::new().unwrap();
-    let (_, result) = turn(&directory, ask_once).await;
+    let (_, result) = turn(&directory, call_tool_once).await;
     assert_eq!(result.unwrap().text, "error: the tool crashed");
 }
 
 #[tokio::test]
-async fn a_panic_in_the_middle_of_a_turn_leaves_nothing() {
+async fn a_panic_during_a_turn_stores_nothing() {
     let directory = TempDir::new().unwrap();
-    let running = turn(&directory, collapse);
-    assert!(AssertUnwindSafe(running).catch_unwind().await.is_err());
+    let work = turn(&directory, panic_after_tool);
+    assert!(AssertUnwindSafe(work).catch_unwind().await.is_err());
     let store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
     assert!(store.tables().await.unwrap().iter().all(|table| table.rows == 0));
 }

@@ -1,7 +1,7 @@
-//! The one place that decides which tool calls may run.
+//! Decides which tool calls may run.
 //!
-//! A mode defines what is allowed and what the user is asked about; rules define what is always allowed and what never is.
-//! The sandbox confines tools whatever is decided here.
+//! The approval mode defines what is allowed and when the user is asked. Rules allow or deny particular calls. The
+//! sandbox confines commands independently of these decisions.
 
 mod refusal;
 mod rule;
@@ -23,27 +23,27 @@ pub use rule::{Rule, RuleEffect};
 pub use rule_error::RuleError;
 pub use shell::plain_words;
 
-/// What the user is asked about.
+/// Approval mode: what tools may do without asking the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// Nothing may be changed or run.
+    /// Tools may not change or run anything.
     ReadOnly,
-    /// Reading in the workspace is allowed. The user is asked before a tool writes or runs anything, and before it changes core
-    /// memory unless only the user can have asked for that.
+    /// Tools may read the workspace. The user is asked before a tool writes or runs anything. Changing core memory
+    /// needs approval too, unless the context contains only text that the user wrote.
     #[default]
     Ask,
-    /// Writing in the workspace is allowed, too.
+    /// Tools may also write in the workspace.
     AutoEdit,
-    /// Everything is allowed.
+    /// Tools may do everything.
     Full,
 }
 
 impl Mode {
-    /// All modes, the strictest first.
+    /// All modes, strictest first.
     pub const ALL: [Self; 4] = [Self::ReadOnly, Self::Ask, Self::AutoEdit, Self::Full];
 
-    /// Returns the name of the mode in the config.
+    /// Returns the name that the config uses for the mode.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ReadOnly => "read-only",
@@ -53,7 +53,6 @@ impl Mode {
         }
     }
 
-    /// Returns what the mode decides about an access.
     fn judge(self, access: &Access) -> Verdict {
         match (access, self) {
             (Access::Read(_) | Access::Memory | Access::Subagent, _) | (_, Self::Full) => Verdict::Allowed,
@@ -66,43 +65,43 @@ impl Mode {
     }
 }
 
-/// A decision about a call.
+/// Decision about a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// The call may run.
     Allowed,
-    /// The user has to be asked.
+    /// The user must be asked.
     Ask,
-    /// The call may not run, and why.
+    /// The call may not run, for this reason.
     Denied(String),
 }
 
 /// A request for the user's permission.
 #[derive(Debug, Clone)]
 pub struct Question {
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// The exact command, or the change line by line.
+    /// The exact command, or a diff of the change.
     pub preview: String,
-    /// The rule that "always" would add, if there is one.
+    /// Rule that the answer "always" would add, if the call can be expressed as one.
     pub always: Option<Rule>,
 }
 
 /// The user's answer to a [`Question`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
-    /// Allow this call.
+    /// Allow this call only.
     Yes,
-    /// Allow this call, and calls like it from now on.
+    /// Allow this call, and add the rule in [`Question::always`].
     Always,
-    /// Refuse.
+    /// Deny this call only.
     No,
 }
 
 /// A front end that can ask the user.
 #[async_trait]
 pub trait Asker: Send + Sync {
-    /// Asks the user and returns the answer.
+    /// Shows the question to the user and returns the answer.
     async fn ask(&self, question: &Question) -> Answer;
 }
 
@@ -110,51 +109,54 @@ pub trait Asker: Send + Sync {
 #[derive(Clone, Default)]
 pub struct Approvals {
     policy: Arc<Mutex<Policy>>,
-    /// The front end that asks the user. Without one, what would be asked about is refused.
+    /// Front end that asks the user. If it is `None`, calls that need approval are refused.
     pub asker: Option<Arc<dyn Asker>>,
 }
 
-/// The mode and the rules.
+/// The approval mode and the rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// The mode.
+    /// Mode that applies where no rule matches.
     pub mode: Mode,
-    /// The rules; denying ones count first.
+    /// Rules; deny rules take precedence over allow rules.
     pub rules: Vec<Rule>,
-    /// Memoir's own directories, which no tool may write to.
+    /// Memoir's own directories, to which no tool may write.
     pub protected: Vec<PathBuf>,
 }
 
 impl Policy {
-    /// Decides about a call. Rules name paths relative to `project`.
+    /// Decides about a call. Rules can match paths relative to `project`.
     pub fn judge(&self, tool: &str, plan: &Plan, project: &Path) -> Verdict {
-        let shown = |access: &Access| match access {
+        let relative_path = |access: &Access| match access {
             Access::Read(path) | Access::ReadOutside(path) | Access::Write(path) => {
                 path.strip_prefix(project).unwrap_or(path).to_string_lossy().into_owned()
             }
             _ => String::new(),
         };
-        let touched = plan.accesses.iter().map(Some).chain(plan.accesses.is_empty().then_some(None));
-        for access in touched {
-            let shown = access.map(shown).unwrap_or_default();
-            if let Some(rule) = self.rules.iter().find(|rule| rule.denies(tool, access, &shown)) {
-                return Verdict::Denied(format!("the rule \"deny {rule}\" forbids it"));
+        // A call without accesses can still match a rule about the tool.
+        let accesses = plan.accesses.iter().map(Some).chain(plan.accesses.is_empty().then_some(None));
+        for access in accesses {
+            let path = access.map(relative_path).unwrap_or_default();
+            if let Some(rule) = self.rules.iter().find(|rule| rule.denies(tool, access, &path)) {
+                return Verdict::Denied(format!("the rule `deny {rule}` forbids it"));
             }
         }
-        let own = |access: &Access| match access {
-            Access::Write(path) => {
-                self.protected.iter().any(|folder| path.starts_with(folder) || folder.starts_with(path))
-            }
+        let is_protected = |access: &Access| match access {
+            Access::Write(path) => self
+                .protected
+                .iter()
+                .any(|directory| path.starts_with(directory) || directory.starts_with(path)),
             _ => false,
         };
-        if plan.accesses.iter().any(own) {
-            return Verdict::Denied("Memoir's own folders are not changed by tools".into());
+        if plan.accesses.iter().any(is_protected) {
+            return Verdict::Denied("tools cannot change Memoir's own directories".into());
         }
         let mut verdict = Verdict::Allowed;
         for access in &plan.accesses {
             match self.mode.judge(access) {
                 Verdict::Allowed => {}
-                Verdict::Ask if self.rules.iter().any(|rule| rule.allows(tool, access, &shown(access))) => {}
+                Verdict::Ask
+                    if self.rules.iter().any(|rule| rule.allows(tool, access, &relative_path(access))) => {}
                 Verdict::Ask => verdict = Verdict::Ask,
                 denied @ Verdict::Denied(_) => return denied,
             }
@@ -164,7 +166,7 @@ impl Policy {
 }
 
 impl Approvals {
-    /// Returns permissions with a policy and nobody to ask.
+    /// Creates permissions with a policy, in which the user cannot be asked.
     pub fn new(policy: Policy) -> Self {
         Self { policy: Arc::new(Mutex::new(policy)), ..Self::default() }
     }
@@ -174,13 +176,13 @@ impl Approvals {
         lock(&self.policy).clone()
     }
 
-    /// Replaces the policy.
+    /// Replaces the policy of all clones.
     pub fn set_policy(&self, policy: Policy) {
         *lock(&self.policy) = policy;
     }
 
-    /// Decides whether a call may be made, and asks the user if necessary, after calling `about_to_ask`. Returns the rule that
-    /// is to be stored if the user answered "always"; it holds from now on.
+    /// Decides whether a call may run, and asks the user if necessary, after calling `about_to_ask`. If the user
+    /// answers "always", adds the rule to the policy and returns it so that the caller can store it.
     pub(crate) async fn decide(
         &self,
         tool: &str,
@@ -194,7 +196,7 @@ impl Approvals {
             Verdict::Ask => {}
         }
         let Some(asker) = &self.asker else {
-            return Err(Refusal::NobodyToAsk);
+            return Err(Refusal::CannotAsk);
         };
         let question = Question {
             tool: tool.to_owned(),
@@ -204,7 +206,7 @@ impl Approvals {
         about_to_ask();
         match asker.ask(&question).await {
             Answer::Yes => Ok(None),
-            Answer::No => Err(Refusal::ByTheUser),
+            Answer::No => Err(Refusal::DeniedByUser),
             Answer::Always => {
                 if let Some(rule) = &question.always {
                     lock(&self.policy).rules.push(rule.clone());
@@ -235,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn modes_say_what_is_free() {
+    fn modes_decide_about_each_access() {
         let accesses = [
             Access::Read("/w/a".into()),
             Access::ReadOutside("/etc/x".into()),
@@ -244,7 +246,7 @@ mod tests {
             Access::Network("x".into()),
             Access::Memory,
         ];
-        let said = |mode| {
+        let verdicts = |mode| {
             accesses
                 .iter()
                 .map(|access| match judge(mode, &[], access.clone()) {
@@ -254,11 +256,11 @@ mod tests {
                 })
                 .collect::<String>()
         };
-        assert_eq!(Mode::ALL.map(said), ["a?dd?a", "a????a", "a?a??a", "aaaaaa"]);
+        assert_eq!(Mode::ALL.map(verdicts), ["a?dd?a", "a????a", "a?a??a", "aaaaaa"]);
     }
 
     #[test]
-    fn deny_beats_every_mode_and_allow_no_read_only() {
+    fn deny_rules_override_every_mode_and_allow_rules_do_not_override_read_only() {
         let run = || Access::Run("git status".into());
         let (allow, deny) =
             ((RuleEffect::Allow, "execute_bash(git status)"), (RuleEffect::Deny, "execute_bash(git)"));
@@ -274,37 +276,37 @@ mod tests {
             );
         }
         let rules = vec![Rule::parse(RuleEffect::Deny, "search_memory").unwrap()];
-        let nothing = Policy { mode: Mode::Full, rules, ..Policy::default() };
+        let policy = Policy { mode: Mode::Full, rules, ..Policy::default() };
         assert!(matches!(
-            nothing.judge("search_memory", &Plan::default(), Path::new("/w")),
+            policy.judge("search_memory", &Plan::default(), Path::new("/w")),
             Verdict::Denied(_)
         ));
     }
 
-    struct Says(Answer);
+    struct FixedAnswer(Answer);
 
     #[async_trait]
-    impl Asker for Says {
+    impl Asker for FixedAnswer {
         async fn ask(&self, _question: &Question) -> Answer {
             self.0
         }
     }
 
     #[tokio::test]
-    async fn without_anyone_to_ask_the_answer_is_no_and_always_is_remembered() {
+    async fn a_call_is_refused_if_the_user_cannot_be_asked_and_always_adds_a_rule() {
         let run = plan(Access::Run("make test".into()));
         let decide = async |approvals: &Approvals, plan: &Plan| {
             approvals.decide("execute_bash", plan, Path::new("/w"), &mut || {}).await
         };
         let mut approvals = Approvals::default();
-        assert!(decide(&approvals, &run).await.unwrap_err().to_string().contains("nobody is there"));
-        approvals.asker = Some(Arc::new(Says(Answer::No)));
-        assert!(decide(&approvals, &run).await.unwrap_err().to_string().contains("does not allow"));
-        approvals.asker = Some(Arc::new(Says(Answer::Always)));
+        assert!(decide(&approvals, &run).await.unwrap_err().to_string().contains("the user cannot be asked"));
+        approvals.asker = Some(Arc::new(FixedAnswer(Answer::No)));
+        assert!(decide(&approvals, &run).await.unwrap_err().to_string().contains("the user denied it"));
+        approvals.asker = Some(Arc::new(FixedAnswer(Answer::Always)));
         decide(&approvals, &run).await.unwrap();
         approvals.asker = None;
         decide(&approvals, &run).await.unwrap();
-        let more = plan(Access::Run("make test; rm x".into()));
-        assert!(decide(&approvals, &more).await.is_err());
+        let longer_command = plan(Access::Run("make test; rm x".into()));
+        assert!(decide(&approvals, &longer_command).await.is_err());
     }
 }

@@ -1,18 +1,18 @@
-//! Why a tool call may not be made.
+//! Reasons why a tool call may not run.
 
-/// Why a tool call may not be made, in the words that the model reads.
+/// Reason why a tool call may not run. The model reads its text.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Refusal {
-    /// The mode, a rule or a protected directory forbids it.
     #[error("not allowed: {0}")]
     Denied(String),
-    /// Nobody can be asked.
-    #[error("not allowed: nobody is there to allow it; --approval or a rule in the config would")]
-    NobodyToAsk,
-    /// The user was asked and refused.
-    #[error("not allowed: the user does not allow it")]
-    ByTheUser,
-    /// The call would do something else than what the user was shown.
-    #[error("what it would do has changed since it was allowed; ask again")]
+    /// The call needs approval, and no front end can ask the user.
+    #[error(
+        "not allowed: it needs approval, and the user cannot be asked; allow it with `--approval` or a rule in the config"
+    )]
+    CannotAsk,
+    #[error("not allowed: the user denied it")]
+    DeniedByUser,
+    /// The call would now have other effects than those that were allowed.
+    #[error("the effects of this call have changed since it was allowed; call the tool again")]
     Changed,
 }

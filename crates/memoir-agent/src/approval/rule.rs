@@ -1,4 +1,4 @@
-//! Rules: which calls are always allowed, and which never are.
+//! Permission rules, which always allow or always deny particular calls.
 
 use std::fmt;
 
@@ -11,17 +11,17 @@ use super::{
     shell::{all_words, plain_words},
 };
 
-/// What a rule does with the calls that it matches.
+/// Effect of a rule on the calls that it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RuleEffect {
-    /// Allows them.
+    /// The calls are allowed.
     Allow,
-    /// Refuses them.
+    /// The calls are denied.
     Deny,
 }
 
 impl RuleEffect {
-    /// Returns the name of the effect in the config.
+    /// Returns the name that the config uses for the effect.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -30,13 +30,14 @@ impl RuleEffect {
     }
 }
 
-/// A rule about the calls of a tool, or about some of them: `file_edit`, `file_edit(src/**)`, `execute_bash(git status)`, `*`.
+/// A rule about all or some calls of a tool: `file_edit`, `file_edit(src/**)`, `execute_bash(git status)`, `*`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    /// What it does with the calls that it matches.
+    /// Effect on the calls that the rule matches.
     pub effect: RuleEffect,
     tool: String,
-    what: Option<String>,
+    /// Command or path pattern in the parentheses.
+    argument: Option<String>,
 }
 
 impl Rule {
@@ -44,85 +45,89 @@ impl Rule {
     ///
     /// # Errors
     ///
-    /// See [`RuleError`].
+    /// Fails if the rule is not valid; see [`RuleError`].
     pub fn parse(effect: RuleEffect, text: &str) -> Result<Self, RuleError> {
         let text = text.trim();
-        let (tool, what) = match text.split_once('(') {
+        let (tool, argument) = match text.split_once('(') {
             None => (text, None),
             Some((tool, rest)) => {
-                let what = rest.strip_suffix(')').ok_or_else(|| RuleError::Unclosed(text.to_owned()))?;
-                (tool.trim(), Some(what.trim().to_owned()))
+                let argument = rest.strip_suffix(')').ok_or_else(|| RuleError::Unclosed(text.to_owned()))?;
+                (tool.trim(), Some(argument.trim().to_owned()))
             }
         };
         if !redact(text).findings.is_empty() {
             return Err(RuleError::Secret);
         }
-        let is_name = |letter: char| letter.is_alphanumeric() || "_-*./".contains(letter);
-        if tool.is_empty() || !tool.chars().all(is_name) {
+        let is_name_char = |letter: char| letter.is_alphanumeric() || "_-*./".contains(letter);
+        if tool.is_empty() || !tool.chars().all(is_name_char) {
             return Err(RuleError::NoTool(tool.to_owned()));
         }
-        if let Some(what) = what.as_deref().filter(|_| !runs_commands(tool)) {
-            Glob::new(what).map_err(|source| RuleError::Pattern { what: what.to_owned(), source })?;
+        if let Some(argument) = argument.as_deref().filter(|_| !runs_commands(tool)) {
+            Glob::new(argument)
+                .map_err(|source| RuleError::Pattern { pattern: argument.to_owned(), source })?;
         }
-        if let Some(what) = what.as_deref().filter(|_| runs_commands(tool) && effect == RuleEffect::Allow)
-            && plain_words(what.strip_prefix(EXACTLY).unwrap_or(what)).is_none()
+        if let Some(argument) =
+            argument.as_deref().filter(|_| runs_commands(tool) && effect == RuleEffect::Allow)
+            && plain_words(argument.strip_prefix(EXACT_PREFIX).unwrap_or(argument)).is_none()
         {
-            return Err(RuleError::NotPlain(what.to_owned()));
+            return Err(RuleError::NotPlain(argument.to_owned()));
         }
-        if let Some(what) = what.as_deref().filter(|_| runs_commands(tool) && effect == RuleEffect::Deny)
-            && all_words(&bare(what)).is_empty()
+        if let Some(argument) =
+            argument.as_deref().filter(|_| runs_commands(tool) && effect == RuleEffect::Deny)
+            && all_words(&unquote(argument)).is_empty()
         {
-            return Err(RuleError::NoCommand(what.to_owned()));
+            return Err(RuleError::NoCommand(argument.to_owned()));
         }
-        Ok(Self { effect, tool: tool.to_owned(), what })
+        Ok(Self { effect, tool: tool.to_owned(), argument })
     }
 
-    /// The rule that always allows just what a call would do, if there is one.
+    /// Returns the rule that allows exactly this call, or `None` if a rule cannot express it.
     pub(super) fn for_call(tool: &str, plan: &Plan) -> Option<Self> {
-        let what = match plan.accesses.as_slice() {
+        let argument = match plan.accesses.as_slice() {
             [Access::Run(command)] if tool == BASH => {
                 plain_words(command)?;
-                Some(format!("{EXACTLY}{}", command.trim()))
+                Some(format!("{EXACT_PREFIX}{}", command.trim()))
             }
             [Access::Run(_)] => return None,
             [Access::Write(path) | Access::ReadOutside(path)] => Some(globset::escape(path.to_str()?)),
             [Access::Server(_) | Access::Network(_) | Access::Remember] => None,
             _ => return None,
         };
-        let rule = Self { effect: RuleEffect::Allow, tool: tool.to_owned(), what };
+        let rule = Self { effect: RuleEffect::Allow, tool: tool.to_owned(), argument };
         redact(&rule.to_string()).findings.is_empty().then_some(rule)
     }
 
-    fn is_about(&self, tool: &str) -> bool {
+    fn matches_tool(&self, tool: &str) -> bool {
         self.tool == tool || Glob::new(&self.tool).is_ok_and(|glob| glob.compile_matcher().is_match(tool))
     }
 
-    /// Whether it allows an access of a tool.
-    pub(super) fn allows(&self, tool: &str, access: &Access, shown: &str) -> bool {
+    /// Returns whether the rule allows an access of a tool. `relative_path` is relative to the project.
+    pub(super) fn allows(&self, tool: &str, access: &Access, relative_path: &str) -> bool {
         self.effect == RuleEffect::Allow
-            && self.is_about(tool)
-            && match (&self.what, access) {
+            && self.matches_tool(tool)
+            && match (&self.argument, access) {
                 (None, _) => true,
-                (Some(what), Access::Run(command)) => begins_with(command, what),
-                (Some(what), Access::Read(path) | Access::Write(path)) => {
-                    fits(what, shown) || fits(what, &path.to_string_lossy())
+                (Some(argument), Access::Run(command)) => matches_command(command, argument),
+                (Some(argument), Access::Read(path) | Access::Write(path)) => {
+                    matches_path(argument, relative_path) || matches_path(argument, &path.to_string_lossy())
                 }
-                // Outside the project nothing is allowed but what is named in full.
-                (Some(what), Access::ReadOutside(path)) => {
-                    what.starts_with('/') && fits(what, &path.to_string_lossy())
+                // Outside the workspace, only absolute patterns allow an access.
+                (Some(argument), Access::ReadOutside(path)) => {
+                    argument.starts_with('/') && matches_path(argument, &path.to_string_lossy())
                 }
                 (Some(_), _) => false,
             }
     }
 
-    /// Whether it forbids an access of a tool. In doubt it does: a command is forbidden that has the words anywhere.
-    pub(super) fn denies(&self, tool: &str, access: Option<&Access>, shown: &str) -> bool {
+    /// Returns whether the rule denies an access of a tool. It errs on the side of denying: it matches a command that
+    /// contains the words anywhere.
+    pub(super) fn denies(&self, tool: &str, access: Option<&Access>, relative_path: &str) -> bool {
         self.effect == RuleEffect::Deny
-            && self.is_about(tool)
-            && match (&self.what, access) {
+            && self.matches_tool(tool)
+            && match (&self.argument, access) {
                 (None, _) => true,
-                (Some(what), Some(Access::Run(command))) => has_words(command, what),
-                (Some(what), Some(access)) => touches(what, shown, access),
+                (Some(argument), Some(Access::Run(command))) => contains_command(command, argument),
+                (Some(argument), Some(access)) => overlaps_path(argument, relative_path, access),
                 (Some(_), None) => false,
             }
     }
@@ -130,9 +135,9 @@ impl Rule {
 
 impl fmt::Display for Rule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.what {
+        match &self.argument {
             None => formatter.write_str(&self.tool),
-            Some(what) => write!(formatter, "{}({what})", self.tool),
+            Some(argument) => write!(formatter, "{}({argument})", self.tool),
         }
     }
 }
@@ -143,63 +148,64 @@ fn runs_commands(tool: &str) -> bool {
     tool.starts_with("execute_")
 }
 
-/// Before a command that is meant as it is, and not as a beginning.
-const EXACTLY: char = '=';
+/// Prefix of a command that must match as a whole. Without it, a command matches as a prefix.
+const EXACT_PREFIX: char = '=';
 
-/// Whether a plain command begins with these words, or is just them.
-fn begins_with(command: &str, wanted: &str) -> bool {
-    let (wanted, whole) = match wanted.strip_prefix(EXACTLY) {
-        Some(wanted) => (wanted, true),
-        None => (wanted, false),
+/// Returns whether a plain command starts with the pattern's words, or consists of them if the pattern is exact.
+fn matches_command(command: &str, pattern: &str) -> bool {
+    let (pattern, is_exact) = match pattern.strip_prefix(EXACT_PREFIX) {
+        Some(pattern) => (pattern, true),
+        None => (pattern, false),
     };
-    match (plain_words(command), plain_words(wanted)) {
-        (Some(words), Some(wanted)) if whole => words == wanted,
-        (Some(words), Some(wanted)) => words.starts_with(&wanted),
+    match (plain_words(command), plain_words(pattern)) {
+        (Some(words), Some(pattern)) if is_exact => words == pattern,
+        (Some(words), Some(pattern)) => words.starts_with(&pattern),
         _ => false,
     }
 }
 
-/// Whether a command has these words in a row, anywhere; a program counts by its name, wherever it lies.
-fn has_words(command: &str, wanted: &str) -> bool {
-    let wanted = bare(wanted);
-    [command, &bare(command)].into_iter().any(|command| has_words_as_written(command, &wanted))
+/// Returns whether a command contains the pattern's words in a row, with or without quotes. A program matches by its
+/// file name, in any directory.
+fn contains_command(command: &str, pattern: &str) -> bool {
+    let pattern = unquote(pattern);
+    [command, &unquote(command)].into_iter().any(|command| contains_words(command, &pattern))
 }
 
-/// A command without quotes and backslashes, which mean nothing to the shell inside a word, and without the sign that it is meant as it is: what
-/// is forbidden is so wherever it stands.
-fn bare(command: &str) -> String {
-    let meant = command.strip_prefix(EXACTLY).unwrap_or(command);
-    meant.chars().filter(|letter| !"'\"\\".contains(*letter)).collect()
+/// Removes the exact prefix, and the quotes and backslashes, which could hide a denied word from a comparison.
+fn unquote(command: &str) -> String {
+    let command = command.strip_prefix(EXACT_PREFIX).unwrap_or(command);
+    command.chars().filter(|letter| !"'\"\\".contains(*letter)).collect()
 }
 
-fn has_words_as_written(command: &str, wanted: &str) -> bool {
-    let (words, wanted) = (all_words(command), all_words(wanted));
-    let same = |word: &&str, wanted: &&str| word == wanted || word.rsplit('/').next() == Some(*wanted);
-    !wanted.is_empty()
+fn contains_words(command: &str, pattern: &str) -> bool {
+    let (words, pattern) = (all_words(command), all_words(pattern));
+    let is_same = |word: &&str, other: &&str| word == other || word.rsplit('/').next() == Some(*other);
+    !pattern.is_empty()
         && words
-            .windows(wanted.len())
-            .any(|some| some.iter().zip(&wanted).all(|(word, wanted)| same(word, wanted)))
+            .windows(pattern.len())
+            .any(|window| window.iter().zip(&pattern).all(|(word, other)| is_same(word, other)))
 }
 
-/// Whether a path fits a pattern, in which a star stays within a folder.
-fn fits(pattern: &str, path: &str) -> bool {
+/// Returns whether a path matches a pattern, in which a single star does not match a slash.
+fn matches_path(pattern: &str, path: &str) -> bool {
     let glob = GlobBuilder::new(pattern).literal_separator(true).build();
     glob.is_ok_and(|glob| glob.compile_matcher().is_match(path))
 }
 
-/// Whether a path is, lies in, or holds what a pattern is about: a folder above it is moved and searched with it.
-fn touches(pattern: &str, shown: &str, access: &Access) -> bool {
+/// Returns whether a path matches a pattern or is a directory above paths that do. Moving or searching such a
+/// directory would affect the paths in it.
+fn overlaps_path(pattern: &str, relative_path: &str, access: &Access) -> bool {
     let (Access::Read(path) | Access::ReadOutside(path) | Access::Write(path)) = access else { return false };
-    let plain: String = pattern.chars().take_while(|letter| !"*?[{".contains(*letter)).collect();
-    let holds = |path: &str| {
+    let literal_prefix: String = pattern.chars().take_while(|letter| !"*?[{".contains(*letter)).collect();
+    let is_ancestor = |path: &str| {
         path.is_empty()
-            || plain.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            || literal_prefix.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    let whole = path.to_string_lossy();
+    let full_path = path.to_string_lossy();
     let matcher = Glob::new(pattern).map(|glob| glob.compile_matcher());
-    matcher.is_ok_and(|matcher| matcher.is_match(shown) || matcher.is_match(path))
-        || holds(shown)
-        || (plain.starts_with('/') && holds(&whole))
+    matcher.is_ok_and(|matcher| matcher.is_match(relative_path) || matcher.is_match(path))
+        || is_ancestor(relative_path)
+        || (literal_prefix.starts_with('/') && is_ancestor(&full_path))
 }
 
 #[cfg(test)]
@@ -213,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn an_allowed_beginning_lets_nothing_else_through() {
+    fn an_allowed_prefix_does_not_allow_other_commands() {
         let rule = Rule::parse(RuleEffect::Allow, "execute_bash(git status)").unwrap();
         for command in ["git status", "git  status -s", "git 'status' src"] {
             assert!(rule.allows(BASH, &run(command), ""), "{command}");
@@ -239,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_denied_is_found_wherever_it_hides() {
+    fn a_denied_command_is_found_anywhere_in_a_command() {
         let rule = Rule::parse(RuleEffect::Deny, "execute_bash(rm)").unwrap();
         for command in [
             "rm x",
@@ -253,12 +259,12 @@ mod tests {
             assert!(rule.denies(BASH, Some(&run(command)), ""), "{command}");
         }
         assert!(!rule.denies(BASH, Some(&run("git rm-branch farm")), ""));
-        for spelled in ["execute_bash(=rm)", "execute_bash(r'm')", "execute_bash('rm')"] {
-            let rule = Rule::parse(RuleEffect::Deny, spelled).unwrap();
-            assert!(rule.denies(BASH, Some(&run("rm -r x")), ""), "{spelled}");
+        for text in ["execute_bash(=rm)", "execute_bash(r'm')", "execute_bash('rm')"] {
+            let rule = Rule::parse(RuleEffect::Deny, text).unwrap();
+            assert!(rule.denies(BASH, Some(&run("rm -r x")), ""), "{text}");
         }
-        for nothing in ["execute_bash('')", "execute_bash(=)", "execute_bash(;)"] {
-            assert!(Rule::parse(RuleEffect::Deny, nothing).is_err(), "{nothing}");
+        for text in ["execute_bash('')", "execute_bash(=)", "execute_bash(;)"] {
+            assert!(Rule::parse(RuleEffect::Deny, text).is_err(), "{text}");
         }
         let rule = Rule::parse(RuleEffect::Deny, "execute_bash(git push)").unwrap();
         assert!(
@@ -268,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_and_tools_go_by_patterns() {
+    fn paths_and_tools_match_patterns() {
         let rule = Rule::parse(RuleEffect::Allow, "file_*(src/**)").unwrap();
         let write = Access::Write("/w/src/a.rs".into());
         assert!(
@@ -280,22 +286,22 @@ mod tests {
             Some(&write),
             "src/a.rs"
         ));
-        // A star stays in its folder, and what lies outside is named in full.
+        // A single star does not match a slash, and paths outside the workspace need an absolute pattern.
         let notes = Rule::parse(RuleEffect::Allow, "file_write(notes/*)").unwrap();
         assert!(
             notes.allows("file_write", &write, "notes/a") && !notes.allows("file_write", &write, "notes/a/b")
         );
         let any = Rule::parse(RuleEffect::Allow, "file_read(**/*.md)").unwrap();
         assert!(!any.allows("file_read", &Access::ReadOutside("/etc/x.md".into()), "/etc/x.md"));
-        // What holds something denied is denied with it.
+        // A directory that contains denied paths is denied too.
         let secret = Rule::parse(RuleEffect::Deny, "file_*(secret/**)").unwrap();
-        for (shown, denied) in
+        for (path, is_denied) in
             [("secret/a", true), ("secret", true), ("", true), ("secrets", false), ("src", false)]
         {
             assert_eq!(
-                secret.denies("file_move", Some(&Access::Write(format!("/w/{shown}").into())), shown),
-                denied,
-                "{shown}"
+                secret.denies("file_move", Some(&Access::Write(format!("/w/{path}").into())), path),
+                is_denied,
+                "{path}"
             );
         }
         assert!(

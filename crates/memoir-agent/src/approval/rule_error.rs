@@ -1,29 +1,29 @@
-//! Why a rule cannot be parsed.
+//! Errors in permission rules.
 
-/// Why a rule cannot be parsed.
+/// Reason why a permission rule is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
-    /// The closing bracket is missing.
-    #[error("\"{0}\" lacks its closing bracket")]
+    /// The closing parenthesis is missing.
+    #[error("\"{0}\" has no closing parenthesis")]
     Unclosed(String),
     /// Rules are stored and shown, so they must not contain secrets.
-    #[error("a rule must not hold a secret")]
+    #[error("a rule must not contain a secret")]
     Secret,
-    /// What stands in front of the bracket cannot be the name of a tool.
-    #[error("\"{0}\" is no tool's name")]
+    /// The tool name is not valid.
+    #[error("\"{0}\" is not a tool name")]
     NoTool(String),
-    /// The pattern of paths is malformed.
-    #[error("\"{what}\" is no pattern of paths: {source}")]
+    /// The path pattern is not valid.
+    #[error("\"{pattern}\" is not a path pattern: {source}")]
     Pattern {
-        /// The pattern.
-        what: String,
-        /// What is wrong with it.
+        /// Text in the parentheses.
+        pattern: String,
+        /// Error of the pattern parser.
         source: globset::Error,
     },
-    /// Only plain commands can be allowed.
-    #[error("\"{0}\" is no plain command: one program and its arguments")]
+    /// An allow rule can only contain a plain command.
+    #[error("\"{0}\" is not a plain command, which is one program and its arguments")]
     NotPlain(String),
-    /// A denied command must name at least one word.
-    #[error("\"{0}\" names no command")]
+    /// A deny rule must contain at least one word of a command.
+    #[error("\"{0}\" does not contain a command")]
     NoCommand(String),
 }

@@ -1,14 +1,14 @@
-//! A command as the shell would read it, as far as that can be told for sure.
+//! Splits commands into words as the shell does, as far as that is certain.
 //!
-//! Only the plainest commands are understood: one program with its arguments, each a word that means itself. Anything else
-//! (operators, expansions, redirections, a second line) is not taken apart but refused, so that an allowed beginning never lets
-//! a forbidden rest through.
+//! Only plain commands are supported: one program with literal arguments. Everything else (operators, expansions,
+//! redirections, a second line) is rejected, so that a rule that allows the start of a command never allows what
+//! follows an operator.
 
 /// Returns the words of a plain command as the shell would pass them, or `None` if the command is not plain.
 pub fn plain_words(command: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
-    // Other spaces than these are letters to the shell.
+    // The shell treats all other whitespace as part of a word.
     let mut letters = command.trim_matches([' ', '\t', '\n']).chars();
     while let Some(letter) = letters.next() {
         match letter {
@@ -27,32 +27,33 @@ pub fn plain_words(command: &str) -> Option<Vec<String>> {
                 loop {
                     match letters.next()? {
                         '"' => break,
-                        // Inside double quotes these still mean something.
+                        // These are special inside double quotes too.
                         '$' | '`' | '\\' | '!' | '\n' | '\r' => return None,
                         letter => word.push(letter),
                     }
                 }
             }
-            letter if means_itself(letter) => word.get_or_insert_default().push(letter),
+            letter if is_literal(letter) => word.get_or_insert_default().push(letter),
             _ => return None,
         }
     }
     words.extend(word);
-    // A word before the program with an equals sign sets a variable for it.
+    // A first word with an equals sign would set a variable.
     match words.first() {
         Some(first) if !first.contains('=') => Some(words),
         _ => None,
     }
 }
 
-fn means_itself(letter: char) -> bool {
+/// Returns whether the shell takes a character literally.
+fn is_literal(letter: char) -> bool {
     letter.is_alphanumeric() || "_-./:,@%+=^".contains(letter)
 }
 
-/// Every word that a command may have, whatever it does with them: quotes and operators count as gaps.
+/// Returns all words in a command, plain or not. Quotes and operators separate words.
 pub(super) fn all_words(command: &str) -> Vec<&str> {
-    let part_of_word = |letter: char| letter.is_alphanumeric() || "_-./:,@%+=~".contains(letter);
-    command.split(|letter| !part_of_word(letter)).filter(|word| !word.is_empty()).collect()
+    let is_word_char = |letter: char| letter.is_alphanumeric() || "_-./:,@%+=~".contains(letter);
+    command.split(|letter| !is_word_char(letter)).filter(|word| !word.is_empty()).collect()
 }
 
 #[cfg(test)]
@@ -60,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_commands_are_understood() {
+    fn plain_commands_are_split_into_words() {
         for (command, words) in [
             ("git status", vec!["git", "status"]),
             ("  ls   -la src/main.rs ", vec!["ls", "-la", "src/main.rs"]),
@@ -76,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_not() {
+    fn other_commands_are_rejected() {
         for command in [
             "git status; rm -rf x",
             "git status && rm x",

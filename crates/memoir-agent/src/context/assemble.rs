@@ -1,4 +1,4 @@
-//! Putting the layers together into one request.
+//! Assembles the layers into one request.
 
 use std::collections::VecDeque;
 
@@ -7,166 +7,163 @@ use memoir_models::{ChatMessage, ChatRequest, ModelLimits};
 
 use super::{
     Placement,
-    basis::Basis,
+    base_layers::BaseLayers,
     budget::Budget,
-    build_input::{BuiltFor, PROMPT_FRAME},
+    build_input::{BuildPurpose, PROMPT_OVERHEAD},
     digest, document, earlier,
     fragment::{ContextReport, Fragment, Layer, join, tokens},
+    history::History,
     notices::Notices,
-    past::Past,
     request::{self, Context},
     window::PastExchange,
 };
 use crate::active_turn::ActiveTurn;
 
-/// Tokens of the frame around passages from earlier in the conversation.
-const EARLIER_FRAME: u64 = 32;
+/// Tokens of the text around passages from earlier in the conversation.
+const EARLIER_OVERHEAD: u64 = 32;
 
-/// What is quoted next to the prompt.
-pub(super) struct Quoted {
+/// Sections that are sent in front of the prompt.
+pub(super) struct Quotations {
     pub(super) memory: Recollection,
     pub(super) memory_text: String,
     pub(super) hints: String,
 }
 
-/// The passages from earlier in the conversation, as they are sent.
-struct Earlier {
+struct EarlierSection {
     fragment: Fragment,
     passages: Vec<Passage>,
-    /// Whether they are next to the prompt, and not in front of the window.
+    /// Whether the section is next to the prompt instead of in front of the window.
     is_at_tail: bool,
 }
 
-impl Earlier {
-    /// Returns the text for the system prompt and the text for the prompt's message; one of them is empty.
-    fn place(&self) -> (&str, &str) {
+impl EarlierSection {
+    /// Returns the text for the system prompt and the text for the prompt's message. One of them is empty.
+    fn split(&self) -> (&str, &str) {
         if self.is_at_tail { ("", &self.fragment.text) } else { (&self.fragment.text, "") }
     }
 
-    /// Returns the tokens that count towards the prompt's message.
+    /// Returns the number of tokens in the prompt's message.
     fn tail_tokens(&self) -> u64 {
         if self.is_at_tail { self.fragment.tokens } else { 0 }
     }
 }
 
-/// The messages of a request, and their sizes.
 struct RequestMessages {
     messages: Vec<ChatMessage>,
-    /// How many of them are the window.
+    /// Number of messages in the window.
     stable: usize,
-    /// The number of messages and the tokens of each exchange in the window.
+    /// Number of messages and tokens of each exchange in the window.
     window: VecDeque<(usize, u64)>,
-    /// Tokens of the message with the prompt.
     prompt_tokens: u64,
 }
 
 impl ActiveTurn<'_> {
-    /// Puts the layers together. The window gets the tokens that the others leave.
+    /// Assembles the layers. The window gets the tokens that the other layers do not use.
     pub(super) async fn assemble(
         self,
-        mut basis: Basis,
+        mut base: BaseLayers,
         limits: ModelLimits,
-        quoted: Quoted,
-        built_for: BuiltFor,
+        quotations: Quotations,
+        purpose: BuildPurpose,
         notices: &mut Notices,
     ) -> Context {
-        release_unused(&mut basis, &quoted);
-        let window_room = basis.budget.left().saturating_sub(basis.for_digest);
-        let first = basis.past.first_kept(basis.budget.left(), basis.for_digest);
-        let summary = self.write_summary(&basis.past, first, basis.for_digest, built_for, notices).await;
-        let window = &basis.past.exchanges[first..];
-        let earlier = self.write_earlier(std::mem::take(&mut basis.earlier.passages), window);
-        let (before_window, beside_prompt) = earlier.place();
-        let document =
-            document::write(&[beside_prompt, &quoted.memory_text, &quoted.hints], &basis.prompt.text);
+        release_unused(&mut base, &quotations);
+        let window_room = base.budget.remaining().saturating_sub(base.digest_budget);
+        let first = base.history.window_start(base.budget.remaining(), base.digest_budget);
+        let summary = self.write_summary(&base.history, first, base.digest_budget, purpose, notices).await;
+        let window = &base.history.exchanges[first..];
+        let earlier = self.write_earlier_section(std::mem::take(&mut base.earlier.passages), window);
+        let (before_window, before_prompt) = earlier.split();
+        let sections = [before_prompt, &quotations.memory_text, &quotations.hints];
+        let document = document::write(&sections, &base.prompt.text);
         let messages = write_messages(window, document);
-        let by_others =
-            basis.by_others || summary.tokens > 0 || window.iter().any(|exchange| exchange.by_others);
-        let system = join(&join(&join(&basis.system.text, &basis.core.text), &summary.text), before_window);
-        let report = measure(&basis, &summary, &earlier, &messages);
-        let fixed = basis.system.tokens
-            + basis.core.tokens
+        let has_untrusted_text = base.has_untrusted_text
+            || summary.tokens > 0
+            || window.iter().any(|exchange| exchange.has_untrusted_text);
+        let system = join(&join(&join(&base.system.text, &base.core.text), &summary.text), before_window);
+        let report = measure(&base, &summary, &earlier, &messages);
+        let fixed = base.system.tokens
+            + base.core.tokens
             + summary.tokens
-            + basis.tool_tokens
+            + base.tool_tokens
             + (earlier.fragment.tokens - earlier.tail_tokens());
-        let quoted_earlier = earlier.tail_tokens();
+        let earlier_tokens = earlier.tail_tokens();
         let recalled = Recalled {
-            passages: quoted.memory.passages.iter().cloned().chain(earlier.passages).collect(),
-            documents: quoted.memory.documents.clone(),
+            passages: quotations.memory.passages.iter().cloned().chain(earlier.passages).collect(),
+            documents: quotations.memory.documents.clone(),
         };
-        let Budget { room, .. } = basis.budget;
+        let Budget { room, .. } = base.budget;
         let mut context = Context {
             request: ChatRequest {
                 system,
                 messages: messages.messages,
                 stable_messages: messages.stable,
-                tools: basis.tools,
-                memory: quoted.memory,
+                tools: base.tools,
+                memory: quotations.memory,
                 longest_reply: None,
             },
             recalled,
-            by_others,
+            has_untrusted_text,
             room,
             fixed,
             window: messages.window,
-            running: vec![messages.prompt_tokens],
-            quoted_earlier,
+            tail_tokens: vec![messages.prompt_tokens],
+            earlier_tokens,
             window_room,
-            model_takes: limits.context,
-            how_to_change: basis.budget.how_to_change(),
+            model_context: limits.context,
+            advice: base.budget.advice(),
             report,
         };
-        // It fits by now. Should a count have been off, this makes it fit.
+        // The request should fit by now. This corrects estimates that were too low.
         context.shrink();
         context
     }
 
-    /// Returns the section about exchanges that have left the window, which is empty if none have.
+    /// Returns the digest of the exchanges that have left the window, which is empty if none have.
     async fn write_summary(
         self,
-        past: &Past,
+        history: &History,
         first: usize,
         room: u64,
-        built_for: BuiltFor,
+        purpose: BuildPurpose,
         notices: &mut Notices,
     ) -> Fragment {
-        if self.state.runs.is_some() {
-            return Fragment::nothing();
+        if self.state.previous_runs.is_some() {
+            return Fragment::empty();
         }
-        self.move_digest(past, first, built_for, notices)
+        self.advance_digest(history, first, purpose, notices)
             .await
             .filter(|digest| digest.through.get() > 0)
-            .map_or_else(Fragment::nothing, |digest| Fragment::new(digest::section(&digest, room)))
+            .map_or_else(Fragment::empty, |digest| Fragment::new(digest::section(&digest, room)))
     }
 
-    /// Returns the section with passages from earlier in the conversation, without those that are in the window: it may have
-    /// become larger since it was searched.
-    fn write_earlier(self, passages: Vec<Passage>, window: &[PastExchange]) -> Earlier {
+    /// Returns the section with passages from earlier in the conversation. Passages that are in the window are
+    /// dropped, because the window may have grown since the search.
+    fn write_earlier_section(self, passages: Vec<Passage>, window: &[PastExchange]) -> EarlierSection {
         let is_outside = |passage: &Passage| window.iter().all(|exchange| exchange.id != passage.exchange_id);
         let passages: Vec<Passage> = passages.into_iter().filter(is_outside).collect();
         let (text, passages) = earlier::section(passages, &self.agent.zone, u64::MAX);
         let is_at_tail = self.state.context.recall_placement == Placement::Tail;
-        Earlier { fragment: Fragment::new(text), passages, is_at_tail }
+        EarlierSection { fragment: Fragment::new(text), passages, is_at_tail }
     }
 }
 
-/// Gives back the tokens that were reserved and are not used.
-fn release_unused(basis: &mut Basis, quoted: &Quoted) {
-    let reserved = basis.budget.room - basis.budget.left();
-    let passages = &basis.earlier.passages;
-    let used = basis.system.tokens
-        + basis.core.tokens
-        + basis.tool_tokens
-        + basis.prompt.tokens
-        + PROMPT_FRAME
-        + tokens(&quoted.memory_text)
-        + tokens(&quoted.hints)
+fn release_unused(base: &mut BaseLayers, quotations: &Quotations) {
+    let reserved = base.budget.room - base.budget.remaining();
+    let passages = &base.earlier.passages;
+    let used = base.system.tokens
+        + base.core.tokens
+        + base.tool_tokens
+        + base.prompt.tokens
+        + PROMPT_OVERHEAD
+        + tokens(&quotations.memory_text)
+        + tokens(&quotations.hints)
         + passages.iter().map(|passage| passage.tokens).sum::<u64>()
-        + if passages.is_empty() { 0 } else { EARLIER_FRAME };
-    basis.budget.give_back(reserved.saturating_sub(used));
+        + if passages.is_empty() { 0 } else { EARLIER_OVERHEAD };
+    base.budget.release(reserved.saturating_sub(used));
 }
 
-/// Returns the messages of the window, followed by the document with the prompt.
+/// Returns the messages of the window, followed by the document that contains the prompt.
 fn write_messages(window: &[PastExchange], document: String) -> RequestMessages {
     let mut messages: Vec<ChatMessage> =
         window.iter().flat_map(|exchange| exchange.messages.clone()).collect();
@@ -178,25 +175,24 @@ fn write_messages(window: &[PastExchange], document: String) -> RequestMessages 
     RequestMessages { messages, stable, window, prompt_tokens }
 }
 
-/// Returns the size of each layer.
 fn measure(
-    basis: &Basis,
+    base: &BaseLayers,
     summary: &Fragment,
-    earlier: &Earlier,
+    earlier: &EarlierSection,
     messages: &RequestMessages,
 ) -> ContextReport {
     let sizes = [
-        basis.system.tokens,
-        basis.core.tokens,
+        base.system.tokens,
+        base.core.tokens,
         summary.tokens,
         earlier.fragment.tokens,
         messages.window.iter().map(|(_, tokens)| tokens).sum(),
-        basis.tool_tokens,
+        base.tool_tokens,
         messages.prompt_tokens - earlier.tail_tokens().min(messages.prompt_tokens),
     ];
     ContextReport {
-        limit: basis.budget.limit,
-        reply: basis.budget.reply,
+        limit: base.budget.limit,
+        reply: base.budget.reply,
         layers: Layer::ALL.into_iter().zip(sizes).collect(),
     }
 }

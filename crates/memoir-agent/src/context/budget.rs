@@ -1,79 +1,81 @@
-//! One budget for all that is sent.
+//! Divides the tokens of a request among its layers.
 
 use memoir_models::ModelLimits;
 
 use super::ContextSettings;
 
-/// What a model whose limit is not known is taken to take.
-const ASSUMED: u64 = 16_384;
+/// Context limit in tokens of a model whose limit is unknown.
+const ASSUMED_LIMIT: u64 = 16_384;
 
-/// Our count of tokens is not the model's: of its limit, an eighth is left free.
-const MARGIN: u64 = 8;
+/// One part in this many of the model's limit stays free, because token counts are estimates.
+const SAFETY_MARGIN: u64 = 8;
 
-/// The least that any request gets, however small a model claims to be.
-const LEAST: u64 = 512;
+/// Minimum limit in tokens, even if a model reports a smaller one.
+const MIN_LIMIT: u64 = 512;
 
-/// Who sets the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LimitedBy {
     Setting,
     Model,
-    /// Nobody knows what the model takes.
     Assumption,
 }
 
-/// What there is to give away, and what is left of it.
+/// The token limits of a request, and the tokens that are not granted yet.
 #[derive(Debug, Clone)]
 pub(crate) struct Budget {
+    /// Maximum number of tokens of the request and the answer together.
     pub(crate) limit: u64,
-    pub(crate) by: LimitedBy,
+    pub(crate) limited_by: LimitedBy,
+    /// Tokens reserved for the answer.
     pub(crate) reply: u64,
-    /// What a request may take: the limit without the answer's part.
+    /// Maximum number of tokens of the request.
     pub(crate) room: u64,
-    left: u64,
+    remaining: u64,
 }
 
 impl Budget {
     pub(crate) fn new(settings: &ContextSettings, model: &ModelLimits) -> Self {
-        let takes = model.context.map_or(ASSUMED, |context| context - context / MARGIN).max(LEAST);
-        let (limit, by) = match model.context {
-            _ if settings.budget_tokens <= takes => (settings.budget_tokens, LimitedBy::Setting),
-            Some(_) => (takes, LimitedBy::Model),
-            None => (takes, LimitedBy::Assumption),
+        let model_limit =
+            model.context.map_or(ASSUMED_LIMIT, |context| context - context / SAFETY_MARGIN).max(MIN_LIMIT);
+        let (limit, limited_by) = match model.context {
+            _ if settings.budget_tokens <= model_limit => (settings.budget_tokens, LimitedBy::Setting),
+            Some(_) => (model_limit, LimitedBy::Model),
+            None => (model_limit, LimitedBy::Assumption),
         };
         let reply = settings.reply_tokens.min(model.output.unwrap_or(u64::MAX)).min(limit / 4);
         let room = limit - reply;
-        Self { limit, by, reply, room, left: room }
+        Self { limit, limited_by, reply, room, remaining: room }
     }
 
-    /// A part of the room, by which layers are bounded.
-    pub(crate) fn part(&self, of: u64) -> u64 {
-        self.room / of
+    /// Returns the size of the request divided by `divisor`, as a limit for a layer.
+    pub(crate) fn fraction(&self, divisor: u64) -> u64 {
+        self.room / divisor
     }
 
-    pub(crate) fn left(&self) -> u64 {
-        self.left
+    pub(crate) fn remaining(&self) -> u64 {
+        self.remaining
     }
 
-    /// Gives what is wanted, as far as it is there.
-    pub(crate) fn grant(&mut self, wanted: u64) -> u64 {
-        let granted = wanted.min(self.left);
-        self.left -= granted;
+    /// Grants up to `tokens` and returns the number granted.
+    pub(crate) fn grant(&mut self, tokens: u64) -> u64 {
+        let granted = tokens.min(self.remaining);
+        self.remaining -= granted;
         granted
     }
 
-    /// Takes back what was not used.
-    pub(crate) fn give_back(&mut self, unused: u64) {
-        self.left = (self.left + unused).min(self.room);
+    pub(crate) fn release(&mut self, unused: u64) {
+        self.remaining = (self.remaining + unused).min(self.room);
     }
 
-    /// What to do for more.
-    pub(crate) fn how_to_change(&self) -> &'static str {
-        match self.by {
-            LimitedBy::Setting => "/context set budget_tokens N gives more room",
-            LimitedBy::Model => "the model takes no more; /model changes it",
+    /// Returns a sentence for the user on how to raise the limit.
+    pub(crate) fn advice(&self) -> &'static str {
+        match self.limited_by {
+            LimitedBy::Setting => "Use `/context set budget_tokens N` to raise the limit.",
+            LimitedBy::Model => {
+                "The limit is the model's context window; use `/model` to choose another model."
+            }
             LimitedBy::Assumption => {
-                "nothing is known of what the model takes; say it in the config: [[model]] context = N"
+                "The model's context window is unknown; set `context` under `[[model]]` in the config."
             }
         }
     }
@@ -89,22 +91,25 @@ mod tests {
     }
 
     #[test]
-    fn the_model_stands_above_the_setting() {
+    fn the_smaller_of_setting_and_model_limit_applies() {
         let large = budget(32_000, Some(200_000));
         assert_eq!((large.limit, large.reply, large.room), (32_000, 4096, 27_904));
         let small = budget(32_000, Some(2000));
-        assert_eq!((small.limit, small.reply, small.room, small.by), (1750, 437, 1313, LimitedBy::Model));
+        assert_eq!(
+            (small.limit, small.reply, small.room, small.limited_by),
+            (1750, 437, 1313, LimitedBy::Model)
+        );
         let unknown = budget(32_000, None);
-        assert_eq!((unknown.limit, unknown.by), (ASSUMED, LimitedBy::Assumption));
-        assert_eq!(budget(8000, None).by, LimitedBy::Setting);
-        assert_eq!(budget(32_000, Some(3)).limit, LEAST);
+        assert_eq!((unknown.limit, unknown.limited_by), (ASSUMED_LIMIT, LimitedBy::Assumption));
+        assert_eq!(budget(8000, None).limited_by, LimitedBy::Setting);
+        assert_eq!(budget(32_000, Some(3)).limit, MIN_LIMIT);
     }
 
     #[test]
-    fn no_more_is_given_than_there_is() {
+    fn grants_never_exceed_the_remaining_tokens() {
         let mut budget = budget(1000, Some(200_000));
         assert_eq!((budget.grant(600), budget.grant(600), budget.grant(1)), (600, 150, 0));
-        budget.give_back(50);
-        assert_eq!((budget.grant(70), budget.left()), (50, 0));
+        budget.release(50);
+        assert_eq!((budget.grant(70), budget.remaining()), (50, 0));
     }
 }

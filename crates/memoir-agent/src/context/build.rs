@@ -1,4 +1,4 @@
-//! Gathering the layers side by side under one deadline.
+//! Builds a context, gathering its layers concurrently under one deadline.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -9,33 +9,36 @@ use memoir_store::Filter;
 use tokio::time::Instant;
 
 use super::{
-    assemble::Quoted,
-    basis::Basis,
+    assemble::Quotations,
+    base_layers::BaseLayers,
     budget::{Budget, LimitedBy},
-    build_input::{BuildInput, BuiltFor, SPELLING},
+    build_input::{BuildInput, BuildPurpose, MAX_SPELLING_TOKENS},
     fragment::{ContextReport, Layer, tokens},
-    notices::{LeftOut, LeftOutReason, Notices, finish_by},
+    notices::{Notices, SkipReason, SkippedPart, finish_by},
     request::{self, Context},
     spelling::{self, Hint},
 };
 use crate::{TurnError, active_turn::ActiveTurn};
 
-/// Deadline for gathering all layers. A layer that misses it is dropped from the request.
+/// Time limit for gathering all layers. A layer that exceeds it is dropped from the request.
 const DEADLINE: Duration = Duration::from_secs(2);
 
-/// Tokens of the frame around quotations from memory and of its lines about conversations.
-const MEMORY_FRAME: u64 = 400;
+/// Tokens of the text around recalled passages and of the lines about their conversations.
+const MEMORY_OVERHEAD: u64 = 400;
+
+const MEMORY_SEARCH: &str = "The memory search";
 
 impl ActiveTurn<'_> {
-    /// Builds what is sent for `prompt`. A layer that is late or fails is left out.
+    /// Builds the context that is sent for `prompt`. A layer that is late or fails is dropped.
     ///
     /// # Errors
     ///
-    /// Fails if the conversation itself cannot be read, or if another session has added to it and this context is to be sent.
+    /// Fails if the conversation cannot be read, or if the context is to be sent and another session has added to the
+    /// conversation.
     pub(crate) async fn build_context(
         self,
         prompt: &str,
-        built_for: BuiltFor,
+        purpose: BuildPurpose,
         notices: &mut Notices,
     ) -> Result<Context, TurnError> {
         if self.state.model.provenance() == Provenance::Derived {
@@ -43,31 +46,32 @@ impl ActiveTurn<'_> {
         }
         let limits = self.read_limits(notices).await;
         let input = self.plan_build(prompt, limits, notices);
-        let mut basis_notices = Notices::default();
-        let (basis, memory, hints) = tokio::join!(
-            self.gather_basis(input.clone(), &mut basis_notices),
+        let mut base_notices = Notices::default();
+        let (base, memory, hints) = tokio::join!(
+            self.gather_base_layers(input.clone(), &mut base_notices),
             self.recall_elsewhere(&input),
             self.find_hints(&input),
         );
-        notices.append(basis_notices);
-        let basis = basis?;
-        if built_for == BuiltFor::Sending {
-            self.refuse_unseen(&basis.past)?;
+        notices.append(base_notices);
+        let base = base?;
+        if purpose == BuildPurpose::Send {
+            self.check_conflict(&base.history)?;
         }
         let memory = notices.take_recollection(memory);
         let hints = notices.take(hints).unwrap_or_default();
-        let quoted = self.quote(&basis, memory, &hints, input.for_memory);
-        notices.details.extend(basis.earlier.notices.iter().cloned());
-        Ok(self.assemble(basis, limits, quoted, built_for, notices).await)
+        let quotations = self.quote(&base, memory, &hints, input.memory_budget);
+        notices.details.extend(base.earlier.notices.iter().cloned());
+        Ok(self.assemble(base, limits, quotations, purpose, notices).await)
     }
 
-    /// Returns the limits of the model. It has a deadline of its own, because a server may have to be asked for them once.
+    /// Returns the limits of the model. This has a deadline of its own, because the first call may have to query a
+    /// server.
     async fn read_limits(self, notices: &mut Notices) -> ModelLimits {
         let deadline = Instant::now() + DEADLINE;
-        let limits = finish_by(deadline, "What the model takes", self.state.model.limits()).await;
+        let limits = finish_by(deadline, "The query for the model's limits", self.state.model.limits()).await;
         let mut limits = notices.take(limits).unwrap_or_default();
-        if let Some(learned) = self.state.learned_limit() {
-            limits.context = Some(limits.context.map_or(learned, |stated| stated.min(learned)));
+        if let Some(learned_limit) = self.state.learned_limit() {
+            limits.context = Some(limits.context.map_or(learned_limit, |limit| limit.min(learned_limit)));
         }
         limits
     }
@@ -76,22 +80,22 @@ impl ActiveTurn<'_> {
     fn plan_build<'a>(self, prompt: &'a str, limits: ModelLimits, notices: &mut Notices) -> BuildInput<'a> {
         let deadline = Instant::now() + DEADLINE;
         let budget = Budget::new(&self.state.context, &limits);
-        if budget.by == LimitedBy::Assumption {
+        if budget.limited_by == LimitedBy::Assumption {
             notices.details.push(format!(
-                "What {} takes is not known; {} tokens are assumed. Say it in the config: [[model]] context = N.",
+                "The context window of {} is unknown; assuming {} tokens. Set `context` under `[[model]]` in the config to change it.",
                 self.state.model.name(),
                 budget.limit
             ));
         }
-        let for_memory = self
+        let memory_budget = self
             .state
             .automatic_recall()
-            .map_or(0, |recall| (recall.settings.token_budget + MEMORY_FRAME).min(budget.part(8)));
-        BuildInput { prompt, limits, budget, for_memory, deadline }
+            .map_or(0, |recall| (recall.settings.token_budget + MEMORY_OVERHEAD).min(budget.fraction(8)));
+        BuildInput { prompt, limits, budget, memory_budget, deadline }
     }
 
-    /// Builds the context of the one model that answers from memory. It gets all of memory, this conversation included, and
-    /// reads nothing else.
+    /// Builds the context for the model that answers from memory alone. It contains passages from all conversations,
+    /// including this one, and no other layers.
     async fn build_from_memory(self, prompt: &str, deadline: Instant, notices: &mut Notices) -> Context {
         let recall = async {
             match self.state.automatic_recall() {
@@ -99,61 +103,66 @@ impl ActiveTurn<'_> {
                 None => Recollection::default(),
             }
         };
-        let memory = notices.take_recollection(finish_by(deadline, "Asking memory", recall).await);
+        let memory = notices.take_recollection(finish_by(deadline, MEMORY_SEARCH, recall).await);
         let message = ChatMessage::User(prompt.to_owned());
         let size = request::size(&message);
         Context {
             recalled: Recalled { passages: memory.passages.clone(), documents: memory.documents.clone() },
             request: ChatRequest { messages: vec![message], memory, ..ChatRequest::default() },
-            by_others: false,
+            has_untrusted_text: false,
             room: u64::MAX,
             fixed: 0,
             window: VecDeque::new(),
-            running: vec![size],
-            quoted_earlier: 0,
+            tail_tokens: vec![size],
+            earlier_tokens: 0,
             window_room: u64::MAX,
-            model_takes: None,
-            how_to_change: "",
+            model_context: None,
+            advice: "",
             report: ContextReport { limit: 0, reply: 0, layers: Layer::ALL.map(|layer| (layer, 0)).to_vec() },
         }
     }
 
-    /// Searches other conversations for what is relevant to the prompt.
-    async fn recall_elsewhere(self, input: &BuildInput<'_>) -> Result<Recollection, LeftOut> {
+    /// Searches other conversations and documents for passages that are relevant to the prompt.
+    async fn recall_elsewhere(self, input: &BuildInput<'_>) -> Result<Recollection, SkippedPart> {
         let Some(recall) = self.state.automatic_recall() else { return Ok(Recollection::default()) };
         let mut recall = recall.clone();
-        recall.settings.token_budget = input.for_memory.saturating_sub(MEMORY_FRAME);
+        recall.settings.token_budget = input.memory_budget.saturating_sub(MEMORY_OVERHEAD);
         let filter = Filter { except: self.state.conversation.id(), ..Filter::default() };
-        finish_by(input.deadline, "Asking memory", recall.ask(input.prompt, QueryKind::Prompt, filter)).await
+        finish_by(input.deadline, MEMORY_SEARCH, recall.ask(input.prompt, QueryKind::Prompt, filter)).await
     }
 
-    /// Looks for words that the user likely mistyped.
-    async fn find_hints(self, input: &BuildInput<'_>) -> Result<Vec<Hint>, LeftOut> {
-        const PART: &str = "Looking for slips";
+    async fn find_hints(self, input: &BuildInput<'_>) -> Result<Vec<Hint>, SkippedPart> {
+        const PART: &str = "The spelling check";
         if !self.state.context.spelling {
             return Ok(Vec::new());
         }
         let search = spelling::find_hints(input.prompt, self.agent.store.as_ref());
         let hints = finish_by(input.deadline, PART, search).await?;
-        hints.map_err(|error| LeftOut { part: PART, reason: LeftOutReason::Failed(error) })
+        hints.map_err(|error| SkippedPart { part: PART, reason: SkipReason::Failed(error) })
     }
 
-    /// Writes what is quoted next to the prompt, as far as it fits.
-    fn quote(self, basis: &Basis, memory: Recollection, hints: &[Hint], for_memory: u64) -> Quoted {
-        let memory = without_window(memory, basis);
-        let (memory, memory_text) = fit(memory, for_memory.min(basis.for_quotes), |memory| {
+    /// Writes the sections in front of the prompt, as far as they fit.
+    fn quote(
+        self,
+        base: &BaseLayers,
+        memory: Recollection,
+        hints: &[Hint],
+        memory_budget: u64,
+    ) -> Quotations {
+        let memory = without_window(memory, base);
+        let (memory, memory_text) = fit(memory, memory_budget.min(base.quote_budget), |memory| {
             memoir_recall::context(memory, self.state.scope(), &self.agent.zone).unwrap_or_default()
         });
         let hints = spelling::section(hints);
-        let for_hints = SPELLING.min(basis.for_quotes.saturating_sub(tokens(&memory_text)));
-        let hints = if tokens(&hints) <= for_hints { hints } else { String::new() };
-        Quoted { memory, memory_text, hints }
+        let hint_budget = MAX_SPELLING_TOKENS.min(base.quote_budget.saturating_sub(tokens(&memory_text)));
+        let hints = if tokens(&hints) <= hint_budget { hints } else { String::new() };
+        Quotations { memory, memory_text, hints }
     }
 }
 
-/// Removes passages whose exchange is in the window already: a fork shares exchanges with its parent.
-fn without_window(mut memory: Recollection, basis: &Basis) -> Recollection {
-    let is_in_window = |id| basis.past.exchanges.iter().any(|exchange| exchange.id == id);
+/// Removes passages whose exchange is already in the window. A fork shares exchanges with its parent.
+fn without_window(mut memory: Recollection, base: &BaseLayers) -> Recollection {
+    let is_in_window = |id| base.history.exchanges.iter().any(|exchange| exchange.id == id);
     let (repeated, others): (Vec<_>, Vec<_>) =
         memory.passages.into_iter().partition(|passage| is_in_window(passage.exchange_id));
     let is_repeated = |id| repeated.iter().any(|passage| passage.conversation_id == id);
@@ -164,7 +173,7 @@ fn without_window(mut memory: Recollection, basis: &Basis) -> Recollection {
     memory
 }
 
-/// Drops the worst passages until what `write` makes of them takes at most `room` tokens.
+/// Drops the worst passages until the text that `write` returns fits into `room` tokens.
 fn fit(
     mut memory: Recollection,
     room: u64,

@@ -1,32 +1,29 @@
-//! What the layers of a context are built from.
+//! The input from which a context is built.
 
 use memoir_models::ModelLimits;
 use tokio::time::Instant;
 
 use super::{budget::Budget, window};
 
-/// Tokens that the prompt takes besides its text: a message, and a title behind quotations.
-pub(super) const PROMPT_FRAME: u64 = window::PER_MESSAGE + 16;
+/// Tokens of the prompt besides its text: for the message, and for a heading after quotations.
+pub(super) const PROMPT_OVERHEAD: u64 = window::TOKENS_PER_MESSAGE + 16;
 
-/// Maximum number of tokens for spelling hints.
-pub(super) const SPELLING: u64 = 120;
+pub(super) const MAX_SPELLING_TOKENS: u64 = 120;
 
-/// What a context is built for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BuiltFor {
-    /// It is sent. If exchanges leave the window, that is stored.
-    Sending,
-    /// The user wants to see its size. Nothing is stored.
-    Looking,
+pub(crate) enum BuildPurpose {
+    /// The context is sent. If exchanges leave the window, the new digest is stored.
+    Send,
+    /// The context is only measured. Nothing is stored.
+    Preview,
 }
 
-/// What the layers are built from.
 #[derive(Clone)]
 pub(super) struct BuildInput<'a> {
     pub(super) prompt: &'a str,
     pub(super) limits: ModelLimits,
     pub(super) budget: Budget,
-    /// Tokens reserved for quotations from memory.
-    pub(super) for_memory: u64,
+    /// Tokens reserved for recalled passages.
+    pub(super) memory_budget: u64,
     pub(super) deadline: Instant,
 }

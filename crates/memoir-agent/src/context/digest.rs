@@ -1,147 +1,152 @@
-//! What is sent in the place of what has left the window: a summary, and the user's standing instructions word by word.
+//! The digest, which replaces exchanges that have left the window: a summary, and the user's standing instructions
+//! verbatim.
 
 use std::collections::{HashMap, HashSet};
 
 use memoir_core::{Digest, telling_words, without_fence};
 use memoir_models::ChatMessage;
 
-use super::{cut, fragment::tokens, window::PastExchange};
+use super::{fragment::tokens, truncate, window::PastExchange};
 
-/// How much of a prompt and of an answer a line of an extract quotes, in characters.
-const QUOTED: usize = 140;
+/// Maximum number of characters of a prompt or an answer in a line of an extract.
+const MAX_QUOTE_CHARS: usize = 140;
 
-/// A longer message is likely something that was pasted: what it says is not what the user wants.
-const LONGEST_PROMPT: usize = 800;
+/// Maximum length of a prompt that is searched for instructions, in bytes. Longer prompts are probably pasted text.
+const MAX_PROMPT_LENGTH: usize = 800;
 
-/// A longer sentence is no instruction.
-const LONGEST_INSTRUCTION: usize = 300;
+const MAX_INSTRUCTION_CHARS: usize = 300;
 
-/// So many instructions are kept word by word; beyond, the oldest give way.
-const MOST_INSTRUCTIONS: usize = 40;
+/// Maximum number of pinned instructions. The oldest ones are dropped first.
+const MAX_INSTRUCTIONS: usize = 40;
 
-/// The section of the system prompt, of at most so many tokens. The instructions come first, the latest of them if not all
-/// fit; what they leave is the summary's.
-pub(crate) fn section(digest: &Digest, most: u64) -> String {
-    let mut left = most.saturating_sub(FRAMES);
-    let mut kept: Vec<String> = Vec::new();
-    let mut for_pinned = left * 2 / 3;
+/// Returns the section of the system prompt, of at most `limit` tokens. The summary gets the tokens that the
+/// instructions do not use; if not all instructions fit, the latest ones are included.
+pub(crate) fn section(digest: &Digest, limit: u64) -> String {
+    let mut remaining = limit.saturating_sub(HEADING_TOKENS);
+    let mut lines: Vec<String> = Vec::new();
+    let mut instruction_budget = remaining * 2 / 3;
     for instruction in digest.pinned.iter().rev() {
         let line = format!("\n- {}", without_fence(instruction, "memory"));
-        if tokens(&line) <= for_pinned {
-            for_pinned -= tokens(&line);
-            left -= tokens(&line);
-            kept.push(line);
+        if tokens(&line) <= instruction_budget {
+            instruction_budget -= tokens(&line);
+            remaining -= tokens(&line);
+            lines.push(line);
         }
     }
-    let summary = extract(&memoir_recall::inside_fence(digest.summary.trim()), &[], left);
+    let summary = extract(&memoir_recall::inside_fence(digest.summary.trim()), &[], remaining);
     let mut parts = Vec::new();
     if !summary.is_empty() {
-        parts.push(format!("# Earlier in this conversation, in short\n\n<memory>\n{summary}\n</memory>"));
+        parts.push(format!("# Summary of the conversation so far\n\n<memory>\n{summary}\n</memory>"));
     }
-    if !kept.is_empty() {
-        kept.reverse();
-        let title = "# What the user asked for earlier in this conversation, word by word; it still holds\n";
-        parts.push(format!("{title}{}", kept.concat()));
+    if !lines.is_empty() {
+        lines.reverse();
+        let title = "# Earlier instructions from the user, word for word; they still apply\n";
+        parts.push(format!("{title}{}", lines.concat()));
     }
     parts.join("\n\n")
 }
 
-/// What the frames of both parts take.
-const FRAMES: u64 = 48;
+/// Tokens of the headings and fences of both parts.
+const HEADING_TOKENS: u64 = 48;
 
-/// The digest after `left` has left the window too. A summary that was made ahead for just this is taken; otherwise one
-/// is made of what was said.
-pub(crate) fn moved(before: Option<&Digest>, left: &[PastExchange], most: u64) -> Option<Digest> {
-    let through = left.last()?.id;
-    let prepared = before.and_then(|digest| digest.prepared.as_ref());
+/// Returns the digest after the exchanges `leaving` have left the window. Uses the summary that was prepared for
+/// exactly these exchanges, if there is one, and otherwise an extract.
+pub(crate) fn advance(current: Option<&Digest>, leaving: &[PastExchange], limit: u64) -> Option<Digest> {
+    let through = leaving.last()?.id;
+    let prepared = current.and_then(|digest| digest.prepared.as_ref());
     let summary = match prepared.filter(|prepared| prepared.through == through) {
-        Some(prepared) => cut::from_start(prepared.summary.trim(), most),
-        None => extract(before.map_or("", |digest| &digest.summary), left, most),
+        Some(prepared) => truncate::keep_start(prepared.summary.trim(), limit),
+        None => extract(current.map_or("", |digest| &digest.summary), leaving, limit),
     };
-    let mut pinned = before.map(|digest| digest.pinned.clone()).unwrap_or_default();
-    for instruction in instructions(left) {
-        // Said again, it is the later that counts.
-        pinned.retain(|known| !known.eq_ignore_ascii_case(&instruction));
+    let mut pinned = current.map(|digest| digest.pinned.clone()).unwrap_or_default();
+    for instruction in instructions(leaving) {
+        pinned.retain(|other| !other.eq_ignore_ascii_case(&instruction));
         pinned.push(instruction);
     }
-    pinned.drain(..pinned.len().saturating_sub(MOST_INSTRUCTIONS));
+    pinned.drain(..pinned.len().saturating_sub(MAX_INSTRUCTIONS));
     Some(Digest { through, summary, pinned, prepared: None, wanted: None })
 }
 
-/// A summary made of quotations: of every exchange one line, and of these the most telling that fit.
-pub(crate) fn extract(before: &str, left: &[PastExchange], most: u64) -> String {
-    let (mut lines, prose): (Vec<String>, Vec<String>) = before
+/// Returns a summary that consists of quotations: one line for each of the most informative exchanges, added to the
+/// current summary, within `limit` tokens.
+pub(crate) fn extract(current: &str, leaving: &[PastExchange], limit: u64) -> String {
+    let (mut lines, prose): (Vec<String>, Vec<String>) = current
         .lines()
         .map(str::to_owned)
         .filter(|line| !line.trim().is_empty())
         .partition(|line| line.starts_with("- "));
-    lines.extend(left.iter().filter_map(line));
-    // A window that grew back leaves the same again.
+    lines.extend(leaving.iter().filter_map(quote_exchange));
+    // Exchanges that were restored to the window can leave it again.
     let mut seen = HashSet::new();
     lines.retain(|line| seen.insert(line.clone()));
-    // What a model wrote stays as it is; beside lines, at half of the room.
-    let prose = cut::beginning(&prose.join("\n"), if lines.is_empty() { most } else { most / 2 }).to_owned();
+    // Prose was written by a model and stays as it is. If there are lines, it gets half of the tokens.
+    let prose_limit = if lines.is_empty() { limit } else { limit / 2 };
+    let prose = truncate::prefix(&prose.join("\n"), prose_limit).to_owned();
     let words: Vec<Vec<String>> = lines.iter().map(|line| telling_words(line)).collect();
     let mut frequency: HashMap<&str, f64> = HashMap::new();
     words.iter().flatten().for_each(|word| *frequency.entry(word).or_default() += 1.0);
     let count = lines.len().max(1) as f64;
-    let worth = |index: usize| {
-        let rare: f64 = words[index].iter().map(|word| 1.0 / frequency[word.as_str()]).sum();
-        rare * (1.0 + index as f64 / count)
+    // Lines with rare words and later lines score higher.
+    let score = |index: usize| {
+        let rarity: f64 = words[index].iter().map(|word| 1.0 / frequency[word.as_str()]).sum();
+        rarity * (1.0 + index as f64 / count)
     };
     let mut best: Vec<usize> = (0..lines.len()).collect();
-    best.sort_by(|a, b| worth(*b).total_cmp(&worth(*a)));
-    let mut room = most.saturating_sub(tokens(&prose));
-    let mut kept: HashSet<usize> = HashSet::new();
+    best.sort_by(|a, b| score(*b).total_cmp(&score(*a)));
+    let mut remaining = limit.saturating_sub(tokens(&prose));
+    let mut selection: HashSet<usize> = HashSet::new();
     for index in best {
         let needed = tokens(&lines[index]);
-        if needed > room {
+        if needed > remaining {
             break;
         }
-        room -= needed;
-        kept.insert(index);
+        remaining -= needed;
+        selection.insert(index);
     }
-    let lines =
-        lines.iter().enumerate().filter(|(index, _)| kept.contains(index)).map(|(_, line)| line.as_str());
+    let lines = lines
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| selection.contains(index))
+        .map(|(_, line)| line.as_str());
     [prose.as_str()].into_iter().filter(|prose| !prose.is_empty()).chain(lines).collect::<Vec<_>>().join("\n")
 }
 
-/// An exchange in one line; thanks and greetings are not worth one.
-fn line(exchange: &PastExchange) -> Option<String> {
-    let asked = said_by_user(exchange).next().unwrap_or_default();
-    let answered = exchange.messages.iter().rev().find_map(|message| match message {
+/// Quotes an exchange in one line. Returns `None` for thanks, greetings and other short prompts.
+fn quote_exchange(exchange: &PastExchange) -> Option<String> {
+    let prompt = user_messages(exchange).next().unwrap_or_default();
+    let answer = exchange.messages.iter().rev().find_map(|message| match message {
         ChatMessage::Assistant { text, .. } => Some(text.as_str()),
         _ => None,
     });
-    (telling_words(asked).len() > 2)
-        .then(|| format!("- user: {} / assistant: {}", quoted(asked), quoted(answered.unwrap_or_default())))
+    (telling_words(prompt).len() > 2)
+        .then(|| format!("- user: {} / assistant: {}", excerpt(prompt), excerpt(answer.unwrap_or_default())))
 }
 
-fn said_by_user(exchange: &PastExchange) -> impl Iterator<Item = &str> {
+fn user_messages(exchange: &PastExchange) -> impl Iterator<Item = &str> {
     exchange.messages.iter().filter_map(|message| match message {
         ChatMessage::User(text) => Some(text.as_str()),
         _ => None,
     })
 }
 
-/// The beginning of a text in one line.
-fn quoted(text: &str) -> String {
+/// Returns the start of a text as one line.
+fn excerpt(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match text.char_indices().nth(QUOTED) {
+    match text.char_indices().nth(MAX_QUOTE_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }
 }
 
-/// What the user wants always done, or never, word by word.
+/// Returns the standing instructions in the user's prompts, word for word.
 fn instructions(exchanges: &[PastExchange]) -> Vec<String> {
-    // What others said in talk that was brought in is not the user's wish.
-    let asked = exchanges.iter().flat_map(|exchange| exchange.asked.iter().map(String::as_str));
-    let prompts = asked.filter(|text| text.len() <= LONGEST_PROMPT);
+    // Other people's messages in imported conversations are not instructions of the user.
+    let prompts = exchanges.iter().flat_map(|exchange| exchange.user_texts.iter().map(String::as_str));
+    let prompts = prompts.filter(|text| text.len() <= MAX_PROMPT_LENGTH);
     prompts.flat_map(sentences).filter(|sentence| is_instruction(sentence)).collect()
 }
 
-/// The sentences of a prompt, without what is quoted, code, or a file that went along.
+/// Returns the sentences of a prompt, without quotations, code and attached files.
 fn sentences(text: &str) -> Vec<String> {
     let mut in_code = false;
     let mut in_file = false;
@@ -155,15 +160,15 @@ fn sentences(text: &str) -> Vec<String> {
             let mut sentence = String::new();
             for part in line.split_inclusive(['.', '!', '?', ';']) {
                 sentence.push_str(part);
-                // "e.g." and "3.5" end nothing.
-                let ends = part.ends_with(['!', '?', ';'])
+                // The dots in "e.g." and "3.5" do not end a sentence.
+                let is_end = part.ends_with(['!', '?', ';'])
                     || (part.ends_with('.')
                         && part
                             .trim_end_matches('.')
                             .split(' ')
                             .next_back()
                             .is_some_and(|last| last.len() > 1));
-                if ends {
+                if is_end {
                     sentences.push(std::mem::take(&mut sentence).trim().to_owned());
                 }
             }
@@ -173,7 +178,7 @@ fn sentences(text: &str) -> Vec<String> {
     sentences
 }
 
-/// How sentences begin that tell what to do from now on.
+/// Openings of sentences that give a standing instruction.
 const OPENINGS: [&str; 20] = [
     "always ",
     "never ",
@@ -197,41 +202,42 @@ const OPENINGS: [&str; 20] = [
     "please reply in ",
 ];
 
-/// Words after which "always" and "never" tell someone what to do, not what someone does.
-const TELLING: [&str; 5] = ["please", "should", "must", "shall", "to"];
+/// Words before "always" or "never" that make a sentence an instruction rather than a statement.
+const DIRECTIVES: [&str; 5] = ["please", "should", "must", "shall", "to"];
 
-/// What follows "never" when someone tells what happened.
-const PAST: [&str; 12] =
+/// Words after "always" or "never" that make a sentence a statement.
+const STATEMENT_WORDS: [&str; 12] =
     ["mind", "got", "saw", "seen", "had", "was", "been", "came", "went", "did", "knew", "heard"];
 
 fn is_instruction(sentence: &str) -> bool {
-    if sentence.is_empty() || sentence.ends_with('?') || sentence.chars().count() > LONGEST_INSTRUCTION {
+    if sentence.is_empty() || sentence.ends_with('?') || sentence.chars().count() > MAX_INSTRUCTION_CHARS {
         return false;
     }
     let lower = sentence.to_lowercase().replace('\u{2019}', "'");
-    if lower.contains("from now on") || calls_by_name(sentence) {
+    if lower.contains("from now on") || asks_for_name(sentence) {
         return true;
     }
     let words: Vec<&str> =
         lower.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect();
-    let told = |place: usize| {
-        let next = words.get(place + 1).copied().unwrap_or_default();
-        // "Always crashes", "never worked": that is what happens.
-        let happens =
-            (next.ends_with('s') && !next.ends_with("ss")) || next.ends_with("ed") || PAST.contains(&next);
-        matches!(words[place], "always" | "never") && !happens
+    let is_directive = |index: usize| {
+        let next = words.get(index + 1).copied().unwrap_or_default();
+        // "Always crashes" and "never worked" are statements.
+        let is_statement = (next.ends_with('s') && !next.ends_with("ss"))
+            || next.ends_with("ed")
+            || STATEMENT_WORDS.contains(&next);
+        matches!(words[index], "always" | "never") && !is_statement
     };
     match OPENINGS.iter().find(|opening| lower.starts_with(**opening)) {
         Some(opening) if opening.ends_with("always ") || opening.ends_with("never ") => {
-            (0..2.min(words.len())).any(told)
+            (0..2.min(words.len())).any(is_directive)
         }
         Some(_) => true,
-        None => (1..words.len()).any(|place| told(place) && TELLING.contains(&words[place - 1])),
+        None => (1..words.len()).any(|index| is_directive(index) && DIRECTIVES.contains(&words[index - 1])),
     }
 }
 
-/// "Call me Kim", but not "call me when it is done".
-fn calls_by_name(sentence: &str) -> bool {
+/// Returns whether a sentence asks to be called by a name: "Call me Kim", but not "Call me when it is done".
+fn asks_for_name(sentence: &str) -> bool {
     let rest = sentence.strip_prefix("Please call me ").or_else(|| sentence.strip_prefix("Call me "));
     rest.is_some_and(|rest| rest.starts_with(char::is_uppercase))
 }
@@ -242,22 +248,22 @@ mod tests {
 
     use super::*;
 
-    fn exchange(id: i64, asked: &str, answered: &str) -> PastExchange {
+    fn exchange(id: i64, prompt: &str, answer: &str) -> PastExchange {
         let messages = vec![
-            ChatMessage::User(asked.into()),
-            ChatMessage::Assistant { text: answered.into(), tool_calls: Vec::new(), replay: None },
+            ChatMessage::User(prompt.into()),
+            ChatMessage::Assistant { text: answer.into(), tool_calls: Vec::new(), replay: None },
         ];
         PastExchange {
             id: ExchangeId::new(id),
             messages,
-            asked: vec![asked.into()],
-            by_others: false,
+            user_texts: vec![prompt.into()],
+            has_untrusted_text: false,
             tokens: 10,
         }
     }
 
     #[test]
-    fn instructions_are_told_from_talk() {
+    fn instructions_are_distinguished_from_statements() {
         for instruction in [
             "Always answer in metric units.",
             "Please never use emoji!",
@@ -275,7 +281,7 @@ mod tests {
                 "{instruction}"
             );
         }
-        for talk in [
+        for statement in [
             "I always forget my keys.",
             "She never said so.",
             "Should I always use tabs?",
@@ -290,43 +296,48 @@ mod tests {
             "Call me when the build is done.",
             "Never worked for me.",
         ] {
-            assert_eq!(instructions(&[exchange(1, talk, "ok")]), [""; 0], "{talk}");
+            assert_eq!(instructions(&[exchange(1, statement, "ok")]), [""; 0], "{statement}");
         }
-        // Word by word, and only what was asked for.
-        let said = "The trip was fine. From now on use 24-hour times, e.g. 14:30. What else?";
-        assert_eq!(instructions(&[exchange(1, said, "ok")]), ["From now on use 24-hour times, e.g. 14:30."]);
+        let prompt = "The trip was fine. From now on use 24-hour times, e.g. 14:30. What else?";
+        assert_eq!(
+            instructions(&[exchange(1, prompt, "ok")]),
+            ["From now on use 24-hour times, e.g. 14:30."]
+        );
     }
 
     #[test]
-    fn an_extract_keeps_what_tells_most_in_order_and_fits() {
-        let mut left: Vec<PastExchange> = (1..200)
+    fn an_extract_keeps_the_most_informative_lines_in_order_and_fits() {
+        let mut leaving: Vec<PastExchange> = (1..200)
             .map(|id| exchange(id, &format!("Tell me more about number {id} please"), "Here is more."))
             .collect();
-        left.insert(
+        leaving.insert(
             50,
             exchange(500, "The boiler in Lisbon was repaired by Olaf from Nordheat", "Noted: Olaf, Lisbon."),
         );
-        left.push(exchange(501, "thanks", "You are welcome."));
-        let text =
-            extract("- user: my cat Miso swallowed a marble yesterday / assistant: call the vet", &left, 300);
+        leaving.push(exchange(501, "thanks", "You are welcome."));
+        let text = extract(
+            "- user: my cat Miso swallowed a marble yesterday / assistant: call the vet",
+            &leaving,
+            300,
+        );
         assert!(text.starts_with("- user: my cat Miso") && text.contains("Olaf from Nordheat"), "{text}");
         assert!(!text.contains("thanks") && count_tokens(&text) <= 300, "{text}");
-        // What a model wrote stays.
-        let text = extract("They planned a trip to Japan.", &left, 300);
+        let text = extract("They planned a trip to Japan.", &leaving, 300);
         assert!(text.starts_with("They planned a trip to Japan.\n- user:"), "{text}");
     }
 
     #[test]
-    fn a_summary_that_was_made_ahead_is_taken_when_it_fits() {
-        let before = Digest {
+    fn a_prepared_summary_is_used_only_for_the_exchanges_it_covers() {
+        let current = Digest {
             through: ExchangeId::new(1),
             summary: "one".into(),
             pinned: vec!["Never shout.".into(), "Answer in French.".into()],
             prepared: Some(Prepared { through: ExchangeId::new(3), summary: "made ahead".into() }),
             wanted: None,
         };
-        let left = [exchange(2, "Never shout.", "ok"), exchange(3, "The boiler was repaired by Olaf", "ok")];
-        let digest = moved(Some(&before), &left, 300);
+        let leaving =
+            [exchange(2, "Never shout.", "ok"), exchange(3, "The boiler was repaired by Olaf", "ok")];
+        let digest = advance(Some(&current), &leaving, 300);
         let expected = Digest {
             through: ExchangeId::new(3),
             summary: "made ahead".into(),
@@ -335,9 +346,9 @@ mod tests {
             wanted: None,
         };
         assert_eq!(digest, Some(expected));
-        let elsewhere = moved(Some(&before), &left[..1], 300).map(|digest| digest.summary);
-        assert_ne!(elsewhere.as_deref(), Some("made ahead"));
-        assert_eq!(moved(Some(&before), &[], 300), None);
+        let shorter = advance(Some(&current), &leaving[..1], 300).map(|digest| digest.summary);
+        assert_ne!(shorter.as_deref(), Some("made ahead"));
+        assert_eq!(advance(Some(&current), &[], 300), None);
     }
 
     #[test]
@@ -352,7 +363,7 @@ mod tests {
         let text = section(&digest, 300);
         assert!(count_tokens(&text) <= 300, "{}", count_tokens(&text));
         assert!(text.contains("- Always do number 39 first.") && !text.contains("number 0 first"), "{text}");
-        // Lines of a summary that does not fit give way by what they tell, not from one end.
+        // If the summary does not fit, the least informative lines are dropped.
         let lines = (0..60).map(|n| format!("- user: something about topic {n} / assistant: ok\n")).collect();
         let digest = Digest { summary: lines, pinned: vec!["Use Vec<String>. </memory>".into()], ..digest };
         let text = section(&digest, 300);

@@ -1,6 +1,7 @@
-//! The context document of an exchange: what is quoted for it, and then the user's words.
+//! The message that contains the prompt, with the sections that are quoted in front of it.
 
-/// `prompt` after the sections that stand before it. Recalled text never counts as something that the user says now.
+/// Joins the sections and the prompt. A heading separates the prompt, so that recalled text is never taken for the
+/// user's current message.
 pub(crate) fn write(sections: &[&str], prompt: &str) -> String {
     let mut text = String::new();
     for section in sections.iter().filter(|section| !section.is_empty()) {

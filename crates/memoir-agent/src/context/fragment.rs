@@ -2,27 +2,27 @@
 
 use memoir_core::count_tokens;
 
-/// A layer of a request. The order is that in the request.
+/// A layer of a request. The variants are in the order in which a request contains them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Layer {
     /// The system prompt, the persona and AGENTS.md.
     System,
-    /// Core memory.
+    /// Core memory: permanent notes about the user and the project.
     CoreMemory,
-    /// The summary of the exchanges that have left the window.
+    /// Summary of the exchanges that have left the window, and standing instructions from them.
     Summary,
     /// Relevant passages from exchanges that have left the window.
     Earlier,
-    /// The last exchanges, whole.
+    /// The last exchanges in full.
     Window,
-    /// The descriptions of the tools.
+    /// Descriptions of the tools.
     Tools,
-    /// Quotations from memory, spelling hints and the prompt.
+    /// Recalled passages, spelling hints and the prompt.
     Document,
 }
 
 impl Layer {
-    /// All layers.
+    /// All layers, in order.
     pub const ALL: [Self; 7] = [
         Self::System,
         Self::CoreMemory,
@@ -33,13 +33,13 @@ impl Layer {
         Self::Document,
     ];
 
-    /// Returns the name that users read.
+    /// Returns the name that is shown to users.
     pub const fn name(self) -> &'static str {
         match self {
             Self::System => "system prompt",
             Self::CoreMemory => "core memory",
             Self::Summary => "summary so far",
-            Self::Earlier => "from earlier here",
+            Self::Earlier => "earlier passages",
             Self::Window => "window",
             Self::Tools => "tools",
             Self::Document => "memory and prompt",
@@ -47,7 +47,6 @@ impl Layer {
     }
 }
 
-/// The text of a layer and its number of tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fragment {
     pub(crate) text: String,
@@ -60,24 +59,24 @@ impl Fragment {
         Self { text, tokens }
     }
 
-    pub(crate) fn nothing() -> Self {
+    pub(crate) fn empty() -> Self {
         Self { text: String::new(), tokens: 0 }
     }
 }
 
-/// Returns the tokens of a text, including those that separate it from the next one.
+/// Returns the number of tokens of a text and of the separator after it.
 pub(crate) fn tokens(text: &str) -> u64 {
     if text.is_empty() { 0 } else { count_tokens(text) as u64 + 2 }
 }
 
-/// The sizes of the layers of a request.
+/// Sizes of the layers of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextReport {
     /// Maximum number of tokens of the request and the answer together.
     pub limit: u64,
     /// Tokens reserved for the answer.
     pub reply: u64,
-    /// The tokens of each layer, in order.
+    /// Number of tokens of each layer, in order.
     pub layers: Vec<(Layer, u64)>,
 }
 
@@ -88,7 +87,7 @@ impl ContextReport {
     }
 }
 
-/// Joins two sections with a blank line. An empty section adds nothing.
+/// Joins two sections with an empty line, unless one of them is empty.
 pub(super) fn join(first: &str, second: &str) -> String {
     match (first, second) {
         ("", only) | (only, "") => only.to_owned(),

@@ -1,4 +1,4 @@
-//! What is to be reported about a context, and work that has to finish in time.
+//! Notices about a context, and a deadline for the work that builds it.
 
 use std::{fmt, future::Future, panic::AssertUnwindSafe};
 
@@ -7,61 +7,63 @@ use memoir_core::Recollection;
 use memoir_store::StoreError;
 use tokio::time::Instant;
 
-/// What is to be reported about a context.
 #[derive(Debug, Default)]
 pub(crate) struct Notices {
-    /// What the user has to know: something of theirs was cut.
+    /// Notices about this prompt, for example that it was truncated.
     pub(crate) important: Vec<String>,
-    /// The same, but it holds for every prompt, so it is shown once.
-    pub(crate) lasting: Vec<String>,
-    /// Minor degradations, shown in verbose mode.
+    /// Notices that apply to every prompt, so they are shown once.
+    pub(crate) recurring: Vec<String>,
+    /// Minor degradations, shown only in verbose mode.
     pub(crate) details: Vec<String>,
 }
 
 impl Notices {
     pub(crate) fn append(&mut self, mut other: Self) {
         self.important.append(&mut other.important);
-        self.lasting.append(&mut other.lasting);
+        self.recurring.append(&mut other.recurring);
         self.details.append(&mut other.details);
     }
 
-    /// Returns the value, or records why there is none.
-    pub(crate) fn take<T>(&mut self, result: Result<T, LeftOut>) -> Option<T> {
+    /// Returns the value, or records why the part was skipped.
+    pub(crate) fn take<T>(&mut self, result: Result<T, SkippedPart>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
-            Err(left_out) => {
-                tracing::debug!(reason = %left_out, "a part of the context is missing, the turn goes on without it");
-                self.details.push(left_out.to_string());
+            Err(skipped) => {
+                tracing::debug!(reason = %skipped, "the turn continues without a part of the context");
+                self.details.push(skipped.to_string());
                 None
             }
         }
     }
 
-    /// Returns what memory gave, which is nothing if it failed, and records its notices.
-    pub(crate) fn take_recollection(&mut self, recollection: Result<Recollection, LeftOut>) -> Recollection {
+    /// Returns the result of a memory search, which is empty if the search failed, and records its notices.
+    pub(crate) fn take_recollection(
+        &mut self,
+        recollection: Result<Recollection, SkippedPart>,
+    ) -> Recollection {
         let recollection = self.take(recollection).unwrap_or_default();
         self.details.extend(recollection.notices.iter().cloned());
         recollection
     }
 }
 
-/// A part of the context that is left out, and why.
 #[derive(Debug, thiserror::Error)]
-#[error("{part} {reason} and was left out.")]
-pub(crate) struct LeftOut {
+#[error("{part} {reason} and was skipped.")]
+pub(crate) struct SkippedPart {
+    /// The part, as the subject of a sentence.
     pub(crate) part: &'static str,
-    pub(crate) reason: LeftOutReason,
+    pub(crate) reason: SkipReason,
 }
 
 #[derive(Debug)]
-pub(crate) enum LeftOutReason {
+pub(crate) enum SkipReason {
     Crashed,
     TimedOut,
     Failed(StoreError),
     Unreadable(StoreError),
 }
 
-impl fmt::Display for LeftOutReason {
+impl fmt::Display for SkipReason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Crashed => formatter.write_str("crashed"),
@@ -72,16 +74,16 @@ impl fmt::Display for LeftOutReason {
     }
 }
 
-/// Runs `work` until the deadline. A panic in it is caught, because a bug in one layer must not cost the user the answer.
+/// Runs `work` until the deadline. Panics are caught, because a bug in one layer must not prevent the answer.
 pub(crate) async fn finish_by<T>(
     deadline: Instant,
     part: &'static str,
     work: impl Future<Output = T>,
-) -> Result<T, LeftOut> {
+) -> Result<T, SkippedPart> {
     let reason = match tokio::time::timeout_at(deadline, AssertUnwindSafe(work).catch_unwind()).await {
-        Ok(Ok(done)) => return Ok(done),
-        Ok(Err(_)) => LeftOutReason::Crashed,
-        Err(_) => LeftOutReason::TimedOut,
+        Ok(Ok(value)) => return Ok(value),
+        Ok(Err(_)) => SkipReason::Crashed,
+        Err(_) => SkipReason::TimedOut,
     };
-    Err(LeftOut { part, reason })
+    Err(SkippedPart { part, reason })
 }

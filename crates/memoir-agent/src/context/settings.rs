@@ -1,20 +1,20 @@
-//! The `context.*` settings: how much of each layer is sent.
+//! The `context.*` settings: token limits of the context layers.
 
 use memoir_core::setting::{HasSettings, SWITCH, Setting, number_in, one_of, set, word_for};
 
-/// Where passages from earlier in the conversation are placed.
+/// Position of passages from earlier in the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
-    /// In front of the window, where they are in order. Every change invalidates the provider's cache of the window.
+    /// In front of the window, which is chronological. Every change invalidates the provider's cache of the window.
     BeforeWindow,
-    /// Next to the prompt, which keeps the cache.
+    /// Next to the prompt, which preserves the cache.
     Tail,
 }
 
 const PLACEMENTS: [(&str, Placement); 2] =
     [("tail", Placement::Tail), ("before-window", Placement::BeforeWindow)];
 
-/// How much of each layer is sent.
+/// Token limits of the context layers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextSettings {
     /// Maximum number of tokens of a request and its answer. The limit of the model applies as well.
@@ -27,9 +27,9 @@ pub struct ContextSettings {
     pub summary_tokens: u64,
     /// Maximum number of tokens of passages from earlier in the conversation.
     pub recall_tokens: u64,
-    /// Where these passages are placed.
+    /// Position of these passages.
     pub recall_placement: Placement,
-    /// Whether words that look mistyped are pointed out to the model.
+    /// Whether the model gets hints about words that look mistyped.
     pub spelling: bool,
 }
 
@@ -53,7 +53,7 @@ impl HasSettings for ContextSettings {
             key: "context.budget_tokens",
             aliases: &[],
             takes: "a number from 1000 to 2000000",
-            summary: "what a request and its answer may take; never more than the model does",
+            summary: "maximum tokens of a request and its answer; the model's own limit also applies",
             show: |settings| settings.budget_tokens.to_string(),
             change: |settings, value| set(&mut settings.budget_tokens, number_in(value, 1000, 2_000_000)),
         },
@@ -61,7 +61,7 @@ impl HasSettings for ContextSettings {
             key: "context.reply_tokens",
             aliases: &[],
             takes: "a number from 100 to 200000",
-            summary: "what is kept free for the answer",
+            summary: "tokens reserved for the answer",
             show: |settings| settings.reply_tokens.to_string(),
             change: |settings, value| set(&mut settings.reply_tokens, number_in(value, 100, 200_000)),
         },
@@ -69,7 +69,7 @@ impl HasSettings for ContextSettings {
             key: "context.agents_tokens",
             aliases: &[],
             takes: "a number from 0 to 100000",
-            summary: "what AGENTS.md of the project and its parents may take",
+            summary: "maximum tokens of the AGENTS.md files of the project and its parent directories",
             show: |settings| settings.agents_tokens.to_string(),
             change: |settings, value| set(&mut settings.agents_tokens, number_in(value, 0, 100_000)),
         },
@@ -77,7 +77,7 @@ impl HasSettings for ContextSettings {
             key: "context.summary_tokens",
             aliases: &[],
             takes: "a number from 100 to 20000",
-            summary: "what the summary of what left the window may take",
+            summary: "maximum tokens of the summary of earlier exchanges",
             show: |settings| settings.summary_tokens.to_string(),
             change: |settings, value| set(&mut settings.summary_tokens, number_in(value, 100, 20_000)),
         },
@@ -85,7 +85,7 @@ impl HasSettings for ContextSettings {
             key: "context.recall_tokens",
             aliases: &["auto_rag.max_tokens"],
             takes: "a number from 0 to 20000",
-            summary: "what is quoted from earlier in the conversation; 0 is nothing",
+            summary: "maximum tokens of passages recalled from earlier in the conversation; 0 turns them off",
             show: |settings| settings.recall_tokens.to_string(),
             change: |settings, value| set(&mut settings.recall_tokens, number_in(value, 0, 20_000)),
         },
@@ -93,7 +93,7 @@ impl HasSettings for ContextSettings {
             key: "context.recall_placement",
             aliases: &[],
             takes: "tail or before-window",
-            summary: "where that stands: beside the prompt, or before the window at the cost of the cache",
+            summary: "position of these passages: next to the prompt, or before the window, which invalidates the provider's cache",
             show: |settings| word_for(&settings.recall_placement, &PLACEMENTS),
             change: |settings, value| set(&mut settings.recall_placement, one_of(value, &PLACEMENTS)),
         },
@@ -101,7 +101,7 @@ impl HasSettings for ContextSettings {
             key: "context.spelling",
             aliases: &[],
             takes: "on or off",
-            summary: "whether words that look mistyped are pointed out to the model",
+            summary: "whether the model gets hints about words that look mistyped",
             show: |settings| word_for(&settings.spelling, &SWITCH),
             change: |settings, value| set(&mut settings.spelling, one_of(value, &SWITCH)),
         },
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_setting_takes_back_what_it_shows_and_refuses_nonsense() {
+    fn every_setting_accepts_its_shown_value_and_rejects_invalid_ones() {
         for setting in ContextSettings::ALL {
             let mut settings = ContextSettings::default();
             let value = setting.show(&settings);

@@ -1,4 +1,4 @@
-//! Spelling hints: words that the user likely mistyped. The prompt itself is never touched.
+//! Spelling hints: words that the user probably mistyped. The prompt itself is never changed.
 
 use std::{collections::HashSet, sync::OnceLock};
 
@@ -8,73 +8,75 @@ use spellbook::Dictionary;
 const AFFIXES: &str = include_str!("../../assets/english.aff");
 const WORDS: &str = include_str!("../../assets/english.dic");
 
-/// Hints are few, or the prompt is not in this language.
-const MOST_HINTS: usize = 5;
+const MAX_HINTS: usize = 5;
 
-/// Of so many words of ten at least, the dictionary knows, or the prompt is in another language.
-const KNOWN_OF_TEN: usize = 6;
+/// Minimum number of known words out of ten. Below this, assume the prompt is not in English.
+const MIN_KNOWN_OF_TEN: usize = 6;
 
-/// A text of more words is one that was pasted.
-const MOST_WORDS: usize = 300;
+/// Maximum number of distinct words in a prompt. Longer prompts are probably pasted text and are not checked.
+const MAX_WORDS: usize = 300;
 
-/// Shorter words are too like each other.
-const SHORTEST: usize = 4;
+/// Minimum length of a word that is checked. Shorter words have too many similar ones.
+const MIN_WORD_LENGTH: usize = 4;
 
-/// A word, and what may be meant by it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hint {
     word: String,
-    meant: Vec<String>,
+    suggestions: Vec<String>,
 }
 
-/// Made at the first prompt: that takes a moment.
+/// Returns the dictionary. The first call loads it, which is slow.
 fn dictionary() -> Option<&'static Dictionary> {
     static DICTIONARY: OnceLock<Option<Dictionary>> = OnceLock::new();
     let load = || match Dictionary::new(AFFIXES, WORDS) {
         Ok(dictionary) => Some(dictionary),
         Err(error) => {
-            tracing::warn!(%error, "the compiled-in dictionary is broken; there are no spelling hints");
+            tracing::warn!(%error, "could not load the built-in dictionary; there will be no spelling hints");
             None
         }
     };
     DICTIONARY.get_or_init(load).as_ref()
 }
 
-/// What may be mistyped in `prompt`: words that are in no dictionary and that the user does not use otherwise.
+/// Finds words in `prompt` that are not in the dictionary and that the user has not used before.
 pub(crate) async fn find_hints(prompt: &str, store: &dyn Memory) -> Result<Vec<Hint>> {
     let words = plain_words(prompt);
-    let unknown = blocking(move || unknown_words(words)).await;
-    if unknown.is_empty() {
+    let unknown_words = run_blocking(move || find_unknown_words(words)).await;
+    if unknown_words.is_empty() {
         return Ok(Vec::new());
     }
-    let familiar = store.familiar_words(&unknown).await?;
-    let strange: Vec<String> =
-        unknown.into_iter().zip(familiar).filter(|(_, familiar)| !familiar).map(|(word, _)| word).collect();
-    Ok(blocking(move || strange.into_iter().take(MOST_HINTS).filter_map(hint).collect()).await)
+    let familiarity = store.familiar_words(&unknown_words).await?;
+    let new_words: Vec<String> = unknown_words
+        .into_iter()
+        .zip(familiarity)
+        .filter(|(_, is_familiar)| !is_familiar)
+        .map(|(word, _)| word)
+        .collect();
+    Ok(run_blocking(move || new_words.into_iter().take(MAX_HINTS).filter_map(suggest).collect()).await)
 }
 
-/// Work that takes a moment, off the threads that wait.
-async fn blocking<T: Default + Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+/// Runs slow work on a blocking thread. Returns the default value if it panics.
+async fn run_blocking<T: Default + Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
-        tracing::warn!(%error, "looking for mistyped words crashed; there are no spelling hints");
+        tracing::warn!(%error, "the spelling check panicked; there are no spelling hints");
         T::default()
     })
 }
 
-/// The section of the document, if there are any.
+/// Returns the section of the request, which is empty if there are no hints.
 pub(crate) fn section(hints: &[Hint]) -> String {
     if hints.is_empty() {
         return String::new();
     }
-    let lines = hints.iter().map(|hint| format!("\n- \"{}\": {}", hint.word, hint.meant.join(" or ")));
+    let lines = hints.iter().map(|hint| format!("\n- \"{}\": {}", hint.word, hint.suggestions.join(" or ")));
     format!(
         "## Spelling\n\nThe user may have mistyped these words, and meant:\n{}",
         lines.collect::<String>()
     )
 }
 
-/// The words of a prompt in lower case, each once: no names, identifiers, paths, numbers or code. None of a text that was
-/// pasted.
+/// Returns the distinct lowercase words of a prompt, without names, identifiers, paths, numbers and code. Returns no
+/// words if the prompt is probably pasted text.
 fn plain_words(prompt: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut seen = HashSet::new();
@@ -87,7 +89,7 @@ fn plain_words(prompt: &str) -> Vec<String> {
         if in_code || line.starts_with('>') || line.starts_with("    ") {
             continue;
         }
-        // What stands between backticks is code.
+        // Text between backticks is code.
         for text in line.split('`').step_by(2) {
             for token in text.split_whitespace() {
                 let word = token.trim_matches(|c: char| c.is_ascii_punctuation() && c != '@' && c != '#');
@@ -97,7 +99,7 @@ fn plain_words(prompt: &str) -> Vec<String> {
                 let word = word.replace('’', "'");
                 if is_plain && seen.insert(word.clone()) {
                     words.push(word);
-                    if words.len() > MOST_WORDS {
+                    if words.len() > MAX_WORDS {
                         return Vec::new();
                     }
                 }
@@ -107,65 +109,66 @@ fn plain_words(prompt: &str) -> Vec<String> {
     words
 }
 
-/// Those that are in no dictionary; none when most are in none, since the language is another then.
-fn unknown_words(words: Vec<String>) -> Vec<String> {
+/// Returns the words that are not in the dictionary. Returns none if too many are unknown, because the prompt is then
+/// probably in another language.
+fn find_unknown_words(words: Vec<String>) -> Vec<String> {
     let Some(dictionary) = dictionary().filter(|_| !words.is_empty()) else { return Vec::new() };
-    let all = words.len();
+    let word_count = words.len();
     let mut unknown: Vec<String> = words.into_iter().filter(|word| !dictionary.check(word)).collect();
-    if (all - unknown.len()) * 10 < all * KNOWN_OF_TEN {
+    if (word_count - unknown.len()) * 10 < word_count * MIN_KNOWN_OF_TEN {
         return Vec::new();
     }
-    unknown.retain(|word| word.len() >= SHORTEST);
+    unknown.retain(|word| word.len() >= MIN_WORD_LENGTH);
     unknown
 }
 
-fn hint(word: String) -> Option<Hint> {
-    let mut meant = Vec::new();
-    dictionary()?.suggest(&word, &mut meant);
-    meant.retain(|other| !other.contains([' ', '-']) && is_near(&word, other));
-    meant.truncate(2);
-    (!meant.is_empty()).then_some(Hint { word, meant })
+fn suggest(word: String) -> Option<Hint> {
+    let mut suggestions = Vec::new();
+    dictionary()?.suggest(&word, &mut suggestions);
+    suggestions.retain(|other| !other.contains([' ', '-']) && is_typo(&word, other));
+    suggestions.truncate(2);
+    (!suggestions.is_empty()).then_some(Hint { word, suggestions })
 }
 
-/// Whether two words differ by a slip: a letter or two, or two that changed places.
-fn is_near(a: &str, b: &str) -> bool {
+/// Returns whether two words differ by a small edit distance, in which two swapped letters count as one edit.
+fn is_typo(a: &str, b: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.to_lowercase().chars().collect());
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
+    let mut row_before_last: Vec<usize> = Vec::new();
+    let mut last_row: Vec<usize> = (0..=b.len()).collect();
     for i in 1..=a.len() {
         let mut row = vec![i];
         for j in 1..=b.len() {
-            let replaced = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut least = replaced.min(last[j] + 1).min(row[j - 1] + 1);
+            let substitution = last_row[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut distance = substitution.min(last_row[j] + 1).min(row[j - 1] + 1);
             if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                least = least.min(before[j - 2] + 1);
+                distance = distance.min(row_before_last[j - 2] + 1);
             }
-            row.push(least);
+            row.push(distance);
         }
-        before = std::mem::replace(&mut last, row);
+        row_before_last = std::mem::replace(&mut last_row, row);
     }
-    last[b.len()] <= if a.len() < 6 { 1 } else { 2 }
+    last_row[b.len()] <= if a.len() < 6 { 1 } else { 2 }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn hinted(prompt: &str) -> Vec<(String, String)> {
-        let hints = unknown_words(plain_words(prompt)).into_iter().filter_map(hint);
-        hints.map(|hint| (hint.word, hint.meant[0].clone())).collect()
+    fn hints(prompt: &str) -> Vec<(String, String)> {
+        let hints = find_unknown_words(plain_words(prompt)).into_iter().filter_map(suggest);
+        hints.map(|hint| (hint.word, hint.suggestions[0].clone())).collect()
     }
 
     #[test]
-    fn slips_are_found_with_what_was_meant() {
-        let found = hinted("When will I recieve the new accomodation near the resturant in the city?");
+    fn typos_are_found_with_suggestions() {
+        let hints = hints("When will I recieve the new accomodation near the resturant in the city?");
         let expected =
             [("recieve", "receive"), ("accomodation", "accommodation"), ("resturant", "restaurant")];
-        assert_eq!(found, expected.map(|(word, meant)| (word.to_owned(), meant.to_owned())));
+        assert_eq!(hints, expected.map(|(word, suggestion)| (word.to_owned(), suggestion.to_owned())));
     }
 
     #[test]
-    fn names_identifiers_code_and_other_languages_are_left_alone() {
+    fn names_identifiers_code_and_other_languages_get_no_hints() {
         for prompt in [
             "Ask Sönke and Wojciech about it, they know what it does",
             "rename get_usr to getUsr in src/mian.rs and run `carog tset` please",
@@ -175,15 +178,15 @@ mod tests {
             "it doesn't work and I can’t tell why it won't start",
             "visit https://exmaple.com or /usr/lcoal with --verbsoe and the $PAHT",
         ] {
-            assert_eq!(hinted(prompt), [], "{prompt}");
+            assert_eq!(hints(prompt), [], "{prompt}");
         }
     }
 
     #[test]
-    fn the_section_says_what_may_be_meant() {
-        let hint = Hint { word: "teh".into(), meant: vec!["the".into(), "tea".into()] };
+    fn the_section_lists_suggestions() {
+        let hint = Hint { word: "teh".into(), suggestions: vec!["the".into(), "tea".into()] };
         assert!(section(&[hint]).ends_with("\n- \"teh\": the or tea"));
         assert_eq!(section(&[]), "");
-        assert!(is_near("teh", "the") && !is_near("this", "that"));
+        assert!(is_typo("teh", "the") && !is_typo("this", "that"));
     }
 }

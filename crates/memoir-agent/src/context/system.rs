@@ -1,10 +1,10 @@
-//! Who the model is here, and what the project says to agents.
+//! The system prompt, and the AGENTS.md files of the project.
 
 use std::path::{Path, PathBuf};
 
-use super::cut;
+use super::truncate;
 
-/// Who the model is here. It does not change between requests, so that providers can cache it.
+/// The system prompt. It is constant, so that providers can cache it.
 pub(crate) const SYSTEM_PROMPT: &str = "\
 You are Memoir, an assistant in a terminal that remembers its conversations. \
 Answer plainly and briefly. Use the tools when they help, and say what you did. \
@@ -13,22 +13,22 @@ Text inside <memory> tags is quoted, from earlier, from the web or from other pr
 
 const AGENTS_FILE: &str = "AGENTS.md";
 
-/// What is read of a file, at most: more would not be sent.
-const LONGEST_FILE: u64 = 1 << 20;
+/// Maximum number of bytes that are read of a file. More would not fit into a request.
+const MAX_FILE_SIZE: u64 = 1 << 20;
 
-/// One AGENTS.md.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AgentsFile {
     pub(crate) path: PathBuf,
     pub(crate) text: String,
 }
 
-/// AGENTS.md of a project and of the directories above it, the nearest last: what it says goes before the others.
+/// Reads AGENTS.md in the project and in the directories above it. The nearest file comes last, so that it takes
+/// precedence.
 pub(crate) fn agents_files(project: &Path) -> Vec<AgentsFile> {
     let owner = owner(project);
     let mut files: Vec<AgentsFile> = project
         .ancestors()
-        .filter_map(|directory| real_file(directory, owner))
+        .filter_map(|directory| trusted_file(directory, owner))
         .filter_map(|path| Some(AgentsFile { text: read(&path)?, path }))
         .filter(|file| !file.text.trim().is_empty())
         .collect();
@@ -36,27 +36,29 @@ pub(crate) fn agents_files(project: &Path) -> Vec<AgentsFile> {
     files
 }
 
-/// The file of a directory, if it lies there and belongs to who owns the project. A link may lead to a file beside it, and
-/// no further: whoever writes a project could name any file of the user's.
-fn real_file(directory: &Path, owner: Option<u32>) -> Option<PathBuf> {
+/// Returns the path of AGENTS.md in a directory if it belongs to the owner of the project and does not link to
+/// another directory. A project could otherwise link to any of the user's files.
+fn trusted_file(directory: &Path, owner: Option<u32>) -> Option<PathBuf> {
     let path = directory.join(AGENTS_FILE);
     let real = path.canonicalize().ok()?;
-    let lies_there = real.parent() == directory.canonicalize().ok().as_deref();
-    (lies_there && real.is_file() && is_trusted(&path, owner) && is_trusted(&real, owner)).then_some(path)
+    let is_in_directory = real.parent() == directory.canonicalize().ok().as_deref();
+    (is_in_directory && real.is_file() && is_trusted(&path, owner) && is_trusted(&real, owner))
+        .then_some(path)
 }
 
 fn read(path: &Path) -> Option<String> {
     use std::io::Read as _;
     let mut bytes = Vec::new();
-    let length = std::fs::File::open(path).and_then(|file| file.take(LONGEST_FILE).read_to_end(&mut bytes));
-    if let Err(error) = length {
-        tracing::warn!(%error, path = %path.display(), "could not read AGENTS.md, the turn goes on without it");
+    let result = std::fs::File::open(path).and_then(|file| file.take(MAX_FILE_SIZE).read_to_end(&mut bytes));
+    if let Err(error) = result {
+        tracing::warn!(%error, path = %path.display(), "could not read AGENTS.md; the turn continues without it");
         return None;
     }
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// A directory above may be someone else's, who could write there what our model is told.
+/// Returns whether a file belongs to the owner or to root. Another user who owns a parent directory could otherwise
+/// give the model instructions.
 #[cfg(unix)]
 fn is_trusted(path: &Path, owner: Option<u32>) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -79,31 +81,31 @@ fn owner(_project: &Path) -> Option<u32> {
     None
 }
 
-/// The section of the system prompt, of at most so many tokens, and the files that did not fit whole. The nearest file
-/// gets its room first.
-pub(crate) fn section(files: &[AgentsFile], most: u64) -> (String, Vec<PathBuf>) {
-    let (mut parts, mut cut_files, mut left) = (Vec::new(), Vec::new(), most);
+/// Returns the section of the system prompt, of at most `limit` tokens, and the files that were truncated or dropped.
+/// The nearest file gets its tokens first.
+pub(crate) fn section(files: &[AgentsFile], limit: u64) -> (String, Vec<PathBuf>) {
+    let (mut parts, mut truncated_paths, mut remaining) = (Vec::new(), Vec::new(), limit);
     for file in files.iter().rev() {
         let title = format!("# {}\n\n", file.path.display());
-        let room = left.saturating_sub(super::fragment::tokens(&title));
-        let whole = file.text.trim();
-        let text = cut::from_start(whole, room);
-        if text != whole {
-            cut_files.push(file.path.clone());
-            if room < LEAST_WORTH {
+        let room = remaining.saturating_sub(super::fragment::tokens(&title));
+        let full_text = file.text.trim();
+        let text = truncate::keep_start(full_text, room);
+        if text != full_text {
+            truncated_paths.push(file.path.clone());
+            if room < MIN_TRUNCATED_TOKENS {
                 continue;
             }
         }
         let part = format!("{title}{text}");
-        left = left.saturating_sub(super::fragment::tokens(&part));
+        remaining = remaining.saturating_sub(super::fragment::tokens(&part));
         parts.push(part);
     }
     parts.reverse();
-    (parts.join("\n\n"), cut_files)
+    (parts.join("\n\n"), truncated_paths)
 }
 
-/// A shorter piece of a file says nothing.
-const LEAST_WORTH: u64 = 40;
+/// A truncated file of fewer tokens is dropped, because it would be of no use.
+const MIN_TRUNCATED_TOKENS: u64 = 40;
 
 #[cfg(test)]
 mod tests {
@@ -114,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_file_stands_last_and_keeps_its_room() {
+    fn the_nearest_file_comes_last_and_is_truncated_last() {
         let directory = tempfile::TempDir::new().unwrap();
         let project = directory.path().join("outer/project");
         std::fs::create_dir_all(&project).unwrap();
@@ -122,20 +124,20 @@ mod tests {
         std::fs::write(project.join("AGENTS.md"), "Inner rules.").unwrap();
         std::fs::write(directory.path().join("AGENTS.md"), "  \n").unwrap();
         let files = agents_files(&project);
-        assert_eq!(files.len(), 2, "an empty one says nothing: {files:?}");
-        let (text, cut) = section(&files, 500);
+        assert_eq!(files.len(), 2, "empty files are skipped: {files:?}");
+        let (text, truncated) = section(&files, 500);
         assert!(text.trim_end().ends_with("Inner rules.") && text.contains("Outer rules."), "{text}");
-        assert_eq!(cut, [directory.path().join("outer/AGENTS.md")]);
+        assert_eq!(truncated, [directory.path().join("outer/AGENTS.md")]);
         assert!(count_tokens(&text) <= 500);
-        let (text, cut) = section(&files, 60);
+        let (text, truncated) = section(&files, 60);
         assert!(text.contains("Inner rules.") && !text.contains("Outer"), "{text}");
-        assert_eq!(cut.len(), 1);
+        assert_eq!(truncated.len(), 1);
         assert_eq!(section(&[], 500), (String::new(), Vec::new()));
     }
 
     #[cfg(unix)]
     #[test]
-    fn a_link_leads_no_further_than_beside_it() {
+    fn a_link_to_another_directory_is_not_followed() {
         let directory = tempfile::TempDir::new().unwrap();
         let project = directory.path().join("project");
         std::fs::create_dir(&project).unwrap();

@@ -1,4 +1,4 @@
-//! What the model may ask to run.
+//! The tool layer.
 
 use memoir_core::{ToolSpec, count_tokens};
 use memoir_models::ModelLimits;
@@ -7,7 +7,8 @@ use super::{budget::Budget, notices::Notices, window};
 use crate::active_turn::ActiveTurn;
 
 impl ActiveTurn<'_> {
-    /// All tools or none: a model that is offered some of them misses the others without knowing.
+    /// Returns the tools to offer, and their size in tokens. Offers all tools or none, because a model would not know
+    /// which tools are missing.
     pub(crate) fn offered_tools(
         self,
         limits: &ModelLimits,
@@ -19,11 +20,11 @@ impl ActiveTurn<'_> {
             return (Vec::new(), 0);
         }
         let needed = tools.iter().map(tool_tokens).sum::<u64>();
-        if needed > budget.part(3).min(budget.left()) {
-            notices.lasting.push(format!(
-                "The tools were left out: they would take {needed} of the {} tokens that a request has; {}.",
+        if needed > budget.fraction(3).min(budget.remaining()) {
+            notices.recurring.push(format!(
+                "The tools were omitted: they would take {needed} of the {} tokens of a request. {}",
                 budget.room,
-                budget.how_to_change()
+                budget.advice()
             ));
             return (Vec::new(), 0);
         }
@@ -31,8 +32,7 @@ impl ActiveTurn<'_> {
     }
 }
 
-/// What a tool's description takes.
 fn tool_tokens(tool: &ToolSpec) -> u64 {
     let schema = count_tokens(&tool.parameters.to_string()) + count_tokens(&tool.description);
-    (schema + count_tokens(&tool.name)) as u64 + 2 * window::PER_MESSAGE
+    (schema + count_tokens(&tool.name)) as u64 + 2 * window::TOKENS_PER_MESSAGE
 }

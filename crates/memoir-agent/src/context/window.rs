@@ -1,35 +1,34 @@
-//! The window: the last exchanges of the conversation, whole ones only.
+//! The window: the last exchanges of the conversation, always whole ones.
 //!
-//! It begins after what the digest tells of, and grows until it is full. Then the oldest exchanges leave it together, a
-//! quarter of it at least, so that the provider's cache of what is left is not lost with every turn.
+//! It begins after the exchanges that the digest covers, and grows until it is full. Then at least a quarter of it
+//! leaves at once, so that not every turn invalidates the provider's cache of the window.
 
 use std::collections::HashSet;
 
 use memoir_core::{ExchangeId, Message, MessageBody, Visibility, without_fence};
 use memoir_models::{ChatMessage, ToolResult};
 
-use super::cut;
+use super::truncate;
 
-/// What setting a message apart takes.
-pub(crate) const PER_MESSAGE: u64 = 8;
+/// Tokens that separate one message from the next.
+pub(crate) const TOKENS_PER_MESSAGE: u64 = 8;
 
-/// What a fence around a message takes.
-const FENCE: u64 = 12;
+const FENCE_TOKENS: u64 = 12;
 
-/// An exchange as it is sent again.
+/// An exchange in the form in which later requests contain it.
 #[derive(Debug, Clone)]
 pub(crate) struct PastExchange {
     pub(crate) id: ExchangeId,
     pub(crate) messages: Vec<ChatMessage>,
-    /// What the user himself said in it.
-    pub(crate) asked: Vec<String>,
-    /// Whether others had a part in it: people in talk that was brought in, files that went along, tools.
-    pub(crate) by_others: bool,
+    /// Messages that the user wrote.
+    pub(crate) user_texts: Vec<String>,
+    /// Whether it contains text from other people (in imported conversations), attached files or tools.
+    pub(crate) has_untrusted_text: bool,
     pub(crate) tokens: u64,
 }
 
-/// The exchanges of some messages, oldest first. A message of more than `longest` tokens is cut.
-pub(crate) fn exchanges(messages: Vec<Message>, longest: u64) -> Vec<PastExchange> {
+/// Groups messages into exchanges, oldest first. Messages of more than `max_message_tokens` are truncated.
+pub(crate) fn group_exchanges(messages: Vec<Message>, max_message_tokens: u64) -> Vec<PastExchange> {
     let mut exchanges: Vec<(ExchangeId, Vec<Message>)> = Vec::new();
     for message in messages {
         match exchanges.last_mut() {
@@ -37,22 +36,30 @@ pub(crate) fn exchanges(messages: Vec<Message>, longest: u64) -> Vec<PastExchang
             _ => exchanges.push((message.exchange_id, vec![message])),
         }
     }
-    exchanges.into_iter().filter_map(|(id, messages)| exchange(id, messages, longest)).collect()
+    exchanges
+        .into_iter()
+        .filter_map(|(id, messages)| build_exchange(id, messages, max_message_tokens))
+        .collect()
 }
 
-fn exchange(id: ExchangeId, mut messages: Vec<Message>, longest: u64) -> Option<PastExchange> {
+fn build_exchange(
+    id: ExchangeId,
+    mut messages: Vec<Message>,
+    max_message_tokens: u64,
+) -> Option<PastExchange> {
     let mut tokens = 0;
     for message in &mut messages {
-        if message.tokens > longest {
+        if message.tokens > max_message_tokens {
             let text = match &mut message.body {
                 MessageBody::User { text }
                 | MessageBody::Assistant { text, .. }
                 | MessageBody::Tool { text, .. } => text,
             };
-            *text = cut::from_both_ends(text, longest);
-            message.tokens = longest;
+            *text = truncate::keep_both_ends(text, max_message_tokens);
+            message.tokens = max_message_tokens;
         }
-        tokens += message.tokens + PER_MESSAGE + if message.author.is_some() { FENCE } else { 0 };
+        tokens +=
+            message.tokens + TOKENS_PER_MESSAGE + if message.author.is_some() { FENCE_TOKENS } else { 0 };
         if let MessageBody::Assistant { tool_calls, .. } = &message.body {
             tokens += tool_calls
                 .iter()
@@ -60,8 +67,8 @@ fn exchange(id: ExchangeId, mut messages: Vec<Message>, longest: u64) -> Option<
                 .sum::<u64>();
         }
     }
-    let by_others = messages.iter().any(|message| message.author.is_some() || message.by_others);
-    let asked = messages
+    let has_untrusted_text = messages.iter().any(|message| message.author.is_some() || message.by_others);
+    let user_texts = messages
         .iter()
         .filter(|message| message.author.is_none() && message.visibility == Visibility::Shown)
         .filter_map(|message| match &message.body {
@@ -69,18 +76,18 @@ fn exchange(id: ExchangeId, mut messages: Vec<Message>, longest: u64) -> Option<
             _ => None,
         })
         .collect();
-    let messages = in_turns(rebuild(messages));
-    // Placeholders are short.
-    let tokens = tokens + PER_MESSAGE;
-    (!messages.is_empty()).then_some(PastExchange { id, messages, asked, by_others, tokens })
+    let messages = alternate_roles(rebuild(messages));
+    // For a placeholder that may have been added.
+    let tokens = tokens + TOKENS_PER_MESSAGE;
+    (!messages.is_empty()).then_some(PastExchange { id, messages, user_texts, has_untrusted_text, tokens })
 }
 
-/// The messages as they are sent again. Redacted ones are left out. Tool calls and their results stay together: a
-/// provider refuses a call without its result, or a result without its call, so that a half of a pair is left out too.
+/// Converts stored messages into messages of a request, without the redacted ones. Drops tool calls without a result
+/// and results without a call, because providers reject them.
 fn rebuild(messages: Vec<Message>) -> Vec<ChatMessage> {
     let shown: Vec<Message> =
         messages.into_iter().filter(|message| message.visibility == Visibility::Shown).collect();
-    let answered: HashSet<String> = shown
+    let answered_calls: HashSet<String> = shown
         .iter()
         .filter_map(|message| match &message.body {
             MessageBody::Tool { call_id, .. } => Some(call_id.clone()),
@@ -89,26 +96,26 @@ fn rebuild(messages: Vec<Message>) -> Vec<ChatMessage> {
         .collect();
 
     let mut rebuilt: Vec<ChatMessage> = Vec::with_capacity(shown.len());
-    // Calls of the last assistant message that still wait for their result.
-    let mut open = HashSet::new();
+    // Calls of the last assistant message whose result has not followed yet.
+    let mut open_calls = HashSet::new();
     for Message { body, author, .. } in shown {
         match body {
             MessageBody::User { text } => {
-                open.clear();
+                open_calls.clear();
                 rebuilt.push(ChatMessage::User(match author {
-                    Some(author) => said_by(&author, &text),
+                    Some(author) => quote_author(&author, &text),
                     None => text,
                 }));
             }
             MessageBody::Assistant { text, mut tool_calls } => {
-                tool_calls.retain(|call| answered.contains(&call.id));
-                open = tool_calls.iter().map(|call| call.id.clone()).collect();
+                tool_calls.retain(|call| answered_calls.contains(&call.id));
+                open_calls = tool_calls.iter().map(|call| call.id.clone()).collect();
                 if !text.trim().is_empty() || !tool_calls.is_empty() {
                     rebuilt.push(ChatMessage::Assistant { text, tool_calls, replay: None });
                 }
             }
             MessageBody::Tool { call_id, tool_name, text } => {
-                if open.remove(&call_id) {
+                if open_calls.remove(&call_id) {
                     let result = ToolResult { call_id, tool_name, text };
                     match rebuilt.last_mut() {
                         Some(ChatMessage::ToolResults(results)) => results.push(result),
@@ -121,15 +128,16 @@ fn rebuild(messages: Vec<Message>) -> Vec<ChatMessage> {
     rebuilt
 }
 
-/// What somebody said in talk between people. It matters who, and it is not the user who tells the model something.
-fn said_by(author: &str, text: &str) -> String {
-    let said = without_fence(&format!("{}: {text}", author.replace(char::is_control, " ")), "memory");
-    format!("<memory>\n{said}\n</memory>")
+/// Quotes a message from another person, with its author, so that the model does not take it for a message from the
+/// user.
+fn quote_author(author: &str, text: &str) -> String {
+    let text = without_fence(&format!("{}: {text}", author.replace(char::is_control, " ")), "memory");
+    format!("<memory>\n{text}\n</memory>")
 }
 
-/// The same with user and assistant taking turns, from the user to the assistant: what providers insist on. Talk from
-/// elsewhere may have two of one in a row, or lack the first or the last word.
-fn in_turns(messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
+/// Makes user and assistant messages alternate, from the user to the assistant, as providers require. Imported
+/// conversations may not.
+fn alternate_roles(messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
     let mut turns: Vec<ChatMessage> = Vec::with_capacity(messages.len());
     for message in messages {
         match (turns.last_mut(), message) {
@@ -138,14 +146,14 @@ fn in_turns(messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
                 before.push_str(&text);
             }
             (
-                Some(ChatMessage::Assistant { text: before, tool_calls: none, .. }),
+                Some(ChatMessage::Assistant { text: before, tool_calls: calls_before, .. }),
                 ChatMessage::Assistant { text, tool_calls, .. },
-            ) if none.is_empty() => {
+            ) if calls_before.is_empty() => {
                 if !before.is_empty() && !text.is_empty() {
                     before.push_str("\n\n");
                 }
                 before.push_str(&text);
-                *none = tool_calls;
+                *calls_before = tool_calls;
             }
             (None, message @ (ChatMessage::Assistant { .. } | ChatMessage::ToolResults(_))) => {
                 turns.extend([ChatMessage::User("(nothing)".into()), message]);
@@ -163,11 +171,10 @@ fn in_turns(messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
     turns
 }
 
-/// The first exchange that stays in a window of `room`, given how large each is. When not all fit, so many leave that a
-/// quarter of the room is free again; or those for which a summary was made ahead, if that is enough.
-pub(crate) fn first_kept(sizes: &[u64], room: u64, prepared: Option<usize>) -> usize {
-    // What is left from each exchange on.
-    let mut rest: Vec<u64> = sizes
+/// Returns the index of the first exchange that stays in a window of `room` tokens. If not all fit, at least a
+/// quarter of the room becomes free, unless it is enough to drop the exchanges for which a summary was prepared.
+pub(crate) fn window_start(sizes: &[u64], room: u64, prepared: Option<usize>) -> usize {
+    let mut totals: Vec<u64> = sizes
         .iter()
         .rev()
         .scan(0, |sum, size| {
@@ -175,18 +182,18 @@ pub(crate) fn first_kept(sizes: &[u64], room: u64, prepared: Option<usize>) -> u
             Some(*sum)
         })
         .collect();
-    rest.reverse();
-    rest.push(0);
-    if rest[0] <= room {
+    totals.reverse();
+    totals.push(0);
+    if totals[0] <= room {
         return 0;
     }
-    if let Some(first) = prepared.filter(|first| rest.get(*first).is_some_and(|rest| *rest <= room)) {
+    if let Some(first) = prepared.filter(|first| totals.get(*first).is_some_and(|total| *total <= room)) {
         return first;
     }
-    let enough = |most: u64| rest.iter().position(|rest| *rest <= most).unwrap_or(sizes.len());
-    let first = enough(room - room / 4);
-    // The last exchange stays if there is any way.
-    if first == sizes.len() { enough(room) } else { first }
+    let first_within = |limit: u64| totals.iter().position(|total| *total <= limit).unwrap_or(sizes.len());
+    let first = first_within(room - room / 4);
+    // Keep at least the last exchange if it fits at all.
+    if first == sizes.len() { first_within(room) } else { first }
 }
 
 #[cfg(test)]
@@ -228,10 +235,10 @@ mod tests {
         MessageBody::Tool { call_id: id.into(), tool_name: "file_read".into(), text: format!("output {id}") }
     }
 
-    /// `user: text`, `assistant: text [calls]`, `results: ids`.
+    /// Formats messages as `user: text`, `assistant: text [calls]` and `results: ids`.
     fn outline(messages: Vec<Message>) -> Vec<String> {
         let ids = |ids: Vec<&String>| ids.into_iter().cloned().collect::<Vec<_>>().join(" ");
-        exchanges(messages, 1000)
+        group_exchanges(messages, 1000)
             .iter()
             .flat_map(|exchange| &exchange.messages)
             .map(|message| match message {
@@ -258,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_and_results_come_back_in_pairs() {
+    fn calls_and_results_stay_together() {
         let sent = outline(vec![
             shown(user("read both")),
             shown(assistant("", &["a", "b"])),
@@ -266,19 +273,19 @@ mod tests {
             shown(result("b")),
             shown(assistant("done", &[])),
         ]);
-        // All results of one reply stand together.
+        // All results of one reply are in one message.
         assert_eq!(sent, ["user: read both", "assistant:  [a b]", "results: a b", "assistant: done []"]);
     }
 
     #[test]
-    fn half_a_pair_is_left_out() {
+    fn unmatched_calls_and_results_are_dropped() {
         let sent = outline(vec![
             shown(user("go")),
             shown(assistant("looking", &["lost"])),
             shown(result("orphan")),
             shown(assistant("", &["also lost"])),
             shown(assistant("done", &[])),
-            // The same id in another exchange answers nothing here.
+            // A call in another exchange may have the same id.
             message(2, user("more"), Visibility::Shown),
             message(2, assistant("", &["lost"]), Visibility::Shown),
             message(2, result("lost"), Visibility::Shown),
@@ -297,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn user_and_assistant_take_turns_whatever_was_kept() {
+    fn roles_alternate_whatever_was_stored() {
         let sent = outline(vec![
             shown(assistant("Welcome!", &[])),
             message(2, user("one"), Visibility::Shown),
@@ -320,27 +327,27 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_is_too_long_is_cut() {
+    fn a_message_that_is_too_long_is_truncated() {
         let mut long = shown(user(&"word ".repeat(3000)));
         long.tokens = 3000;
-        let sent = exchanges(vec![long, shown(assistant("ok", &[]))], 100);
+        let sent = group_exchanges(vec![long, shown(assistant("ok", &[]))], 100);
         assert!(sent[0].tokens < 150);
         assert!(
-            matches!(&sent[0].messages[0], ChatMessage::User(text) if text.contains("bytes left out here"))
+            matches!(&sent[0].messages[0], ChatMessage::User(text) if text.contains("bytes omitted here"))
         );
     }
 
     #[test]
-    fn the_window_is_left_in_blocks() {
+    fn exchanges_leave_the_window_in_blocks() {
         let sizes = [10; 20];
-        assert_eq!(first_kept(&sizes[..10], 100, None), 0);
-        // One too many: so many leave that a quarter of the room is free.
-        assert_eq!(first_kept(&sizes[..11], 100, None), 4);
-        assert_eq!(first_kept(&sizes[..11], 100, Some(3)), 3, "a summary was made for three");
-        assert_eq!(first_kept(&sizes, 100, Some(3)), 13, "which are too few here");
-        assert_eq!(first_kept(&[10, 90], 100, None), 0);
-        assert_eq!(first_kept(&[20, 90], 100, None), 1, "the last one stays if it can");
-        assert_eq!(first_kept(&[20, 190], 100, None), 2);
-        assert_eq!(first_kept(&[], 0, None), 0);
+        assert_eq!(window_start(&sizes[..10], 100, None), 0);
+        // One exchange too many: enough leave to free a quarter of the room.
+        assert_eq!(window_start(&sizes[..11], 100, None), 4);
+        assert_eq!(window_start(&sizes[..11], 100, Some(3)), 3, "a summary was prepared for three");
+        assert_eq!(window_start(&sizes, 100, Some(3)), 13, "three are not enough here");
+        assert_eq!(window_start(&[10, 90], 100, None), 0);
+        assert_eq!(window_start(&[20, 90], 100, None), 1, "the last one stays if it fits");
+        assert_eq!(window_start(&[20, 190], 100, None), 2);
+        assert_eq!(window_start(&[], 0, None), 0);
     }
 }

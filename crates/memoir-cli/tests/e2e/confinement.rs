@@ -55,11 +55,14 @@ fn without_a_policy_nothing_is_changed_or_run_and_reading_is_free() {
     ];
     let said = calls(&home, "ask", &asked);
     assert_eq!(said[0], "alpha");
-    assert!(said[1..].iter().all(|said| said.contains("nobody is there to allow it")), "{said:?}");
+    assert!(said[1..].iter().all(|said| said.contains("the user cannot be asked")), "{said:?}");
     let said = calls(&home, "read-only", &asked);
     assert!(said[1].contains("the approval mode is read-only"), "{said:?}");
     let said = calls(&home, "auto-edit", &asked);
-    assert!(said[1].starts_with("b.txt is written") && said[2].contains("nobody is there"), "{said:?}");
+    assert!(
+        said[1].starts_with("b.txt is written") && said[2].contains("the user cannot be asked"),
+        "{said:?}"
+    );
     assert!(!home.workspace().join("c.txt").exists());
     let failed = home.memoir(["-p", "x", "--approval", "everything"]).fail(2);
     assert!(failed.contains("There are read-only, ask, auto-edit, full."), "{failed}");
@@ -94,7 +97,10 @@ fn rules_allow_a_command_and_nothing_that_hides_behind_it() {
             ("file_write", json!({"path": "notes/../b.txt", "content": "x"})),
         ],
     );
-    assert!(said[0].starts_with("notes/a.txt is written") && said[1].contains("nobody is there"), "{said:?}");
+    assert!(
+        said[0].starts_with("notes/a.txt is written") && said[1].contains("the user cannot be asked"),
+        "{said:?}"
+    );
     // What is denied is denied in every mode.
     let said = calls(
         &home,
@@ -267,5 +273,5 @@ fn the_user_is_shown_the_very_command_and_asked() {
     assert_eq!(terminal.wait_for_exit(), 0);
     assert_eq!(home.count("approval_rules"), 1);
     let results = provider.requests()[1].body["messages"].to_string();
-    assert!(results.contains("not allowed: the user does not allow it"), "{results}");
+    assert!(results.contains("not allowed: the user denied it"), "{results}");
 }

@@ -48,8 +48,9 @@ fn agents_files_of_the_project_and_its_parents_are_part_of_the_system_prompt() {
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success());
     assert!(
-        stderr
-            .contains("AGENTS.md is too long and was cut; /context set agents_tokens N gives it more room."),
+        stderr.contains(
+            "AGENTS.md is too long and was truncated. Use `/context set agents_tokens N` to raise the limit."
+        ),
         "{stderr}"
     );
     assert!(memoir_core::count_tokens(&system(&provider)) < 5000);
@@ -66,7 +67,7 @@ fn what_left_the_window_comes_back_when_it_matters() {
     let (quoted, rest) = sent.split_once("</memory>").unwrap();
     assert!(quoted.starts_with("From earlier in this conversation:\n\n<memory>\n[user] The spare key is under the blue flower pot"), "{sent}");
     assert!(rest.ends_with("Where did I put the spare key?"), "{sent}");
-    assert!(system(&provider).contains("please never tell the neighbours"), "pinned word by word");
+    assert!(system(&provider).contains("please never tell the neighbours"), "pinned word for word");
     let shown = home
         .memoir(["-c", "-p", "And the spare key again?", "--output-format", "json"])
         .provider(&provider)
@@ -85,7 +86,7 @@ fn what_left_the_window_comes_back_when_it_matters() {
     terminal.wait_for("No longer kept: The spare key");
     drop(terminal);
     say(&home, &provider, "What a fine day it is.");
-    assert!(!system(&provider).contains("word by word"));
+    assert!(!system(&provider).contains("word for word"));
 
     // Thanks ask for nothing.
     say(&home, &provider, "thanks!");
@@ -97,7 +98,7 @@ fn what_left_the_window_comes_back_when_it_matters() {
     assert!(system(&provider).trim_end().ends_with("</memory>"));
     let said = system(&provider);
     let (summary, earlier) = (
-        said.find("# Earlier in this conversation, in short").unwrap(),
+        said.find("# Summary of the conversation so far").unwrap(),
         said.find("From earlier in this conversation:").unwrap(),
     );
     assert!(summary < earlier, "after the summary, before the window: {said}");
@@ -180,8 +181,9 @@ fn a_message_larger_than_the_budget_is_sent_in_part_and_kept_whole() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        stderr.contains("The message is too large: ")
-            && stderr.contains("It is kept whole; /context set budget_tokens N gives more room."),
+        stderr.contains("The prompt is too long: ")
+            && stderr
+                .contains("It is stored in full. Use `/context set budget_tokens N` to raise the limit."),
         "{stderr}"
     );
     let sent = last_message(&provider);
@@ -206,8 +208,9 @@ fn a_tiny_model_gets_a_tiny_request() {
     };
     let stderr = run("hello");
     assert!(
-        stderr.contains("The tools were left out: ")
-            && stderr.contains("the model takes no more; /model changes it."),
+        stderr.contains("The tools were omitted: ")
+            && stderr
+                .contains("The limit is the model's context window; use `/model` to choose another model."),
         "{stderr}"
     );
     for number in 0..12 {
@@ -215,7 +218,7 @@ fn a_tiny_model_gets_a_tiny_request() {
         let body = provider.requests().last().unwrap().body.to_string();
         assert!(memoir_core::count_tokens(&body) < 1750, "{}", memoir_core::count_tokens(&body));
     }
-    assert!(run(&"large ".repeat(5000)).contains("The message is too large"));
+    assert!(run(&"large ".repeat(5000)).contains("The prompt is too long"));
 
     // Nothing is known of this one: a word for whoever wants to know, and no more.
     let run = |arguments: &[&str]| {
@@ -224,10 +227,10 @@ fn a_tiny_model_gets_a_tiny_request() {
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
     let unknown = ["-p", "hello", "--model", "openai/never-heard-of"];
-    assert!(!run(&unknown).contains("is not known"));
+    assert!(!run(&unknown).contains("is unknown"));
     let said = run(&[&unknown[..], &["-v"]].concat());
     assert!(
-        said.contains("What openai/never-heard-of takes is not known; 16384 tokens are assumed."),
+        said.contains("The context window of openai/never-heard-of is unknown; assuming 16384 tokens."),
         "{said}"
     );
 }
@@ -242,7 +245,7 @@ fn what_fails_is_left_out_and_said_at_verbosity_one() {
     assert!(output.status.success());
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        stderr.contains("Core memory could not be read (") && stderr.contains(") and was left out."),
+        stderr.contains("Core memory could not be read (") && stderr.contains(") and was skipped."),
         "{stderr}"
     );
     let output = home.memoir(["-c", "-p", "hello once more"]).provider(&provider).output();
@@ -304,7 +307,7 @@ fn core_memory_is_written_by_the_model_shown_and_undone() {
         "system prompt",
         "core memory",
         "summary so far",
-        "from earlier here",
+        "earlier passages",
         "window",
         "tools",
         "memory and prompt",

@@ -166,7 +166,7 @@ fn three_hundred_exchanges_fit_and_lose_nothing() {
     // What was asked for once is there to the end, word by word.
     assert!(texts(&requests[firsts[299]])[0].contains(INSTRUCTION));
     // And what was said in between, in short.
-    assert!(texts(&requests[firsts[299]])[0].contains("# Earlier in this conversation, in short"));
+    assert!(texts(&requests[firsts[299]])[0].contains("# Summary of the conversation so far"));
 
     let shared = shared_prefix(&requests);
     assert!(shared >= 0.70, "{shared}");

@@ -206,7 +206,7 @@ fn a_talk_that_is_too_long_is_trimmed_and_tried_once_more() {
     }
     let output = home.memoir(["-c", "-p", "now"]).provider(&provider).output();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "Short enough.\n");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("its older half was left out"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("its older half was omitted"));
     let sent = provider.requests()[4].body.to_string();
     assert!(sent.contains("the newest") && !sent.contains("the oldest"), "{sent}");
 }

@@ -98,7 +98,7 @@ fn what_the_policy_does_not_allow_is_refused_and_said() {
     add(&home, "careful", &[]);
     let provider = ScriptedProvider::start([call(), Reply::text("I could not write.")]);
     let report = run(&home, "careful", &provider);
-    assert_eq!(report, "I could not write.\n\nNot allowed, and not done: file_write.\n");
+    assert_eq!(report, "I could not write.\n\nCalls that were not allowed: file_write.\n");
     assert!(!home.workspace().join("out.txt").exists());
     add(&home, "free", &["--approval", "ask", "--allow", "file_write(out.txt)"]);
     let provider = ScriptedProvider::start([call(), Reply::text("Written.")]);
@@ -313,7 +313,7 @@ fn a_conversation_hands_work_to_a_subagent_and_gets_its_report() {
         inner.body["tools"].as_array().unwrap().iter().map(|tool| tool["function"]["name"].clone()).collect();
     assert!(!tools.contains(&json!("run_subagent")), "one level, and no more");
     let given = sent(&provider, 3);
-    assert!(given.contains("The sub-agent reports:\n\nThe barometer fell; I could not write.\n\nNot allowed, and not done: file_write."), "{given}");
+    assert!(given.contains("The sub-agent reports:\n\nThe barometer fell; I could not write.\n\nCalls that were not allowed: file_write."), "{given}");
     assert!(!home.workspace().join("out.txt").exists());
     assert_eq!(home.count_calls("task"), 2);
     assert_eq!(home.exchanges().len(), 1);
@@ -336,7 +336,7 @@ fn a_subagent_has_the_tools_and_the_budget_it_is_given() {
     home.memoir(["-p", "Look around."]).provider(&provider).succeed();
     let tools = provider.requests()[1].body["tools"].as_array().unwrap().len();
     assert_eq!(tools, 1);
-    assert!(sent(&provider, 2).contains("Stopped after 1 rounds of tool calls"), "{}", sent(&provider, 2));
+    assert!(sent(&provider, 2).contains("Stopped after 1 round of tool calls"), "{}", sent(&provider, 2));
     home.memoir(["-p", "Fly around."]).provider(&provider).succeed();
     assert!(sent(&provider, 4).contains("there is no tool fly"));
 }
@@ -393,7 +393,8 @@ fn what_a_run_cost_and_was_refused_is_told_however_it_ends() {
     schedule(&home, ["run", "slow"]).provider(&provider).fail(1);
     let history = schedule(&home, ["history", "slow"]).succeed();
     assert!(
-        history.contains("slow took too long") && history.contains("Not allowed, and not done: file_write."),
+        history.contains("slow took too long")
+            && history.contains("Calls that were not allowed: file_write."),
         "{history}"
     );
     assert!(home.count_calls("task") > 0);

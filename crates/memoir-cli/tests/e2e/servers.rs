@@ -93,7 +93,7 @@ fn tools_of_other_servers_are_offered_under_the_same_approvals() {
             "error: the MCP server `made` failed:\n<memory>\nit failed on purpose: hello\n</memory>"
         ]
     );
-    assert!(said[2].contains("nobody is there to allow it"), "{said:?}");
+    assert!(said[2].contains("the user cannot be asked"), "{said:?}");
     let said = calls(
         &home,
         "full",

@@ -73,7 +73,7 @@ fn what_goes_wrong_in_a_tool_is_told_to_the_model() {
     let messages = provider.requests()[1].body["messages"].clone();
     let results: Vec<_> = messages.as_array().unwrap().iter().filter(|m| m["role"] == "tool").collect();
     let said: Vec<_> = results.iter().map(|result| result["content"].as_str().unwrap()).collect();
-    assert!(said[0].starts_with("error: not allowed: nobody is there to allow it"), "{said:?}");
+    assert!(said[0].starts_with("error: not allowed: it needs approval"), "{said:?}");
     assert_eq!(said[1], "error: there is no tool \"no_such_tool\"");
     assert!(said[2].starts_with("error: the arguments do not fit: not valid JSON"), "{said:?}");
 }

@@ -106,7 +106,7 @@ fn what_has_left_the_window_cannot_close_its_fence() {
     assert_quoted(&sent);
     let (_, outside) = taken_apart(&system(&provider));
     assert!(
-        outside.contains("# Earlier in this conversation, in short") && !outside.contains("SYSTEM:"),
+        outside.contains("# Summary of the conversation so far") && !outside.contains("SYSTEM:"),
         "{outside}"
     );
     // The other place.

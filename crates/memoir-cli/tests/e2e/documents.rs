@@ -226,7 +226,7 @@ fn bad_files_are_named_and_the_others_are_added() {
     ] {
         assert!(said.contains(fault), "{said}");
     }
-    assert!(said.contains("3 were left out. Mend them"), "{said}");
+    assert!(said.contains("3 files were skipped. Fix them"), "{said}");
     let said = home.memoir(["docs", "add", "nowhere.md"]).fail(1);
     assert!(said.contains("nowhere.md: file not found."), "{said}");
     fs::create_dir(home.workspace().join("void")).unwrap();

@@ -96,8 +96,8 @@ fn a_message_a_conversation_and_a_time_are_forgotten() {
         assert_eq!(counts[kind], 0, "{kind}");
     }
     let nothing = home.memoir(["memory", "forget", "--exchange", "99", "--yes"]).fail(2);
-    assert!(nothing.contains("there is nothing like that."), "{nothing}");
-    assert!(home.memoir(["memory", "forget", "--yes"]).fail(2).contains("say what to forget."));
+    assert!(nothing.contains("no stored message, exchange or conversation matches."), "{nothing}");
+    assert!(home.memoir(["memory", "forget", "--yes"]).fail(2).contains("specify what to delete."));
     home.memoir(["memory", "forget", "--exchange", "1", "--message", "2"]).fail(2);
 }
 

@@ -239,7 +239,7 @@ fn what_was_said_is_written_down_and_comes_back_elsewhere() {
     let missing = home_a.memoir(["export", "--conversation", "77"]).fail(2);
     assert!(missing.contains("there is no conversation 77."), "{missing}");
     let unwritable = home_a.memoir(["export", "-o", "no/such/folder/x.md"]).fail(1);
-    assert!(unwritable.contains("cannot be written"), "{unwritable}");
+    assert!(unwritable.contains("could not write"), "{unwritable}");
 }
 
 #[test]
@@ -254,14 +254,14 @@ fn a_backup_is_made_while_the_memory_is_in_use_and_put_back() {
     terminal.wait_for("memoir restore puts it back.");
     terminal.wait_for_prompt();
     terminal.submit("/backup copy");
-    terminal.wait_for("copy is there already.");
+    terminal.wait_for("copy already exists.");
     terminal.wait_for_prompt();
     terminal.submit("The numbat lives in Dryandra");
     terminal.wait_until("the second answer", |screen| screen.matches("Noted.").count() == 2);
     terminal.wait_for_prompt();
     let copy = home.workspace().join("copy");
     let busy = home.memoir(["restore", "copy", "--yes"]).fail(1);
-    assert!(busy.contains("another program has this memory open. Close every memoir"), "{busy}");
+    assert!(busy.contains("another process has the database open. Stop every running `memoir`"), "{busy}");
     terminal.submit("/exit");
     terminal.wait_for_exit();
     let asked = home.memoir(["restore", "copy"]).fail(2);
@@ -280,7 +280,7 @@ fn a_backup_is_made_while_the_memory_is_in_use_and_put_back() {
     let all = home.memoir(["export"]).succeed();
     assert!(all.contains("quokka") && !all.contains("numbat"), "{all}");
     let no_backup = home.memoir(["restore", "nothing", "--yes"]).fail(2);
-    assert!(no_backup.contains("nothing is no backup."), "{no_backup}");
+    assert!(no_backup.contains("nothing is not a backup."), "{no_backup}");
     let bytes = fs::read(copy.join("memoir.db")).unwrap();
     fs::write(copy.join("memoir.db"), &bytes[..bytes.len() / 2]).unwrap();
     let damaged = home.memoir(["restore", "copy", "--yes"]).fail(1);
@@ -433,7 +433,7 @@ fn messages_that_lost_their_exchange_get_it_back() {
     let said = home.memoir(["doctor"]).output();
     let told = String::from_utf8(said.stdout).unwrap();
     assert_eq!(said.status.code(), Some(1));
-    assert!(told.contains("/migrate-exchanges gives messages their exchange back."), "{told}");
+    assert!(told.contains("Run `/migrate-exchanges` to assign these messages to exchanges."), "{told}");
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let terminal = open(&home, &provider, &[]);
     terminal.submit("/migrate-exchanges");

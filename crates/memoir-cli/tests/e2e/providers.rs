@@ -114,7 +114,7 @@ fn a_model_is_set_shown_listed_and_unset() {
         "{warned}"
     );
     let refused = home.memoir(["models", "set", "text-embedding-3-small"]).fail(2);
-    assert!(refused.contains("makes embeddings and cannot talk"), "{refused}");
+    assert!(refused.contains("is an embedding model, not a chat model"), "{refused}");
     home.memoir(["models", "set", "auto"]).succeed();
     assert_eq!(model(), "openai/gpt-5.6-luna");
     assert!(home.memoir(["models", "set", "hal-9000"]).fail(2).contains("unknown model \"hal-9000\""));

@@ -359,7 +359,7 @@ fn recall_is_measured_on_a_file() {
     home.memoir(words).succeed();
     let said =
         home.memoir(["eval", "recall", "data.json", "--out", "out.jsonl", "--without", "magic"]).fail(2);
-    assert!(said.contains("neither a stage nor a term \"magic\""), "{said}");
+    assert!(said.contains("\"magic\" is neither a recall stage nor a scoring term"), "{said}");
     std::fs::write(&file, "[{]").unwrap();
     home.memoir(["eval", "recall", "data.json", "--out", "out.jsonl"]).fail(1);
 }

@@ -168,15 +168,15 @@ fn bad_tasks_are_refused_with_a_word() {
     for (arguments, said) in [
         (vec!["add", "a/b", "x", "--cron", "0 9 * * *"], "\"a/b\" is not a name for a task. Use letters"),
         (vec!["add", "..", "x", "--cron", "0 9 * * *"], "\"..\" is not a name for a task."),
-        (vec!["add", "never", "x", "--cron", "0 0 30 2 *"], "\"0 0 30 2 *\" never comes. Look at the day"),
+        (vec!["add", "never", "x", "--cron", "0 0 30 2 *"], "\"0 0 30 2 *\" never comes. Check the day"),
         (vec!["add", "odd", "x", "--cron", "99 * * * *"], "\"99 * * * *\" is not a cron line: "),
         (
             vec!["add", "odd", "x", "--cron", "0 9 * * *", "--zone", "Mars/Olympus"],
             "there is no time zone \"Mars/Olympus\".",
         ),
-        (vec!["add", "late", "x", "--once", "2020-01-01 09:00"], "that moment is over. Give one"),
-        (vec!["add", "late", "x", "--once", "tomorrow"], "\"tomorrow\" is not a moment."),
-        (vec!["add", "odd", "x"], "a task needs a time."),
+        (vec!["add", "late", "x", "--once", "2020-01-01 09:00"], "that moment is over. Choose a time"),
+        (vec!["add", "late", "x", "--once", "tomorrow"], "\"tomorrow\" is not a date and time."),
+        (vec!["add", "odd", "x"], "the task has no schedule."),
         (
             vec!["add", "odd", "x", "--cron", "0 9 * * *", "--approval", "wild"],
             "there is no approval mode \"wild\".",
@@ -190,7 +190,7 @@ fn bad_tasks_are_refused_with_a_word() {
     assert!(home.tasks().is_empty());
     add(&home, "news", &[]);
     let told = schedule(&home, ["add", "news", "x", "--cron", "0 9 * * *"]).fail(2);
-    assert!(told.contains("there is a task news already."), "{told}");
+    assert!(told.contains("the task news already exists."), "{told}");
     let shown = schedule(&home, ["show", "news"]).succeed();
     assert!(shown.contains("news: 0 9 * * * (") && shown.contains("may       read-only"), "{shown}");
     assert!(schedule(&home, ["pause", "news"]).succeed().starts_with("news waits until"));
@@ -226,7 +226,7 @@ fn a_daemon_runs_what_is_due_and_ends_cleanly() {
     assert_eq!(home.runs("news")[0].report, "All quiet.");
     // Another one says that it is not needed.
     let second = home.memoir(["daemon"]).provider(&provider).fail(1);
-    assert!(second.contains("a daemon runs already."), "{second}");
+    assert!(second.contains("a daemon is already running."), "{second}");
     rustix::process::kill_process(rustix::process::Pid::from_child(&daemon), rustix::process::Signal::TERM)
         .unwrap();
     log.read_to_string(&mut output).unwrap();

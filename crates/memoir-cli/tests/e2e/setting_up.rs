@@ -61,7 +61,7 @@ fn a_slip_in_the_config_changes_nothing() {
     let said = home.memoir(["config", "set", "approval.mode", "ful"]).fail(2);
     assert!(said.contains("there is no approval mode \"ful\""), "{said}");
     let said = home.memoir(["config", "get", "frobnicate"]).fail(2);
-    assert!(said.contains("memoir config list shows what there is."), "{said}");
+    assert!(said.contains("Run `memoir config list` to see all settings."), "{said}");
     home.memoir(["config", "set", "rag.mode", "exact"]).succeed();
     let text = fs::read_to_string(&file).unwrap();
     assert!(text.starts_with("# mine\n[rag]\n# how much\ntoken_budget = 1500\n"), "comments stay: {text}");
@@ -85,7 +85,7 @@ fn the_doctor_says_what_is_wrong_and_never_shows_a_key() {
     let home = home();
     let told = home.memoir(["doctor"]).env("OPENAI_API_KEY", "sk-very-secret-key-1234567890").succeed();
     assert!(told.contains("set: OPENAI_API_KEY") && !told.contains("very-secret"), "{told}");
-    assert!(told.contains("nothing is remembered yet"), "{told}");
+    assert!(told.contains("nothing is stored yet"), "{told}");
     assert!(told.contains("ok    log ") && told.contains("memoir.log (empty)"), "{told}");
     assert!(!home.database().exists(), "looking makes nothing");
     home.memoir(["-p", "Remember the milk, and the long list of things to buy."]).succeed();
@@ -108,7 +108,7 @@ fn the_doctor_says_what_is_wrong_and_never_shows_a_key() {
     let unreachable =
         home.memoir(["doctor"]).env("OPENAI_BASE_URL", "http://127.0.0.1:1/v1").env("OPENAI_API_KEY", "k");
     let told = String::from_utf8(unreachable.output().stdout).unwrap();
-    assert!(told.contains("nobody listens at http://127.0.0.1:1/v1"), "{told}");
+    assert!(told.contains("no server is listening at http://127.0.0.1:1/v1"), "{told}");
     home.write_config("[rga]\n");
     let told = String::from_utf8(home.memoir(["doctor"]).output().stdout).unwrap();
     assert!(told.contains("BAD   config") && told.contains("unknown field `rga`"), "{told}");
@@ -162,11 +162,14 @@ fn histories_of_other_programs_are_brought_in_once() {
     }
     let home = home();
     let other = home.memoir(["import", "claude", &fixture("chatgpt.json")]).fail(1);
-    assert!(other.contains("It looks like ChatGPT: memoir import chatgpt."), "{other}");
+    assert!(
+        other.contains("It looks like a ChatGPT history. Run `memoir import chatgpt` instead."),
+        "{other}"
+    );
     let none = home.memoir(["import", "codex"]).fail(1);
-    assert!(none.contains("no sessions of Codex were found on this machine."), "{none}");
+    assert!(none.contains("no Codex sessions were found on this machine."), "{none}");
     let missing = home.memoir(["import", "chatgpt", "nowhere.zip"]).fail(1);
-    assert!(missing.contains("Look whether it lies there"), "{missing}");
+    assert!(missing.contains("Check that the file exists"), "{missing}");
     fs::write(home.workspace().join("export.zip"), b"PK\x03\x04\xff\xfe").unwrap();
     let packed = home.memoir(["import", "chatgpt", "export.zip"]).fail(1);
     assert!(packed.contains("Unpack it first"), "{packed}");

@@ -388,7 +388,7 @@ fn a_model_that_cannot_be_called_leaves_words() {
     assert_eq!(home.count("jobs"), 0, "nothing failed");
     // Named wrongly, it is said how to name it.
     let failed = home.memoir(["models", "set", "gpt-5-mini", "--for", "embedder"]).fail(2);
-    assert!(failed.contains("talks and makes no embeddings"), "{failed}");
+    assert!(failed.contains("is a chat model, not an embedding model"), "{failed}");
     let set = home.memoir(["models", "set", "memoir/all-minilm-l6-v2", "--for", "embedder"]).succeed();
     assert!(set.contains("compiled in"), "{set}");
     home.memoir(["-p", "Who serviced the boiler?", "--model", "memoir/recall"]).succeed();

@@ -152,12 +152,12 @@ fn bad_requests_and_bad_answers_keep_nothing() {
     assert!(write(&["--conversation", "99"]).fail(2).contains("there is no conversation 99."));
     assert!(write(&["--since", "someday"]).fail(2).contains("\"someday\" is not a date."));
     assert!(
-        write(&["--since", "2024-03-13", "--until", "2024-03-12"]).fail(2).contains("the end comes before")
+        write(&["--since", "2024-03-13", "--until", "2024-03-12"]).fail(2).contains("the period ends before")
     );
     assert!(
         write(&["--since", "2030-01-01"]).fail(1).contains("there are no messages to write a post from.")
     );
-    assert!(write(&[]).fail(2).contains("there is no conversation in this project."));
+    assert!(write(&[]).fail(2).contains("this project has no conversations."));
     write(&["--conversation", "1"]).fail(1);
     assert!(home.documents().is_empty() && !home.memoir_home().join("posts").exists());
 }

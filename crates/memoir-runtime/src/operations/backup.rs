@@ -1,4 +1,4 @@
-//! Copies of the whole memory, and restoring one.
+//! Backing up the database and the files next to it, and restoring a backup.
 
 use std::{
     io,
@@ -17,36 +17,35 @@ use crate::{
     home::Home,
 };
 
-/// Name of the memory in a backup.
+/// File name of the database in a backup.
 const DATABASE: &str = "memoir.db";
 
-/// Directories next to the memory that belong to it: posts, and the histories of tasks.
+/// Directories that are backed up with the database: posts and task histories.
 const DIRECTORIES: [&str; 2] = ["posts", "conversations"];
 
-/// How often progress is reported.
-const INTERVAL: Duration = Duration::from_millis(100);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
-/// A backup to make.
+/// Request to create a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct BackupRequest {
-    /// Directory to create; named after the time, in the current directory, if left out.
+    /// Directory to create. Defaults to a name with the current time, in the current directory.
     pub folder: Option<PathBuf>,
 }
 
-/// A backup that was made and verified.
+/// A backup that was created and verified.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BackupReport {
-    /// Its directory.
+    /// Directory of the backup.
     pub folder: PathBuf,
-    /// Size of the memory in it, in bytes.
+    /// Size of the copied database in bytes.
     pub bytes: u64,
 }
 
-/// Copies the memory, posts and histories of tasks to a new directory, and verifies the copy.
+/// Copies the database, posts and task histories to a new directory, and verifies the copy.
 ///
 /// # Errors
 ///
-/// Fails if the directory exists or cannot be created. An unfinished copy is removed.
+/// Fails if the directory already exists or cannot be created. An incomplete copy is removed.
 pub async fn back_up(
     request: &BackupRequest,
     store: &dyn Upkeep,
@@ -54,66 +53,66 @@ pub async fn back_up(
     zone: &TimeZone,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<BackupReport, Failure> {
-    let folder = match &request.folder {
-        Some(folder) => folder.clone(),
-        None => PathBuf::from(name_with_time("memoir-backup", zone)),
+    let directory = match &request.folder {
+        Some(directory) => directory.clone(),
+        None => PathBuf::from(timestamped_name("memoir-backup", zone)),
     };
-    if folder.exists() {
-        return Err(Failure::usage(format!("{} is there already", folder.display()))
-            .hint("Name a folder that is not."));
+    if directory.exists() {
+        return Err(Failure::usage(format!("{} already exists", directory.display()))
+            .hint("Choose a directory that does not exist yet."));
     }
-    // It gets its name only when it is complete, so that an unfinished copy is not taken for a backup.
-    let failed = |error: io::Error| {
-        Failure::failed(format!("{} cannot be written: {error}", folder.display()))
-            .hint("Name another place.")
+    let write_failure = |error: io::Error| {
+        Failure::failed(format!("could not write {}: {error}", directory.display()))
+            .hint("Choose another location.")
     };
-    let partial = Partial::folder(&folder).map_err(failed)?;
-    copy_memory(&partial.path().join(DATABASE), store, progress).await?;
+    // The directory gets its final name once it is complete, so an incomplete copy is never mistaken for a backup.
+    let partial = Partial::folder(&directory).map_err(write_failure)?;
+    copy_database(&partial.path().join(DATABASE), store, progress).await?;
     for name in DIRECTORIES {
         copy_directory(&home.data().join(name), &partial.path().join(name))?;
     }
-    partial.finish(&folder).map_err(failed)?;
-    let bytes = std::fs::metadata(folder.join(DATABASE)).map_or(0, |file| file.len());
-    Ok(BackupReport { folder, bytes })
+    partial.finish(&directory).map_err(write_failure)?;
+    let bytes = std::fs::metadata(directory.join(DATABASE)).map_or(0, |file| file.len());
+    Ok(BackupReport { folder: directory, bytes })
 }
 
-async fn copy_memory(
+async fn copy_database(
     copy: &Path,
     store: &dyn Upkeep,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<(), Failure> {
     let total = Some(store.size().await?);
     progress(Progress { unit: ProgressUnit::Bytes, done: 0, total });
-    let watching = async {
+    let report_progress = async {
         loop {
-            tokio::time::sleep(INTERVAL).await;
+            tokio::time::sleep(PROGRESS_INTERVAL).await;
             let done = std::fs::metadata(copy).map_or(0, |file| file.len());
             progress(Progress { unit: ProgressUnit::Bytes, done, total });
         }
     };
     tokio::select! {
-        copied = store.back_up(copy) => Ok(copied?),
-        () = watching => Ok(()),
+        result = store.back_up(copy) => Ok(result?),
+        () = report_progress => Ok(()),
     }
 }
 
-/// A backup to restore.
+/// Request to restore a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RestoreRequest {
-    /// Its directory.
+    /// Directory of the backup.
     pub folder: PathBuf,
 }
 
-/// A backup that was verified, and the memory that it would replace.
+/// A verified backup, and the database that it would replace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct VerifiedBackup {
     /// Directory of the backup.
     pub folder: PathBuf,
-    /// The memory that restoring it replaces.
+    /// Database that is replaced when the backup is restored.
     pub replaces: PathBuf,
 }
 
-/// Verifies a backup before it is restored. Nothing is changed.
+/// Verifies a backup without changing anything.
 ///
 /// # Errors
 ///
@@ -121,44 +120,45 @@ pub struct VerifiedBackup {
 pub async fn verify(request: &RestoreRequest, home: &Home) -> Result<VerifiedBackup, Failure> {
     let copy = request.folder.join(DATABASE);
     if !copy.is_file() {
-        return Err(Failure::usage(format!("{} is no backup", request.folder.display()))
-            .hint("Name a folder that memoir backup made."));
+        return Err(Failure::usage(format!("{} is not a backup", request.folder.display()))
+            .hint("Specify a directory created by `memoir backup`."));
     }
     if let Some(fault) = database::verify(&copy, &home.database()).await?.first() {
         return Err(Failure::failed(format!("the backup is damaged: {fault}"))
-            .hint("Nothing was changed. Try an older one."));
+            .hint("Nothing was changed. Try an older backup."));
     }
     Ok(VerifiedBackup { folder: request.folder.clone(), replaces: home.database() })
 }
 
-/// A backup that was restored.
+/// Result of restoring a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RestoreReport {
-    /// Directory that holds what was there before.
+    /// Directory that now holds the previous database, posts and task histories.
     pub previous: PathBuf,
 }
 
-/// Replaces the memory by a backup. What was there before is moved to a new directory next to it.
+/// Replaces the database, posts and task histories with those of a backup. The previous ones are moved to a new
+/// directory in the data directory.
 ///
 /// # Errors
 ///
-/// Fails if another process has the memory open, or if a file cannot be moved or written.
+/// Fails if another process has the database open, or if a file cannot be moved or written.
 pub async fn restore(
     backup: &VerifiedBackup,
     home: &Home,
     zone: &TimeZone,
 ) -> Result<RestoreReport, Failure> {
     private_folder(&home.data())?;
-    let previous = fresh_folder(&home.data().join(name_with_time("before-restore", zone)))?;
+    let previous = fresh_folder(&home.data().join(timestamped_name("before-restore", zone)))?;
     let copy = backup.folder.join(DATABASE);
-    let restored = database::restore(&copy, &backup.replaces, &previous.join(DATABASE)).await;
-    if let Err(error) = restored {
+    let result = database::restore(&copy, &backup.replaces, &previous.join(DATABASE)).await;
+    if let Err(error) = result {
         if let Err(error) = std::fs::remove_dir(&previous) {
-            tracing::debug!(%error, "an empty directory is left next to the memory");
+            tracing::debug!(%error, "could not remove an empty directory after a failed restore");
         }
         return Err(match error {
-            StoreError::Busy => Failure::failed("another program has this memory open")
-                .hint("Close every memoir, the daemon too, and try again."),
+            StoreError::Busy => Failure::failed("another process has the database open")
+                .hint("Stop every running `memoir`, including the daemon, and try again."),
             error => error.into(),
         });
     }
@@ -172,12 +172,12 @@ pub async fn restore(
     Ok(RestoreReport { previous })
 }
 
-fn name_with_time(prefix: &str, zone: &TimeZone) -> String {
-    let moment = SystemClock.now().minute_in(zone).replace(':', "").replace(' ', "-");
-    format!("{prefix}-{moment}")
+fn timestamped_name(prefix: &str, zone: &TimeZone) -> String {
+    let time = SystemClock.now().minute_in(zone).replace(':', "").replace(' ', "-");
+    format!("{prefix}-{time}")
 }
 
-/// Copies a directory with everything in it. Does nothing if it does not exist.
+/// Copies a directory recursively. Does nothing if `from` does not exist.
 fn copy_directory(from: &Path, to: &Path) -> io::Result<()> {
     let entries = match std::fs::read_dir(from) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -205,37 +205,40 @@ mod tests {
     use crate::failure::FailureKind;
 
     #[tokio::test]
-    async fn a_backup_is_restored_with_posts_and_the_previous_memory_is_set_aside() {
-        let folder = tempfile::TempDir::new().unwrap();
-        let home = Home::in_one(folder.path().join("home"));
+    async fn restoring_a_backup_includes_posts_and_keeps_the_previous_database() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let home = Home::in_one(directory.path().join("home"));
         let (zone, now) = (TimeZone::UTC, SystemClock.now());
         let store = database::open(&home.database()).await.unwrap();
         store.set_setting("rag.limit", Some("3"), now).await.unwrap();
         std::fs::create_dir(home.posts()).unwrap();
         std::fs::write(home.posts().join("tea.md"), "Tea.").unwrap();
-        let request = BackupRequest { folder: Some(folder.path().join("copy")) };
+        let request = BackupRequest { folder: Some(directory.path().join("copy")) };
         let report = back_up(&request, store.as_ref(), &home, &zone, &mut |_| {}).await.unwrap();
         assert!(report.bytes > 0);
-        assert!(back_up(&request, store.as_ref(), &home, &zone, &mut |_| {}).await.is_err(), "it exists");
+        assert!(
+            back_up(&request, store.as_ref(), &home, &zone, &mut |_| {}).await.is_err(),
+            "the directory already exists"
+        );
         store.set_setting("rag.limit", Some("4"), now).await.unwrap();
         std::fs::write(home.posts().join("tea.md"), "Coffee.").unwrap();
         store.close().await;
 
         let backup = verify(&RestoreRequest { folder: report.folder }, &home).await.unwrap();
         assert_eq!(backup.replaces, home.database());
-        let restored = restore(&backup, &home, &zone).await.unwrap();
+        let report = restore(&backup, &home, &zone).await.unwrap();
         assert_eq!(std::fs::read_to_string(home.posts().join("tea.md")).unwrap(), "Tea.");
-        assert_eq!(std::fs::read_to_string(restored.previous.join("posts/tea.md")).unwrap(), "Coffee.");
+        assert_eq!(std::fs::read_to_string(report.previous.join("posts/tea.md")).unwrap(), "Coffee.");
         let store = database::open(&home.database()).await.unwrap();
         assert_eq!(store.setting("rag.limit").await.unwrap().as_deref(), Some("3"));
         store.close().await;
     }
 
     #[tokio::test]
-    async fn a_directory_without_a_memory_is_not_a_backup() {
-        let folder = tempfile::TempDir::new().unwrap();
-        let home = Home::in_one(folder.path().join("home"));
-        let verified = verify(&RestoreRequest { folder: folder.path().to_owned() }, &home).await;
-        assert_eq!(verified.err().map(|failure| failure.kind), Some(FailureKind::Usage));
+    async fn a_directory_without_a_database_is_not_a_backup() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let home = Home::in_one(directory.path().join("home"));
+        let result = verify(&RestoreRequest { folder: directory.path().to_owned() }, &home).await;
+        assert_eq!(result.err().map(|failure| failure.kind), Some(FailureKind::Usage));
     }
 }

@@ -1,4 +1,4 @@
-//! Conversations: lists of them, and what was said in one.
+//! Listing conversations, and showing a conversation or an exchange.
 
 use std::path::PathBuf;
 
@@ -8,65 +8,61 @@ use serde::{Deserialize, Serialize};
 
 use crate::{failure::Failure, scope::scope_of};
 
-/// Which conversations to list.
+/// Selects the conversations to list.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ConversationsRequest {
-    /// Only those whose title contains this text.
+    /// Only list conversations whose title contains this text.
     pub matching: Option<String>,
-    /// Only those of the project that contains this directory.
+    /// Only list conversations of the project that contains this directory.
     pub project: Option<PathBuf>,
     /// Maximum number of conversations.
     pub limit: u32,
 }
 
-/// A list of conversations. It is serialized as an array.
+/// A list of conversations, serialized as an array.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct ConversationsReport {
-    /// The conversations, the latest first.
+    /// Conversations, latest first.
     pub conversations: Vec<Conversation>,
 }
 
-/// One conversation with everything said in it.
+/// A conversation with its exchanges and summaries.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ConversationReport {
-    /// The conversation.
+    /// Metadata of the conversation.
     pub conversation: Conversation,
-    /// Its summary, if one was made.
+    /// Summary of the conversation, if one was written.
     pub summary: Option<Summary>,
-    /// What has left its window, if anything has.
+    /// Digest of the exchanges that left the context window, if there are any.
     pub digest: Option<DigestReport>,
-    /// Its exchanges, oldest first. Those of a fork begin with the ones that it shares with its parent.
+    /// Exchanges, oldest first. A fork starts with the exchanges that it shares with its parent.
     pub exchanges: Vec<ExchangeReport>,
 }
 
-/// What has left the window of a conversation.
+/// Digest of the exchanges that left the context window of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DigestReport {
-    /// The last exchange that has left.
+    /// Last exchange covered by the digest.
     pub through: ExchangeId,
-    /// What was said up to there, in short.
+    /// Summary of the exchanges up to `through`.
     pub summary: String,
-    /// The user's standing instructions from there, word by word.
+    /// The user's standing instructions from those exchanges, verbatim.
     pub pinned: Vec<String>,
 }
 
-/// One exchange with its messages.
+/// An exchange with its messages.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ExchangeReport {
-    /// The exchange.
+    /// Metadata of the exchange.
     pub exchange: Exchange,
-    /// Its summary, if one was made.
+    /// Summary of the exchange, if one was written.
     pub summary: Option<Summary>,
-    /// Its messages in order, redacted ones included.
+    /// Messages in order, including redacted ones.
     pub messages: Vec<Message>,
 }
 
-/// Lists conversations, the latest first.
-///
-/// # Errors
-///
-/// Fails if the store does.
+/// Returns conversations, latest first.
 pub async fn list(
     request: &ConversationsRequest,
     store: &(impl Conversations + ?Sized),
@@ -80,11 +76,7 @@ pub async fn list(
     Ok(ConversationsReport { conversations: store.conversations(&list).await? })
 }
 
-/// Returns the latest conversation of a scope, if it has any.
-///
-/// # Errors
-///
-/// Fails if the store does.
+/// Returns the latest conversation of a scope, or `None` if the scope has no conversations.
 pub async fn find_latest(
     scope: &str,
     store: &(impl Conversations + ?Sized),
@@ -97,21 +89,18 @@ pub async fn find_latest(
 ///
 /// # Errors
 ///
-/// Fails if there is none.
+/// Fails if the conversation does not exist.
 pub async fn find(
     id: ConversationId,
     store: &(impl Conversations + ?Sized),
 ) -> Result<Conversation, Failure> {
     store.conversation(id).await?.ok_or_else(|| {
-        Failure::usage(format!("there is no conversation {id}")).hint("memoir conversations list shows them.")
+        Failure::usage(format!("there is no conversation {id}"))
+            .hint("Run `memoir conversations list` to see all conversations.")
     })
 }
 
-/// Returns a conversation with everything said in it.
-///
-/// # Errors
-///
-/// Fails if there is none with this id.
+/// Returns a conversation with its exchanges and summaries.
 pub async fn show(
     id: ConversationId,
     store: &(impl Conversations + Exchanges + Summaries + Digests + ?Sized),
@@ -120,7 +109,7 @@ pub async fn show(
     for exchange in &mut report.exchanges {
         exchange.summary = store.exchange_summary(exchange.exchange.id).await?;
     }
-    report.summary = store.conversation_summary(id).await?.map(|written| written.summary);
+    report.summary = store.conversation_summary(id).await?.map(|stored| stored.summary);
     report.digest = store.digest(id).await?.map(|digest| DigestReport {
         through: digest.through,
         summary: digest.summary,
@@ -129,7 +118,7 @@ pub async fn show(
     Ok(report)
 }
 
-/// Returns everything said in `conversation`, without summaries.
+/// Returns `conversation` with its exchanges and messages, without summaries.
 pub(super) async fn read(
     conversation: Conversation,
     store: &(impl Exchanges + ?Sized),
@@ -143,10 +132,6 @@ pub(super) async fn read(
 }
 
 /// Returns an exchange with its messages.
-///
-/// # Errors
-///
-/// Fails if there is none with this id.
 pub async fn show_exchange(
     id: ExchangeId,
     store: &(impl Exchanges + Summaries + ?Sized),
@@ -157,8 +142,7 @@ pub async fn show_exchange(
     Ok(ExchangeReport { exchange, summary, messages })
 }
 
-/// The failure of an operation on an exchange that does not exist.
 pub(super) fn unknown_exchange(id: ExchangeId) -> Failure {
     Failure::usage(format!("there is no exchange {id}"))
-        .hint("Search shows the numbers of exchanges beside what it finds, and so do /why and /history.")
+        .hint("`memoir search`, `/why` and `/history` show the numbers of exchanges.")
 }

@@ -1,4 +1,4 @@
-//! Core memory: the short texts that are in every request.
+//! Editing core memory: the short blocks of text that are part of every request.
 
 use std::path::{Path, PathBuf};
 
@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{failure::Failure, files::write_private, home::Home};
 
-/// Returns a block as it is now, as [`CoreEditRequest::seen`] expects it.
+/// Returns the current state of a block, for [`CoreEditRequest::seen`].
 ///
 /// # Errors
 ///
-/// Fails if the store does.
+/// Fails if the store cannot be read, or has no such block.
 pub async fn read(block: CoreBlock, project: &str, store: &dyn CoreMemory) -> Result<CoreEntry, Failure> {
     let entries = store.core_memory(project).await?;
     entries
@@ -21,53 +21,53 @@ pub async fn read(block: CoreBlock, project: &str, store: &dyn CoreMemory) -> Re
         .ok_or_else(|| Failure::failed(format!("core memory has no block {block}")))
 }
 
-/// A new text for a block.
+/// Request to replace the text of a block.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CoreEditRequest {
-    /// The project that the block belongs to.
+    /// Project that the block belongs to.
     pub project: String,
-    /// The block as it was when the user began to edit it.
+    /// State of the block when the user started editing it.
     pub seen: CoreEntry,
-    /// Its new text.
+    /// New text of the block.
     pub text: String,
 }
 
-/// The result of an edit.
+/// Result of an edit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CoreEditReport {
-    /// The block.
+    /// Block that was edited.
     pub block: CoreBlock,
-    /// What was done.
+    /// Whether the text was accepted.
     #[serde(flatten)]
     pub outcome: CoreEditOutcome,
-    /// Where a text that was refused is saved, so that it is not lost.
+    /// File in which a rejected text was saved so that it is not lost.
     pub draft: Option<PathBuf>,
 }
 
-/// What was done with a new text.
+/// Outcome of an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum CoreEditOutcome {
-    /// It is the text of the block now.
+    /// The block was changed.
     Changed,
-    /// It is what the block said already.
+    /// The new text equals the old one.
     Unchanged,
-    /// It was refused because it is too long.
+    /// The text was rejected because it is too long.
     TooLong {
-        /// Its length in characters.
+        /// Length of the text in characters.
         length: usize,
         /// Maximum length in characters.
         limit: usize,
     },
-    /// It was refused because the block changed since [`CoreEditRequest::seen`] was read.
+    /// The text was rejected because the block has changed since [`CoreEditRequest::seen`] was read.
     Conflict,
 }
 
-/// Changes the text of a block. A text that is refused is saved in the data directory of `home`.
+/// Changes the text of a block. A rejected text is saved in the data directory of `home`.
 ///
 /// # Errors
 ///
-/// Fails if the store does. A text that is refused is a [`CoreEditOutcome`], not an error.
+/// Fails if the store cannot be written. A rejected text is a [`CoreEditOutcome`], not an error.
 pub async fn edit(
     request: &CoreEditRequest,
     store: &dyn CoreMemory,
@@ -90,30 +90,26 @@ pub async fn edit(
     })
 }
 
-/// Saves a text that was refused. Returns where, unless that failed too.
-fn save_draft(text: &str, folder: &Path) -> Option<PathBuf> {
-    let path = folder.join("core-memory.draft.txt");
+/// Saves a rejected text. Returns the path of the file, or `None` if it could not be written.
+fn save_draft(text: &str, directory: &Path) -> Option<PathBuf> {
+    let path = directory.join("core-memory.draft.txt");
     match write_private(&path, text) {
         Ok(()) => Some(path),
         Err(error) => {
-            tracing::warn!(%error, "a refused edit of core memory could not be saved");
+            tracing::warn!(%error, "could not save the draft of a rejected core memory edit");
             None
         }
     }
 }
 
-/// The result of taking back a change.
+/// Result of undoing a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CoreUndoReport {
-    /// The block as it is now; `None` if there was no change to take back.
+    /// Block after the undo, or `None` if there was nothing to undo.
     pub entry: Option<CoreEntry>,
 }
 
-/// Takes back the latest change of any block of a project.
-///
-/// # Errors
-///
-/// Fails if the store does.
+/// Undoes the latest change to any block of a project.
 pub async fn undo(project: &str, store: &dyn CoreMemory, now: Timestamp) -> Result<CoreUndoReport, Failure> {
     Ok(CoreUndoReport { entry: store.undo_core_memory(project, now).await? })
 }
@@ -125,35 +121,35 @@ mod tests {
     use super::*;
     use crate::operations::test_support::{NOW, TestStore, store_with};
 
-    async fn set(text: &str, seen: &CoreEntry, store: &TestStore, folder: &Path) -> CoreEditReport {
+    async fn set(text: &str, seen: &CoreEntry, store: &TestStore, directory: &Path) -> CoreEditReport {
         let request = CoreEditRequest { project: "/p".into(), seen: seen.clone(), text: text.into() };
-        edit(&request, store, &Home::in_one(folder), NOW).await.unwrap()
+        edit(&request, store, &Home::in_one(directory), NOW).await.unwrap()
     }
 
     #[tokio::test]
-    async fn a_refused_text_is_saved() {
-        let folder = tempfile::tempdir().unwrap();
+    async fn a_rejected_text_is_saved() {
+        let directory = tempfile::tempdir().unwrap();
         let (store, _) = store_with(&[]).await;
         let seen = read(CoreBlock::User, "/p", &store).await.unwrap();
-        assert_eq!(set("", &seen, &store, folder.path()).await.outcome, CoreEditOutcome::Unchanged);
-        let changed = set("Lives in Graz.", &seen, &store, folder.path()).await;
-        assert_eq!((changed.outcome, changed.draft), (CoreEditOutcome::Changed, None));
+        assert_eq!(set("", &seen, &store, directory.path()).await.outcome, CoreEditOutcome::Unchanged);
+        let report = set("Lives in Graz.", &seen, &store, directory.path()).await;
+        assert_eq!((report.outcome, report.draft), (CoreEditOutcome::Changed, None));
 
-        let conflict = set("Lives in Linz.", &seen, &store, folder.path()).await;
+        let conflict = set("Lives in Linz.", &seen, &store, directory.path()).await;
         assert_eq!(conflict.outcome, CoreEditOutcome::Conflict);
         assert_eq!(std::fs::read_to_string(conflict.draft.unwrap()).unwrap(), "Lives in Linz.");
 
         let long = "x".repeat(CoreBlock::LONGEST + 1);
-        let refused = set(&long, &seen, &store, folder.path()).await;
+        let too_long = set(&long, &seen, &store, directory.path()).await;
         let (length, limit) = (CoreBlock::LONGEST + 1, CoreBlock::LONGEST);
-        assert_eq!(refused.outcome, CoreEditOutcome::TooLong { length, limit });
-        assert_eq!(std::fs::read_to_string(refused.draft.unwrap()).unwrap(), long);
+        assert_eq!(too_long.outcome, CoreEditOutcome::TooLong { length, limit });
+        assert_eq!(std::fs::read_to_string(too_long.draft.unwrap()).unwrap(), long);
 
-        let nowhere = set(&long, &seen, &store, &folder.path().join("missing")).await;
-        assert_eq!(nowhere.draft, None);
+        let unsaved = set(&long, &seen, &store, &directory.path().join("missing")).await;
+        assert_eq!(unsaved.draft, None);
 
-        let undone = undo("/p", &store, NOW).await.unwrap().entry.unwrap();
-        assert_eq!((undone.block, undone.text.as_str()), (CoreBlock::User, ""));
+        let entry = undo("/p", &store, NOW).await.unwrap().entry.unwrap();
+        assert_eq!((entry.block, entry.text.as_str()), (CoreBlock::User, ""));
         assert_eq!(undo("/p", &store, NOW).await.unwrap().entry, None);
     }
 }

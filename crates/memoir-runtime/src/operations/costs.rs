@@ -1,4 +1,4 @@
-//! What calls of models have cost.
+//! Adding up the costs of model calls.
 
 use memoir_core::{ConversationId, Purpose, TimeZone, Timestamp, Usage, Usd};
 use memoir_store::{CostFilter, CostLine, CostSummary, Costs};
@@ -6,63 +6,63 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 
-/// Which costs to add up.
+/// Selects the costs to report.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub struct CostRequest {
-    /// A conversation to report on, besides today and everything.
+    /// Conversation to report on, in addition to today and all time.
     pub conversation: Option<ConversationId>,
 }
 
-/// Costs by period.
+/// Costs of a conversation, of today and of all time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CostReport {
-    /// The conversation that was asked for.
+    /// Costs of the requested conversation.
     pub conversation: Option<ConversationCosts>,
-    /// Everything since midnight.
+    /// Costs since midnight.
     pub today: CostBreakdown,
-    /// Everything.
+    /// Costs of all recorded calls.
     pub all: CostBreakdown,
 }
 
-/// The costs of one conversation.
+/// Costs of one conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ConversationCosts {
-    /// The conversation.
+    /// Id of the conversation.
     pub id: ConversationId,
-    /// Its costs.
+    /// Total and breakdown by purpose and model.
     #[serde(flatten)]
     pub costs: CostBreakdown,
 }
 
-/// A sum, and what it consists of.
+/// A total and the entries that add up to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CostBreakdown {
-    /// The sum of `lines`.
+    /// Sum of `lines`.
     pub total: CostTotal,
-    /// Costs by purpose and model, the most expensive first.
+    /// Costs by purpose and model, most expensive first.
     pub lines: Vec<CostEntry>,
 }
 
-/// The calls of one model for one purpose.
+/// Costs of the calls to one model for one purpose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CostEntry {
-    /// What they were for.
+    /// Purpose of the calls.
     pub purpose: Purpose,
-    /// The model that was called.
+    /// Name of the model.
     pub model: String,
-    /// Their sum.
+    /// Sum over the calls.
     #[serde(flatten)]
     pub total: CostTotal,
 }
 
-/// A sum over calls.
+/// Totals over a number of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct CostTotal {
     /// Number of calls.
     pub calls: u64,
-    /// Tokens that they used.
+    /// Number of tokens used by the calls.
     pub usage: Usage,
-    /// Cost of the calls whose price is known.
+    /// Total cost of the calls whose price is known.
     #[serde(rename = "cost_usd")]
     pub cost: Usd,
     /// Number of calls whose price is unknown.
@@ -87,11 +87,7 @@ impl From<Vec<CostLine>> for CostBreakdown {
     }
 }
 
-/// Adds up costs: of a conversation, of today in `zone`, and of everything.
-///
-/// # Errors
-///
-/// Fails if the store does.
+/// Adds up the costs of a conversation, of today in `zone`, and of all time.
 pub async fn add_up(
     request: &CostRequest,
     store: &(impl Costs + ?Sized),
@@ -123,7 +119,7 @@ mod tests {
     use crate::operations::test_support::{NOW, store_with};
 
     #[test]
-    fn a_breakdown_adds_up_its_lines() {
+    fn the_total_is_the_sum_of_the_lines() {
         let line = |model: &str, nanos, unpriced_calls| CostLine {
             purpose: Purpose::Chat,
             model: model.into(),
@@ -136,19 +132,19 @@ mod tests {
         };
         let costs = CostBreakdown::from(vec![line("a", 2_000_000_000, 0), line("b", 0, 1)]);
         let conversation = ConversationCosts { id: ConversationId::new(3), costs };
-        let form = serde_json::to_value(&conversation).unwrap();
-        assert_eq!(form["id"], 3);
-        assert_eq!(form["total"]["calls"], 2);
-        assert_eq!(form["total"]["usage"]["input_tokens"], 20);
-        assert_eq!(form["total"]["cost_usd"], 2.0);
-        assert_eq!(form["total"]["unpriced_calls"], 1);
-        assert_eq!(form["lines"][1]["model"], "b");
-        assert_eq!(form["lines"][1]["purpose"], "chat");
-        assert_eq!(form["lines"][0]["cost_usd"], 2.0);
+        let json = serde_json::to_value(&conversation).unwrap();
+        assert_eq!(json["id"], 3);
+        assert_eq!(json["total"]["calls"], 2);
+        assert_eq!(json["total"]["usage"]["input_tokens"], 20);
+        assert_eq!(json["total"]["cost_usd"], 2.0);
+        assert_eq!(json["total"]["unpriced_calls"], 1);
+        assert_eq!(json["lines"][1]["model"], "b");
+        assert_eq!(json["lines"][1]["purpose"], "chat");
+        assert_eq!(json["lines"][0]["cost_usd"], 2.0);
     }
 
     #[tokio::test]
-    async fn without_a_conversation_there_is_none_in_the_report() {
+    async fn a_request_without_a_conversation_reports_none() {
         let (store, _) = store_with(&[]).await;
         let report = add_up(&CostRequest::default(), &store, NOW, &TimeZone::UTC).await.unwrap();
         assert_eq!(serde_json::to_value(&report).unwrap()["conversation"], json!(null));

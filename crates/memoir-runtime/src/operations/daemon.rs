@@ -1,4 +1,4 @@
-//! Running scheduled tasks until told to stop.
+//! Running scheduled tasks, either as a daemon or in the background of another process.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -12,32 +12,32 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{environment::Environment, failure::Failure, home::Home, tasks::TaskEngine};
 
-/// The right to be the only daemon of a home directory. Dropping it gives the right back.
+/// Lock that ensures that a home directory has only one daemon. Dropping it releases the lock.
 pub struct DaemonLock {
-    /// The lock lasts as long as the file is open.
+    /// Holds the lock for as long as it is open.
     _file: File,
 }
 
 impl DaemonLock {
-    /// Takes the lock.
+    /// Acquires the lock without waiting.
     ///
     /// # Errors
     ///
-    /// Fails if another daemon holds it, or if its file cannot be opened.
+    /// Fails if another daemon holds the lock, or if the lock file cannot be opened.
     pub fn acquire(home: &Home) -> Result<Self, Failure> {
         let path = home.data().join("daemon.lock");
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
         match file.try_lock() {
             Ok(()) => Ok(Self { _file: file }),
-            Err(TryLockError::WouldBlock) => Err(Failure::failed("a daemon runs already")
-                .hint("It does what is due; this one was not needed.")),
+            Err(TryLockError::WouldBlock) => Err(Failure::failed("a daemon is already running")
+                .hint("It runs all scheduled tasks, so a second daemon is not needed.")),
             Err(TryLockError::Error(error)) => Err(error.into()),
         }
     }
 }
 
-/// Runs tasks when they are due until `cancel` is cancelled, then waits for those that are running. `observe` is called
-/// for every run that starts or ends.
+/// Runs tasks when they are due, until `cancel` is triggered. Then waits for the current runs to end. Calls `observe`
+/// whenever a run starts or ends.
 pub async fn run(
     engine: Arc<TaskEngine>,
     cancel: &CancellationToken,
@@ -47,62 +47,63 @@ pub async fn run(
     scheduler.look_after(engine, cancel, observe).await;
 }
 
-/// Runs tasks when they are due, beside whatever else the process does.
+/// Runs due tasks in the background of the current process.
 pub struct TaskRunner {
     cancel: CancellationToken,
-    running: JoinHandle<()>,
+    handle: JoinHandle<()>,
 }
 
 impl TaskRunner {
-    /// Starts to run tasks. `observe` is called for every run that starts or ends.
+    /// Starts running tasks. Calls `observe` whenever a run starts or ends.
     pub fn start(engine: Arc<TaskEngine>, mut observe: impl FnMut(Event) + Send + 'static) -> Self {
         let cancel = CancellationToken::new();
         let stop = cancel.clone();
-        let running = tokio::spawn(async move { run(engine, &stop, &mut observe).await });
-        Self { cancel, running }
+        let handle = tokio::spawn(async move { run(engine, &stop, &mut observe).await });
+        Self { cancel, handle }
     }
 
-    /// Stops the running tasks, and waits until that is recorded.
+    /// Stops the current runs and waits until their outcomes are recorded.
     pub async fn stop(self) {
         self.cancel.cancel();
-        if let Err(error) = self.running.await {
-            // One that crashed has stopped as well.
-            tracing::warn!(%error, "running tasks ended with an error");
+        if let Err(error) = self.handle.await {
+            // A panic also stops the runner, so there is nothing left to stop.
+            tracing::warn!(%error, "the task runner panicked");
         }
     }
 }
 
-/// Returns a unit that runs the daemon in the user's systemd. A unit sees nothing of this process, so it names the program and
-/// the variables that lead to the memory.
+/// Returns a systemd user unit that runs the daemon. systemd does not pass on the environment of this process, so the
+/// unit contains the path of the program and the variables that determine where the database is.
 ///
 /// # Errors
 ///
-/// Fails if the path of the program is unknown, or if a variable is a relative path that cannot be resolved.
+/// Fails if the path of the program is unknown, or if a relative path in a variable cannot be resolved.
 pub fn systemd_unit(environment: &Environment) -> Result<String, Failure> {
     let program = environment.program().ok_or_else(|| {
-        Failure::failed("the path of this program is unknown").hint("Start it by its full path.")
+        Failure::failed("could not determine the path of this program")
+            .hint("Start `memoir` by its full path.")
     })?;
     let mut variables = String::new();
     for name in ["MEMOIR_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"] {
         let value = environment.variables().find(|(other, value)| other == name && !value.is_empty());
         if let Some((_, value)) = value {
             let value = std::path::absolute(value)?;
-            variables.push_str(&format!("Environment=\"{name}={}\"\n", quote(&value)));
+            variables.push_str(&format!("Environment=\"{name}={}\"\n", escape(&value)));
         }
     }
     Ok(format!(
         "# Save as ~/.config/systemd/user/memoir.service, then: systemctl --user enable --now memoir\n\
-         [Unit]\nDescription=Memoir: tasks at their time\n\n\
+         [Unit]\nDescription=Memoir scheduled tasks\n\n\
          [Service]\nExecStart=\"{}\" daemon\n{variables}\
-         # Keys, a line each: ANTHROPIC_API_KEY=...\nEnvironmentFile=-%h/.config/memoir/environment\n\
+         # API keys, one per line: ANTHROPIC_API_KEY=...\nEnvironmentFile=-%h/.config/memoir/environment\n\
          Restart=on-failure\n\n\
          [Install]\nWantedBy=default.target",
-        quote(program)
+        escape(program)
     ))
 }
 
-/// Returns a path as systemd reads it inside quotation marks.
-fn quote(path: &Path) -> String {
+/// Escapes a path for use in double quotes in a systemd unit.
+fn escape(path: &Path) -> String {
     path.display().to_string().replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%")
 }
 
@@ -113,9 +114,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_one_daemon_at_a_time() {
-        let folder = tempfile::TempDir::new().unwrap();
-        let home = Home::in_one(folder.path());
+    fn only_one_daemon_can_hold_the_lock() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let home = Home::in_one(directory.path());
         let first = DaemonLock::acquire(&home).unwrap();
         assert!(DaemonLock::acquire(&home).is_err());
         drop(first);

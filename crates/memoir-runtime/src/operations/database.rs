@@ -1,4 +1,4 @@
-//! Opening memories that are not the runtime's own: a copy, or one that is only examined.
+//! Access to databases other than the runtime's own, such as backups and temporary databases.
 
 use std::{path::Path, sync::Arc};
 
@@ -6,22 +6,21 @@ use memoir_store::{Store, StoreError, StoreFault, StoreUrl};
 
 use crate::stores;
 
-/// Opens the memory at `path`, and creates it if it does not exist.
+/// Opens the database at `path`, creating it if it does not exist.
 pub(super) async fn open(path: &Path) -> Result<Arc<dyn Store>, StoreError> {
     stores::factory().open(&url(path)).await
 }
 
-/// Opens an empty memory without a file.
 pub(super) async fn open_empty() -> Result<Arc<dyn Store>, StoreError> {
     stores::factory().open_in_memory().await
 }
 
-/// Checks a copy of the memory. Returns what is wrong with it.
+/// Verifies `copy`, a backup of the database at `path`. Returns the faults in it.
 pub(super) async fn verify(copy: &Path, path: &Path) -> Result<Vec<StoreFault>, StoreError> {
     stores::factory().verify_backup(&url(path), copy).await
 }
 
-/// Replaces the memory at `path` by `copy`, and moves the previous one to `aside`.
+/// Replaces the database at `path` with `copy`, and moves the previous one to `aside`.
 pub(super) async fn restore(copy: &Path, path: &Path, aside: &Path) -> Result<(), StoreError> {
     stores::factory().restore(&url(path), copy, aside).await
 }

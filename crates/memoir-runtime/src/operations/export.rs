@@ -1,4 +1,4 @@
-//! Exporting conversations, to read or to import elsewhere.
+//! Exporting conversations as Markdown, or in a format that can be imported.
 
 use std::{
     fmt::Write as _,
@@ -17,32 +17,32 @@ use super::{
 };
 use crate::{failure::Failure, files::Partial, printable, scope::scope_of};
 
-/// What to export.
+/// Request to export conversations.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ExportRequest {
-    /// The format to write.
+    /// Format of the output.
     pub format: ExportFormat,
-    /// Only this conversation.
+    /// Only export this conversation.
     pub conversation: Option<ConversationId>,
-    /// Only conversations of the project that contains this directory. Ignored if a conversation is named.
+    /// Only export conversations of the project that contains this directory. Ignored if `conversation` is set.
     pub project: Option<PathBuf>,
 }
 
-/// A format that conversations are exported in.
+/// Format of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ExportFormat {
-    /// Prompts and answers, to read.
+    /// Prompts and answers as Markdown.
     Markdown,
-    /// Everything, one JSON object per line. An import reads it.
+    /// Complete data, as one JSON object per line. It can be imported.
     Jsonl,
 }
 
 impl ExportFormat {
-    /// All of them.
+    /// All export formats.
     pub const ALL: [Self; 2] = [Self::Markdown, Self::Jsonl];
 
-    /// Returns its name.
+    /// Returns the name of the format.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Markdown => "markdown",
@@ -51,20 +51,21 @@ impl ExportFormat {
     }
 }
 
-/// The result of an export.
+/// Result of an export.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ExportReport {
-    /// Number of conversations written.
+    /// Number of exported conversations.
     pub conversations: u64,
-    /// The file that was written; `None` if the caller gave a writer.
+    /// Path of the written file, or `None` if the export went to a writer.
     pub path: Option<PathBuf>,
 }
 
-/// Exports conversations to `out`, oldest first. Each conversation, like the header, is one call of `write_all`.
+/// Exports conversations to `out`, oldest first. The header and each conversation are each
+/// written with a single `write_all` call.
 ///
 /// # Errors
 ///
-/// Fails if there is no such conversation, or if `out` cannot be written to.
+/// Fails if the conversation does not exist, or if writing to `out` fails.
 pub async fn write(
     request: &ExportRequest,
     store: &(impl Conversations + Exchanges + Imports + ?Sized),
@@ -72,16 +73,16 @@ pub async fn write(
     out: &mut (dyn Write + Send),
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<ExportReport, Failure> {
-    let selected = select(request, store).await?;
-    write_all(&selected, &TextOptions { request, zone }, store, out, progress).await?;
-    Ok(ExportReport { conversations: selected.len() as u64, path: None })
+    let conversations = select(request, store).await?;
+    write_all(&conversations, &TextOptions { request, zone }, store, out, progress).await?;
+    Ok(ExportReport { conversations: conversations.len() as u64, path: None })
 }
 
-/// Exports conversations to a file. It appears under its name when it is complete, and replaces an earlier one.
+/// Exports conversations to a file, replacing an existing one. The file only appears once it is complete.
 ///
 /// # Errors
 ///
-/// Fails if there is no such conversation, or if the file cannot be written.
+/// Fails if the conversation does not exist, or if the file cannot be written.
 pub async fn write_file(
     request: &ExportRequest,
     path: &Path,
@@ -89,18 +90,18 @@ pub async fn write_file(
     zone: &TimeZone,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<ExportReport, Failure> {
-    let selected = select(request, store).await?;
-    let failed = |error: io::Error| {
-        Failure::failed(format!("{} cannot be written: {error}", path.display()))
-            .hint("Name another file with -o.")
+    let conversations = select(request, store).await?;
+    let write_failure = |error: io::Error| {
+        Failure::failed(format!("could not write {}: {error}", path.display()))
+            .hint("Choose another file with `-o`.")
     };
-    let (partial, mut file) = Partial::file(path).map_err(failed)?;
-    write_all(&selected, &TextOptions { request, zone }, store, &mut file, progress).await?;
-    file.sync_all().and_then(|()| partial.finish(path)).map_err(failed)?;
-    Ok(ExportReport { conversations: selected.len() as u64, path: Some(path.to_owned()) })
+    let (partial, mut file) = Partial::file(path).map_err(write_failure)?;
+    write_all(&conversations, &TextOptions { request, zone }, store, &mut file, progress).await?;
+    file.sync_all().and_then(|()| partial.finish(path)).map_err(write_failure)?;
+    Ok(ExportReport { conversations: conversations.len() as u64, path: Some(path.to_owned()) })
 }
 
-/// Returns the conversations of a request, oldest first.
+/// Returns the conversations that a request selects, oldest first.
 async fn select(
     request: &ExportRequest,
     store: &(impl Conversations + ?Sized),
@@ -110,33 +111,32 @@ async fn select(
     }
     let scope = request.project.as_deref().map(scope_of);
     let list = ConversationList { scope, limit: u32::MAX, ..ConversationList::default() };
-    let mut selected = store.conversations(&list).await?;
-    selected.reverse();
-    Ok(selected)
+    let mut conversations = store.conversations(&list).await?;
+    conversations.reverse();
+    Ok(conversations)
 }
 
-/// What the text of a conversation depends on.
 struct TextOptions<'a> {
     request: &'a ExportRequest,
     zone: &'a TimeZone,
 }
 
 async fn write_all(
-    selected: &[Conversation],
+    conversations: &[Conversation],
     options: &TextOptions<'_>,
     store: &(impl Exchanges + Imports + ?Sized),
     out: &mut (dyn Write + Send),
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<(), Failure> {
-    let mut report = |done: usize| {
-        let total = Some(selected.len() as u64);
+    let mut report_progress = |done: usize| {
+        let total = Some(conversations.len() as u64);
         progress(Progress { unit: ProgressUnit::Conversations, done: done as u64, total });
     };
-    report(0);
+    report_progress(0);
     if options.request.format == ExportFormat::Jsonl {
         out.write_all(ExportLine::header().to_line().as_bytes())?;
     }
-    for (index, conversation) in selected.iter().enumerate() {
+    for (index, conversation) in conversations.iter().enumerate() {
         let text = match options.request.format {
             ExportFormat::Markdown => {
                 let separator = if index == 0 { "" } else { "\n" };
@@ -148,12 +148,12 @@ async fn write_all(
             }
         };
         out.write_all(text.as_bytes())?;
-        report(index + 1);
+        report_progress(index + 1);
     }
     Ok(out.flush()?)
 }
 
-/// Returns a conversation as Markdown: what was asked and answered, without redacted messages.
+/// Converts a conversation to Markdown. Only prompts and answers are included; redacted messages are omitted.
 pub fn to_markdown(report: &ConversationReport, zone: &TimeZone) -> String {
     let ConversationReport { conversation, exchanges, .. } = report;
     let mut text = format!(
@@ -164,8 +164,8 @@ pub fn to_markdown(report: &ConversationReport, zone: &TimeZone) -> String {
         if conversation.scope.is_empty() { "no project" } else { &conversation.scope },
     );
     for exchange in exchanges {
-        let shown = |message: &&Message| message.visibility == Visibility::Shown;
-        for message in exchange.messages.iter().filter(shown) {
+        let is_shown = |message: &&Message| message.visibility == Visibility::Shown;
+        for message in exchange.messages.iter().filter(is_shown) {
             let name = match (&message.author, message.body.role()) {
                 (Some(author), _) => printable(author),
                 (None, Role::User) => "You".into(),
@@ -184,8 +184,8 @@ pub fn to_markdown(report: &ConversationReport, zone: &TimeZone) -> String {
     text
 }
 
-/// Returns a conversation with everything said in it as lines of JSON. Exchanges that a fork shares with its parent are left
-/// out, because they are exported with the parent, unless the fork is exported `alone`.
+/// Converts a conversation with its exchanges to lines of JSON. The exchanges that a fork shares with its parent are
+/// only included if the fork is exported `alone`, because otherwise they are exported with the parent.
 async fn to_lines(
     conversation: &Conversation,
     alone: bool,
@@ -222,9 +222,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_fork_repeats_its_parent_only_if_it_is_exported_alone() {
-        let (store, said) = store_with(&["The gate code is on the blue card."]).await;
-        let fork = store.fork(said[0].conversation_id, NOW).await.unwrap().unwrap();
+    async fn a_fork_includes_exchanges_of_its_parent_only_if_it_is_exported_alone() {
+        let (store, committed) = store_with(&["The gate code is on the blue card."]).await;
+        let fork = store.fork(committed[0].conversation_id, NOW).await.unwrap().unwrap();
         assert_eq!(lines(&ALL, &store).await, 4, "a header, the conversation, its exchange, the fork");
         let alone = ExportRequest { conversation: Some(fork), ..ALL };
         assert_eq!(lines(&alone, &store).await, 3, "a header, the fork, its exchange");
@@ -233,28 +233,28 @@ mod tests {
     #[tokio::test]
     async fn progress_counts_conversations() {
         let (store, _) = store_with(&["One thing.", "Another."]).await;
-        let mut seen = Vec::new();
-        let mut observe = |progress: Progress| seen.push((progress.done, progress.total));
+        let mut steps = Vec::new();
+        let mut observe = |progress: Progress| steps.push((progress.done, progress.total));
         let mut out = Vec::new();
         let markdown = ExportRequest { format: ExportFormat::Markdown, ..ALL };
         let report = write(&markdown, &store, &TimeZone::UTC, &mut out, &mut observe).await.unwrap();
         assert_eq!(report, ExportReport { conversations: 2, path: None });
-        assert_eq!(seen, [(0, Some(2)), (1, Some(2)), (2, Some(2))]);
+        assert_eq!(steps, [(0, Some(2)), (1, Some(2)), (2, Some(2))]);
         assert!(String::from_utf8(out).unwrap().starts_with("# One thing.\n\nConversation 1, "));
     }
 
     #[tokio::test]
-    async fn a_file_is_complete_or_missing() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("all.jsonl");
+    async fn a_failed_export_leaves_no_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("all.jsonl");
         let (store, _) = store_with(&["One thing."]).await;
         let unknown = ExportRequest { conversation: Some(ConversationId::new(99)), ..ALL };
         let failure = write_file(&unknown, &path, &store, &TimeZone::UTC, &mut |_| {}).await.unwrap_err();
         assert_eq!(failure.message, "there is no conversation 99");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
         let report = write_file(&ALL, &path, &store, &TimeZone::UTC, &mut |_| {}).await.unwrap();
         assert_eq!(report, ExportReport { conversations: 1, path: Some(path.clone()) });
         assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 3);
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
     }
 }

@@ -1,7 +1,7 @@
-//! Forgetting: messages, exchanges, conversations, periods and documents, with everything derived from them.
+//! Deleting messages, exchanges, conversations, periods and documents, with everything derived from them.
 //!
-//! [`preview`] returns what would be deleted together with a [`ForgetTarget`]; [`forget`] takes that target. A date such as
-//! `yesterday` is resolved once, by the preview, so that what the user confirms is what is deleted.
+//! [`preview`] describes the deletion and returns a [`ForgetTarget`] to pass to [`forget`]. A date such as
+//! `yesterday` is resolved only once, by the preview, so exactly what the user confirmed is deleted.
 
 use memoir_core::{ConversationId, Document, ExchangeId, MessageId, Timestamp};
 use memoir_docs::{Library, remove_post_file};
@@ -11,140 +11,140 @@ use serde::{Deserialize, Serialize};
 
 use crate::{dates, failure::Failure, home::Home};
 
-/// What the user wants to forget.
+/// Request to delete something from memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ForgetRequest {
-    /// A message; its exchange too, if nothing else is in it.
+    /// Delete a message, and its exchange if no other messages remain in it.
     Message(MessageId),
-    /// An exchange; its conversation too, if nothing else is in it.
+    /// Delete an exchange, and its conversation if no other exchanges remain in it.
     Exchange(ExchangeId),
-    /// A conversation.
+    /// Delete a conversation with all its exchanges.
     Conversation(ConversationId),
-    /// A document, by its name or number.
+    /// Delete a document, given its name or number.
     Document(String),
-    /// Every exchange of a period. Dates are as people write them: `2026-05-01`, `yesterday`, `last week`.
+    /// Delete every exchange of a period. Dates can be written as `2026-05-01`, `yesterday` or `last week`.
     Period {
-        /// First day; from the beginning if `None`.
+        /// First day of the period. Unlimited if `None`.
         since: Option<String>,
-        /// Last day; until now if `None`. At least one of both must be given.
+        /// Last day of the period. Unlimited if `None`, which requires `since` to be set.
         until: Option<String>,
     },
 }
 
-/// What is deleted: a request whose dates have been resolved.
+/// A [`ForgetRequest`] whose dates have been resolved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ForgetTarget {
-    /// A message.
+    /// Message to delete.
     Message(MessageId),
-    /// An exchange.
+    /// Exchange to delete.
     Exchange(ExchangeId),
-    /// A conversation.
+    /// Conversation to delete.
     Conversation(ConversationId),
-    /// A document, by its name or number.
+    /// Name or number of the document to delete.
     Document(String),
-    /// The exchanges that started in a period.
+    /// Period whose exchanges are deleted. An exchange belongs to the period in which it started.
     Period {
-        /// Nothing from before this moment.
+        /// Start of the period, inclusive.
         since: Option<Timestamp>,
-        /// Nothing from this moment on.
+        /// End of the period, exclusive.
         until: Option<Timestamp>,
     },
 }
 
-/// What would be deleted.
+/// Preview of a deletion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ForgetPreview {
-    /// Pass this to [`forget`] to delete it.
+    /// Target to pass to [`forget`].
     pub target: ForgetTarget,
-    /// What would be deleted.
+    /// Description of what would be deleted.
     #[serde(flatten)]
     pub deletion: Deletion,
 }
 
-/// What was deleted.
+/// Result of a deletion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ForgetReport {
-    /// What was deleted.
+    /// Description of what was deleted.
     #[serde(flatten)]
     pub deletion: Deletion,
-    /// Whether deleted text may remain on disk until the memory is opened next, because another process is reading it.
+    /// Whether another process was reading the database, so deleted text may remain on disk until it is next opened.
     pub traces_remain: bool,
 }
 
-/// Something that is deleted, with everything derived from it.
+/// Description of what is deleted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Deletion {
-    /// Parts of conversations.
+    /// Messages, exchanges or conversations.
     Conversations(ConversationDeletion),
-    /// A document.
+    /// A document with its chunks.
     Document {
-        /// The document.
+        /// Metadata of the document.
         document: Document,
-        /// Whether its file is deleted too, as that of a post is. Always `false` in a preview.
+        /// Whether the file was deleted too, which only happens for posts. Always `false` in a preview.
         file_deleted: bool,
     },
 }
 
-/// Parts of conversations that are deleted, with their embeddings and search index entries.
+/// Counts of deleted records. Their embeddings and search index entries are deleted with them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ConversationDeletion {
-    /// Number of conversations.
+    /// Number of deleted conversations.
     pub conversations: u64,
-    /// Number of exchanges.
+    /// Number of deleted exchanges.
     pub exchanges: u64,
-    /// Number of messages.
+    /// Number of deleted messages.
     pub messages: u64,
-    /// Number of summaries. They are rebuilt from what is left.
+    /// Number of deleted summaries. They are rebuilt from the remaining messages.
     pub summaries: u64,
-    /// Number of lines of the command history.
+    /// Number of deleted lines of the command history.
     pub command_lines: u64,
-    /// Number of answers that quote the deleted text literally.
+    /// Number of other answers that quote the deleted text verbatim.
     pub quoting_answers: u64,
-    /// Exchanges that stay although the deleted text was in their prompts: their answers may paraphrase it.
+    /// Exchanges whose prompts contained the deleted text. They are kept, and their answers may paraphrase it.
     pub prompted_exchanges: Vec<ExchangeId>,
-    /// Posts that were written from the deleted text, and are deleted with it.
+    /// Posts that were written from the deleted text, which are deleted too.
     pub posts: Vec<Document>,
 }
 
 impl From<Forgotten> for ConversationDeletion {
-    fn from(forgotten: Forgotten) -> Self {
+    fn from(deleted: Forgotten) -> Self {
         Self {
-            conversations: forgotten.conversations,
-            exchanges: forgotten.exchanges,
-            messages: forgotten.messages,
-            summaries: forgotten.summaries,
-            command_lines: forgotten.lines,
-            quoting_answers: forgotten.quotations,
-            prompted_exchanges: forgotten.told,
-            posts: forgotten.posts,
+            conversations: deleted.conversations,
+            exchanges: deleted.exchanges,
+            messages: deleted.messages,
+            summaries: deleted.summaries,
+            command_lines: deleted.lines,
+            quoting_answers: deleted.quotations,
+            prompted_exchanges: deleted.told,
+            posts: deleted.posts,
         }
     }
 }
 
-/// Returns what [`forget`] would delete. Nothing is changed.
+/// Returns a description of what [`forget`] would delete, without changing anything.
 ///
 /// # Errors
 ///
-/// Fails if there is nothing of the kind, if a date cannot be read, or if a period has neither a beginning nor an end.
+/// Fails if nothing matches the request, if a date is invalid, or if a period has neither a start nor an end.
 pub async fn preview(
     request: &ForgetRequest,
     store: &dyn Forgetting,
     recall: &Recall,
 ) -> Result<ForgetPreview, Failure> {
     let target = resolve(request, recall)?;
-    let deletion = match selection(&target)? {
+    let deletion = match to_selection(&target)? {
         Selection::Document(name) => {
             let document = find_document(name, recall.store.as_ref()).await?;
             Deletion::Document { document, file_deleted: false }
         }
-        Selection::Conversations(what) => {
-            let plan = store.would_forget(what).await?;
+        Selection::Conversations(records) => {
+            let plan = store.would_forget(records).await?;
             if plan.is_nothing() {
-                return Err(Failure::usage("there is nothing like that").hint(
-                    "memoir search shows numbers of exchanges, memoir memory show N those of its messages.",
+                return Err(Failure::usage("no stored message, exchange or conversation matches").hint(
+                    "`memoir search` shows exchange numbers, and `memoir memory show N` the message numbers of exchange N.",
                 ));
             }
             Deletion::Conversations(plan.into())
@@ -153,11 +153,11 @@ pub async fn preview(
     Ok(ForgetPreview { target, deletion })
 }
 
-/// Deletes `target` with everything derived from it. Costs and core memory stay.
+/// Deletes `target` and everything derived from it. Recorded costs and core memory are kept.
 ///
 /// # Errors
 ///
-/// Fails if there is no such document, if the store does, or if the file of a post cannot be deleted.
+/// Fails if the document does not exist, if the store cannot be written, or if the file of a post cannot be deleted.
 pub async fn forget(
     target: &ForgetTarget,
     store: &dyn Forgetting,
@@ -165,19 +165,19 @@ pub async fn forget(
     home: &Home,
 ) -> Result<ForgetReport, Failure> {
     let posts = home.posts();
-    match selection(target)? {
+    match to_selection(target)? {
         Selection::Document(name) => {
             let document = find_document(name, recall.store.as_ref()).await?;
             let file_deleted = Library { recall }.remove(&document, &posts).await?;
             Ok(ForgetReport { deletion: Deletion::Document { document, file_deleted }, traces_remain: false })
         }
-        Selection::Conversations(what) => {
-            let forgotten = store.forget(what).await?;
-            for post in &forgotten.posts {
+        Selection::Conversations(records) => {
+            let deleted = store.forget(records).await?;
+            for post in &deleted.posts {
                 remove_post_file(post, &posts)?;
             }
-            let traces_remain = forgotten.traces_are_left;
-            Ok(ForgetReport { deletion: Deletion::Conversations(forgotten.into()), traces_remain })
+            let traces_remain = deleted.traces_are_left;
+            Ok(ForgetReport { deletion: Deletion::Conversations(deleted.into()), traces_remain })
         }
     }
 }
@@ -195,33 +195,34 @@ fn resolve(request: &ForgetRequest, recall: &Recall) -> Result<ForgetTarget, Fai
     })
 }
 
-/// A target, as what carries it out needs it.
+/// A [`ForgetTarget`], grouped by the component that deletes it.
 enum Selection<'a> {
     Conversations(Forget),
     Document(&'a str),
 }
 
-fn selection(target: &ForgetTarget) -> Result<Selection<'_>, Failure> {
+fn to_selection(target: &ForgetTarget) -> Result<Selection<'_>, Failure> {
     Ok(Selection::Conversations(match target {
         ForgetTarget::Message(id) => Forget::Message(*id),
         ForgetTarget::Exchange(id) => Forget::Exchange(*id),
         ForgetTarget::Conversation(id) => Forget::Conversation(*id),
         ForgetTarget::Document(name) => return Ok(Selection::Document(name)),
-        // To the store, a period without limits is everything.
-        ForgetTarget::Period { since: None, until: None } => return Err(nothing_named()),
+        // The store would interpret an unlimited period as everything.
+        ForgetTarget::Period { since: None, until: None } => return Err(missing_target()),
         ForgetTarget::Period { since, until } => Forget::Span { since: *since, until: *until },
     }))
 }
 
-fn nothing_named() -> Failure {
-    Failure::usage("say what to forget").hint(
-        "--message, --exchange or --conversation with a number, --document with a name, or --since and --until.",
+fn missing_target() -> Failure {
+    Failure::usage("specify what to delete").hint(
+        "Use `--message`, `--exchange`, `--conversation` or `--document`, or a period with `--since` and `--until`.",
     )
 }
 
 async fn find_document(name: &str, store: &dyn Documents) -> Result<Document, Failure> {
     store.document(name).await?.ok_or_else(|| {
-        Failure::usage(format!("there is no document \"{name}\"")).hint("memoir docs list shows all of them.")
+        Failure::usage(format!("there is no document \"{name}\""))
+            .hint("Run `memoir docs list` to see all documents.")
     })
 }
 
@@ -234,31 +235,34 @@ mod tests {
     use crate::operations::test_support::{recall_on, store_with};
 
     #[tokio::test]
-    async fn a_preview_changes_nothing_and_its_target_is_what_is_deleted() {
-        let folder = tempfile::tempdir().unwrap();
-        let (store, said) = store_with(&["The gate code.", "The night train."]).await;
+    async fn a_preview_changes_nothing_and_its_target_can_be_deleted() {
+        let directory = tempfile::tempdir().unwrap();
+        let (store, committed) = store_with(&["The gate code.", "The night train."]).await;
         let recall = recall_on(&store);
-        let request = ForgetRequest::Exchange(said[0].exchange_id);
+        let request = ForgetRequest::Exchange(committed[0].exchange_id);
         let before = preview(&request, &store, &recall).await.unwrap();
         let Deletion::Conversations(planned) = &before.deletion else { unreachable!("not a document") };
         assert_eq!((planned.conversations, planned.exchanges, planned.messages), (1, 1, 2));
         assert_eq!(preview(&request, &store, &recall).await.unwrap(), before);
-        let report = forget(&before.target, &store, &recall, &Home::in_one(folder.path())).await.unwrap();
+        let report = forget(&before.target, &store, &recall, &Home::in_one(directory.path())).await.unwrap();
         let Deletion::Conversations(deleted) = &report.deletion else { unreachable!("not a document") };
         assert_eq!(deleted.exchanges, 1);
         let failure = preview(&request, &store, &recall).await.unwrap_err();
-        assert_eq!(failure.message, "there is nothing like that");
+        assert_eq!(failure.message, "no stored message, exchange or conversation matches");
     }
 
     #[tokio::test]
-    async fn a_period_without_limits_is_refused() {
+    async fn an_unlimited_period_is_rejected() {
         let (store, _) = store_with(&["The gate code."]).await;
         let recall = recall_on(&store);
         let request = ForgetRequest::Period { since: None, until: None };
-        assert_eq!(preview(&request, &store, &recall).await.unwrap_err().message, "say what to forget");
+        assert_eq!(preview(&request, &store, &recall).await.unwrap_err().message, "specify what to delete");
         let target = ForgetTarget::Period { since: None, until: None };
         let home = Home::in_one("/nonexistent");
-        assert_eq!(forget(&target, &store, &recall, &home).await.unwrap_err().message, "say what to forget");
+        assert_eq!(
+            forget(&target, &store, &recall, &home).await.unwrap_err().message,
+            "specify what to delete"
+        );
     }
 
     #[tokio::test]
@@ -266,8 +270,8 @@ mod tests {
         let (store, _) = store_with(&["The gate code."]).await;
         let recall = recall_on(&store);
         let period = |since: &str| ForgetRequest::Period { since: Some(since.into()), until: None };
-        let resolved = preview(&period("2020-01-01"), &store, &recall).await.unwrap().target;
-        assert!(matches!(resolved, ForgetTarget::Period { since: Some(_), until: None }), "{resolved:?}");
+        let target = preview(&period("2020-01-01"), &store, &recall).await.unwrap().target;
+        assert!(matches!(target, ForgetTarget::Period { since: Some(_), until: None }), "{target:?}");
         assert_eq!(preview(&period("soon"), &store, &recall).await.unwrap_err().kind, FailureKind::Usage);
     }
 }

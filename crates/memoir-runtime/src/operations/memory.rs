@@ -1,4 +1,4 @@
-//! What is remembered besides conversations: core memory, marks on exchanges, and instructions that left the window.
+//! Core memory, marks on exchanges, and the standing instructions of a conversation.
 
 use memoir_core::{ConversationId, CoreEntry, Exchange, ExchangeId, Mark, Timestamp};
 use memoir_store::{CoreMemory, Digests, Exchanges, Marks};
@@ -7,42 +7,38 @@ use serde::{Deserialize, Serialize};
 use super::conversations::unknown_exchange;
 use crate::failure::Failure;
 
-/// Which memory to show.
+/// Selects the memory to show.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct MemoryRequest {
-    /// The project whose core memory is shown.
+    /// Project whose core memory is shown.
     pub project: String,
-    /// The conversation whose instructions are shown, if one is open.
+    /// Conversation whose instructions are shown, if one is open.
     pub conversation: Option<ConversationId>,
 }
 
-/// Core memory, instructions and marks.
+/// Core memory, instructions and marked exchanges.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MemoryReport {
-    /// The blocks that are in every request, in the order in which they are sent.
+    /// Blocks that are part of every request, in the order in which they are sent.
     pub core_memory: Vec<CoreEntry>,
-    /// Instructions of the conversation that left its window and are still sent.
+    /// Instructions that left the context window of the conversation but are still sent.
     pub instructions: Vec<String>,
-    /// Exchanges that are ranked before others, the latest mark first.
+    /// Exchanges that recall ranks higher, most recently marked first.
     pub pinned: Vec<MarkedExchange>,
-    /// Exchanges that are ranked after others, the latest mark first.
+    /// Exchanges that recall ranks lower, most recently marked first.
     pub wrong: Vec<MarkedExchange>,
 }
 
 /// An exchange with a mark.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MarkedExchange {
-    /// When it was marked.
+    /// Time at which the exchange was marked.
     pub since: Timestamp,
-    /// The exchange.
+    /// Metadata of the exchange.
     pub exchange: Exchange,
 }
 
 /// Returns core memory, instructions and marked exchanges.
-///
-/// # Errors
-///
-/// Fails if the store does.
 pub async fn list(
     request: &MemoryRequest,
     store: &(impl CoreMemory + Digests + Exchanges + Marks + ?Sized),
@@ -57,54 +53,50 @@ pub async fn list(
         pinned: Vec::new(),
         wrong: Vec::new(),
     };
-    for marked in store.marks().await? {
-        let Some(exchange) = store.exchange(marked.exchange_id).await? else { continue };
-        let exchanges = match marked.mark {
+    for mark in store.marks().await? {
+        let Some(exchange) = store.exchange(mark.exchange_id).await? else { continue };
+        let exchanges = match mark.mark {
             Mark::Pinned => &mut report.pinned,
             Mark::Wrong => &mut report.wrong,
         };
-        exchanges.push(MarkedExchange { since: marked.created, exchange });
+        exchanges.push(MarkedExchange { since: mark.created, exchange });
     }
     Ok(report)
 }
 
-/// A mark to set or to remove.
+/// Request to set or remove a mark.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct MarkRequest {
-    /// The exchange.
+    /// Exchange to change.
     pub exchange: ExchangeId,
-    /// The mark.
+    /// Mark to set or remove.
     pub mark: Mark,
 }
 
-/// The result of setting or removing a mark.
+/// Result of setting or removing a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct MarkReport {
-    /// The exchange.
+    /// Exchange from the request.
     pub exchange: ExchangeId,
-    /// The mark that was to be set or removed.
+    /// Mark from the request.
     pub mark: Mark,
-    /// What was done.
+    /// Whether the mark was set or removed.
     pub outcome: MarkOutcome,
 }
 
-/// What was done with a mark.
+/// Outcome of setting or removing a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MarkOutcome {
-    /// It was set, in place of any other.
+    /// The mark was set and replaced any other mark.
     Set,
-    /// It was removed.
+    /// The mark was removed.
     Removed,
-    /// It was not there to remove.
+    /// The exchange did not have the mark.
     WasNotSet,
 }
 
-/// Marks an exchange, in place of any other mark.
-///
-/// # Errors
-///
-/// Fails if there is no such exchange.
+/// Marks an exchange, replacing any other mark.
 pub async fn mark(request: &MarkRequest, store: &dyn Marks, now: Timestamp) -> Result<MarkReport, Failure> {
     let MarkRequest { exchange, mark } = *request;
     if !store.mark(exchange, Some(mark), now).await? {
@@ -113,11 +105,7 @@ pub async fn mark(request: &MarkRequest, store: &dyn Marks, now: Timestamp) -> R
     Ok(MarkReport { exchange, mark, outcome: MarkOutcome::Set })
 }
 
-/// Removes a mark from an exchange. A mark of the other kind stays.
-///
-/// # Errors
-///
-/// Fails if there is no such exchange.
+/// Removes a mark from an exchange. A mark of another kind is kept.
 pub async fn unmark(
     request: &MarkRequest,
     store: &(impl Exchanges + Marks + ?Sized),
@@ -127,7 +115,7 @@ pub async fn unmark(
     if store.exchange(exchange).await?.is_none() {
         return Err(unknown_exchange(exchange));
     }
-    let is_set = store.marks_of(&[exchange]).await?.iter().any(|marked| marked.mark == mark);
+    let is_set = store.marks_of(&[exchange]).await?.iter().any(|existing| existing.mark == mark);
     if !is_set {
         return Ok(MarkReport { exchange, mark, outcome: MarkOutcome::WasNotSet });
     }
@@ -137,27 +125,27 @@ pub async fn unmark(
     Ok(MarkReport { exchange, mark, outcome: MarkOutcome::Removed })
 }
 
-/// An instruction that should no longer be sent.
+/// Request to stop sending an instruction.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct ReleaseRequest {
-    /// The conversation that holds it.
+    /// Conversation that the instruction belongs to.
     pub conversation: Option<ConversationId>,
-    /// Its position in [`MemoryReport::instructions`], counted from 1.
+    /// Position of the instruction in [`MemoryReport::instructions`], starting at 1.
     pub number: usize,
 }
 
-/// The result of releasing an instruction.
+/// Result of removing an instruction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ReleaseReport {
-    /// The instruction that is no longer sent.
+    /// Instruction that is no longer sent.
     pub instruction: String,
 }
 
-/// Removes an instruction from a conversation, so that it is no longer sent.
+/// Removes an instruction from the digest of a conversation, so it is no longer sent.
 ///
 /// # Errors
 ///
-/// Fails if there is no such instruction, or if the window of the conversation moved at the same time.
+/// Fails if the instruction does not exist, or if another process updated the digest at the same time.
 pub async fn release_instruction(
     request: &ReleaseRequest,
     store: &dyn Digests,
@@ -165,7 +153,7 @@ pub async fn release_instruction(
 ) -> Result<ReleaseReport, Failure> {
     let unknown = || {
         Failure::usage(format!("there is no instruction {}", request.number))
-            .hint("/memory show lists those of this conversation.")
+            .hint("Run `/memory show` to list the instructions of this conversation.")
     };
     let conversation = request.conversation.ok_or_else(unknown)?;
     let mut digest = store.digest(conversation).await?.ok_or_else(unknown)?;
@@ -174,7 +162,7 @@ pub async fn release_instruction(
     if store.put_digest(conversation, Some(digest.through), &digest, now).await? {
         Ok(ReleaseReport { instruction })
     } else {
-        Err(Failure::failed("the conversation has moved on meanwhile").hint("Try again."))
+        Err(Failure::failed("another process changed the conversation at the same time").hint("Try again."))
     }
 }
 
@@ -195,9 +183,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_mark_replaces_another_and_only_its_own_kind_is_removed() {
-        let (store, said) = store_with(&["The gate code is on the blue card."]).await;
-        let exchange = said[0].exchange_id;
+    async fn a_mark_replaces_another_and_only_the_same_kind_is_removed() {
+        let (store, committed) = store_with(&["The gate code is on the blue card."]).await;
+        let exchange = committed[0].exchange_id;
         let pin = MarkRequest { exchange, mark: Mark::Pinned };
         let wrong = MarkRequest { exchange, mark: Mark::Wrong };
         mark(&pin, &store, NOW).await.unwrap();
@@ -220,17 +208,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn instructions_are_released_by_their_number() {
-        let (store, said) = store_with(&["Always answer in French."]).await;
-        let conversation = Some(said[0].conversation_id);
+    async fn instructions_are_removed_by_number() {
+        let (store, committed) = store_with(&["Always answer in French."]).await;
+        let conversation = Some(committed[0].conversation_id);
         let digest = Digest {
-            through: said[0].exchange_id,
+            through: committed[0].exchange_id,
             summary: String::new(),
             pinned: vec!["French.".into(), "Short.".into()],
             prepared: None,
             wanted: None,
         };
-        store.put_digest(said[0].conversation_id, None, &digest, NOW).await.unwrap();
+        store.put_digest(committed[0].conversation_id, None, &digest, NOW).await.unwrap();
         for number in [0, 3] {
             let request = ReleaseRequest { conversation, number };
             let failure = release_instruction(&request, &store, NOW).await.unwrap_err();
@@ -239,7 +227,7 @@ mod tests {
         let request = ReleaseRequest { conversation, number: 1 };
         let report = release_instruction(&request, &store, Timestamp::from_millis(1)).await.unwrap();
         assert_eq!(report.instruction, "French.");
-        let left = list(&MemoryRequest { conversation, ..MemoryRequest::default() }, &store).await.unwrap();
-        assert_eq!(left.instructions, ["Short."]);
+        let report = list(&MemoryRequest { conversation, ..MemoryRequest::default() }, &store).await.unwrap();
+        assert_eq!(report.instructions, ["Short."]);
     }
 }

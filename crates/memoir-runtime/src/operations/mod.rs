@@ -1,14 +1,15 @@
-//! What a front end can ask of Memoir besides a turn.
+//! Operations that a front end can run in addition to turns.
 //!
 //! Conventions:
 //!
-//! - An operation is a function that takes a request and returns a report. Both are plain data that can be serialized;
-//!   `--json` prints the report as it is, so renaming a field is a breaking change.
-//! - An operation takes the narrowest store trait or handle that it needs, so that its signature shows what it touches.
-//! - Nothing here prints, asks or reads the environment. What needs an answer from the user is two operations: one that
-//!   describes what would happen, and one that does it.
-//! - A long operation takes a callback for [`Progress`], so that a front end can draw a bar.
-//! - What the caller can act upon is in the report. A [`Failure`](crate::failure::Failure) means that there is no report.
+//! - An operation is a function that takes a request and returns a report. Both are plain, serializable data. `--json`
+//!   prints the report unchanged, so renaming a field is a breaking change.
+//! - An operation takes the narrowest store trait or handle that it needs, so its signature shows what it accesses.
+//! - Operations never print, prompt or read the environment. A change that needs confirmation is split into two
+//!   operations: one that previews it and one that carries it out.
+//! - A long operation takes a [`Progress`] callback, which a front end can use to draw a progress bar.
+//! - Problems that the caller can act on are part of the report. A [`Failure`](crate::failure::Failure) means that
+//!   there is no report.
 
 pub mod backup;
 pub mod config;
@@ -35,31 +36,31 @@ pub mod workers;
 
 use serde::Serialize;
 
-/// How far a long operation has come.
+/// Progress of a long operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Progress {
-    /// What is counted.
+    /// Unit of `done` and `total`.
     pub unit: ProgressUnit,
-    /// How much is done.
+    /// Number of units completed.
     pub done: u64,
-    /// How much there is to do, where that is known.
+    /// Total number of units, if known.
     pub total: Option<u64>,
 }
 
-/// What [`Progress`] counts.
+/// Unit in which [`Progress`] is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProgressUnit {
-    /// Bytes written.
+    /// Bytes written to a backup.
     Bytes,
-    /// Chunks embedded.
+    /// Document chunks that have been embedded.
     Chunks,
-    /// Conversations evaluated.
+    /// Conversations imported, exported or evaluated.
     Conversations,
-    /// Documents read again.
+    /// Documents that have been reindexed.
     Documents,
-    /// Files looked at.
+    /// Files imported or added as documents.
     Files,
-    /// Jobs of background workers.
+    /// Jobs completed by background workers.
     Jobs,
 }

@@ -1,4 +1,4 @@
-//! Writing a post from what was said.
+//! Writing posts from conversations.
 
 use std::path::{Path, PathBuf};
 
@@ -14,19 +14,19 @@ use crate::{
     failure::Failure,
 };
 
-/// What a post is written from: a conversation, a time, or both.
+/// Request to write a post about a conversation, a period, or both.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PostRequest {
-    /// The conversation.
+    /// Conversation to write about.
     pub conversation: Option<ConversationId>,
-    /// First day, as people write it: `2026-05-01`, `yesterday`, `in May`.
+    /// First day, such as `2026-05-01`, `yesterday` or `in May`.
     pub since: Option<String>,
-    /// Last day, written the same way.
+    /// Last day, in the same form.
     pub until: Option<String>,
 }
 
 impl PostRequest {
-    /// Returns whether neither a conversation nor a time is named.
+    /// Returns `true` if neither a conversation nor a period is set.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -34,18 +34,18 @@ impl PostRequest {
     fn span(&self, recall: &Recall) -> Result<Span, Failure> {
         let (since, until) = (since(self.since.as_deref(), recall)?, until(self.until.as_deref(), recall)?);
         if since.zip(until).is_some_and(|(since, until)| since >= until) {
-            return Err(Failure::usage("the end comes before the beginning")
-                .hint("Give an earlier day with --since, or a later one with --until."));
+            return Err(Failure::usage("the period ends before it starts")
+                .hint("Use an earlier day for `--since`, or a later one for `--until`."));
         }
         Ok(Span { conversation: self.conversation, since, until })
     }
 }
 
-/// Completes a request: one that names nothing is about the last conversation of `project`.
+/// Completes a request: if it is empty, sets its conversation to the latest one of `project`.
 ///
 /// # Errors
 ///
-/// Fails if the conversation does not exist, or if nothing is named and the project has no conversation.
+/// Fails if the conversation does not exist, or if the request is empty and the project has no conversations.
 pub async fn complete(
     request: PostRequest,
     project: &Path,
@@ -55,106 +55,106 @@ pub async fn complete(
         && store.conversation(id).await?.is_none()
     {
         return Err(Failure::usage(format!("there is no conversation {id}"))
-            .hint("memoir search finds one by what was said in it."));
+            .hint("Run `memoir search` to find a conversation by its content."));
     }
     if !request.is_empty() {
         return Ok(request);
     }
     let scope = Some(project.to_string_lossy().into_owned());
-    let last =
+    let conversations =
         store.conversations(&ConversationList { scope, limit: 1, ..ConversationList::default() }).await?;
-    match last.first() {
-        Some(last) => Ok(PostRequest { conversation: Some(last.id), ..request }),
-        None => Err(Failure::usage("there is no conversation in this project")
-            .hint("Give one with --conversation ID, or a time with --since DATE.")),
+    match conversations.first() {
+        Some(latest) => Ok(PostRequest { conversation: Some(latest.id), ..request }),
+        None => Err(Failure::usage("this project has no conversations")
+            .hint("Select a conversation with `--conversation ID`, or a period with `--since DATE`.")),
     }
 }
 
-/// What a post would be written from, and by which model.
+/// Material that a post would be written from, and the model that would write it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PostPlan {
-    /// Name of the model.
+    /// Name of the model that writes the post.
     pub model: String,
-    /// Whether the post is put together from quotations, without asking a model.
+    /// Whether the post is assembled from quotations without calling a model.
     pub by_quotation: bool,
     /// Estimated size of the request, in tokens.
     pub tokens: u64,
-    /// Number of messages.
+    /// Number of messages in the material.
     pub messages: usize,
     /// Time of the first message.
     pub first: Option<Timestamp>,
     /// Time of the last message.
     pub last: Option<Timestamp>,
-    /// The conversations that the messages belong to.
+    /// Conversations that the messages belong to.
     pub conversations: Vec<ConversationId>,
-    /// Names of the people who spoke.
+    /// Names of the authors of the messages.
     pub people: Vec<String>,
     /// Earlier posts about the same subject.
     pub related: Vec<RelatedPost>,
-    /// Whether related posts were looked for. A dry run does not if the text would have to be sent for that.
+    /// Whether related posts were searched for. A dry run skips the search if it would send text to a server.
     pub is_related_searched: bool,
-    /// How related posts were looked for, and what did not work.
+    /// Log of the search for related posts, including errors.
     pub log: Vec<String>,
 }
 
 /// An earlier post about the same subject.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RelatedPost {
-    /// Its title.
+    /// Title of the post.
     pub title: String,
-    /// Name of its document.
+    /// Name of the post's document.
     pub slug: String,
-    /// Its date, as in `2026-05-01`.
+    /// Date of the post, such as `2026-05-01`.
     pub date: String,
-    /// Similarity of its nearest part to what was said: a cosine.
+    /// Cosine similarity between the messages and the most similar part of the post.
     pub similarity: f64,
 }
 
-/// A post that is not saved yet.
+/// A post that has not been saved yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DraftedPost {
-    /// The text, with its front matter.
+    /// Text of the post, including its front matter.
     pub text: String,
-    /// Whether the model reached its maximum length.
+    /// Whether the text is truncated because the model reached its maximum output length.
     pub is_truncated: bool,
-    /// Quotations in the post that nobody said.
+    /// Quotations in the post that do not occur in the messages.
     pub invented_quotations: Vec<String>,
 }
 
-/// A post that is saved and filed as a document.
+/// A post that was saved and added as a document.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PostReport {
-    /// What it was written from.
+    /// Material that the post was written from.
     pub plan: PostPlan,
-    /// What was written.
+    /// Text of the post.
     pub draft: DraftedPost,
-    /// Path of its file.
+    /// Path of the post's file.
     pub path: PathBuf,
-    /// Name of its document.
+    /// Name of the post's document.
     pub slug: String,
-    /// Why it has no embeddings yet, if it has none.
+    /// Why the post could not be embedded, if it was not.
     pub not_embedded: Option<String>,
 }
 
-/// A step of [`write()`]. A front end can show the draft before it is saved, so that a failure to save does not lose it.
+/// A step of [`write()`]. A front end can show the draft before it is saved, so it is not lost if saving fails.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum PostStep<'a> {
-    /// The messages were gathered. The model is asked next.
+    /// The messages were gathered. The model is called next.
     Gathered(&'a PostPlan),
-    /// The post was written. It is saved next.
+    /// The draft was written. It is saved next.
     Drafted(&'a DraftedPost),
 }
 
-/// What a post is written with.
+/// Components that are needed to write a post.
 #[derive(Clone, Copy)]
 pub struct PostSources<'a> {
-    /// The messages.
+    /// Store of the messages.
     pub exchanges: &'a dyn Exchanges,
-    /// Finds related posts, and files the new one.
+    /// Recall, used to find related posts and to add the new one.
     pub recall: &'a Recall,
-    /// The model that writes.
+    /// Model that writes the post.
     pub model: &'a dyn ChatModel,
-    /// The directory of posts.
+    /// Directory in which posts are saved.
     pub posts: &'a Path,
 }
 
@@ -165,22 +165,22 @@ impl<'a> PostSources<'a> {
     }
 }
 
-/// Returns what a post would be written from. Nothing is sent or saved.
+/// Returns the material that a post would be written from, without sending or saving anything.
 ///
 /// # Errors
 ///
-/// Fails if the request is not understood, or if there is nothing to write from, or too much.
+/// Fails if a date is invalid, or if there are no messages or too many.
 pub async fn plan(request: &PostRequest, sources: PostSources<'_>) -> Result<PostPlan, Failure> {
     let writer = sources.writer(true);
     let material = writer.gather(&request.span(sources.recall)?).await?;
     Ok(describe(&material, &writer))
 }
 
-/// Writes a post, saves it in the directory of posts and files it as a document. `observe` is called between the steps.
+/// Writes a post, saves it in the directory of posts and adds it as a document. Calls `observe` between the steps.
 ///
 /// # Errors
 ///
-/// Fails if there is nothing to write from, if the model fails, or if the post cannot be saved.
+/// Fails if there are no messages, if the model fails, or if the post cannot be saved.
 pub async fn write(
     request: &PostRequest,
     sources: PostSources<'_>,
@@ -190,10 +190,10 @@ pub async fn write(
     let material = writer.gather(&request.span(sources.recall)?).await?;
     let plan = describe(&material, &writer);
     observe(PostStep::Gathered(&plan));
-    let written = writer.draft(&material).await?;
-    let draft = summarize(&written);
+    let post_draft = writer.draft(&material).await?;
+    let draft = to_report(&post_draft);
     observe(PostStep::Drafted(&draft));
-    let post = writer.keep(&written, &material).await?;
+    let post = writer.keep(&post_draft, &material).await?;
     Ok(PostReport { plan, draft, path: post.path, slug: post.slug, not_embedded: post.not_embedded })
 }
 
@@ -220,6 +220,6 @@ fn describe(material: &Material, writer: &Writer<'_>) -> PostPlan {
     }
 }
 
-fn summarize(draft: &PostDraft) -> DraftedPost {
+fn to_report(draft: &PostDraft) -> DraftedPost {
     DraftedPost { text: draft.text(), is_truncated: draft.is_cut, invented_quotations: draft.unsaid.clone() }
 }

@@ -1,4 +1,4 @@
-//! Names and numbers that a user may be typing, for completion in any front end.
+//! Completion of names and ids while the user is typing.
 
 use memoir_agent::ContextSettings;
 use memoir_core::setting::HasSettings as _;
@@ -8,55 +8,55 @@ use serde::Serialize;
 
 use crate::{personas, printable::printable, runtime::Runtime};
 
-/// Maximum number of conversations that are suggested.
-const CONVERSATIONS: u32 = 20;
+const CONVERSATION_LIMIT: u32 = 20;
 
-/// Where suggestions come from.
+/// Kind of value to suggest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SuggestionSource {
-    /// Ids of conversations, found by their title too.
+    /// Ids of conversations, matched by id or title.
     Conversations,
-    /// Names of documents.
+    /// Names of all documents.
     Documents,
-    /// Names of models.
+    /// Names of the models in the catalog.
     Models,
-    /// Names of personas.
+    /// Names of the user's personas.
     Personas,
-    /// Settings of recall.
+    /// Names of recall settings.
     RecallSettings,
-    /// Settings of the context.
+    /// Names of context settings.
     ContextSettings,
     /// Names of scheduled tasks.
     Tasks,
 }
 
-/// A value that the user may mean.
+/// A value that completes the user's input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Suggestion {
-    /// The value.
+    /// Text to insert.
     pub value: String,
-    /// What it is, where the value does not say so.
+    /// Description, if the value alone is not clear.
     pub about: Option<String>,
 }
 
 impl Suggestion {
-    /// Returns a suggestion that needs no explanation.
+    /// Creates a suggestion without a description.
     pub fn plain(value: impl Into<String>) -> Self {
         Self { value: value.into(), about: None }
     }
 }
 
-/// Returns the values that fit what was typed. If the memory cannot be read, there are none; the command itself reports why.
+/// Returns the values that match `typed`. Returns none if the store cannot be read; the command that the user is typing
+/// will report the error.
 pub async fn suggest(source: SuggestionSource, typed: &str, runtime: &Runtime) -> Vec<Suggestion> {
     let store = runtime.store();
     let names: Vec<String> = match source {
-        SuggestionSource::Conversations => return conversations(typed, runtime).await,
+        SuggestionSource::Conversations => return suggest_conversations(typed, runtime).await,
         SuggestionSource::Documents => {
-            let documents = store.documents().await.unwrap_or_else(log_unread);
+            let documents = store.documents().await.unwrap_or_else(log_error);
             documents.into_iter().map(|document| document.slug).collect()
         }
         SuggestionSource::Tasks => {
-            let tasks = store.tasks().await.unwrap_or_else(log_unread);
+            let tasks = store.tasks().await.unwrap_or_else(log_error);
             tasks.into_iter().map(|task| task.what.name).collect()
         }
         SuggestionSource::Models => {
@@ -77,24 +77,23 @@ pub async fn suggest(source: SuggestionSource, typed: &str, runtime: &Runtime) -
     names.into_iter().filter(|name| name.starts_with(typed)).map(Suggestion::plain).collect()
 }
 
-/// Digits are the beginning of an id; anything else is part of a title.
-async fn conversations(typed: &str, runtime: &Runtime) -> Vec<Suggestion> {
-    let matching = Some(typed).filter(|typed| !typed.is_empty() && typed.parse::<u64>().is_err());
+/// Suggests conversations. Digits match the start of an id, and any other text matches part of a title.
+async fn suggest_conversations(typed: &str, runtime: &Runtime) -> Vec<Suggestion> {
+    let title_part = Some(typed).filter(|typed| !typed.is_empty() && typed.parse::<u64>().is_err());
     let list = ConversationList {
-        matching: matching.map(str::to_owned),
-        limit: CONVERSATIONS,
+        matching: title_part.map(str::to_owned),
+        limit: CONVERSATION_LIMIT,
         ..ConversationList::default()
     };
-    let conversations = runtime.store().conversations(&list).await.unwrap_or_else(log_unread);
+    let conversations = runtime.store().conversations(&list).await.unwrap_or_else(log_error);
     let suggestions = conversations.into_iter().map(|conversation| Suggestion {
         value: conversation.id.to_string(),
         about: Some(printable(&conversation.title).into_owned()),
     });
-    suggestions.filter(|known| matching.is_some() || known.value.starts_with(typed)).collect()
+    suggestions.filter(|suggestion| title_part.is_some() || suggestion.value.starts_with(typed)).collect()
 }
 
-/// Logs why there are no suggestions. The command that the user is typing reports the error itself.
-fn log_unread<T>(error: StoreError) -> Vec<T> {
-    tracing::debug!(%error, "there are no suggestions");
+fn log_error<T>(error: StoreError) -> Vec<T> {
+    tracing::debug!(%error, "could not read suggestions from the store");
     Vec::new()
 }

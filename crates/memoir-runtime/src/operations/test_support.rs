@@ -1,4 +1,4 @@
-//! A memory with a few conversations in it, for the tests of operations.
+//! Fixtures for the tests of operations: a store with a few conversations.
 
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
@@ -14,10 +14,10 @@ use memoir_store::{Committed, Exchanges as _};
 
 pub(super) use memoir_store_sqlite::SqliteStore as TestStore;
 
-/// When everything in it was said.
+/// Timestamp of every stored message.
 pub(super) const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
-/// Returns a memory with one conversation for each prompt, all of which were answered with "Noted.".
+/// Returns a store with one conversation per prompt, each answered with "Noted.".
 pub(super) async fn store_with(prompts: &[&str]) -> (TestStore, Vec<Committed>) {
     let store = TestStore::in_memory().await.unwrap();
     let mut committed = Vec::new();
@@ -29,13 +29,11 @@ pub(super) async fn store_with(prompts: &[&str]) -> (TestStore, Vec<Committed>) 
     (store, committed)
 }
 
-/// Returns a memory like that of [`store_with`], ready to be searched.
 pub(super) async fn recall_with(prompts: &[&str]) -> (Recall, Vec<Committed>) {
     let (store, committed) = store_with(prompts).await;
     (recall_on(&store), committed)
 }
 
-/// Returns what searches a memory.
 pub(super) fn recall_on(store: &TestStore) -> Recall {
     let embedder = Arc::new(LocalEmbedder);
     Recall::new(Arc::new(store.clone()), embedder, Arc::new(SystemClock), TimeZone::UTC)

@@ -1,4 +1,4 @@
-//! Running the background workers in the foreground until nothing is due.
+//! Running the background workers in the foreground until no jobs are due.
 
 use memoir_core::WorkerKind;
 use memoir_workers::{BudgetStop, Stopped, WorkerContext, WorkerReport, WorkerSettings, run_until_idle};
@@ -7,29 +7,33 @@ use serde::Serialize;
 use super::{Progress, ProgressUnit};
 use crate::failure::Failure;
 
-/// What each worker did.
+/// Result of running the workers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WorkersReport {
-    /// Every worker, in the order in which they are shown.
+    /// One entry per worker, in display order.
     pub workers: Vec<WorkerEntry>,
 }
 
 impl WorkersReport {
-    /// Fails if a worker stopped because nothing succeeded, so that a script notices.
+    /// Returns an error if a worker stopped because too many jobs failed, so that scripts notice.
     ///
     /// # Errors
     ///
-    /// Names the worker.
+    /// Names the first such worker.
     pub fn check(&self) -> Result<(), Failure> {
-        match self.failing() {
-            Some(worker) => Err(Failure::failed(format!("{} does not succeed", worker.as_str()))
-                .hint("What failed is tried again by itself, up to seven times; then /worker retry does.")),
+        match self.failing_worker() {
+            Some(worker) => Err(Failure::failed(format!(
+                "{} stopped after too many failures",
+                worker.as_str()
+            ))
+            .hint(
+                "Failed jobs are retried automatically, up to seven times. After that, use `/worker retry`.",
+            )),
             None => Ok(()),
         }
     }
 
-    /// Returns the first worker that stopped because nothing succeeded.
-    fn failing(&self) -> Option<WorkerKind> {
+    fn failing_worker(&self) -> Option<WorkerKind> {
         let is_failing = |entry: &&WorkerEntry| match &entry.outcome {
             WorkerOutcome::Ran(run) => run.stopped == Some(WorkerStop::Failing),
             WorkerOutcome::ModelUnavailable | WorkerOutcome::SwitchedOff => false,
@@ -38,37 +42,37 @@ impl WorkersReport {
     }
 }
 
-/// What one worker did.
+/// Result of one worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WorkerEntry {
-    /// The worker.
+    /// Kind of the worker.
     pub worker: WorkerKind,
-    /// Whether it ran, and what it did.
+    /// Whether the worker ran, and with which result.
     pub outcome: WorkerOutcome,
 }
 
-/// Whether a worker ran.
+/// Outcome of one worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkerOutcome {
-    /// It ran.
+    /// The worker ran.
     Ran(WorkerRun),
-    /// It did not run because its model cannot be called.
+    /// The worker did not run because its model is unavailable.
     ModelUnavailable,
-    /// It did not run because it is switched off.
+    /// The worker did not run because it is switched off.
     SwitchedOff,
 }
 
-/// What a worker that ran did.
+/// Result of a worker that ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WorkerRun {
-    /// Number of jobs done.
+    /// Number of jobs that succeeded.
     pub done: u64,
-    /// Number of jobs failed.
+    /// Number of jobs that failed.
     pub failed: u64,
-    /// The last error.
+    /// Most recent error, if a job failed.
     pub last_error: Option<String>,
-    /// Why it stopped although there was work.
+    /// Why the worker stopped although jobs were due, if it did.
     pub stopped: Option<WorkerStop>,
 }
 
@@ -79,13 +83,13 @@ impl From<WorkerReport> for WorkerRun {
     }
 }
 
-/// Why a worker stopped although there was work.
+/// Reason why a worker stopped although jobs were due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkerStop {
-    /// The daily budget is used up.
+    /// The daily budget has been used up.
     BudgetSpent,
-    /// A daily budget is set, and the price of the model is unknown.
+    /// A daily budget is set, but the price of the model is unknown.
     PriceUnknown,
     /// Too many jobs failed in a row.
     Failing,
@@ -101,30 +105,30 @@ impl From<Stopped> for WorkerStop {
     }
 }
 
-/// Runs every worker that is switched on until nothing is due.
+/// Runs every enabled worker until no jobs are due.
 ///
 /// # Errors
 ///
-/// Fails if the memory cannot be read or written. A job that fails is in the report.
+/// Fails if the store cannot be read or written. Failed jobs are part of the report.
 pub async fn run(
     settings: &WorkerSettings,
     context: &WorkerContext,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<WorkersReport, Failure> {
     let can_embed = context.recall.embedder.is_available();
-    let is_able =
+    let can_run =
         |kind: WorkerKind| settings.is_on(kind) && (kind != WorkerKind::EmbeddingGenerator || can_embed);
-    let able: Vec<WorkerKind> = WorkerKind::ALL.into_iter().filter(|kind| is_able(*kind)).collect();
+    let workers: Vec<WorkerKind> = WorkerKind::ALL.into_iter().filter(|kind| can_run(*kind)).collect();
     let mut jobs = 0;
-    let mut listen = |_: WorkerKind, step: &memoir_workers::WorkerProgress| {
+    let mut count_jobs = |_: WorkerKind, step: &memoir_workers::WorkerProgress| {
         if let memoir_workers::WorkerProgress::Worked { done, .. } = step {
             jobs += done.len() as u64;
-            // Summaries are embedded in turn, so the total is not known beforehand.
+            // The total is unknown because new summaries create embedding jobs.
             progress(Progress { unit: ProgressUnit::Jobs, done: jobs, total: None });
         }
     };
-    let mut reports = run_until_idle(context, &able, &mut listen).await?;
-    let mut entry = |worker: WorkerKind| {
+    let mut reports = run_until_idle(context, &workers, &mut count_jobs).await?;
+    let mut to_entry = |worker: WorkerKind| {
         let position = reports.iter().position(|report| report.worker == worker);
         let outcome = match position {
             Some(position) => WorkerOutcome::Ran(reports.swap_remove(position).into()),
@@ -133,7 +137,7 @@ pub async fn run(
         };
         WorkerEntry { worker, outcome }
     };
-    Ok(WorkersReport { workers: WorkerKind::ALL.map(&mut entry).to_vec() })
+    Ok(WorkersReport { workers: WorkerKind::ALL.map(&mut to_entry).to_vec() })
 }
 
 #[cfg(test)]
@@ -141,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_worker_that_stopped_over_failures_is_failing() {
+    fn only_a_worker_that_stopped_because_of_failures_is_failing() {
         let ran = |worker, stopped| WorkerEntry {
             worker,
             outcome: WorkerOutcome::Ran(WorkerRun { done: 0, failed: 5, last_error: None, stopped }),
@@ -155,8 +159,8 @@ mod tests {
                 },
             ],
         };
-        assert_eq!(report.failing(), None);
+        assert_eq!(report.failing_worker(), None);
         report.workers.push(ran(WorkerKind::EmbeddingGenerator, Some(WorkerStop::Failing)));
-        assert_eq!(report.failing(), Some(WorkerKind::EmbeddingGenerator));
+        assert_eq!(report.failing_worker(), Some(WorkerKind::EmbeddingGenerator));
     }
 }

@@ -1,4 +1,4 @@
-//! Changing a configuration file, with its comments and order as they are.
+//! Changing a config file while preserving its comments and order.
 
 use std::{
     io::{self, Write as _},
@@ -18,66 +18,66 @@ use crate::{
     settings,
 };
 
-/// Which file is changed.
+/// Config file to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConfigFile {
-    /// The user's.
+    /// The config file of the user.
     #[default]
     User,
-    /// The project's.
+    /// The config file of the project.
     Project,
 }
 
-/// A change of one setting in a file.
+/// Request to set or remove one setting in a config file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangeSetting {
-    /// Name of the setting.
+    /// Name of the setting, or one of its aliases.
     pub key: String,
-    /// The new value; removed from the file if left out.
+    /// New value, or `None` to remove the setting from the file.
     pub value: Option<String>,
-    /// The file.
+    /// File to change.
     #[serde(default)]
     pub file: ConfigFile,
 }
 
-/// A setting that was changed in a file.
+/// Result of changing a setting in a config file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SettingChange {
     /// Full name of the setting.
     pub key: String,
-    /// The new value; `None` if it was removed.
+    /// New value, or `None` if the setting was removed.
     pub value: Option<String>,
-    /// Path of the file.
+    /// Path of the changed file.
     pub path: PathBuf,
-    /// The project's file, if it sets the same and overrides this change.
+    /// Config file of the project, if it overrides this change.
     pub overridden_by: Option<PathBuf>,
 }
 
-/// Sets a value in a configuration file, or removes it. The file is written only if it is valid afterwards. A value that
-/// was set in the program is removed if it would override the user's file.
+/// Sets or removes a value in a config file. The file is only written if the result is valid. If the user's file is
+/// changed, a value of the same setting in the store is removed, because it would override the file.
 ///
 /// # Errors
 ///
-/// Fails if there is no such setting, or if the file cannot be parsed, would not be valid, or cannot be written.
+/// Fails if the setting does not exist, or if the file cannot be parsed, would become invalid, or cannot be written.
 pub async fn change(
     request: &ChangeSetting,
     sources: &ConfigSources<'_>,
     store: &dyn Settings,
 ) -> Result<SettingChange, Failure> {
-    let key = names::canonical(&request.key)?;
+    let key = names::canonical_name(&request.key)?;
     let path = match request.file {
         ConfigFile::User => sources.home.config_file(),
         ConfigFile::Project => sources.project.to_owned(),
     };
     let text = changed_text(&read_file(&path)?, &key, request.value.as_deref(), &path)?;
-    let parsed = match request.file {
+    let result = match request.file {
         ConfigFile::User => Config::parse(&text),
         ConfigFile::Project => Config::parse_project(&text),
     };
-    parsed.and_then(|config| validate(&config)).map_err(|error| refuse(&error, &path))?;
-    write_whole(&path, &text).map_err(|error| {
-        Failure::failed(format!("{} cannot be written: {error}", path.display())).hint("Nothing was changed.")
+    result.and_then(|config| validate(&config)).map_err(|error| invalid_config(&error, &path))?;
+    write_atomically(&path, &text).map_err(|error| {
+        Failure::failed(format!("could not write {}: {error}", path.display())).hint("Nothing was changed.")
     })?;
     if request.file == ConfigFile::User && store.setting(&key).await?.is_some() {
         store.set_setting(&key, None, SystemClock.now()).await?;
@@ -87,28 +87,30 @@ pub async fn change(
     Ok(SettingChange { key, value: request.value.clone(), path, overridden_by })
 }
 
-fn refuse(error: &ConfigError, path: &Path) -> Failure {
-    Failure::usage(format!("{} would not be right: {error}", path.display())).hint("Nothing was changed.")
+fn invalid_config(error: &ConfigError, path: &Path) -> Failure {
+    Failure::usage(format!("{} would become invalid: {error}", path.display())).hint("Nothing was changed.")
 }
 
-/// Returns the text of a file after the change.
 fn changed_text(text: &str, key: &str, value: Option<&str>, path: &Path) -> Result<String, Failure> {
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
-        Failure::failed(format!("{} has a mistake: {}", path.display(), error.message()))
-            .hint("Mend the file first.")
+        Failure::failed(format!("could not parse {}: {}", path.display(), error.message()))
+            .hint("Nothing was changed. Fix the file first.")
     })?;
     if !change_document(&mut document, key, value) {
-        return Err(Failure::failed(format!("{} has something else in the place of {key}", path.display()))
-            .hint("Mend the file; nothing was changed."));
+        return Err(Failure::failed(format!(
+            "could not change {key} in {}: a parent key is not a table",
+            path.display()
+        ))
+        .hint("Nothing was changed. Fix the file first."));
     }
-    let mut changed = document.to_string();
-    if !changed.is_empty() && !changed.ends_with('\n') {
-        changed.push('\n');
+    let mut new_text = document.to_string();
+    if !new_text.is_empty() && !new_text.ends_with('\n') {
+        new_text.push('\n');
     }
-    Ok(changed)
+    Ok(new_text)
 }
 
-/// Sets or removes a value. Returns `false` if something that is not a table is in its way.
+/// Sets or removes a value. Returns `false` if a parent of `key` exists and is not a table.
 fn change_document(document: &mut DocumentMut, key: &str, value: Option<&str>) -> bool {
     let parts: Vec<&str> = key.split('.').collect();
     let (last, tables) = parts.split_last().map_or(("", &[][..]), |(last, tables)| (*last, tables));
@@ -118,19 +120,19 @@ fn change_document(document: &mut DocumentMut, key: &str, value: Option<&str>) -
         let Some(next) = item.as_table_like_mut() else { return false };
         table = next;
     }
-    // The file may have the setting by one of its other names.
+    // The file may contain the setting under an alias.
     if let [area] = tables {
-        let is_same = |name: &str| settings::key_in(area, name).is_ok_and(|found| found == key);
-        let others: Vec<String> = table
+        let is_alias = |name: &str| settings::key_in(area, name).is_ok_and(|full_key| full_key == key);
+        let aliases: Vec<String> = table
             .iter()
             .map(|(name, _)| name.to_owned())
-            .filter(|name| name != last && is_same(name))
+            .filter(|name| name != last && is_alias(name))
             .collect();
-        others.iter().for_each(|name| drop(table.remove(name)));
+        aliases.iter().for_each(|name| drop(table.remove(name)));
     }
     match value {
         Some(value) => {
-            // A number, a switch or a list is written as such, anything else as text.
+            // Text that does not parse as a TOML value, such as a number or a list, is written as a string.
             let value = value.parse().unwrap_or_else(|_| toml_edit::Value::from(value));
             table.insert(last, toml_edit::value(value));
         }
@@ -141,15 +143,14 @@ fn change_document(document: &mut DocumentMut, key: &str, value: Option<&str>) -
     true
 }
 
-/// Replaces a file as a whole, or leaves it as it is.
-fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
     path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
-    // A link stays a link: the file that it leads to is replaced, with its permissions.
+    // Replace the target of a symbolic link rather than the link, and keep the target's permissions.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let (partial, mut file) = Partial::file(&path)?;
     file.write_all(text.as_bytes())?;
-    if let Ok(before) = std::fs::metadata(&path) {
-        file.set_permissions(before.permissions())?;
+    if let Ok(metadata) = std::fs::metadata(&path) {
+        file.set_permissions(metadata.permissions())?;
     }
     partial.finish(&path)
 }
@@ -161,16 +162,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_stay_and_other_names_of_the_setting_go() {
-        let changed = |text: &str, value| changed_text(text, "rag.token_budget", value, Path::new("f"));
+    fn comments_are_kept_and_aliases_are_removed() {
+        let apply = |text: &str, value| changed_text(text, "rag.token_budget", value, Path::new("f"));
         let text = "# Mine.\n[rag]\ntop_k = 5 # few\n";
         assert_eq!(
-            changed(text, Some("900")).unwrap(),
+            apply(text, Some("900")).unwrap(),
             "# Mine.\n[rag]\ntop_k = 5 # few\ntoken_budget = 900\n"
         );
-        assert_eq!(changed("[rag]\nrag_token_budget = 1\n", Some("2")).unwrap(), "[rag]\ntoken_budget = 2\n");
-        assert_eq!(changed("[rag]\ntoken_budget = 1\n", None).unwrap(), "[rag]\n");
-        assert!(changed("rag = 1\n", Some("2")).is_err(), "it is not a table");
-        assert!(changed("[rag", Some("2")).is_err(), "it is not TOML");
+        assert_eq!(apply("[rag]\nrag_token_budget = 1\n", Some("2")).unwrap(), "[rag]\ntoken_budget = 2\n");
+        assert_eq!(apply("[rag]\ntoken_budget = 1\n", None).unwrap(), "[rag]\n");
+        assert!(apply("rag = 1\n", Some("2")).is_err(), "rag is not a table");
+        assert!(apply("[rag", Some("2")).is_err(), "not valid TOML");
     }
 }

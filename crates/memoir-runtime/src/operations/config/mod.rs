@@ -1,4 +1,4 @@
-//! The configuration: every setting with its value and origin, and changing the files.
+//! Listing settings with their values and origins, and changing config files.
 
 mod change;
 mod names;
@@ -24,14 +24,14 @@ use crate::{
 pub use change::{ChangeSetting, ConfigFile, SettingChange, change};
 pub use validation::validate;
 
-/// Where settings come from, besides the memory.
+/// Sources of settings other than the store.
 #[derive(Clone, Copy)]
 pub struct ConfigSources<'a> {
-    /// The directory of the user's file.
+    /// Home directory, which contains the user's config file.
     pub home: &'a Home,
-    /// The project's file.
+    /// Path of the project's config file.
     pub project: &'a Path,
-    /// The process that Memoir runs in.
+    /// Environment variables of the process.
     pub environment: &'a Environment,
 }
 
@@ -41,50 +41,50 @@ impl ConfigSources<'_> {
     }
 }
 
-/// Where a value comes from. An earlier origin overrides a later one.
+/// Source of a value. Earlier variants override later ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SettingOrigin {
-    /// An environment variable.
+    /// Set by an environment variable.
     Environment,
-    /// The project's file.
+    /// Set in the project's config file.
     Project,
-    /// The memory: set with `/rag set`, `/models set` and similar commands.
+    /// Stored in the database by `/rag set`, `/models set` or a similar command.
     Program,
-    /// The user's file.
+    /// Set in the user's config file.
     User,
-    /// Built in.
+    /// The built-in default.
     Default,
 }
 
-/// A setting with its value.
+/// A setting, its current value and the origin of that value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SettingEntry {
-    /// Name, as in `rag.token_budget`.
+    /// Name of the setting, such as `rag.token_budget`.
     pub key: String,
-    /// Value; empty if nothing is set.
+    /// Current value, or an empty string if there is none.
     pub value: String,
-    /// Where the value comes from.
+    /// Origin of the value.
     pub origin: SettingOrigin,
-    /// Description of the values that it takes.
+    /// Description of the accepted values.
     pub takes: &'static str,
-    /// What it does.
+    /// Description of the setting.
     pub summary: &'static str,
 }
 
-/// Every setting.
+/// All settings, serialized as an array.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct SettingList {
-    /// The settings, grouped by area.
+    /// Settings, grouped by area.
     pub settings: Vec<SettingEntry>,
 }
 
-/// Lists every setting with its value.
+/// Returns every setting with its value.
 ///
 /// # Errors
 ///
-/// Fails if a configuration file has a mistake.
+/// Fails if a config file is invalid.
 pub async fn list(sources: &ConfigSources<'_>, store: &dyn Settings) -> Result<SettingList, Failure> {
     let config = sources.read()?;
     let mut entries = Vec::new();
@@ -97,35 +97,35 @@ pub async fn list(sources: &ConfigSources<'_>, store: &dyn Settings) -> Result<S
     Ok(SettingList { settings: entries })
 }
 
-/// Returns one setting, by its name or one of its other names.
+/// Returns one setting by its name or an alias.
 ///
 /// # Errors
 ///
-/// Fails if there is no such setting, or if a configuration file has a mistake.
+/// Fails if the setting does not exist, or if a config file is invalid.
 pub async fn get(
     key: &str,
     sources: &ConfigSources<'_>,
     store: &dyn Settings,
 ) -> Result<SettingEntry, Failure> {
-    let name = names::canonical(key)?;
+    let name = names::canonical_name(key)?;
     let entries = list(sources, store).await?.settings;
-    entries.into_iter().find(|entry| entry.key == name).ok_or_else(|| names::unknown(key))
+    entries.into_iter().find(|entry| entry.key == name).ok_or_else(|| names::unknown_setting(key))
 }
 
-/// Where the files are.
+/// Paths of the config files and the database.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ConfigPaths {
-    /// The user's file.
+    /// Path of the user's config file.
     pub user: PathBuf,
-    /// The project's file.
+    /// Path of the project's config file.
     pub project: PathBuf,
-    /// The memory.
+    /// Path of the database.
     pub memory: PathBuf,
-    /// Those of the three that do not exist yet.
+    /// Paths from the other fields that do not exist yet.
     pub missing: Vec<PathBuf>,
 }
 
-/// Returns where the files are. It reads none of them, so it works when one has a mistake.
+/// Returns the paths of the config files and the database. Does not read them, so it works even if one is invalid.
 pub fn locate(sources: &ConfigSources<'_>) -> ConfigPaths {
     let (user, project, memory) =
         (sources.home.config_file(), sources.project.to_owned(), sources.home.database());
@@ -141,8 +141,9 @@ async fn add_area<S: HasSettings>(
 ) -> Result<(), Failure> {
     let current: S = settings::read(config, area, store, &mut Vec::new()).await?;
     let is_in_file = |setting: &Setting<S>| {
-        let is_meant = |key: &String| Setting::<S>::find(key).is_ok_and(|found| found.key == setting.key);
-        config.table(area).keys().any(is_meant)
+        let matches_setting =
+            |key: &String| Setting::<S>::find(key).is_ok_and(|other| other.key == setting.key);
+        config.table(area).keys().any(matches_setting)
     };
     for setting in S::ALL {
         let origin = match (settings::is_by_project(setting, config), store.setting(setting.key).await?) {
@@ -157,7 +158,7 @@ async fn add_area<S: HasSettings>(
     Ok(())
 }
 
-/// Returns a setting that belongs to no area: its value is looked up in the text of the files.
+/// Settings that belong to no area are read directly from the TOML of the config files.
 async fn look_up(
     setting: names::UnlistedSetting,
     sources: &ConfigSources<'_>,
@@ -173,9 +174,9 @@ async fn look_up(
     let mut values: Vec<(String, SettingOrigin)> =
         candidates.into_iter().filter_map(|(value, origin)| Some((value?, origin))).collect();
     if key == "approval.deny" && values.len() > 1 {
-        // A denial in any file holds, so that the value is all of them.
-        let all: Vec<String> = values.iter().map(|(value, _)| value.clone()).collect();
-        values[0].0 = all.join(",");
+        // Deny rules from all files apply, so the value combines them.
+        let rules: Vec<String> = values.iter().map(|(value, _)| value.clone()).collect();
+        values[0].0 = rules.join(",");
     }
     let first = values.into_iter().next();
     let (value, origin) = first.unwrap_or_else(|| (Config::default().shown(&key), SettingOrigin::Default));
@@ -210,10 +211,10 @@ mod tests {
     use crate::operations::database;
 
     #[tokio::test]
-    async fn the_nearest_origin_wins() {
-        let folder = tempfile::TempDir::new().unwrap();
-        let home = Home::in_one(folder.path());
-        let project = folder.path().join("project.toml");
+    async fn earlier_origins_override_later_ones() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let home = Home::in_one(directory.path());
+        let project = directory.path().join("project.toml");
         let environment = Environment::new([("MEMOIR_MODEL".into(), "grok-3".into())]);
         let (empty, store) = (Environment::default(), database::open_empty().await.unwrap());
         let sources = |environment| ConfigSources { home: &home, project: &project, environment };

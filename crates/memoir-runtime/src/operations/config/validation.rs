@@ -1,4 +1,4 @@
-//! Whether the values in a configuration are valid.
+//! Validation of the values in a config.
 
 use memoir_agent::ContextSettings;
 use memoir_core::setting::{HasSettings, Setting};
@@ -10,11 +10,11 @@ use crate::{
     models, permissions, settings,
 };
 
-/// Checks the values of a configuration that could be parsed.
+/// Validates the values of a parsed config.
 ///
 /// # Errors
 ///
-/// Fails with the first value that would stop the next start.
+/// Returns the first value that would prevent Memoir from starting.
 pub fn validate(config: &Config) -> Result<(), ConfigError> {
     validate_area::<memoir_recall::RecallSettings>(config, "rag")?;
     validate_area::<ContextSettings>(config, "context")?;

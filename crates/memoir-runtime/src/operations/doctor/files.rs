@@ -1,83 +1,84 @@
-//! Whether the files of the memory are private, and whether there is room for more.
+//! Checks of file permissions and free disk space.
 
 use std::path::Path;
 
 use super::DoctorReport;
 use crate::home::Home;
 
-/// Less free space than this is worth a note, in bytes.
-const LITTLE_SPACE: u64 = 500 << 20;
+/// Free disk space in bytes below which the check adds a note.
+const LOW_SPACE: u64 = 500 << 20;
 
-/// Checks that nobody else can read the memory.
+/// Checks that other users cannot access the data directory and the database.
 #[cfg(unix)]
 pub(super) fn check_permissions(home: &Home, report: &mut DoctorReport) {
     use std::os::unix::fs::PermissionsExt as _;
     let data = home.data();
-    let mut readable_by_others = Vec::new();
-    let mut checked = 0;
+    let mut exposed_paths = Vec::new();
+    let mut checked_count = 0;
     let entries = std::fs::read_dir(&data).into_iter().flatten().flatten().map(|entry| entry.path());
     for path in std::iter::once(data.clone()).chain(entries) {
         let Ok(file) = std::fs::symlink_metadata(&path) else { continue };
-        checked += 1;
-        // Other files are protected by the permissions of the directory.
-        let is_memory = path == data
+        checked_count += 1;
+        // The permissions of the directory protect all other files.
+        let must_be_private = path == data
             || path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("memoir.db"));
-        if is_memory && file.permissions().mode() & 0o077 != 0 {
-            readable_by_others.push(path.display().to_string());
+        if must_be_private && file.permissions().mode() & 0o077 != 0 {
+            exposed_paths.push(path.display().to_string());
         }
     }
-    let parent = data.ancestors().find(|folder| folder.exists());
-    let is_closed = |folder: &Path| rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_err();
-    match (checked, readable_by_others.is_empty()) {
-        (0, _) if parent.is_some_and(is_closed) => report.add_bad(
+    let nearest_existing = data.ancestors().find(|directory| directory.exists());
+    let is_read_only =
+        |directory: &Path| rustix::fs::access(directory, rustix::fs::Access::WRITE_OK).is_err();
+    match (checked_count, exposed_paths.is_empty()) {
+        (0, _) if nearest_existing.is_some_and(is_read_only) => report.add_bad(
             "files",
             format!(
-                "{} cannot be made: {} is closed to you",
+                "{} cannot be created: {} is not writable",
                 data.display(),
-                parent.unwrap_or(&data).display()
+                nearest_existing.unwrap_or(&data).display()
             ),
-            "Make it writable, or set MEMOIR_HOME to a folder that is.",
+            "Make it writable, or set MEMOIR_HOME to a writable directory.",
         ),
-        (0, _) => {
-            report.add_good("files", format!("{} is not there yet; the first talk makes it", data.display()))
-        }
-        (_, true) => report.add_good("files", format!("{} is yours alone", data.display())),
+        (0, _) => report.add_good(
+            "files",
+            format!("{} does not exist yet; the first conversation creates it", data.display()),
+        ),
+        (_, true) => report.add_good("files", format!("only you can access {}", data.display())),
         (_, false) => report.add_bad(
             "files",
-            format!("others may read {}", readable_by_others.join(", ")),
-            format!("chmod -R go= {}", data.display()),
+            format!("other users can access {}", exposed_paths.join(", ")),
+            format!("Run `chmod -R go= {}`.", data.display()),
         ),
     }
 }
 
-/// Checks that nobody else can read the memory.
+/// Permissions are only checked on Unix.
 #[cfg(not(unix))]
 pub(super) fn check_permissions(home: &Home, report: &mut DoctorReport) {
     report.add_good("files", home.data().display().to_string());
 }
 
-/// Checks whether there is space left on the disk.
 #[cfg(unix)]
 pub(super) fn check_free_space(home: &Home, report: &mut DoctorReport) {
     let data = home.data();
-    let Some(folder) = data.ancestors().find(|folder| folder.exists()) else { return };
-    let Ok(disk) = rustix::fs::statvfs(folder) else { return };
+    let Some(directory) = data.ancestors().find(|directory| directory.exists()) else { return };
+    let Ok(disk) = rustix::fs::statvfs(directory) else { return };
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-    let said = format!("{} free", show_bytes(free));
+    let detail = format!("{} free", format_bytes(free));
     match free {
-        0..LITTLE_SPACE => {
-            report.add_note("disk", said, "Make room: what cannot be written is not remembered.")
+        0..LOW_SPACE => {
+            report.add_note("disk", detail, "Free some space. New messages cannot be stored on a full disk.")
         }
-        _ => report.add_good("disk", said),
+        _ => report.add_good("disk", detail),
     }
 }
 
-/// There is no portable way to ask.
+/// Does nothing: the standard library cannot report free disk space.
 #[cfg(not(unix))]
 pub(super) fn check_free_space(_home: &Home, _report: &mut DoctorReport) {}
 
-/// Returns a number of bytes as people read it, as in `1.43 MiB`.
-pub(super) fn show_bytes(bytes: u64) -> String {
+/// Formats a number of bytes with a unit, for example `1.43 MiB`.
+pub(super) fn format_bytes(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let mut size = bytes as f64;
     let mut unit = None;
@@ -99,8 +100,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_shown_in_the_largest_unit() {
-        let shown = [15, 1024, 1_500, 1_500_000, 1_500_000_000_000_000].map(show_bytes);
-        assert_eq!(shown, ["15 B", "1.00 KiB", "1.46 KiB", "1.43 MiB", "1.33 PiB"]);
+    fn bytes_are_formatted_in_the_largest_unit() {
+        let formatted = [15, 1024, 1_500, 1_500_000, 1_500_000_000_000_000].map(format_bytes);
+        assert_eq!(formatted, ["15 B", "1.00 KiB", "1.46 KiB", "1.43 MiB", "1.33 PiB"]);
     }
 }

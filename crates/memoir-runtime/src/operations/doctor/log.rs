@@ -1,31 +1,31 @@
-//! Where the log file is, and what it holds.
+//! Check of the log file.
 
 use std::path::Path;
 
-use super::{DoctorReport, files::show_bytes};
+use super::{DoctorReport, files::format_bytes};
 
-/// Reports the path of the log file, its size and the number of warnings in it. The file is rotated at about 1 MiB, so
-/// that reading it is cheap.
+/// Reports the path of the log file, its size and the number of warnings in it. Reading the whole file is cheap because
+/// it is rotated at about 1 MiB.
 pub(super) fn check(path: &Path, report: &mut DoctorReport) {
-    let said = match std::fs::read(path) {
+    let detail = match std::fs::read(path) {
         Ok(bytes) => {
             let warnings = count_warnings(&String::from_utf8_lossy(&bytes));
             let warnings =
                 if warnings == 1 { "1 warning".to_owned() } else { format!("{warnings} warnings") };
-            format!("{}, {}, {warnings}", path.display(), show_bytes(bytes.len() as u64))
+            format!("{}, {}, {warnings}", path.display(), format_bytes(bytes.len() as u64))
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             format!("{} (empty)", path.display())
         }
         Err(error) => {
-            let said = format!("{} cannot be read: {error}", path.display());
-            return report.add_note("log", said, "Check the permissions of the file.");
+            let detail = format!("could not read {}: {error}", path.display());
+            return report.add_note("log", detail, "Check the permissions of the file.");
         }
     };
-    report.add_good("log", said);
+    report.add_good("log", detail);
 }
 
-/// Returns the number of lines at the levels of warnings and errors. The level is the second word of a line.
+/// Returns the number of warnings and errors. The level is the second word of a line.
 fn count_warnings(log: &str) -> usize {
     let is_warning = |line: &&str| matches!(line.split_whitespace().nth(1), Some("WARN" | "ERROR"));
     log.lines().filter(is_warning).count()

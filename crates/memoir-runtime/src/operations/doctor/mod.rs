@@ -1,4 +1,4 @@
-//! Checking everything that Memoir depends on, and saying what to do about what does not work.
+//! Diagnosing problems: checks everything that Memoir depends on and suggests a remedy for each problem.
 
 mod files;
 mod log;
@@ -16,74 +16,74 @@ use crate::{
     models::Models,
 };
 
-/// How well something works.
+/// Severity of a check result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CheckState {
-    /// It works.
+    /// The check passed.
     Good,
-    /// It works, and could be better.
+    /// The check passed, but something could be improved.
     Note,
-    /// It does not work.
+    /// The check failed.
     Bad,
 }
 
-/// The result of one check.
+/// Result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CheckResult {
-    /// What was checked, as one word.
+    /// Name of the check, as one word.
     pub what: &'static str,
-    /// How well it works.
+    /// Severity of the result.
     pub state: CheckState,
-    /// What was found.
+    /// Description of the result.
     pub said: String,
-    /// What to do about it.
+    /// Suggested remedy.
     pub advice: Option<String>,
-    /// Number of stored records by kind, where the memory was checked.
+    /// Number of stored records by kind. Only set by the check of the database.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counts: Option<BTreeMap<String, u64>>,
 }
 
-/// The results of all checks.
+/// Results of all checks, serialized as an array.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(transparent)]
 pub struct DoctorReport {
-    /// The results, in the order of the checks.
+    /// Results in the order of the checks.
     pub findings: Vec<CheckResult>,
 }
 
 impl DoctorReport {
-    /// Returns whether everything works.
+    /// Returns `true` if no check failed.
     pub fn is_healthy(&self) -> bool {
         self.findings.iter().all(|finding| finding.state != CheckState::Bad)
     }
 
-    /// Adds something that works.
-    pub fn add_good(&mut self, what: &'static str, said: impl Into<String>) {
-        self.add(what, CheckState::Good, said.into(), None);
+    /// Adds the result of a check that passed.
+    pub fn add_good(&mut self, what: &'static str, detail: impl Into<String>) {
+        self.add(what, CheckState::Good, detail.into(), None);
     }
 
-    /// Adds something that could be better.
-    pub fn add_note(&mut self, what: &'static str, said: impl Into<String>, advice: impl Into<String>) {
-        self.add(what, CheckState::Note, said.into(), Some(advice.into()));
+    /// Adds the result of a check that passed but found something to improve.
+    pub fn add_note(&mut self, what: &'static str, detail: impl Into<String>, advice: impl Into<String>) {
+        self.add(what, CheckState::Note, detail.into(), Some(advice.into()));
     }
 
-    /// Adds something that does not work.
-    pub fn add_bad(&mut self, what: &'static str, said: impl Into<String>, advice: impl Into<String>) {
-        self.add(what, CheckState::Bad, said.into(), Some(advice.into()));
+    /// Adds the result of a check that failed.
+    pub fn add_bad(&mut self, what: &'static str, detail: impl Into<String>, advice: impl Into<String>) {
+        self.add(what, CheckState::Bad, detail.into(), Some(advice.into()));
     }
 
-    fn add(&mut self, what: &'static str, state: CheckState, said: String, advice: Option<String>) {
-        self.findings.push(CheckResult { what, state, said, advice, counts: None });
+    fn add(&mut self, what: &'static str, state: CheckState, detail: String, advice: Option<String>) {
+        self.findings.push(CheckResult { what, state, said: detail, advice, counts: None });
     }
 
     fn add_failure(&mut self, what: &'static str, failure: &Failure) {
-        self.add_bad(what, failure.message.clone(), failure.advice().unwrap_or("Mend that first."));
+        self.add_bad(what, failure.message.clone(), failure.advice().unwrap_or("Fix this first."));
     }
 }
 
-/// Checks files, disk, memory, configuration, keys, models, index and log. `project_file` is the configuration of the
-/// project. A check that fails is in the report, and does not keep the others from running.
+/// Checks files, disk, database, config, API keys, models, index and log. `project_file` is the path of the project's
+/// config file. If a check fails, the remaining checks still run.
 pub async fn examine(home: &Home, project_file: &Path, environment: &Environment) -> DoctorReport {
     let mut report = DoctorReport::default();
     files::check_permissions(home, &mut report);
@@ -116,15 +116,16 @@ fn check_config(home: &Home, project_file: &Path, report: &mut DoctorReport) -> 
         }
     };
     match validate(&config) {
-        Ok(()) => report.add_good("config", "no mistakes"),
+        Ok(()) => report.add_good("config", "valid"),
         Err(error) => {
-            report.add_bad("config", error.to_string(), format!("Mend {}.", home.config_file().display()));
+            report.add_bad("config", error.to_string(), format!("Fix {}.", home.config_file().display()));
         }
     }
     config
 }
 
-/// Checks whether the memory can be opened and is sound. A memory that does not exist is not created.
+/// Checks whether the database can be opened and is intact. If it does not exist, returns an empty in-memory database
+/// instead of creating it.
 async fn check_memory(home: &Home, report: &mut DoctorReport) -> Option<Arc<dyn Store>> {
     let path = home.database();
     let exists = path.exists();
@@ -136,21 +137,22 @@ async fn check_memory(home: &Home, report: &mut DoctorReport) -> Option<Arc<dyn 
         }
     };
     if !exists {
-        report.add_good("memory", "nothing is remembered yet");
+        report.add_good("memory", "nothing is stored yet");
         return Some(store);
     }
     match store.check().await {
         Ok(faults) if faults.is_empty() => {
             let size = std::fs::metadata(&path).map_or(0, |file| file.len());
-            let said = format!("sound, schema {}, {}", store.schema_version(), files::show_bytes(size));
+            let detail =
+                format!("intact, schema version {}, {}", store.schema_version(), files::format_bytes(size));
             let (state, counts) = (CheckState::Good, count_records(store.as_ref()).await);
-            report.findings.push(CheckResult { what: "memory", state, said, advice: None, counts });
+            report.findings.push(CheckResult { what: "memory", state, said: detail, advice: None, counts });
         }
         Ok(faults) => {
             let advice = if faults.iter().all(|fault| matches!(fault, StoreFault::Orphans { .. })) {
-                "/migrate-exchanges gives messages their exchange back."
+                "Run `/migrate-exchanges` to assign these messages to exchanges."
             } else {
-                "Put a backup back with memoir restore; keep the file."
+                "Restore a backup with `memoir restore`. Keep the damaged file."
             };
             let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
             report.add_bad("memory", format!("damaged: {}", faults.join("; ")), advice);
@@ -169,7 +171,7 @@ async fn count_records(store: &(impl Inspectable + Jobs + ?Sized)) -> Option<BTr
     Some(counts)
 }
 
-/// Reports the names of the variables that hold keys, never the keys.
+/// Reports which environment variables hold API keys, but never the keys themselves.
 fn check_keys(environment: &Environment, report: &mut DoctorReport) {
     let mut variables: Vec<&str> = Vec::new();
     for provider in Provider::ALL {
@@ -183,14 +185,13 @@ fn check_keys(environment: &Environment, report: &mut DoctorReport) {
     match variables.is_empty() {
         true => report.add_note(
             "keys",
-            "none is set",
-            "Without one, a server on this machine answers, or memory alone. To use a provider, set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or XAI_API_KEY.",
+            "no API key is set",
+            "Memoir uses a model server on this machine, or memory alone. To use a provider, set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or XAI_API_KEY.",
         ),
         false => report.add_good("keys", format!("set: {}", variables.join(", "))),
     }
 }
 
-/// Checks which model would answer, and whether its server can be reached.
 async fn check_model(models: &Models, store: &dyn Settings, report: &mut DoctorReport) {
     let mut choice = match models.choose(None, store).await {
         Ok(choice) => choice,
@@ -204,8 +205,8 @@ async fn check_model(models: &Models, store: &dyn Settings, report: &mut DoctorR
                 Some((url, true)) => report.add_good("server", format!("{url} answers")),
                 Some((url, false)) => report.add_bad(
                     "server",
-                    format!("nobody listens at {url}"),
-                    "Start the server, or mend the address; memoir models set auto chooses by itself.",
+                    format!("no server is listening at {url}"),
+                    "Start the server, fix its address, or run `memoir models set auto` to use another model.",
                 ),
             }
         }
@@ -213,12 +214,12 @@ async fn check_model(models: &Models, store: &dyn Settings, report: &mut DoctorR
     }
     let servers = models.listening().await;
     match servers.is_empty() {
-        true => report.add_good("local", "no server of models on this machine"),
+        true => report.add_good("local", "no model server on this machine"),
         false => report.add_good("local", format!("found: {}", servers.join(", "))),
     }
 }
 
-/// Checks whether everything is embedded.
+/// Checks whether all messages and documents are embedded.
 async fn check_index(models: &Models, store: &Arc<dyn Store>, report: &mut DoctorReport) {
     let recall =
         match connect_recall(Arc::clone(store), models, &TimeZone::system(), None, &mut Vec::new()).await {
@@ -226,13 +227,13 @@ async fn check_index(models: &Models, store: &Arc<dyn Store>, report: &mut Docto
             Err(failure) => return report.add_failure("index", &failure),
         };
     match recall.waiting().await {
-        Ok(0) => report.add_good("index", format!("up to date, with vectors of {}", recall.embedder.name())),
+        Ok(0) => report.add_good("index", format!("up to date, embedding model {}", recall.embedder.name())),
         Ok(waiting) => report.add_note(
             "index",
             memoir_recall::describe_backlog(waiting),
-            "memoir worker run --until-idle does it now.",
+            "Run `memoir worker run --until-idle` to finish indexing now.",
         ),
-        Err(error) => report.add_bad("index", error.to_string(), "Look at the memory first."),
+        Err(error) => report.add_bad("index", error.to_string(), "Check the result for `memory` first."),
     }
 }
 
@@ -243,9 +244,9 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_mistake_in_the_config_is_one_finding_among_others() {
-        let folder = tempfile::TempDir::new().unwrap();
-        let home = Home::in_one(folder.path().join("home"));
+    async fn an_invalid_config_does_not_stop_the_other_checks() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let home = Home::in_one(directory.path().join("home"));
         std::fs::create_dir(home.data()).unwrap();
         std::fs::write(home.config_file(), "[rag]\ntoken_budget = \"lots\"\n").unwrap();
         let environment = Environment::new([
@@ -258,9 +259,9 @@ mod tests {
         assert_eq!(find("config").state, CheckState::Bad);
         assert!(find("config").said.contains("rag.token_budget takes"), "{}", find("config").said);
         assert_eq!(find("keys").said, "set: OPENAI_API_KEY");
-        assert_eq!(find("memory").said, "nothing is remembered yet");
+        assert_eq!(find("memory").said, "nothing is stored yet");
         assert!(find("log").said.contains("memoir.log"));
-        assert!(!home.database().exists(), "looking creates nothing");
+        assert!(!home.database().exists(), "checking creates nothing");
         let json = serde_json::to_string(&report).unwrap();
         assert!(json.starts_with("[{\"what\":\"files\",\"state\":") && !json.contains("secret"), "{json}");
     }

@@ -1,4 +1,4 @@
-//! Adding files, and reading documents again.
+//! Adding files as documents, and reindexing documents.
 
 use std::path::PathBuf;
 
@@ -12,70 +12,70 @@ use crate::{
     operations::{Progress, ProgressUnit},
 };
 
-/// Files and directories to add.
+/// Request to add files as documents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddDocuments {
-    /// Files, and directories whose text files are added.
+    /// Files to add, and directories whose text files are added.
     pub paths: Vec<PathBuf>,
 }
 
-/// What became of added files.
+/// Result of adding files.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct AddReport {
-    /// Number of files that the request means.
+    /// Number of files selected by the request.
     pub examined: u64,
-    /// Every file that was read, in order.
+    /// Files that were read, in order.
     pub files: Vec<DocumentFile>,
-    /// Number of files with each outcome, and of new chunks.
+    /// Number of files by outcome, and number of new chunks.
     pub counts: AddCounts,
     /// Files that could not be read.
     pub skipped: Vec<SkippedFile>,
 }
 
 impl AddReport {
-    /// Fails if a file was left out, so that a script notices.
+    /// Returns an error if a file was skipped, so that scripts notice.
     ///
     /// # Errors
     ///
-    /// Fails with the number of files that were left out.
+    /// Fails if [`skipped`](Self::skipped) is not empty.
     pub fn check_complete(&self) -> Result<(), Failure> {
         match self.skipped.len() {
             0 => Ok(()),
-            _ if self.files.is_empty() => Err(Failure::failed("nothing was added")
-                .hint("Give files of text (UTF-8), or folders that hold .md or .txt files.")),
-            1 => Err(Failure::failed("one was left out")
-                .hint("Mend it and add it again: the others are not read twice.")),
-            count => Err(Failure::failed(format!("{count} were left out"))
-                .hint("Mend them and add them again: the others are not read twice.")),
+            _ if self.files.is_empty() => Err(Failure::failed("no documents were added")
+                .hint("Specify UTF-8 text files, or directories that contain .md or .txt files.")),
+            1 => Err(Failure::failed("1 file was skipped")
+                .hint("Fix it and add it again. Files that were already added are not processed twice.")),
+            count => Err(Failure::failed(format!("{count} files were skipped"))
+                .hint("Fix them and add them again. Files that were already added are not processed twice.")),
         }
     }
 }
 
-/// A file that was read.
+/// A file that was read as a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DocumentFile {
-    /// Path of the file, as it was given.
+    /// Path as specified in the request.
     pub path: PathBuf,
-    /// What became of it.
+    /// Whether the document is new, changed, unchanged, moved or a duplicate.
     pub outcome: AddOutcome,
-    /// Name of its document.
+    /// Name of the document.
     pub slug: String,
     /// Number of new chunks.
     pub chunks: u64,
 }
 
-/// A file that could not be read.
+/// A file that was skipped because it could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SkippedFile {
-    /// Path of the file.
+    /// Path of the skipped file.
     pub path: PathBuf,
-    /// Why it could not be read.
+    /// Why the file could not be read.
     pub reason: String,
 }
 
 impl SkippedFile {
-    /// Returns the file that an error is about. Any other error stops the operation.
-    fn new(error: LibraryError) -> Result<Self, Failure> {
+    /// Any error that is not about a single file is returned as a failure.
+    fn from_error(error: LibraryError) -> Result<Self, Failure> {
         match error {
             LibraryError::File { path, reason } => Ok(Self { path, reason: reason.to_string() }),
             error => Err(error.into()),
@@ -83,64 +83,60 @@ impl SkippedFile {
     }
 }
 
-/// Adds files, and the text files in directories. A file that cannot be read does not keep the others out.
-///
-/// # Errors
-///
-/// Fails if the memory cannot be written.
+/// Adds files, and the text files in directories. Files that cannot be read are skipped.
 pub async fn add(
     request: &AddDocuments,
     recall: &Recall,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<AddReport, Failure> {
-    let FileSelection { found, faults } = select_files(&request.paths);
+    let FileSelection { found: paths, faults } = select_files(&request.paths);
     let mut report = AddReport::default();
     for fault in faults {
-        report.skipped.push(SkippedFile::new(fault)?);
+        report.skipped.push(SkippedFile::from_error(fault)?);
     }
-    report.examined = found.len() as u64;
+    report.examined = paths.len() as u64;
     let total = Some(report.examined);
     progress(Progress { unit: ProgressUnit::Files, done: 0, total });
-    for (path, done) in found.into_iter().zip(1..) {
+    for (path, done) in paths.into_iter().zip(1..) {
         match (Library { recall }).add(&path).await {
-            Ok(added) => {
-                report.counts.record(&added);
+            Ok(document) => {
+                report.counts.record(&document);
                 report.files.push(DocumentFile {
                     path,
-                    outcome: added.outcome,
-                    slug: added.slug,
-                    chunks: added.chunks,
+                    outcome: document.outcome,
+                    slug: document.slug,
+                    chunks: document.chunks,
                 });
             }
-            Err(error) => report.skipped.push(SkippedFile::new(error)?),
+            Err(error) => report.skipped.push(SkippedFile::from_error(error)?),
         }
         progress(Progress { unit: ProgressUnit::Files, done, total });
     }
     Ok(report)
 }
 
-/// What became of documents that were read again.
+/// Result of reindexing documents.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct ReindexReport {
-    /// Number of documents that were cut into chunks again.
+    /// Number of documents that were reindexed.
     pub reindexed: u64,
-    /// Those of them whose file no longer exists: their stored text was used.
+    /// Reindexed documents whose file no longer exists. Their stored text was used.
     pub missing: Vec<MissingFile>,
     /// Files that could not be read.
     pub skipped: Vec<SkippedFile>,
 }
 
 impl ReindexReport {
-    /// Fails if a document could not be read again, so that a script notices.
+    /// Returns an error if a file was skipped, so that scripts notice.
     ///
     /// # Errors
     ///
-    /// Fails if a document could not be read.
+    /// Fails if [`skipped`](Self::skipped) is not empty.
     pub fn check_complete(&self) -> Result<(), Failure> {
         match self.skipped.is_empty() {
             true => Ok(()),
-            false => Err(Failure::failed("not everything was read anew")
-                .hint("What could not be read is remembered as it was.")),
+            false => Err(Failure::failed("some documents could not be reindexed")
+                .hint("They keep their previous content.")),
         }
     }
 }
@@ -150,15 +146,16 @@ impl ReindexReport {
 pub struct MissingFile {
     /// Name of the document.
     pub slug: String,
-    /// Path where the file was.
+    /// Former path of the file.
     pub source: String,
 }
 
-/// Reads documents again, or all if none is named: cuts them with the present settings and drops their embeddings.
+/// Re-reads documents, splits them into chunks with the current settings and deletes their embeddings. Reindexes every
+/// document if the request names none.
 ///
 /// # Errors
 ///
-/// Fails if a document does not exist, or if the memory cannot be written.
+/// Fails if a document does not exist, or if the store cannot be written.
 pub async fn reindex(
     request: &DocumentNames,
     recall: &Recall,
@@ -179,7 +176,7 @@ pub async fn reindex(
                     report.missing.push(MissingFile { slug: document.slug, source: document.source });
                 }
             }
-            Err(error) => report.skipped.push(SkippedFile::new(error)?),
+            Err(error) => report.skipped.push(SkippedFile::from_error(error)?),
         }
         progress(Progress { unit: ProgressUnit::Documents, done, total });
     }

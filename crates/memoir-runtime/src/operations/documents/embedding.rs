@@ -1,4 +1,4 @@
-//! Embedding the chunks of documents.
+//! Embedding the chunks of documents in the foreground.
 
 use memoir_core::SubjectKind;
 use memoir_recall::Recall;
@@ -11,32 +11,24 @@ use crate::{
 };
 
 /// Returns the number of chunks that have no embedding yet.
-///
-/// # Errors
-///
-/// Fails if the memory cannot be read.
 pub async fn count_unembedded(recall: &Recall) -> Result<u64, Failure> {
     Ok(recall.store.unembedded_count(SubjectKind::Chunk, &recall.embeddable()).await?)
 }
 
-/// What came of embedding chunks.
+/// Result of embedding chunks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EmbedReport {
     /// Number of chunks that were embedded.
     pub done: u64,
     /// Number of chunks that failed.
     pub failed: u64,
-    /// The last error.
+    /// Most recent error, if any chunk failed.
     pub last_error: Option<String>,
-    /// Why chunks are left, if it is not because of a failure of their own.
+    /// Why embedding stopped early, if it did.
     pub stopped: Option<WorkerStop>,
 }
 
 /// Embeds all chunks that have no embedding yet.
-///
-/// # Errors
-///
-/// Fails if the memory cannot be written.
 pub async fn embed(
     context: &WorkerContext,
     progress: &mut (dyn FnMut(Progress) + Send),
@@ -44,13 +36,13 @@ pub async fn embed(
     let mut done = 0;
     let total = Some(count_unembedded(&context.recall).await?);
     progress(Progress { unit: ProgressUnit::Chunks, done, total });
-    let mut listen = |step: &memoir_workers::WorkerProgress| {
+    let mut count_chunks = |step: &memoir_workers::WorkerProgress| {
         if let memoir_workers::WorkerProgress::Worked { done: chunks, .. } = step {
             done += chunks.len() as u64;
             progress(Progress { unit: ProgressUnit::Chunks, done, total });
         }
     };
-    let report = embed_documents(context, &mut listen).await?;
+    let report = embed_documents(context, &mut count_chunks).await?;
     Ok(EmbedReport {
         done: report.done,
         failed: report.failed,

@@ -1,6 +1,6 @@
-//! Documents: adding, listing, showing, removing and rereading them.
+//! Adding, listing, showing, removing and reindexing documents.
 //!
-//! Adding and rereading leave chunks without embeddings. A front end then calls [`embed`], or leaves that to the
+//! Adding and reindexing create chunks without embeddings. A front end then either calls [`embed`] or relies on the
 //! background workers.
 
 mod adding;
@@ -21,19 +21,15 @@ pub use adding::{
 };
 pub use embedding::{EmbedReport, count_unembedded, embed};
 
-/// Every document.
+/// All documents, serialized as an array.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct DocumentList {
-    /// The documents, in the order of the store.
+    /// Documents in the order of the store.
     pub documents: Vec<Document>,
 }
 
-/// Lists every document.
-///
-/// # Errors
-///
-/// Fails if the memory cannot be read.
+/// Returns all documents with their metadata.
 pub async fn list(store: &dyn Documents) -> Result<DocumentList, Failure> {
     Ok(DocumentList { documents: store.documents().await? })
 }
@@ -41,19 +37,15 @@ pub async fn list(store: &dyn Documents) -> Result<DocumentList, Failure> {
 /// A document with its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DocumentDetails {
-    /// The document.
+    /// Metadata of the document.
     pub document: Document,
-    /// Its chunks, in order. They overlap.
+    /// Chunks in order. Neighboring chunks overlap.
     pub chunks: Vec<Chunk>,
-    /// Its text.
+    /// Full text of the document.
     pub text: String,
 }
 
-/// Shows the document with a name or a number.
-///
-/// # Errors
-///
-/// Fails if there is no such document.
+/// Returns the document with this name or number, including its text.
 pub async fn show(name: &str, recall: &Recall) -> Result<DocumentDetails, Failure> {
     let document = find(name, recall.store.as_ref()).await?;
     let chunks = recall.store.chunks_of(document.id).await?;
@@ -61,33 +53,33 @@ pub async fn show(name: &str, recall: &Recall) -> Result<DocumentDetails, Failur
     Ok(DocumentDetails { document, chunks, text })
 }
 
-/// Documents to remove or to read again.
+/// Request to remove or reindex documents.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct DocumentNames {
-    /// Their names or numbers.
+    /// Names or numbers of the documents.
     pub names: Vec<String>,
 }
 
-/// The documents that were removed.
+/// Result of removing documents.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct RemoveReport {
-    /// The documents, in the order in which they were named.
+    /// Removed documents, in the order of the request.
     pub removed: Vec<RemovedDocument>,
 }
 
 /// A document that was removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RemovedDocument {
-    /// Name of the document.
+    /// Name of the removed document.
     pub slug: String,
-    /// Number of chunks that it had.
+    /// Number of chunks that were removed with the document.
     pub chunks: u64,
-    /// Whether its file was deleted. Only posts that Memoir wrote are.
+    /// Whether the file was deleted too. Only the files of posts written by Memoir are deleted.
     pub is_file_deleted: bool,
 }
 
-/// Removes documents with everything derived from them. Files outside of `posts` are left alone. A name that does not
-/// exist removes nothing.
+/// Removes documents and everything derived from them. Only deletes files in `posts`. If a document does not exist,
+/// nothing is removed.
 ///
 /// # Errors
 ///
@@ -113,14 +105,15 @@ async fn find_all(names: &[String], store: &dyn Documents) -> Result<Vec<Documen
     Ok(documents)
 }
 
-/// Returns the document with a name or a number.
+/// Returns the document with this name or number.
 ///
 /// # Errors
 ///
-/// Fails if there is no such document.
+/// Fails if the document does not exist.
 pub async fn find(name: &str, store: &dyn Documents) -> Result<Document, Failure> {
     store.document(name).await?.ok_or_else(|| {
-        Failure::usage(format!("there is no document \"{name}\"")).hint("memoir docs list shows all of them.")
+        Failure::usage(format!("there is no document \"{name}\""))
+            .hint("Run `memoir docs list` to see all documents.")
     })
 }
 
@@ -144,8 +137,9 @@ mod tests {
 
     #[tokio::test]
     async fn files_are_counted_by_outcome_and_a_missing_one_is_skipped() {
-        let (folder, recall) = (tempfile::TempDir::new().unwrap(), recall().await);
-        let [first, copy, missing] = ["a.md", "copy.md", "missing.md"].map(|name| folder.path().join(name));
+        let (directory, recall) = (tempfile::TempDir::new().unwrap(), recall().await);
+        let [first, copy, missing] =
+            ["a.md", "copy.md", "missing.md"].map(|name| directory.path().join(name));
         std::fs::write(&first, "# Tea\n\nGreen tea is steeped at 80 degrees.").unwrap();
         let request = AddDocuments { paths: vec![first.clone(), missing.clone()] };
         let mut steps = Vec::new();
@@ -161,25 +155,25 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_name_that_does_not_exist_removes_nothing() {
-        let (folder, recall) = (tempfile::TempDir::new().unwrap(), recall().await);
-        let path = folder.path().join("tea.md");
+    async fn an_unknown_name_removes_nothing() {
+        let (directory, recall) = (tempfile::TempDir::new().unwrap(), recall().await);
+        let path = directory.path().join("tea.md");
         std::fs::write(&path, "# Tea\n\nGreen tea is steeped at 80 degrees.").unwrap();
-        let added = add(&AddDocuments { paths: vec![path.clone()] }, &recall, &mut |_| {}).await.unwrap();
-        let slug = added.files[0].slug.clone();
+        let report = add(&AddDocuments { paths: vec![path.clone()] }, &recall, &mut |_| {}).await.unwrap();
+        let slug = report.files[0].slug.clone();
         let names = DocumentNames { names: vec![slug.clone(), "coffee".into()] };
-        assert!(remove(&names, &recall, folder.path()).await.is_err());
+        assert!(remove(&names, &recall, directory.path()).await.is_err());
         assert_eq!(list(recall.store.as_ref()).await.unwrap().documents.len(), 1);
         let report =
-            remove(&DocumentNames { names: vec![slug.clone()] }, &recall, folder.path()).await.unwrap();
+            remove(&DocumentNames { names: vec![slug.clone()] }, &recall, directory.path()).await.unwrap();
         assert_eq!(report.removed, [RemovedDocument { slug, chunks: 1, is_file_deleted: false }]);
-        assert!(path.exists(), "a file of the user's is left alone");
+        assert!(path.exists(), "a file outside the posts directory is not deleted");
     }
 
     #[tokio::test]
-    async fn a_document_without_its_file_is_read_from_memory() {
-        let (folder, recall) = (tempfile::TempDir::new().unwrap(), recall().await);
-        let path = folder.path().join("tea.md");
+    async fn a_document_whose_file_is_missing_is_reindexed_from_its_stored_text() {
+        let (directory, recall) = (tempfile::TempDir::new().unwrap(), recall().await);
+        let path = directory.path().join("tea.md");
         std::fs::write(&path, "# Tea\n\nGreen tea is steeped at 80 degrees.").unwrap();
         add(&AddDocuments { paths: vec![path.clone()] }, &recall, &mut |_| {}).await.unwrap();
         std::fs::remove_file(path).unwrap();

@@ -1,4 +1,4 @@
-//! The file: conversations of sessions of turns, and questions with the turns that answer them.
+//! Format of an evaluation file: conversations with sessions and turns, and questions with the turns that answer them.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 pub(super) struct EvalConversation {
     pub(super) conversation_id: String,
     pub(super) sessions: Vec<EvalSession>,
-    pub(super) questions: Vec<AskedQuestion>,
+    pub(super) questions: Vec<EvalQuestion>,
 }
 
 #[derive(Deserialize)]
@@ -32,7 +32,7 @@ pub(super) struct Turn {
 }
 
 #[derive(Deserialize)]
-pub(super) struct AskedQuestion {
+pub(super) struct EvalQuestion {
     pub(super) id: String,
     pub(super) question: String,
     pub(super) category: String,
@@ -40,51 +40,51 @@ pub(super) struct AskedQuestion {
 }
 
 pub(super) fn read(path: &Path) -> Result<Vec<EvalConversation>, Failure> {
-    let wrong = |reason: String| {
-        Failure::failed(format!("{} cannot be read: {reason}", path.display()))
-            .hint("It should be a JSON list of conversations with sessions and questions.")
+    let read_failure = |reason: String| {
+        Failure::failed(format!("could not read {}: {reason}", path.display()))
+            .hint("The file must be a JSON array of conversations with sessions and questions.")
     };
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))
+    let text = std::fs::read_to_string(path).map_err(|error| read_failure(error.to_string()))?;
+    serde_json::from_str(&text).map_err(|error| read_failure(error.to_string()))
 }
 
 impl EvalConversation {
-    /// Returns the time of the last session, or the epoch if there is none.
-    pub(super) fn end(&self) -> Result<Timestamp, Failure> {
-        let moments = self.sessions.iter().map(EvalSession::moment).collect::<Result<Vec<_>, _>>()?;
-        Ok(moments.into_iter().max().unwrap_or(Timestamp::from_millis(0)))
+    /// Returns the time of the last session, or the Unix epoch if there are no sessions.
+    pub(super) fn end_time(&self) -> Result<Timestamp, Failure> {
+        let times = self.sessions.iter().map(EvalSession::time).collect::<Result<Vec<_>, _>>()?;
+        Ok(times.into_iter().max().unwrap_or(Timestamp::from_millis(0)))
     }
 }
 
 impl EvalSession {
-    /// Parses its date, in UTC: `1:56 pm on 8 May, 2023`, or RFC 3339.
-    pub(super) fn moment(&self) -> Result<Timestamp, Failure> {
-        let spoken = jiff::civil::DateTime::strptime("%I:%M %p on %d %B, %Y", &self.date)
+    /// Parses the date of the session, either like `1:56 pm on 8 May, 2023` in UTC or as RFC 3339.
+    pub(super) fn time(&self) -> Result<Timestamp, Failure> {
+        let written_out = jiff::civil::DateTime::strptime("%I:%M %p on %d %B, %Y", &self.date)
             .and_then(|date| date.to_zoned(jiff::tz::TimeZone::UTC))
             .map(|zoned| zoned.timestamp());
-        let moment = spoken.or_else(|_| self.date.parse::<jiff::Timestamp>()).map_err(|error| {
+        let time = written_out.or_else(|_| self.date.parse::<jiff::Timestamp>()).map_err(|error| {
             Failure::failed(format!("\"{}\" is not a date: {error}", self.date))
-                .hint("Write it as 1:56 pm on 8 May, 2023.")
+                .hint("Write it like `1:56 pm on 8 May, 2023`.")
         })?;
-        Ok(Timestamp::from_millis(moment.as_millisecond()))
+        Ok(Timestamp::from_millis(time.as_millisecond()))
     }
 }
 
-/// Makes an exchange of one or two turns. `asks` is the speaker who is taken for the user.
-pub(super) fn exchange(turns: &[Turn], start: Timestamp, number: usize, asks: &str) -> ExchangeDraft {
+/// Creates an exchange from one or two turns. `user` is the speaker whose turns become user messages.
+pub(super) fn to_exchange(turns: &[Turn], start: Timestamp, number: usize, user: &str) -> ExchangeDraft {
     let offset = i64::try_from(number).unwrap_or(0) * 60_000;
     let created = Timestamp::from_millis(start.as_millis() + offset);
     let message = |turn: &Turn| {
         let text = turn.text.clone();
-        let body = if turn.speaker == asks {
+        let body = if turn.speaker == user {
             MessageBody::User { text }
         } else {
             MessageBody::Assistant { text, tool_calls: Vec::new() }
         };
-        // "user" and "assistant" are the two sides of any conversation, not names.
-        let named = !matches!(turn.speaker.to_lowercase().as_str(), "user" | "assistant");
+        // "user" and "assistant" are roles rather than names.
+        let has_name = !matches!(turn.speaker.to_lowercase().as_str(), "user" | "assistant");
         DraftMessage {
-            author: named.then(|| turn.speaker.clone()),
+            author: has_name.then(|| turn.speaker.clone()),
             tokens: count_tokens(&turn.text) as u64,
             body,
             visibility: Visibility::Shown,

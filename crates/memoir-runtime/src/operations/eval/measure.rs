@@ -1,31 +1,31 @@
-//! How good rankings are: recall at several cut-offs, and the mean reciprocal rank.
+//! Metrics of ranking quality: recall at several cutoffs, and the mean reciprocal rank.
 
 use std::collections::{BTreeMap, HashSet};
 
 use serde::Serialize;
 
-/// The ranks at which recall is measured.
+/// Ranks at which recall is measured.
 pub const CUT_OFFS: [usize; 4] = [5, 10, 25, 50];
 
-/// Means over the questions of a category, in percent.
+/// Mean scores over the questions of a category, in percent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CategoryScores {
-    /// Name of the category; `all` for all of them.
+    /// Name of the category, or `all` for the mean over all categories.
     pub name: String,
     /// Number of questions that have an answer.
     pub questions: usize,
-    /// Share of the evidence among the first 5, 10, 25 and 50 turns.
+    /// Share of the evidence that is among the first 5, 10, 25 and 50 turns.
     pub recall: [f64; CUT_OFFS.len()],
-    /// Mean reciprocal rank of the first evidence.
+    /// Mean reciprocal rank of the first turn that is evidence.
     pub reciprocal_rank: f64,
 }
 
-/// How many questions were treated correctly.
+/// Number of questions that were handled correctly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Hits {
-    /// Those treated correctly.
+    /// Number of questions handled correctly.
     pub correct: usize,
-    /// All of them.
+    /// Total number of questions.
     pub total: usize,
 }
 
@@ -48,7 +48,6 @@ impl Sums {
     }
 }
 
-/// Sums by category, and over all questions that have an answer.
 #[derive(Default)]
 pub(super) struct Measurement {
     pub(super) answerable: Hits,
@@ -58,31 +57,31 @@ pub(super) struct Measurement {
 }
 
 impl Measurement {
-    /// Adds the ranking for a question. One without an answer has no ranking to be good or bad.
-    pub(super) fn add(&mut self, category: &str, ranked: &[&str], evidence: &[String]) {
+    /// Adds the ranking of a question. Questions without an answer are ignored because every ranking is equally good.
+    pub(super) fn add(&mut self, category: &str, ranking: &[&str], evidence: &[String]) {
         if evidence.is_empty() {
             return;
         }
         let relevant: HashSet<&str> = evidence.iter().map(String::as_str).collect();
-        let first = ranked.iter().position(|turn| relevant.contains(turn));
+        let first_hit = ranking.iter().position(|turn| relevant.contains(turn));
         for sums in [&mut self.all, self.categories.entry(category.to_owned()).or_default()] {
             sums.questions += 1;
-            sums.reciprocal += first.map_or(0.0, |first| 1.0 / (first + 1) as f64);
-            for (sum, cut_off) in sums.recall.iter_mut().zip(CUT_OFFS) {
-                let hits = ranked.iter().take(cut_off).filter(|turn| relevant.contains(*turn)).count();
+            sums.reciprocal += first_hit.map_or(0.0, |index| 1.0 / (index + 1) as f64);
+            for (sum, cutoff) in sums.recall.iter_mut().zip(CUT_OFFS) {
+                let hits = ranking.iter().take(cutoff).filter(|turn| relevant.contains(*turn)).count();
                 *sum += hits as f64 / relevant.len() as f64;
             }
         }
     }
 
-    /// Adds the number of passages that a question brings into a prompt: some if it has an answer, none if it has not.
+    /// Adds the number of passages recalled for a question. It should be zero if the question has no answer, and
+    /// positive otherwise.
     pub(super) fn add_prompt(&mut self, passages: usize, evidence: &[String]) {
         let hits = if evidence.is_empty() { &mut self.unanswerable } else { &mut self.answerable };
         hits.total += 1;
         hits.correct += usize::from((passages == 0) == evidence.is_empty());
     }
 
-    /// Returns the means over all questions, then those of each category.
     pub(super) fn scores(&self) -> Vec<CategoryScores> {
         let categories = self.categories.iter().map(|(name, sums)| sums.to_scores(name));
         std::iter::once(self.all.to_scores("all")).chain(categories).collect()
@@ -94,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn recall_and_rank_are_means_over_questions() {
+    fn scores_are_means_over_questions() {
         let mut measurement = Measurement::default();
         measurement.add("one", &["a", "b", "c"], &["b".to_owned()]);
         measurement.add("two", &["x"], &["x".to_owned(), "y".to_owned()]);

@@ -1,4 +1,4 @@
-//! How good recall is, measured on a file of conversations and questions.
+//! Measuring the quality of recall on a file of conversations and questions.
 
 mod data;
 mod measure;
@@ -27,27 +27,26 @@ use data::{EvalConversation, Turn};
 use measure::Measurement;
 pub use measure::{CUT_OFFS, CategoryScores, Hits};
 
-/// Number of turns that are ranked for a question.
-const RANKED: usize = 60;
+const RANK_LIMIT: usize = 60;
 
-/// How memory is searched.
+/// Search method to evaluate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchMode {
-    /// By words and by meaning.
+    /// Search by keywords and embeddings.
     #[default]
     Hybrid,
-    /// By meaning alone.
+    /// Search by embeddings only.
     Dense,
-    /// By words alone.
+    /// Search by keywords only.
     Keyword,
 }
 
 impl SearchMode {
-    /// All of them.
+    /// All search modes.
     pub const ALL: [Self; 3] = [Self::Hybrid, Self::Dense, Self::Keyword];
 
-    /// Returns its name.
+    /// Returns the name of the mode.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Hybrid => "hybrid",
@@ -57,17 +56,17 @@ impl SearchMode {
     }
 }
 
-/// A measurement to make.
+/// Request to measure recall.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvalRequest {
-    /// File with the conversations and questions.
+    /// JSON file with the conversations and questions.
     pub data: PathBuf,
-    /// File to write the rankings to, a line of JSON per question.
+    /// File to write the rankings to, as one JSON object per line and question.
     pub out: PathBuf,
-    /// How memory is searched.
+    /// Search method to evaluate.
     #[serde(default)]
     pub mode: SearchMode,
-    /// Stages and terms to leave out, to see what they add.
+    /// Names of recall stages and scoring terms to disable, to measure what they contribute.
     #[serde(default)]
     pub without: Vec<String>,
 }
@@ -80,39 +79,41 @@ impl EvalRequest {
                 (Ok(stage), _) => settings.stages.retain(|other| *other != stage),
                 (_, Ok(term)) => settings.terms.retain(|other| *other != term),
                 (Err(stages), Err(terms)) => {
-                    return Err(Failure::usage(format!("there is neither a stage nor a term \"{name}\""))
-                        .hint(format!(
-                            "There are {} and {}.",
-                            stages.known.join(", "),
-                            terms.known.join(", ")
-                        )));
+                    return Err(Failure::usage(format!(
+                        "\"{name}\" is neither a recall stage nor a scoring term"
+                    ))
+                    .hint(format!(
+                        "The stages are {}. The terms are {}.",
+                        stages.known.join(", "),
+                        terms.known.join(", ")
+                    )));
                 }
             }
         }
-        let without = match self.mode {
+        let disabled_stage = match self.mode {
             SearchMode::Hybrid => None,
             SearchMode::Dense => Some(StageName::SearchWords),
             SearchMode::Keyword => Some(StageName::EmbedQuery),
         };
-        settings.stages.retain(|stage| Some(*stage) != without);
+        settings.stages.retain(|stage| Some(*stage) != disabled_stage);
         Ok(settings)
     }
 }
 
-/// How good recall is.
+/// Measured quality of recall.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EvalReport {
-    /// Means over all questions, then those of each category.
+    /// Mean scores over all questions, followed by those of each category.
     pub scores: Vec<CategoryScores>,
-    /// Questions with an answer in memory; correct are those that bring something back.
+    /// Questions with an answer in the data. Correct if at least one passage is recalled.
     pub answerable: Hits,
-    /// Questions without an answer in memory; correct are those that bring nothing back.
+    /// Questions without an answer in the data. Correct if no passage is recalled.
     pub unanswerable: Hits,
-    /// Mean time to rank the turns for a question, in milliseconds.
+    /// Mean time to rank the turns of a question, in milliseconds.
     pub milliseconds_per_question: f64,
 }
 
-/// Loads each conversation into an empty memory below `temporary`, asks its questions, and measures the rankings.
+/// Loads each conversation into a new database in `temporary`, searches it for each question and scores the rankings.
 ///
 /// # Errors
 ///
@@ -131,11 +132,11 @@ pub async fn measure_recall(
     for (conversation, number) in conversations.iter().zip(0..) {
         progress(Progress { unit: ProgressUnit::Conversations, done: number, total });
         let home = temporary.join(format!("memoir-eval-{}-{number}", std::process::id()));
-        let evaluated = evaluate(conversation, &home, &settings, &mut rankings, &mut measurement).await;
+        let result = evaluate(conversation, &home, &settings, &mut rankings, &mut measurement).await;
         if let Err(error) = std::fs::remove_dir_all(&home) {
-            tracing::warn!(%error, "a temporary memory was not removed");
+            tracing::warn!(%error, "could not remove a temporary database");
         }
-        time += evaluated?;
+        time += result?;
     }
     rankings.flush()?;
     let questions = conversations.iter().map(|conversation| conversation.questions.len()).sum::<usize>();
@@ -147,7 +148,7 @@ pub async fn measure_recall(
     })
 }
 
-/// A clock that stands at the day after a conversation ended, so that "in May" means the last May before that.
+/// Returns the day after a conversation ended, so that "in May" means the last May before it.
 struct DayAfter(Timestamp);
 
 impl Clock for DayAfter {
@@ -156,7 +157,7 @@ impl Clock for DayAfter {
     }
 }
 
-/// Returns how long ranking took.
+/// Evaluates one conversation. Returns the time spent on ranking.
 async fn evaluate(
     conversation: &EvalConversation,
     home: &Path,
@@ -165,30 +166,30 @@ async fn evaluate(
     measurement: &mut Measurement,
 ) -> Result<Duration, Failure> {
     let store = database::open(&home.join("memoir.db")).await?;
-    let clock = Arc::new(DayAfter(conversation.end()?));
+    let clock = Arc::new(DayAfter(conversation.end_time()?));
     let mut recall = Recall::new(store.clone(), Arc::new(LocalEmbedder), clock, TimeZone::UTC);
     recall.settings = settings.clone();
     let turns = load(conversation, store.as_ref()).await?;
-    // What the workers do on a machine without a model: summaries of quotations, and embeddings of everything.
+    // Run the workers as on a machine without a model: they quote instead of summarizing, and embed everything.
     let context = WorkerContext::new(store.clone(), recall.clone(), None, None);
     run_until_idle(&context, &WorkerKind::ALL, &mut |_, _| {}).await?;
     let mut time = Duration::ZERO;
     for question in &conversation.questions {
         let started = Instant::now();
-        let ranked = recall.rank(&question.question, Filter::default(), RANKED).await?;
+        let ranking = recall.rank(&question.question, Filter::default(), RANK_LIMIT).await?;
         time += started.elapsed();
         let ids: Vec<&str> =
-            ranked.iter().filter_map(|message| turns.get(&message.outline.id)).copied().collect();
+            ranking.iter().filter_map(|message| turns.get(&message.outline.id)).copied().collect();
         writeln!(rankings, "{}", json!({"question_id": question.id, "ranked": ids}))?;
         measurement.add(&question.category, &ids, &question.evidence);
-        let recalled = recall.ask(&question.question, QueryKind::Prompt, Filter::default()).await;
-        measurement.add_prompt(recalled.passages.len(), &question.evidence);
+        let recollection = recall.ask(&question.question, QueryKind::Prompt, Filter::default()).await;
+        measurement.add_prompt(recollection.passages.len(), &question.evidence);
     }
     store.close().await;
     Ok(time)
 }
 
-/// Stores every session as a conversation. Returns the turn of each message.
+/// Stores every session as a conversation. Returns the turn id of each message.
 async fn load<'a>(
     conversation: &'a EvalConversation,
     store: &dyn Exchanges,
@@ -203,7 +204,7 @@ async fn load<'a>(
         };
         let mut target = ConversationTarget::New(new);
         for (number, pair) in session.turns.chunks(2).enumerate() {
-            let draft = data::exchange(pair, session.moment()?, number, first_speaker);
+            let draft = data::to_exchange(pair, session.time()?, number, first_speaker);
             let committed = store.commit_exchange(&target, &draft).await?;
             target = committed.to_target();
         }
@@ -221,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mode_and_a_list_leave_stages_and_terms_out() {
+    fn a_mode_and_names_disable_stages_and_terms() {
         let request = |mode, without: &[&str]| EvalRequest {
             data: PathBuf::new(),
             out: PathBuf::new(),

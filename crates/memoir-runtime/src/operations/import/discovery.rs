@@ -1,4 +1,4 @@
-//! CheckResult the histories of other agents on this machine.
+//! Discovery of the histories of other agents on this machine.
 
 use std::path::PathBuf;
 
@@ -9,31 +9,27 @@ use serde::Serialize;
 use super::source_name;
 use crate::{environment::Environment, failure::Failure};
 
-/// The histories of other agents on this machine.
+/// Histories of other agents on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DiscoveryReport {
-    /// One entry for each program that has any.
+    /// One entry for each program that has sessions.
     pub histories: Vec<LocalHistory>,
 }
 
-/// The sessions of one program on this machine.
+/// Sessions of one program on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LocalHistory {
-    /// The name of the program.
+    /// Display name of the program.
     pub program: &'static str,
-    /// The tag of its [`ImportSource`], which is also the name of its subcommand.
+    /// Tag of its [`ImportSource`](super::ImportSource), which is also the name of its subcommand.
     pub source: &'static str,
-    /// One file for each session, oldest first.
+    /// One file per session, oldest first.
     pub files: Vec<PathBuf>,
-    /// Number of conversations of this program that were imported before.
+    /// Number of conversations that were already imported from this program.
     pub imported: u64,
 }
 
-/// Returns the histories of other agents on this machine. No file is opened for it.
-///
-/// # Errors
-///
-/// Fails if the store does.
+/// Returns the histories of other agents on this machine, without opening any file.
 pub async fn find_histories(
     environment: &Environment,
     store: &(impl Imports + ?Sized),
@@ -47,13 +43,14 @@ pub async fn find_histories(
     Ok(DiscoveryReport { histories })
 }
 
-/// Returns the sessions of Claude Code and of Codex, where their environment variables or the user's home directory have them.
+/// Returns the sessions of Claude Code and Codex. Their environment variables determine where to look; the default is
+/// the user's home directory.
 pub(super) fn find_sessions(environment: &Environment) -> Vec<DiscoveredHistory> {
-    let folder = |variable: &str, default: &str| match environment.variable(variable) {
-        Some(folder) => PathBuf::from(folder),
+    let directory = |variable: &str, default: &str| match environment.variable(variable) {
+        Some(path) => PathBuf::from(path),
         None => environment.user_home().map(|home| home.join(default)).unwrap_or_default(),
     };
-    discover(&folder("CLAUDE_CONFIG_DIR", ".claude"), &folder("CODEX_HOME", ".codex"))
+    discover(&directory("CLAUDE_CONFIG_DIR", ".claude"), &directory("CODEX_HOME", ".codex"))
 }
 
 #[cfg(test)]
@@ -66,15 +63,15 @@ mod tests {
     use crate::operations::test_support::store_with;
 
     #[tokio::test]
-    async fn sessions_are_found_where_the_environment_says() {
-        let folder = tempfile::tempdir().unwrap();
-        let sessions = folder.path().join("elsewhere/projects/-x");
+    async fn environment_variables_determine_where_sessions_are() {
+        let directory = tempfile::tempdir().unwrap();
+        let sessions = directory.path().join("elsewhere/projects/-x");
         fs::create_dir_all(&sessions).unwrap();
         fs::write(sessions.join("1.jsonl"), "").unwrap();
         let (store, _) = store_with(&[]).await;
-        let at_home = Environment::default().with_user_home(Some(folder.path().to_owned()));
+        let at_home = Environment::default().with_user_home(Some(directory.path().to_owned()));
         assert_eq!(find_histories(&at_home, &store).await.unwrap().histories, []);
-        let elsewhere = folder.path().join("elsewhere").into_os_string();
+        let elsewhere = directory.path().join("elsewhere").into_os_string();
         let environment = Environment::new([("CLAUDE_CONFIG_DIR".into(), elsewhere)]);
         let report = find_histories(&environment, &store).await.unwrap();
         let expected = LocalHistory {

@@ -1,4 +1,4 @@
-//! CheckResult and reading the files of an import.
+//! Finding and reading the files of an import.
 
 use std::{
     fs, io,
@@ -14,7 +14,7 @@ use memoir_import::{
 use super::source_name;
 use crate::failure::Failure;
 
-/// Returns the files among `paths`, and those of the format in the directories among them.
+/// Returns the files in `paths`, replacing each directory with the files of `format` that it contains.
 pub(super) fn expand(format: HistoryFormat, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for path in paths {
@@ -22,20 +22,20 @@ pub(super) fn expand(format: HistoryFormat, paths: &[PathBuf]) -> Result<Vec<Pat
             files.push(path.clone());
             continue;
         }
-        let mut within = Vec::new();
-        collect_files(path, format, &mut within)?;
-        if within.is_empty() {
-            return Err(Failure::failed(format!("{} holds nothing of {}", path.display(), format.name()))
-                .hint("Name the files themselves."));
+        let mut directory_files = Vec::new();
+        collect_files(path, format, &mut directory_files)?;
+        if directory_files.is_empty() {
+            return Err(Failure::failed(format!("{} contains no {} history", path.display(), format.name()))
+                .hint("Specify the files themselves."));
         }
-        within.sort();
-        files.extend(within);
+        directory_files.sort();
+        files.extend(directory_files);
     }
     Ok(files)
 }
 
-fn collect_files(folder: &Path, format: HistoryFormat, files: &mut Vec<PathBuf>) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
+fn collect_files(directory: &Path, format: HistoryFormat, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let is_export = match format {
@@ -53,32 +53,32 @@ fn collect_files(folder: &Path, format: HistoryFormat, files: &mut Vec<PathBuf>)
     Ok(())
 }
 
-/// Reads the conversations of a file.
 pub(super) fn read_history(format: HistoryFormat, file: &Path) -> Result<ImportedHistory, Failure> {
     let text = read_text(file)?;
-    let talk = match format {
+    let history = match format {
         HistoryFormat::ChatGpt => read_chatgpt(&text),
         HistoryFormat::Claude => read_claude(&text),
         HistoryFormat::ClaudeCode => read_claude_code(&text),
         HistoryFormat::Codex => read_codex(&text),
         HistoryFormat::Memoir | HistoryFormat::WhatsApp => read_memoir(&text),
     };
-    talk.map_err(|error| refusal(file, &text, &error))
+    history.map_err(|error| import_failure(file, &text, &error))
 }
 
-/// The failure for a file in another format, with the format that it seems to be in.
-fn refusal(file: &Path, text: &str, error: &ImportError) -> Failure {
+/// If the file is in another format, the hint names that format.
+fn import_failure(file: &Path, text: &str, error: &ImportError) -> Failure {
     let failure = Failure::failed(format!("{}: {error}", file.display()));
     match (error, detect_format(text)) {
-        (ImportError::NotThis(_), Some(other)) => {
-            failure.hint(format!("It looks like {}: memoir import {}.", other.name(), source_name(other)))
-        }
-        (ImportError::Newer { .. }, _) => failure.hint("Bring this program up to date."),
-        _ => failure.hint("docs/getting-started.md tells where each program keeps its history."),
+        (ImportError::NotThis(_), Some(other)) => failure.hint(format!(
+            "It looks like a {} history. Run `memoir import {}` instead.",
+            other.name(),
+            source_name(other)
+        )),
+        (ImportError::Newer { .. }, _) => failure.hint("Update Memoir and try again."),
+        _ => failure.hint("See docs/getting-started.md for where each program keeps its history."),
     }
 }
 
-/// Reads a chat that WhatsApp exported.
 pub(super) fn read_chat(
     file: &Path,
     name: Option<&str>,
@@ -89,27 +89,28 @@ pub(super) fn read_chat(
     let chat = name.map_or_else(|| chat_name(file), str::to_owned);
     read_whatsapp(&text, &chat, zone, dates).map_err(|error| {
         Failure::failed(format!("{}: {error}", file.display())).hint(
-            "In WhatsApp, \"Export chat\" without media makes such a file; --dates says which number of a date comes first.",
+            "In WhatsApp, use \"Export chat\" without media. If the dates are ambiguous, set their order with `--dates`.",
         )
     })
 }
 
 fn read_text(file: &Path) -> Result<String, Failure> {
-    let failed = |reason: String| {
-        let failure = Failure::failed(format!("{} cannot be read: {reason}", file.display()));
+    let read_failure = |reason: String| {
+        let failure = Failure::failed(format!("could not read {}: {reason}", file.display()));
         if !file.exists() {
-            return failure.hint("Look whether it lies there, and give its whole path.");
+            return failure.hint("Check that the file exists and give its full path.");
         }
         match file.extension().is_some_and(|extension| extension == "zip") {
-            true => failure.hint("Unpack it first, and give conversations.json."),
-            false => failure.hint("Give the file that the program exported."),
+            true => failure.hint("Unpack it first, then import the conversations.json file in it."),
+            false => failure.hint("Specify the file that the program exported."),
         }
     };
-    let bytes = fs::read(file).map_err(|error| failed(error.to_string()))?;
-    String::from_utf8(bytes).map_err(|_| failed("it is not text (UTF-8)".into()))
+    let bytes = fs::read(file).map_err(|error| read_failure(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|_| read_failure("it is not UTF-8 text".into()))
 }
 
-/// Returns the name of a chat by its file: "WhatsApp Chat with Anna.txt", or "_chat.txt" in a folder of that name.
+/// Derives the name of a chat from its file, such as "WhatsApp Chat with Anna.txt". For "_chat.txt", uses the name of
+/// the directory instead.
 fn chat_name(file: &Path) -> String {
     let stem =
         |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
@@ -122,10 +123,10 @@ fn chat_name(file: &Path) -> String {
             name = rest.to_owned();
         }
     }
-    // Browsers number a second download of the same file.
-    let numbered = name.strip_suffix(')').and_then(|name| name.rsplit_once(" ("));
-    let name = match numbered {
-        Some((first, number)) if number.parse::<u32>().is_ok() => first.to_owned(),
+    // Browsers append a number to repeated downloads of the same file.
+    let parts = name.strip_suffix(')').and_then(|name| name.rsplit_once(" ("));
+    let name = match parts {
+        Some((base, number)) if number.parse::<u32>().is_ok() => base.to_owned(),
         _ => name,
     };
     if name.is_empty() { "WhatsApp".into() } else { name }
@@ -136,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_chat_is_called_what_its_file_is_called() {
+    fn the_name_of_a_chat_is_derived_from_its_file() {
         for (file, chat) in [
             ("WhatsApp Chat with Anna.txt", "Anna"),
             ("/x/WhatsApp Chat - The family (2).txt", "The family"),

@@ -1,4 +1,4 @@
-//! Importing conversations from other programs.
+//! Importing conversations from other programs, or from an export of Memoir.
 
 mod discovery;
 mod files;
@@ -18,13 +18,14 @@ pub use discovery::{DiscoveryReport, LocalHistory, find_histories};
 pub use report::{ImportReport, UnreadableFile};
 pub use request::{DateStyle, ImportRequest, ImportSource};
 
-/// Imports conversations. Those that were imported before are recognised, and only what is new is added.
+/// Imports conversations. If a conversation was imported before, only its new messages are added.
 ///
-/// A file that cannot be read does not keep the others from being imported: it is listed in the report.
+/// A file that cannot be read is listed in the report, and the others are still imported.
 ///
 /// # Errors
 ///
-/// Fails if there are no files to read, or if the store fails. What was added before that stays.
+/// Fails if there are no files to read, or if the store cannot be written. Conversations that were already added are
+/// kept.
 pub async fn import(
     request: &ImportRequest,
     environment: &Environment,
@@ -48,9 +49,9 @@ pub async fn import(
             (HistoryFormat::Codex, paths_or_sessions(HistoryFormat::Codex, paths, environment)?)
         }
         ImportSource::WhatsApp { file, name, dates } => {
-            let talk = files::read_chat(file, name.as_deref(), dates.map(DateOrder::from), zone)?;
+            let history = files::read_chat(file, name.as_deref(), dates.map(DateOrder::from), zone)?;
             run.report.files_read = 1;
-            run.add(talk).await?;
+            run.add(history).await?;
             return Ok(run.report);
         }
     };
@@ -66,14 +67,14 @@ fn paths_or_sessions(
     if !paths.is_empty() {
         return Ok(paths.to_vec());
     }
-    let sessions = discovery::find_sessions(environment).into_iter().find(|found| found.format == format);
-    sessions.map(|found| found.files).ok_or_else(|| {
-        Failure::failed(format!("no sessions of {} were found on this machine", format.name()))
-            .hint("Name the files, or the folder they lie in.")
+    let sessions = discovery::find_sessions(environment).into_iter().find(|history| history.format == format);
+    sessions.map(|history| history.files).ok_or_else(|| {
+        Failure::failed(format!("no {} sessions were found on this machine", format.name()))
+            .hint("Specify the files, or the directory that contains them.")
     })
 }
 
-/// Returns the tag of the [`ImportSource`] of a format. Origins in the store begin with it.
+/// Returns the tag of the [`ImportSource`] of a format. It is also the prefix of origins in the store.
 const fn source_name(format: HistoryFormat) -> &'static str {
     match format {
         HistoryFormat::ChatGpt => "chatgpt",
@@ -85,7 +86,6 @@ const fn source_name(format: HistoryFormat) -> &'static str {
     }
 }
 
-/// An import under way.
 struct ImportRun<'a, S: ?Sized> {
     store: &'a S,
     progress: &'a mut (dyn FnMut(Progress) + Send),
@@ -93,49 +93,51 @@ struct ImportRun<'a, S: ?Sized> {
 }
 
 impl<S: Conversations + Exchanges + Imports + ?Sized> ImportRun<'_, S> {
-    /// Reads files of one format, one after the other, and adds their conversations.
     async fn add_files(&mut self, format: HistoryFormat, files: Vec<PathBuf>) -> Result<(), Failure> {
         let total = files.len();
-        self.show_progress(ProgressUnit::Files, 0, total);
+        self.report_progress(ProgressUnit::Files, 0, total);
         for (index, file) in files.into_iter().enumerate() {
             let path = file.clone();
-            // Parsing a large file blocks; it must not keep the caller from noticing an interrupt.
-            let reading = tokio::task::spawn_blocking(move || files::read_history(format, &path));
-            let talk = reading.await.map_err(|error| Failure::failed(format!("reading failed: {error}")))?;
-            match talk {
-                Ok(talk) => {
+            // Parsing a large file blocks, so do it on another thread to keep the caller responsive to interrupts.
+            let handle = tokio::task::spawn_blocking(move || files::read_history(format, &path));
+            let result = handle
+                .await
+                .map_err(|error| Failure::failed(format!("could not read {}: {error}", file.display())))?;
+            match result {
+                Ok(history) => {
                     self.report.files_read += 1;
-                    self.add(talk).await?;
+                    self.add(history).await?;
                 }
                 Err(failure) => self.report.unreadable.push(UnreadableFile::new(file, &failure)),
             }
-            self.show_progress(ProgressUnit::Files, index + 1, total);
+            self.report_progress(ProgressUnit::Files, index + 1, total);
         }
         Ok(())
     }
 
-    /// Adds the conversations of a file.
-    async fn add(&mut self, talk: ImportedHistory) -> Result<(), Failure> {
-        for (kind, count) in talk.skipped {
+    async fn add(&mut self, history: ImportedHistory) -> Result<(), Failure> {
+        for (kind, count) in history.skipped {
             *self.report.skipped.entry(kind.to_owned()).or_default() += count;
         }
-        let total = talk.conversations.len();
-        self.show_progress(ProgressUnit::Conversations, 0, total);
-        for (index, thread) in talk.conversations.iter().enumerate() {
-            match import_conversation(self.store, thread, SystemClock.now(), self.report.dry_run).await? {
+        let total = history.conversations.len();
+        self.report_progress(ProgressUnit::Conversations, 0, total);
+        for (index, conversation) in history.conversations.iter().enumerate() {
+            match import_conversation(self.store, conversation, SystemClock.now(), self.report.dry_run)
+                .await?
+            {
                 ImportOutcome::New(count) | ImportOutcome::Grown(count) => {
                     self.report.conversations += 1;
                     self.report.messages += count as u64;
                 }
                 ImportOutcome::Known => self.report.known += 1,
-                ImportOutcome::Different => self.report.different.push(thread.title.clone()),
+                ImportOutcome::Different => self.report.different.push(conversation.title.clone()),
             }
-            self.show_progress(ProgressUnit::Conversations, index + 1, total);
+            self.report_progress(ProgressUnit::Conversations, index + 1, total);
         }
         Ok(())
     }
 
-    fn show_progress(&mut self, unit: ProgressUnit, done: usize, total: usize) {
+    fn report_progress(&mut self, unit: ProgressUnit, done: usize, total: usize) {
         (self.progress)(Progress { unit, done: done as u64, total: Some(total as u64) });
     }
 }
@@ -164,26 +166,26 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_that_cannot_be_read_does_not_keep_the_others_out() {
-        let folder = tempfile::tempdir().unwrap();
-        export_to(&folder.path().join("a.jsonl")).await;
-        fs::write(folder.path().join("b.jsonl"), "no json").unwrap();
+    async fn the_other_files_are_imported_if_one_cannot_be_read() {
+        let directory = tempfile::tempdir().unwrap();
+        export_to(&directory.path().join("a.jsonl")).await;
+        fs::write(directory.path().join("b.jsonl"), "no json").unwrap();
         let (store, _) = store_with(&[]).await;
-        let paths = vec![folder.path().to_owned()];
+        let paths = vec![directory.path().to_owned()];
         let dry = run(paths.clone(), true, &store).await.unwrap();
         assert_eq!((dry.dry_run, dry.conversations, dry.messages), (true, 2, 4));
         let report = run(paths.clone(), false, &store).await.unwrap();
         assert_eq!((report.files_read, report.conversations, report.known), (1, 2, 0));
-        assert_eq!(report.unreadable[0].path, folder.path().join("b.jsonl"));
+        assert_eq!(report.unreadable[0].path, directory.path().join("b.jsonl"));
         let again = run(paths, false, &store).await.unwrap();
         assert_eq!((again.conversations, again.messages, again.known), (0, 0, 2));
     }
 
     #[tokio::test]
-    async fn nothing_is_read_from_an_empty_directory() {
-        let folder = tempfile::tempdir().unwrap();
+    async fn an_empty_directory_is_a_failure() {
+        let directory = tempfile::tempdir().unwrap();
         let (store, _) = store_with(&[]).await;
-        let failure = run(vec![folder.path().to_owned()], false, &store).await.unwrap_err();
-        assert!(failure.message.ends_with("holds nothing of Memoir"), "{}", failure.message);
+        let failure = run(vec![directory.path().to_owned()], false, &store).await.unwrap_err();
+        assert!(failure.message.ends_with("contains no Memoir history"), "{}", failure.message);
     }
 }

@@ -1,4 +1,4 @@
-//! What became of an import.
+//! Report of an import.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -6,35 +6,35 @@ use serde::Serialize;
 
 use crate::failure::{Failure, FailureKind};
 
-/// The result of an import. With `dry_run`, what would have been added.
+/// Result of an import. In a dry run, the counts describe what would have been added.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ImportReport {
-    /// Whether nothing was stored.
+    /// Whether this was a dry run, in which nothing is stored.
     pub dry_run: bool,
     /// Number of files that were read.
     pub files_read: u64,
-    /// Number of conversations that are new or have new messages.
+    /// Number of conversations that were added or extended.
     pub conversations: u64,
-    /// Number of messages added.
+    /// Number of messages that were added.
     pub messages: u64,
-    /// Number of conversations without anything new.
+    /// Number of conversations that were imported before and have no new messages.
     pub known: u64,
-    /// Titles of conversations that were left unchanged, because their earlier messages differ from those in the file.
+    /// Titles of conversations that were skipped because their stored messages differ from those in the file.
     pub different: Vec<String>,
-    /// What was left out of the files: each kind, and how many there were.
+    /// Number of skipped items in the files, by kind.
     pub skipped: BTreeMap<String, u64>,
-    /// Files that could not be read.
+    /// Files that could not be read or parsed.
     pub unreadable: Vec<UnreadableFile>,
 }
 
-/// A file that could not be read.
+/// A file that could not be read or parsed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnreadableFile {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// What is wrong with it, beginning with its name.
+    /// Error message, including the path of the file.
     pub message: String,
-    /// What the user can do.
+    /// Suggested remedy.
     pub hint: Option<String>,
 }
 

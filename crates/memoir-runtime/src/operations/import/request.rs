@@ -1,82 +1,82 @@
-//! What to import.
+//! Request to import conversations.
 
 use std::path::PathBuf;
 
 use memoir_import::DateOrder;
 use serde::{Deserialize, Serialize};
 
-/// Conversations to import.
+/// Request to import conversations from another program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportRequest {
-    /// Where they come from.
+    /// Program and files to import from.
     #[serde(flatten)]
     pub source: ImportSource,
-    /// Whether to report what would be added, and add nothing.
+    /// Whether to only report what would be added.
     #[serde(default)]
     pub dry_run: bool,
 }
 
-/// A program to import from, and its files. A directory stands for all files of the format in it.
+/// Program to import from, and its files. A directory selects all files of the program's format in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "source", rename_all = "kebab-case")]
 pub enum ImportSource {
-    /// A data export of ChatGPT.
+    /// A ChatGPT data export.
     #[serde(rename = "chatgpt")]
     ChatGpt {
-        /// Files and directories.
+        /// Files and directories to import.
         paths: Vec<PathBuf>,
     },
-    /// A data export of Claude.
+    /// A Claude data export.
     Claude {
-        /// Files and directories.
+        /// Files and directories to import.
         paths: Vec<PathBuf>,
     },
-    /// Sessions of Claude Code.
+    /// Claude Code sessions.
     ClaudeCode {
-        /// Files and directories; the sessions of this user if empty.
+        /// Files and directories to import. If empty, all sessions of the current user.
         #[serde(default)]
         paths: Vec<PathBuf>,
     },
-    /// Sessions of Codex.
+    /// Codex sessions.
     Codex {
-        /// Files and directories; the sessions of this user if empty.
+        /// Files and directories to import. If empty, all sessions of the current user.
         #[serde(default)]
         paths: Vec<PathBuf>,
     },
-    /// An export of Memoir, in the format JSONL.
+    /// A Memoir export in JSONL format.
     Memoir {
-        /// Files and directories.
+        /// Files and directories to import.
         paths: Vec<PathBuf>,
     },
-    /// A chat that WhatsApp exported as text.
+    /// A chat exported by WhatsApp as text.
     #[serde(rename = "whatsapp")]
     WhatsApp {
-        /// The file.
+        /// Text file to import.
         file: PathBuf,
-        /// What the chat is called; derived from the name of the file if `None`.
+        /// Name of the chat. Derived from the file name if `None`.
         name: Option<String>,
-        /// How dates are written; derived from the dates if `None`.
+        /// Order of day, month and year in dates. Detected from the dates if `None`.
         dates: Option<DateStyle>,
     },
 }
 
-/// Which number of a date comes first.
+/// Order of day, month and year, named after the first of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DateStyle {
-    /// 31/12/2023
+    /// Day first, as in 31/12/2023.
     Day,
-    /// 12/31/2023
+    /// Month first, as in 12/31/2023.
     Month,
-    /// 2023-12-31
+    /// Year first, as in 2023-12-31.
     Year,
 }
 
 impl DateStyle {
-    /// All of them.
+    /// All date styles.
     pub const ALL: [Self; 3] = [Self::Day, Self::Month, Self::Year];
 
-    /// Returns its name.
+    /// Returns the name of the style.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Day => "day",
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_name_their_source() {
+    fn the_source_is_a_field_of_the_request() {
         let request: ImportRequest = serde_json::from_value(json!({"source": "claude-code"})).unwrap();
         let source = ImportSource::ClaudeCode { paths: Vec::new() };
         assert_eq!(request, ImportRequest { source, dry_run: false });

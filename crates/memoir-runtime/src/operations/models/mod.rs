@@ -1,4 +1,4 @@
-//! The models that are known, and which of them is used for what.
+//! Listing the models of the catalog, and setting the model of a task.
 
 mod report;
 
@@ -16,63 +16,63 @@ use crate::{
 
 pub use report::{EmbeddingReport, LongPriceReport, ModelReport, ModelsReport, PriceReport};
 
-/// Lists the chat models of the catalogue.
+/// Returns the chat models of the catalog.
 pub fn list(models: &Models) -> ModelsReport {
     let report =
         |name: &ModelName| ModelReport::new(name.clone(), &models.catalogue, models.has_key(name.provider));
     ModelsReport { models: models.catalogue.models().map(|(name, _)| report(name)).collect() }
 }
 
-/// Returns what is known of one model, whether the catalogue has it or not.
+/// Returns the properties of a model. It does not have to be in the catalog.
 ///
 /// # Errors
 ///
-/// Fails if the name is not that of a model.
+/// Fails if `name` is not a valid model name.
 pub fn show(name: &str, models: &Models) -> Result<ModelReport, Failure> {
     let name = parse(name, "")?;
     let key = models.has_key(name.provider);
     Ok(ModelReport::new(name, &models.catalogue, key))
 }
 
-/// A model to use from now on.
+/// Request to set the model of a task.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SetModelRequest {
-    /// What it is used for.
+    /// Task that uses the model.
     pub task: ModelTask,
-    /// Its name; `None` for the one that the configuration names, or the default.
+    /// Name of the model, or `None` for the model from the config or the default.
     pub model: Option<String>,
 }
 
-/// The result of setting a model.
+/// Result of setting the model of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SetModelReport {
-    /// What it is used for.
+    /// Task that uses the model.
     pub task: ModelTask,
-    /// The model.
+    /// Model that the task now uses.
     pub selection: ModelSelection,
-    /// Whether the price of a provider's model is unknown because the catalogue does not have it.
+    /// Whether the price is unknown because the catalog does not contain the provider's model.
     pub price_unknown: bool,
-    /// Environment variables one of which must hold a key before the model can be called; empty if nothing is missing.
+    /// Environment variables, one of which must hold an API key to use the model. Empty if no key is missing.
     pub missing_key: &'static [&'static str],
 }
 
-/// How the model of a task is chosen.
+/// Model selection of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelSelection {
-    /// By the configuration, or automatically.
+    /// Use the model from the config, or choose one automatically.
     Automatic,
-    /// It is the one that is compiled into Memoir.
+    /// Use the embedding model that is compiled into Memoir.
     BuiltIn(String),
-    /// It is this one.
+    /// Use this model.
     Named(String),
 }
 
-/// Sets the model that a task uses from now on. Work that failed with the previous model is tried again.
+/// Sets the model of a task. Jobs that failed with the previous model are retried.
 ///
 /// # Errors
 ///
-/// Fails if the name is not that of a model, or if the model cannot do the task.
+/// Fails if the model name is invalid, or if the model does not support the task.
 pub async fn set(
     request: &SetModelRequest,
     models: &Models,
@@ -90,10 +90,10 @@ pub async fn set(
         }
         Some(name) => {
             let model = ModelReport::new(parse(name, "")?, &models.catalogue, false);
-            check_task(&model, task)?;
-            let is_provided = !model.provider.is_local() && model.provider != Provider::OpenAiCompatible;
-            report.price_unknown = is_provided && !model.known && model.embedding.is_none();
-            if is_provided && !models.has_key(model.provider) {
+            check_supports_task(&model, task)?;
+            let is_hosted = !model.provider.is_local() && model.provider != Provider::OpenAiCompatible;
+            report.price_unknown = is_hosted && !model.known && model.embedding.is_none();
+            if is_hosted && !models.has_key(model.provider) {
                 report.missing_key = Environment::key_variables(model.provider);
             }
             report.selection = ModelSelection::Named(model.name.to_string());
@@ -101,25 +101,24 @@ pub async fn set(
         }
     };
     store.set_setting(task.key(), value.as_deref(), now).await?;
-    forget_failures(task, store).await?;
+    reset_failures(task, store).await?;
     Ok(report)
 }
 
-fn check_task(model: &ModelReport, task: ModelTask) -> Result<(), Failure> {
-    let (name, embeds) = (&model.name, model.embedding.is_some());
-    if embeds && task != ModelTask::Embedder {
-        return Err(Failure::usage(format!("{name} makes embeddings and cannot talk"))
-            .hint("memoir models list shows those that can."));
+fn check_supports_task(model: &ModelReport, task: ModelTask) -> Result<(), Failure> {
+    let (name, is_embedding_model) = (&model.name, model.embedding.is_some());
+    if is_embedding_model && task != ModelTask::Embedder {
+        return Err(Failure::usage(format!("{name} is an embedding model, not a chat model"))
+            .hint("Run `memoir models list` to see the chat models."));
     }
-    if !embeds && task == ModelTask::Embedder && model.known {
-        return Err(Failure::usage(format!("{name} talks and makes no embeddings"))
-            .hint("memoir models list shows those that do."));
+    if !is_embedding_model && task == ModelTask::Embedder && model.known {
+        return Err(Failure::usage(format!("{name} is a chat model, not an embedding model"))
+            .hint("Run `memoir models show NAME` to check whether a model is an embedding model."));
     }
     Ok(())
 }
 
-/// Lets jobs that failed with one model be tried with another.
-async fn forget_failures(task: ModelTask, store: &(impl Jobs + ?Sized)) -> Result<(), Failure> {
+async fn reset_failures(task: ModelTask, store: &(impl Jobs + ?Sized)) -> Result<(), Failure> {
     let workers: &[WorkerKind] = match task {
         ModelTask::Chat => &[],
         ModelTask::Summarizer => &[WorkerKind::ExchangeSummarizer, WorkerKind::ConversationSummarizer],
@@ -159,40 +158,40 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_missing_is_reported() {
+    async fn missing_keys_and_prices_are_reported() {
         let (store, _) = store_with(&[]).await;
-        let known = set_to(Some("gpt-5"), ModelTask::Chat, &store).await.unwrap();
-        assert_eq!(known.selection, ModelSelection::Named("openai/gpt-5".into()));
-        assert_eq!((known.price_unknown, known.missing_key.len()), (false, 0));
+        let catalog_model = set_to(Some("gpt-5"), ModelTask::Chat, &store).await.unwrap();
+        assert_eq!(catalog_model.selection, ModelSelection::Named("openai/gpt-5".into()));
+        assert_eq!((catalog_model.price_unknown, catalog_model.missing_key.len()), (false, 0));
         assert_eq!(store.setting("chat.model").await.unwrap().unwrap(), "openai/gpt-5");
-        let unknown = set_to(Some("claude-99"), ModelTask::Chat, &store).await.unwrap();
-        assert_eq!((unknown.price_unknown, unknown.missing_key), (true, &["ANTHROPIC_API_KEY"][..]));
-        let local = set_to(Some("ollama/x"), ModelTask::Summarizer, &store).await.unwrap();
-        assert_eq!((local.price_unknown, local.missing_key.len()), (false, 0));
+        let other_model = set_to(Some("claude-99"), ModelTask::Chat, &store).await.unwrap();
+        assert_eq!((other_model.price_unknown, other_model.missing_key), (true, &["ANTHROPIC_API_KEY"][..]));
+        let local_model = set_to(Some("ollama/x"), ModelTask::Summarizer, &store).await.unwrap();
+        assert_eq!((local_model.price_unknown, local_model.missing_key.len()), (false, 0));
         let automatic = set_to(None, ModelTask::Chat, &store).await.unwrap();
         assert_eq!(automatic.selection, ModelSelection::Automatic);
         assert_eq!(store.setting("chat.model").await.unwrap(), None);
     }
 
     #[tokio::test]
-    async fn a_model_must_be_able_to_do_its_task() {
+    async fn a_model_must_support_its_task() {
         let (store, _) = store_with(&[]).await;
         let built_in = set_to(Some(memoir_embed::NAME), ModelTask::Embedder, &store).await.unwrap();
         assert_eq!(built_in.selection, ModelSelection::BuiltIn(memoir_embed::NAME.into()));
         let failure = set_to(Some("gpt-5"), ModelTask::Embedder, &store).await.unwrap_err();
-        assert_eq!(failure.message, "openai/gpt-5 talks and makes no embeddings");
-        let failure = set_to(Some("text-embedding-3-small"), ModelTask::Chat, &store).await;
-        assert!(failure.is_err());
+        assert_eq!(failure.message, "openai/gpt-5 is a chat model, not an embedding model");
+        let result = set_to(Some("text-embedding-3-small"), ModelTask::Chat, &store).await;
+        assert!(result.is_err());
         assert_eq!(store.setting("chat.model").await.unwrap(), None, "nothing was set");
     }
 
     #[test]
-    fn a_report_has_the_fields_that_scripts_know() {
-        let form = serde_json::to_value(show("gpt-5", &models()).unwrap()).unwrap();
-        assert_eq!((&form["name"], &form["provider"]), (&"openai/gpt-5".into(), &"openai".into()));
-        assert_eq!((&form["key"], &form["known"]), (&true.into(), &true.into()));
-        assert!(form["price"]["input"].is_f64() && form["price"]["cache_read"].is_f64());
-        assert!(form["long_price"].is_null() && form.get("embedding").is_none());
+    fn the_serialized_fields_are_stable() {
+        let json = serde_json::to_value(show("gpt-5", &models()).unwrap()).unwrap();
+        assert_eq!((&json["name"], &json["provider"]), (&"openai/gpt-5".into(), &"openai".into()));
+        assert_eq!((&json["key"], &json["known"]), (&true.into(), &true.into()));
+        assert!(json["price"]["input"].is_f64() && json["price"]["cache_read"].is_f64());
+        assert!(json["long_price"].is_null() && json.get("embedding").is_none());
         assert!(serde_json::to_value(list(&models())).unwrap().is_array());
     }
 }

@@ -1,75 +1,75 @@
-//! What is known of models.
+//! Reports about models.
 
 use std::fmt::Display;
 
 use memoir_models::{Catalogue, ModelName, Price, Provider};
 use serde::{Serialize, Serializer};
 
-/// The models of the catalogue. They are serialized as an array.
+/// Models of the catalog, serialized as an array.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct ModelsReport {
-    /// The models, ordered by provider.
+    /// Models, ordered by provider and name.
     pub models: Vec<ModelReport>,
 }
 
-/// What is known of one model.
+/// Properties of a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ModelReport {
-    /// Its name, serialized as `provider/model`.
+    /// Name of the model, serialized as `provider/model`.
     #[serde(serialize_with = "as_text")]
     pub name: ModelName,
-    /// Its provider.
+    /// Provider of the model.
     #[serde(serialize_with = "as_text")]
     pub provider: Provider,
-    /// Whether the catalogue knows it as a chat model.
+    /// Whether the catalog lists the model as a chat model.
     pub known: bool,
-    /// Number of tokens that a request and its answer may have together.
+    /// Size of the context window in tokens.
     pub context: Option<u64>,
-    /// Maximum number of tokens of an answer.
+    /// Maximum number of tokens in an answer.
     pub output: Option<u64>,
-    /// Whether it can call tools.
+    /// Whether the model supports tool calls.
     pub tools: Option<bool>,
-    /// Its price.
+    /// Price of normal requests, if known.
     pub price: Option<PriceReport>,
-    /// Its price for long requests, if that differs.
+    /// Price of long requests, if it differs.
     pub long_price: Option<LongPriceReport>,
-    /// Whether a key for its provider is set.
+    /// Whether an API key for the provider is set.
     pub key: bool,
-    /// What is known of it as an embedding model, if it is one.
+    /// Properties as an embedding model, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub embedding: Option<EmbeddingReport>,
 }
 
-/// A price in dollars per million tokens.
+/// Prices in US dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PriceReport {
-    /// For tokens that are sent.
+    /// Price of input tokens.
     pub input: f64,
-    /// For tokens of the answer, reasoning included.
+    /// Price of output tokens, including reasoning.
     pub output: f64,
-    /// For tokens that the provider reads from its cache.
+    /// Price of input tokens that the provider reads from its cache.
     pub cache_read: Option<f64>,
-    /// For tokens that the provider writes to its cache.
+    /// Price of input tokens that the provider writes to its cache.
     pub cache_write: Option<f64>,
 }
 
-/// The price of long requests.
+/// Price of long requests.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LongPriceReport {
-    /// Requests with more tokens than this have this price.
+    /// Number of tokens above which a request is long.
     pub above: u64,
-    /// The price.
+    /// Prices of long requests.
     #[serde(flatten)]
     pub price: PriceReport,
 }
 
-/// What is known of an embedding model.
+/// Properties of an embedding model.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct EmbeddingReport {
-    /// The length of its vectors.
+    /// Number of dimensions of an embedding.
     pub dimensions: Option<usize>,
-    /// Its price in dollars per million tokens.
+    /// Price in US dollars per million tokens.
     pub price: Option<f64>,
 }
 
@@ -85,7 +85,7 @@ impl From<Price> for PriceReport {
 }
 
 impl ModelReport {
-    /// Returns what `catalogue` says about a model.
+    /// Creates a report from the catalog entry of a model, if there is one. `key` is whether an API key is set.
     pub fn new(name: ModelName, catalogue: &Catalogue, key: bool) -> Self {
         let info = catalogue.model(&name);
         let long_price = info.and_then(|info| info.long_price);

@@ -1,4 +1,4 @@
-//! The conversation between Memoir and a chat model: what is sent, what comes back.
+//! The interface to chat models: requests, streamed events and complete answers.
 
 use std::time::Duration;
 
@@ -9,69 +9,69 @@ use serde_json::Value;
 
 use crate::ModelError;
 
-/// Everything that is sent in one call.
+/// The input of one call.
 #[derive(Debug, Clone, Default)]
 pub struct ChatRequest {
-    /// Standing instructions.
+    /// The system prompt.
     pub system: String,
-    /// The talk so far, oldest first, ending with what is to be answered.
+    /// The conversation so far, oldest message first. The last message is the one to answer.
     pub messages: Vec<ChatMessage>,
-    /// How many of the messages, from the first, will stand at the same place in the next request too.
-    /// Providers that cache a prompt by breakpoints get one there.
+    /// Number of leading messages that the next request will repeat. A provider with explicit cache breakpoints gets
+    /// one after them.
     pub stable_messages: usize,
-    /// What the model may ask to run.
+    /// Tools that the model may call.
     pub tools: Vec<ToolSpec>,
-    /// What was recalled for it. It stands in the messages already, for models that read; this is for the one
-    /// that answers with it.
+    /// Passages recalled for the prompt. The messages already quote them; `memoir/recall`, which answers with passages
+    /// instead of generating text, reads them here.
     pub memory: Recollection,
-    /// How long the answer may be, where a provider wants to be told.
+    /// Maximum number of output tokens, for providers that require one.
     pub longest_reply: Option<u64>,
 }
 
-/// What a model takes, as far as it is known.
+/// The limits of a model. `None` means unknown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ModelLimits {
-    /// Tokens, question and answer together.
+    /// Size of the context window in tokens, including the answer.
     pub context: Option<u64>,
-    /// Tokens of an answer.
+    /// Maximum number of output tokens.
     pub output: Option<u64>,
-    /// Whether it can call tools.
+    /// Whether the model can call tools.
     pub tools: Option<bool>,
 }
 
 /// One message of a request.
 #[derive(Debug, Clone)]
 pub enum ChatMessage {
-    /// The user's words.
+    /// A message from the user.
     User(String),
-    /// The model's own earlier words.
+    /// An earlier reply of the model.
     Assistant {
-        /// What it said.
+        /// The text of the reply.
         text: String,
-        /// What it asked to run.
+        /// The tool calls in the reply.
         tool_calls: Vec<ToolCall>,
-        /// The reply in its provider's own form, where it was given within this exchange.
+        /// The reply in its provider's own format. Only present within the current exchange.
         replay: Option<Replay>,
     },
-    /// What its tool calls gave, all those of one reply together.
+    /// The results of all tool calls in one reply.
     ToolResults(Vec<ToolResult>),
 }
 
-/// A reply in its provider's own form, to be sent back as it came: thinking blocks with their signatures,
-/// calls with theirs. Providers refuse a continuation whose thoughts were left out or changed.
+/// A reply in its provider's own format, to be sent back unchanged: thinking blocks and tool calls with their
+/// signatures. Providers reject a continuation whose thinking was omitted or changed.
 ///
-/// The content is JSON that only the implementation of [`ChatModel`] that wrote it can read. Another implementation
-/// sends the text and the tool calls of the message instead.
+/// Only the [`ChatModel`] implementation that wrote this JSON can read it. Other implementations send the text and the
+/// tool calls of the message instead.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replay(Value);
 
 impl Replay {
-    /// Wraps a reply that a model has written in its own form.
+    /// Wraps a reply in its provider's own format.
     pub fn new(content: Value) -> Self {
         Self(content)
     }
 
-    /// Returns the reply in its provider's own form.
+    /// Returns the reply in its provider's own format.
     pub fn into_content(self) -> Value {
         self.0
     }
@@ -82,36 +82,36 @@ impl Replay {
     }
 }
 
-/// What a tool call gave.
+/// The result of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolResult {
-    /// The call this answers.
+    /// Id of the tool call.
     pub call_id: String,
-    /// The tool that ran.
+    /// Name of the tool.
     pub tool_name: String,
-    /// Its output, or why there is none.
+    /// The tool's output, or the reason it failed.
     pub text: String,
 }
 
-/// What comes back while a model answers.
+/// An event in a model's answer.
 #[derive(Debug, Clone)]
 pub enum ChatEvent {
-    /// More of the answer.
+    /// The next part of the answer.
     Text(String),
-    /// More of the reasoning, for showing.
+    /// The next part of the reasoning, for display only.
     Thinking(String),
-    /// A complete request to run a tool.
+    /// A complete tool call.
     ToolCall(ToolCall),
-    /// What the call used.
+    /// Tokens used by the call.
     Usage(Usage),
-    /// The call failed before it gave anything, and is made again after a while.
+    /// The call failed before it returned anything and will be retried.
     Retrying {
-        /// What went wrong.
+        /// Why the call failed.
         reason: ModelError,
-        /// How long is waited.
+        /// Time until the retry.
         wait: Duration,
     },
-    /// The end. A stream without it was cut off.
+    /// The end of the answer. A stream without this event was cut off.
     End(Finish),
 }
 
@@ -120,29 +120,29 @@ pub enum ChatEvent {
 pub struct Finish {
     /// Why the model stopped.
     pub reason: StopReason,
-    /// The reply in its provider's own form, where that holds more than text and calls.
+    /// The reply in its provider's own format, if that holds more than text and tool calls.
     pub replay: Option<Replay>,
 }
 
 /// Why a model stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopReason {
-    /// It had said all it wanted, or asked for tools.
+    /// The answer is complete, or the model called tools.
     Done,
-    /// It reached the limit on its output.
+    /// The output limit was reached.
     Length,
 }
 
-/// A model's answer as it comes.
+/// A streamed answer.
 pub type ChatStream = BoxStream<'static, Result<ChatEvent, ModelError>>;
 
 /// A chat model.
 ///
-/// Implementations are in `memoir-providers` (models on a server), in `memoir-recall` (`memoir/recall`) and, for tests, in
+/// Implementations are in `memoir-providers` (models on a server), `memoir-recall` (`memoir/recall`) and, for tests,
 /// `memoir-testkit`.
 #[async_trait]
 pub trait ChatModel: Send + Sync {
-    /// Its full name, as in `openai/gpt-5-mini`.
+    /// Returns the full name, as in `openai/gpt-5-mini`.
     fn name(&self) -> &str;
 
     /// Sends a request and returns the answer as a stream, which ends with [`ChatEvent::End`].
@@ -151,45 +151,44 @@ pub trait ChatModel: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Fails with the reason, as a [`ModelError`], if the call fails before the stream begins. A call that fails later yields the
-    /// error as the last item of the stream.
+    /// Fails if the call fails before the stream begins. A later failure is the last item of the stream.
     async fn stream(&self, request: ChatRequest) -> Result<ChatStream, ModelError>;
 
-    /// What a call that used this much costs, where the price is known.
+    /// Returns the cost of a call, or `None` if the price is unknown.
     fn cost(&self, usage: &Usage) -> Option<Usd>;
 
-    /// Returns what the model takes. This may ask a server; if that does not answer, the limits are unknown.
+    /// Returns the limits of the model. This may query the server; if it does not answer, the limits are unknown.
     async fn limits(&self) -> ModelLimits {
         ModelLimits::default()
     }
 
-    /// Whether its calls cost nothing, however much they use.
+    /// Returns whether calls are free of charge.
     fn is_free(&self) -> bool {
         false
     }
 
-    /// Whether its answers are new text or repeat what memory holds.
+    /// Returns whether answers are new text or quoted from memory.
     fn provenance(&self) -> Provenance {
         Provenance::Said
     }
 }
 
-/// The bill of a call, where the provider told what it used.
+/// Returns the cost record of a call.
 pub fn bill(model: &dyn ChatModel, purpose: Purpose, usage: Usage, created: Timestamp) -> CallCost {
     CallCost { purpose, model: model.name().to_owned(), usage, cost: model.cost(&usage), created }
 }
 
-/// A whole answer.
+/// A complete answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WholeAnswer {
-    /// What it says.
+    /// The answer's text, without reasoning.
     pub text: String,
-    /// Why it ended.
+    /// Why the model stopped.
     pub stop: StopReason,
 }
 
-/// Returns the whole answer to a request. `usage` receives what the call used, even if it fails. Reading stops after `most`
-/// bytes.
+/// Sends a request and collects the complete answer. `usage` receives the tokens used, even if the call fails. Reading
+/// stops after `max_bytes` of answer and reasoning.
 ///
 /// # Errors
 ///
@@ -198,19 +197,19 @@ pub async fn whole_answer(
     model: &dyn ChatModel,
     request: ChatRequest,
     usage: &mut Option<Usage>,
-    most: usize,
+    max_bytes: usize,
 ) -> Result<WholeAnswer, ModelError> {
     let mut stream = model.stream(request).await?;
-    let (mut answer, mut thoughts) = (String::new(), 0);
+    let (mut answer, mut thinking_bytes) = (String::new(), 0);
     while let Some(event) = stream.next().await {
         match event? {
             ChatEvent::Text(text) => answer.push_str(&text),
-            ChatEvent::Thinking(text) => thoughts += text.len(),
-            ChatEvent::Usage(used) => *usage.get_or_insert_default() += used,
+            ChatEvent::Thinking(text) => thinking_bytes += text.len(),
+            ChatEvent::Usage(call_usage) => *usage.get_or_insert_default() += call_usage,
             ChatEvent::End(finish) => return Ok(WholeAnswer { text: answer, stop: finish.reason }),
             ChatEvent::ToolCall(_) | ChatEvent::Retrying { .. } => {}
         }
-        if answer.len() + thoughts > most {
+        if answer.len() + thinking_bytes > max_bytes {
             return Ok(WholeAnswer { text: answer, stop: StopReason::Length });
         }
     }

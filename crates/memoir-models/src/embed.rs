@@ -1,70 +1,70 @@
-//! Embedding models: texts in, vectors out.
+//! The interface to embedding models.
 
 use async_trait::async_trait;
 use memoir_core::{Usage, Usd, count_tokens};
 
 use crate::ModelError;
 
-/// What texts are embedded for. Some models place a question and its answer apart unless told which is which.
+/// The role of the embedded texts. Some models embed queries and documents differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EmbedTask {
-    /// To look for.
+    /// The texts are search queries.
     Query,
-    /// To be found.
+    /// The texts are passages to be searched.
     Document,
 }
 
-/// Vectors, in the order of their texts.
+/// The embeddings of a list of texts.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct EmbeddedTexts {
-    /// One vector per text.
+    /// One vector per text, in the order of the texts.
     pub vectors: Vec<Vec<f32>>,
-    /// What it used.
+    /// Tokens used by the call.
     pub usage: Usage,
 }
 
 /// An embedding model.
 ///
-/// Implementations are in `memoir-providers` (models on a server) and `memoir-embed` (the one that is compiled in).
+/// Implementations are in `memoir-providers` (models on a server) and `memoir-embed` (the built-in model).
 #[async_trait]
 pub trait Embedder: Send + Sync {
-    /// Its full name, as in `openai/text-embedding-3-small`.
+    /// Returns the full name, as in `openai/text-embedding-3-small`.
     fn name(&self) -> &str;
 
-    /// The length of its vectors, where that is known before the first.
+    /// Returns the vector length, if it is known before the first call.
     fn dimensions(&self) -> Option<usize>;
 
-    /// Embeds all of `texts`, or none. The vectors have length one and come in the order of the texts.
+    /// Embeds all of `texts`, or none. The vectors are normalized to unit length.
     ///
     /// # Errors
     ///
-    /// Fails with the reason, as a [`ModelError`], if any of the texts cannot be embedded.
+    /// Fails if any of the texts cannot be embedded.
     async fn embed(&self, texts: &[String], task: EmbedTask) -> Result<EmbeddedTexts, ModelError>;
 
-    /// What a call that used this much costs, where the price is known.
+    /// Returns the cost of a call, or `None` if the price is unknown.
     fn cost(&self, usage: &Usage) -> Option<Usd>;
 
-    /// How many tokens of a text it reads; what comes after is as if it were not there.
+    /// Returns the maximum number of tokens per text. The model ignores the rest of a longer text.
     fn reads(&self) -> usize {
         2048
     }
 
-    /// How many of its own tokens a text has, about.
+    /// Returns the approximate number of tokens in `text`, as counted by this model.
     fn count(&self, text: &str) -> usize {
         count_tokens(text)
     }
 
-    /// Whether it runs in this program: nothing leaves it, and nothing is paid.
+    /// Returns whether the model runs in this process, so that no text is sent anywhere.
     fn is_local(&self) -> bool {
         false
     }
 
-    /// Whether it costs nothing.
+    /// Returns whether calls are free of charge.
     fn is_free(&self) -> bool {
         self.is_local()
     }
 
-    /// Whether it can be called as things are set up.
+    /// Returns whether the model can be called with the current configuration.
     fn is_available(&self) -> bool {
         true
     }

@@ -1,104 +1,104 @@
-//! What can go wrong between Memoir and a model, as decisions a caller can take.
+//! Errors of model calls, with one variant per way a caller can react.
 
 use std::time::Duration;
 
-/// Why a model gave no answer.
+/// Why a model call failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// The server cannot be reached. Check the address and the network; trying again may help.
+    /// The server cannot be reached. A retry may help.
     #[error("cannot reach the model's server at {url}: {reason}")]
     Unreachable {
-        /// Where it was looked for.
+        /// The address that was tried.
         url: String,
-        /// What the system said.
+        /// The network error.
         reason: String,
     },
-    /// The key is wrong. Ask for another.
-    #[error("the server refused the key (status {status}): {message}")]
+    /// The API key is missing or wrong.
+    #[error("the server rejected the API key (status {status}): {message}")]
     Authentication {
         /// The HTTP status.
         status: u16,
-        /// What the server said.
+        /// The server's explanation.
         message: String,
     },
-    /// The key is right but may not do this.
-    #[error("the server does not allow this (status 403): {message}")]
+    /// The API key is valid but lacks a permission.
+    #[error("the server denied access (status 403): {message}")]
     Forbidden {
-        /// What the server said.
+        /// The server's explanation.
         message: String,
     },
-    /// The server does not know the model, or the address is not that of such a server.
-    #[error("the server does not know this model or address (status 404): {message}")]
+    /// The server does not have the model, or the address is wrong.
+    #[error("the server does not have this model or address (status 404): {message}")]
     NotFound {
-        /// What the server said.
+        /// The server's explanation.
         message: String,
     },
-    /// More was sent than the model takes. Send less.
-    #[error("more was sent than the model takes: {message}")]
+    /// The request is longer than the context window. Send a shorter one.
+    #[error("the request is too long for the model's context window: {message}")]
     ContextTooLong {
-        /// What the server said.
+        /// The server's explanation.
         message: String,
     },
-    /// The provider's filter stopped the request or the answer.
+    /// The provider's filter blocked the request or the answer.
     #[error("the provider's content filter stopped the answer")]
     ContentFilter,
-    /// What was paid for is used up. Waiting does not help.
-    #[error("the account has nothing left to spend (status {status}): {message}")]
+    /// The account has no credit left. Waiting does not help.
+    #[error("the account's quota is used up (status {status}): {message}")]
     QuotaExhausted {
         /// The HTTP status.
         status: u16,
-        /// What the server said.
+        /// The server's explanation.
         message: String,
     },
-    /// Too many requests. Wait, then try again.
-    #[error("the server asks to slow down (status 429): {message}")]
+    /// Too many requests were sent. Wait before retrying.
+    #[error("the server is limiting requests (status 429): {message}")]
     RateLimited {
-        /// How long the server wants one to wait.
+        /// The wait that the server asks for.
         retry_after: Option<Duration>,
-        /// What the server said.
+        /// The server's explanation.
         message: String,
     },
-    /// The server has trouble of its own. Try again later.
+    /// An error on the server's side. Retry later.
     #[error("the server failed (status {status}): {message}")]
     Server {
         /// The HTTP status.
         status: u16,
-        /// How long the server wants one to wait.
+        /// The wait that the server asks for.
         retry_after: Option<Duration>,
-        /// What the server said.
+        /// The server's explanation.
         message: String,
     },
-    /// The request itself is refused; sending it again would change nothing.
-    #[error("the server refused the request (status {status}): {message}")]
+    /// The request itself is invalid, so a retry does not help.
+    #[error("the server rejected the request (status {status}): {message}")]
     BadRequest {
         /// The HTTP status.
         status: u16,
-        /// What the server said.
+        /// The server's explanation.
         message: String,
     },
-    /// The answer was cut off before its end.
-    #[error("the answer was cut off before its end")]
+    /// The stream ended before the answer was complete.
+    #[error("the answer was cut off before it was complete")]
     Truncated,
-    /// Nothing came for too long.
-    #[error("the server fell silent for {:.0} s", .after.as_secs_f64())]
+    /// The server sent nothing for too long.
+    #[error("the server sent nothing for {:.0} s", .after.as_secs_f64())]
     IdleTimeout {
-        /// How long was waited.
+        /// The time limit that passed.
         after: Duration,
     },
-    /// What came is not what the protocol says.
-    #[error("the server sent something that is not an answer: {0}")]
+    /// The response does not follow the protocol.
+    #[error("the model returned an invalid response: {0}")]
     Garbled(String),
-    /// It cannot be called as things are set up. Mend that.
+    /// The model cannot be called with the current configuration. The text explains why.
     #[error("{0}")]
     Unavailable(String),
     /// The answer had neither text nor tool calls.
-    #[error("the model gave an empty answer")]
+    #[error("the model returned an empty answer")]
     Empty,
 }
 
 impl ModelError {
-    /// Whether the same call may succeed later.
+    /// Returns whether the same call may succeed later.
     pub fn is_transient(&self) -> bool {
         matches!(
             self,
@@ -106,7 +106,7 @@ impl ModelError {
         )
     }
 
-    /// Returns the name of the variant, for logs: unlike the whole error, it never quotes what was sent.
+    /// Returns the name of the variant, for logs. Unlike the full message, it never quotes the request.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Unreachable { .. } => "unreachable",
@@ -127,7 +127,7 @@ impl ModelError {
         }
     }
 
-    /// How long the server wants one to wait.
+    /// Returns the wait that the server asks for.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::RateLimited { retry_after, .. } | Self::Server { retry_after, .. } => *retry_after,

@@ -1,8 +1,8 @@
-//! The seam between Memoir and its models: traits, types, names, the catalogue and its prices.
+//! The interface between Memoir and its models: traits, requests, errors, names, and the catalogue with its prices.
 //!
-//! [`ChatModel`] and [`Embedder`] are what the rest of Memoir calls. This crate holds no implementation of them and
-//! no HTTP client: models on a server are in `memoir-providers`, the compiled-in embedding model is in
-//! `memoir-embed`, and `memoir/recall` is in `memoir-recall`.
+//! The rest of Memoir calls models through [`ChatModel`] and [`Embedder`]. This crate does not implement these traits:
+//! `memoir-providers` does so for models on a server, `memoir-embed` for the built-in embedding model, and
+//! `memoir-recall` for `memoir/recall`.
 
 mod catalogue;
 mod chat;

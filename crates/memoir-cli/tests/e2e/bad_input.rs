@@ -116,7 +116,7 @@ fn a_refused_key_is_said() {
     let said = home.memoir(["-p", "hi"]).provider(&provider).fail(1);
     assert_eq!(
         said,
-        "memoir: the server refused the key (status 401): Incorrect API key provided. Check the API key of this provider.\n"
+        "memoir: the server rejected the API key (status 401): Incorrect API key provided. Check the API key of this provider.\n"
     );
 }
 

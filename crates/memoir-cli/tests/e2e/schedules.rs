@@ -128,7 +128,7 @@ fn time_and_money_are_bounded_and_failures_are_told() {
     add(&home, "broken", &[]);
     let refusing = ScriptedProvider::always(Reply::status(401, "bad key"));
     let said = schedule(&home, ["run", "broken"]).provider(&refusing).fail(1);
-    assert!(said.contains("broken failed: the server refused the key"), "{said}");
+    assert!(said.contains("broken failed: the server rejected the API key"), "{said}");
     let provider = ScriptedProvider::always(Reply::text("Fine."));
     run(&home, "broken", &provider);
     assert!(!sent(&provider, 0).contains("[assistant]"), "a run that failed is not remembered");

@@ -9,7 +9,7 @@ use memoir_models::{EmbedTask, EmbeddedTexts, Embedder, EmbeddingInfo, ModelErro
 
 use crate::{
     Endpoint,
-    remote::{Failures, convert_usage, create_genai_client, create_target},
+    remote::{ErrorClassifier, convert_usage, create_genai_client, create_target},
 };
 
 /// Maximum number of texts in one call.
@@ -18,14 +18,14 @@ const BATCH: usize = 100;
 /// A call that takes longer than this is abandoned.
 const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// An embedding model on a server: OpenAI's, Google's, or any that speaks OpenAI's protocol.
+/// An embedding model of OpenAI, Google, or any server that implements OpenAI's API.
 pub struct RemoteEmbedder {
     name: String,
     provider: Provider,
     info: Option<EmbeddingInfo>,
     client: genai::Client,
     target: genai::ServiceTarget,
-    failures: Failures,
+    errors: ErrorClassifier,
 }
 
 impl RemoteEmbedder {
@@ -33,7 +33,7 @@ impl RemoteEmbedder {
     ///
     /// # Errors
     ///
-    /// Fails if no HTTP client can be made.
+    /// Fails if no HTTP client can be created.
     pub fn new(
         name: &ModelName,
         endpoint: &Endpoint,
@@ -45,7 +45,7 @@ impl RemoteEmbedder {
             info,
             client: create_genai_client()?,
             target: create_target(name, endpoint),
-            failures: Failures::new(endpoint, CALL_TIMEOUT),
+            errors: ErrorClassifier::new(endpoint, CALL_TIMEOUT),
         })
     }
 
@@ -61,28 +61,29 @@ impl RemoteEmbedder {
         let response = tokio::time::timeout(CALL_TIMEOUT, call)
             .await
             .map_err(|_| ModelError::IdleTimeout { after: CALL_TIMEOUT })?
-            .map_err(|error| self.failures.classify(&error))?;
+            .map_err(|error| self.errors.classify(&error))?;
         let mut usage = convert_usage(&response.usage);
         if usage.input_tokens == 0 {
-            // Google does not say; an estimate is closer to the bill than nothing.
+            // Google does not report usage. An estimate is closer to the bill than zero.
             usage.input_tokens = texts.iter().map(|text| count_tokens(text) as u64).sum();
         }
         let mut embeddings = response.embeddings;
         embeddings.sort_by_key(genai::embed::Embedding::index);
         let vectors: Vec<Vec<f32>> =
-            embeddings.into_iter().map(|embedding| unit(embedding.into_vector())).collect();
+            embeddings.into_iter().map(|embedding| normalize(embedding.into_vector())).collect();
         let length = vectors.first().map_or(0, Vec::len);
         if vectors.len() != texts.len() || length == 0 || vectors.iter().any(|vector| vector.len() != length)
         {
-            let reason = format!("{} vectors for {} texts, or of unequal length", vectors.len(), texts.len());
+            let reason =
+                format!("{} vectors for {} texts, or vectors of unequal length", vectors.len(), texts.len());
             return Err(ModelError::Garbled(reason));
         }
         Ok(EmbeddedTexts { vectors, usage })
     }
 }
 
-/// A vector brought to length one: not every server does that.
-fn unit(mut vector: Vec<f32>) -> Vec<f32> {
+/// Scales a vector to unit length, which not every server does.
+fn normalize(mut vector: Vec<f32>) -> Vec<f32> {
     let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
     if length > 0.0 && length.is_finite() {
         vector.iter_mut().for_each(|value| *value /= length);
@@ -101,13 +102,13 @@ impl Embedder for RemoteEmbedder {
     }
 
     async fn embed(&self, texts: &[String], task: EmbedTask) -> Result<EmbeddedTexts, ModelError> {
-        let mut all = EmbeddedTexts::default();
+        let mut embedded = EmbeddedTexts::default();
         for batch in texts.chunks(BATCH) {
-            let embedded = self.embed_batch(batch, task).await?;
-            all.vectors.extend(embedded.vectors);
-            all.usage += embedded.usage;
+            let part = self.embed_batch(batch, task).await?;
+            embedded.vectors.extend(part.vectors);
+            embedded.usage += part.usage;
         }
-        Ok(all)
+        Ok(embedded)
     }
 
     fn cost(&self, usage: &Usage) -> Option<Usd> {

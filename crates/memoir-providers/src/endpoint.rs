@@ -1,29 +1,29 @@
-//! Where a provider is reached, and with which key.
+//! The address and API key of a provider.
 
 use memoir_models::Provider;
 use secrecy::SecretString;
 
 use crate::secret::Secret;
 
-/// Where a provider is reached, and with which key.
+/// The address and API key of a provider.
 #[derive(Debug, Clone)]
 pub struct Endpoint {
-    /// The address under which calls live, ending in a slash.
+    /// Base URL of all calls, ending in a slash.
     pub(crate) url: String,
-    /// The same without a user and password, for showing.
+    /// The same without credentials, for display.
     pub(crate) shown_url: String,
     pub(crate) secret: Secret,
     loopback: bool,
 }
 
-/// An address that is none.
+/// A base URL that is not an HTTP address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{0}\" is not an address")]
 pub struct InvalidAddress(String);
 
 impl Endpoint {
-    /// Creates the endpoint of `provider` at `base_url`, in the form that the provider's own SDK takes. A local server may need
-    /// no key.
+    /// Creates the endpoint of `provider` at `base_url`, which has the format that the provider's own SDK accepts. A
+    /// local server may not need a key.
     ///
     /// # Errors
     ///
@@ -35,7 +35,7 @@ impl Endpoint {
     ) -> Result<Self, InvalidAddress> {
         let url = service_url(provider, &base_url);
         let parsed = reqwest::Url::parse(&url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-        // What stands before an @ may be a password.
+        // The part before an @ may contain a password.
         let invalid = || InvalidAddress(base_url.rsplit('@').next().unwrap_or_default().to_owned());
         let mut shown = parsed.ok_or_else(invalid)?;
         let loopback = shown.host_str().is_some_and(|host| {
@@ -45,24 +45,24 @@ impl Endpoint {
                     .parse()
                     .is_ok_and(|host: std::net::IpAddr| host.is_loopback())
         });
-        // This fails only for an address without a host. Such an address would show its password, and is of no use.
+        // This fails only for an address without a host, which is unusable and would show its password.
         shown.set_username("").and_then(|()| shown.set_password(None)).map_err(|()| invalid())?;
         shown.set_query(None);
         Ok(Self { url, shown_url: shown.to_string(), secret: Secret(key), loopback })
     }
 
-    /// The address without a user, a password or a query.
+    /// Returns the address without credentials or a query.
     pub fn shown_url(&self) -> &str {
         &self.shown_url
     }
 
-    /// Whether it is on this machine.
+    /// Returns whether the address is on this machine.
     pub fn is_loopback(&self) -> bool {
         self.loopback
     }
 }
 
-/// Where a provider is reached unless told otherwise; nothing for those that have no address of their own.
+/// Returns the provider's public address, or `None` if it does not have one.
 pub const fn default_url(provider: Provider) -> Option<&'static str> {
     match provider {
         Provider::Anthropic => Some("https://api.anthropic.com"),
@@ -74,15 +74,15 @@ pub const fn default_url(provider: Provider) -> Option<&'static str> {
     }
 }
 
-/// The address under which `provider`'s calls live, ending in a slash.
+/// Returns the base URL of `provider`'s calls, ending in a slash.
 ///
-/// Each SDK takes its base address in its own way: Anthropic's and Google's without a version, OpenAI's and
-/// xAI's with one, Ollama's perhaps as a bare host. A version segment or slash more or less is no matter.
-pub(crate) fn service_url(provider: Provider, given: &str) -> String {
-    let trimmed = given.trim().trim_end_matches('/');
+/// Each SDK accepts a different format: Anthropic's and Google's without a version, OpenAI's and xAI's with one,
+/// Ollama's possibly as a bare host. Missing or extra version segments and slashes are tolerated.
+pub(crate) fn service_url(provider: Provider, base_url: &str) -> String {
+    let trimmed = base_url.trim().trim_end_matches('/');
     match provider {
-        Provider::Anthropic => format!("{}/v1/", without_version(trimmed)),
-        Provider::Google => format!("{}/v1beta/", without_version(trimmed)),
+        Provider::Anthropic => format!("{}/v1/", strip_version(trimmed)),
+        Provider::Google => format!("{}/v1beta/", strip_version(trimmed)),
         Provider::Ollama => ollama_url(trimmed),
         Provider::OpenAi | Provider::Xai | Provider::OpenAiCompatible | Provider::Memoir => {
             let has_path = trimmed.split_once("://").map_or(trimmed, |(_, rest)| rest).contains('/');
@@ -91,8 +91,8 @@ pub(crate) fn service_url(provider: Provider, given: &str) -> String {
     }
 }
 
-/// The address without a last segment like `v1` or `v1beta`.
-fn without_version(url: &str) -> &str {
+/// Removes a last segment like `v1` or `v1beta`.
+fn strip_version(url: &str) -> &str {
     match url.rsplit_once('/') {
         Some((rest, last)) if is_version(last) => rest.trim_end_matches('/'),
         _ => url,
@@ -103,9 +103,10 @@ fn is_version(segment: &str) -> bool {
     segment.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// `OLLAMA_HOST` may be a host, a host and port, or an address; for the server it may be `0.0.0.0`.
-fn ollama_url(given: &str) -> String {
-    let (scheme, rest) = given.split_once("://").unwrap_or(("http", given));
+/// `OLLAMA_HOST` may be a host, a host and port, or a URL. The server itself also accepts `0.0.0.0`, meaning all
+/// interfaces.
+fn ollama_url(host: &str) -> String {
+    let (scheme, rest) = host.split_once("://").unwrap_or(("http", host));
     let rest = rest.strip_suffix("/api").unwrap_or(rest);
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     let path = if is_version(path) { "" } else { path };
@@ -126,20 +127,19 @@ fn ollama_url(given: &str) -> String {
 mod tests {
     use super::*;
 
-    fn assert_all(provider: Provider, given: &[&str], expected: &str) {
-        for url in given {
+    fn assert_all(provider: Provider, base_urls: &[&str], expected: &str) {
+        for url in base_urls {
             assert_eq!(service_url(provider, url), expected, "{provider} {url}");
         }
     }
 
     #[test]
-    fn a_slash_or_version_more_or_less_is_no_matter() {
-        let with_version =
-            ["http://h:1", "http://h:1/", "http://h:1/v1", "http://h:1/v1/", " http://h:1/v1// "];
-        assert_all(Provider::OpenAi, &with_version, "http://h:1/v1/");
-        assert_all(Provider::Xai, &with_version, "http://h:1/v1/");
-        assert_all(Provider::OpenAiCompatible, &with_version, "http://h:1/v1/");
-        assert_all(Provider::Anthropic, &with_version, "http://h:1/v1/");
+    fn slashes_and_versions_are_optional() {
+        let base_urls = ["http://h:1", "http://h:1/", "http://h:1/v1", "http://h:1/v1/", " http://h:1/v1// "];
+        assert_all(Provider::OpenAi, &base_urls, "http://h:1/v1/");
+        assert_all(Provider::Xai, &base_urls, "http://h:1/v1/");
+        assert_all(Provider::OpenAiCompatible, &base_urls, "http://h:1/v1/");
+        assert_all(Provider::Anthropic, &base_urls, "http://h:1/v1/");
         assert_all(
             Provider::Google,
             &["http://h:1", "http://h:1/v1beta/", "http://h:1/v1/"],
@@ -148,17 +148,17 @@ mod tests {
     }
 
     #[test]
-    fn a_password_is_not_shown_and_nonsense_is_refused() {
+    fn passwords_are_hidden_and_invalid_addresses_rejected() {
         let endpoint = |url: &str| Endpoint::new(Provider::OpenAi, url.into(), None);
         let shown = endpoint("http://user:secret@h:1/v1").map(|endpoint| endpoint.shown_url);
         assert_eq!(shown, Ok("http://h:1/v1/".into()));
-        for nonsense in ["nonsense", "localhost:9/v1", "ftp://h/", ""] {
-            assert!(endpoint(nonsense).is_err(), "{nonsense}");
+        for invalid in ["nonsense", "localhost:9/v1", "ftp://h/", ""] {
+            assert!(endpoint(invalid).is_err(), "{invalid}");
         }
     }
 
     #[test]
-    fn a_gateways_path_is_kept() {
+    fn a_gateways_path_is_preserved() {
         assert_eq!(service_url(Provider::OpenAi, "https://g.example/openai"), "https://g.example/openai/");
         assert_eq!(
             service_url(Provider::Anthropic, "https://g.example/claude"),
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn ollamas_host_comes_in_many_forms() {
+    fn ollama_hosts_are_normalized() {
         let forms = [
             "127.0.0.1",
             "127.0.0.1:11434",

@@ -1,13 +1,12 @@
-//! The one HTTP client, and what its failures mean.
+//! The shared HTTP client and the classification of its errors.
 
 use std::{error::Error, sync::LazyLock, time::Duration};
 
 use memoir_models::ModelError;
 use reqwest::header::HeaderMap;
 
-use crate::status::cut;
+use crate::status::shorten;
 
-/// Connecting takes a moment or is not going to happen.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 static CLIENT: LazyLock<Result<reqwest::Client, ModelError>> = LazyLock::new(|| {
@@ -19,30 +18,32 @@ static CLIENT: LazyLock<Result<reqwest::Client, ModelError>> = LazyLock::new(|| 
         .map_err(|error| ModelError::Unreachable { url: "the network".into(), reason: error.to_string() })
 });
 
-/// Chooses the TLS library, which is a choice per process.
+/// Selects the TLS library. This can be done only once per process.
 fn install_tls_library() {
     if rustls::crypto::ring::default_provider().install_default().is_err() {
-        // A second choice is refused and changes nothing.
-        tracing::trace!("the TLS library has been chosen before");
+        // Harmless: an earlier call selected the same library.
+        tracing::trace!("the TLS library is already selected");
     }
 }
 
-/// Returns the client that every call shares, which is made when first needed.
+/// Returns the client shared by all calls. It is created on first use.
 pub(crate) fn client() -> Result<reqwest::Client, ModelError> {
     CLIENT.clone()
 }
 
-/// A client for this machine alone, which no proxy has any business with.
+/// Returns a client for servers on this machine, which bypasses any proxy.
 pub(crate) fn loopback_client() -> Option<reqwest::Client> {
     install_tls_library();
-    // Without a client no server on this machine is found, and the next choice of a model applies.
+    // Without a client no local server is detected, and model selection tries the next option.
     let client = reqwest::Client::builder().no_proxy().build();
-    client.inspect_err(|error| tracing::warn!(%error, "cannot make an HTTP client for this machine")).ok()
+    client
+        .inspect_err(|error| tracing::warn!(%error, "could not create an HTTP client for this machine"))
+        .ok()
 }
 
-/// What a transport failure means.
+/// Classifies a transport error.
 pub(crate) fn transport_error(error: &reqwest::Error, url: &str) -> ModelError {
-    // A connection that breaks while the body comes is a cut, not an unreachable server.
+    // If the connection breaks during the body, the server was reachable but the answer is incomplete.
     if error.is_body() || error.is_decode() {
         return ModelError::Truncated;
     }
@@ -50,11 +51,11 @@ pub(crate) fn transport_error(error: &reqwest::Error, url: &str) -> ModelError {
     while let Some(source) = reason.source() {
         reason = source;
     }
-    ModelError::Unreachable { url: url.to_owned(), reason: cut(&reason.to_string()) }
+    ModelError::Unreachable { url: url.to_owned(), reason: shorten(&reason.to_string()) }
 }
 
-/// How long the server wants one to wait: in seconds, or in milliseconds as OpenAI says it. A date there is
-/// rare, and waiting by our own plan is no worse.
+/// Returns the wait that the server asks for, in seconds or, in OpenAI's own header, milliseconds. The rare date format
+/// is ignored: the retry policy then picks the wait.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
     let seconds = number("retry-after-ms").map(|millis| millis / 1000.0).or_else(|| number("retry-after"))?;

@@ -1,9 +1,9 @@
-//! Models on a server: the providers' dialects over HTTP.
+//! Clients for models on a server.
 //!
-//! The genai crate speaks the providers' dialects behind [`RemoteModel`] and [`RemoteEmbedder`]; Ollama's, which genai
-//! cannot speak fully, is spoken by [`OllamaModel`]. [`Retrying`] repeats calls of any chat model after transient
-//! failures. No type of genai or of the HTTP client is visible outside this crate. Keys and addresses are passed in:
-//! this crate never reads the environment.
+//! [`RemoteModel`] and [`RemoteEmbedder`] call the providers' HTTP APIs through the genai crate. [`OllamaModel`] has
+//! its own client because genai supports only part of Ollama's API. [`Retrying`] retries calls of any chat model after
+//! transient failures. No type of genai or of the HTTP client is visible outside this crate. Keys and addresses are
+//! passed in: this crate never reads the environment.
 
 mod embedder;
 mod endpoint;
@@ -24,30 +24,30 @@ pub use retry::{RetryPolicy, Retrying};
 
 use std::time::Duration;
 
-/// How a model on a server is called.
+/// Options for calling a model on a server.
 #[derive(Debug, Clone, Copy)]
 pub struct CallOptions {
-    /// How long a stream may be silent.
+    /// Maximum time without data from the server.
     pub idle_timeout: Duration,
-    /// How hard a reasoning model should think; its own default when none is given.
+    /// Reasoning effort. `None` leaves the choice to the model.
     pub reasoning: Option<Reasoning>,
 }
 
 impl Default for CallOptions {
     fn default() -> Self {
-        // Reasoning models think for a while before the first word.
+        // Reasoning models can be silent for a while before the first token.
         Self { idle_timeout: Duration::from_secs(120), reasoning: None }
     }
 }
 
-/// How hard a reasoning model should think.
+/// How much effort a reasoning model should spend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reasoning {
-    /// A little.
+    /// Short reasoning.
     Low,
-    /// Somewhat.
+    /// Moderate reasoning.
     Medium,
-    /// As hard as it can.
+    /// As much reasoning as the model supports.
     High,
 }

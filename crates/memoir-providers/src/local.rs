@@ -1,4 +1,4 @@
-//! Looking for a model server on this machine.
+//! Detection of model servers on this machine.
 
 use std::time::Duration;
 
@@ -8,55 +8,56 @@ use serde_json::Value;
 
 use crate::{endpoint::service_url, http};
 
-/// A server that is there answers at once; one that is not is refused at once. This is for neither, and leaves a busy machine
-/// some time to answer.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// A local server answers or refuses the connection immediately. The timeout is for one that hangs, with some slack for
+/// a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A server found on this machine.
+/// A model server on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalServer {
-    /// What runs there and the model it serves.
+    /// The model to use on this server.
     pub model: ModelName,
-    /// Its address.
+    /// The server's base URL.
     pub base_url: String,
 }
 
-/// Asks all candidates at once which models they have, and takes the first, in their order, that has the
-/// `wanted` one, or any to talk to.
+/// Queries all candidates concurrently and returns the first, in the given order, that serves `wanted_model` or, if
+/// that is `None`, any chat model.
 pub async fn find_local_server(
     candidates: &[(Provider, String)],
-    wanted: Option<&str>,
+    wanted_model: Option<&str>,
 ) -> Option<LocalServer> {
     let listening = join_all(candidates.iter().map(|(provider, url)| listens(*provider, url))).await;
     let candidates: Vec<&(Provider, String)> = candidates
         .iter()
         .zip(listening)
-        .filter_map(|(candidate, listens)| listens.then_some(candidate))
+        .filter_map(|(candidate, is_listening)| is_listening.then_some(candidate))
         .collect();
     if candidates.is_empty() {
         return None;
     }
     let client = http::loopback_client()?;
-    let asked = candidates
-        .iter()
-        .map(|(provider, url)| tokio::time::timeout(PATIENCE, ask(&client, *provider, url, wanted)));
-    join_all(asked).await.into_iter().find_map(|answer| answer.ok().flatten())
+    let queries = candidates.iter().map(|(provider, url)| {
+        tokio::time::timeout(TIMEOUT, find_model(&client, *provider, url, wanted_model))
+    });
+    join_all(queries).await.into_iter().find_map(|server| server.ok().flatten())
 }
 
-/// Whether anything is there. Knocking is quick; an HTTP client takes milliseconds to make, which a start-up has not.
+/// Returns whether anything accepts connections at the address. This opens a plain TCP connection, because creating an
+/// HTTP client takes several milliseconds of the startup time.
 pub async fn listens(provider: Provider, base_url: &str) -> bool {
     let url = reqwest::Url::parse(&service_url(provider, base_url)).ok();
     let address = url.and_then(|url| Some((url.host_str()?.to_owned(), url.port_or_known_default()?)));
     let Some((host, port)) = address else { return false };
-    let knocking = tokio::net::TcpStream::connect((host.trim_matches(['[', ']']), port));
-    matches!(tokio::time::timeout(PATIENCE, knocking).await, Ok(Ok(_)))
+    let connecting = tokio::net::TcpStream::connect((host.trim_matches(['[', ']']), port));
+    matches!(tokio::time::timeout(TIMEOUT, connecting).await, Ok(Ok(_)))
 }
 
-async fn ask(
+async fn find_model(
     client: &reqwest::Client,
     provider: Provider,
     base_url: &str,
-    wanted: Option<&str>,
+    wanted_model: Option<&str>,
 ) -> Option<LocalServer> {
     let url = service_url(provider, base_url);
     let (path, models, name) = match provider {
@@ -64,20 +65,20 @@ async fn ask(
         _ => ("models", "/data", "/id"),
     };
     let body = read_json(client, &format!("{url}{path}")).await;
-    // A server that does not list its models is treated as if it were not there.
+    // A server that cannot list its models is ignored.
     let body =
-        body.inspect_err(|error| tracing::debug!(%provider, %error, "cannot list the models of a server"));
+        body.inspect_err(|error| tracing::debug!(%provider, %error, "could not list a server's models"));
     let body = body.ok()?;
     let names = body.pointer(models)?.as_array()?.iter().filter_map(|model| model.pointer(name)?.as_str());
-    let model = match wanted {
+    let model = match wanted_model {
         Some(wanted) => names.into_iter().find(|name| *name == wanted)?,
-        None => names.into_iter().find(|name| talks(name))?,
+        None => names.into_iter().find(|name| is_chat_model(name))?,
     };
     Some(LocalServer { model: ModelName::new(provider, model), base_url: base_url.to_owned() })
 }
 
 async fn read_json(client: &reqwest::Client, url: &str) -> Result<Value, reqwest::Error> {
-    // The address may hold a password.
+    // The URL may contain a password, so it is removed from errors.
     let response = client.get(url).send().await.and_then(reqwest::Response::error_for_status);
     match response {
         Ok(response) => response.json().await.map_err(reqwest::Error::without_url),
@@ -85,9 +86,9 @@ async fn read_json(client: &reqwest::Client, url: &str) -> Result<Value, reqwest
     }
 }
 
-/// Servers list embedding and ranking models too, and one cannot talk to those.
-fn talks(name: &str) -> bool {
-    const SILENT: [&str; 7] = ["embed", "minilm", "bge-", "gte-", "e5-", "rerank", "arctic"];
+/// Servers also list embedding and reranking models, which are recognized by their names.
+fn is_chat_model(name: &str) -> bool {
+    const OTHER_KINDS: [&str; 7] = ["embed", "minilm", "bge-", "gte-", "e5-", "rerank", "arctic"];
     let name = name.to_lowercase();
-    !SILENT.iter().any(|part| name.contains(part))
+    !OTHER_KINDS.iter().any(|part| name.contains(part))
 }

@@ -1,4 +1,4 @@
-//! Calm when a provider fails: transient failures are tried again, after a while.
+//! Retries of chat model calls after transient failures.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,61 +9,61 @@ use futures::StreamExt as _;
 use memoir_core::{Provenance, Usage, Usd};
 use memoir_models::{ChatEvent, ChatModel, ChatRequest, ChatStream, ModelError, ModelLimits};
 
-/// How often a server that cannot be reached is tried again.
-const MOST_UNREACHABLE: usize = 2;
+/// Maximum number of retries if the server is unreachable.
+const MAX_UNREACHABLE_RETRIES: usize = 2;
 
-/// How often, and after how long.
+/// How often and after what wait a failed call is retried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// How many times a failed call is made again.
+    /// Maximum number of retries.
     pub attempts: usize,
-    /// How long is waited before the first of them; each further wait is twice as long, with jitter.
+    /// Wait before the first retry. It doubles with each retry, with jitter added.
     pub first_wait: Duration,
-    /// A server that asks for a longer wait than this is not waited for: a person would rather know.
-    pub longest_wait: Duration,
+    /// Maximum wait. If the server asks for more, the call fails so that the user learns about it.
+    pub max_wait: Duration,
 }
 
 impl Default for RetryPolicy {
     fn default() -> Self {
-        Self { attempts: 4, first_wait: Duration::from_secs(1), longest_wait: Duration::from_secs(60) }
+        Self { attempts: 4, first_wait: Duration::from_secs(1), max_wait: Duration::from_secs(60) }
     }
 }
 
 impl RetryPolicy {
-    /// The waits between attempts. Jitter keeps many clients from coming back at the same moment.
+    /// Returns the waits between attempts. Jitter keeps clients from retrying at the same moment.
     fn waits(&self) -> impl Iterator<Item = Duration> + Send + use<> {
         backon::ExponentialBuilder::default()
             .with_min_delay(self.first_wait)
-            .with_max_delay(self.longest_wait)
+            .with_max_delay(self.max_wait)
             .with_max_times(self.attempts)
             .with_jitter()
             .build()
     }
 
-    /// How long to wait after `error`, which is failure number `failures`, if it is to be waited at all.
+    /// Returns the wait after `error`, which is failure number `failures`, or `None` to give up.
     fn wait(&self, error: &ModelError, failures: usize, planned: Option<Duration>) -> Option<Duration> {
         let planned = planned.filter(|_| error.is_transient())?;
-        // A server that is not there seldom comes while one waits; a wrong address never does.
-        if matches!(error, ModelError::Unreachable { .. }) && failures > MOST_UNREACHABLE {
+        // An unreachable server rarely appears while we wait, and a wrong address never works.
+        if matches!(error, ModelError::Unreachable { .. }) && failures > MAX_UNREACHABLE_RETRIES {
             return None;
         }
         match error.retry_after() {
-            Some(asked) if asked > self.longest_wait => None,
-            Some(asked) => Some(asked),
-            None => Some(planned.min(self.longest_wait)),
+            Some(requested) if requested > self.max_wait => None,
+            Some(requested) => Some(requested),
+            None => Some(planned.min(self.max_wait)),
         }
     }
 }
 
-/// A model whose transient failures are tried again, as long as nothing of the answer has been given out.
-/// Dropping the stream ends it at once, in the middle of a wait too.
+/// A model that retries transient failures, as long as it has not yielded any part of the answer. Dropping the stream
+/// cancels the call immediately, even during a wait.
 pub struct Retrying<M> {
     model: Arc<M>,
     policy: RetryPolicy,
 }
 
 impl<M: ChatModel> Retrying<M> {
-    /// `model`, made calm.
+    /// Wraps `model` so that its calls are retried according to `policy`.
     pub fn new(model: M, policy: RetryPolicy) -> Self {
         Self { model: Arc::new(model), policy }
     }
@@ -84,7 +84,7 @@ impl<M: ChatModel + 'static> ChatModel for Retrying<M> {
                 let failure = match model.stream(request.clone()).await {
                     Err(error) => error,
                     Ok(mut events) => match events.next().await {
-                        // Nothing has been given out yet, so that a failure can be taken back.
+                        // Nothing has been yielded yet, so the call can be retried.
                         Some(Err(error)) => error,
                         None => ModelError::Truncated,
                         Some(first) => {
@@ -100,9 +100,9 @@ impl<M: ChatModel + 'static> ChatModel for Retrying<M> {
                 match policy.wait(&failure, failures, waits.next()) {
                     Some(wait) => {
                         let (model, error) = (model.name(), failure.kind());
-                        tracing::warn!(model, error, failures, ?wait, "a call failed and is made again");
-                        // What a server says may quote the prompt.
-                        tracing::trace!(model, %failure, "the failure in full");
+                        tracing::warn!(model, error, failures, ?wait, "a call failed and will be retried");
+                        // The full message may quote the prompt.
+                        tracing::trace!(model, %failure, "full error message");
                         yield Ok(ChatEvent::Retrying { reason: failure, wait });
                         tokio::time::sleep(wait).await;
                     }
@@ -142,13 +142,13 @@ mod tests {
     }
 
     #[test]
-    fn the_server_decides_how_long_within_reason() {
+    fn the_server_sets_the_wait_up_to_a_limit() {
         let policy = RetryPolicy::default();
         let planned = Some(Duration::from_secs(2));
         assert_eq!(policy.wait(&limited(None), 1, planned), planned);
         assert_eq!(policy.wait(&limited(Some(7)), 1, planned), Some(Duration::from_secs(7)));
-        assert_eq!(policy.wait(&limited(Some(3600)), 1, planned), None, "nobody waits an hour at a prompt");
-        assert_eq!(policy.wait(&limited(Some(1)), 1, None), None, "the attempts are used up");
+        assert_eq!(policy.wait(&limited(Some(3600)), 1, planned), None, "an hour is too long");
+        assert_eq!(policy.wait(&limited(Some(1)), 1, None), None, "no retries remain");
         assert_eq!(policy.wait(&ModelError::Empty, 1, planned), None);
     }
 
@@ -156,11 +156,8 @@ mod tests {
     fn waits_double_with_jitter_and_end() {
         let waits: Vec<_> = RetryPolicy::default().waits().collect();
         assert_eq!(waits.len(), 4);
-        for (wait, least) in waits.iter().zip([1, 2, 4, 8]) {
-            assert!(
-                *wait >= Duration::from_secs(least) && *wait <= Duration::from_secs(2 * least),
-                "{waits:?}"
-            );
+        for (wait, min) in waits.iter().zip([1, 2, 4, 8]) {
+            assert!(*wait >= Duration::from_secs(min) && *wait <= Duration::from_secs(2 * min), "{waits:?}");
         }
     }
 }

@@ -1,18 +1,18 @@
-//! What a failed HTTP response means, as a [`ModelError`].
+//! Classification of failed HTTP responses as [`ModelError`]s.
 
 use std::time::Duration;
 
 use memoir_models::ModelError;
 
-/// Classifies a failed HTTP status, with what the server wrote in `body`.
+/// Classifies a failed response by its status and body.
 pub(crate) fn error_from_status(status: u16, body: &str, retry_after: Option<Duration>) -> ModelError {
     let message = server_message(body);
     match status {
         413 => ModelError::ContextTooLong { message },
-        400 | 422 if speaks_of_length(body) => ModelError::ContextTooLong { message },
+        400 | 422 if mentions_length(body) => ModelError::ContextTooLong { message },
         401 => ModelError::Authentication { status, message },
-        // Google and xAI answer a wrong key with 400.
-        400 if speaks_of_a_wrong_key(body) => ModelError::Authentication { status, message },
+        // Google and xAI report a wrong key with status 400.
+        400 if mentions_wrong_key(body) => ModelError::Authentication { status, message },
         402 => ModelError::QuotaExhausted { status, message },
         429 if body.contains("insufficient_quota") => ModelError::QuotaExhausted { status, message },
         403 => ModelError::Forbidden { message },
@@ -23,11 +23,11 @@ pub(crate) fn error_from_status(status: u16, body: &str, retry_after: Option<Dur
     }
 }
 
-/// Maximum length, in characters, of a server's message as it is passed on.
-const LONGEST_MESSAGE: usize = 300;
+/// Maximum length of a server's message, in characters.
+const MAX_MESSAGE_CHARS: usize = 300;
 
-/// The ways in which providers say that a request is too long.
-fn speaks_of_length(body: &str) -> bool {
+/// Returns whether the error body contains a phrase that providers use for a request that is too long.
+fn mentions_length(body: &str) -> bool {
     const PHRASES: [&str; 10] = [
         "context_length_exceeded",
         "maximum context length",
@@ -44,13 +44,13 @@ fn speaks_of_length(body: &str) -> bool {
     PHRASES.iter().any(|phrase| body.contains(phrase))
 }
 
-fn speaks_of_a_wrong_key(body: &str) -> bool {
+fn mentions_wrong_key(body: &str) -> bool {
     let body = body.to_lowercase();
     body.contains("api_key_invalid")
         || (body.contains("api key") && (body.contains("incorrect") || body.contains("invalid")))
 }
 
-/// Extracts the human part of an error body: the `message` that every dialect has somewhere, or the body itself.
+/// Extracts the readable part of an error body: its `message`, wherever the provider puts it, or the body itself.
 pub(crate) fn server_message(body: &str) -> String {
     let parsed: Option<serde_json::Value> = serde_json::from_str(body).ok();
     let message = parsed.as_ref().and_then(|value| {
@@ -60,14 +60,14 @@ pub(crate) fn server_message(body: &str) -> String {
     });
     match message.unwrap_or(body).trim() {
         "" => "no reason given".into(),
-        text => cut(text),
+        text => shorten(text),
     }
 }
 
-/// One line, cut to what a person reads.
-pub(crate) fn cut(text: &str) -> String {
+/// Collapses `text` into one line of limited length.
+pub(crate) fn shorten(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(LONGEST_MESSAGE) {
+    match line.char_indices().nth(MAX_MESSAGE_CHARS) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }
@@ -78,17 +78,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_message_is_dug_out_of_each_shape() {
+    fn messages_are_extracted_from_every_format() {
         assert_eq!(server_message(r#"{"error":{"message":"no such model"}}"#), "no such model");
         assert_eq!(server_message(r#"[{"error":{"message":"in a list"}}]"#), "in a list");
         assert_eq!(server_message(r#"{"error":"plain"}"#), "plain");
         assert_eq!(server_message("<html>\n  <b>Bad</b>"), "<html> <b>Bad</b>");
         assert_eq!(server_message(""), "no reason given");
-        assert_eq!(server_message(&"x".repeat(1000)).chars().count(), LONGEST_MESSAGE + 1);
+        assert_eq!(server_message(&"x".repeat(1000)).chars().count(), MAX_MESSAGE_CHARS + 1);
     }
 
     #[test]
-    fn a_request_that_is_too_long_is_known_in_each_dialect() {
+    fn every_provider_is_recognized_when_a_request_is_too_long() {
         for body in [
             r#"{"error":{"code":"context_length_exceeded","message":"Your input exceeds the context window"}}"#,
             r#"{"error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#,
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn no_money_and_no_key_are_not_a_matter_of_waiting() {
+    fn used_up_quotas_and_wrong_keys_are_not_transient() {
         let body = r#"{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}"#;
         assert!(matches!(error_from_status(429, body, None), ModelError::QuotaExhausted { .. }));
         let body = r#"{"error":"Incorrect API key provided: xa***. You can obtain one"}"#;

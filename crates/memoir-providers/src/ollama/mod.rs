@@ -1,8 +1,8 @@
-//! Ollama's own dialect: JSON lines over `/api/chat`.
+//! Chat models on an Ollama server, through its own API: JSON lines from `/api/chat`.
 //!
-//! Ollama also speaks OpenAI's, but there the size of the context cannot be set, and a prompt beyond the
-//! server's default is cut without a word. Here it is set to what the request needs, up to what the model
-//! has, and a request beyond that is an error.
+//! Ollama also implements OpenAI's API, but the context size cannot be set there, and a prompt longer than the server's
+//! default is silently truncated. Here the size is set to fit the request, up to the model's maximum. A request beyond
+//! that is an error.
 
 mod wire;
 
@@ -22,31 +22,31 @@ use tokio::{sync::OnceCell, time::timeout};
 
 use crate::{CallOptions, Endpoint, Reasoning, http, secret::Secret, status::error_from_status};
 
-/// Room for the answer.
+/// Tokens reserved for the answer.
 const REPLY_TOKENS: u64 = 4096;
 
-/// A context with less room than this for the answer is too small.
-const SHORTEST_REPLY: u64 = 256;
+/// A request that leaves fewer tokens than this for the answer is rejected.
+const MIN_REPLY_TOKENS: u64 = 256;
 
-/// A context is never set smaller than this. Sizes then double, since every new size reloads the model.
-const SMALLEST_CONTEXT: u64 = 8192;
+/// Minimum context size. Larger sizes are powers of two, because every new size reloads the model.
+const MIN_CONTEXT: u64 = 8192;
 
 /// A model on an Ollama server.
 pub struct OllamaModel {
     name: String,
     server: Arc<Server>,
     options: CallOptions,
-    /// What the catalogue says of it, which wins over what the server says.
+    /// The catalogue entry, which overrides the server's report.
     info: Option<ModelInfo>,
-    /// What the model has, asked once.
-    abilities: OnceCell<Abilities>,
-    /// The size in use; it only grows.
-    in_use: AtomicU64,
+    /// The capabilities that the server reported, queried once.
+    capabilities: OnceCell<Capabilities>,
+    /// The context size of the last call. It only grows.
+    context_size: AtomicU64,
 }
 
-/// What a model can do, where the server tells.
+/// The capabilities of a model. `None` means that the server does not report one.
 #[derive(Debug, Clone, Copy)]
-struct Abilities {
+struct Capabilities {
     context: Option<u64>,
     tools: Option<bool>,
 }
@@ -56,7 +56,7 @@ struct Server {
     url: String,
     shown_url: String,
     secret: Secret,
-    free: bool,
+    is_free: bool,
     client: reqwest::Client,
 }
 
@@ -65,7 +65,7 @@ impl OllamaModel {
     ///
     /// # Errors
     ///
-    /// Fails if no HTTP client can be made.
+    /// Fails if no HTTP client can be created.
     pub fn new(
         name: &ModelName,
         endpoint: &Endpoint,
@@ -79,38 +79,39 @@ impl OllamaModel {
                 url: endpoint.url.clone(),
                 shown_url: endpoint.shown_url.clone(),
                 secret: endpoint.secret.clone(),
-                // A server that wants a key may want money too.
-                free: endpoint.is_loopback() || endpoint.secret.expose().is_empty(),
+                // A server that requires a key may charge for calls.
+                is_free: endpoint.is_loopback() || endpoint.secret.expose().is_empty(),
                 client: http::client()?,
             }),
             options,
             info,
-            abilities: OnceCell::new(),
-            in_use: AtomicU64::new(SMALLEST_CONTEXT),
+            capabilities: OnceCell::new(),
+            context_size: AtomicU64::new(MIN_CONTEXT),
         })
     }
 
-    async fn abilities(&self) -> Result<Abilities, ModelError> {
-        let reported = *self.abilities.get_or_try_init(|| self.server.abilities()).await?;
+    async fn capabilities(&self) -> Result<Capabilities, ModelError> {
+        let reported = *self.capabilities.get_or_try_init(|| self.server.capabilities()).await?;
         let info = self.info.as_ref();
-        Ok(Abilities {
+        Ok(Capabilities {
             context: info.and_then(|info| info.context).or(reported.context),
             tools: info.and_then(|info| info.tools).or(reported.tools),
         })
     }
 
-    /// The context size to ask for, or why the request does not fit.
-    fn context_for(&self, request: &ChatRequest, available: Option<u64>) -> Result<u64, ModelError> {
-        let needed = estimate(request);
-        if let Some(available) = available
-            && needed + SHORTEST_REPLY > available
+    /// Returns the context size for `request`, or an error if the model's maximum is too small.
+    fn choose_context_size(&self, request: &ChatRequest, max: Option<u64>) -> Result<u64, ModelError> {
+        let needed = estimate_tokens(request);
+        if let Some(max) = max
+            && needed + MIN_REPLY_TOKENS > max
         {
-            let message = format!("about {needed} tokens, and {} has {available}", self.server.model);
+            let message = format!("about {needed} tokens, but {} accepts at most {max}", self.server.model);
             return Err(ModelError::ContextTooLong { message });
         }
-        let wanted = (needed + REPLY_TOKENS).next_power_of_two().max(self.in_use.load(Ordering::Relaxed));
-        let size = available.map_or(wanted, |available| wanted.min(available));
-        self.in_use.fetch_max(size, Ordering::Relaxed);
+        let current = self.context_size.load(Ordering::Relaxed);
+        let wanted = (needed + REPLY_TOKENS).next_power_of_two().max(current);
+        let size = max.map_or(wanted, |max| wanted.min(max));
+        self.context_size.fetch_max(size, Ordering::Relaxed);
         Ok(size)
     }
 }
@@ -123,17 +124,17 @@ impl ChatModel for OllamaModel {
 
     async fn stream(&self, mut request: ChatRequest) -> Result<ChatStream, ModelError> {
         let idle = self.options.idle_timeout;
-        let silent = |_| ModelError::IdleTimeout { after: idle };
-        let abilities = timeout(idle, self.abilities()).await.map_err(silent)??;
-        if abilities.tools == Some(false) {
+        let timed_out = |_| ModelError::IdleTimeout { after: idle };
+        let capabilities = timeout(idle, self.capabilities()).await.map_err(timed_out)??;
+        if capabilities.tools == Some(false) {
             request.tools.clear();
         }
-        let context = self.context_for(&request, abilities.context)?;
+        let context_size = self.choose_context_size(&request, capabilities.context)?;
         let mut body = json!({
             "model": self.server.model,
             "messages": wire::messages(&request),
             "stream": true,
-            "options": {"num_ctx": context},
+            "options": {"num_ctx": context_size},
         });
         if !request.tools.is_empty() {
             body["tools"] = wire::tools(&request.tools);
@@ -145,11 +146,11 @@ impl ChatModel for OllamaModel {
                 Reasoning::High => "high",
             });
         }
-        let response = timeout(idle, self.server.post("api/chat", &body)).await.map_err(silent)??;
+        let response = timeout(idle, self.server.post("api/chat", &body)).await.map_err(timed_out)??;
         let server = Arc::clone(&self.server);
         Ok(async_stream::stream! {
             let mut bytes = response.bytes_stream();
-            let mut lines = wire::Lines::default();
+            let mut lines = wire::LineBuffer::default();
             let mut reply = wire::ReplyReader::default();
             loop {
                 match timeout(idle, bytes.next()).await {
@@ -169,9 +170,9 @@ impl ChatModel for OllamaModel {
                 }
                 while let Some(line) = lines.next_line() {
                     for event in reply.read(&line, &server.secret) {
-                        let over = matches!(event, Err(_) | Ok(ChatEvent::End(_)));
+                        let is_last = matches!(event, Err(_) | Ok(ChatEvent::End(_)));
                         yield event;
-                        if over {
+                        if is_last {
                             return;
                         }
                     }
@@ -182,27 +183,27 @@ impl ChatModel for OllamaModel {
     }
 
     async fn limits(&self) -> ModelLimits {
-        let known = self.info.as_ref().map(ModelInfo::limits).unwrap_or_default();
-        let abilities = match timeout(self.options.idle_timeout, self.abilities()).await {
-            Ok(abilities) => abilities,
+        let catalogue_limits = self.info.as_ref().map(ModelInfo::limits).unwrap_or_default();
+        let capabilities = match timeout(self.options.idle_timeout, self.capabilities()).await {
+            Ok(capabilities) => capabilities,
             Err(_) => Err(ModelError::IdleTimeout { after: self.options.idle_timeout }),
         };
-        match abilities {
-            Ok(abilities) => ModelLimits { context: abilities.context, tools: abilities.tools, ..known },
+        match capabilities {
+            Ok(Capabilities { context, tools }) => ModelLimits { context, tools, ..catalogue_limits },
             Err(error) => {
-                // Limits are optional, and the call that follows fails with the same error.
-                tracing::debug!(model = self.name, error = error.kind(), "cannot read the limits of a model");
-                known
+                // Limits are optional, and the next call will fail with the same error.
+                tracing::debug!(model = self.name, error = error.kind(), "could not read a model's limits");
+                catalogue_limits
             }
         }
     }
 
     fn cost(&self, _usage: &Usage) -> Option<Usd> {
-        self.server.free.then_some(Usd::ZERO)
+        self.server.is_free.then_some(Usd::ZERO)
     }
 
     fn is_free(&self) -> bool {
-        self.server.free
+        self.server.is_free
     }
 }
 
@@ -219,31 +220,31 @@ impl Server {
         }
         let (status, wait) = (response.status().as_u16(), http::retry_after(response.headers()));
         let body = response.text().await.unwrap_or_else(|error| {
-            // The status alone still classifies the failure.
-            tracing::debug!(status, error = %error.without_url(), "cannot read the body of a failed response");
+            // The status alone is enough to classify the failure.
+            tracing::debug!(status, error = %error.without_url(), "could not read the body of a failed response");
             String::new()
         });
         Err(error_from_status(status, &self.secret.redact(&body), wait))
     }
 
-    /// What the model can do, as far as the server tells.
-    async fn abilities(&self) -> Result<Abilities, ModelError> {
+    async fn capabilities(&self) -> Result<Capabilities, ModelError> {
         let response = self.post("api/show", &json!({"model": self.model})).await?;
-        let shown: Value = response.json().await.map_err(|error| match error.is_decode() {
-            true => ModelError::Garbled("what it says of the model is not JSON".into()),
+        let description: Value = response.json().await.map_err(|error| match error.is_decode() {
+            true => ModelError::Garbled("the description of the model is not JSON".into()),
             false => http::transport_error(&error, &self.shown_url),
         })?;
-        let lengths = shown["model_info"].as_object().into_iter().flatten();
+        let fields = description["model_info"].as_object().into_iter().flatten();
         let context =
-            lengths.filter(|(key, _)| key.ends_with(".context_length")).find_map(|(_, value)| value.as_u64());
-        let tools = shown["capabilities"].as_array().map(|all| all.iter().any(|ability| ability == "tools"));
-        Ok(Abilities { context, tools })
+            fields.filter(|(key, _)| key.ends_with(".context_length")).find_map(|(_, value)| value.as_u64());
+        let capabilities = description["capabilities"].as_array();
+        let tools = capabilities.map(|all| all.iter().any(|capability| capability == "tools"));
+        Ok(Capabilities { context, tools })
     }
 }
 
-/// How many tokens a request takes, with a margin for a tokenizer that is not ours.
-fn estimate(request: &ChatRequest) -> u64 {
+/// Estimates the tokens in a request, with a margin because the model's tokenizer differs from ours.
+fn estimate_tokens(request: &ChatRequest) -> u64 {
     let body = wire::messages(request).to_string() + &wire::tools(&request.tools).to_string();
-    let counted = count_tokens(&body) as u64;
-    counted + counted / 8
+    let tokens = count_tokens(&body) as u64;
+    tokens + tokens / 8
 }

@@ -1,4 +1,4 @@
-//! What goes over the wire to and from Ollama.
+//! Ollama's wire format.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use crate::{
     secret::Secret,
-    status::{cut, server_message},
+    status::{server_message, shorten},
 };
 
-/// The system prompt and the messages.
+/// Converts the system prompt and the messages.
 pub(super) fn messages(request: &ChatRequest) -> Value {
     let mut messages = Vec::new();
     if !request.system.is_empty() {
@@ -21,11 +21,11 @@ pub(super) fn messages(request: &ChatRequest) -> Value {
         match message {
             ChatMessage::User(text) => messages.push(json!({"role": "user", "content": text})),
             ChatMessage::Assistant { text, tool_calls, .. } => {
-                let mut said = json!({"role": "assistant", "content": text});
+                let mut reply = json!({"role": "assistant", "content": text});
                 if !tool_calls.is_empty() {
-                    said["tool_calls"] = tool_calls.iter().map(call).collect();
+                    reply["tool_calls"] = tool_calls.iter().map(call).collect();
                 }
-                messages.push(said);
+                messages.push(reply);
             }
             ChatMessage::ToolResults(results) => messages.extend(results.iter().map(
                 |result| json!({"role": "tool", "tool_name": result.tool_name, "content": result.text}),
@@ -40,17 +40,16 @@ fn call(call: &ToolCall) -> Value {
     json!({"function": {"name": call.name, "arguments": arguments}})
 }
 
-/// The tools.
 pub(super) fn tools(specs: &[ToolSpec]) -> Value {
     let function = |spec: &ToolSpec| json!({"name": spec.name, "description": spec.description, "parameters": spec.parameters});
     specs.iter().map(|spec| json!({"type": "function", "function": function(spec)})).collect()
 }
 
-/// Bytes that become lines. A character may be split between two chunks; a line is whole.
+/// Splits bytes into complete lines. It buffers bytes, not text, because a chunk may end within a character.
 #[derive(Default)]
-pub(super) struct Lines(Vec<u8>);
+pub(super) struct LineBuffer(Vec<u8>);
 
-impl Lines {
+impl LineBuffer {
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
     }
@@ -61,20 +60,20 @@ impl Lines {
     }
 }
 
-/// Reads the lines of one reply.
+/// Converts the lines of one reply to events.
 #[derive(Default)]
 pub(super) struct ReplyReader {
     calls: Vec<ToolCall>,
 }
 
 impl ReplyReader {
-    /// What a line tells.
+    /// Returns the events in one line.
     pub(super) fn read(&mut self, line: &[u8], secret: &Secret) -> Vec<Result<ChatEvent, ModelError>> {
         if line.trim_ascii().is_empty() {
             return Vec::new();
         }
         let Ok(line) = serde_json::from_slice::<Value>(line) else {
-            return vec![Err(ModelError::Garbled(cut(&secret.redact(&String::from_utf8_lossy(line)))))];
+            return vec![Err(ModelError::Garbled(shorten(&secret.redact(&String::from_utf8_lossy(line)))))];
         };
         if line.get("error").is_some() {
             let message = server_message(&secret.redact(&line.to_string()));
@@ -96,7 +95,7 @@ impl ReplyReader {
     }
 }
 
-/// Ollama often gives its calls no id; results are matched by order there, but we need one.
+/// Ollama matches results to calls by order and often omits the call id, so one is generated.
 fn tool_call(value: &Value) -> ToolCall {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let id = value["id"].as_str().map(str::to_owned);

@@ -1,8 +1,8 @@
-//! From genai's errors to decisions.
+//! Classification of genai's errors.
 //!
-//! A failed call arrives in many shapes: an HTTP status before the stream or inside it, a transport error
-//! in a box, an error event in the stream, a parse error. genai's own messages may print the whole request,
-//! so none of them is passed on; what the server said is, cut short and without the key.
+//! A failure can be an HTTP status before or during the stream, a boxed transport error, an error event in the stream,
+//! or a parse error. genai's own messages may contain the whole request, so they are not used. The server's message
+//! is, shortened and without the API key.
 
 use std::{error::Error, time::Duration};
 
@@ -14,61 +14,61 @@ use serde_json::Value;
 use crate::{
     Endpoint, http,
     secret::Secret,
-    status::{cut, error_from_status},
+    status::{error_from_status, shorten},
 };
 
-/// What is needed to tell what a failure of one provider means.
+/// Converts genai's errors to [`ModelError`]s for one endpoint.
 #[derive(Debug, Clone)]
-pub(crate) struct Failures {
+pub(crate) struct ErrorClassifier {
     url: String,
     secret: Secret,
     idle_timeout: Duration,
 }
 
-impl Failures {
+impl ErrorClassifier {
     pub(crate) fn new(endpoint: &Endpoint, idle_timeout: Duration) -> Self {
         Self { url: endpoint.shown_url.clone(), secret: endpoint.secret.clone(), idle_timeout }
     }
 
-    /// What a failed call means for the caller.
+    /// Returns the [`ModelError`] for a failed call.
     pub(crate) fn classify(&self, error: &genai::Error) -> ModelError {
         match error {
             genai::Error::HttpError { status, body, headers, .. } => {
-                self.with_status(status.as_u16(), body, headers)
+                self.classify_status(status.as_u16(), body, headers)
             }
             genai::Error::WebModelCall { webc_error, .. }
-            | genai::Error::WebAdapterCall { webc_error, .. } => self.meaning_of_call(webc_error),
-            genai::Error::WebStream { error, .. } => self.meaning_of_stream(error.as_ref()),
+            | genai::Error::WebAdapterCall { webc_error, .. } => self.classify_call(webc_error),
+            genai::Error::WebStream { error, .. } => self.classify_stream(error.as_ref()),
             genai::Error::ChatResponse { body, .. } => {
                 from_error_event(&self.secret.redact(&body.to_string()))
             }
             genai::Error::StreamParse { serde_error, .. } => ModelError::Garbled(serde_error.to_string()),
-            genai::Error::ChatResponseGeneration { cause, .. } => self.garbled(cause),
-            other => self.garbled(&other.to_string()),
+            genai::Error::ChatResponseGeneration { cause, .. } => self.invalid_response(cause),
+            other => self.invalid_response(&other.to_string()),
         }
     }
 
-    fn garbled(&self, text: &str) -> ModelError {
-        ModelError::Garbled(cut(&self.secret.redact(text)))
+    fn invalid_response(&self, text: &str) -> ModelError {
+        ModelError::Garbled(shorten(&self.secret.redact(text)))
     }
 
-    fn with_status(&self, status: u16, body: &str, headers: &HeaderMap) -> ModelError {
+    fn classify_status(&self, status: u16, body: &str, headers: &HeaderMap) -> ModelError {
         error_from_status(status, &self.secret.redact(body), http::retry_after(headers))
     }
 
-    fn meaning_of_call(&self, error: &webc::Error) -> ModelError {
+    fn classify_call(&self, error: &webc::Error) -> ModelError {
         match error {
             webc::Error::ResponseFailedStatus { status, body, headers } => {
-                self.with_status(status.as_u16(), body, headers)
+                self.classify_status(status.as_u16(), body, headers)
             }
             webc::Error::Reqwest(error) => http::transport_error(error, &self.url),
             webc::Error::ResponseFailedNotJson { body, .. }
-            | webc::Error::ResponseFailedInvalidJson { body, .. } => self.garbled(body),
-            webc::Error::JsonValueExt(error) => self.garbled(&error.to_string()),
+            | webc::Error::ResponseFailedInvalidJson { body, .. } => self.invalid_response(body),
+            webc::Error::JsonValueExt(error) => self.invalid_response(&error.to_string()),
         }
     }
 
-    fn meaning_of_stream(&self, error: &(dyn Error + Send + Sync + 'static)) -> ModelError {
+    fn classify_stream(&self, error: &(dyn Error + Send + Sync + 'static)) -> ModelError {
         if let Some(inner) = error.downcast_ref::<genai::Error>() {
             self.classify(inner)
         } else if let Some(transport) = error.downcast_ref::<reqwest::Error>() {
@@ -76,15 +76,15 @@ impl Failures {
         } else if error.downcast_ref::<webc::StreamTimeout>().is_some() {
             ModelError::IdleTimeout { after: self.idle_timeout }
         } else {
-            self.garbled(&error.to_string())
+            self.invalid_response(&error.to_string())
         }
     }
 }
 
-/// The server spoke of its failure inside a stream that began well.
+/// Classifies an error event in a stream that started normally.
 fn from_error_event(body: &str) -> ModelError {
     let event: Value = serde_json::from_str(body).unwrap_or_default();
-    // genai's word for a Gemini answer without candidates: the prompt was blocked.
+    // This is how genai reports a Gemini answer without candidates: the prompt was blocked.
     if event.get("finishReason").is_some() {
         return ModelError::ContentFilter;
     }
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn error_events_mean_what_their_type_says() {
+    fn error_events_are_classified_by_type_or_code() {
         let overloaded =
             json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
         assert!(

@@ -1,8 +1,9 @@
-//! A watch over what a server sends, before genai reads it.
+//! Protection against a server that makes genai exhaust the memory.
 //!
-//! In OpenAI's dialect a piece of a tool call tells by a number which call it belongs to, and genai makes room for as many calls as the
-//! number says: one line with a large number takes all memory, and the program dies. A frame can be seen before genai reads it, but
-//! not refused. The way out of there is to unwind, quietly, to [`next`], which makes an error of it.
+//! In OpenAI's API each part of a tool call has the index of its call, and genai allocates space for every index up to
+//! that one. A single line with a large index would therefore take all memory and abort the program. genai lets us
+//! inspect a frame before it parses it, but not reject it, so the inspection unwinds to [`next`], which turns the panic
+//! into an error.
 
 use std::panic::{self, AssertUnwindSafe};
 
@@ -11,35 +12,35 @@ use genai::chat::{ChatOptions, FrameCtx, RawFrameRef};
 use memoir_models::ModelError;
 use serde_json::Value;
 
-/// No model asks for as many tools in one answer.
-const MOST_CALLS: u64 = 1024;
+/// Maximum number of tool calls in one answer. Real answers have far fewer.
+const MAX_CALLS: u64 = 1024;
 
-/// Options with which frames are watched.
-pub(super) fn watched(options: ChatOptions) -> ChatOptions {
+/// Adds the inspection of frames to `options`.
+pub(super) fn inspect_frames(options: ChatOptions) -> ChatOptions {
     options.with_raw_frame_fn(|_: &FrameCtx, frame: RawFrameRef<'_>| {
-        if asks_for_too_much(frame.data) {
-            // Not a panic: nothing is printed.
+        if has_too_many_calls(frame.data) {
+            // Unlike `panic!`, this prints nothing.
             panic::resume_unwind(Box::new("too many tool calls"));
         }
     })
 }
 
-/// The next event. What genai cannot stand is no answer.
+/// Returns the next event, or an error if the frame was rejected or genai panicked.
 pub(super) async fn next<S: Stream + Unpin>(stream: &mut S) -> Result<Option<S::Item>, ModelError> {
-    // The stream is not used again after it unwound.
+    // The stream is not used after an unwind, so a broken invariant cannot be observed.
     let next = AssertUnwindSafe(stream.next()).catch_unwind().await;
-    next.map_err(|_| ModelError::Garbled("what came cannot be read".into()))
+    next.map_err(|_| ModelError::Garbled("the stream could not be read".into()))
 }
 
-fn asks_for_too_much(frame: &str) -> bool {
-    // Most frames are words. A key may be written with escapes.
+fn has_too_many_calls(frame: &str) -> bool {
+    // Skip parsing for most frames, which hold only text. The key may be written with escapes.
     if !frame.contains("tool_calls") && !frame.contains("\\u") {
         return false;
     }
     let Ok(frame) = serde_json::from_str::<Value>(frame) else { return false };
     let choices = frame["choices"].as_array().into_iter().flatten();
     let mut calls = choices.filter_map(|choice| choice["delta"]["tool_calls"].as_array()).flatten();
-    calls.any(|call| call["index"].as_u64().is_some_and(|index| index >= MOST_CALLS))
+    calls.any(|call| call["index"].as_u64().is_some_and(|index| index >= MAX_CALLS))
 }
 
 #[cfg(test)]
@@ -47,13 +48,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_beyond_all_measure_is_seen() {
+    fn excessive_call_indexes_are_detected() {
         let frame = |key: &str, index: u64| {
             format!("{{\"choices\":[{{\"delta\":{{\"{key}\":[{{\"index\":{index},\"function\":{{}}}}]}}}}]}}")
         };
-        assert!(asks_for_too_much(&frame("tool_calls", 4_294_967_295)));
-        assert!(asks_for_too_much(&frame("tool\\u005fcalls", 4_294_967_295)));
-        assert!(!asks_for_too_much(&frame("tool_calls", 3)));
-        assert!(!asks_for_too_much("tool_calls, but no JSON"));
+        assert!(has_too_many_calls(&frame("tool_calls", 4_294_967_295)));
+        assert!(has_too_many_calls(&frame("tool\\u005fcalls", 4_294_967_295)));
+        assert!(!has_too_many_calls(&frame("tool_calls", 3)));
+        assert!(!has_too_many_calls("tool_calls, but no JSON"));
     }
 }

@@ -1,4 +1,4 @@
-//! Models on a server, reached through genai.
+//! Chat models on a server, called through the genai crate.
 
 mod failure;
 mod guard;
@@ -23,9 +23,9 @@ use memoir_models::{
 use serde_json::{Value, json};
 
 use crate::{CallOptions, Endpoint, Reasoning, http};
-pub(crate) use failure::Failures;
+pub(crate) use failure::ErrorClassifier;
 
-/// A model on a server.
+/// A chat model of Anthropic, Google, OpenAI, xAI or a server that implements OpenAI's API.
 pub struct RemoteModel {
     name: String,
     provider: Provider,
@@ -33,18 +33,17 @@ pub struct RemoteModel {
     client: Client,
     target: ServiceTarget,
     options: CallOptions,
-    failures: Failures,
-    /// Whether it runs on this machine, where nothing is paid.
-    free: bool,
+    errors: ErrorClassifier,
+    /// Whether the model runs on this machine, where calls are free.
+    is_local: bool,
 }
 
 impl RemoteModel {
-    /// Creates a client for the model at `endpoint`. `info` is its entry in the catalogue, with its limits and its price.
-    /// Nothing is sent yet.
+    /// Creates a client for the model at `endpoint`. `info` is the model's catalogue entry. Nothing is sent yet.
     ///
     /// # Errors
     ///
-    /// Fails if no HTTP client can be made.
+    /// Fails if no HTTP client can be created.
     pub fn new(
         name: &ModelName,
         endpoint: &Endpoint,
@@ -58,9 +57,9 @@ impl RemoteModel {
             client: create_genai_client()?,
             target: create_target(name, endpoint),
             options,
-            failures: Failures::new(endpoint, options.idle_timeout),
-            // The others are known to be far away; on loopback there is only a gateway to them.
-            free: name.provider == Provider::OpenAiCompatible && endpoint.is_loopback(),
+            errors: ErrorClassifier::new(endpoint, options.idle_timeout),
+            // Other providers run in the cloud, so a loopback address is only a gateway to them.
+            is_local: name.provider == Provider::OpenAiCompatible && endpoint.is_loopback(),
         })
     }
 
@@ -75,8 +74,8 @@ impl RemoteModel {
         if let (Provider::Anthropic, Some(output)) =
             (self.provider, self.info.as_ref().and_then(|info| info.output))
         {
-            // Question and answer have to fit together, or nothing is answered at all.
-            let output = longest_reply.map_or(output, |longest| longest.min(output));
+            // Anthropic rejects a request whose input and maximum output exceed the context window together.
+            let output = longest_reply.map_or(output, |limit| limit.min(output));
             options = options.with_max_tokens(u32::try_from(output).unwrap_or(u32::MAX));
         }
         let effort = self.options.reasoning.map(|reasoning| match reasoning {
@@ -87,8 +86,8 @@ impl RemoteModel {
         match (effort, self.provider) {
             (Some(effort), _) => options.with_reasoning_effort(effort),
             (None, Provider::Anthropic | Provider::Google) => options,
-            // Left to itself genai takes an effort from the end of a name ("qwen3-max") and cuts it off. In
-            // this dialect a budget is an effort that is not sent.
+            // By default genai takes a name's suffix for an effort and strips it ("qwen3-max"). A budget prevents this,
+            // and this API's requests don't include budgets.
             (None, _) => options.with_reasoning_effort(ReasoningEffort::Budget(0)),
         }
     }
@@ -104,19 +103,19 @@ impl ChatModel for RemoteModel {
         if self.info.as_ref().is_some_and(|info| info.tools == Some(false)) {
             request.tools.clear();
         }
-        let options = guard::watched(self.chat_options(request.longest_reply));
-        let request = request::from_ours(request, self.provider);
+        let options = guard::inspect_frames(self.chat_options(request.longest_reply));
+        let request = request::convert_request(request, self.provider);
         let response = self
             .client
             .exec_chat_stream(self.target.clone(), request, Some(&options))
             .await
-            .map_err(|error| self.failures.classify(&error))?;
-        Ok(events(response.stream, self.provider, self.failures.clone()).boxed())
+            .map_err(|error| self.errors.classify(&error))?;
+        Ok(convert_events(response.stream, self.provider, self.errors.clone()).boxed())
     }
 
     fn cost(&self, usage: &Usage) -> Option<Usd> {
-        let listed = self.info.as_ref().and_then(|info| info.cost(usage));
-        if self.free { listed.or(Some(Usd::ZERO)) } else { listed }
+        let list_price = self.info.as_ref().and_then(|info| info.cost(usage));
+        if self.is_local { list_price.or(Some(Usd::ZERO)) } else { list_price }
     }
 
     async fn limits(&self) -> ModelLimits {
@@ -124,17 +123,17 @@ impl ChatModel for RemoteModel {
     }
 
     fn is_free(&self) -> bool {
-        self.free && self.info.as_ref().is_none_or(|info| info.price.is_none())
+        self.is_local && self.info.as_ref().is_none_or(|info| info.price.is_none())
     }
 }
 
-/// genai over the shared HTTP client.
+/// Creates a genai client that uses the shared HTTP client.
 pub(crate) fn create_genai_client() -> Result<Client, ModelError> {
-    let built = Client::builder().with_reqwest(http::client()?).build();
-    built.map_err(|error| ModelError::Garbled(error.to_string()))
+    let client = Client::builder().with_reqwest(http::client()?).build();
+    client.map_err(|error| ModelError::Garbled(error.to_string()))
 }
 
-/// Where and as what genai reaches a model.
+/// Returns genai's description of a model: its API, address, key and name.
 pub(crate) fn create_target(name: &ModelName, endpoint: &Endpoint) -> ServiceTarget {
     let adapter = match name.provider {
         Provider::Anthropic => AdapterKind::Anthropic,
@@ -151,15 +150,15 @@ pub(crate) fn create_target(name: &ModelName, endpoint: &Endpoint) -> ServiceTar
     }
 }
 
-/// From genai's events to ours. The first failure ends the stream, and so does an end that never came.
-fn events(
+/// Converts genai's events. The stream ends with the first error; a missing end event is an error too.
+fn convert_events(
     stream: impl Stream<Item = genai::Result<ChatStreamEvent>> + Send + 'static,
     provider: Provider,
-    failures: Failures,
+    errors: ErrorClassifier,
 ) -> impl Stream<Item = Result<ChatEvent, ModelError>> + Send + 'static {
     async_stream::stream! {
         let mut stream = Box::pin(stream);
-        let mut begun = false;
+        let mut has_started = false;
         loop {
             let event = match guard::next(&mut stream).await {
                 Ok(Some(event)) => event,
@@ -169,10 +168,10 @@ fn events(
                     return;
                 }
             };
-            begun |= !matches!(event, Ok(ChatStreamEvent::Start));
+            has_started |= !matches!(event, Ok(ChatStreamEvent::Start));
             match event {
                 Err(error) => {
-                    yield Err(failures.classify(&error));
+                    yield Err(errors.classify(&error));
                     return;
                 }
                 Ok(ChatStreamEvent::Chunk(chunk)) => yield Ok(ChatEvent::Text(chunk.content)),
@@ -183,7 +182,7 @@ fn events(
                     }
                     return;
                 }
-                // Tool calls are taken whole from the end; their chunks are of no use before.
+                // The end event contains the complete tool calls, so their chunks are not needed.
                 Ok(
                     ChatStreamEvent::Start
                     | ChatStreamEvent::Heartbeat
@@ -192,43 +191,43 @@ fn events(
                 ) => {}
             }
         }
-        yield Err(if begun { ModelError::Truncated } else { no_stream() });
+        yield Err(if has_started { ModelError::Truncated } else { no_events() });
     }
 }
 
-/// A body without a single event is no stream that was cut, and will be none the next time.
-fn no_stream() -> ModelError {
-    ModelError::Garbled("no event came".into())
+/// A body without any events is not a truncated stream, so a retry would not help.
+fn no_events() -> ModelError {
+    ModelError::Garbled("it contains no events".into())
 }
 
-/// What only the end of a stream tells: tool calls, usage, and why it ended.
+/// Converts the end event, which holds the tool calls, the usage and the stop reason.
 fn last_events(end: StreamEnd, provider: Provider) -> Vec<Result<ChatEvent, ModelError>> {
-    let usage = end.captured_usage.as_ref().map(|theirs| ChatEvent::Usage(convert_usage(theirs)));
+    let usage = end.captured_usage.as_ref().map(|usage| ChatEvent::Usage(convert_usage(usage)));
     let reason = match end.captured_stop_reason {
         Some(chat::StopReason::ContentFilter(_)) => {
             return usage.map(Ok).into_iter().chain([Err(ModelError::ContentFilter)]).collect();
         }
         Some(chat::StopReason::MaxTokens(_)) => StopReason::Length,
-        // genai ends a Gemini stream that was cut off as if it were complete; only the reason is missing.
+        // genai ends a truncated Gemini stream like a complete one; only the stop reason is missing.
         None if provider == Provider::Google => {
-            let nothing = end.captured_content.is_none();
-            let error = if nothing { no_stream() } else { ModelError::Truncated };
-            return usage.filter(|_| !nothing).map(Ok).into_iter().chain([Err(error)]).collect();
+            let is_empty = end.captured_content.is_none();
+            let error = if is_empty { no_events() } else { ModelError::Truncated };
+            return usage.filter(|_| !is_empty).map(Ok).into_iter().chain([Err(error)]).collect();
         }
         _ => StopReason::Done,
     };
     let mut calls = Vec::new();
     let parts = end.captured_content.into_iter().flat_map(chat::MessageContent::into_parts).collect();
-    let parts = without_copies(parts).into_iter().map(|part| keep_call(part, &mut calls));
+    let parts = remove_duplicate_calls(parts).into_iter().map(|part| collect_call(part, &mut calls));
     let parts: Vec<ContentPart> = parts.collect();
     let replay = if parts.is_empty() { None } else { replay::write(chat::MessageContent::from_parts(parts)) };
     let calls = calls.into_iter().map(ChatEvent::ToolCall);
     calls.chain(usage).chain([ChatEvent::End(Finish { reason, replay })]).map(Ok).collect()
 }
 
-/// Where the first call of a stream is not numbered 0, genai fills the places before it with copies of how it began. The last of one id is
-/// the call.
-fn without_copies(mut parts: Vec<ContentPart>) -> Vec<ContentPart> {
+/// If the first call in a stream does not have index 0, genai fills the earlier places with incomplete copies. Of the
+/// calls with the same id, only the last is complete.
+fn remove_duplicate_calls(mut parts: Vec<ContentPart>) -> Vec<ContentPart> {
     let mut seen = HashSet::new();
     parts.reverse();
     parts.retain(|part| match part {
@@ -241,9 +240,9 @@ fn without_copies(mut parts: Vec<ContentPart>) -> Vec<ContentPart> {
     parts
 }
 
-/// Notes a tool call, and makes what is sent back of it valid: arguments that are no JSON object are refused
-/// by some providers even as history. The call that we run keeps what the model wrote.
-fn keep_call(part: ContentPart, calls: &mut Vec<ToolCall>) -> ContentPart {
+/// Adds a tool call to `calls` with the model's own arguments, and returns the part to be sent back. Some providers
+/// reject arguments that are not a JSON object even in the history, so there they are replaced.
+fn collect_call(part: ContentPart, calls: &mut Vec<ToolCall>) -> ContentPart {
     let ContentPart::ToolCall(mut call) = part else {
         return part;
     };

@@ -1,27 +1,27 @@
-//! Replies in genai's form, kept as JSON so that no type of genai leaves this crate.
+//! Replies in genai's format, stored as JSON so that genai's types stay private to this crate.
 
 use genai::chat::MessageContent;
 use memoir_models::Replay;
 
-/// Keeps a reply so that it can be sent back as it came.
+/// Saves a reply so that it can be sent back unchanged.
 pub(super) fn write(content: MessageContent) -> Option<Replay> {
     match serde_json::to_value(content) {
         Ok(content) => Some(Replay::new(content)),
         Err(error) => {
-            // The text and the calls of the reply are sent back without it. The error itself may quote the reply.
-            tracing::warn!(error = ?error.classify(), "cannot keep a reply in the form of its provider");
+            // The reply's text and tool calls are sent back instead. The error is not logged because it may quote them.
+            tracing::warn!(error = ?error.classify(), "could not save a reply in its provider's format");
             None
         }
     }
 }
 
-/// Reads a reply. Returns `None` for one that another implementation of a model wrote.
+/// Reads a saved reply. Returns `None` if another model implementation wrote it.
 pub(super) fn read(replay: Replay) -> Option<MessageContent> {
     match serde_json::from_value(replay.into_content()) {
         Ok(content) => Some(content),
         Err(error) => {
-            // The text and the calls of the reply are sent back instead. The error itself may quote the reply.
-            tracing::debug!(error = ?error.classify(), "a reply is not in the form of this provider");
+            // The reply's text and tool calls are sent back instead. The error is not logged because it may quote them.
+            tracing::debug!(error = ?error.classify(), "a reply is not in this provider's format");
             None
         }
     }
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reply_is_read_as_it_was_written() {
+    fn replies_round_trip() {
         let mut deep = json!(1);
         for _ in 0..500 {
             deep = json!([deep]);
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_of_another_implementation_is_left_out() {
+    fn a_reply_of_another_implementation_is_ignored() {
         assert!(read(Replay::new(json!({"something": "else"}))).is_none());
     }
 }

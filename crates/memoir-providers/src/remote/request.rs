@@ -1,4 +1,4 @@
-//! From our request to genai's.
+//! Conversion of requests to genai's types.
 
 use genai::chat::{self, CacheControl, ContentPart, MessageContent};
 use memoir_core::{ToolCall, ToolSpec};
@@ -6,16 +6,16 @@ use memoir_models::{ChatMessage, ChatRequest, Provider};
 
 use super::replay;
 
-/// The same request in genai's words.
-pub(super) fn from_ours(request: ChatRequest, provider: Provider) -> chat::ChatRequest {
+/// Converts a request, adding cache breakpoints if the provider uses them.
+pub(super) fn convert_request(request: ChatRequest, provider: Provider) -> chat::ChatRequest {
     let last = request.messages.len().saturating_sub(1);
     let stable = request.stable_messages;
     let mut messages: Vec<chat::ChatMessage> = request.messages.into_iter().map(message).collect();
-    // Anthropic caches up to a breakpoint: after the tools and the system prompt, after what will stand
-    // there next time too, and after all of it, for the next round of the same exchange. The others find
-    // the shared prefix by themselves.
-    let breakpoints = provider == Provider::Anthropic;
-    if breakpoints {
+    // Anthropic caches the prompt up to each breakpoint. We set one after the tools and the system prompt, one after
+    // the messages that the next exchange will repeat, and one at the end, for the next tool round of this exchange.
+    // Other providers detect the shared prefix themselves.
+    let uses_breakpoints = provider == Provider::Anthropic;
+    if uses_breakpoints {
         for index in [stable.checked_sub(1), Some(last)].into_iter().flatten() {
             if let Some(message) = messages.get_mut(index) {
                 message.options = Some(CacheControl::Ephemeral.into());
@@ -24,13 +24,17 @@ pub(super) fn from_ours(request: ChatRequest, provider: Provider) -> chat::ChatR
     }
     if !request.system.is_empty() {
         let mut system = chat::ChatMessage::system(request.system);
-        if breakpoints {
+        if uses_breakpoints {
             system.options = Some(CacheControl::Ephemeral.into());
         }
         messages.insert(0, system);
     }
-    let theirs = chat::ChatRequest::new(messages);
-    if request.tools.is_empty() { theirs } else { theirs.with_tools(request.tools.into_iter().map(tool)) }
+    let converted = chat::ChatRequest::new(messages);
+    if request.tools.is_empty() {
+        converted
+    } else {
+        converted.with_tools(request.tools.into_iter().map(tool))
+    }
 }
 
 fn message(message: ChatMessage) -> chat::ChatMessage {
@@ -46,7 +50,7 @@ fn message(message: ChatMessage) -> chat::ChatMessage {
                 text.into_iter().chain(calls).collect::<Vec<_>>(),
             ))
         }
-        // All results of one reply stand in one message: Anthropic insists on it, the others take it.
+        // All results of one reply are in one message. Anthropic requires this and the others accept it.
         ChatMessage::ToolResults(results) => chat::ChatMessage::from(
             results
                 .into_iter()

@@ -1,4 +1,4 @@
-//! What every dialect does.
+//! Tests that every provider must pass.
 
 use memoir_core::{Usage, Usd};
 use memoir_models::{ChatMessage, StopReason, ToolResult};
@@ -8,41 +8,41 @@ use serde_json::{Value, json};
 use crate::{MODELS, Outcome, call, model, name, request};
 
 #[tokio::test]
-async fn an_answer_comes_piece_by_piece_and_whole() {
+async fn answers_are_streamed_completely() {
     for each in MODELS {
         let provider = ScriptedProvider::start([Reply::text("Hello there, old friend.")]);
         let outcome = call(&*model(each, &provider), request("Hi")).await.unwrap();
         assert_eq!(outcome.text, "Hello there, old friend.", "{each}");
         assert!(outcome.pieces >= 4, "{each}: {} pieces", outcome.pieces);
         assert_eq!(outcome.stop, Some(StopReason::Done), "{each}");
-        let sent = provider.requests()[0].body.to_string();
+        let body = provider.requests()[0].body.to_string();
         assert!(
-            sent.contains("Be brief.") && sent.contains("\"Hi\"") && sent.contains("\"look\""),
-            "{each}: {sent}"
+            body.contains("Be brief.") && body.contains("\"Hi\"") && body.contains("\"look\""),
+            "{each}: {body}"
         );
     }
 }
 
 #[tokio::test]
-async fn the_model_is_called_by_its_own_name() {
+async fn requests_contain_the_bare_model_name() {
     for each in MODELS {
         let provider = ScriptedProvider::start([Reply::text("yes")]);
         call(&*model(each, &provider), request("Hi")).await.unwrap();
         let request = &provider.requests()[0];
-        let called = request.body["model"].as_str().map_or_else(|| request.path.clone(), str::to_owned);
-        assert!(called.contains(&name(each).model), "{each}: {called}");
+        let requested = request.body["model"].as_str().map_or_else(|| request.path.clone(), str::to_owned);
+        assert!(requested.contains(&name(each).model), "{each}: {requested}");
     }
 }
 
 #[tokio::test]
-async fn a_model_that_takes_no_tools_is_offered_none() {
+async fn no_tools_are_sent_to_a_model_that_does_not_support_them() {
     let provider = ScriptedProvider::start([Reply::text("yes")]);
     call(&*model("openai/gpt-6.1-terra", &provider), request("Hi")).await.unwrap();
     assert!(provider.requests()[0].body.get("tools").is_none());
 }
 
 #[tokio::test]
-async fn an_answer_that_reached_its_limit_says_so() {
+async fn an_answer_at_the_output_limit_stops_with_length() {
     for each in MODELS {
         let provider = ScriptedProvider::start([Reply::text("This goes on and").out_of_length()]);
         let outcome = call(&*model(each, &provider), request("Hi")).await.unwrap();
@@ -51,7 +51,7 @@ async fn an_answer_that_reached_its_limit_says_so() {
 }
 
 #[tokio::test]
-async fn characters_split_between_chunks_come_whole() {
+async fn characters_split_between_chunks_are_reassembled() {
     for each in MODELS {
         for size in [1, 2, 3, 7] {
             let provider = ScriptedProvider::start([Reply::text("Grüße 🌍 世界 ❤️‍🔥").in_chunks_of(size)]);
@@ -61,7 +61,7 @@ async fn characters_split_between_chunks_come_whole() {
     }
 }
 
-/// Answers the calls of `outcome` and asks again.
+/// Sends the results of the calls in `outcome` and returns the body of that request.
 async fn continue_with_results(each: &str, provider: &ScriptedProvider, outcome: Outcome) -> Value {
     let results = outcome.calls.iter().map(|call| ToolResult {
         call_id: call.id.clone(),
@@ -79,7 +79,7 @@ async fn continue_with_results(each: &str, provider: &ScriptedProvider, outcome:
     provider.requests()[1].body.clone()
 }
 
-/// Calls and results of a request, in order, wherever the dialect puts them.
+/// Returns the tool calls and results in a request, in order, wherever the API puts them.
 fn calls_and_results(body: &Value) -> (Vec<Value>, Vec<Value>) {
     fn walk(value: &Value, calls: &mut Vec<Value>, results: &mut Vec<Value>) {
         match value {
@@ -104,13 +104,13 @@ fn calls_and_results(body: &Value) -> (Vec<Value>, Vec<Value>) {
         }
     }
     let (mut calls, mut results) = (Vec::new(), Vec::new());
-    let talk = body.get("messages").or_else(|| body.get("contents")).unwrap();
-    walk(talk, &mut calls, &mut results);
+    let messages = body.get("messages").or_else(|| body.get("contents")).unwrap();
+    walk(messages, &mut calls, &mut results);
     (calls, results)
 }
 
 #[tokio::test]
-async fn two_calls_of_one_reply_and_their_results_go_round() {
+async fn two_calls_in_one_reply_and_their_results_are_sent_back() {
     for each in MODELS {
         let provider = ScriptedProvider::start([
             Reply::text("Let me see.")
@@ -119,22 +119,23 @@ async fn two_calls_of_one_reply_and_their_results_go_round() {
             Reply::text("Both seen."),
         ]);
         let outcome = call(&*model(each, &provider), request("Look at both")).await.unwrap();
-        let asked: Vec<_> =
+        let calls: Vec<_> =
             outcome.calls.iter().map(|call| (call.name.as_str(), &call.arguments["at"])).collect();
-        assert_eq!(asked, [("look", &json!("alpha")), ("look", &json!("beta"))], "{each}");
+        assert_eq!(calls, [("look", &json!("alpha")), ("look", &json!("beta"))], "{each}");
         assert_ne!(outcome.calls[0].id, outcome.calls[1].id, "{each}");
         let body = continue_with_results(each, &provider, outcome).await;
         let (calls, results) = calls_and_results(&body);
         assert_eq!((calls.len(), results.len()), (2, 2), "{each}: {body}");
-        for (index, at) in ["alpha", "beta"].iter().enumerate() {
-            assert!(calls[index].to_string().contains(at), "{each}: {}", calls[index]);
-            assert!(results[index].to_string().contains(&format!("seen {at}")), "{each}: {}", results[index]);
+        for (index, target) in ["alpha", "beta"].iter().enumerate() {
+            let (call, result) = (calls[index].to_string(), results[index].to_string());
+            assert!(call.contains(target), "{each}: {call}");
+            assert!(result.contains(&format!("seen {target}")), "{each}: {result}");
         }
     }
 }
 
 #[tokio::test]
-async fn thoughts_go_back_with_their_signatures() {
+async fn thinking_is_sent_back_with_its_signature() {
     for each in MODELS {
         let provider = ScriptedProvider::start([
             Reply::thinking("I should look.", "SIGNED-BY-PROVIDER").and_tool_call(
@@ -146,22 +147,22 @@ async fn thoughts_go_back_with_their_signatures() {
         ]);
         let outcome = call(&*model(each, &provider), request("Look")).await.unwrap();
         assert_eq!(outcome.thinking, "I should look.", "{each}");
-        assert_eq!(outcome.text, "", "{each}: a thought is no answer");
+        assert_eq!(outcome.text, "", "{each}: thinking is not part of the answer");
         let body = continue_with_results(each, &provider, outcome).await.to_string();
-        let signs = matches!(each.split('/').next(), Some("anthropic" | "google"));
-        assert_eq!(body.contains("SIGNED-BY-PROVIDER"), signs, "{each}: {body}");
+        let has_signatures = matches!(each.split('/').next(), Some("anthropic" | "google"));
+        assert_eq!(body.contains("SIGNED-BY-PROVIDER"), has_signatures, "{each}: {body}");
         if each.starts_with("anthropic") {
-            let (thought, call) = (body.find("\"thinking\"").unwrap(), body.find("tool_use").unwrap());
-            assert!(thought < call && body.contains("I should look."), "{body}");
+            let (thinking, call) = (body.find("\"thinking\"").unwrap(), body.find("tool_use").unwrap());
+            assert!(thinking < call && body.contains("I should look."), "{body}");
         }
     }
 }
 
 #[tokio::test]
-async fn usage_means_the_same_everywhere_and_costs_to_the_cent() {
+async fn usage_is_uniform_and_costs_are_exact() {
     for (each, cache_write, reasoning, nanos) in [
-        // Fresh, read, written and produced tokens, each at its own price in dollars per million. genai does not
-        // read Anthropic's share of reasoning from a stream; it is in the output all the same.
+        // Uncached, cache-read, cache-written and output tokens, each at its own price. genai does not read
+        // Anthropic's reasoning tokens from a stream; they are part of the output tokens.
         ("anthropic/claude-sonnet-4-5", 100, 0, 500 * 3000 + 400 * 300 + 100 * 3750 + 200 * 15_000),
         ("google/gemini-2.5-pro", 0, 50, 600 * 1250 + 400 * 125 + 200 * 10_000),
         ("openai/gpt-5", 0, 50, 600 * 1250 + 400 * 125 + 200 * 10_000),
@@ -189,6 +190,6 @@ async fn an_unknown_price_is_unknown() {
     let provider = ScriptedProvider::start([]);
     let usage = Usage { input_tokens: 1000, ..Usage::default() };
     assert_eq!(model("openai/unheard-of", &provider).cost(&usage), None);
-    // On this machine nothing is paid, unless the user says otherwise.
+    // A local server is free, unless the user configures a price.
     assert_eq!(model("openai-compatible/qwen3-max", &provider).cost(&usage), Some(Usd::ZERO));
 }

@@ -1,4 +1,4 @@
-//! Embedding providers.
+//! Tests of embedding models.
 
 use memoir_core::Usd;
 use memoir_models::{Catalogue, EmbedTask, Embedder, ModelError};
@@ -19,7 +19,7 @@ fn embedder(model: &str, provider: &ScriptedProvider) -> RemoteEmbedder {
 }
 
 #[tokio::test]
-async fn texts_go_out_in_batches_of_a_hundred_and_come_back_in_order() {
+async fn texts_are_sent_in_batches_of_100_and_keep_their_order() {
     for each in EMBEDDERS {
         let provider = ScriptedProvider::start([]);
         let texts: Vec<String> = (0..250).map(|number| "x".repeat(number + 1)).collect();
@@ -27,10 +27,14 @@ async fn texts_go_out_in_batches_of_a_hundred_and_come_back_in_order() {
         assert_eq!(embedded.vectors.len(), 250, "{each}");
         for (index, vector) in embedded.vectors.iter().enumerate() {
             assert_eq!(vector.len(), EMBEDDING_DIMENSIONS, "{each}");
-            let told = vector[0] / vector[1] * f32::from(b'x');
-            assert_eq!(told.round(), (index + 1) as f32, "{each}: the vector tells the length of its text");
-            let length: f32 = vector.iter().map(|value| value * value).sum();
-            assert!((length - 1.0).abs() < 1e-4, "{each}: of length one");
+            let text_length = vector[0] / vector[1] * f32::from(b'x');
+            assert_eq!(
+                text_length.round(),
+                (index + 1) as f32,
+                "{each}: the vector encodes its text's length"
+            );
+            let norm: f32 = vector.iter().map(|value| value * value).sum();
+            assert!((norm - 1.0).abs() < 1e-4, "{each}: unit length");
         }
         assert_eq!(provider.other_requests().len(), 3, "{each}");
         assert!(embedded.usage.input_tokens > 0, "{each}");
@@ -38,7 +42,7 @@ async fn texts_go_out_in_batches_of_a_hundred_and_come_back_in_order() {
 }
 
 #[tokio::test]
-async fn gemini_is_told_what_is_asked_and_what_is_to_be_found() {
+async fn gemini_receives_the_task_type() {
     let provider = ScriptedProvider::start([]);
     let embedder = embedder("google/gemini-embedding-001", &provider);
     embedder.embed(&["q".into()], EmbedTask::Query).await.unwrap();
@@ -52,7 +56,7 @@ async fn gemini_is_told_what_is_asked_and_what_is_to_be_found() {
 }
 
 #[tokio::test]
-async fn embeddings_have_their_price_and_length() {
+async fn embedders_report_dimensions_and_cost() {
     let provider = ScriptedProvider::start([]);
     let embedder = embedder("openai/text-embedding-3-small", &provider);
     assert_eq!(embedder.dimensions(), Some(1536));
@@ -62,7 +66,7 @@ async fn embeddings_have_their_price_and_length() {
 }
 
 #[tokio::test]
-async fn a_failing_batch_fails_all_of_it() {
+async fn a_failing_batch_fails_the_whole_call() {
     for each in EMBEDDERS {
         let provider = ScriptedProvider::start([Reply::status(429, "slow")]);
         let error = embedder(each, &provider).embed(&["x".into()], EmbedTask::Query).await.unwrap_err();

@@ -1,4 +1,4 @@
-//! The fault table: every dialect times every fault, and what each means.
+//! The fault table: the error that every provider must return for every fault.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use memoir_testkit::{PATIENCE, Reply, ScriptedProvider};
 
 use crate::{KEY, MODELS, call, model, model_at, request};
 
-/// The timeout where a reply falls silent. For every other fault it is long: a busy machine must not look silent.
+/// Timeout for replies that stop sending. Other faults use a long one, so that a slow test machine does not trigger it.
 const IDLE: Duration = Duration::from_millis(150);
 
 async fn fault(each: &str, reply: Reply) -> ModelError {
@@ -32,7 +32,7 @@ macro_rules! assert_fault {
 }
 
 #[tokio::test]
-async fn statuses_tell_what_to_do() {
+async fn statuses_are_classified() {
     assert_fault!(Reply::status(400, "no"), ModelError::BadRequest { status: 400, message } if message == "no");
     assert_fault!(Reply::status(401, "no"), ModelError::Authentication { status: 401, .. });
     assert_fault!(Reply::status(403, "no"), ModelError::Forbidden { .. });
@@ -45,7 +45,7 @@ async fn statuses_tell_what_to_do() {
     let limited = || Reply::status(429, "slow").header("retry-after", "7");
     assert_fault!(limited(), ModelError::RateLimited { retry_after, .. } if *retry_after == Some(wait));
     for status in [500, 503, 529] {
-        assert_fault!(Reply::status(status, "oh"), ModelError::Server { status: told, .. } if *told == status);
+        assert_fault!(Reply::status(status, "oh"), ModelError::Server { status: reported, .. } if *reported == status);
     }
     assert_fault!(
         Reply::status_with_body(502, "<html><h1>Bad gateway</h1></html>"),
@@ -54,18 +54,18 @@ async fn statuses_tell_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_key_that_the_server_repeats_is_never_passed_on_not_even_half_of_it() {
+async fn a_key_quoted_by_the_server_is_redacted_even_at_the_cut() {
     for each in MODELS {
         for filler in [0, 270, 290] {
-            let said = format!("{} {KEY} is wrong", "x".repeat(filler));
-            let error = fault(each, Reply::status(401, &said)).await;
+            let message = format!("{} {KEY} is wrong", "x".repeat(filler));
+            let error = fault(each, Reply::status(401, &message)).await;
             assert!(!format!("{error:?} {error}").contains("key-never"), "{each}: {error:?}");
         }
     }
 }
 
 #[tokio::test]
-async fn the_wait_that_the_server_asks_for_is_the_one_that_is_waited() {
+async fn the_servers_retry_after_is_honored() {
     for each in MODELS {
         let provider = ScriptedProvider::always(Reply::status(429, "slow").header("retry-after", "17"));
         let model = retrying(each, &provider, Duration::from_millis(1));
@@ -78,11 +78,11 @@ async fn the_wait_that_the_server_asks_for_is_the_one_that_is_waited() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_no_stream_is_not_asked_for_again() {
+async fn a_body_that_is_not_a_stream_is_not_retried() {
     for each in MODELS.iter().filter(|each| !each.starts_with("ollama")) {
         let provider = ScriptedProvider::start([
             Reply::status_with_body(200, "{\"choices\":[{\"message\":{\"content\":\"not streamed\"}}]}"),
-            Reply::text("never asked for"),
+            Reply::text("not requested"),
         ]);
         let error =
             call(&retrying(each, &provider, Duration::from_millis(1)), request("Hi")).await.unwrap_err();
@@ -103,7 +103,7 @@ async fn a_stream_that_does_not_end_properly_is_an_error() {
 }
 
 #[tokio::test]
-async fn what_is_not_json_is_an_error() {
+async fn invalid_json_is_an_error() {
     let garbage = || Reply::text("well ").and_garbage("event: content_block_delta\ndata: {not json\n\n");
     for each in MODELS {
         let error = fault(each, garbage()).await;
@@ -112,7 +112,7 @@ async fn what_is_not_json_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_filtered_answer_is_no_answer() {
+async fn a_filtered_answer_is_an_error() {
     for each in MODELS.iter().filter(|each| !each.starts_with("ollama")) {
         let error = fault(each, Reply::text("I would").filtered()).await;
         assert_eq!(error, ModelError::ContentFilter, "{each}");
@@ -120,7 +120,7 @@ async fn a_filtered_answer_is_no_answer() {
 }
 
 #[tokio::test]
-async fn broken_arguments_reach_the_tool_and_an_empty_answer_is_empty() {
+async fn invalid_arguments_and_empty_answers_are_passed_through() {
     for each in MODELS {
         let provider = ScriptedProvider::start([
             Reply::text("").and_raw_tool_call("c", "look", "{\"at\": "),
@@ -135,10 +135,10 @@ async fn broken_arguments_reach_the_tool_and_an_empty_answer_is_empty() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_unreachable() {
+async fn a_closed_port_is_unreachable() {
     for each in MODELS {
-        let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let model = model_at(each, format!("http://user:hidden@{nobody}"), CallOptions::default());
+        let closed_port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let model = model_at(each, format!("http://user:hidden@{closed_port}"), CallOptions::default());
         let error = call(&*model, request("Hi")).await.unwrap_err();
         assert!(matches!(error, ModelError::Unreachable { .. }), "{each}: {error:?}");
         assert!(!error.to_string().contains("hidden"), "{error}");
@@ -171,7 +171,7 @@ fn retrying(each: &str, provider: &ScriptedProvider, first_wait: Duration) -> Re
 }
 
 #[tokio::test]
-async fn transient_faults_are_tried_again_until_it_works() {
+async fn transient_faults_are_retried() {
     for each in MODELS {
         let provider = ScriptedProvider::start([
             Reply::status(429, "slow").header("retry-after", "0"),
@@ -188,10 +188,10 @@ async fn transient_faults_are_tried_again_until_it_works() {
 }
 
 #[tokio::test]
-async fn what_will_not_change_is_not_tried_again_and_neither_is_half_an_answer() {
+async fn permanent_faults_and_partial_answers_are_not_retried() {
     for each in MODELS {
         for reply in [Reply::status(401, "no"), Reply::status(400, "no"), Reply::text("half an ").cut()] {
-            let provider = ScriptedProvider::start([reply, Reply::text("never asked for")]);
+            let provider = ScriptedProvider::start([reply, Reply::text("not requested")]);
             call(&retrying(each, &provider, Duration::from_millis(1)), request("Hi")).await.unwrap_err();
             assert_eq!(provider.requests().len(), 1, "{each}");
         }
@@ -199,7 +199,7 @@ async fn what_will_not_change_is_not_tried_again_and_neither_is_half_an_answer()
 }
 
 #[tokio::test]
-async fn a_provider_that_stays_down_is_given_up_on() {
+async fn retries_are_limited() {
     for each in MODELS {
         let provider = ScriptedProvider::always(Reply::status(503, "down"));
         let model = retrying(each, &provider, Duration::from_millis(1));
@@ -209,17 +209,17 @@ async fn a_provider_that_stays_down_is_given_up_on() {
     }
 }
 
-/// Dropping the stream is how a turn is cancelled; it must take effect at once, wherever the call is stuck.
+/// A turn is cancelled by dropping the stream. This must take effect immediately, wherever the call is stuck.
 #[tokio::test]
-async fn cancelling_takes_effect_at_once_in_every_fault() {
-    let stuck = [
+async fn a_stuck_call_is_cancelled_immediately() {
+    let stuck_replies = [
         Reply::text("half an ").then_silence(),
         Reply::never(),
         Reply::status(429, "slow").header("retry-after", "60"),
         Reply::status(503, "busy"),
     ];
     for each in MODELS {
-        for reply in &stuck {
+        for reply in &stuck_replies {
             let provider = ScriptedProvider::always(reply.clone());
             let model = retrying(each, &provider, Duration::from_secs(60));
             let task = tokio::spawn(async move {
@@ -233,9 +233,9 @@ async fn cancelling_takes_effect_at_once_in_every_fault() {
             });
             tokio::task::spawn_blocking(move || provider.wait_for_requests(1)).await.unwrap();
             task.abort();
-            // Whatever it is stuck in lasts a minute at least.
-            let ended = tokio::time::timeout(Duration::from_secs(50), task).await;
-            assert!(ended.unwrap().unwrap_err().is_cancelled(), "{each}: {reply:?}");
+            // Every reply is stuck for at least a minute.
+            let result = tokio::time::timeout(Duration::from_secs(50), task).await;
+            assert!(result.unwrap().unwrap_err().is_cancelled(), "{each}: {reply:?}");
         }
     }
 }

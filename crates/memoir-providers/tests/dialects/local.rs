@@ -1,4 +1,4 @@
-//! Finding a server on this machine.
+//! Tests of local server detection.
 
 use memoir_models::Provider;
 use memoir_providers::{LocalServer, find_local_server};
@@ -7,25 +7,25 @@ use memoir_testkit::ScriptedProvider;
 use crate::name;
 
 #[tokio::test]
-async fn the_first_server_that_has_a_model_is_taken() {
+async fn the_first_server_with_a_model_is_chosen() {
     let provider = ScriptedProvider::start([]);
-    let nobody =
+    let closed_port =
         format!("http://{}", std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap());
     let (ollama, compatible) = (Provider::Ollama, Provider::OpenAiCompatible);
 
-    let found = find_local_server(&[(ollama, nobody.clone()), (compatible, provider.base_url())], None).await;
+    let server =
+        find_local_server(&[(ollama, closed_port.clone()), (compatible, provider.base_url())], None).await;
     let expected = LocalServer { model: name("openai-compatible/test-model"), base_url: provider.base_url() };
-    assert_eq!(found, Some(expected), "an embedding model is no one to talk to");
+    assert_eq!(server, Some(expected), "embedding models are skipped");
 
     let both = [(ollama, provider.root_url()), (compatible, provider.base_url())];
     assert_eq!(find_local_server(&both, None).await.unwrap().model, name("ollama/test-model"));
-    assert_eq!(find_local_server(&[(ollama, nobody)], None).await, None);
+    assert_eq!(find_local_server(&[(ollama, closed_port)], None).await, None);
     assert_eq!(find_local_server(&both, Some("another-model")).await, None);
 }
 
 #[tokio::test]
-async fn a_server_that_never_answers_is_not_waited_for() {
-    // It listens, and says nothing.
+async fn a_server_that_never_answers_is_skipped() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", silent.local_addr().unwrap());
     assert_eq!(find_local_server(&[(Provider::Ollama, url)], None).await, None);

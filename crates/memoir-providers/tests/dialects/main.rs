@@ -1,4 +1,4 @@
-//! Every dialect against the scripted provider: one contract for all of them, and one table of faults.
+//! Tests of every provider's API against the scripted provider: one contract and one table of faults for all.
 
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
@@ -22,7 +22,7 @@ use memoir_testkit::ScriptedProvider;
 use secrecy::SecretString;
 use serde_json::json;
 
-/// One model per provider: every dialect, and every way into the one that several share.
+/// One model per provider. Several providers share OpenAI's API but are called in different ways.
 const MODELS: [&str; 6] = [
     "anthropic/claude-sonnet-4-5",
     "google/gemini-2.5-pro",
@@ -69,7 +69,7 @@ fn request(text: &str) -> ChatRequest {
     }
 }
 
-/// Everything that came of a call.
+/// The collected events of a call.
 #[derive(Debug, Default)]
 struct Outcome {
     text: String,

@@ -1,4 +1,4 @@
-//! What is particular to Ollama: a context that is never cut in silence.
+//! Tests specific to Ollama, above all that a prompt is never silently truncated.
 
 use memoir_models::{ChatMessage, ModelError};
 use memoir_testkit::{Reply, ScriptedProvider};
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::{call, model, request};
 
 #[tokio::test]
-async fn the_context_is_set_to_what_is_needed_and_only_grows() {
+async fn the_context_size_fits_the_request_and_only_grows() {
     let provider = ScriptedProvider::always(Reply::text("Yes."));
     let model = model("ollama/test-model", &provider);
     call(&*model, request("short")).await.unwrap();
@@ -16,22 +16,22 @@ async fn the_context_is_set_to_what_is_needed_and_only_grows() {
     let sizes: Vec<_> =
         provider.requests().iter().map(|request| request.body["options"]["num_ctx"].clone()).collect();
     assert_eq!(sizes, [8192, 16384, 16384].map(|size| json!(size)));
-    let asked: Vec<_> = provider.other_requests().iter().map(|request| request.path.clone()).collect();
-    assert_eq!(asked, ["/api/show"], "what the model has is asked once");
+    let paths: Vec<_> = provider.other_requests().iter().map(|request| request.path.clone()).collect();
+    assert_eq!(paths, ["/api/show"], "capabilities are queried once");
 }
 
 #[tokio::test]
-async fn a_request_beyond_what_the_model_has_is_an_error() {
+async fn a_request_beyond_the_context_window_is_an_error() {
     let provider = ScriptedProvider::always(Reply::text("Yes."));
     let error =
         call(&*model("ollama/test-model", &provider), request(&"word ".repeat(20_000))).await.unwrap_err();
     let ModelError::ContextTooLong { message } = &error else { panic!("{error:?}") };
-    assert!(message.contains("test-model has 16384"), "{message}");
-    assert!(provider.requests().is_empty(), "nothing was sent to be cut");
+    assert!(message.contains("test-model accepts at most 16384"), "{message}");
+    assert!(provider.requests().is_empty(), "the request was not sent");
 }
 
 #[tokio::test]
-async fn an_error_in_the_middle_of_a_stream_is_told() {
+async fn an_error_in_the_middle_of_a_stream_is_reported() {
     let broken = Reply::text("well ").and_garbage(r#"{"error":"the model crashed"}"#);
     let provider = ScriptedProvider::start([broken]);
     let error = call(&*model("ollama/test-model", &provider), request("Hi")).await.unwrap_err();
@@ -42,7 +42,7 @@ async fn an_error_in_the_middle_of_a_stream_is_told() {
 }
 
 #[tokio::test]
-async fn history_without_a_replay_is_sent_in_its_dialect() {
+async fn history_without_a_replay_is_sent_as_messages() {
     let provider = ScriptedProvider::start([Reply::text("Yes.")]);
     let mut next = request("one");
     next.messages.push(ChatMessage::Assistant { text: "two".into(), tool_calls: vec![], replay: None });

@@ -1,4 +1,4 @@
-//! Where Anthropic is told to cache, and that nobody else is.
+//! Tests of cache breakpoints, which only Anthropic's API has.
 
 use memoir_models::ChatMessage;
 use memoir_testkit::{Reply, ScriptedProvider};
@@ -6,7 +6,7 @@ use memoir_testkit::{Reply, ScriptedProvider};
 use crate::{MODELS, call, model, request};
 
 #[tokio::test]
-async fn breakpoints_stand_after_the_stable_prefix_and_at_the_end() {
+async fn breakpoints_are_set_after_the_stable_prefix_and_at_the_end() {
     for each in MODELS {
         let provider = ScriptedProvider::start([Reply::text("Yes.")]);
         let mut long = request("first question");
@@ -19,9 +19,9 @@ async fn breakpoints_stand_after_the_stable_prefix_and_at_the_end() {
             assert!(!body.to_string().contains("cache_control"), "{each}: {body}");
             continue;
         }
-        let marked = |value: &serde_json::Value| value.to_string().contains("cache_control");
-        assert!(marked(&body["system"]), "{body}");
-        let messages: Vec<bool> = body["messages"].as_array().unwrap().iter().map(marked).collect();
+        let has_breakpoint = |value: &serde_json::Value| value.to_string().contains("cache_control");
+        assert!(has_breakpoint(&body["system"]), "{body}");
+        let messages: Vec<bool> = body["messages"].as_array().unwrap().iter().map(has_breakpoint).collect();
         assert_eq!(messages, [false, true, true], "{body}");
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     tool::{object, parse},
 };
 
-/// Writes summaries on request.
+/// Reports on summaries and writes them on request.
 #[async_trait]
 pub trait Summarizing: Send + Sync {
     /// Returns how many summaries are due and how many have failed.
@@ -22,7 +22,7 @@ pub trait Summarizing: Send + Sync {
     /// Fails if the store cannot be read.
     async fn report(&self) -> Result<String, ToolError>;
 
-    /// Writes the summaries that are due and returns what was done.
+    /// Writes the summaries that are due and returns a report.
     ///
     /// # Errors
     ///
@@ -50,10 +50,10 @@ impl Tool for AgentSummarizer {
     fn spec(&self) -> ToolSpec {
         ToolSpec::new(
             "agent_summarizer",
-            "Tell how the summaries of earlier conversations are getting on, or make those that are due. The present conversation is \
-             summarised when it is over.",
+            "Show the status of the summaries of earlier conversations, or write those that are due. The current conversation is \
+             summarized after it ends.",
             object(
-                json!({"action": {"type": "string", "enum": ["status", "run"], "description": "What to do."}}),
+                json!({"action": {"type": "string", "enum": ["status", "run"], "description": "status shows the number of summaries that are due; run writes them."}}),
                 &["action"],
             ),
         )
@@ -62,10 +62,10 @@ impl Tool for AgentSummarizer {
     async fn plan(&self, arguments: &Value, _context: &ToolContext) -> Result<Plan, ToolError> {
         Ok(match parse(arguments)? {
             ToolArguments { action: SummaryAction::Status } => Plan::default(),
-            // It may cost something.
+            // Summaries may cost money.
             ToolArguments { action: SummaryAction::Run } => {
-                Plan::new(Access::Network("the summariser".into()))
-                    .with_preview("make the summaries that are due")
+                Plan::new(Access::Network("the summarizer".into()))
+                    .with_preview("write the summaries that are due")
             }
         })
     }
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn tells_and_does() {
+    async fn status_and_run_are_forwarded() {
         let bench = Bench::new().await;
         let tool = AgentSummarizer(Arc::new(FakeSummaries));
         assert_eq!(bench.run(&tool, json!({"action": "status"})).await.unwrap(), "2 to do");

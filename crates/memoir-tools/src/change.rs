@@ -1,31 +1,31 @@
-//! A change to a text, shown line by line.
+//! Unified diffs of text files.
 
 use std::fmt::Write as _;
 
 use imara_diff::{Algorithm, Diff, Hunk, InternedInput, Token};
 
-/// More of a change than this is not shown.
-const LONGEST: usize = 20_000;
+/// Maximum size of a diff in bytes.
+const MAX_DIFF_BYTES: usize = 20_000;
 
 /// Number of unchanged lines around a change.
 const CONTEXT: u32 = 3;
 
-/// The difference between two texts, as `diff -u` gives it.
+/// Returns the difference between two texts in the format of `diff -u`.
 pub(crate) fn diff(path: &str, before: &str, after: &str) -> String {
     if before == after {
-        return format!("{path} stays as it is\n");
+        return format!("{path} is unchanged\n");
     }
     let input = InternedInput::new(before, after);
     let hunks: Vec<Hunk> = compute(&input).hunks().collect();
     let mut text = format!("--- {path}\n+++ {path}\n");
-    // Hunks whose context would touch are shown as one.
-    for group in hunks.chunk_by(|one, next| next.before.start - one.before.end <= 2 * CONTEXT) {
+    // Hunks whose context lines touch or overlap are merged.
+    for group in hunks.chunk_by(|hunk, next| next.before.start - hunk.before.end <= 2 * CONTEXT) {
         write_group(&mut text, group, &input);
     }
-    crate::output::cap(&text, LONGEST)
+    crate::output::cap(&text, MAX_DIFF_BYTES)
 }
 
-/// How many lines a change adds and takes away.
+/// Returns the number of added and removed lines, as in `+2 -1`.
 pub(crate) fn size(before: &str, after: &str) -> String {
     let diff = compute(&InternedInput::new(before, after));
     format!("+{} -{}", diff.count_additions(), diff.count_removals())
@@ -37,15 +37,15 @@ fn compute(input: &InternedInput<&str>) -> Diff {
     diff
 }
 
-/// Writes neighbouring hunks with the lines around them. imara-diff has this too, but in 0.2.0 it miscounts the lines before
-/// the first hunk.
+/// Writes neighboring hunks with the lines around them. imara-diff can do this too, but version 0.2.0 miscounts the
+/// lines before the first hunk.
 fn write_group(text: &mut String, group: &[Hunk], input: &InternedInput<&str>) {
     let ([first, ..], [.., last]) = (group, group) else { return };
     let lead = CONTEXT.min(first.before.start);
     let trail = CONTEXT.min(input.before.len() as u32 - last.before.end);
     let before = first.before.start - lead..last.before.end + trail;
     let after = first.after.start - lead..last.after.end + trail;
-    // An empty side is counted from the line before it.
+    // By convention, an empty side has the number of the line before it.
     let start = |range: &std::ops::Range<u32>| range.start + u32::from(!range.is_empty());
     // Writing to a string cannot fail.
     let _ = writeln!(text, "@@ -{},{} +{},{} @@", start(&before), before.len(), start(&after), after.len());
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_is_shown_with_three_lines_around_it() {
+    fn a_change_has_three_lines_of_context() {
         let before = "a\nb\nc\nd\ne\nf\n";
         let expected = [
             "--- x",
@@ -93,26 +93,26 @@ mod tests {
     }
 
     #[test]
-    fn line_numbers_are_right_wherever_a_change_is() {
+    fn line_numbers_are_correct_for_changes_anywhere() {
         let lines: Vec<String> = (0..30).map(|number| format!("{number}\n")).collect();
         let before = lines.concat();
-        for at in 0..lines.len() {
+        for index in 0..lines.len() {
             let mut changed = lines.clone();
-            changed[at] = "changed\n".into();
-            let (start, end) = (at.saturating_sub(3), (at + 4).min(lines.len()));
+            changed[index] = "changed\n".into();
+            let (start, end) = (index.saturating_sub(3), (index + 4).min(lines.len()));
             let header = format!("@@ -{0},{1} +{0},{1} @@", start + 1, end - start);
-            let shown = diff("x", &before, &changed.concat());
-            assert_eq!(shown.lines().nth(2), Some(header.as_str()), "{shown}");
-            assert_eq!(shown.lines().count(), 3 + (end - start) + 1, "{shown}");
+            let diff = diff("x", &before, &changed.concat());
+            assert_eq!(diff.lines().nth(2), Some(header.as_str()), "{diff}");
+            assert_eq!(diff.lines().count(), 3 + (end - start) + 1, "{diff}");
         }
         let far_apart = before.replacen("2\n", "two\n", 1).replacen("25\n", "twenty-five\n", 1);
         assert_eq!(diff("x", &before, &far_apart).matches("@@ -").count(), 2);
     }
 
     #[test]
-    fn a_new_file_and_no_change_are_shown_as_such() {
+    fn new_and_unchanged_files_are_shown() {
         assert_eq!(diff("x", "", "a\n"), "--- x\n+++ x\n@@ -0,0 +1,1 @@\n+a\n");
-        assert_eq!(diff("x", "a\n", "a\n"), "x stays as it is\n");
+        assert_eq!(diff("x", "a\n", "a\n"), "x is unchanged\n");
         assert_eq!(size("", "a\nb\n"), "+2 -0");
     }
 }

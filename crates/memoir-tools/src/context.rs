@@ -1,4 +1,4 @@
-//! What tools have access to.
+//! The resources that tools use.
 
 use std::{
     io,
@@ -11,31 +11,31 @@ use memoir_store::ToolStore;
 
 use crate::{Delegating, Sandbox, Search, Workspace};
 
-/// What tools have access to: the workspace they are confined to, memory, and optional services.
+/// The resources that tools use: the workspace, memory, and optional services.
 #[derive(Clone)]
 pub struct ToolContext {
-    /// The directories that tools are confined to.
+    /// Directories that file tools are confined to.
     pub workspace: Workspace,
-    /// Memory.
+    /// The memory database.
     pub store: Arc<dyn ToolStore>,
-    /// Searches memory.
+    /// Search in memory.
     pub recall: Recall,
-    /// Runs commands.
+    /// Runs and confines commands.
     pub sandbox: Sandbox,
-    /// Searches the internet, if a service is configured.
+    /// Internet search service, if one is configured.
     pub search: Option<Search>,
-    /// Runs sub-agents, where they are allowed.
+    /// Runs sub-agents, if they are allowed.
     pub delegate: Option<Arc<dyn Delegating>>,
 }
 
 impl ToolContext {
-    /// Allows sub-agents.
+    /// Allows sub-agents, run by `delegate`.
     pub fn delegating(mut self, delegate: Arc<dyn Delegating>) -> Self {
         self.delegate = Some(delegate);
         self
     }
 
-    /// Creates a context that is confined to `project` and `further` directories.
+    /// Creates a context whose workspace consists of `project` and further directories.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! `database_message`: one message of any conversation, whole, tool traffic included.
+//! `database_message`: reads a complete message of any conversation, including its tool calls.
 
 use async_trait::async_trait;
 use memoir_core::{Message, MessageBody, MessageId, TimeZone, ToolSpec};
@@ -25,8 +25,11 @@ impl Tool for DatabaseMessage {
     fn spec(&self) -> ToolSpec {
         ToolSpec::new(
             "database_message",
-            "Read one message by its id, whole: who said it, when, in which conversation, and what tools it called.",
-            object(json!({"message_id": {"type": "integer", "description": "The id."}}), &["message_id"]),
+            "Read one complete message by its id, with its author, time, conversation and tool calls.",
+            object(
+                json!({"message_id": {"type": "integer", "description": "Id of the message."}}),
+                &["message_id"],
+            ),
         )
     }
 
@@ -38,12 +41,12 @@ impl Tool for DatabaseMessage {
             return Err(ToolError::Failed(format!("there is no message {message_id}")));
         };
         let text = format!("{}\n{}", describe(&message)?, message.body.text());
-        // A message is quoted, so that it cannot ask for anything now.
+        // The fence marks the message as quoted, so that the model does not follow instructions in it.
         Ok(fenced(&text, LONGEST_OUTPUT).into())
     }
 }
 
-/// Returns what is known of a message, one property per line.
+/// Returns the properties of a message, one per line.
 fn describe(message: &Message) -> Result<String, ToolError> {
     let (mut tool_name, mut tool_calls) = (None, None);
     match &message.body {
@@ -61,7 +64,7 @@ fn describe(message: &Message) -> Result<String, ToolError> {
         ("author", message.author.clone()),
         ("tool_name", tool_name),
         ("tool_calls", tool_calls),
-        ("said", Some(message.created.minute_in(&TimeZone::UTC))),
+        ("created", Some(message.created.minute_in(&TimeZone::UTC))),
     ];
     let lines = properties.into_iter().filter_map(|(name, value)| Some(format!("{name}: {}\n", value?)));
     Ok(lines.collect())
@@ -84,7 +87,7 @@ mod tests {
         let text = bench.run(&DatabaseMessage, json!({"message_id": 1})).await.unwrap();
         assert!(
             text.starts_with(
-                "<memory>\nconversation_id: 1\nexchange_id: 1\nrole: user\nsaid: 2023-11-14 22:13\n\nWhere is"
+                "<memory>\nconversation_id: 1\nexchange_id: 1\nrole: user\ncreated: 2023-11-14 22:13\n\nWhere is"
             ),
             "{text}"
         );

@@ -1,4 +1,4 @@
-//! `database_schema`: how Memoir's own tables are made up.
+//! `database_schema`: shows the table definitions of Memoir's own database.
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
@@ -25,20 +25,23 @@ impl Tool for DatabaseSchema {
     fn spec(&self) -> ToolSpec {
         ToolSpec::new(
             "database_schema",
-            "Show how a table of Memoir's own database is made up, or all of them.",
-            object(json!({"table": {"type": "string", "description": "The table; all if left out."}}), &[]),
+            "Show the definition of one or all tables of Memoir's own database.",
+            object(
+                json!({"table": {"type": "string", "description": "Name of the table; all tables by default."}}),
+                &[],
+            ),
         )
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let ToolArguments { table } = parse(&arguments)?;
-        let found = inspect(context)?.table_definitions(table.as_deref()).await;
-        let found = found.map_err(|error| ToolError::Failed(error.to_string()))?;
-        match table.filter(|_| found.is_empty()) {
+        let definitions = inspect(context)?.table_definitions(table.as_deref()).await;
+        let definitions = definitions.map_err(|error| ToolError::Failed(error.to_string()))?;
+        match table.filter(|_| definitions.is_empty()) {
             Some(table) => {
-                Err(ToolError::Failed(format!("there is no table {table}; database_tables lists them")))
+                Err(ToolError::Failed(format!("there is no table {table}; list them with database_tables")))
             }
-            None => Ok(cap(&found.join("\n\n"), LONGEST_OUTPUT).into()),
+            None => Ok(cap(&definitions.join("\n\n"), LONGEST_OUTPUT).into()),
         }
     }
 }
@@ -51,7 +54,7 @@ mod tests {
     use crate::testing::Bench;
 
     #[tokio::test]
-    async fn shows_one_table_or_all() {
+    async fn one_or_all_tables_are_shown() {
         let bench = Bench::new().await;
         let one = bench.run(&DatabaseSchema, json!({"table": "messages"})).await.unwrap();
         assert!(one.starts_with("CREATE TABLE messages") && !one.contains("CREATE TABLE exchanges"), "{one}");

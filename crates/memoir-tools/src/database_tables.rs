@@ -1,10 +1,10 @@
-//! `database_tables`: what memory consists of, by table and size.
+//! `database_tables`: lists the tables of Memoir's own database and their sizes.
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
 use serde_json::{Value, json};
 
-use crate::{Tool, ToolContext, ToolError, ToolOutput, database_query::inspect};
+use crate::{Tool, ToolContext, ToolError, ToolOutput, database_query::inspect, output::count};
 
 pub(crate) struct DatabaseTables;
 
@@ -13,7 +13,7 @@ impl Tool for DatabaseTables {
     fn spec(&self) -> ToolSpec {
         ToolSpec::new(
             "database_tables",
-            "List the tables of Memoir's own database with their number of rows.",
+            "List the tables of Memoir's own database with the number of rows in each.",
             json!({"type": "object", "properties": {}, "additionalProperties": false}),
         )
     }
@@ -23,7 +23,7 @@ impl Tool for DatabaseTables {
             inspect(context)?.tables().await.map_err(|error| ToolError::Failed(error.to_string()))?;
         let mut text = String::new();
         for table in tables {
-            text.push_str(&format!("{}: {} rows\n", table.name, table.rows));
+            text.push_str(&format!("{}: {}\n", table.name, count(table.rows, "row")));
         }
         Ok(text.into())
     }
@@ -41,12 +41,12 @@ mod tests {
     use crate::testing;
 
     #[tokio::test]
-    async fn lists_tables_and_rows() {
+    async fn tables_and_rows_are_listed() {
         let directory = tempfile::TempDir::new().unwrap();
         let store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
         store.append_command("hi", Timestamp::from_millis(1)).await.unwrap();
         let context = testing::context(directory.path(), store);
         let text = DatabaseTables.run(json!({}), &context).await.unwrap().text;
-        assert!(text.contains("command_history: 1 rows\n") && text.contains("messages: 0 rows\n"), "{text}");
+        assert!(text.contains("command_history: 1 row\n") && text.contains("messages: 0 rows\n"), "{text}");
     }
 }

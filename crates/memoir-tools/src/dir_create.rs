@@ -1,4 +1,4 @@
-//! `dir_create`: a new folder in the workspace.
+//! `dir_create`: creates a directory in the workspace.
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     Plan, Tool, ToolContext, ToolError, ToolOutput,
-    paths::{changes, locate, one_path},
+    paths::{locate, one_path_spec, plan_change},
 };
 
 pub(crate) struct DirCreate;
@@ -14,21 +14,24 @@ pub(crate) struct DirCreate;
 #[async_trait]
 impl Tool for DirCreate {
     fn spec(&self) -> ToolSpec {
-        one_path("dir_create", "Create a folder in the workspace, and those above it as needed.")
+        one_path_spec(
+            "dir_create",
+            "Create a directory in the workspace, including missing parent directories.",
+        )
     }
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
-        changes("create", arguments, context)
+        plan_change("create", arguments, context)
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let (path, inside) = locate(&arguments, context)?;
+        let (path, location) = locate(&arguments, context)?;
         let failed = |error: std::io::Error| ToolError::Failed(format!("cannot create {path}: {error}"));
-        if inside.exists() {
-            return Err(ToolError::Failed(format!("{path} exists")));
+        if location.exists() {
+            return Err(ToolError::Failed(format!("{path} already exists")));
         }
-        inside.create_folder().map_err(failed)?;
-        Ok(format!("{path} is created").into())
+        location.create_directory().map_err(failed)?;
+        Ok(format!("Created {path}").into())
     }
 }
 
@@ -42,13 +45,13 @@ mod tests {
     use crate::testing::Bench;
 
     #[tokio::test]
-    async fn creates_folders_inside_only() {
+    async fn directories_are_created_only_in_the_workspace() {
         let bench = Bench::new().await;
         bench.run(&DirCreate, json!({"path": "a/b/c"})).await.unwrap();
         assert!(bench.path("a/b/c").is_dir());
-        for (path, said) in [("a/b", "exists"), ("../x", "outside"), ("/tmp/x-of-memoir", "outside")] {
+        for (path, expected) in [("a/b", "exists"), ("../x", "outside"), ("/tmp/x-of-memoir", "outside")] {
             let error = bench.run(&DirCreate, json!({"path": path})).await.unwrap_err().to_string();
-            assert!(error.contains(said), "{error}");
+            assert!(error.contains(expected), "{error}");
         }
     }
 }

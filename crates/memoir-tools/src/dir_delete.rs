@@ -1,4 +1,4 @@
-//! `dir_delete`: a folder of the workspace, gone.
+//! `dir_delete`: deletes a directory in the workspace.
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
@@ -25,9 +25,12 @@ impl Tool for DirDelete {
     fn spec(&self) -> ToolSpec {
         ToolSpec::new(
             "dir_delete",
-            "Delete a folder in the workspace: an empty one, or with recursive all that is in it.",
+            "Delete a directory in the workspace. It must be empty, unless recursive is set.",
             object(
-                json!({"path": {"type": "string", "description": "Path, relative to the workspace."}, "recursive": {"type": "boolean", "description": "Delete what is in it, too."}}),
+                json!({
+                    "path": {"type": "string", "description": "Path relative to the workspace."},
+                    "recursive": {"type": "boolean", "description": "Also delete everything in the directory."}
+                }),
                 &["path"],
             ),
         )
@@ -35,21 +38,21 @@ impl Tool for DirDelete {
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
         let ToolArguments { path, recursive } = parse(arguments)?;
-        let inside = context.workspace.inside(&path)?;
-        let what = if recursive { "with everything that is in it" } else { "if it is empty" };
-        let preview = format!("delete {} {what}", inside.real.display());
-        Ok(Plan::new(Access::Write(inside.real)).with_preview(preview))
+        let location = context.workspace.locate_inside(&path)?;
+        let extent = if recursive { "and everything in it" } else { "if it is empty" };
+        let preview = format!("delete {} {extent}", location.real.display());
+        Ok(Plan::new(Access::Write(location.real)).with_preview(preview))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let ToolArguments { path, recursive } = parse(&arguments)?;
-        let inside = context.workspace.inside(&path)?;
+        let location = context.workspace.locate_inside(&path)?;
         let failed = |error: std::io::Error| ToolError::Failed(format!("cannot delete {path}: {error}"));
-        if inside.is_root() {
-            return Err(ToolError::Failed("the workspace itself is not deleted".into()));
+        if location.is_root() {
+            return Err(ToolError::Failed("the workspace itself cannot be deleted".into()));
         }
-        inside.remove_folder(recursive).map_err(failed)?;
-        Ok(format!("{path} is deleted").into())
+        location.remove_directory(recursive).map_err(failed)?;
+        Ok(format!("Deleted {path}").into())
     }
 }
 
@@ -61,7 +64,7 @@ mod tests {
     use crate::testing::Bench;
 
     #[tokio::test]
-    async fn deletes_what_is_empty_or_all_when_asked() {
+    async fn only_empty_directories_are_deleted_unless_recursive() {
         let bench = Bench::new().await;
         bench.file("a/b/c", "one");
         let run = async |arguments| bench.run(&DirDelete, arguments).await.map_err(|error| error.to_string());

@@ -1,4 +1,4 @@
-//! `dir_list`: what is in a folder.
+//! `dir_list`: lists the contents of a directory.
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::{
     Plan, Tool, ToolContext, ToolError, ToolOutput,
-    output::{LONGEST_OUTPUT, cap},
-    paths::{locate, one_path, reads},
+    output::{LONGEST_OUTPUT, cap, count},
+    paths::{locate, one_path_spec, plan_read},
 };
 
 pub(crate) struct DirList;
@@ -15,28 +15,28 @@ pub(crate) struct DirList;
 #[async_trait]
 impl Tool for DirList {
     fn spec(&self) -> ToolSpec {
-        one_path(
+        one_path_spec(
             "dir_list",
-            "List what is in a folder of the workspace, with sizes; folders end with a slash.",
+            "List the contents of a directory in the workspace, with file sizes. Directories end with a slash.",
         )
     }
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
-        reads(arguments, context)
+        plan_read(arguments, context)
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let (path, inside) = locate(&arguments, context)?;
+        let (path, location) = locate(&arguments, context)?;
         let failed = |error: std::io::Error| ToolError::Failed(format!("cannot list {path}: {error}"));
         let mut text = String::new();
-        for (name, metadata) in inside.entries().map_err(failed)? {
+        for (name, metadata) in location.entries().map_err(failed)? {
             text.push_str(&match metadata.is_dir() {
                 true => format!("{name}/\n"),
-                false => format!("{name}  {} bytes\n", metadata.len()),
+                false => format!("{name}  {}\n", count(metadata.len(), "byte")),
             });
         }
         if text.is_empty() {
-            text.push_str("The folder is empty.");
+            text.push_str("The directory is empty.");
         }
         Ok(cap(&text, LONGEST_OUTPUT).into())
     }
@@ -52,7 +52,7 @@ mod tests {
     use crate::testing::Bench;
 
     #[tokio::test]
-    async fn lists_files_and_folders() {
+    async fn files_and_directories_are_listed() {
         let bench = Bench::new().await;
         bench.file("b/c", "x");
         bench.file("a", "four");

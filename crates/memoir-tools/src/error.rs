@@ -1,4 +1,4 @@
-//! Why a tool failed, in words for the model.
+//! Errors of tools, worded for the model.
 
 use std::path::PathBuf;
 
@@ -8,11 +8,11 @@ use memoir_store::StoreError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolError {
-    /// There is no tool of that name.
+    /// There is no tool with this name.
     #[error("there is no tool \"{0}\"")]
     Unknown(String),
     /// The arguments do not match the schema.
-    #[error("the arguments do not fit: {0}")]
+    #[error("invalid arguments: {0}")]
     Arguments(String),
     /// The path leads out of the workspace.
     #[error("{} is outside the workspace", .0.display())]
@@ -28,12 +28,12 @@ pub enum ToolError {
     Failed(String),
 }
 
-/// A tool was named that does not exist.
+/// A name that does not belong to any tool.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no tool {0}")]
 pub struct UnknownTool(pub String);
 
-/// Why a sub-agent gave no report.
+/// Why a sub-agent did not return a report.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DelegationError {

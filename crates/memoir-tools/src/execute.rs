@@ -1,4 +1,4 @@
-//! What the tools that run commands share: time limits and how output is reported.
+//! Shared code of the tools that run commands: time limits and the format of the output.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -13,25 +13,23 @@ use crate::{
     sandbox::{CommandEnd, CommandOutput},
 };
 
-/// How long a command may take, if nothing is said, and at most: in seconds.
-const USUAL: u64 = 30;
-const LONGEST: u64 = 300;
+const DEFAULT_SECONDS: u64 = 30;
+const MAX_SECONDS: u64 = 300;
 
-/// The schema of a time limit.
+/// Returns the JSON schema of the `timeout` argument.
 pub(crate) fn timeout_property() -> Value {
-    json!({"type": "integer", "minimum": 1, "maximum": LONGEST, "description": "Seconds after which it is ended; 30 if left out."})
+    json!({"type": "integer", "minimum": 1, "maximum": MAX_SECONDS, "description": "Time limit in seconds; 30 by default."})
 }
 
-/// How long a command is waited for: as asked, or as usual.
-fn patience(seconds: Option<u64>) -> Result<(u64, Duration), ToolError> {
-    let seconds = seconds.unwrap_or(USUAL);
-    match seconds {
-        1..=LONGEST => Ok((seconds, Duration::from_secs(seconds))),
-        _ => Err(ToolError::Arguments(format!("timeout is 1 to {LONGEST} seconds"))),
+/// Returns the time limit in seconds, or an error if it is out of range.
+fn check_timeout(seconds: Option<u64>) -> Result<u64, ToolError> {
+    match seconds.unwrap_or(DEFAULT_SECONDS) {
+        seconds @ 1..=MAX_SECONDS => Ok(seconds),
+        _ => Err(ToolError::Arguments(format!("timeout must be between 1 and {MAX_SECONDS} seconds"))),
     }
 }
 
-/// Whether the notice was shown that commands are not confined here.
+/// Whether the user was told that commands are not confined.
 static NOTICE_SHOWN: AtomicBool = AtomicBool::new(false);
 
 /// Returns the plan of running a program.
@@ -46,31 +44,32 @@ pub(crate) async fn interpret(
     timeout: Option<u64>,
     context: &ToolContext,
 ) -> Result<ToolOutput, ToolError> {
-    let (seconds, patience) = patience(timeout)?;
-    let ran = context.sandbox.run(&context.workspace, interpreter, &["-c", program], patience).await?;
-    Ok(output(&ran, seconds, context))
+    let seconds = check_timeout(timeout)?;
+    let timeout = Duration::from_secs(seconds);
+    let output = context.sandbox.run(&context.workspace, interpreter, &["-c", program], timeout).await?;
+    Ok(describe_output(&output, seconds, context))
 }
 
-/// What the model is told of a command.
-fn output(ran: &CommandOutput, seconds: u64, context: &ToolContext) -> ToolOutput {
-    let mut text = match ran.end {
+/// Formats the output and the exit status of a command for the model.
+fn describe_output(output: &CommandOutput, seconds: u64, context: &ToolContext) -> ToolOutput {
+    let mut text = match output.end {
         CommandEnd::TimedOut => {
-            format!("It took longer than {seconds} s and was ended, with all that it had started.\n")
+            format!("Timed out after {seconds} s; the command and everything it started were killed.\n")
         }
-        CommandEnd::Signal => "It was ended by a signal.\n".into(),
+        CommandEnd::Signal => "The command was killed by a signal.\n".into(),
         CommandEnd::Code(0) => String::new(),
-        CommandEnd::Code(code) => format!("It ended with code {code}.\n"),
+        CommandEnd::Code(code) => format!("The command failed with exit code {code}.\n"),
     };
-    text.push_str(&cap(&ran.stdout, LONGEST_OUTPUT));
-    if !ran.stderr.is_empty() {
-        text.push_str(&format!("\n[stderr]\n{}", cap(&ran.stderr, LONGEST_OUTPUT / 2)));
+    text.push_str(&cap(&output.stdout, LONGEST_OUTPUT));
+    if !output.stderr.is_empty() {
+        text.push_str(&format!("\n[stderr]\n{}", cap(&output.stderr, LONGEST_OUTPUT / 2)));
     }
     if text.is_empty() {
-        text.push_str("It said nothing.");
+        text.push_str("The command printed nothing.");
     }
-    let unconfined = !context.sandbox.confines() && !NOTICE_SHOWN.swap(true, Ordering::Relaxed);
-    let notice = unconfined.then(|| {
-        "Commands are not confined here: this kernel has no Landlock. They may write wherever you may."
+    let needs_notice = !context.sandbox.confines() && !NOTICE_SHOWN.swap(true, Ordering::Relaxed);
+    let notice = needs_notice.then(|| {
+        "Commands are not confined here: this kernel has no Landlock. They can write wherever you can."
             .to_owned()
     });
     ToolOutput { text, notice }

@@ -1,4 +1,4 @@
-//! `execute_bash`: a command, confined.
+//! `execute_bash`: runs a command in the sandbox.
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
@@ -25,11 +25,11 @@ impl Tool for ExecuteBash {
     fn spec(&self) -> ToolSpec {
         ToolSpec::new(
             "execute_bash",
-            "Run a command with bash in the workspace. It may write only in the workspace and the temporary directory, finds no keys \
-             in its environment, and is ended with all that it has started when it is over.",
+            "Run a command with bash in the workspace. It can write only to the workspace and the temporary directory, \
+             and its environment contains no API keys. Processes that it leaves running are killed when it ends.",
             object(
                 json!({
-                    "command": {"type": "string", "description": "The command."},
+                    "command": {"type": "string", "description": "Command to run."},
                     "timeout": timeout_property()
                 }),
                 &["command"],
@@ -56,16 +56,19 @@ mod tests {
     use crate::testing::Bench;
 
     #[tokio::test]
-    async fn gives_what_a_command_said_and_how_it_ended() {
+    async fn output_and_exit_status_are_reported() {
         let bench = Bench::with_commands().await;
         let run = async |command: &str| bench.run(&ExecuteBash, json!({"command": command})).await.unwrap();
         assert_eq!(run("echo hello; pwd | grep -c work").await, "hello\n1\n");
-        assert_eq!(run("echo no >&2; exit 4").await, "It ended with code 4.\n\n[stderr]\nno\n");
-        assert_eq!(run("true").await, "It said nothing.");
+        assert_eq!(
+            run("echo no >&2; exit 4").await,
+            "The command failed with exit code 4.\n\n[stderr]\nno\n"
+        );
+        assert_eq!(run("true").await, "The command printed nothing.");
         assert!(run("yes | head -c 5000000").await.contains("[cut: 30000 of 1048576 bytes shown]"));
-        assert!(run("cat").await.contains("It said nothing."), "there is nothing on stdin");
-        let late = bench.run(&ExecuteBash, json!({"command": "sleep 60", "timeout": 1})).await.unwrap();
-        assert!(late.starts_with("It took longer than 1 s"), "{late}");
+        assert!(run("cat").await.contains("The command printed nothing."), "stdin is empty");
+        let text = bench.run(&ExecuteBash, json!({"command": "sleep 60", "timeout": 1})).await.unwrap();
+        assert!(text.starts_with("Timed out after 1 s"), "{text}");
         for arguments in
             [json!({"command": "true", "timeout": 301}), json!({"command": "true", "timeout": 0}), json!({})]
         {

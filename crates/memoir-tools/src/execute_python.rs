@@ -1,4 +1,4 @@
-//! `execute_python`: a Python program, confined.
+//! `execute_python`: runs a Python program in the sandbox.
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
@@ -25,10 +25,10 @@ impl Tool for ExecutePython {
     fn spec(&self) -> ToolSpec {
         ToolSpec::new(
             "execute_python",
-            "Run a Python program in the workspace, under the same rules as execute_bash.",
+            "Run a Python program in the workspace, with the same restrictions as execute_bash.",
             object(
                 json!({
-                    "code": {"type": "string", "description": "The program."},
+                    "code": {"type": "string", "description": "Source code of the program."},
                     "timeout": timeout_property()
                 }),
                 &["code"],
@@ -55,11 +55,11 @@ mod tests {
     use crate::testing::Bench;
 
     #[tokio::test]
-    async fn runs_python() {
+    async fn python_programs_run() {
         let bench = Bench::with_commands().await;
-        let said = bench.run(&ExecutePython, json!({"code": "print(6 * 7)"})).await.unwrap();
-        assert_eq!(said, "42\n");
-        let said = bench.run(&ExecutePython, json!({"code": "raise SystemExit(3)"})).await.unwrap();
-        assert_eq!(said, "It ended with code 3.\n");
+        let text = bench.run(&ExecutePython, json!({"code": "print(6 * 7)"})).await.unwrap();
+        assert_eq!(text, "42\n");
+        let text = bench.run(&ExecutePython, json!({"code": "raise SystemExit(3)"})).await.unwrap();
+        assert_eq!(text, "The command failed with exit code 3.\n");
     }
 }

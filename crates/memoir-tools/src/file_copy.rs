@@ -1,4 +1,4 @@
-//! `file_copy`: a file of the workspace, once more.
+//! `file_copy`: copies a file in the workspace.
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
@@ -6,18 +6,18 @@ use serde_json::Value;
 
 use crate::{
     Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
-    paths::{PathPair, two_paths},
+    output::count,
+    paths::{PathPair, two_path_spec},
 };
 
-/// A file larger than this is copied by other means.
-const LARGEST_COPY: u64 = 100 * 1024 * 1024;
+const MAX_BYTES: u64 = 100 * 1024 * 1024;
 
 pub(crate) struct FileCopy;
 
 #[async_trait]
 impl Tool for FileCopy {
     fn spec(&self) -> ToolSpec {
-        two_paths("file_copy", "Copy a file within the workspace. What exists is not overwritten.")
+        two_path_spec("file_copy", "Copy a file within the workspace. Existing files are not overwritten.")
     }
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
@@ -25,15 +25,15 @@ impl Tool for FileCopy {
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let both = PathPair::parse(&arguments, context)?;
-        both.target_is_free()?;
-        let PathPair { from, source, to, target } = both;
+        let paths = PathPair::parse(&arguments, context)?;
+        paths.check_target_is_free()?;
+        let PathPair { from, source, to, target } = paths;
         let failed =
             |error: std::io::Error| ToolError::Failed(format!("cannot copy {from} to {to}: {error}"));
-        let bytes = source.read(LARGEST_COPY).map_err(failed)?;
-        let written = target.create_parent().and_then(|()| target.write(&bytes));
-        written.and_then(|()| target.take_mode_of(&source)).map_err(failed)?;
-        Ok(format!("{to} is a copy of {from} ({} bytes)", bytes.len()).into())
+        let bytes = source.read(MAX_BYTES).map_err(failed)?;
+        let result = target.create_parent().and_then(|()| target.write(&bytes));
+        result.and_then(|()| target.copy_mode_from(&source)).map_err(failed)?;
+        Ok(format!("Copied {from} to {to} ({})", count(bytes.len() as u64, "byte")).into())
     }
 }
 
@@ -47,19 +47,19 @@ mod tests {
     use crate::testing::Bench;
 
     #[tokio::test]
-    async fn copies_and_overwrites_nothing() {
+    async fn files_are_copied_and_never_overwritten() {
         let bench = Bench::new().await;
         bench.file("a", "one");
         bench.run(&FileCopy, json!({"from": "a", "to": "deep/b"})).await.unwrap();
         assert_eq!((bench.read("a").as_str(), bench.read("deep/b").as_str()), ("one", "one"));
-        for (from, to, said) in [
+        for (from, to, expected) in [
             ("a", "deep/b", "exists"),
             ("none", "c", "cannot copy"),
             ("a", "../c", "outside"),
             ("/etc/passwd", "c", "outside"),
         ] {
             let error = bench.run(&FileCopy, json!({"from": from, "to": to})).await.unwrap_err().to_string();
-            assert!(error.contains(said), "{error}");
+            assert!(error.contains(expected), "{error}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `file_delete`: a file of the workspace, gone.
+//! `file_delete`: deletes a file in the workspace.
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     Plan, Tool, ToolContext, ToolError, ToolOutput,
-    paths::{changes, locate, one_path},
+    paths::{locate, one_path_spec, plan_change},
 };
 
 pub(crate) struct FileDelete;
@@ -14,21 +14,21 @@ pub(crate) struct FileDelete;
 #[async_trait]
 impl Tool for FileDelete {
     fn spec(&self) -> ToolSpec {
-        one_path("file_delete", "Delete one file in the workspace. Folders are deleted with dir_delete.")
+        one_path_spec("file_delete", "Delete one file in the workspace. Use dir_delete for directories.")
     }
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
-        changes("delete", arguments, context)
+        plan_change("delete", arguments, context)
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let (path, inside) = locate(&arguments, context)?;
+        let (path, location) = locate(&arguments, context)?;
         let failed = |error: std::io::Error| ToolError::Failed(format!("cannot delete {path}: {error}"));
-        if inside.metadata().map_err(failed)?.is_dir() {
-            return Err(ToolError::Failed(format!("{path} is a folder; dir_delete deletes folders")));
+        if location.metadata().map_err(failed)?.is_dir() {
+            return Err(ToolError::Failed(format!("{path} is a directory; use dir_delete")));
         }
-        inside.remove_file().map_err(failed)?;
-        Ok(format!("{path} is deleted").into())
+        location.remove_file().map_err(failed)?;
+        Ok(format!("Deleted {path}").into())
     }
 }
 
@@ -42,16 +42,16 @@ mod tests {
     use crate::testing::Bench;
 
     #[tokio::test]
-    async fn deletes_a_file_and_no_folder() {
+    async fn files_are_deleted_and_directories_are_not() {
         let bench = Bench::new().await;
         bench.file("d/a", "one");
         bench.run(&FileDelete, json!({"path": "d/a"})).await.unwrap();
         assert!(!bench.path("d/a").exists());
-        for (path, said) in
-            [("d", "is a folder"), ("none", "cannot delete"), ("../memory/memoir.db", "outside")]
+        for (path, expected) in
+            [("d", "is a directory"), ("none", "cannot delete"), ("../memory/memoir.db", "outside")]
         {
             let error = bench.run(&FileDelete, json!({"path": path})).await.unwrap_err().to_string();
-            assert!(error.contains(said), "{error}");
+            assert!(error.contains(expected), "{error}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `file_edit`: eight ways to change a part of a file.
+//! `file_edit`: changes part of a text file with one of eight operations.
 
 use std::ops::Range;
 
@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::{
     Access, Plan, Tool, ToolContext, ToolError, ToolOutput, change,
-    file_read::LARGEST_FILE,
+    file_read::MAX_FILE_BYTES,
+    output,
     tool::{object, parse},
     workspace::WorkspacePath,
 };
@@ -48,19 +49,20 @@ impl Tool for FileEdit {
     fn spec(&self) -> ToolSpec {
         ToolSpec::new(
             "file_edit",
-            "Change a part of a text file in the workspace. append and prepend add text at the end or the beginning; \
-             insert_after and insert_before add lines after or before the line that has the anchor; replace puts text in the \
-             anchor's place; insert_line adds text before a line (one past the last adds at the end); replace_line and replace_range \
-             replace whole lines. An anchor that is missing or occurs more than once is an error, and nothing is changed.",
+            "Change part of a text file in the workspace. append and prepend add text at the end or the beginning; \
+             insert_after and insert_before add lines after or before the line that contains the anchor; replace replaces \
+             the anchor with text; insert_line adds text before a line (use one past the last line to add at the end); \
+             replace_line and replace_range replace whole lines. If the anchor is missing or occurs more than once, the call \
+             fails and nothing is changed.",
             object(
                 json!({
                     "path": {"type": "string", "description": "Path of the file, relative to the workspace."},
                     "operation": {"type": "string", "enum": ["append", "prepend", "insert_after", "insert_before", "insert_line", "replace", "replace_line", "replace_range"]},
-                    "text": {"type": "string", "description": "What to add, or what to put in place."},
+                    "text": {"type": "string", "description": "Text to insert."},
                     "anchor": {"type": "string", "description": "For insert_after, insert_before and replace: text that occurs exactly once."},
-                    "regex": {"type": "boolean", "description": "Take the anchor as a regular expression; in text, $1 stands for its first group. Literal if left out."},
-                    "line": {"type": "integer", "minimum": 1, "description": "For insert_line, replace_line and replace_range: the (first) line."},
-                    "last_line": {"type": "integer", "minimum": 1, "description": "For replace_range: the last line."}
+                    "regex": {"type": "boolean", "description": "Treat the anchor as a regular expression; $1 in text refers to its first group. By default the anchor is literal."},
+                    "line": {"type": "integer", "minimum": 1, "description": "For insert_line, replace_line and replace_range: number of the (first) line."},
+                    "last_line": {"type": "integer", "minimum": 1, "description": "For replace_range: number of the last line."}
                 }),
                 &["path", "operation", "text"],
             ),
@@ -81,7 +83,7 @@ impl Tool for FileEdit {
         file.write(after.as_bytes())
             .map_err(|error| ToolError::Failed(format!("cannot write {path}: {error}")))?;
         let text = format!(
-            "{path} is changed ({} lines)\n{}",
+            "Changed {path} ({} lines)\n{}",
             change::size(&before, &after),
             change::diff(path, &before, &after)
         );
@@ -89,7 +91,7 @@ impl Tool for FileEdit {
     }
 }
 
-/// A file, its contents, and what the edit makes of them.
+/// A file with its content before and after the edit.
 struct PlannedEdit {
     file: WorkspacePath,
     before: String,
@@ -99,16 +101,17 @@ struct PlannedEdit {
 /// Reads the file of a call and applies the edit without writing it.
 fn plan_edit(arguments: &ToolArguments, context: &ToolContext) -> Result<PlannedEdit, ToolError> {
     let path = &arguments.path;
-    let file = context.workspace.inside(path)?;
-    let bytes =
-        file.read(LARGEST_FILE).map_err(|error| ToolError::Failed(format!("cannot read {path}: {error}")))?;
+    let file = context.workspace.locate_inside(path)?;
+    let bytes = file
+        .read(MAX_FILE_BYTES)
+        .map_err(|error| ToolError::Failed(format!("cannot read {path}: {error}")))?;
     let before = String::from_utf8(bytes).map_err(|_| ToolError::Failed(format!("{path} is not text")))?;
     let after = apply(&before, arguments)?;
     Ok(PlannedEdit { file, before, after })
 }
 
 fn apply(before: &str, arguments: &ToolArguments) -> Result<String, ToolError> {
-    // A file keeps the line endings that it has.
+    // Preserve the file's line endings.
     let has_crlf = before.contains("\r\n");
     let ending = if has_crlf { "\r\n" } else { "\n" };
     let text = match has_crlf {
@@ -127,13 +130,13 @@ fn apply(before: &str, arguments: &ToolArguments) -> Result<String, ToolError> {
             let end = find_anchor(before, arguments, "")?.0.end;
             let rest = &before[end..];
             match rest.find('\n') {
-                Some(at) => (end + at + 1, end + at + 1, whole_lines()),
+                Some(offset) => (end + offset + 1, end + offset + 1, whole_lines()),
                 None => (before.len(), before.len(), format!("{ending}{text}")),
             }
         }
         Operation::InsertBefore => {
             let start = find_anchor(before, arguments, "")?.0.start;
-            let start = before[..start].rfind('\n').map_or(0, |at| at + 1);
+            let start = before[..start].rfind('\n').map_or(0, |newline| newline + 1);
             (start, start, whole_lines())
         }
         Operation::Replace => {
@@ -141,59 +144,59 @@ fn apply(before: &str, arguments: &ToolArguments) -> Result<String, ToolError> {
             (range.start, range.end, new)
         }
         Operation::InsertLine => {
-            let line = needed(arguments.line, "line")?;
-            let (start, _) = lines(before, line, line, true)?;
+            let line = require(arguments.line, "line")?;
+            let (start, _) = locate_lines(before, line, line, true)?;
             let gap = if start > 0 && !before[..start].ends_with('\n') { ending } else { "" };
             (start, start, format!("{gap}{}", whole_lines()))
         }
         Operation::ReplaceLine => {
-            let line = needed(arguments.line, "line")?;
-            let (start, end) = lines(before, line, line, false)?;
+            let line = require(arguments.line, "line")?;
+            let (start, end) = locate_lines(before, line, line, false)?;
             (start, end, whole_lines())
         }
         Operation::ReplaceRange => {
-            let (first, last) = (needed(arguments.line, "line")?, needed(arguments.last_line, "last_line")?);
-            let (start, end) = lines(before, first, last, false)?;
+            let (first, last) =
+                (require(arguments.line, "line")?, require(arguments.last_line, "last_line")?);
+            let (start, end) = locate_lines(before, first, last, false)?;
             (start, end, whole_lines())
         }
     };
-    // A last line without an ending stays without one.
-    let by_lines = matches!(arguments.operation, Operation::ReplaceLine | Operation::ReplaceRange);
-    let new = match by_lines && end == before.len() && end > start && !before.ends_with('\n') {
+    // If the last line had no line ending, its replacement does not get one either.
+    let replaces_lines = matches!(arguments.operation, Operation::ReplaceLine | Operation::ReplaceRange);
+    let new = match replaces_lines && end == before.len() && end > start && !before.ends_with('\n') {
         true => new.strip_suffix(ending).unwrap_or(&new).to_owned(),
         false => new,
     };
     Ok(format!("{}{new}{}", &before[..start], &before[end..]))
 }
 
-fn needed<T>(value: Option<T>, name: &str) -> Result<T, ToolError> {
+fn require<T>(value: Option<T>, name: &str) -> Result<T, ToolError> {
     value.ok_or_else(|| ToolError::Arguments(format!("this operation needs {name}")))
 }
 
-/// Returns the only match of the anchor, and `text` with the groups of the match filled in.
+/// Returns the position of the only match of the anchor, and `text` with the groups of the match filled in.
 fn find_anchor(
     before: &str,
     arguments: &ToolArguments,
     text: &str,
 ) -> Result<(Range<usize>, String), ToolError> {
-    let wanted = needed(arguments.anchor.as_deref(), "anchor")?;
-    if wanted.is_empty() {
-        return Err(ToolError::Arguments("an empty anchor is everywhere".into()));
+    let anchor = require(arguments.anchor.as_deref(), "anchor")?;
+    if anchor.is_empty() {
+        return Err(ToolError::Arguments("the anchor is empty".into()));
     }
-    let pattern = if arguments.regex { wanted.to_owned() } else { regex::escape(wanted) };
-    let pattern = RegexBuilder::new(&pattern)
-        .multi_line(true)
-        .size_limit(1 << 20)
-        .build()
-        .map_err(|error| ToolError::Arguments(format!("the anchor is no regular expression: {error}")))?;
-    let mut found = pattern.captures_iter(before);
-    let Some(first) = found.next() else {
+    let pattern = if arguments.regex { anchor.to_owned() } else { regex::escape(anchor) };
+    let pattern =
+        RegexBuilder::new(&pattern).multi_line(true).size_limit(1 << 20).build().map_err(|error| {
+            ToolError::Arguments(format!("the anchor is not a valid regular expression: {error}"))
+        })?;
+    let mut matches = pattern.captures_iter(before);
+    let Some(first) = matches.next() else {
         return Err(ToolError::Failed(format!("the anchor does not occur in {}", arguments.path)));
     };
-    let others = found.count();
+    let others = matches.count();
     if others > 0 {
         return Err(ToolError::Failed(format!(
-            "the anchor occurs {} times in {}; give more of what is around the place that is meant",
+            "the anchor occurs {} times in {}; include more of the surrounding text",
             others + 1,
             arguments.path
         )));
@@ -208,22 +211,29 @@ fn find_anchor(
     Ok((whole, new))
 }
 
-/// Where some lines begin and end. One past the last is a place too, for inserting.
-fn lines(before: &str, first: usize, last: usize, past_the_end: bool) -> Result<(usize, usize), ToolError> {
+/// Returns the byte offsets at which a range of lines begins and ends. `allow_end` also accepts the line after the
+/// last, for inserting.
+fn locate_lines(
+    before: &str,
+    first: usize,
+    last: usize,
+    allow_end: bool,
+) -> Result<(usize, usize), ToolError> {
     let starts: Vec<usize> = before
         .split_inclusive('\n')
-        .scan(0, |at, line| {
-            let start = *at;
-            *at += line.len();
+        .scan(0, |offset, line| {
+            let start = *offset;
+            *offset += line.len();
             Some(start)
         })
         .collect();
     let count = starts.len();
-    if past_the_end && first == count + 1 {
+    if allow_end && first == count + 1 {
         return Ok((before.len(), before.len()));
     }
     if first == 0 || last < first || last > count {
-        return Err(ToolError::Failed(format!("there are {count} lines, and not {first} to {last}")));
+        let lines = output::count(count as u64, "line");
+        return Err(ToolError::Failed(format!("the file has {lines}; lines {first} to {last} do not exist")));
     }
     Ok((starts[first - 1], starts.get(last).copied().unwrap_or(before.len())))
 }
@@ -242,14 +252,14 @@ mod tests {
         match bench.run(&FileEdit, arguments).await {
             Ok(_) => Ok(bench.read("f")),
             Err(error) => {
-                assert_eq!(bench.read("f"), content, "what fails changes nothing");
+                assert_eq!(bench.read("f"), content, "a failed edit changes nothing");
                 Err(error)
             }
         }
     }
 
     #[tokio::test]
-    async fn each_of_the_eight_operations() {
+    async fn every_operation_edits_the_file() {
         let text = "one\ntwo\nthree\n";
         for (arguments, expected) in [
             (json!({"operation": "append", "text": "four\n"}), "one\ntwo\nthree\nfour\n"),
@@ -271,7 +281,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn line_endings_and_a_missing_last_one_stay() {
+    async fn line_endings_are_preserved() {
         let edited =
             edit("a\r\nb\r\n", json!({"operation": "replace_line", "line": 2, "text": "x\ny"})).await;
         assert_eq!(edited.unwrap(), "a\r\nx\r\ny\r\n");
@@ -282,27 +292,27 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_missing_or_ambiguous_is_an_error() {
+    async fn missing_and_ambiguous_places_are_errors() {
         let text = "one\ntwo\none\n";
-        for (arguments, said) in [
+        for (arguments, expected) in [
             (json!({"operation": "replace", "anchor": "four", "text": "x"}), "does not occur"),
             (json!({"operation": "replace", "anchor": "one", "text": "x"}), "occurs 2 times"),
             (json!({"operation": "insert_after", "anchor": "o", "text": "x"}), "occurs 3 times"),
             (json!({"operation": "replace", "text": "x"}), "needs anchor"),
-            (json!({"operation": "replace", "anchor": "", "text": "x"}), "everywhere"),
+            (json!({"operation": "replace", "anchor": "", "text": "x"}), "anchor is empty"),
             (
                 json!({"operation": "replace", "anchor": "(", "regex": true, "text": "x"}),
-                "no regular expression",
+                "not a valid regular expression",
             ),
-            (json!({"operation": "replace_line", "line": 4, "text": "x"}), "there are 3 lines"),
+            (json!({"operation": "replace_line", "line": 4, "text": "x"}), "the file has 3 lines"),
             (
                 json!({"operation": "replace_range", "line": 3, "last_line": 2, "text": "x"}),
-                "there are 3 lines",
+                "the file has 3 lines",
             ),
-            (json!({"operation": "explode", "text": "x"}), "the arguments do not fit"),
+            (json!({"operation": "explode", "text": "x"}), "invalid arguments"),
         ] {
             let error = edit(text, arguments.clone()).await.unwrap_err().to_string();
-            assert!(error.contains(said), "{arguments}: {error}");
+            assert!(error.contains(expected), "{arguments}: {error}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `file_glob`: files by the pattern of their names.
+//! `file_glob`: finds files by a pattern.
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
@@ -11,18 +11,17 @@ use crate::{
     walk::{display_path, walk},
 };
 
-/// So many files at most.
-const MOST: usize = 500;
+const MAX_FILES: usize = 500;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ToolArguments {
     pattern: String,
-    #[serde(default = "here")]
+    #[serde(default = "default_path")]
     path: String,
 }
 
-fn here() -> String {
+fn default_path() -> String {
     ".".into()
 }
 
@@ -33,11 +32,11 @@ impl Tool for FileGlob {
     fn spec(&self) -> ToolSpec {
         ToolSpec::new(
             "file_glob",
-            "Find files in the workspace by a pattern such as **/*.rs. What .gitignore leaves out is left out.",
+            "Find files in the workspace by a pattern such as **/*.rs. Files excluded by .gitignore are skipped.",
             object(
                 json!({
-                    "pattern": {"type": "string", "description": "The pattern: *, **, ?, [a-z] and {a,b}."},
-                    "path": {"type": "string", "description": "The folder to look in; the workspace if left out."}
+                    "pattern": {"type": "string", "description": "Pattern with *, **, ?, [a-z] and {a,b}."},
+                    "path": {"type": "string", "description": "Directory to search; the workspace by default."}
                 }),
                 &["pattern"],
             ),
@@ -46,24 +45,24 @@ impl Tool for FileGlob {
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
         let ToolArguments { path, .. } = parse(arguments)?;
-        Ok(Plan::new(Access::Read(context.workspace.inside(&path)?.real)))
+        Ok(Plan::new(Access::Read(context.workspace.locate_inside(&path)?.real)))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let ToolArguments { pattern, path } = parse(&arguments)?;
-        let start = context.workspace.inside(&path)?;
-        let mut found: Vec<String> = walk(&start, Some(&pattern), None)?
-            .filter(|entry| !entry.is_folder)
-            .take(MOST + 1)
+        let start = context.workspace.locate_inside(&path)?;
+        let mut files: Vec<String> = walk(&start, Some(&pattern), None)?
+            .filter(|entry| !entry.is_directory)
+            .take(MAX_FILES + 1)
             .map(|entry| display_path(&path, &entry.relative))
             .collect();
-        if found.is_empty() {
+        if files.is_empty() {
             return Ok(format!("No file matches {pattern}.").into());
         }
-        if found.len() > MOST {
-            found[MOST] = format!("[cut: the first {MOST} files shown]");
+        if files.len() > MAX_FILES {
+            files[MAX_FILES] = format!("[cut: the first {MAX_FILES} files shown]");
         }
-        Ok(found.join("\n").into())
+        Ok(files.join("\n").into())
     }
 }
 
@@ -75,7 +74,7 @@ mod tests {
     use crate::testing::Bench;
 
     #[tokio::test]
-    async fn finds_by_pattern_and_honours_gitignore() {
+    async fn files_are_found_by_pattern_and_gitignore_is_respected() {
         let bench = Bench::new().await;
         for name in ["a.rs", "deep/b.rs", "deep/c.txt", "target/d.rs"] {
             bench.file(name, "");
@@ -83,12 +82,15 @@ mod tests {
         bench.file(".gitignore", "target/\n");
         let find = async |arguments| bench.run(&FileGlob, arguments).await;
         assert_eq!(find(json!({"pattern": "**/*.rs"})).await.unwrap(), "a.rs\ndeep/b.rs");
-        assert!(!find(json!({"pattern": "**/*"})).await.unwrap().contains("target"), "whatever the pattern");
+        assert!(
+            !find(json!({"pattern": "**/*"})).await.unwrap().contains("target"),
+            "even if all files match"
+        );
         assert_eq!(find(json!({"pattern": "*.txt", "path": "deep"})).await.unwrap(), "deep/c.txt");
         assert_eq!(find(json!({"pattern": "*.py"})).await.unwrap(), "No file matches *.py.");
         assert!(find(json!({"pattern": "a[", "path": "."})).await.is_err());
         assert!(find(json!({"pattern": "*", "path": "/etc"})).await.is_err());
-        for number in 0..MOST + 5 {
+        for number in 0..MAX_FILES + 5 {
             bench.file(&format!("many/{number}.x"), "");
         }
         assert!(find(json!({"pattern": "*.x"})).await.unwrap().ends_with("[cut: the first 500 files shown]"));

@@ -1,4 +1,4 @@
-//! `file_grep`: lines of files that match, found by ripgrep's own searcher.
+//! `file_grep`: searches files for a regular expression, with ripgrep's library.
 
 use async_trait::async_trait;
 use grep_regex::RegexMatcherBuilder;
@@ -15,24 +15,23 @@ use crate::{
     workspace::WorkspacePath,
 };
 
-/// So many lines at most.
-const MOST: usize = 300;
+const MAX_LINES: usize = 300;
 
-/// A longer line is cut.
-const LONGEST_LINE: usize = 300;
+/// Maximum length of a line, in characters. Longer lines are truncated.
+const MAX_LINE_CHARS: usize = 300;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ToolArguments {
     pattern: String,
-    #[serde(default = "here")]
+    #[serde(default = "default_path")]
     path: String,
     glob: Option<String>,
     #[serde(default)]
     ignore_case: bool,
 }
 
-fn here() -> String {
+fn default_path() -> String {
     ".".into()
 }
 
@@ -43,13 +42,13 @@ impl Tool for FileGrep {
     fn spec(&self) -> ToolSpec {
         ToolSpec::new(
             "file_grep",
-            "Search the text files of the workspace for a regular expression, as ripgrep does. What .gitignore leaves out is left out.",
+            "Search the text files of the workspace for a regular expression, like ripgrep. Files excluded by .gitignore are skipped.",
             object(
                 json!({
-                    "pattern": {"type": "string", "description": "The regular expression."},
-                    "path": {"type": "string", "description": "The file or folder to search; the workspace if left out."},
-                    "glob": {"type": "string", "description": "Only files whose names match, such as *.rs."},
-                    "ignore_case": {"type": "boolean", "description": "Whether upper and lower case are the same."}
+                    "pattern": {"type": "string", "description": "Regular expression."},
+                    "path": {"type": "string", "description": "File or directory to search; the workspace by default."},
+                    "glob": {"type": "string", "description": "Search only files whose names match this pattern, such as *.rs."},
+                    "ignore_case": {"type": "boolean", "description": "Ignore case."}
                 }),
                 &["pattern"],
             ),
@@ -58,15 +57,15 @@ impl Tool for FileGrep {
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
         let ToolArguments { path, .. } = parse(arguments)?;
-        Ok(Plan::new(Access::Read(context.workspace.inside(&path)?.real)))
+        Ok(Plan::new(Access::Read(context.workspace.locate_inside(&path)?.real)))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let arguments: ToolArguments = parse(&arguments)?;
-        let start = context.workspace.inside(&arguments.path)?;
-        // Reading many files takes a while.
-        let found = tokio::task::spawn_blocking(move || search(&start, &arguments)).await;
-        found.map_err(|error| ToolError::Failed(error.to_string()))?.map(Into::into)
+        let start = context.workspace.locate_inside(&arguments.path)?;
+        // Reading many files blocks for a while.
+        let result = tokio::task::spawn_blocking(move || search(&start, &arguments)).await;
+        result.map_err(|error| ToolError::Failed(error.to_string()))?.map(Into::into)
     }
 }
 
@@ -75,43 +74,45 @@ fn search(start: &WorkspacePath, arguments: &ToolArguments) -> Result<String, To
         .case_insensitive(arguments.ignore_case)
         .size_limit(10 << 20)
         .build(&arguments.pattern)
-        .map_err(|error| ToolError::Arguments(format!("this is no regular expression: {error}")))?;
+        .map_err(|error| {
+            ToolError::Arguments(format!("pattern is not a valid regular expression: {error}"))
+        })?;
     let failed =
         |error: std::io::Error| ToolError::Failed(format!("cannot search {}: {error}", arguments.path));
     let is_file = start.metadata().map_err(failed)?.is_file();
     let mut searcher = SearcherBuilder::new().binary_detection(BinaryDetection::quit(0)).build();
     let (mut text, mut count) = (String::new(), 0);
-    let mut look_into = |name: &str, file: &std::fs::File| {
+    let mut search_file = |name: &str, file: &std::fs::File| {
         let sink = Lossy(|number, line: &str| {
             let line = line.trim_end();
-            let cut = line.char_indices().nth(LONGEST_LINE).map_or(line, |(end, _)| &line[..end]);
+            let cut = line.char_indices().nth(MAX_LINE_CHARS).map_or(line, |(end, _)| &line[..end]);
             count += 1;
-            if count <= MOST {
+            if count <= MAX_LINES {
                 text.push_str(&format!("{name}:{number}: {cut}\n"));
             }
-            Ok(count <= MOST)
+            Ok(count <= MAX_LINES)
         });
         if let Err(error) = searcher.search_file(&matcher, file, sink) {
-            // Files that cannot be read are skipped, as ripgrep does.
-            tracing::debug!(file = name, %error, "a file was skipped");
+            // Like ripgrep, skip files that cannot be read.
+            tracing::debug!(file = name, %error, "skipped a file");
         }
-        count <= MOST
+        count <= MAX_LINES
     };
     if is_file {
-        look_into(&arguments.path, &start.open().map_err(failed)?);
+        search_file(&arguments.path, &start.open().map_err(failed)?);
     } else {
-        for entry in walk(start, arguments.glob.as_deref(), None)?.filter(|entry| !entry.is_folder) {
-            // Through the open folder: what was put in the way since is not followed.
+        for entry in walk(start, arguments.glob.as_deref(), None)?.filter(|entry| !entry.is_directory) {
+            // Open the file through the open directory, so that a link created since the walk is not followed.
             let name = display_path(&arguments.path, &entry.relative);
             match start.below(&entry.relative).open() {
-                Ok(file) if look_into(&name, &file) => {}
+                Ok(file) if search_file(&name, &file) => {}
                 Ok(_) => break,
-                Err(error) => tracing::debug!(file = name, %error, "a file was skipped"),
+                Err(error) => tracing::debug!(file = name, %error, "skipped a file"),
             }
         }
     }
-    if count > MOST {
-        text.push_str(&format!("[cut: the first {MOST} lines shown]\n"));
+    if count > MAX_LINES {
+        text.push_str(&format!("[cut: the first {MAX_LINES} lines shown]\n"));
     }
     match text.is_empty() {
         true => Ok(format!("Nothing matches {}.", arguments.pattern)),
@@ -127,7 +128,7 @@ mod tests {
     use crate::testing::Bench;
 
     #[tokio::test]
-    async fn finds_lines_and_honours_gitignore() {
+    async fn lines_are_found_and_gitignore_is_respected() {
         let bench = Bench::new().await;
         bench.file("a.txt", "one\nTwo three\n");
         bench.file("deep/b.rs", "fn two() {}\n");
@@ -146,17 +147,17 @@ mod tests {
         assert_eq!(find(json!({"pattern": "four"})).await.unwrap(), "Nothing matches four.");
         assert!(find(json!({"pattern": "("})).await.is_err());
         assert!(find(json!({"pattern": "root", "path": "/etc/passwd"})).await.is_err());
-        bench.file("many.txt", &"line\n".repeat(MOST + 10));
+        bench.file("many.txt", &"line\n".repeat(MAX_LINES + 10));
         assert!(
             find(json!({"pattern": "line"})).await.unwrap().ends_with("[cut: the first 300 lines shown]\n")
         );
     }
 
     #[tokio::test]
-    async fn a_link_out_of_the_workspace_is_not_searched() {
+    async fn links_out_of_the_workspace_and_pipes_are_not_searched() {
         let bench = Bench::new().await;
         std::os::unix::fs::symlink("/etc", bench.path("etc")).unwrap();
-        // Nor does anything wait for a pipe.
+        // A pipe would block the search.
         let pipe = std::process::Command::new("mkfifo").arg(bench.path("pipe")).status().unwrap();
         assert!(pipe.success());
         assert_eq!(bench.run(&FileGrep, json!({"pattern": "root"})).await.unwrap(), "Nothing matches root.");

@@ -1,4 +1,4 @@
-//! `file_move`: a file or folder of the workspace, under another name.
+//! `file_move`: moves or renames a file or directory in the workspace.
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
-    paths::{PathPair, two_paths},
+    paths::{PathPair, two_path_spec},
 };
 
 pub(crate) struct FileMove;
@@ -14,9 +14,9 @@ pub(crate) struct FileMove;
 #[async_trait]
 impl Tool for FileMove {
     fn spec(&self) -> ToolSpec {
-        two_paths(
+        two_path_spec(
             "file_move",
-            "Move or rename a file or a folder within the workspace. What exists is not overwritten.",
+            "Move or rename a file or a directory within the workspace. Existing files are not overwritten.",
         )
     }
 
@@ -25,13 +25,13 @@ impl Tool for FileMove {
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let both = PathPair::parse(&arguments, context)?;
-        both.target_is_free()?;
-        let PathPair { from, source, to, target } = both;
+        let paths = PathPair::parse(&arguments, context)?;
+        paths.check_target_is_free()?;
+        let PathPair { from, source, to, target } = paths;
         let failed =
             |error: std::io::Error| ToolError::Failed(format!("cannot move {from} to {to}: {error}"));
         target.create_parent().and_then(|()| source.rename_to(&target)).map_err(failed)?;
-        Ok(format!("{from} is {to} now").into())
+        Ok(format!("Moved {from} to {to}").into())
     }
 }
 
@@ -45,7 +45,7 @@ mod tests {
     use crate::testing::Bench;
 
     #[tokio::test]
-    async fn moves_and_overwrites_nothing() {
+    async fn files_are_moved_and_never_overwritten() {
         let bench = Bench::new().await;
         bench.file("a", "one");
         bench.file("b", "two");

@@ -1,4 +1,4 @@
-//! `file_read`: a text file, whole or by lines.
+//! `file_read`: reads a text file, completely or in part.
 
 use std::os::unix::fs::OpenOptionsExt as _;
 
@@ -14,8 +14,8 @@ use crate::{
     workspace::{NONBLOCKING, PathLocation, read_file},
 };
 
-/// A file larger than this is not read into memory.
-pub(crate) const LARGEST_FILE: u64 = 10 * 1024 * 1024;
+/// Maximum size of a file that is read into memory.
+pub(crate) const MAX_FILE_BYTES: u64 = 10 * 1024 * 1024;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,12 +32,12 @@ impl Tool for FileRead {
     fn spec(&self) -> ToolSpec {
         ToolSpec::new(
             "file_read",
-            "Read a text file, whole or from one line to another. Outside the workspace the user is asked.",
+            "Read a text file, completely or a range of lines. Reading outside the workspace requires the user's approval.",
             object(
                 json!({
                     "path": {"type": "string", "description": "Path of the file, relative to the workspace."},
-                    "first_line": {"type": "integer", "minimum": 1, "description": "First line to read; 1 if left out."},
-                    "last_line": {"type": "integer", "minimum": 1, "description": "Last line to read; the end if left out."}
+                    "first_line": {"type": "integer", "minimum": 1, "description": "First line to read; 1 by default."},
+                    "last_line": {"type": "integer", "minimum": 1, "description": "Last line to read; the end of the file by default."}
                 }),
                 &["path"],
             ),
@@ -47,7 +47,7 @@ impl Tool for FileRead {
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
         let ToolArguments { path, .. } = parse(arguments)?;
         Ok(match context.workspace.locate(&path)? {
-            PathLocation::Inside(inside) => Plan::new(Access::Read(inside.real)),
+            PathLocation::Inside(location) => Plan::new(Access::Read(location.real)),
             PathLocation::Outside(real) => {
                 Plan::new(Access::ReadOutside(real.clone())).with_preview(real.display().to_string())
             }
@@ -56,27 +56,27 @@ impl Tool for FileRead {
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let ToolArguments { path, first_line, last_line } = parse(&arguments)?;
-        let read = match context.workspace.locate(&path)? {
-            PathLocation::Inside(inside) => inside.read(LARGEST_FILE),
-            // Whoever runs this has asked.
+        let result = match context.workspace.locate(&path)? {
+            PathLocation::Inside(location) => location.read(MAX_FILE_BYTES),
+            // The caller has obtained approval, because the plan says `ReadOutside`.
             PathLocation::Outside(real) => {
                 let file = std::fs::OpenOptions::new().read(true).custom_flags(NONBLOCKING).open(real);
-                file.and_then(|file| read_file(file, LARGEST_FILE))
+                file.and_then(|file| read_file(file, MAX_FILE_BYTES))
             }
         };
-        let bytes = read.map_err(|error| ToolError::Failed(format!("cannot read {path}: {error}")))?;
+        let bytes = result.map_err(|error| ToolError::Failed(format!("cannot read {path}: {error}")))?;
         let text = String::from_utf8(bytes).map_err(|_| ToolError::Failed(format!("{path} is not text")))?;
-        Ok(cap(&lines(&text, first_line.unwrap_or(1), last_line), LONGEST_OUTPUT).into())
+        Ok(cap(&select_lines(&text, first_line.unwrap_or(1), last_line), LONGEST_OUTPUT).into())
     }
 }
 
-fn lines(text: &str, first: usize, last: Option<usize>) -> String {
+fn select_lines(text: &str, first: usize, last: Option<usize>) -> String {
     if first <= 1 && last.is_none() {
         return text.to_owned();
     }
-    let skipped = first.saturating_sub(1);
-    let taken = last.map_or(usize::MAX, |last| last.saturating_sub(skipped));
-    text.split_inclusive('\n').skip(skipped).take(taken).collect()
+    let skip = first.saturating_sub(1);
+    let take = last.map_or(usize::MAX, |last| last.saturating_sub(skip));
+    text.split_inclusive('\n').skip(skip).take(take).collect()
 }
 
 #[cfg(test)]
@@ -113,17 +113,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn reads_all_or_some_lines() {
+    async fn all_or_some_lines_are_read() {
         let directory = workspace();
         assert_eq!(read(&directory, json!({"path": "poem.txt"})).await.unwrap(), "one\ntwo\nthree\n");
-        let some = json!({"path": "poem.txt", "first_line": 2, "last_line": 2});
-        assert_eq!(read(&directory, some).await.unwrap(), "two\n");
+        let second_line = json!({"path": "poem.txt", "first_line": 2, "last_line": 2});
+        assert_eq!(read(&directory, second_line).await.unwrap(), "two\n");
         let past_the_end = json!({"path": "poem.txt", "first_line": 9});
         assert_eq!(read(&directory, past_the_end).await.unwrap(), "");
     }
 
     #[tokio::test]
-    async fn a_long_file_is_cut_and_says_so() {
+    async fn long_files_are_truncated_with_a_note() {
         let directory = workspace();
         fs::write(directory.path().join("work/long.txt"), "x".repeat(LONGEST_OUTPUT + 5)).unwrap();
         let text = read(&directory, json!({"path": "long.txt"})).await.unwrap();
@@ -132,7 +132,7 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn what_lies_outside_is_told_so_before_it_is_read() {
+    async fn the_plan_shows_reads_outside_the_workspace() {
         let directory = workspace();
         std::os::unix::fs::symlink(directory.path().join("secret.txt"), directory.path().join("work/link"))
             .unwrap();
@@ -144,17 +144,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_cannot_be_read_is_said_plainly() {
+    async fn unreadable_files_have_clear_errors() {
         let directory = workspace();
         fs::write(directory.path().join("work/binary"), [0xff, 0xfe]).unwrap();
-        for (arguments, said) in [
+        for (arguments, expected) in [
             (json!({"path": "none.txt"}), "cannot read none.txt"),
-            (json!({"path": "."}), "cannot read .: it is not a file"),
+            (json!({"path": "."}), "cannot read .: it is not a regular file"),
             (json!({"path": "binary"}), "binary is not text"),
-            (json!({"file": "poem.txt"}), "the arguments do not fit"),
+            (json!({"file": "poem.txt"}), "invalid arguments"),
         ] {
             let error = read(&directory, arguments).await.unwrap_err().to_string();
-            assert!(error.contains(said), "{error}");
+            assert!(error.contains(expected), "{error}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `file_stat`: what is known of a file or folder.
+//! `file_stat`: shows the metadata of a file or directory.
 
 use async_trait::async_trait;
 use cap_std::fs::PermissionsExt as _;
@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use crate::{
     Plan, Tool, ToolContext, ToolError, ToolOutput,
-    paths::{locate, one_path, reads},
+    output::count,
+    paths::{locate, one_path_spec, plan_read},
 };
 
 pub(crate) struct FileStat;
@@ -15,38 +16,38 @@ pub(crate) struct FileStat;
 #[async_trait]
 impl Tool for FileStat {
     fn spec(&self) -> ToolSpec {
-        one_path(
+        one_path_spec(
             "file_stat",
-            "Tell what a path in the workspace is: kind, size, permissions, when it was changed.",
+            "Show the type, size, permissions and modification time of a path in the workspace.",
         )
     }
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
-        reads(arguments, context)
+        plan_read(arguments, context)
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let (path, inside) = locate(&arguments, context)?;
-        let failed = |error: std::io::Error| ToolError::Failed(format!("cannot look at {path}: {error}"));
-        let metadata = inside.metadata().map_err(failed)?;
+        let (path, location) = locate(&arguments, context)?;
+        let failed = |error: std::io::Error| ToolError::Failed(format!("cannot inspect {path}: {error}"));
+        let metadata = location.metadata().map_err(failed)?;
         let kind = if metadata.is_dir() {
-            "folder"
+            "directory"
         } else if metadata.is_file() {
             "file"
         } else {
-            "something else"
+            "special file"
         };
-        let changed = metadata.modified().ok().and_then(|time| {
-            let since = time.into_std().duration_since(std::time::UNIX_EPOCH).ok()?;
-            i64::try_from(since.as_millis()).ok()
+        let modified = metadata.modified().ok().and_then(|time| {
+            let since_epoch = time.into_std().duration_since(std::time::UNIX_EPOCH).ok()?;
+            i64::try_from(since_epoch.as_millis()).ok()
         });
-        let changed = changed.map_or_else(
+        let modified = modified.map_or_else(
             || "unknown".into(),
             |millis| Timestamp::from_millis(millis).minute_in(&context.recall.zone),
         );
         let mode = metadata.permissions().mode() & 0o7777;
-        let text =
-            format!("{path}: {kind}\nsize: {} bytes\nmode: {mode:o}\nchanged: {changed}\n", metadata.len());
+        let size = count(metadata.len(), "byte");
+        let text = format!("{path}: {kind}\nsize: {size}\nmode: {mode:o}\nmodified: {modified}\n");
         Ok(text.into())
     }
 }
@@ -61,12 +62,12 @@ mod tests {
     use crate::testing::Bench;
 
     #[tokio::test]
-    async fn tells_what_something_is() {
+    async fn metadata_is_shown() {
         let bench = Bench::new().await;
         bench.file("a", "four");
         let text = bench.run(&FileStat, json!({"path": "a"})).await.unwrap();
         assert!(text.starts_with("a: file\nsize: 4 bytes\nmode: "), "{text}");
-        assert!(bench.run(&FileStat, json!({"path": "."})).await.unwrap().starts_with(".: folder"));
+        assert!(bench.run(&FileStat, json!({"path": "."})).await.unwrap().starts_with(".: directory"));
         assert!(bench.run(&FileStat, json!({"path": "none"})).await.is_err());
         assert!(bench.run(&FileStat, json!({"path": "../memory"})).await.is_err());
     }

@@ -1,4 +1,4 @@
-//! `file_tree`: the folders and files of the workspace, drawn as a tree.
+//! `file_tree`: shows directories and files as a tree.
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
@@ -11,21 +11,19 @@ use crate::{
     walk::walk,
 };
 
-/// So many lines at most.
-const MOST: usize = 400;
+const MAX_ENTRIES: usize = 400;
 
-/// So deep, if nothing is said.
-const USUAL_DEPTH: usize = 4;
+const DEFAULT_DEPTH: usize = 4;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ToolArguments {
-    #[serde(default = "here")]
+    #[serde(default = "default_path")]
     path: String,
     depth: Option<usize>,
 }
 
-fn here() -> String {
+fn default_path() -> String {
     ".".into()
 }
 
@@ -36,11 +34,11 @@ impl Tool for FileTree {
     fn spec(&self) -> ToolSpec {
         ToolSpec::new(
             "file_tree",
-            "Show folders and files of the workspace as a tree. What .gitignore leaves out is left out.",
+            "Show the directories and files of the workspace as a tree. Files excluded by .gitignore are skipped.",
             object(
                 json!({
-                    "path": {"type": "string", "description": "The folder to begin with; the workspace if left out."},
-                    "depth": {"type": "integer", "minimum": 1, "description": "How deep to go; 4 if left out."}
+                    "path": {"type": "string", "description": "Root directory of the tree; the workspace by default."},
+                    "depth": {"type": "integer", "minimum": 1, "description": "Maximum depth; 4 by default."}
                 }),
                 &[],
             ),
@@ -49,20 +47,20 @@ impl Tool for FileTree {
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
         let ToolArguments { path, .. } = parse(arguments)?;
-        Ok(Plan::new(Access::Read(context.workspace.inside(&path)?.real)))
+        Ok(Plan::new(Access::Read(context.workspace.locate_inside(&path)?.real)))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let ToolArguments { path, depth } = parse(&arguments)?;
-        let start = context.workspace.inside(&path)?;
+        let start = context.workspace.locate_inside(&path)?;
         let mut lines = vec![format!("{path}/")];
-        for entry in walk(&start, None, Some(depth.unwrap_or(USUAL_DEPTH)))? {
-            if lines.len() > MOST {
-                lines.push(format!("[cut: the first {MOST} entries shown]"));
+        for entry in walk(&start, None, Some(depth.unwrap_or(DEFAULT_DEPTH)))? {
+            if lines.len() > MAX_ENTRIES {
+                lines.push(format!("[cut: the first {MAX_ENTRIES} entries shown]"));
                 break;
             }
             let name = entry.relative.file_name().unwrap_or_default().to_string_lossy();
-            let slash = if entry.is_folder { "/" } else { "" };
+            let slash = if entry.is_directory { "/" } else { "" };
             lines.push(format!("{}{name}{slash}", "  ".repeat(entry.depth)));
         }
         Ok(lines.join("\n").into())
@@ -77,7 +75,7 @@ mod tests {
     use crate::testing::Bench;
 
     #[tokio::test]
-    async fn draws_what_is_there_to_a_depth() {
+    async fn the_tree_is_limited_in_depth_and_size() {
         let bench = Bench::new().await;
         for name in ["a.rs", "deep/b.rs", "deep/er/c.rs", "target/d"] {
             bench.file(name, "");
@@ -90,7 +88,7 @@ mod tests {
         );
         assert!(draw(json!({"path": "deep"})).await.unwrap().contains("    c.rs"));
         assert!(draw(json!({"path": ".."})).await.is_err());
-        for number in 0..MOST + 5 {
+        for number in 0..MAX_ENTRIES + 5 {
             bench.file(&format!("many/{number}"), "");
         }
         assert!(draw(json!({})).await.unwrap().ends_with("[cut: the first 400 entries shown]"));

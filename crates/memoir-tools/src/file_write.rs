@@ -1,4 +1,4 @@
-//! `file_write`: a file of the workspace, written whole.
+//! `file_write`: writes a complete file in the workspace.
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::{
     Access, Plan, Tool, ToolContext, ToolError, ToolOutput, change,
-    file_read::LARGEST_FILE,
+    file_read::MAX_FILE_BYTES,
+    output::count,
     tool::{object, parse},
     workspace::WorkspacePath,
 };
@@ -21,9 +22,9 @@ struct ToolArguments {
 
 pub(crate) struct FileWrite;
 
-/// What a file holds, if it is text and there is one.
-fn before(inside: &WorkspacePath) -> String {
-    inside.read(LARGEST_FILE).ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
+/// Returns the current content of the file, or an empty string if it is missing, too large or not text.
+fn read_current(file: &WorkspacePath) -> String {
+    file.read(MAX_FILE_BYTES).ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
 }
 
 #[async_trait]
@@ -31,11 +32,11 @@ impl Tool for FileWrite {
     fn spec(&self) -> ToolSpec {
         ToolSpec::new(
             "file_write",
-            "Write a file in the workspace, whole, in the place of what was there. Folders are made as needed.",
+            "Write a complete file in the workspace, replacing any existing file. Missing directories are created.",
             object(
                 json!({
                     "path": {"type": "string", "description": "Path of the file, relative to the workspace."},
-                    "content": {"type": "string", "description": "All that the file is to hold."}
+                    "content": {"type": "string", "description": "Complete new content of the file."}
                 }),
                 &["path", "content"],
             ),
@@ -44,26 +45,27 @@ impl Tool for FileWrite {
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
         let ToolArguments { path, content } = parse(arguments)?;
-        let inside = context.workspace.inside(&path)?;
-        let mut preview = change::diff(&path, &before(&inside), &content);
+        let file = context.workspace.locate_inside(&path)?;
+        let mut preview = change::diff(&path, &read_current(&file), &content);
         if let Some(bytes) =
-            inside.metadata().ok().map(|known| known.len()).filter(|_| before(&inside).is_empty())
+            file.metadata().ok().map(|metadata| metadata.len()).filter(|_| read_current(&file).is_empty())
             && bytes > 0
         {
             preview = format!(
-                "{path} is replaced, whose {bytes} bytes are not text or too many to show\n{preview}"
+                "This replaces {path}, whose content ({}) is not text or too large to show.\n{preview}",
+                count(bytes, "byte")
             );
         }
-        Ok(Plan::new(Access::Write(inside.real)).with_preview(preview))
+        Ok(Plan::new(Access::Write(file.real)).with_preview(preview))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let ToolArguments { path, content } = parse(&arguments)?;
-        let inside = context.workspace.inside(&path)?;
-        let size = change::size(&before(&inside), &content);
-        let written = inside.create_parent().and_then(|()| inside.write(content.as_bytes()));
-        written.map_err(|error| ToolError::Failed(format!("cannot write {path}: {error}")))?;
-        Ok(format!("{path} is written ({} bytes, {size} lines)", content.len()).into())
+        let file = context.workspace.locate_inside(&path)?;
+        let lines = change::size(&read_current(&file), &content);
+        let result = file.create_parent().and_then(|()| file.write(content.as_bytes()));
+        result.map_err(|error| ToolError::Failed(format!("cannot write {path}: {error}")))?;
+        Ok(format!("Wrote {path} ({}, {lines} lines)", count(content.len() as u64, "byte")).into())
     }
 }
 
@@ -75,15 +77,15 @@ mod tests {
     use crate::testing::Bench;
 
     #[tokio::test]
-    async fn writes_whole_files_and_shows_what_would_change() {
+    async fn files_are_written_and_the_preview_is_a_diff() {
         let bench = Bench::new().await;
         bench.file("a.txt", "one\ntwo\n");
         let arguments = json!({"path": "a.txt", "content": "one\nthree\n"});
         let plan = bench.plan(&FileWrite, &arguments).await.unwrap();
         assert!(plan.preview.contains("-two\n+three\n"), "{}", plan.preview);
         assert_eq!(bench.read("a.txt"), "one\ntwo\n", "a plan changes nothing");
-        let said = bench.run(&FileWrite, arguments).await.unwrap();
-        assert_eq!(said, "a.txt is written (10 bytes, +1 -1 lines)");
+        let text = bench.run(&FileWrite, arguments).await.unwrap();
+        assert_eq!(text, "Wrote a.txt (10 bytes, +1 -1 lines)");
         bench.run(&FileWrite, json!({"path": "new/deep/b.txt", "content": "x"})).await.unwrap();
         assert_eq!(
             (bench.read("a.txt").as_str(), bench.read("new/deep/b.txt").as_str()),

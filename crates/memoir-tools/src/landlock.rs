@@ -1,4 +1,4 @@
-//! Confining the present process, which then becomes a command: it may read, and write only where it was told.
+//! Confinement of commands with Landlock: a process restricts its own write access and then executes the command.
 
 use std::{ffi::OsString, io, os::unix::process::CommandExt as _, path::PathBuf, process::Command};
 
@@ -8,13 +8,13 @@ use landlock::{
 };
 use rustix::process::{Signal, set_parent_process_death_signal, setsid};
 
-/// The newest rules that are known here; an older kernel keeps those that it knows.
-const NEWEST: ABI = ABI::V5;
+/// Newest Landlock version in use. Older kernels apply the subset that they support.
+const NEWEST_ABI: ABI = ABI::V5;
 
-/// What commands write to without writing anything.
+/// Devices that commands may write to because they discard the data.
 const DEVICES: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
 
-/// Whether the kernel has Landlock.
+/// Returns whether the kernel supports Landlock.
 pub(crate) fn is_supported() -> bool {
     Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
@@ -23,46 +23,47 @@ pub(crate) fn is_supported() -> bool {
         .is_ok()
 }
 
-/// Confines this process and becomes a command: `--write FOLDER ... -- PROGRAM ARGUMENT ...`. Comes back only if that fails.
+/// Confines this process and replaces it with a command. The arguments are
+/// `--write DIRECTORY ... -- PROGRAM ARGUMENT ...`. Returns only on failure.
 pub fn become_confined(arguments: impl Iterator<Item = OsString>) -> io::Error {
-    let mut folders: Vec<PathBuf> = Vec::new();
+    let mut directories: Vec<PathBuf> = Vec::new();
     let mut arguments = arguments.peekable();
     while arguments.next_if(|argument| argument == "--write").is_some() {
-        folders.extend(arguments.next().map(PathBuf::from));
+        directories.extend(arguments.next().map(PathBuf::from));
     }
     if arguments.next().as_deref() != Some("--".as_ref()) {
         return io::Error::other("no command was given");
     }
     let Some(program) = arguments.next() else { return io::Error::other("no command was given") };
-    // Away from the user's terminal: nothing can be typed or drawn there on his behalf.
+    // Detach from the user's terminal, so that the command cannot inject input or output there.
     if let Err(error) = setsid() {
         return error.into();
     }
-    // Should our parent be killed, the command goes with it.
+    // If our parent is killed, the command is killed too.
     if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
         return error.into();
     }
-    // Where there is no Landlock, the parent has said so.
+    // Without Landlock the command runs unconfined; the parent process has told the user.
     if is_supported()
-        && let Err(error) = confine(&folders)
+        && let Err(error) = confine(&directories)
     {
         return io::Error::other(error);
     }
     Command::new(program).args(arguments).exec()
 }
 
-fn confine(folders: &[PathBuf]) -> Result<(), RulesetError> {
-    let writing = AccessFs::from_write(NEWEST);
-    let mut rules = Ruleset::default().handle_access(writing)?.create()?;
-    for folder in folders {
-        // A folder that is gone needs no rule.
-        if let Ok(open) = PathFd::new(folder) {
-            rules = rules.add_rule(PathBeneath::new(open, writing))?;
+fn confine(directories: &[PathBuf]) -> Result<(), RulesetError> {
+    let write_access = AccessFs::from_write(NEWEST_ABI);
+    let mut rules = Ruleset::default().handle_access(write_access)?.create()?;
+    for directory in directories {
+        // A directory that no longer exists does not need a rule.
+        if let Ok(fd) = PathFd::new(directory) {
+            rules = rules.add_rule(PathBeneath::new(fd, write_access))?;
         }
     }
     for device in DEVICES {
-        if let Ok(open) = PathFd::new(device) {
-            rules = rules.add_rule(PathBeneath::new(open, AccessFs::WriteFile))?;
+        if let Ok(fd) = PathFd::new(device) {
+            rules = rules.add_rule(PathBeneath::new(fd, AccessFs::WriteFile))?;
         }
     }
     rules.restrict_self()?;

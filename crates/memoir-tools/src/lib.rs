@@ -1,8 +1,8 @@
 //! The tools that a model may call: one trait, one file per tool, one list.
 //!
-//! A [`Tool`] takes JSON arguments and returns text. Errors are text too, because the model is the one that can react to
-//! them. Before it runs, a call describes what it would touch ([`Plan`]). This crate does not decide which calls are
-//! allowed, but it confines them: files to the [`Workspace`], commands to what the [`Sandbox`] permits.
+//! A [`Tool`] takes JSON arguments and returns text. Errors are sent to the model as text too, so that it can react to
+//! them. Before a call runs, its [`Plan`] describes what it would access. This crate does not decide which calls are
+//! allowed, but it confines them: file access to the [`Workspace`], commands to the [`Sandbox`].
 
 mod agent_summarizer;
 mod change;
@@ -51,7 +51,7 @@ mod workspace;
 
 pub use agent_summarizer::Summarizing;
 pub use context::ToolContext;
-pub use core_memory::{Editing, edit_core_memory};
+pub use core_memory::{CoreMemoryEdit, edit_core_memory};
 pub use error::{DelegationError, ToolError, UnknownTool};
 pub use landlock::become_confined;
 pub use list::ToolSet;

@@ -1,4 +1,4 @@
-//! The one list of tools.
+//! The list of all tools.
 
 use std::sync::Arc;
 
@@ -18,14 +18,14 @@ use crate::{
     search_memory::SearchMemory, skill::LoadSkill,
 };
 
-/// The tools that a model is offered.
+/// The tools offered to a model.
 #[derive(Clone)]
 pub struct ToolSet {
     tools: Vec<Arc<dyn Tool>>,
 }
 
 impl ToolSet {
-    /// Returns every tool that needs no configuration. To add one, write its file and add its line here.
+    /// Returns every tool that does not need configuration. Register new tools here.
     pub fn all() -> Self {
         Self {
             tools: vec![
@@ -63,10 +63,10 @@ impl ToolSet {
         Self { tools }
     }
 
-    /// Adds a tool. Does nothing if there is one of that name: providers refuse two tools with one name.
+    /// Adds a tool, unless there is already one with its name. Providers reject duplicate names.
     pub fn with(mut self, tool: Arc<dyn Tool>) -> Self {
         let name = tool.spec().name;
-        if self.tools.iter().all(|known| known.spec().name != name) {
+        if self.tools.iter().all(|existing| existing.spec().name != name) {
             self.tools.push(tool);
         }
         self
@@ -82,11 +82,11 @@ impl ToolSet {
     ///
     /// # Errors
     ///
-    /// Fails if there is no tool of one of the names.
+    /// Fails if one of the names is not the name of a tool.
     pub fn only(&self, names: &[String]) -> Result<Self, UnknownTool> {
         let find = |name: &String| {
-            let known = self.tools.iter().find(|tool| tool.spec().name == name.as_str());
-            known.cloned().ok_or_else(|| UnknownTool(name.clone()))
+            let tool = self.tools.iter().find(|tool| tool.spec().name == name.as_str());
+            tool.cloned().ok_or_else(|| UnknownTool(name.clone()))
         };
         let mut unique: Vec<&String> = Vec::new();
         for name in names {
@@ -97,8 +97,8 @@ impl ToolSet {
         Ok(Self { tools: unique.into_iter().map(find).collect::<Result<_, _>>()? })
     }
 
-    /// Adapts the tools that query the database to what the store supports: they name its SQL dialect, and are left out
-    /// if it takes no SQL.
+    /// Adapts the database tools to the store: their descriptions name its SQL dialect, and they are removed if it does
+    /// not support SQL.
     pub fn for_store(mut self, store: &dyn Inspectable) -> Self {
         let Some(inspect) = store.inspect() else {
             return ["database_query", "database_schema", "database_tables"]
@@ -113,7 +113,7 @@ impl ToolSet {
         self
     }
 
-    /// With whoever makes summaries.
+    /// Adds the tool that reports on summaries and writes them.
     pub fn with_summaries(self, summaries: Arc<dyn Summarizing>) -> Self {
         self.with(Arc::new(AgentSummarizer(summaries)))
     }
@@ -123,21 +123,21 @@ impl ToolSet {
         if skills.all.is_empty() { self } else { self.with(Arc::new(LoadSkill(skills.clone()))) }
     }
 
-    /// Returns the descriptions of the tools, in the order of the list.
+    /// Returns the descriptions of the tools in list order.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.iter().map(|tool| tool.spec()).collect()
     }
 
-    /// Returns whether any description was written by someone other than the user and this program.
+    /// Returns whether any description comes from an untrusted source.
     pub fn are_described_by_others(&self) -> bool {
         self.tools.iter().any(|tool| tool.is_described_by_others())
     }
 
-    /// Returns what a call would do.
+    /// Returns what a call would access.
     ///
     /// # Errors
     ///
-    /// Fails if there is no such tool or the arguments are invalid.
+    /// Fails if the tool does not exist or the arguments are invalid.
     pub async fn plan(
         &self,
         name: &str,
@@ -151,7 +151,7 @@ impl ToolSet {
     ///
     /// # Errors
     ///
-    /// Fails if there is no such tool, the arguments are invalid, or the tool fails.
+    /// Fails if the tool does not exist, the arguments are invalid, or the tool fails.
     pub async fn run(
         &self,
         name: &str,
@@ -165,7 +165,7 @@ impl ToolSet {
         let tool = self.tools.iter().find(|tool| tool.spec().name == name);
         let tool = tool.ok_or_else(|| ToolError::Unknown(name.to_owned()))?;
         match arguments {
-            Value::String(broken) => Err(ToolError::Arguments(format!("not valid JSON: {broken}"))),
+            Value::String(text) => Err(ToolError::Arguments(format!("not valid JSON: {text}"))),
             _ => Ok(tool.as_ref()),
         }
     }

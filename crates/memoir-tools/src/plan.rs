@@ -1,36 +1,36 @@
-//! What a call would do, told before it does it: who may call what, and which calls may run side by side, follows from this.
+//! What a call would access, determined before it runs. Approvals and the decision which calls may run concurrently
+//! are based on this.
 
 use std::path::{Path, PathBuf};
 
-/// Something that a call touches.
+/// A resource that a call would use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Access {
-    /// Reads a file or a folder of the workspace.
+    /// Reads a file or a directory in the workspace.
     Read(PathBuf),
-    /// Reads something outside of it.
+    /// Reads a path outside the workspace.
     ReadOutside(PathBuf),
-    /// Changes a file or a folder of the workspace.
+    /// Changes a file or a directory in the workspace.
     Write(PathBuf),
-    /// Runs a command, which may touch whatever a command may.
+    /// Runs a command, which may access anything that the sandbox permits.
     Run(String),
-    /// Asks a service elsewhere.
+    /// Calls a service on the network.
     Network(String),
-    /// Asks another program's server.
+    /// Calls a tool of an MCP server.
     Server(String),
-    /// Looks at Memoir's own notes, or changes them as the user asked.
+    /// Reads core memory, or changes it at the user's request.
     Memory,
-    /// Changes them, whoever asked for that.
+    /// Changes core memory, possibly at the request of untrusted text.
     Remember,
-    /// Has a sub-agent work, which may touch whatever it is allowed to; each of its own calls is judged by itself.
+    /// Runs a sub-agent. Each of its own calls is approved separately.
     Subagent,
 }
 
 impl Access {
-    /// Whether two of them must not happen at the same time.
     fn conflicts_with(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Write(one), Self::Write(another) | Self::Read(another))
-            | (Self::Read(one), Self::Write(another)) => overlap(one, another),
+            (Self::Write(path), Self::Write(other_path) | Self::Read(other_path))
+            | (Self::Read(path), Self::Write(other_path)) => overlap(path, other_path),
             (Self::Run(_) | Self::Server(_), Self::Network(_) | Self::Memory | Self::Remember)
             | (Self::Network(_) | Self::Memory | Self::Remember, Self::Run(_) | Self::Server(_)) => false,
             (Self::Run(_) | Self::Server(_), _) | (_, Self::Run(_) | Self::Server(_)) => true,
@@ -41,17 +41,17 @@ impl Access {
     }
 }
 
-/// Whether one of two paths lies in the other, or both are the same.
-fn overlap(one: &Path, another: &Path) -> bool {
-    one.starts_with(another) || another.starts_with(one)
+/// Returns whether two paths are the same or one contains the other.
+fn overlap(path: &Path, other: &Path) -> bool {
+    path.starts_with(other) || other.starts_with(path)
 }
 
-/// What a call would do.
+/// What a call would access, and how it is shown to the user.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// What it touches; nothing, if it only looks at memory.
+    /// The resources used. Empty if the call only reads memory.
     pub accesses: Vec<Access>,
-    /// What the user is shown before he is asked: the very command, or the change line by line.
+    /// What the user sees when asked for approval, such as the exact command or a diff.
     pub preview: String,
 }
 
@@ -66,7 +66,7 @@ impl Plan {
         self
     }
 
-    /// The same plan, when nobody but the user can have asked for it.
+    /// Marks changes to core memory as requested by the user. Use this if no untrusted text can have asked for them.
     #[must_use]
     pub fn as_the_user_asked(mut self) -> Self {
         for access in &mut self.accesses {
@@ -77,9 +77,9 @@ impl Plan {
         self
     }
 
-    /// Whether two calls must run one after the other.
+    /// Returns whether two calls must not run concurrently.
     pub fn conflicts_with(&self, other: &Self) -> bool {
-        self.accesses.iter().any(|one| other.accesses.iter().any(|another| one.conflicts_with(another)))
+        self.accesses.iter().any(|access| other.accesses.iter().any(|other| access.conflicts_with(other)))
     }
 }
 
@@ -88,13 +88,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_path_and_commands_conflict_and_reading_does_not() {
+    fn overlapping_writes_and_commands_conflict_but_reads_do_not() {
         let write = |path: &str| Plan::new(Access::Write(path.into()));
         let read = |path: &str| Plan::new(Access::Read(path.into()));
         let run = Plan::new(Access::Run("ls".into()));
         assert!(write("/w/a").conflicts_with(&read("/w/a")));
         assert!(write("/w").conflicts_with(&read("/w/a/b")) && read("/w").conflicts_with(&write("/w/a")));
-        assert!(!write("/w/a").conflicts_with(&write("/w/ab")), "by whole names");
+        assert!(!write("/w/a").conflicts_with(&write("/w/ab")), "whole path components are compared");
         assert!(!read("/w/a").conflicts_with(&read("/w/a")));
         assert!(run.conflicts_with(&run) && run.conflicts_with(&read("/w/a")));
         let memory = Plan::new(Access::Memory);

@@ -1,4 +1,4 @@
-//! `run_subagent`: hands a bounded task to an agent with a context of its own.
+//! `run_subagent`: delegates a task to an agent with its own context.
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
@@ -15,13 +15,13 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Delegation {
-    /// What is to be done: all that the sub-agent knows.
+    /// Description of the task. The sub-agent gets no other information.
     pub task: String,
-    /// The tools that it gets; all if left out.
+    /// Names of the tools that the sub-agent may call. `None` means all.
     pub tools: Option<Vec<String>>,
-    /// How many rounds of tool calls it may take.
+    /// Maximum number of rounds of tool calls.
     pub max_turns: Option<u32>,
-    /// What it may cost, in dollars.
+    /// Maximum cost in dollars.
     pub budget_usd: Option<f64>,
 }
 
@@ -33,7 +33,7 @@ pub trait Delegating: Send + Sync {
     /// # Errors
     ///
     /// Fails if a tool is unknown or the sub-agent fails.
-    async fn delegate(&self, work: Delegation) -> Result<String, DelegationError>;
+    async fn delegate(&self, task: Delegation) -> Result<String, DelegationError>;
 }
 
 pub(crate) struct RunSubagent;
@@ -43,15 +43,15 @@ impl Tool for RunSubagent {
     fn spec(&self) -> ToolSpec {
         ToolSpec::new(
             "run_subagent",
-            "Hand a bounded piece of work to a sub-agent with a context of its own: it sees nothing of this conversation, cannot ask, \
-             and gives back a report. Good for work that takes many steps and whose details do not matter here. It may do what is \
-             allowed without asking; the rest is refused and said in its report.",
+            "Delegate a self-contained task to a sub-agent with its own context. It sees nothing of this conversation, cannot ask \
+             questions, and returns a report. Use it for work that takes many steps whose details do not matter here. It may do \
+             whatever is allowed without asking the user; anything else is denied and mentioned in its report.",
             object(
                 json!({
-                    "task": {"type": "string", "description": "What is to be done, with everything that must be known for it."},
-                    "tools": {"type": "array", "items": {"type": "string"}, "description": "The tools it gets, by name; all if left out."},
-                    "max_turns": {"type": "integer", "minimum": 1, "description": "How many rounds of tool calls it may take."},
-                    "budget_usd": {"type": "number", "exclusiveMinimum": 0, "description": "What it may cost, in dollars."}
+                    "task": {"type": "string", "description": "Description of the task, with all the information that it requires."},
+                    "tools": {"type": "array", "items": {"type": "string"}, "description": "Names of the tools that the sub-agent may call; all by default."},
+                    "max_turns": {"type": "integer", "minimum": 1, "description": "Maximum number of rounds of tool calls."},
+                    "budget_usd": {"type": "number", "exclusiveMinimum": 0, "description": "Maximum cost in dollars."}
                 }),
                 &["task"],
             ),
@@ -59,25 +59,25 @@ impl Tool for RunSubagent {
     }
 
     async fn plan(&self, arguments: &Value, _context: &ToolContext) -> Result<Plan, ToolError> {
-        let work: Delegation = parse(arguments)?;
-        if work.task.trim().is_empty() {
-            return Err(ToolError::Arguments("say in task what is to be done".into()));
+        let delegation: Delegation = parse(arguments)?;
+        if delegation.task.trim().is_empty() {
+            return Err(ToolError::Arguments("task is empty; describe what the sub-agent should do".into()));
         }
-        if work.budget_usd.is_some_and(|budget| !budget.is_finite() || budget <= 0.0) {
-            return Err(ToolError::Arguments("budget_usd must be more than nothing".into()));
+        if delegation.budget_usd.is_some_and(|budget| !budget.is_finite() || budget <= 0.0) {
+            return Err(ToolError::Arguments("budget_usd must be greater than 0".into()));
         }
-        if work.max_turns == Some(0) {
+        if delegation.max_turns == Some(0) {
             return Err(ToolError::Arguments("max_turns must be at least 1".into()));
         }
         Ok(Plan::new(Access::Subagent))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let work = parse(&arguments)?;
+        let delegation = parse(&arguments)?;
         let Some(delegate) = &context.delegate else {
-            return Err(ToolError::Failed("there are no sub-agents here".into()));
+            return Err(ToolError::Failed("sub-agents are not available here".into()));
         };
-        let report = delegate.delegate(work).await?;
+        let report = delegate.delegate(delegation).await?;
         Ok(format!("The sub-agent reports:\n\n{}", cap(&report, LONGEST_OUTPUT)).into())
     }
 }

@@ -1,4 +1,4 @@
-//! `search_internet`: asks the search service that is set up, if one is.
+//! `search_internet`: queries the configured search service.
 
 use std::{str::FromStr, time::Duration};
 
@@ -16,23 +16,21 @@ use crate::{
     tool::{object, parse},
 };
 
-/// How long a service may take.
-const PATIENCE: Duration = Duration::from_secs(15);
+const TIMEOUT: Duration = Duration::from_secs(15);
 
-/// So many results at most, and so many if nothing is said.
-const MOST: usize = 20;
-const USUAL: usize = 5;
+const MAX_RESULTS: usize = 20;
+const DEFAULT_RESULTS: usize = 5;
 
 /// Why a search service cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SearchError {
     /// The address is invalid.
-    #[error("{url} is no address: {error}")]
+    #[error("{url} is not a valid address: {error}")]
     Address {
         /// The address from the config.
         url: String,
-        /// What is wrong with it.
+        /// Why it is invalid.
         error: <Url as FromStr>::Err,
     },
     /// The HTTP client could not be created.
@@ -40,7 +38,7 @@ pub enum SearchError {
     Client(#[from] reqwest::Error),
 }
 
-/// A search service.
+/// An internet search service.
 #[derive(Clone)]
 pub struct Search {
     backend: SearchBackend,
@@ -49,9 +47,9 @@ pub struct Search {
 
 #[derive(Clone)]
 enum SearchBackend {
-    /// A SearXNG server, by its JSON interface.
+    /// The JSON API of a SearXNG server.
     Searxng(Url),
-    /// Brave's search, by a key.
+    /// Brave's search API, which requires a key.
     Brave(Url, SecretString),
 }
 
@@ -65,7 +63,7 @@ impl Search {
         Ok(Self { backend: SearchBackend::Searxng(address(url, "search")?), client: client()? })
     }
 
-    /// Uses Brave's search at `url` with a key.
+    /// Uses Brave's search API at `url`.
     ///
     /// # Errors
     ///
@@ -79,26 +77,28 @@ impl Search {
         url.host_str().unwrap_or_default().to_owned()
     }
 
-    async fn ask(&self, query: &str, limit: usize) -> Result<Vec<SearchResult>, reqwest::Error> {
+    async fn search(&self, query: &str, limit: usize) -> Result<Vec<SearchResult>, reqwest::Error> {
         let request = match &self.backend {
-            SearchBackend::Searxng(url) => self.client.get(with(url, &[("q", query), ("format", "json")])),
+            SearchBackend::Searxng(url) => {
+                self.client.get(with_parameters(url, &[("q", query), ("format", "json")]))
+            }
             SearchBackend::Brave(url, key) => self
                 .client
-                .get(with(url, &[("q", query), ("count", &limit.to_string())]))
+                .get(with_parameters(url, &[("q", query), ("count", &limit.to_string())]))
                 .header("X-Subscription-Token", key.expose_secret()),
         };
-        let answer: Value = request.send().await?.error_for_status()?.json().await?;
-        let (list, text) = match self.backend {
-            SearchBackend::Searxng(_) => (&answer["results"], "content"),
-            SearchBackend::Brave(..) => (&answer["web"]["results"], "description"),
+        let response: Value = request.send().await?.error_for_status()?.json().await?;
+        let (list, excerpt) = match self.backend {
+            SearchBackend::Searxng(_) => (&response["results"], "content"),
+            SearchBackend::Brave(..) => (&response["web"]["results"], "description"),
         };
-        let word = |result: &Value, name: &str| result[name].as_str().unwrap_or_default().to_owned();
+        let field = |result: &Value, name: &str| result[name].as_str().unwrap_or_default().to_owned();
         let results = list.as_array().into_iter().flatten().take(limit);
         Ok(results
             .map(|result| SearchResult {
-                title: word(result, "title"),
-                url: word(result, "url"),
-                text: word(result, text),
+                title: field(result, "title"),
+                url: field(result, "url"),
+                excerpt: field(result, excerpt),
             })
             .collect())
     }
@@ -107,11 +107,11 @@ impl Search {
 struct SearchResult {
     title: String,
     url: String,
-    text: String,
+    excerpt: String,
 }
 
 fn client() -> Result<Client, reqwest::Error> {
-    Client::builder().timeout(PATIENCE).build()
+    Client::builder().timeout(TIMEOUT).build()
 }
 
 /// Returns the address of `path` on the server at `url`.
@@ -122,7 +122,7 @@ fn address(url: &str, path: &str) -> Result<Url, SearchError> {
         .map_err(|error| SearchError::Address { url: url.to_owned(), error })
 }
 
-fn with(url: &Url, parameters: &[(&str, &str)]) -> Url {
+fn with_parameters(url: &Url, parameters: &[(&str, &str)]) -> Url {
     let mut url = url.clone();
     url.query_pairs_mut().extend_pairs(parameters);
     url
@@ -142,11 +142,11 @@ impl Tool for SearchInternet {
     fn spec(&self) -> ToolSpec {
         ToolSpec::new(
             "search_internet",
-            "Search the internet with the service that the user has set up. Gives titles, addresses and excerpts.",
+            "Search the internet with the service that the user has configured. Returns titles, addresses and excerpts.",
             object(
                 json!({
-                    "query": {"type": "string", "description": "What to look for."},
-                    "limit": {"type": "integer", "minimum": 1, "maximum": MOST, "description": "How many results; 5 if left out."}
+                    "query": {"type": "string", "description": "Search query."},
+                    "limit": {"type": "integer", "minimum": 1, "maximum": MAX_RESULTS, "description": "Maximum number of results; 5 by default."}
                 }),
                 &["query"],
             ),
@@ -157,29 +157,29 @@ impl Tool for SearchInternet {
         let ToolArguments { query, .. } = parse(arguments)?;
         let Some(search) = &context.search else { return Ok(Plan::default()) };
         let service = search.name();
-        Ok(Plan::new(Access::Network(service.clone())).with_preview(format!("ask {service} for: {query}")))
+        Ok(Plan::new(Access::Network(service.clone())).with_preview(format!("search {service} for: {query}")))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let ToolArguments { query, limit } = parse(&arguments)?;
         let Some(search) = &context.search else {
             return Err(ToolError::Failed(
-                "no search service is set up; the user can set one under [search] in the config".into(),
+                "no search service is configured; the user can add one under [search] in the config".into(),
             ));
         };
-        let found = search.ask(&query, limit.unwrap_or(USUAL).clamp(1, MOST)).await;
-        // The address may hold a key.
-        let found = found.map_err(|error| {
-            ToolError::Failed(format!("{} did not answer: {}", search.name(), error.without_url()))
+        let results = search.search(&query, limit.unwrap_or(DEFAULT_RESULTS).clamp(1, MAX_RESULTS)).await;
+        // The URL may contain a key, so it is removed from the error.
+        let results = results.map_err(|error| {
+            ToolError::Failed(format!("the search at {} failed: {}", search.name(), error.without_url()))
         })?;
-        if found.is_empty() {
-            return Ok(format!("Nothing was found for \"{query}\".").into());
+        if results.is_empty() {
+            return Ok(format!("No results for \"{query}\".").into());
         }
         let mut text = String::new();
-        for SearchResult { title, url, text: excerpt } in found {
+        for SearchResult { title, url, excerpt } in results {
             text.push_str(&format!("{title}\n{url}\n{excerpt}\n\n"));
         }
-        // What others wrote asks for nothing.
+        // The fence marks the results as quoted, so that the model does not follow instructions in them.
         Ok(format!("<memory>\n{}\n</memory>", cap(&inside_fence(text.trim_end()), LONGEST_OUTPUT)).into())
     }
 }
@@ -192,15 +192,16 @@ mod tests {
     use crate::testing::Bench;
 
     #[tokio::test]
-    async fn without_a_service_that_is_said() {
+    async fn a_missing_service_is_reported() {
         let bench = Bench::new().await;
         let error = bench.run(&SearchInternet, json!({"query": "x"})).await.unwrap_err().to_string();
-        assert!(error.starts_with("no search service is set up"), "{error}");
+        assert!(error.starts_with("no search service is configured"), "{error}");
     }
 
     #[test]
-    fn addresses_are_made_of_what_was_set() {
-        let url = with(&address("http://127.0.0.1:8888/searx/", "search").unwrap(), &[("q", "a b&c")]);
+    fn addresses_are_built_from_the_configured_url() {
+        let base = address("http://127.0.0.1:8888/searx/", "search").unwrap();
+        let url = with_parameters(&base, &[("q", "a b&c")]);
         assert_eq!(url.as_str(), "http://127.0.0.1:8888/searx/search?q=a+b%26c");
         assert!(address("nowhere", "search").is_err());
     }

@@ -1,4 +1,4 @@
-//! `search_memory`: looking for something in everything that was said.
+//! `search_memory`: searches conversations and documents.
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
@@ -9,11 +9,9 @@ use serde_json::{Value, json};
 
 use crate::{Tool, ToolContext, ToolError, ToolOutput};
 
-/// The most exchanges that one search gives.
-const MOST: usize = 30;
+const MAX_EXCHANGES: usize = 30;
 
-/// The most that they take.
-const MOST_TOKENS: u64 = 6000;
+const MAX_TOKENS: u64 = 6000;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,13 +28,13 @@ impl Tool for SearchMemory {
     fn spec(&self) -> ToolSpec {
         ToolSpec::new(
             "search_memory",
-            "Search everything that was said in earlier conversations and what the user's documents say, by words and by meaning.",
+            "Search earlier conversations and the user's documents, by keyword and by meaning.",
             json!({
                 "type": "object",
                 "properties": {
-                    "query": {"type": "string", "description": "What to look for, in a few words or a question."},
-                    "since": {"type": "string", "description": "Only what was said from this day on: 2026-05-01, yesterday, last week, in May."},
-                    "limit": {"type": "integer", "minimum": 1, "description": "How many exchanges at most; 10 if left out."}
+                    "query": {"type": "string", "description": "A few keywords or a question."},
+                    "since": {"type": "string", "description": "Return only messages from this day on: 2026-05-01, yesterday, last week, in May."},
+                    "limit": {"type": "integer", "minimum": 1, "description": "Maximum number of exchanges; 10 by default."}
                 },
                 "required": ["query"],
                 "additionalProperties": false
@@ -55,20 +53,20 @@ impl Tool for SearchMemory {
                 None => return Err(ToolError::Arguments(format!("\"{text}\" is not a date"))),
             },
         };
-        let limit = limit.unwrap_or(recall.settings.exchange_capacity).clamp(1, MOST);
-        // So much at most, in tokens: what is given is whole, with its fence.
-        recall.settings.token_budget = MOST_TOKENS;
+        let limit = limit.unwrap_or(recall.settings.exchange_capacity).clamp(1, MAX_EXCHANGES);
+        // Limit the passages, not the finished text: truncating it could cut off the closing fence.
+        recall.settings.token_budget = MAX_TOKENS;
         recall.settings.exchange_capacity = limit;
         recall.settings.exchanges_per_conversation = limit;
         recall.settings.conversation_limit = limit;
-        let found = recall.ask(&query, QueryKind::Search, Filter { since, ..Filter::default() }).await;
-        let mut text: String = found.notices.iter().map(|notice| format!("{notice}\n")).collect();
-        match context(&found, recall.scope.as_deref(), &recall.zone) {
-            Some(found) => text.push_str(&found),
+        let results = recall.ask(&query, QueryKind::Search, Filter { since, ..Filter::default() }).await;
+        let mut text: String = results.notices.iter().map(|notice| format!("{notice}\n")).collect();
+        match context(&results, recall.scope.as_deref(), &recall.zone) {
+            Some(passages) => text.push_str(&passages),
             None => text.push_str("Nothing in memory about this."),
         }
-        if found.behind > 0 {
-            text.push_str(&format!(" {}", describe_backlog(found.behind)));
+        if results.behind > 0 {
+            text.push_str(&format!(" {}", describe_backlog(results.behind)));
         }
         Ok(text.into())
     }
@@ -85,7 +83,7 @@ mod tests {
     use crate::testing;
 
     #[tokio::test]
-    async fn finds_what_was_said_fenced_or_says_that_there_is_nothing() {
+    async fn passages_are_fenced_and_missing_ones_reported() {
         let directory = tempfile::TempDir::new().unwrap();
         let store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
         let draft = contract::exchange("The boiler was serviced by Olaf", "Noted", 1_700_000_000_000);

@@ -1,4 +1,4 @@
-//! A context for tests.
+//! Shared fixtures for the tests of tools.
 
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
@@ -16,20 +16,20 @@ use tempfile::TempDir;
 
 use crate::{Plan, Tool, ToolContext, ToolError, Variables};
 
-/// Tools in `workspace`, with this memory.
+/// Creates a context for tools in `workspace` that uses `store`.
 pub(crate) fn context(workspace: &Path, store: SqliteStore) -> ToolContext {
     let store = Arc::new(store);
     let recall = Recall::new(store.clone(), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
     ToolContext::new(workspace, &[], store, recall).unwrap()
 }
 
-/// An environment in which programs are found.
+/// Returns an environment with a `PATH`, so that commands find programs.
 pub(crate) fn path() -> Variables {
     let path = ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into());
     Variables::without_keys(std::iter::once(path), Vec::new())
 }
 
-/// A workspace to try tools in, and a folder around it that they must not touch.
+/// A temporary workspace, inside a directory that tools must not access.
 pub(crate) struct Bench {
     directory: TempDir,
     pub(crate) store: SqliteStore,
@@ -45,7 +45,7 @@ impl Bench {
         Self { directory, store, context }
     }
 
-    /// One in which commands find their programs.
+    /// Creates a bench whose commands have a `PATH`.
     pub(crate) async fn with_commands() -> Self {
         let mut bench = Self::new().await;
         bench.context.sandbox.variables = path();

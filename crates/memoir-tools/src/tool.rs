@@ -1,4 +1,4 @@
-//! The trait of all tools.
+//! The trait that all tools implement.
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
@@ -13,12 +13,12 @@ pub trait Tool: Send + Sync {
     /// Returns the description for the model.
     fn spec(&self) -> ToolSpec;
 
-    /// Returns whether the description was written by someone other than the user and this program: a project or a server.
+    /// Returns whether the description comes from an untrusted source, such as a project or a server.
     fn is_described_by_others(&self) -> bool {
         false
     }
 
-    /// Returns what a call would do. A call that only reads memory touches nothing that needs approval.
+    /// Returns what a call would access. The default is an empty plan, for tools that only read memory.
     ///
     /// # Errors
     ///
@@ -28,7 +28,7 @@ pub trait Tool: Send + Sync {
         Ok(Plan::default())
     }
 
-    /// Runs the tool. The text is for the model and is already limited in size.
+    /// Runs the tool and returns its output, which is already limited in size.
     ///
     /// # Errors
     ///
@@ -39,9 +39,9 @@ pub trait Tool: Send + Sync {
 /// The result of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolOutput {
-    /// For the model.
+    /// Text sent to the model.
     pub text: String,
-    /// For the user: a change they should know about.
+    /// A change that the user is told about.
     pub notice: Option<String>,
 }
 
@@ -51,12 +51,12 @@ impl From<String> for ToolOutput {
     }
 }
 
-/// The schema of an object with these properties, of which some are required.
+/// Returns the JSON schema of an object with these properties.
 pub(crate) fn object(properties: Value, required: &[&str]) -> Value {
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }
 
-/// The arguments of a call, as the tool takes them.
+/// Parses the arguments of a call.
 pub(crate) fn parse<T: DeserializeOwned>(arguments: &Value) -> Result<T, ToolError> {
     T::deserialize(arguments).map_err(|error| ToolError::Arguments(error.to_string()))
 }

@@ -1,4 +1,4 @@
-//! The environment of commands: everything but keys.
+//! The environment variables of commands.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -8,19 +8,19 @@ use std::{
 
 use memoir_redact::redact;
 
-/// The environment of commands: everything but keys. Looking for keys takes a few milliseconds, so it is done when the first
-/// command runs.
+/// The environment variables of commands, without API keys. Detecting keys takes a few milliseconds, so it is done when
+/// the first command runs.
 #[derive(Clone, Default)]
-pub struct Variables(Arc<Unscrubbed>);
+pub struct Variables(Arc<LazyVariables>);
 
 #[derive(Default)]
-struct Unscrubbed {
+struct LazyVariables {
     all: Vec<(OsString, OsString)>,
     known_keys: Vec<String>,
     without_keys: OnceLock<Vec<(OsString, OsString)>>,
 }
 
-/// Shows no values: some of them are keys, and a debug representation may end up in a log.
+/// Omits the values, because some of them are keys and debug output may end up in a log.
 impl fmt::Debug for Variables {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Variables({} in all)", self.0.all.len())
@@ -28,25 +28,25 @@ impl fmt::Debug for Variables {
 }
 
 impl Variables {
-    /// Keeps the variables of `all` that do not look like a key by name or by value and are not among `known_keys`.
+    /// Creates the environment from `all`, except `known_keys` and variables that look like a key by name or value.
     pub fn without_keys(all: impl Iterator<Item = (OsString, OsString)>, known_keys: Vec<String>) -> Self {
-        Self(Arc::new(Unscrubbed { all: all.collect(), known_keys, without_keys: OnceLock::new() }))
+        Self(Arc::new(LazyVariables { all: all.collect(), known_keys, without_keys: OnceLock::new() }))
     }
 
     /// Returns the variables without keys.
     pub fn get(&self) -> &[(OsString, OsString)] {
-        let Unscrubbed { all, known_keys, without_keys } = self.0.as_ref();
+        let LazyVariables { all, known_keys, without_keys } = self.0.as_ref();
         without_keys.get_or_init(|| {
-            let is_key = |name: &OsStr| known_keys.iter().any(|known| name == OsStr::new(known));
-            let harmless =
-                |(name, value): &&(OsString, OsString)| !is_key(name) && !looks_like_a_key(name, value);
-            all.iter().filter(harmless).cloned().collect()
+            let is_known_key = |name: &OsStr| known_keys.iter().any(|key| name == OsStr::new(key));
+            let is_harmless =
+                |(name, value): &&(OsString, OsString)| !is_known_key(name) && !looks_like_a_key(name, value);
+            all.iter().filter(is_harmless).cloned().collect()
         })
     }
 }
 
 fn looks_like_a_key(name: &OsStr, value: &OsStr) -> bool {
-    const TELLING: [&str; 11] = [
+    const SENSITIVE: [&str; 11] = [
         "KEY",
         "TOKEN",
         "SECRET",
@@ -59,13 +59,14 @@ fn looks_like_a_key(name: &OsStr, value: &OsStr) -> bool {
         "SESSION",
         "PRIVATE",
     ];
-    // These tell where something is, and are of use to commands.
+    // These hold locations or ids that commands need, not secrets.
     const HARMLESS: [&str; 4] = ["SSH_AUTH_SOCK", "XDG_SESSION_ID", "XDG_SESSION_TYPE", "DESKTOP_SESSION"];
     let upper = name.to_string_lossy().to_uppercase();
-    let telling = TELLING.iter().any(|word| upper.contains(word)) && !HARMLESS.contains(&upper.as_str());
-    // Some are told by what they are called together with what they are.
-    let whole = format!("{}={}", name.to_string_lossy(), value.to_string_lossy());
-    telling || !redact(&whole).findings.is_empty()
+    let has_sensitive_name =
+        SENSITIVE.iter().any(|word| upper.contains(word)) && !HARMLESS.contains(&upper.as_str());
+    // Some secrets are recognized only by name and value together.
+    let assignment = format!("{}={}", name.to_string_lossy(), value.to_string_lossy());
+    has_sensitive_name || !redact(&assignment).findings.is_empty()
 }
 
 #[cfg(test)]
@@ -75,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_do_not_reach_commands() {
+    fn keys_are_removed_from_the_environment() {
         let variables = [
             ("PATH", "/bin"),
             ("OPENAI_API_KEY", "x"),
@@ -90,11 +91,11 @@ mod tests {
             ("SMTP_PASS", "x"),
             ("GITHUB_PAT", "x"),
         ];
-        let named = vec!["MY_LLM".to_owned()];
+        let known_keys = vec!["MY_LLM".to_owned()];
         let all = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
-        let variables = Variables::without_keys(all, named);
+        let variables = Variables::without_keys(all, known_keys);
         assert_eq!(format!("{variables:?}"), "Variables(12 in all)");
-        let kept: Vec<&str> = variables.get().iter().map(|(name, _)| name.to_str().unwrap()).collect();
-        assert_eq!(kept, ["PATH", "HOME", "SSH_AUTH_SOCK"]);
+        let names: Vec<&str> = variables.get().iter().map(|(name, _)| name.to_str().unwrap()).collect();
+        assert_eq!(names, ["PATH", "HOME", "SSH_AUTH_SOCK"]);
     }
 }

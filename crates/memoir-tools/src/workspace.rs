@@ -1,8 +1,8 @@
-//! The folders that tools are confined to.
+//! The directories that file tools are confined to.
 //!
-//! A path is resolved first, symbolic links and all, also when its end does not exist yet; then it is touched through an
-//! open folder (cap-std) that lets nothing lead out of it. Whatever is put in the way between the two is refused by the
-//! operating system.
+//! A path is first resolved, including symbolic links, even if its last components do not exist yet. It is then
+//! accessed through an open directory (cap-std) that no path can leave. If a link is created in between, the access
+//! fails.
 
 use std::{
     ffi::OsString,
@@ -19,38 +19,35 @@ use rustix::fs::OFlags;
 
 use crate::ToolError;
 
-/// Opening something waits for nobody.
+/// Prevents opening a pipe from blocking.
 pub(crate) const NONBLOCKING: i32 = OFlags::NONBLOCK.bits().cast_signed();
 
-/// A folder, open.
 #[derive(Clone)]
 struct Root {
     path: PathBuf,
     dir: Arc<Dir>,
 }
 
-/// The folders that tools are confined to; the first is the project.
+/// The directories that file tools are confined to. The first is the project.
 #[derive(Clone)]
 pub struct Workspace {
     roots: Vec<Root>,
 }
 
-/// Where a path leads.
 #[derive(Clone)]
 pub(crate) enum PathLocation {
-    /// Into the workspace.
     Inside(WorkspacePath),
-    /// Out of it, to this real path.
+    /// The resolved path, which is outside the workspace.
     Outside(PathBuf),
 }
 
-/// A place in the workspace.
+/// A resolved path in the workspace.
 #[derive(Clone)]
 pub(crate) struct WorkspacePath {
     dir: Arc<Dir>,
-    /// Below the folder, without links.
+    /// Path relative to `dir`, without links.
     relative: PathBuf,
-    /// The whole of it.
+    /// Absolute path, without links.
     pub(crate) real: PathBuf,
 }
 
@@ -70,29 +67,29 @@ impl Workspace {
         Ok(Self { roots: roots.map(open).collect::<io::Result<_>>()? })
     }
 
-    /// The project's folder.
+    /// Returns the project directory.
     pub fn project(&self) -> &Path {
         &self.roots[0].path
     }
 
-    /// All folders.
-    pub fn folders(&self) -> impl Iterator<Item = &Path> {
+    /// Returns all directories, the project first.
+    pub fn directories(&self) -> impl Iterator<Item = &Path> {
         self.roots.iter().map(|root| root.path.as_path())
     }
 
-    /// Returns where a path leads. It may be relative to the project.
+    /// Resolves a path, which may be relative to the project.
     ///
     /// # Errors
     ///
     /// Fails if the path cannot be resolved.
     pub(crate) fn locate(&self, path: &str) -> Result<PathLocation, ToolError> {
         if path.contains('\0') {
-            return Err(ToolError::Failed("a path has no NUL in it".into()));
+            return Err(ToolError::Failed("a path cannot contain a NUL character".into()));
         }
         let real = resolve(&self.project().join(path))
             .map_err(|error| ToolError::Failed(format!("cannot use {path}: {error}")))?;
         let root = self.roots.iter().filter(|root| real.starts_with(&root.path)).max_by_key(|root| {
-            // One folder may lie in another.
+            // One directory may contain another.
             root.path.as_os_str().len()
         });
         Ok(match root.and_then(|root| Some((root, real.strip_prefix(&root.path).ok()?.to_owned()))) {
@@ -103,20 +100,20 @@ impl Workspace {
         })
     }
 
-    /// Returns the location of a path in the workspace.
+    /// Resolves a path that must be in the workspace.
     ///
     /// # Errors
     ///
     /// Fails if the path leads out of the workspace or cannot be resolved.
-    pub(crate) fn inside(&self, path: &str) -> Result<WorkspacePath, ToolError> {
+    pub(crate) fn locate_inside(&self, path: &str) -> Result<WorkspacePath, ToolError> {
         match self.locate(path)? {
-            PathLocation::Inside(inside) => Ok(inside),
+            PathLocation::Inside(location) => Ok(location),
             PathLocation::Outside(_) => Err(ToolError::OutsideWorkspace(path.into())),
         }
     }
 }
 
-/// The real path: what exists of it with its links resolved, and the rest as it is.
+/// Resolves the links in the part of the path that exists, and appends the rest unchanged.
 fn resolve(path: &Path) -> io::Result<PathBuf> {
     let mut rest: Vec<OsString> = Vec::new();
     let mut existing = path.to_owned();
@@ -128,13 +125,13 @@ fn resolve(path: &Path) -> io::Result<PathBuf> {
                 return Ok(real);
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // A link to nothing exists, and where it would lead is not known.
+                // The target of a dangling link cannot be resolved.
                 if existing.symlink_metadata().is_ok() {
-                    return Err(io::Error::other("it is a link that leads nowhere"));
+                    return Err(io::Error::other("it is a link whose target does not exist"));
                 }
                 match existing.components().next_back() {
                     Some(Component::Normal(name)) => rest.push(name.to_owned()),
-                    _ => return Err(io::Error::other("it goes up from a folder that does not exist")),
+                    _ => return Err(io::Error::other("it has `..` after a directory that does not exist")),
                 }
                 if !existing.pop() {
                     return Err(error);
@@ -162,59 +159,58 @@ impl WorkspacePath {
         self.relative.as_os_str().is_empty()
     }
 
-    /// Reads a file, of at most so many bytes.
-    pub(crate) fn read(&self, largest: u64) -> io::Result<Vec<u8>> {
-        read_file(self.open()?, largest)
+    /// Reads a file of at most `max_bytes`.
+    pub(crate) fn read(&self, max_bytes: u64) -> io::Result<Vec<u8>> {
+        read_file(self.open()?, max_bytes)
     }
 
-    /// Opens a file without waiting for anyone: a pipe with nobody at its other end would.
+    /// Opens a file without blocking, even if it is a pipe without a writer.
     pub(crate) fn open(&self) -> io::Result<std::fs::File> {
         let mut options = OpenOptions::new();
         options.read(true).custom_flags(NONBLOCKING);
         Ok(self.dir.open_with(self.name(), &options)?.into_std())
     }
 
-    /// Something below, by its path from here.
+    /// Returns a path below this one.
     pub(crate) fn below(&self, relative: &Path) -> Self {
-        let joined =
+        let join =
             |path: &Path| if relative.as_os_str().is_empty() { path.to_owned() } else { path.join(relative) };
-        Self { dir: Arc::clone(&self.dir), relative: joined(&self.relative), real: joined(&self.real) }
+        Self { dir: Arc::clone(&self.dir), relative: join(&self.relative), real: join(&self.real) }
     }
 
-    /// Gives it the mode of another.
-    pub(crate) fn take_mode_of(&self, other: &Self) -> io::Result<()> {
+    pub(crate) fn copy_mode_from(&self, other: &Self) -> io::Result<()> {
         self.dir.set_permissions(self.name(), other.metadata()?.permissions())
     }
 
-    /// Writes a file: beside it first, then in its place, so that it is never half written. Its mode stays.
+    /// Writes a file atomically, through a temporary file in the same directory. An existing file's mode is preserved.
     pub(crate) fn write(&self, contents: &[u8]) -> io::Result<()> {
         let mode = self.dir.metadata(self.name()).ok().map(|metadata| metadata.permissions());
-        let name = self.relative.file_name().ok_or_else(|| io::Error::other("it is a folder"))?;
-        let beside = self.relative.with_file_name(format!(
+        let name = self.relative.file_name().ok_or_else(|| io::Error::other("it is a directory"))?;
+        let temporary = self.relative.with_file_name(format!(
             ".{}.{}-{}.tmp",
             name.to_string_lossy(),
             std::process::id(),
             NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
         ));
-        let written = (|| {
-            let mut file = self.dir.open_with(&beside, OpenOptions::new().write(true).create_new(true))?;
+        let result = (|| {
+            let mut file = self.dir.open_with(&temporary, OpenOptions::new().write(true).create_new(true))?;
             if let Some(mode) = mode {
                 file.set_permissions(mode)?;
             }
             file.write_all(contents)?;
             file.sync_all()?;
-            self.dir.rename(&beside, &self.dir, &self.relative)
+            self.dir.rename(&temporary, &self.dir, &self.relative)
         })();
-        if written.is_err()
-            && let Err(error) = self.dir.remove_file(&beside)
+        if result.is_err()
+            && let Err(error) = self.dir.remove_file(&temporary)
         {
             // The caller gets the first error. The temporary file may not have been created at all.
-            tracing::debug!(file = %beside.display(), %error, "a temporary file was not removed");
+            tracing::debug!(file = %temporary.display(), %error, "could not remove a temporary file");
         }
-        written
+        result
     }
 
-    pub(crate) fn create_folder(&self) -> io::Result<()> {
+    pub(crate) fn create_directory(&self) -> io::Result<()> {
         self.dir.create_dir_all(self.name())
     }
 
@@ -229,7 +225,7 @@ impl WorkspacePath {
         self.dir.remove_file(self.name())
     }
 
-    pub(crate) fn remove_folder(&self, with_contents: bool) -> io::Result<()> {
+    pub(crate) fn remove_directory(&self, with_contents: bool) -> io::Result<()> {
         if with_contents { self.dir.remove_dir_all(self.name()) } else { self.dir.remove_dir(self.name()) }
     }
 
@@ -237,7 +233,7 @@ impl WorkspacePath {
         self.dir.rename(self.name(), &to.dir, to.name())
     }
 
-    /// What is in a folder: names, and what each is.
+    /// Returns the contents of a directory, sorted by name.
     pub(crate) fn entries(&self) -> io::Result<Vec<(String, cap_std::fs::Metadata)>> {
         let mut entries = Vec::new();
         for entry in self.dir.read_dir(self.name())? {
@@ -251,17 +247,17 @@ impl WorkspacePath {
 
 static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
-/// Reads a file that is one, and not larger than `largest`.
-pub(crate) fn read_file(file: std::fs::File, largest: u64) -> io::Result<Vec<u8>> {
+/// Reads a regular file of at most `max_bytes`.
+pub(crate) fn read_file(file: std::fs::File, max_bytes: u64) -> io::Result<Vec<u8>> {
     let metadata = file.metadata()?;
     if !metadata.is_file() {
-        return Err(io::Error::other("it is not a file"));
+        return Err(io::Error::other("it is not a regular file"));
     }
-    if metadata.len() > largest {
+    if metadata.len() > max_bytes {
         return Err(io::Error::other(format!("it is too large ({} bytes)", metadata.len())));
     }
     let mut bytes = Vec::new();
-    file.take(largest).read_to_end(&mut bytes)?;
+    file.take(max_bytes).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -284,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_leads_out_whether_it_exists_or_not() {
+    fn paths_outside_the_workspace_are_rejected() {
         let (directory, workspace) = fixture();
         let work = directory.path().join("work");
         symlink(directory.path(), work.join("out")).unwrap();
@@ -304,22 +300,22 @@ mod tests {
             "/dev/stdin",
             "a\0b",
         ] {
-            assert!(workspace.inside(path).is_err(), "{path}");
+            assert!(workspace.locate_inside(path).is_err(), "{path}");
         }
         for path in ["deep", "deep/new/er", ".", "deep/../x", work.join("deep/y").to_str().unwrap()] {
-            assert!(workspace.inside(path).is_ok(), "{path}");
+            assert!(workspace.locate_inside(path).is_ok(), "{path}");
         }
     }
 
     #[test]
-    fn a_link_that_is_put_in_the_way_afterwards_is_refused() {
+    fn links_created_after_resolution_are_not_followed() {
         let (directory, workspace) = fixture();
         let work = directory.path().join("work");
-        let file = workspace.inside("deep/file").unwrap();
+        let file = workspace.locate_inside("deep/file").unwrap();
         fs::remove_dir(work.join("deep")).unwrap();
         symlink(directory.path(), work.join("deep")).unwrap();
         assert!(file.write(b"x").is_err() && !directory.path().join("file").exists());
-        let secret = workspace.inside("other").unwrap();
+        let secret = workspace.locate_inside("other").unwrap();
         symlink(directory.path().join("secret"), work.join("other")).unwrap();
         assert!(secret.read(100).is_err());
         assert!(secret.remove_file().is_ok(), "a link itself may be removed");
@@ -327,20 +323,20 @@ mod tests {
     }
 
     #[test]
-    fn writing_keeps_the_mode_and_leaves_other_names_of_a_file_alone() {
+    fn writing_preserves_the_mode_and_other_hard_links() {
         use std::os::unix::fs::PermissionsExt as _;
         let (directory, workspace) = fixture();
         let (inside, outside) = (directory.path().join("work/hard"), directory.path().join("secret"));
         fs::hard_link(&outside, &inside).unwrap();
         fs::set_permissions(&inside, fs::Permissions::from_mode(0o640)).unwrap();
-        workspace.inside("hard").unwrap().write(b"changed").unwrap();
+        workspace.locate_inside("hard").unwrap().write(b"changed").unwrap();
         assert_eq!(fs::read_to_string(&outside).unwrap(), "secret");
         assert_eq!(fs::read_to_string(&inside).unwrap(), "changed");
         assert_eq!(fs::metadata(&inside).unwrap().permissions().mode() & 0o777, 0o640);
         assert_eq!(
             fs::read_dir(directory.path().join("work")).unwrap().count(),
             2,
-            "nothing is left beside it"
+            "no temporary file remains"
         );
     }
 }

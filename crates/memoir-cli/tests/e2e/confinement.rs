@@ -60,7 +60,7 @@ fn without_a_policy_nothing_is_changed_or_run_and_reading_is_free() {
     assert!(said[1].contains("the approval mode is read-only"), "{said:?}");
     let said = calls(&home, "auto-edit", &asked);
     assert!(
-        said[1].starts_with("b.txt is written") && said[2].contains("the user cannot be asked"),
+        said[1].starts_with("Wrote b.txt") && said[2].contains("the user cannot be asked"),
         "{said:?}"
     );
     assert!(!home.workspace().join("c.txt").exists());
@@ -98,7 +98,7 @@ fn rules_allow_a_command_and_nothing_that_hides_behind_it() {
         ],
     );
     assert!(
-        said[0].starts_with("notes/a.txt is written") && said[1].contains("the user cannot be asked"),
+        said[0].starts_with("Wrote notes/a.txt") && said[1].contains("the user cannot be asked"),
         "{said:?}"
     );
     // What is denied is denied in every mode.
@@ -221,7 +221,7 @@ fn nothing_outlives_a_command() {
         wait_until(&format!("{pid} is gone"), || !Path::new(&format!("/proc/{pid}")).exists());
     }
     let late = calls(&home, "full", &[("execute_bash", json!({"command": "sleep 313", "timeout": 1}))]);
-    assert!(late[0].starts_with("It took longer than 1 s"), "{late:?}");
+    assert!(late[0].starts_with("Timed out after 1 s"), "{late:?}");
 }
 
 #[test]

@@ -287,7 +287,7 @@ fn core_memory_is_written_by_the_model_shown_and_undone() {
     let terminal = Terminal::open(&home, Some(&provider), (40, 100), &[]);
     terminal.wait_for_prompt();
     terminal.submit("My name is Kim.");
-    terminal.wait_for("Core memory (user) was changed; /memory undo takes it back.");
+    terminal.wait_for("Core memory (user) was changed. Run `/memory undo` to revert it.");
     terminal.wait_for("+ Is called Kim.");
     terminal.wait_for("I will remember.");
     terminal.wait_for_prompt();

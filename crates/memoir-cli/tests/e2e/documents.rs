@@ -95,7 +95,7 @@ fn a_model_can_read_the_rest_of_a_document() {
         "{}",
         results[0].len()
     );
-    assert!(results[0].contains("The rest begins at from_chunk 4."), "{}", results[0].len());
+    assert!(results[0].contains("To read on, use from_chunk 4."), "{}", results[0].len());
     assert!(!results[1].contains("Paragraph 1 tells") && results[1].contains("Paragraph 899 tells"));
 }
 

@@ -65,7 +65,7 @@ fn commands_answer_and_unknown_ones_say_where_to_look() {
     terminal.wait_for("there is no command /frob. /help lists them all.");
     terminal.wait_for_prompt();
     terminal.submit("/tools");
-    terminal.wait_for("Search everything that was said in earlier conversations");
+    terminal.wait_for("Search earlier conversations and the user's documents");
     terminal.wait_for_prompt();
     terminal.submit("/vers");
     terminal.wait_for("memoir 0.1.0 (schema ");

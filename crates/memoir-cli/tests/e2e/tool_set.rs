@@ -65,7 +65,7 @@ fn other_tools_work_through_a_turn() {
     assert_eq!(said[1..3], ["42\n", "<memory>\nn\n0\n</memory>"]);
     assert!(said[3].starts_with("CREATE TABLE messages") && said[4].contains("messages: 0 rows"));
     assert_eq!(said[5], "error: there is no message 1");
-    assert!(said[6].starts_with("error: no search service is set up"), "{}", said[6]);
+    assert!(said[6].starts_with("error: no search service is configured"), "{}", said[6]);
     assert_eq!(said[7], "Nothing in memory about this.");
     assert!(!said[8].starts_with("error"), "{}", said[8]);
     assert!(said[9].contains("exchange_summarizer: 0 to do"), "{}", said[9]);
@@ -100,23 +100,23 @@ fn each_tool_keeps_to_its_limit() {
             json!({"command": "head -c 90000 /dev/zero | tr '\\0' x"}),
             "[cut: 30000 of 90000 bytes shown]",
         ),
-        ("execute_bash", json!({"command": "sleep 60", "timeout": 1}), "It took longer than 1 s"),
-        ("execute_python", json!({"code": "while True: pass", "timeout": 1}), "It took longer than 1 s"),
-        ("execute_bash", json!({"command": "true", "timeout": 1000}), "timeout is 1 to 300 seconds"),
+        ("execute_bash", json!({"command": "sleep 60", "timeout": 1}), "Timed out after 1 s"),
+        ("execute_python", json!({"code": "while True: pass", "timeout": 1}), "Timed out after 1 s"),
+        ("execute_bash", json!({"command": "true", "timeout": 1000}), "timeout must be between 1 and 300 seconds"),
         ("database_query", json!({"sql": endless}), "[cut: the first 200 rows shown]"),
         ("database_query", json!({"sql": "WITH x AS (SELECT 1) DELETE FROM messages"}), "error: "),
         ("database_query", json!({"sql": "ATTACH DATABASE 'x' AS y"}), "error: "),
         ("database_query", json!({"sql": "PRAGMA user_version = 1"}), "error: "),
         ("database_schema", json!({"table": "nothing"}), "error: there is no table nothing"),
-        ("database_message", json!({"message_id": "x"}), "error: the arguments do not fit"),
+        ("database_message", json!({"message_id": "x"}), "error: invalid arguments"),
         ("search_memory", json!({"query": "x", "since": "soonish"}), "is not a date"),
-        ("file_copy", json!({"from": "long.txt", "to": "huge.bin"}), "error: huge.bin exists"),
-        ("file_move", json!({"from": "long.txt", "to": "huge.bin"}), "error: huge.bin exists"),
-        ("file_delete", json!({"path": "many"}), "is a folder"),
+        ("file_copy", json!({"from": "long.txt", "to": "huge.bin"}), "error: huge.bin already exists"),
+        ("file_move", json!({"from": "long.txt", "to": "huge.bin"}), "error: huge.bin already exists"),
+        ("file_delete", json!({"path": "many"}), "is a directory"),
         ("dir_delete", json!({"path": "many"}), "error: cannot delete many"),
-        ("dir_create", json!({"path": "many"}), "error: many exists"),
-        ("file_stat", json!({"path": "nothing"}), "error: cannot look at nothing"),
-        ("agent_summarizer", json!({"action": "dance"}), "error: the arguments do not fit"),
+        ("dir_create", json!({"path": "many"}), "error: many already exists"),
+        ("file_stat", json!({"path": "nothing"}), "error: cannot inspect nothing"),
+        ("agent_summarizer", json!({"action": "dance"}), "error: invalid arguments"),
         ("core_memory", json!({"action": "explode"}), "error: "),
         ("fetch_conversation_details", json!({"conversation_id": 99}), "99"),
     ];

@@ -75,7 +75,7 @@ fn what_goes_wrong_in_a_tool_is_told_to_the_model() {
     let said: Vec<_> = results.iter().map(|result| result["content"].as_str().unwrap()).collect();
     assert!(said[0].starts_with("error: not allowed: it needs approval"), "{said:?}");
     assert_eq!(said[1], "error: there is no tool \"no_such_tool\"");
-    assert!(said[2].starts_with("error: the arguments do not fit: not valid JSON"), "{said:?}");
+    assert!(said[2].starts_with("error: invalid arguments: not valid JSON"), "{said:?}");
 }
 
 #[test]

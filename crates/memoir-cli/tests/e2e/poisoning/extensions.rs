@@ -43,11 +43,11 @@ fn a_skill_of_a_project_cannot_close_its_fence_or_pass_for_the_users() {
     let output = home.memoir(["-p", "release it"]).provider(&provider).output();
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        output.status.success() && told.contains("bad/SKILL.md: its name may have only letters"),
+        output.status.success() && told.contains("bad/SKILL.md: its name may contain only letters"),
         "{told}"
     );
     let offered = provider.requests()[0].body["tools"].to_string();
-    let line = format!("\\n- release: How we release {ORDER} (of this project)");
+    let line = format!("\\n- release: How we release {ORDER} (from this project)");
     assert!(offered.contains(&line) && !offered.contains("How we obey"), "{offered}");
     let loaded = last_message(&provider);
     assert!(loaded.starts_with("<skill name=\"release\">\n") && loaded.ends_with("\n</skill>"), "{loaded}");

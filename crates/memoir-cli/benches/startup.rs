@@ -1,8 +1,12 @@
-//! How long a person waits: from starting the program to a drawn prompt, for the list of `/resume`, for `/history` and for
-//! `memoir search`, with nothing and with 100,000 messages in 5,000 conversations; and how much memory it holds then. Other sizes:
+//! Measures startup time, resident memory, and the latency of `/resume`, `/history` and `memoir search`, with an empty memory
+//! and with 100,000 messages in 5,000 conversations. For other sizes, set
 //! `MEMOIR_BENCH_MESSAGES=1000,10000,100000,1000000`.
 
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark that cannot run should say so")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a benchmark prints its results and panics if it cannot run"
+)]
 
 use std::time::{Duration, Instant};
 
@@ -14,23 +18,22 @@ use memoir_store_sqlite::{
 };
 use memoir_testkit::{Terminal, TestHome};
 
-/// How many messages there are, unless MEMOIR_BENCH_MESSAGES says otherwise.
-const MESSAGES: &str = "0,100000";
-/// Exchanges to a conversation: 5,000 conversations.
-const EACH: i64 = 10;
+/// Default numbers of messages.
+const SIZES: &str = "0,100000";
+const EXCHANGES_PER_CONVERSATION: i64 = 10;
 const RUNS: usize = 30;
 
 fn main() {
-    // `cargo test --benches` only wants to know that this builds.
+    // `cargo test --benches` only checks that this builds.
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
     println!("{RUNS} runs each                          median       worst");
-    let sizes = std::env::var("MEMOIR_BENCH_MESSAGES").unwrap_or_else(|_| MESSAGES.into());
+    let sizes = std::env::var("MEMOIR_BENCH_MESSAGES").unwrap_or_else(|_| SIZES.into());
     for messages in sizes.split(',').map(|size| size.trim().parse::<i64>().unwrap()) {
         let home = TestHome::new(env!("CARGO_BIN_EXE_memoir"));
         fill(&home, messages);
-        // As it is when nothing is left to do in the background.
+        // Switch the workers off, so that background work does not affect the results.
         home.write_config("[workers]\nembedding_generator = \"off\"\nexchange_summarizer = \"off\"\nconversation_summarizer = \"off\"\n");
         let mut resident = 0;
         let open = || {
@@ -42,7 +45,7 @@ fn main() {
             let started = Instant::now();
             let terminal = open();
             let elapsed = started.elapsed();
-            // With what it reads for the first question, while the user types.
+            // Include what the program loads in the background for the first prompt.
             std::thread::sleep(Duration::from_millis(500));
             resident = resident.max(terminal.resident_kilobytes());
             elapsed
@@ -51,7 +54,7 @@ fn main() {
         if messages == 0 {
             continue;
         }
-        let last = format!("Conversation {}", messages / 2 / EACH - 1);
+        let last = format!("Conversation {}", messages / 2 / EXCHANGES_PER_CONVERSATION - 1);
         report(messages, "/resume, list", || {
             let terminal = open();
             let started = Instant::now();
@@ -73,9 +76,9 @@ fn main() {
         report(messages, "/resume ID, /history", || {
             let terminal = open();
             let started = Instant::now();
-            // More than ten keys at once are taken for pasted text, which the line editor waits for the end of.
+            // The line editor treats more than ten keys at once as pasted text and waits for its end.
             terminal.type_keys("/resume 9\r");
-            terminal.wait_for("Going on with conversation 9");
+            terminal.wait_for("Resumed conversation 9");
             terminal.type_keys("/history\r");
             terminal.wait_for("answer 89");
             started.elapsed()
@@ -88,11 +91,11 @@ fn main() {
     }
 }
 
-fn report(messages: i64, what: &str, mut once: impl FnMut() -> Duration) {
-    let mut times: Vec<Duration> = (0..RUNS).map(|_| once()).collect();
+fn report(messages: i64, label: &str, mut measure: impl FnMut() -> Duration) {
+    let mut times: Vec<Duration> = (0..RUNS).map(|_| measure()).collect();
     times.sort();
     let (median, worst) = (millis(times[RUNS / 2]), millis(times[RUNS - 1]));
-    println!("{messages:>8} messages  {what:<22} {median:>8.1} ms {worst:>8.1} ms");
+    println!("{messages:>8} messages  {label:<22} {median:>8.1} ms {worst:>8.1} ms");
 }
 
 fn millis(time: Duration) -> f64 {
@@ -103,9 +106,9 @@ fn fill(home: &TestHome, messages: i64) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let store = SqliteStore::open(&home.database()).await.unwrap();
-        store.fill_conversations_for_benchmark(messages / 2, EACH, talk).await.unwrap();
+        store.fill_conversations_for_benchmark(messages / 2, EXCHANGES_PER_CONVERSATION, talk).await.unwrap();
         store.fill_vectors_for_benchmark(NAME, |number| vector(number, DIMENSIONS)).await.unwrap();
-        // Whoever searches first packs the index.
+        // The first search packs the index.
         store.similarities(NAME, &vector(0, DIMENSIONS), &[]).await.unwrap();
         store.settle().await;
         store.close().await;

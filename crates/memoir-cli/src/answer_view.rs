@@ -1,4 +1,4 @@
-//! An answer on the screen as it grows: Markdown, block by block.
+//! Renders an answer as Markdown, block by block, while it streams.
 
 use std::io::{IsTerminal as _, Write as _, stdout};
 
@@ -8,33 +8,33 @@ use memoir_runtime::printable;
 
 use crate::screen::screen_width;
 
-/// A column is left free: some terminals wrap in the last one.
+/// Columns left free at the right edge, because some terminals wrap after the last column.
 const MARGIN: usize = 1;
 
-/// An answer that is being written.
 pub(crate) struct AnswerView {
     renderer: Renderer,
 }
 
 impl AnswerView {
     pub(crate) fn new() -> Self {
-        Self { renderer: Renderer::new(look()) }
+        Self { renderer: Renderer::new(terminal_style()) }
     }
 
-    /// Takes more of it, and shows what is complete. Says whether that was anything. `before` is done first.
+    /// Adds text and prints every block that is now complete. Calls `before` before printing. Returns whether
+    /// anything was printed.
     pub(crate) fn push(&mut self, text: &str, before: impl FnOnce()) -> bool {
         self.renderer.set_width(width());
         let ready = self.renderer.push(text);
         self.show(&ready, before)
     }
 
-    /// Shows the rest.
+    /// Prints the rest of the answer. Calls `before` before printing. Returns whether anything was printed.
     pub(crate) fn finish(&mut self, before: impl FnOnce()) -> bool {
         let rest = self.renderer.finish();
         self.show(&rest, before)
     }
 
-    /// Whether something came that is not shown yet.
+    /// Returns whether the answer has text that is not printed yet.
     pub(crate) fn is_waiting(&self) -> bool {
         self.renderer.is_waiting()
     }
@@ -44,43 +44,43 @@ impl AnswerView {
             return false;
         }
         before();
-        // A reader that went away is noticed when the result is printed.
+        // A closed stdout is detected when the result is printed.
         let _ = write!(stdout(), "{text}").and_then(|()| stdout().flush());
         true
     }
 }
 
-/// Text as it is shown: on a screen, its lines are broken between words.
-pub(crate) fn folded(text: &str) -> String {
+/// Returns plain text, wrapped between words if stdout is a terminal.
+pub(crate) fn wrap_text(text: &str) -> String {
     match stdout().is_terminal() {
         true => memoir_markdown::fold(text, width()),
         false => format!("{}\n", printable(text.trim_end_matches('\n'))),
     }
 }
 
-/// Markdown as it is shown on a screen; as it is written otherwise.
-pub(crate) fn rendered(text: &str) -> String {
+/// Returns rendered Markdown if stdout is a terminal, or else its source.
+pub(crate) fn render_markdown(text: &str) -> String {
     if !stdout().is_terminal() {
         return format!("{}\n", printable(text.trim_end()));
     }
-    let mut renderer = Renderer::new(look());
-    let mut shown = renderer.push(text);
-    shown.push_str(&renderer.finish());
-    shown
+    let mut renderer = Renderer::new(terminal_style());
+    let mut output = renderer.push(text);
+    output.push_str(&renderer.finish());
+    output
 }
 
 fn width() -> usize {
     screen_width().saturating_sub(MARGIN).max(1)
 }
 
-/// How the terminal is: colours unless they are not wanted, links where a terminal says that it knows them.
-pub(crate) fn look() -> TerminalStyle {
-    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let dumb = std::env::var_os("TERM").is_none_or(|kind| kind == "dumb");
-    let color = stdout().is_terminal() && !set("NO_COLOR") && !dumb;
+/// Returns the width and the capabilities of the terminal. Links are enabled only in terminals known to support them.
+pub(crate) fn terminal_style() -> TerminalStyle {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_dumb = std::env::var_os("TERM").is_none_or(|kind| kind == "dumb");
+    let color = stdout().is_terminal() && !is_set("NO_COLOR") && !is_dumb;
     let links = color
         && ["VTE_VERSION", "WT_SESSION", "KITTY_WINDOW_ID", "WEZTERM_PANE", "ITERM_SESSION_ID"]
             .into_iter()
-            .any(set);
+            .any(is_set);
     TerminalStyle { width: width(), color, links }
 }

@@ -1,4 +1,4 @@
-//! The state of the terminal program: a session, and what only a terminal needs beside it.
+//! The state of the program: a session and its terminal.
 
 use std::sync::Arc;
 
@@ -7,15 +7,13 @@ use memoir_runtime::{Session, tasks::TaskEngine};
 
 use crate::{background_printer::BackgroundPrinter, trace::Verbosity};
 
-/// A session in a terminal.
 pub(crate) struct App {
     pub(crate) session: Session,
     pub(crate) verbosity: Verbosity,
-    /// Where messages from background work are shown.
+    /// Prints messages from background workers.
     pub(crate) printer: BackgroundPrinter,
-    /// What runs scheduled tasks.
     pub(crate) tasks: Arc<TaskEngine>,
-    /// How many reports of tasks the user was told about, and the last of them.
+    /// Number of unread task reports that the user was notified about, and the latest one.
     pub(crate) announced: (u64, Option<RunId>),
 }
 

@@ -1,4 +1,4 @@
-//! What the background does, told at verbosity 1 and above: over the line that is being typed, which stays whole.
+//! Prints the progress of background workers above the input line, at verbosity 1 and above.
 
 use std::sync::{
     Arc, Mutex,
@@ -13,21 +13,20 @@ use memoir_runtime::worker_text;
 
 use crate::trace::Verbosity;
 
-/// So many lines wait to be shown while a turn runs; what comes beyond is not told.
-const MOST_WAITING: usize = 50;
+/// Maximum number of lines queued while a turn runs. Further lines are dropped.
+const MAX_QUEUED: usize = 50;
 
-/// Tells what the background does.
 #[derive(Clone)]
 pub(crate) struct BackgroundPrinter {
     lines: SyncSender<String>,
     verbosity: Arc<AtomicU8>,
-    /// Where the lines come out, until the line editor takes it.
+    /// The receiving end of `lines`, until the line editor takes it.
     printer: Arc<Mutex<Option<ExternalPrinter<String>>>>,
 }
 
 impl BackgroundPrinter {
     pub(crate) fn new(verbosity: Verbosity) -> Self {
-        let printer = ExternalPrinter::new(MOST_WAITING);
+        let printer = ExternalPrinter::new(MAX_QUEUED);
         Self {
             lines: printer.sender(),
             verbosity: Arc::new(AtomicU8::new(verbosity.level())),
@@ -35,25 +34,24 @@ impl BackgroundPrinter {
         }
     }
 
-    /// Tells more or less from now on.
     pub(crate) fn set_verbosity(&self, verbosity: Verbosity) {
         self.verbosity.store(verbosity.level(), Ordering::Relaxed);
     }
 
-    /// What the line editor shows over its line; there is one.
+    /// Returns the printer for the line editor. Returns `None` on later calls.
     pub(crate) fn take_printer(&self) -> Option<ExternalPrinter<String>> {
         lock(&self.printer).take()
     }
 
-    /// Tells something, to whoever wants to know.
+    /// Queues a line for printing, unless the verbosity is 0.
     pub(crate) fn print(&self, line: &str) {
         if self.verbosity.load(Ordering::Relaxed) > 0 {
-            // Nobody waits for this to be read.
+            // Progress lines may be dropped when the queue is full.
             let _ = self.lines.try_send(line.to_owned());
         }
     }
 
-    /// What workers tell.
+    /// Returns a listener that prints the progress of workers.
     pub(crate) fn listener(&self) -> memoir_workers::Listener {
         let printer = self.clone();
         Arc::new(move |worker, progress| {

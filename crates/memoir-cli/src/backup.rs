@@ -1,4 +1,4 @@
-//! `memoir backup`, `/backup` and `memoir restore`.
+//! Runs `memoir backup`, `/backup` and `memoir restore`.
 
 use std::path::Path;
 
@@ -17,29 +17,29 @@ use crate::{
     render::{self, print},
 };
 
-/// Makes a backup.
+/// Backs up the memory to `directory`, or to a new directory named after the current time.
 pub(crate) async fn back_up(
-    folder: Option<&Path>,
+    directory: Option<&Path>,
     store: &dyn Upkeep,
     home: &Home,
     zone: &TimeZone,
 ) -> Result<(), Failure> {
-    let request = BackupRequest { folder: folder.map(Path::to_owned) };
+    let request = BackupRequest { folder: directory.map(Path::to_owned) };
     let report = {
         let mut bars = ProgressBars::default();
         backup::back_up(&request, store, home, zone, &mut |progress| bars.show(progress)).await?
     };
-    print(&render::backup::made(&report))
+    print(&render::backup::report(&report))
 }
 
-/// Restores a backup after asking.
+/// Verifies a backup and restores it after asking for confirmation.
 pub(crate) async fn restore(arguments: &RestoreArgs, home: &Home, zone: &TimeZone) -> Result<(), Failure> {
-    let request = RestoreRequest { folder: arguments.folder.clone() };
+    let request = RestoreRequest { folder: arguments.directory.clone() };
     let backup = backup::verify(&request, home).await?;
     print(&render::backup::plan(&backup))?;
-    if !question::confirm("Restore it?", arguments.yes).await? {
+    if !question::confirm("Restore the backup?", arguments.yes).await? {
         return Ok(());
     }
     let report = backup::restore(&backup, home, zone).await?;
-    print(&render::backup::restored(&report))
+    print(&render::backup::restore_report(&report))
 }

@@ -1,4 +1,4 @@
-//! Choosing a conversation from all there are, by typing some of its title.
+//! Lets the user pick a conversation from a list that typing filters by title.
 
 use std::io::{IsTerminal as _, stdin};
 
@@ -11,10 +11,9 @@ use memoir_runtime::{Failure, FailureKind};
 
 use crate::render;
 
-/// How many are seen at once.
-const PAGE: usize = 12;
+/// Number of conversations visible at once.
+const PAGE_SIZE: usize = 12;
 
-/// A line to choose.
 struct PickerLine {
     id: ConversationId,
     line: String,
@@ -26,36 +25,37 @@ impl std::fmt::Display for PickerLine {
     }
 }
 
-/// The conversation that the user picks, or none.
+/// Returns the conversation that the user picks, or `None` if there are none or the user cancels.
 pub(crate) async fn pick_conversation(
     store: &dyn Conversations,
     zone: &TimeZone,
 ) -> Result<Option<ConversationId>, Failure> {
-    let offered = store.titles().await?;
-    if offered.is_empty() {
-        println!("There is no conversation to go on with yet.");
+    let titles = store.titles().await?;
+    if titles.is_empty() {
+        println!("There are no conversations to resume yet.");
         return Ok(None);
     }
     if !stdin().is_terminal() {
-        return Err(Failure::usage("there is no terminal to choose on").hint("Name it: -r ID."));
+        return Err(Failure::usage("choosing a conversation needs a terminal").hint("Use `-r ID`."));
     }
-    let choices: Vec<PickerLine> = offered
+    let choices: Vec<PickerLine> = titles
         .iter()
-        .map(|found| PickerLine { id: found.id, line: render::conversations::line(found, zone) })
+        .map(|title| PickerLine { id: title.id, line: render::conversations::line(title, zone) })
         .collect();
-    let asked = tokio::task::spawn_blocking(move || {
-        Select::new("Which one?", choices)
-            .with_page_size(PAGE)
-            .with_help_message("type some of its title, arrows to move, Enter to take it, Esc for none")
+    let prompt = tokio::task::spawn_blocking(move || {
+        Select::new("Resume which conversation?", choices)
+            .with_page_size(PAGE_SIZE)
+            .with_help_message("type to filter by title, arrow keys to move, Enter to select, Esc to cancel")
             .prompt()
     });
-    let picked = asked.await.map_err(|error| Failure::failed(format!("the picker failed: {error}")))?;
-    match picked {
+    let choice =
+        prompt.await.map_err(|error| Failure::failed(format!("the conversation list failed: {error}")))?;
+    match choice {
         Ok(choice) => Ok(Some(choice.id)),
         Err(InquireError::OperationCanceled) => Ok(None),
         Err(InquireError::OperationInterrupted) => Err(Failure::new(FailureKind::Interrupted, "Cancelled")),
         Err(error) => {
-            Err(Failure::failed(format!("the picker failed: {error}")).hint("Name it: /resume ID."))
+            Err(Failure::failed(format!("the conversation list failed: {error}")).hint("Use `/resume ID`."))
         }
     }
 }

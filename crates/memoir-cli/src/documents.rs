@@ -1,4 +1,4 @@
-//! `memoir docs` and `/docs`.
+//! Runs `memoir docs` and `/docs`.
 
 use std::path::Path;
 
@@ -17,17 +17,16 @@ use crate::{
     render::{self, print, print_report},
 };
 
-/// Who embeds what was added.
+/// How new chunks are embedded.
 pub(crate) enum Embedding<'a> {
-    /// This process, now, with a bar.
-    Here(&'a WorkerContext),
-    /// The workers, in the background.
+    /// Immediately, with a progress bar.
+    Immediate(&'a WorkerContext),
+    /// By a worker in the background.
     InBackground,
-    /// Nobody: it is switched off.
+    /// Not at all, because embedding is switched off.
     Off,
 }
 
-/// Runs a subcommand of `docs`.
 pub(crate) async fn run(
     command: DocsCommand,
     recall: &Recall,
@@ -52,19 +51,18 @@ async fn add(request: AddDocuments, recall: &Recall, embedding: Embedding<'_>) -
         let mut bars = ProgressBars::default();
         documents::add(&request, recall, &mut |progress| bars.show(progress)).await?
     };
-    if let Some(text) = render::documents::added(&report) {
+    if let Some(text) = render::documents::add_report(&report) {
         print(&text)?;
     }
     embed(recall, embedding).await?;
-    render::documents::skipped(&report.skipped).iter().for_each(|line| eprintln!("{line}"));
+    render::documents::skipped_files(&report.skipped).iter().for_each(|line| eprintln!("{line}"));
     report.check_complete()
 }
 
-/// Removes documents, and says so.
-pub(crate) async fn remove(names: &[String], recall: &Recall, posts: &Path) -> Result<(), Failure> {
+async fn remove(names: &[String], recall: &Recall, posts: &Path) -> Result<(), Failure> {
     let request = DocumentNames { names: names.to_vec() };
     let report = documents::remove(&request, recall, posts).await?;
-    print(&render::documents::removed(&report))
+    print(&render::documents::remove_report(&report))
 }
 
 async fn reindex(request: DocumentNames, recall: &Recall, embedding: Embedding<'_>) -> Result<(), Failure> {
@@ -72,39 +70,39 @@ async fn reindex(request: DocumentNames, recall: &Recall, embedding: Embedding<'
         let mut bars = ProgressBars::default();
         documents::reindex(&request, recall, &mut |progress| bars.show(progress)).await?
     };
-    print(&render::documents::reindexed(&report))?;
+    print(&render::documents::reindex_report(&report))?;
     embed(recall, embedding).await?;
-    render::documents::skipped(&report.skipped).iter().for_each(|line| eprintln!("{line}"));
+    render::documents::skipped_files(&report.skipped).iter().for_each(|line| eprintln!("{line}"));
     report.check_complete()
 }
 
-/// Embeds new chunks, or says who does.
+/// Embeds new chunks, or prints why they are not embedded yet.
 async fn embed(recall: &Recall, embedding: Embedding<'_>) -> Result<(), Failure> {
-    let waiting = documents::count_unembedded(recall).await?;
-    if waiting == 0 {
+    let unembedded = documents::count_unembedded(recall).await?;
+    if unembedded == 0 {
         return Ok(());
     }
     match embedding {
-        Embedding::Here(context) if recall.embedder.is_available() => {
+        Embedding::Immediate(context) if recall.embedder.is_available() => {
             let report = {
                 let mut bars = ProgressBars::default();
                 documents::embed(context, &mut |progress| bars.show(progress)).await?
             };
-            if let Some(trouble) = render::documents::embed_trouble(&report) {
-                eprintln!("{trouble}");
+            if let Some(warning) = render::documents::embed_warning(&report) {
+                eprintln!("{warning}");
             }
             Ok(())
         }
-        Embedding::Here(_) => print(&format!(
-            "{} cannot be called: until it can, documents are found by their words.",
+        Embedding::Immediate(_) => print(&format!(
+            "The embedding model {} is not available. Until it is, documents can be found by keyword only.",
             recall.embedder.name()
         )),
         Embedding::InBackground => print(&format!(
-            "In the background {} will be read; until then words find them.",
-            render::documents::chunks(waiting)
+            "{} will be embedded in the background. Until then, new text can be found by keyword only.",
+            render::documents::chunks(unembedded)
         )),
-        Embedding::Off => {
-            print("Vectors are switched off: documents are found by their words. /embeddings on makes them.")
-        }
+        Embedding::Off => print(
+            "Embedding is off, so documents can be found by keyword only. Switch it on with `/embeddings on`.",
+        ),
     }
 }

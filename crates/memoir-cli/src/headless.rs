@@ -1,4 +1,4 @@
-//! `memoir -p`: one answer on stdout, everything else on stderr.
+//! `memoir -p`: prints one answer to stdout and everything else to stderr.
 
 use std::io::{IsTerminal as _, Write as _, stdout};
 
@@ -18,28 +18,29 @@ use crate::{
     trace::{self, Verbosity},
 };
 
-/// Answers `input` and prints the answer as asked.
+/// Answers `input` and prints the answer in `format`.
 pub(crate) async fn answer(mut app: App, input: TurnInput, format: OutputFormat) -> Result<(), Failure> {
     let mut printer = Printer::new(format, app.verbosity);
     let cancel = CancellationToken::new();
     let mut observer = |event: TurnEvent| printer.observe(&event);
     let turn = app.session.turn(input, &mut observer, &cancel);
-    let result = Interrupts::listen().cancelling(&cancel, turn).await;
+    let result = Interrupts::listen().cancel_on_interrupt(&cancel, turn).await;
     match result {
         Ok(report) => {
-            let printed = printer.print(&report);
-            // Ctrl-C ends the wait.
+            let print_result = printer.print(&report);
+            // Ctrl-C skips the wait for background work.
             tokio::select! {
                 () = app.session.background.finish_turn(app.session.runtime.persistence()) => {}
                 _ = tokio::signal::ctrl_c() => {}
             }
-            printed
+            print_result
         }
         Err(error) => {
             printer.end_line();
             let failure = Failure::from(error);
-            // It was paid for, so it is given out, even if it could not be kept.
-            if let (OutputFormat::Text, Some(answer), false) = (format, &failure.answer, printer.is_watched) {
+            // The answer was paid for, so print it even though it could not be saved.
+            if let (OutputFormat::Text, Some(answer), false) = (format, &failure.answer, printer.is_streaming)
+            {
                 writeln!(stdout(), "{answer}")?;
             }
             Err(failure)
@@ -47,10 +48,10 @@ pub(crate) async fn answer(mut app: App, input: TurnInput, format: OutputFormat)
     }
 }
 
-/// A failure as scripts read it.
+/// Prints a failure as JSON if the output format is JSON.
 pub(crate) fn print_failure(failure: &Failure, format: OutputFormat) {
     if format != OutputFormat::Text {
-        // If this cannot be written either, the exit code still tells.
+        // If stdout is closed, the exit code still reports the failure.
         let _ = writeln!(stdout(), "{}", failure.to_json());
     }
 }
@@ -58,39 +59,39 @@ pub(crate) fn print_failure(failure: &Failure, format: OutputFormat) {
 struct Printer {
     format: OutputFormat,
     verbosity: Verbosity,
-    /// Whether a person watches the answer grow; a script gets it whole or not at all.
-    is_watched: bool,
+    /// Whether to print the answer while it streams. A script gets the complete answer or nothing.
+    is_streaming: bool,
     answer: AnswerView,
 }
 
 impl Printer {
     fn new(format: OutputFormat, verbosity: Verbosity) -> Self {
-        let is_watched = format == OutputFormat::Text && stdout().is_terminal();
-        Self { format, verbosity, is_watched, answer: AnswerView::new() }
+        let is_streaming = format == OutputFormat::Text && stdout().is_terminal();
+        Self { format, verbosity, is_streaming, answer: AnswerView::new() }
     }
 
-    /// Shows an event. A reader that went away is noticed when the result is printed.
+    /// Shows an event. Write errors are ignored here; a closed stdout is detected when the result is printed.
     fn observe(&mut self, event: &TurnEvent) {
         if self.format == OutputFormat::StreamJson {
             let _ = writeln!(stdout(), "{}", serde_json::to_string(event).unwrap_or_default());
         }
         match event {
-            TurnEvent::Text(text) if self.is_watched => {
+            TurnEvent::Text(text) if self.is_streaming => {
                 self.answer.push(text, || {});
             }
             TurnEvent::RequestSent(request) => {
-                if let Some(sent) = trace::request(request, self.verbosity) {
-                    self.say(&sent);
+                if let Some(text) = trace::request(request, self.verbosity) {
+                    self.print_notice(&text);
                 }
             }
             TurnEvent::Retrying { reason, wait } => {
-                self.say(&format!("{reason}; trying again in {:.1} s", wait.as_secs_f64()));
+                self.print_notice(&format!("{reason}; retrying in {:.1} s", wait.as_secs_f64()));
             }
             TurnEvent::ToolStarted(call) => {
-                self.say(&format!("[{}]", trace::tool_call(call, self.verbosity)))
+                self.print_notice(&format!("[{}]", trace::tool_call(call, self.verbosity)))
             }
-            TurnEvent::Notice(text) => self.say(text),
-            TurnEvent::Detail(text) if self.verbosity.level() >= 1 => self.say(text),
+            TurnEvent::Notice(text) => self.print_notice(text),
+            TurnEvent::Detail(text) if self.verbosity.level() >= 1 => self.print_notice(text),
             TurnEvent::Text(_)
             | TurnEvent::Detail(_)
             | TurnEvent::Thinking(_)
@@ -99,7 +100,7 @@ impl Printer {
         }
     }
 
-    fn say(&mut self, text: &str) {
+    fn print_notice(&mut self, text: &str) {
         self.end_line();
         eprintln!("{}", printable(&without_secrets(text)));
     }
@@ -109,11 +110,11 @@ impl Printer {
     }
 
     fn print(&mut self, report: &TurnReport) -> Result<(), Failure> {
-        let stopped = report.status == ExchangeStatus::Stopped;
-        match (self.format, self.is_watched) {
+        let is_stopped = report.status == ExchangeStatus::Stopped;
+        match (self.format, self.is_streaming) {
             (OutputFormat::Text, true) => self.end_line(),
-            // A turn that was stopped has no answer; why is said as the failure that it is.
-            (OutputFormat::Text, false) if stopped => {}
+            // A stopped turn has no answer. The failure returned below contains the reason.
+            (OutputFormat::Text, false) if is_stopped => {}
             (OutputFormat::Text, false) => writeln!(stdout(), "{}", report.text)?,
             (OutputFormat::Json | OutputFormat::StreamJson, _) => {
                 let json = serde_json::to_string(report).map_err(std::io::Error::from)?;
@@ -121,9 +122,9 @@ impl Printer {
             }
         }
         stdout().flush()?;
-        if stopped {
+        if is_stopped {
             return Err(Failure::new(FailureKind::Stopped, report.text.clone())
-                .hint("What the tools did is kept; go on with -c."));
+                .hint("The results of the tool calls are saved. Resume with `memoir -c`."));
         }
         Ok(())
     }

@@ -1,15 +1,14 @@
-//! Ctrl-C, listened to from start to end.
+//! Turns Ctrl-C into the cancellation of the current work.
 
 use std::future::Future;
 
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
-/// Ctrl-C, as it comes. While this lives, no Ctrl-C ends the program by itself.
+/// A stream of Ctrl-C key presses. While it exists, Ctrl-C does not terminate the program.
 pub(crate) struct Interrupts(UnboundedReceiver<()>);
 
 impl Interrupts {
-    /// Begins to listen.
     pub(crate) fn listen() -> Self {
         let (sender, receiver) = unbounded_channel();
         tokio::spawn(
@@ -18,14 +17,18 @@ impl Interrupts {
         Self(receiver)
     }
 
-    /// Runs `work` to its end, cancelling its token when Ctrl-C comes.
-    pub(crate) async fn cancelling<F: Future>(&mut self, cancel: &CancellationToken, work: F) -> F::Output {
-        // What was pressed before is not meant for this.
+    /// Runs `work` to completion and cancels `cancel` on Ctrl-C.
+    pub(crate) async fn cancel_on_interrupt<F: Future>(
+        &mut self,
+        cancel: &CancellationToken,
+        work: F,
+    ) -> F::Output {
+        // Discard key presses from before this work started.
         while self.0.try_recv().is_ok() {}
         tokio::pin!(work);
         loop {
             tokio::select! {
-                done = &mut work => return done,
+                output = &mut work => return output,
                 Some(()) = self.0.recv() => cancel.cancel(),
             }
         }

@@ -1,7 +1,7 @@
-//! The program `memoir`: arguments, the REPL, output.
+//! The `memoir` command line program: arguments, the REPL and output.
 //!
-//! This is the edge. It alone reads the environment, writes to the terminal and decides exit codes; what
-//! happens in a turn is the agent's business.
+//! Only this crate reads the environment, writes to the terminal and chooses exit codes. `memoir-runtime` runs turns
+//! and operations.
 
 mod answer_view;
 mod app;
@@ -38,16 +38,16 @@ use memoir_runtime::{Failure, FailureKind};
 pub use args::{command_line, man_page};
 pub use commands::all as slash_commands;
 
-/// Runs the program.
+/// Parses the arguments, runs the program and returns its exit code.
 pub fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
     if words.next().is_some_and(|word| word == memoir_tools::CONFINED) {
-        // Before there is any thread: this process is to become a command.
+        // This process replaces itself with a sandboxed command, which must happen before any thread starts.
         return report(&Failure::from(memoir_tools::become_confined(words)));
     }
     let args = args::Args::parse();
-    // Keys are in our environment: other programs of the user, commands that a model runs among them, must not read it there.
-    // A kernel that does not know this leaves it as it is.
+    // The environment contains API keys. Other processes of the user, including commands run by a model, must not
+    // be able to read it. The call fails only on kernels that don't support it.
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
@@ -55,7 +55,7 @@ pub fn main() -> ExitCode {
     };
     let outcome = runtime.block_on(startup::run(args));
     memoir_tools::end_children();
-    // A blocking read of the terminal may still be under way; it must not keep the program from ending.
+    // A blocking read from the terminal may still be in progress and must not delay the exit.
     runtime.shutdown_background();
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -63,7 +63,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Tells the user what failed, and returns the exit code that says so.
+/// Prints a failure to stderr and returns its exit code.
 fn report(failure: &Failure) -> ExitCode {
     if failure.kind != FailureKind::ReaderGone {
         anstream::eprintln!("memoir: {}", failure.sentence());

@@ -1,4 +1,4 @@
-//! The program `memoir`.
+//! The `memoir` executable.
 
 fn main() -> std::process::ExitCode {
     memoir_cli::main()

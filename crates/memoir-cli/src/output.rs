@@ -1,27 +1,27 @@
-//! The result of an answer, for people.
+//! The line of metrics below an answer.
 
 use memoir_agent::TurnReport;
 use memoir_core::Usd;
 
-/// The line under an answer: who, tokens, cost, tools, time. Where it does not fit the width, it goes on in the next line.
+/// Returns the model, tokens, cost, tool calls and duration of a turn, wrapped to `width`.
 pub(crate) fn metrics_line(report: &TurnReport, width: usize) -> String {
     let mut text = String::new();
-    let mut taken = 0;
+    let mut column = 0;
     for part in metrics(report) {
         let length = part.chars().count();
-        match taken {
+        match column {
             0 => {}
-            taken_now if taken_now + 3 + length < width => {
+            column_now if column_now + 3 + length < width => {
                 text.push_str(" · ");
-                taken += 3;
+                column += 3;
             }
             _ => {
                 text.push('\n');
-                taken = 0;
+                column = 0;
             }
         }
         text.push_str(&part);
-        taken += length;
+        column += length;
     }
     text
 }
@@ -40,22 +40,22 @@ fn metrics(report: &TurnReport) -> Vec<String> {
     match report.cost {
         Some(Usd::ZERO) => {}
         Some(cost) => {
-            let unpriced = if report.conversation_cost.unpriced_calls > 0 { " and more" } else { "" };
-            parts.push(format!("{cost} (conversation {}{unpriced})", report.conversation_cost.cost));
+            let unpriced_note = if report.conversation_cost.unpriced_calls > 0 { " and more" } else { "" };
+            parts.push(format!("{cost} (conversation {}{unpriced_note})", report.conversation_cost.cost));
         }
         None => parts.push("price unknown".into()),
     }
     match report.recalled.len() {
         0 => {}
         1 => parts.push("1 recalled".into()),
-        several => parts.push(format!("{several} recalled")),
+        count => parts.push(format!("{count} recalled")),
     }
     match report.tool_call_count {
         0 => {}
         1 => parts.push("1 tool call".into()),
-        several => parts.push(format!("{several} tool calls")),
+        count => parts.push(format!("{count} tool calls")),
     }
-    #[expect(clippy::cast_precision_loss, reason = "a duration for reading")]
+    #[expect(clippy::cast_precision_loss, reason = "the duration is only displayed")]
     let seconds = report.duration_ms as f64 / 1000.0;
     parts.push(format!("{seconds:.1} s"));
     parts
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn the_metrics_line_says_what_it_took() {
+    fn metrics_line_shows_tokens_cost_and_duration() {
         insta::assert_snapshot!(
             metrics_line(&report(), 200),
             @"openai/gpt-5-mini · 120 in · 8 out · 64 cached (53 %) · $0.0012 (conversation $0.0034) · 1 tool call · 1.2 s"

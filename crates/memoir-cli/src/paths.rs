@@ -1,10 +1,10 @@
-//! Paths as they are typed.
+//! Paths typed by the user.
 
 use std::path::PathBuf;
 
 use memoir_runtime::files;
 
-/// A path with the home folder in the place of `~`.
-pub(crate) fn expand_home(typed: &str) -> PathBuf {
-    files::expand_home(typed, etcetera::home_dir().ok().as_deref())
+/// Replaces a leading `~` with the home directory.
+pub(crate) fn expand_home(path: &str) -> PathBuf {
+    files::expand_home(path, etcetera::home_dir().ok().as_deref())
 }

@@ -1,4 +1,4 @@
-//! `memoir write` and `/write`.
+//! Runs `memoir write` and `/write`.
 
 use std::path::PathBuf;
 
@@ -14,44 +14,44 @@ use memoir_store::Exchanges;
 
 use crate::render::{self, print};
 
-/// How a post is written.
-pub(crate) struct Writing<'a> {
+/// The sources and options for writing a post.
+pub(crate) struct PostWriter<'a> {
     pub(crate) exchanges: &'a dyn Exchanges,
     pub(crate) recall: &'a Recall,
     pub(crate) model: &'a dyn ChatModel,
-    /// Directory for posts.
-    pub(crate) folder: PathBuf,
-    /// Whether to show how related posts are looked for.
+    pub(crate) directory: PathBuf,
+    /// Whether to show how related posts are searched for.
     pub(crate) verbose: bool,
-    /// Whether to show only what would be done.
-    pub(crate) dry: bool,
+    /// Whether to show what would be sent instead of writing the post.
+    pub(crate) dry_run: bool,
 }
 
 /// Writes a post, prints it and saves it.
-pub(crate) async fn write(request: &PostRequest, writing: &Writing<'_>) -> Result<(), Failure> {
-    let Writing { exchanges, recall, model, folder, verbose, dry } = writing;
-    let sources = PostSources { exchanges: *exchanges, recall, model: *model, posts: folder };
-    if *dry {
+pub(crate) async fn write(request: &PostRequest, writer: &PostWriter<'_>) -> Result<(), Failure> {
+    let PostWriter { exchanges, recall, model, directory, verbose, dry_run } = writer;
+    let sources = PostSources { exchanges: *exchanges, recall, model: *model, posts: directory };
+    if *dry_run {
         let plan = posts::plan(request, sources).await?;
         print_log(&plan, *verbose);
         return print(&render::posts::plan(&plan, &recall.zone));
     }
-    let mut printed = Ok(());
+    let mut print_result = Ok(());
     let mut observe = |step: PostStep<'_>| match step {
         PostStep::Gathered(plan) => {
             print_log(plan, *verbose);
             if !plan.by_quotation {
-                eprintln!("{} writes from {} messages …", plan.model, plan.messages);
+                let messages = render::pluralize(plan.messages as u64, "message", "messages");
+                eprintln!("{} is writing a post from {messages} …", plan.model);
             }
         }
         PostStep::Drafted(draft) => {
-            printed = print(&printable(draft.text.trim_end()));
+            print_result = print(&printable(draft.text.trim_end()));
             render::posts::warnings(draft).iter().for_each(|line| eprintln!("{line}"));
         }
     };
     let report = posts::write(request, sources, &mut observe).await?;
-    eprintln!("{}", render::posts::saved(&report));
-    printed
+    eprintln!("{}", render::posts::report(&report));
+    print_result
 }
 
 fn print_log(plan: &PostPlan, verbose: bool) {

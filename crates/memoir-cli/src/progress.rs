@@ -1,19 +1,19 @@
-//! Progress bars on stderr, where a person watches.
+//! Progress bars, drawn on stderr if it is a terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use memoir_runtime::operations::{Progress, ProgressUnit};
 
-/// Draws the progress of an operation: one bar for each unit that it counts.
+/// Shows the progress of an operation, with one bar for each unit that it counts.
 #[derive(Default)]
 pub(crate) struct ProgressBars {
     bars: Vec<(ProgressUnit, ProgressBar)>,
 }
 
 impl ProgressBars {
-    /// Draws the bar of a unit, and clears it when everything is done.
+    /// Updates the bar of a unit, and clears it when all work is done.
     pub(crate) fn show(&mut self, Progress { unit, done, total }: Progress) {
-        let shown = self.bars.iter().position(|(other, _)| *other == unit);
-        let bar = match shown {
+        let existing = self.bars.iter().position(|(other, _)| *other == unit);
+        let bar = match existing {
             Some(index) => self.bars.swap_remove(index).1,
             None => new_bar(unit, total.unwrap_or(done)),
         };
@@ -31,7 +31,7 @@ impl ProgressBars {
 
 impl Drop for ProgressBars {
     fn drop(&mut self) {
-        // An operation that failed has not reported its end.
+        // A failed operation does not report completion.
         self.bars.iter().for_each(|(_, bar)| bar.finish_and_clear());
     }
 }

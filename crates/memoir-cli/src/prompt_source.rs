@@ -1,4 +1,4 @@
-//! Where a prompt comes from: `-p`, stdin, or both.
+//! Reads the prompt from `-p`, stdin or both, or decides to open the REPL.
 
 use std::{
     fs::File,
@@ -12,61 +12,61 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::args::{Args, OutputFormat};
 
-/// Where the talk takes place.
-pub(crate) enum Talk {
-    /// In a terminal, line by line.
-    Terminal,
-    /// Once, with this prompt.
+pub(crate) enum ChatMode {
+    /// Chat interactively.
+    Repl,
+    /// Answer this prompt, then exit.
     Once(TurnInput),
 }
 
-/// What the command line and stdin ask for.
-pub(crate) fn talk(args: &Args) -> Result<Talk, Failure> {
-    let piped = !stdin().is_terminal();
+/// Returns how to chat, given the command line and stdin.
+pub(crate) fn chat_mode(args: &Args) -> Result<ChatMode, Failure> {
+    let is_piped = !stdin().is_terminal();
     let prompt = match &args.prompt {
         Some(prompt) => {
             let mut input = TurnInput::from(prompt);
             input.parts.extend(piped_text()?.filter(|text| !text.trim().is_empty()).map(InputPart::piped));
             input
         }
-        None if piped => match read_stdin()? {
+        None if is_piped => match read_stdin()? {
             text if text.is_empty() => {
-                return Err(Failure::usage("there is no terminal and nothing on stdin")
+                return Err(Failure::usage("there is no prompt: stdin is empty and not a terminal")
                     .hint_on_its_own_line(
-                        "Ask with: memoir -p \"your question\", or pipe the question in.",
+                        "Run `memoir -p \"your question\"`, or pipe the question to stdin.",
                     ));
             }
             text => text.into(),
         },
-        None => return in_terminal(args).map(|()| Talk::Terminal),
+        None => return check_repl(args).map(|()| ChatMode::Repl),
     };
     if prompt.to_text().trim().is_empty() {
-        return Err(Failure::usage("the prompt is empty").hint("Write what you want to ask."));
+        return Err(Failure::usage("the prompt is empty").hint("Add a question."));
     }
-    Ok(Talk::Once(prompt))
+    Ok(ChatMode::Once(prompt))
 }
 
-/// What the demo is asked.
-pub(crate) fn demo(question: Option<&str>) -> Result<Talk, Failure> {
+/// Returns how to chat in the demo.
+pub(crate) fn demo_mode(question: Option<&str>) -> Result<ChatMode, Failure> {
     match question {
-        Some(question) => Ok(Talk::Once(question.into())),
-        None if stdin().is_terminal() => on_a_screen().map(|()| Talk::Terminal),
-        None => Err(Failure::usage("there is no terminal")
-            .hint("Ask the demo one question: memoir demo \"your question\".")),
+        Some(question) => Ok(ChatMode::Once(question.into())),
+        None if stdin().is_terminal() => check_screen().map(|()| ChatMode::Repl),
+        None => Err(Failure::usage("the demo needs a terminal or a question")
+            .hint("Run `memoir demo \"your question\"`.")),
     }
 }
 
-/// The REPL needs a screen, and has no format to choose.
-fn in_terminal(args: &Args) -> Result<(), Failure> {
+/// Fails if the REPL cannot run with these arguments.
+fn check_repl(args: &Args) -> Result<(), Failure> {
     if args.output_format != OutputFormat::Text {
-        return Err(Failure::usage("--output-format is for one answer").hint("Add -p \"your question\"."));
+        return Err(Failure::usage("`--output-format` needs a prompt").hint("Add `-p \"your question\"`."));
     }
-    on_a_screen()
+    check_screen()
 }
 
-fn on_a_screen() -> Result<(), Failure> {
+fn check_screen() -> Result<(), Failure> {
     if !io::stdout().is_terminal() {
-        return Err(Failure::usage("there is no screen to talk on").hint("Ask with -p \"your question\"."));
+        return Err(Failure::usage("the REPL needs a terminal, but stdout is not one")
+            .hint("Use `-p \"your question\"`."));
     }
     Ok(())
 }
@@ -76,22 +76,22 @@ fn read_stdin() -> Result<String, Failure> {
     stdin().read_to_end(&mut bytes)?;
     String::from_utf8(bytes).map_err(|_| {
         Failure::usage("the text on stdin is not valid UTF-8")
-            .hint("Convert it first, for example with iconv -t UTF-8.")
+            .hint("Convert it first, for example with `iconv -t UTF-8`.")
     })
 }
 
-/// What is piped in beside `-p`, as in `git diff | memoir -p "review this"`.
+/// Returns the text piped in addition to `-p`, as in `git diff | memoir -p "review this"`.
 fn piped_text() -> Result<Option<String>, Failure> {
-    /// Whoever started us may have left a pipe open with nobody writing to it, and that must not hold up an
-    /// answer. A command that is piped in says something sooner.
-    const PATIENCE: Timespec = Timespec { tv_sec: 3, tv_nsec: 0 };
+    /// How long to wait for the first bytes. The parent process may have left a pipe open that nothing writes to, which
+    /// must not delay the answer for long.
+    const STDIN_TIMEOUT: Timespec = Timespec { tv_sec: 3, tv_nsec: 0 };
 
     let input = stdin();
     let kind = File::from(input.as_fd().try_clone_to_owned()?).metadata()?.file_type();
     if kind.is_fifo() {
-        let mut waiting = [PollFd::new(&input, PollFlags::IN)];
-        if poll(&mut waiting, Some(&PATIENCE)).unwrap_or(0) == 0 {
-            anstream::eprintln!("Nothing came on stdin; going on without it.");
+        let mut polled = [PollFd::new(&input, PollFlags::IN)];
+        if poll(&mut polled, Some(&STDIN_TIMEOUT)).unwrap_or(0) == 0 {
+            anstream::eprintln!("No input on stdin; continuing without it.");
             return Ok(None);
         }
     } else if !kind.is_file() {

@@ -1,4 +1,4 @@
-//! Asking the user something in the middle of work, on the terminal.
+//! Asks the user questions on the terminal.
 
 use std::{
     io::{BufRead as _, IsTerminal as _, Write as _, stdin, stdout},
@@ -10,52 +10,55 @@ use std::{
 
 use memoir_runtime::Failure;
 
-/// Asks, and waits for a line. None when nobody answers. Whoever stops waiting leaves the next line to others.
+/// Prints a question and returns the line that the user types, or `None` at the end of input. If this future is
+/// dropped, the next line is left for other readers of stdin.
 pub(crate) async fn ask(question: &str) -> Option<String> {
-    // A reader that went away gives no answer either.
+    // If stdout is closed, there will be no answer either.
     let _ = write!(stdout(), "{question}").and_then(|()| stdout().flush());
-    let given_up = GivenUp::default();
-    let flag = Arc::clone(&given_up.0);
-    tokio::task::spawn_blocking(move || read_line(&flag)).await.ok().flatten()
+    let guard = CancelOnDrop::default();
+    let is_cancelled = Arc::clone(&guard.0);
+    tokio::task::spawn_blocking(move || read_line(&is_cancelled)).await.ok().flatten()
 }
 
-/// Whether something that cannot be undone is to be done. `sure` says that it was confirmed beforehand.
-pub(crate) async fn confirm(question: &str, sure: bool) -> Result<bool, Failure> {
-    if sure {
+/// Asks the user to confirm something that cannot be undone. Returns `true` without asking if `is_confirmed`.
+pub(crate) async fn confirm(question: &str, is_confirmed: bool) -> Result<bool, Failure> {
+    if is_confirmed {
         return Ok(true);
     }
     if !stdin().is_terminal() {
-        return Err(Failure::usage("nobody is there to confirm it").hint("Add --yes."));
+        return Err(
+            Failure::usage("this needs confirmation, but stdin is not a terminal").hint("Add `--yes`.")
+        );
     }
     let answer = ask(&format!("{question} [y/N] ")).await;
-    let yes = matches!(answer.as_deref().map(str::trim), Some("y" | "yes"));
-    if !yes {
+    let is_yes = matches!(answer.as_deref().map(str::trim), Some("y" | "yes"));
+    if !is_yes {
         writeln!(stdout(), "Nothing was changed.")?;
     }
-    Ok(yes)
+    Ok(is_yes)
 }
 
-/// Says that nobody waits for the line any more: it belongs to whoever reads next.
+/// Sets its flag when the question is dropped, so that the reading thread stops.
 #[derive(Default)]
-struct GivenUp(Arc<AtomicBool>);
+struct CancelOnDrop(Arc<AtomicBool>);
 
-impl Drop for GivenUp {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-/// A line, unless nobody waits for it any more. None at the end of input.
-fn read_line(given_up: &AtomicBool) -> Option<String> {
+/// Returns a line of stdin, or `None` at the end of input or once the question is cancelled.
+fn read_line(is_cancelled: &AtomicBool) -> Option<String> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let input = stdin();
-    let a_moment = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
-    while !given_up.load(Ordering::Relaxed) {
-        let mut waiting = [PollFd::new(&input, PollFlags::IN)];
-        match poll(&mut waiting, Some(&a_moment)) {
+    let poll_interval = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+    while !is_cancelled.load(Ordering::Relaxed) {
+        let mut polled = [PollFd::new(&input, PollFlags::IN)];
+        match poll(&mut polled, Some(&poll_interval)) {
             Ok(0) | Err(rustix::io::Errno::INTR) => {}
-            // What came belongs to whoever reads next: it may be the terminal's answer to the line editor.
-            Ok(_) if given_up.load(Ordering::Relaxed) => return None,
+            // This input is for the next reader. It may be the terminal's reply to the line editor.
+            Ok(_) if is_cancelled.load(Ordering::Relaxed) => return None,
             Ok(_) => {
                 let mut line = String::new();
                 return match input.lock().read_line(&mut line) {

@@ -1,4 +1,4 @@
-//! `memoir schedule`, `/schedule` and `/inbox`.
+//! Runs `memoir schedule`, `/schedule` and `/inbox`.
 
 use std::{path::Path, sync::Arc};
 
@@ -18,7 +18,7 @@ use crate::{
     render::{self, print, print_report},
 };
 
-/// Runs a subcommand of `schedule`. `directory` is the current directory.
+/// Runs a subcommand of `schedule`. Tasks are added to the project in `directory` unless they name another.
 pub(crate) async fn run(
     command: ScheduleCommand,
     engine: &Arc<TaskEngine>,
@@ -29,7 +29,10 @@ pub(crate) async fn run(
         ScheduleCommand::Add(task) => {
             let state = tasks::add(&request(*task, directory), store, zone, SystemClock.now()).await?;
             let due = state.next_due.map(|due| due.minute_in(zone)).unwrap_or_default();
-            print(&format!("{} is due on {due}, while a REPL is open or memoir daemon runs.", state.name))
+            print(&format!(
+                "{} is due on {due}. It runs while a REPL is open or `memoir daemon` is running.",
+                state.name
+            ))
         }
         ScheduleCommand::List { json } => {
             print_report(&tasks::list(store).await?, json, |list| render::tasks::list(list, zone))
@@ -40,7 +43,7 @@ pub(crate) async fn run(
         ScheduleCommand::Run(TaskName { name }) => run_now(&name, engine).await,
         ScheduleCommand::Pause(TaskName { name }) => {
             let name = tasks::pause(&name, store).await?.name;
-            print(&format!("{name} waits until memoir schedule resume {name}."))
+            print(&format!("{name} is paused. Resume it with `memoir schedule resume {name}`."))
         }
         ScheduleCommand::Resume(TaskName { name }) => {
             let state = tasks::resume(&name, store, SystemClock.now()).await?;
@@ -49,7 +52,7 @@ pub(crate) async fn run(
         }
         ScheduleCommand::Remove(TaskName { name }) => {
             let name = tasks::remove(&name, engine).await?.name;
-            print(&format!("{name} is removed, with its runs and what it remembered of them."))
+            print(&format!("Removed {name}, its runs and its memory of them."))
         }
         ScheduleCommand::History { name, limit, json } => {
             let list = tasks::history(&TaskRuns { name: name.clone(), limit }, store).await?;
@@ -82,7 +85,7 @@ fn request(task: TaskArgs, directory: &Path) -> AddTask {
 async fn run_now(name: &str, engine: &Arc<TaskEngine>) -> Result<(), Failure> {
     let cancel = CancellationToken::new();
     let running = tasks::run(name, engine, &cancel);
-    let RunReport { task, outcome, .. } = Interrupts::listen().cancelling(&cancel, running).await?;
+    let RunReport { task, outcome, .. } = Interrupts::listen().cancel_on_interrupt(&cancel, running).await?;
     if !outcome.report.trim().is_empty() {
         print(&printable(outcome.report.trim_end()))?;
     }
@@ -94,13 +97,13 @@ async fn run_now(name: &str, engine: &Arc<TaskEngine>) -> Result<(), Failure> {
         }
         (RunState::Stopped, _) => Err(Failure::new(FailureKind::Interrupted, format!("{task} was stopped"))),
         (state, error) => {
-            let reason = error.unwrap_or_else(|| "it came to no end".into());
+            let reason = error.unwrap_or_else(|| "it did not finish".into());
             Err(Failure::failed(format!("{task} {}: {reason}", state.describe())))
         }
     }
 }
 
-/// Returns the reports that nobody has read, or the latest, as text. They count as read afterwards.
+/// Returns the unread reports as text, or the latest ones if `all` is set, and marks them as read.
 pub(crate) async fn inbox(all: bool, store: &dyn Schedules, zone: &TimeZone) -> Result<String, Failure> {
     let filter = if all { InboxFilter::Latest } else { InboxFilter::Unread };
     Ok(render::tasks::inbox(&tasks::read_inbox(filter, store).await?, zone))

@@ -1,12 +1,12 @@
-//! The size of the terminal.
+//! The width of the terminal.
 
-/// Width of a terminal that does not report its size.
-const USUAL_WIDTH: usize = 80;
+/// Width assumed if the terminal does not report its size.
+const DEFAULT_WIDTH: usize = 80;
 
-/// Returns the number of columns of the terminal.
+/// Returns the width of the terminal in columns.
 pub(crate) fn screen_width() -> usize {
     match rustix::termios::tcgetwinsize(std::io::stdout()) {
         Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
-        _ => USUAL_WIDTH,
+        _ => DEFAULT_WIDTH,
     }
 }

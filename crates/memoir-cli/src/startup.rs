@@ -1,4 +1,4 @@
-//! From the command line to a REPL, one answer or a subcommand.
+//! Opens memory and starts what the command line asks for: the REPL, a single answer or a subcommand.
 
 use memoir_core::ConversationId;
 use memoir_runtime::{
@@ -11,12 +11,12 @@ use crate::{
     background_printer::BackgroundPrinter,
     conversation_picker::pick_conversation,
     headless, process,
-    prompt_source::{self, Talk},
+    prompt_source::{self, ChatMode},
     repl, subcommands,
     trace::Verbosity,
 };
 
-/// Runs what the command line asks for.
+/// Runs the REPL, answers one prompt or runs a subcommand, depending on `args`.
 pub(crate) async fn run(args: Args) -> Result<(), Failure> {
     let format = args.output_format;
     let outcome = open_and_run(args).await;
@@ -32,8 +32,8 @@ async fn open_and_run(args: Args) -> Result<(), Failure> {
     let environment = process::environment();
     let home = process::home(&environment)?;
     let directory = std::env::current_dir().map_err(|error| {
-        Failure::failed(format!("the current directory cannot be entered: {error}"))
-            .hint("Go to one that exists.")
+        Failure::failed(format!("could not read the current directory: {error}"))
+            .hint("Change to an existing directory.")
     })?;
     let persistence = match &args.command {
         Some(Command::Demo { .. }) => Persistence::Demo,
@@ -45,31 +45,31 @@ async fn open_and_run(args: Args) -> Result<(), Failure> {
     let Some(args) = subcommands::run_without_memory(args, &options).await? else {
         return Ok(());
     };
-    let talk = match &args.command {
-        Some(Command::Demo { question }) => Some(prompt_source::demo(question.as_deref())?),
+    let chat = match &args.command {
+        Some(Command::Demo { question }) => Some(prompt_source::demo_mode(question.as_deref())?),
         Some(_) => None,
-        None => Some(prompt_source::talk(&args)?),
+        None => Some(prompt_source::chat_mode(&args)?),
     };
-    let prompt = match &talk {
-        Some(Talk::Once(input)) => Some(input.to_text()),
-        Some(Talk::Terminal) | None => None,
+    let prompt = match &chat {
+        Some(ChatMode::Once(input)) => Some(input.to_text()),
+        Some(ChatMode::Repl) | None => None,
     };
     let runtime = Runtime::open(RuntimeOptions { prompt, ..options }).await?;
-    let outcome = run_with(args, talk, &runtime).await;
+    let outcome = run_with(args, chat, &runtime).await;
     runtime.close().await;
     outcome
 }
 
-async fn run_with(mut args: Args, talk: Option<Talk>, runtime: &Runtime) -> Result<(), Failure> {
-    let talk = match (args.command.take(), talk) {
-        (_, Some(talk)) => talk,
+async fn run_with(mut args: Args, chat: Option<ChatMode>, runtime: &Runtime) -> Result<(), Failure> {
+    let chat = match (args.command.take(), chat) {
+        (_, Some(chat)) => chat,
         (Some(command), None) => return subcommands::run(command, runtime).await,
-        (None, None) => Talk::Terminal,
+        (None, None) => ChatMode::Repl,
     };
     let verbosity = Verbosity::new(args.verbose);
     let printer = BackgroundPrinter::new(verbosity);
     let options = SessionOptions {
-        conversation: requested_conversation(&args, &talk, runtime).await?,
+        conversation: requested_conversation(&args, &chat, runtime).await?,
         model: args.model,
         approval: args.approval,
         directories: args.add_dir,
@@ -81,27 +81,28 @@ async fn run_with(mut args: Args, talk: Option<Talk>, runtime: &Runtime) -> Resu
         anstream::eprintln!("{}", printable(&notice));
     }
     let app = App::new(session, verbosity, printer);
-    match talk {
-        Talk::Once(input) => headless::answer(app, input, args.output_format).await,
-        Talk::Terminal => repl::run(app).await,
+    match chat {
+        ChatMode::Once(input) => headless::answer(app, input, args.output_format).await,
+        ChatMode::Repl => repl::run(app).await,
     }
 }
 
-/// Returns the conversation that the command line asks for.
-async fn requested_conversation(args: &Args, talk: &Talk, runtime: &Runtime) -> Result<Resume, Failure> {
-    let id = match (args.resume, talk) {
+/// Returns the conversation to open. Lets the user pick one if `-r` has no ID.
+async fn requested_conversation(args: &Args, chat: &ChatMode, runtime: &Runtime) -> Result<Resume, Failure> {
+    let id = match (args.resume, chat) {
         _ if args.continue_last && args.fork => return Ok(Resume::ForkOfLatest),
         _ if args.continue_last => return Ok(Resume::Latest),
         (None, _) if args.fork => {
-            return Err(Failure::usage("--fork needs a conversation to branch off")
-                .hint("Add -c for the last, or -r ID."));
+            return Err(Failure::usage("`--fork` needs a conversation")
+                .hint("Add `-c` for the latest conversation, or `-r ID`."));
         }
         (None, _) => return Ok(Resume::New),
         (Some(Some(id)), _) => ConversationId::new(id),
-        (Some(None), Talk::Once(_)) => {
-            return Err(Failure::usage("-r needs the id of a conversation here").hint("Use -r ID, or -c."));
+        (Some(None), ChatMode::Once(_)) => {
+            return Err(Failure::usage("`-r` needs a conversation ID when there is no REPL")
+                .hint("Use `-r ID` or `-c`."));
         }
-        (Some(None), Talk::Terminal) => {
+        (Some(None), ChatMode::Repl) => {
             match pick_conversation(runtime.store().as_ref(), runtime.zone()).await? {
                 Some(id) => id,
                 None => return Ok(Resume::New),

@@ -1,5 +1,5 @@
-//! What is shown of a turn's inside, by verbosity: 0 the names of tools; 1 the beginning of their parameters;
-//! 2 all of them; 3 what is sent; 4 the tools' schemas too.
+//! How much of a turn is shown at each verbosity level: 0 tool names, 1 shortened tool arguments, 2 full tool
+//! arguments, 3 requests to the model, 4 tool schemas as well.
 
 use std::fmt::Write as _;
 
@@ -8,16 +8,14 @@ use memoir_models::{ChatMessage, ChatRequest};
 use memoir_redact::without_secrets;
 use serde_json::Value;
 
-/// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Verbosity(u8);
 
 impl Verbosity {
-    pub(crate) const MOST: u8 = 4;
+    pub(crate) const MAX_LEVEL: u8 = 4;
 
-    /// The level, at most the highest there is.
     pub(crate) fn new(level: u8) -> Self {
-        Self(level.min(Self::MOST))
+        Self(level.min(Self::MAX_LEVEL))
     }
 
     pub(crate) fn level(self) -> u8 {
@@ -25,39 +23,39 @@ impl Verbosity {
     }
 }
 
-/// How much of a parameter is shown at verbosity 1.
-const SHORT: usize = 30;
+/// Maximum number of characters of an argument at verbosity 1.
+const SHORT_LENGTH: usize = 30;
 
-/// A tool call in one line.
+/// Returns a tool call as one line.
 pub(crate) fn tool_call(call: &ToolCall, verbosity: Verbosity) -> String {
     let mut line = call.name.clone();
     if verbosity.0 == 0 {
         return line;
     }
     match &call.arguments {
-        Value::Object(parameters) => {
-            for (name, value) in parameters {
+        Value::Object(arguments) => {
+            for (name, value) in arguments {
                 // Writing to a string cannot fail.
-                let _ = write!(line, " {name}={}", parameter(value, verbosity));
+                let _ = write!(line, " {name}={}", argument(value, verbosity));
             }
         }
-        broken => {
+        invalid => {
             // Writing to a string cannot fail.
-            let _ = write!(line, " {}", parameter(broken, verbosity));
+            let _ = write!(line, " {}", argument(invalid, verbosity));
         }
     }
     line
 }
 
-fn parameter(value: &Value, verbosity: Verbosity) -> String {
+fn argument(value: &Value, verbosity: Verbosity) -> String {
     let text = without_secrets(&value.to_string()).into_owned();
-    match text.char_indices().nth(SHORT) {
+    match text.char_indices().nth(SHORT_LENGTH) {
         Some((end, _)) if verbosity.0 == 1 => format!("{}…", &text[..end]),
         _ => text,
     }
 }
 
-/// What is sent, from verbosity 3 on.
+/// Returns a request as text, or `None` below verbosity 3.
 pub(crate) fn request(request: &ChatRequest, verbosity: Verbosity) -> Option<String> {
     if verbosity.0 < 3 {
         return None;
@@ -65,12 +63,12 @@ pub(crate) fn request(request: &ChatRequest, verbosity: Verbosity) -> Option<Str
     let mut text = format!("--- sent\nsystem: {}\n", request.system);
     for message in &request.messages {
         let _ = match message {
-            ChatMessage::User(said) => writeln!(text, "user: {said}"),
-            ChatMessage::Assistant { text: said, tool_calls, .. } => {
+            ChatMessage::User(prompt) => writeln!(text, "user: {prompt}"),
+            ChatMessage::Assistant { text: answer, tool_calls, .. } => {
                 let calls: Vec<_> = tool_calls.iter().map(|call| tool_call(call, Verbosity(2))).collect();
                 writeln!(
                     text,
-                    "assistant: {said}{}",
+                    "assistant: {answer}{}",
                     calls.iter().map(|call| format!("\n  [{call}]")).collect::<String>()
                 )
             }
@@ -95,24 +93,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parameters_are_shown_by_verbosity() {
+    fn arguments_are_shown_by_verbosity() {
         let call =
             ToolCall { id: "1".into(), name: "file_read".into(), arguments: json!({"path": "a".repeat(40)}) };
-        let shown = |level| tool_call(&call, Verbosity::new(level));
-        assert_eq!(shown(0), "file_read");
-        assert_eq!(shown(1), format!("file_read path=\"{}…", "a".repeat(29)));
-        assert_eq!(shown(2), format!("file_read path=\"{}\"", "a".repeat(40)));
+        let line = |level| tool_call(&call, Verbosity::new(level));
+        assert_eq!(line(0), "file_read");
+        assert_eq!(line(1), format!("file_read path=\"{}…", "a".repeat(29)));
+        assert_eq!(line(2), format!("file_read path=\"{}\"", "a".repeat(40)));
     }
 
     #[test]
-    fn what_is_sent_is_shown_from_three_on() {
-        let sent = ChatRequest {
+    fn requests_are_shown_from_verbosity_3() {
+        let chat_request = ChatRequest {
             system: "Be kind.".into(),
             messages: vec![ChatMessage::User("hi".into())],
             ..ChatRequest::default()
         };
-        assert_eq!(request(&sent, Verbosity::new(2)), None);
-        insta::assert_snapshot!(request(&sent, Verbosity::new(9)).unwrap_or_default(), @r"
+        assert_eq!(request(&chat_request, Verbosity::new(2)), None);
+        insta::assert_snapshot!(request(&chat_request, Verbosity::new(9)).unwrap_or_default(), @r"
         --- sent
         system: Be kind.
         user: hi

@@ -1,4 +1,4 @@
-//! `memoir docs` and `memoir write`.
+//! Arguments of `memoir docs` and `memoir write`.
 
 use std::path::PathBuf;
 
@@ -6,12 +6,11 @@ use clap::Subcommand;
 
 use crate::completion_source::ValueSource;
 
-/// What can be done with documents.
 #[derive(Debug, Subcommand)]
 pub(crate) enum DocsCommand {
-    /// Add files, or the .md and .txt files of folders; what has not changed is not read again
+    /// Add files, or the .md and .txt files in directories; unchanged files are skipped
     Add {
-        /// Files and folders
+        /// Files and directories to add
         #[arg(required = true, add = ValueSource::Files)]
         paths: Vec<PathBuf>,
     },
@@ -21,55 +20,53 @@ pub(crate) enum DocsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Show one document
+    /// Show a document
     Show {
-        /// Its name or number
+        /// Name or ID of the document
         #[arg(add = ValueSource::DOCUMENTS)]
         name: String,
-        /// Print JSON, with its chunks
+        /// Print JSON, including the chunks
         #[arg(long)]
         json: bool,
     },
-    /// Forget documents with everything derived from them; files are left alone, but for posts
+    /// Delete documents and everything derived from them; of their files, only those of posts are deleted
     Remove {
-        /// Their names or numbers
+        /// Names or IDs of the documents
         #[arg(required = true, add = ValueSource::DOCUMENTS)]
         names: Vec<String>,
     },
-    /// Read documents anew: cut them as is set now, and make their vectors again
+    /// Re-read documents: split them with the current settings and embed them again
     Reindex {
-        /// Their names or numbers; all if left out
+        /// Names or IDs of the documents; defaults to all
         #[arg(add = ValueSource::DOCUMENTS)]
         names: Vec<String>,
     },
 }
 
-/// What a post is written from, and by whom.
 #[derive(Debug, clap::Args)]
 pub(crate) struct WriteArgs {
-    /// The conversation; the last of this project if neither this nor a time is given
+    /// Conversation to write about; defaults to the latest in this project unless a period is given
     #[arg(long, value_name = "ID")]
     pub(crate) conversation: Option<i64>,
     #[command(flatten)]
     pub(crate) post: PostArgs,
-    /// Who writes, as provider/model or a bare name
+    /// Model that writes the post, as `provider/model` or a bare model name
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// Tell how related posts are looked for
+    /// Show how related posts are searched for
     #[arg(short, long)]
     pub(crate) verbose: bool,
 }
 
-/// Which part of what was said a post is written from.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PostArgs {
-    /// Only what was said from this day on: 2026-05-01, yesterday, "last week", "in May"
+    /// Only messages from this date on: 2026-05-01, yesterday, "last week", "in May"
     #[arg(long, value_name = "DATE")]
     pub(crate) since: Option<String>,
-    /// Only what was said up to the end of this day
+    /// Only messages up to and including this date
     #[arg(long, value_name = "DATE")]
     pub(crate) until: Option<String>,
-    /// Say what would be sent, and neither send nor save anything
+    /// Show what would be sent, without sending or saving anything
     #[arg(long)]
     pub(crate) dry_run: bool,
 }

@@ -1,4 +1,4 @@
-//! `memoir import`.
+//! Arguments of `memoir import`.
 
 use std::path::PathBuf;
 
@@ -8,56 +8,53 @@ use memoir_runtime::operations::import::DateStyle;
 use super::one_of;
 use crate::completion_source::ValueSource;
 
-/// What can be brought in.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ImportCommand {
-    /// Show which histories of other agents were found on this machine
+    /// List the histories of other agents found on this machine
     Found,
-    /// ChatGPT: conversations.json of its data export, or the folder it lies in
+    /// Import from ChatGPT: conversations.json from a data export, or its directory
     Chatgpt(ImportArgs),
-    /// Claude: conversations.json of its data export, or the folder it lies in
+    /// Import from Claude: conversations.json from a data export, or its directory
     Claude(ImportArgs),
-    /// Claude Code: session files or folders of them; those found on this machine if left out
-    ClaudeCode(FoundArgs),
-    /// Codex: session files or folders of them; those found on this machine if left out
-    Codex(FoundArgs),
-    /// Memoir: what memoir export --format jsonl wrote
+    /// Import from Claude Code: session files or directories; defaults to those found on this machine
+    ClaudeCode(LocalImportArgs),
+    /// Import from Codex: session files or directories; defaults to those found on this machine
+    Codex(LocalImportArgs),
+    /// Import from Memoir: files written by `memoir export --format jsonl`
     Memoir(ImportArgs),
-    /// A chat that WhatsApp exported as text: a conversation for each day
+    /// Import from WhatsApp: a chat exported as text, as one conversation per day
     Whatsapp {
-        /// The file
+        /// Exported chat
         #[arg(add = ValueSource::Files)]
         file: PathBuf,
-        /// What the chat is called; what the file is called if left out
+        /// Name of the chat; defaults to the file name
         #[arg(long)]
         name: Option<String>,
-        /// Which number of a date comes first: day (31/12/2023), month (12/31/2023) or year; told by the dates if left out
+        /// First number in a date: day (31/12/2023), month (12/31/2023) or year; detected from the dates if omitted
         #[arg(long, value_parser = one_of(DateStyle::ALL, DateStyle::as_str))]
         dates: Option<DateStyle>,
-        /// Say what would be added, and add nothing
+        /// Show what would be imported, without importing it
         #[arg(long)]
         dry_run: bool,
     },
 }
 
-/// Files to bring in.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportArgs {
-    /// Files and folders
+    /// Files and directories to import
     #[arg(required = true, add = ValueSource::Files)]
     pub(crate) paths: Vec<PathBuf>,
-    /// Say what would be added, and add nothing
+    /// Show what would be imported, without importing it
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
-/// Files to bring in, or those that are found.
 #[derive(Debug, clap::Args)]
-pub(crate) struct FoundArgs {
-    /// Files and folders
+pub(crate) struct LocalImportArgs {
+    /// Files and directories to import
     #[arg(add = ValueSource::Files)]
     pub(crate) paths: Vec<PathBuf>,
-    /// Say what would be added, and add nothing
+    /// Show what would be imported, without importing it
     #[arg(long)]
     pub(crate) dry_run: bool,
 }

@@ -1,4 +1,4 @@
-//! `memoir memory`, and what else is done with what is remembered.
+//! Arguments of the commands that read, change or copy memory.
 
 use std::path::PathBuf;
 
@@ -9,19 +9,18 @@ use memoir_runtime::operations::export::ExportFormat;
 use super::one_of;
 use crate::completion_source::ValueSource;
 
-/// What is looked for.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SearchArgs {
-    /// What to look for
+    /// Text to search for
     #[arg(required = true, num_args = 1.., add = ValueSource::FreeText)]
     pub(crate) query: Vec<String>,
-    /// Only what was said from this day on: 2026-05-01, yesterday, "last week", "in May"
+    /// Only messages from this date on: 2026-05-01, yesterday, "last week", "in May"
     #[arg(long, value_name = "DATE")]
     pub(crate) since: Option<String>,
-    /// Only what was said in this project
+    /// Only messages from this project
     #[arg(long, value_name = "DIRECTORY")]
     pub(crate) scope: Option<PathBuf>,
-    /// At most so many
+    /// Maximum number of results
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) limit: u16,
     /// Print JSON
@@ -29,80 +28,76 @@ pub(crate) struct SearchArgs {
     pub(crate) json: bool,
 }
 
-/// What can be done with memory.
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemoryCommand {
-    /// Show what is always in context, what is pinned and what is marked as wrong
+    /// List core memory, pinned exchanges and exchanges marked as wrong
     List {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Show an exchange with all its messages; without a number, the same as list
+    /// Show an exchange with all its messages; without an ID, the same as list
     Show {
-        /// The exchange's number
+        /// ID of the exchange
         exchange: Option<i64>,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Look for something in everything that was said
+    /// Search conversations and documents
     Search(SearchArgs),
-    /// Change what is always in context: with the text, or in your editor
+    /// Edit a block of core memory, which is always in context
     Edit(BlockArgs),
-    /// Take back the last change of what is always in context
+    /// Undo the last change to core memory
     Undo,
-    /// Pin an exchange: it is found before others
+    /// Pin an exchange, so that it ranks above others
     Pin(ExchangeArgs),
-    /// Take a pin away
+    /// Unpin an exchange
     Unpin(ExchangeArgs),
-    /// Mark an exchange as wrong: it is found after others, and marked as superseded
+    /// Mark an exchange as wrong, so that it ranks below others and is shown as superseded
     Wrong(ExchangeArgs),
-    /// Take such a mark away
+    /// Unmark an exchange that was marked as wrong
     Right(ExchangeArgs),
-    /// Forget something with everything derived from it: vectors, words, summaries, posts; says first what that is
+    /// Delete messages, exchanges, conversations or documents, and everything derived from them, after a preview
     Forget(ForgetArgs),
 }
 
-/// An exchange.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExchangeArgs {
-    /// The exchange's number
+    /// ID of the exchange
     pub(crate) exchange: i64,
 }
 
-/// A block of what is always in context, and what it is to say.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BlockArgs {
-    /// The block: user, project or instructions
+    /// Block to edit
     #[arg(value_parser = one_of(CoreBlock::ALL, CoreBlock::as_str))]
     pub(crate) block: CoreBlock,
-    /// What it is to say; without it, your editor opens
+    /// New text of the block; without it, your editor opens
     #[arg(num_args = 0.., trailing_var_arg = true, allow_hyphen_values = true, add = ValueSource::FreeText)]
     pub(crate) text: Vec<String>,
 }
 
-/// What can be done with conversations.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConversationsCommand {
-    /// List conversations, the last ones first
+    /// List conversations, latest first
     List {
-        /// Only those whose title has these letters
+        /// Only conversations with this text in the title
         #[arg(long, value_name = "TEXT")]
         matching: Option<String>,
-        /// Only those of this project
+        /// Only conversations in this project
         #[arg(long, value_name = "DIRECTORY")]
         scope: Option<PathBuf>,
-        /// At most so many
+        /// Maximum number of conversations
         #[arg(long, default_value_t = 20)]
         limit: u32,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Show what was said in one
+    /// Show a conversation
     Show {
-        /// Its number
+        /// ID of the conversation
         id: i64,
         /// Print JSON
         #[arg(long)]
@@ -116,59 +111,56 @@ impl Default for ConversationsCommand {
     }
 }
 
-/// What is written down, and where.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportArgs {
-    /// How it is written: markdown, to read what was asked and answered, or jsonl, to keep everything and import it again
+    /// Export format: markdown has the prompts and answers, jsonl has everything and can be imported again
     #[arg(long, default_value = "markdown", value_parser = one_of(ExportFormat::ALL, ExportFormat::as_str))]
     pub(crate) format: ExportFormat,
     /// Only this conversation
     #[arg(long, value_name = "ID")]
     pub(crate) conversation: Option<i64>,
-    /// Only conversations of this project
+    /// Only conversations in this project
     #[arg(long, value_name = "DIRECTORY")]
     pub(crate) scope: Option<PathBuf>,
-    /// Where to; to stdout if left out
+    /// File to write; defaults to stdout
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
 
-/// Which backup is put back.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RestoreArgs {
-    /// The folder that memoir backup made
-    pub(crate) folder: PathBuf,
-    /// Do not ask
+    /// Directory that `memoir backup` created
+    pub(crate) directory: PathBuf,
+    /// Skip the confirmation
     #[arg(long)]
     pub(crate) yes: bool,
 }
 
-/// What is forgotten.
 #[derive(Debug, clap::Args)]
-#[command(group = clap::ArgGroup::new("what").args(["message", "exchange", "conversation", "document"]).multiple(false))]
+#[command(group = clap::ArgGroup::new("target").args(["message", "exchange", "conversation", "document"]).multiple(false))]
 pub(crate) struct ForgetArgs {
-    /// A message
+    /// Message to delete
     #[arg(long, value_name = "ID")]
     pub(crate) message: Option<i64>,
-    /// An exchange
+    /// Exchange to delete
     #[arg(long, value_name = "ID")]
     pub(crate) exchange: Option<i64>,
-    /// A conversation
+    /// Conversation to delete
     #[arg(long, value_name = "ID")]
     pub(crate) conversation: Option<i64>,
-    /// A document, by its name or number
+    /// Document to delete, by name or ID
     #[arg(long, value_name = "NAME")]
     pub(crate) document: Option<String>,
-    /// Everything that was said from this day on
-    #[arg(long, value_name = "DATE", conflicts_with = "what")]
+    /// First day of the period to delete
+    #[arg(long, value_name = "DATE", conflicts_with = "target")]
     pub(crate) since: Option<String>,
-    /// Everything that was said up to the end of this day
-    #[arg(long, value_name = "DATE", conflicts_with = "what")]
+    /// Last day of the period to delete
+    #[arg(long, value_name = "DATE", conflicts_with = "target")]
     pub(crate) until: Option<String>,
-    /// Say what would be forgotten, and change nothing
+    /// Show what would be deleted, without deleting it
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Do not ask
+    /// Skip the confirmation
     #[arg(long)]
     pub(crate) yes: bool,
 }

@@ -1,4 +1,4 @@
-//! The command line.
+//! Arguments of the `memoir` command line, as clap parses them.
 
 mod documents;
 mod import;
@@ -26,54 +26,53 @@ pub(crate) use tasks::{ScheduleCommand, TaskArgs, TaskName};
 #[derive(Debug, Parser)]
 #[command(name = "memoir", version, max_term_width = 100, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
-    /// Answer once and exit; without it, text on stdin is answered, and a terminal opens the REPL
+    /// Prompt to answer before exiting; without it, Memoir answers text on stdin or opens the REPL
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) prompt: Option<String>,
 
-    /// How an answer is printed
+    /// Output format of the answer
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
     pub(crate) output_format: OutputFormat,
 
-    /// Go on with the last conversation of this project
+    /// Resume the latest conversation in this project
     #[arg(short, long = "continue", conflicts_with = "resume")]
     pub(crate) continue_last: bool,
 
-    /// Go on with conversation ID; without ID, choose one
+    /// Resume conversation ID; without an ID, choose one from a list
     #[arg(short, long, value_name = "ID", num_args = 0..=1)]
     pub(crate) resume: Option<Option<i64>>,
 
-    /// Branch off the conversation that -c or -r names, and leave that as it is
+    /// Fork the conversation selected with -c or -r, and leave the original unchanged
     #[arg(long)]
     pub(crate) fork: bool,
 
-    /// Neither read nor write memory: nothing of this conversation is kept
+    /// Neither read nor write memory; nothing from this conversation is saved
     #[arg(long, conflicts_with_all = ["continue_last", "resume", "fork"])]
     pub(crate) incognito: bool,
 
-    /// Who answers, as provider/model or a bare name
+    /// Model to use, as `provider/model` or a bare model name
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
 
-    /// Show more: -v parameters of tools, -vv all of them, -vvv what is sent, -vvvv the tools' schemas too
+    /// Show more detail: -v shortened tool arguments, -vv full tool arguments, -vvv requests, -vvvv tool schemas
     #[arg(short, long, action = ArgAction::Count)]
     pub(crate) verbose: u8,
 
-    /// What tools may do without asking: read-only, ask, auto-edit or full; without a terminal, what would be asked is refused
+    /// Approval mode for tools: read-only, ask, auto-edit or full; without a terminal, calls that need approval are denied
     #[arg(long, value_name = "MODE")]
     pub(crate) approval: Option<String>,
 
-    /// A further folder that tools may work in; may be given several times
-    #[arg(long, value_name = "FOLDER")]
+    /// Additional directory that tools may work in; can be repeated
+    #[arg(long, value_name = "DIRECTORY")]
     pub(crate) add_dir: Vec<PathBuf>,
 
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
 
-/// How an answer is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OutputFormat {
-    /// The answer alone
+    /// Only the text of the answer
     Text,
     /// One JSON object when the answer is complete
     Json,
@@ -81,107 +80,106 @@ pub(crate) enum OutputFormat {
     StreamJson,
 }
 
-/// What there is besides talking.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// The models: what is known of them, and which one is used
+    /// List models, show one or choose which one to use
     #[command(subcommand)]
     Models(ModelsCommand),
-    /// What was spent: in a conversation, today, in all, by purpose and model
+    /// Show costs: of a conversation, today and in total, by purpose and model
     Cost {
-        /// The conversation to tell of; the last of this project if left out
+        /// Conversation to report on; defaults to the latest in this project
         #[arg(long, value_name = "ID")]
         conversation: Option<i64>,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Look for something in everything that was said
+    /// Search conversations and documents
     Search(SearchArgs),
-    /// Open a throw-away memory with the history of a made-up project, to ask things of
+    /// Try Memoir on a temporary memory with the history of a made-up project
     Demo {
-        /// What to ask; without it, a terminal opens
+        /// Question to answer; without it, the REPL opens
         question: Option<String>,
     },
-    /// The conversations: listing them, showing one
+    /// List conversations or show one
     Conversations {
         #[command(subcommand)]
         command: Option<ConversationsCommand>,
     },
-    /// What is remembered: showing, searching, editing, pinning and forgetting it
+    /// Show, search, edit, pin and delete memories
     Memory {
         #[command(subcommand)]
         command: Option<MemoryCommand>,
     },
-    /// Documents: files that are remembered, and posts
+    /// Add, list, show, remove and reindex documents
     #[command(subcommand)]
     Docs(DocsCommand),
-    /// Write a post from a conversation or a time, and file it as a document
+    /// Write a post from a conversation or a period, and save it as a document
     Write(WriteArgs),
-    /// Tasks that a sub-agent does at their time
+    /// Schedule tasks for a sub-agent, and manage them
     #[command(subcommand)]
     Schedule(ScheduleCommand),
-    /// Run what is due, in the foreground, until told to stop; an open REPL does so too
+    /// Run scheduled tasks in the foreground until stopped; an open REPL runs them too
     Daemon {
-        /// Print a unit for the user's systemd, and end
+        /// Print a systemd user unit and exit
         #[arg(long)]
         print_unit: bool,
     },
-    /// Bring in talk from other programs
+    /// Import conversations from other programs
     Import {
         #[command(subcommand)]
         command: Option<ImportCommand>,
     },
-    /// Write down what was said, to read it elsewhere or to bring it in again
+    /// Export conversations, to read them elsewhere or import them again
     Export(ExportArgs),
-    /// Copy the whole memory into a folder, while it may be in use, and check the copy
+    /// Back up the whole memory to a directory and verify the copy; safe while Memoir is in use
     Backup {
-        /// The folder to make; named after the moment in this directory if left out
-        folder: Option<PathBuf>,
+        /// Directory to create; defaults to a name with the current time, in this directory
+        directory: Option<PathBuf>,
     },
-    /// Put a backup in the place of this memory, which is kept beside it
+    /// Replace the current memory with a backup; the replaced memory is kept next to it
     Restore(RestoreArgs),
-    /// Summarise and index what was said
+    /// Run the workers that summarize and embed messages
     #[command(subcommand)]
     Worker(WorkerCommand),
-    /// What is set, and where
+    /// Show and change settings
     Config {
         #[command(subcommand)]
         command: Option<ConfigCommand>,
     },
-    /// Check that everything is as it should be, and say what to do where it is not
+    /// Check the installation and suggest a fix for each problem
     Doctor {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Print a script that completes this program's arguments in a shell, or its man page
+    /// Print a shell completion script, or the man page
     Completions {
-        /// Which
+        /// Script to print
         #[arg(value_enum)]
         script: Script,
     },
-    /// Measure how good memory is
+    /// Measure the quality of recall
     #[command(subcommand)]
     Eval(EvalCommand),
 }
 
-/// Parses one of `all` by its name. Completion and error messages list the names.
+/// Returns a parser that selects one of `all` by name. Completion and error messages list the names.
 pub(crate) fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
     all: [T; N],
     name: fn(T) -> &'static str,
 ) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(all.map(name)).try_map(move |typed| {
-        all.into_iter().find(|value| name(*value) == typed).ok_or("it is not one of the possible values")
+    PossibleValuesParser::new(all.map(name)).try_map(move |input| {
+        all.into_iter().find(|value| name(*value) == input).ok_or("not one of the possible values")
     })
 }
 
-/// Returns the command line with all its subcommands.
+/// Returns the definition of the command line, with all subcommands.
 pub fn command_line() -> clap::Command {
     Args::command()
 }
 
-/// Returns the manual page.
+/// Returns the man page in roff format.
 pub fn man_page() -> String {
     let mut page = Vec::new();
     // Writing to memory cannot fail.

@@ -1,4 +1,4 @@
-//! What concerns the program itself: models, workers, measuring, config.
+//! Arguments of the commands for models, workers, evaluation, settings and shell completion.
 
 use std::path::PathBuf;
 
@@ -8,58 +8,55 @@ use memoir_runtime::{operations::eval::SearchMode, settings::ModelTask};
 
 use super::one_of;
 
-/// What workers can be told.
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorkerCommand {
-    /// Do the work here and now
+    /// Run the workers in the foreground
     Run {
-        /// Do everything that is due, then end
+        /// Exit when no work is left
         #[arg(long, required = true)]
         until_idle: bool,
     },
 }
 
-/// What can be measured.
 #[derive(Debug, Subcommand)]
 pub(crate) enum EvalCommand {
-    /// How well recall finds what answers a question, on a file of conversations and questions
+    /// Measure how well recall finds the answers to questions, using a file of conversations and questions
     Recall {
-        /// The file
+        /// File with conversations and questions
         data: PathBuf,
-        /// Where to write what was found, a line of JSON per question
+        /// File to write the results to, one line of JSON per question
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
-        /// Which ways of finding are used: words and meaning, meaning alone, or words alone
+        /// Search mode: hybrid uses keywords and embeddings, dense only embeddings, keyword only keywords
         #[arg(long, default_value = "hybrid", value_parser = one_of(SearchMode::ALL, SearchMode::as_str))]
         mode: SearchMode,
-        /// Stages and terms to leave out, to see what they add
+        /// Recall stages and score terms to disable, to measure their effect
         #[arg(long, value_name = "NAMES", value_delimiter = ',')]
         without: Vec<String>,
     },
 }
 
-/// What can be done with models.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelsCommand {
-    /// List what the catalogue knows
+    /// List the models in the catalog
     List {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Show one model
+    /// Show a model
     Show {
-        /// Its name
+        /// Name of the model
         name: String,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Set the model that is used from now on
+    /// Set the model to use from now on
     Set {
-        /// Its name; "auto" goes back to choosing by itself
+        /// Name of the model, or `auto` to choose one automatically
         name: String,
-        /// What it is used for
+        /// Task to use the model for
         #[arg(
             long = "for", value_name = "TASK", default_value = "chat",
             value_parser = one_of(ModelTask::ALL, ModelTask::as_str)
@@ -68,47 +65,46 @@ pub(crate) enum ModelsCommand {
     },
 }
 
-/// Returns the name of a model, or `None` for the word that goes back to the automatic choice.
+/// Returns the model name in an argument, or `None` for `auto`.
 pub(crate) fn model_name(argument: &str) -> Option<String> {
     (argument != "auto").then(|| argument.to_owned())
 }
 
-/// What can be done with settings.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// List every setting with its value and where that comes from
+    /// List every setting with its value and origin
     List {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Show one
+    /// Show the value of a setting
     Get {
-        /// Its name, as in rag.token_budget
+        /// Name of the setting, such as rag.token_budget
         key: String,
-        /// Print JSON, with where it comes from
+        /// Print JSON, including the origin
         #[arg(long)]
         json: bool,
     },
-    /// Set one in your config file
+    /// Change a setting in your config file
     Set {
-        /// Its name, as in rag.token_budget
+        /// Name of the setting, such as rag.token_budget
         key: String,
-        /// What it is to be
+        /// New value
         value: String,
-        /// In the file of this project instead
+        /// Change the config file of this project instead
         #[arg(long)]
         project: bool,
     },
-    /// Take one out of your config file
+    /// Remove a setting from your config file
     Unset {
-        /// Its name
+        /// Name of the setting
         key: String,
-        /// Out of the file of this project instead
+        /// Change the config file of this project instead
         #[arg(long)]
         project: bool,
     },
-    /// Show where the files are
+    /// Show the paths of the config files and the memory
     Path {
         /// Print JSON
         #[arg(long)]
@@ -116,19 +112,18 @@ pub(crate) enum ConfigCommand {
     },
 }
 
-/// What helps with the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Script {
-    /// For bash
+    /// Completion script for bash
     Bash,
-    /// For zsh
+    /// Completion script for zsh
     Zsh,
-    /// For fish
+    /// Completion script for fish
     Fish,
-    /// For elvish
+    /// Completion script for elvish
     Elvish,
-    /// For PowerShell
+    /// Completion script for PowerShell
     Powershell,
-    /// The man page
+    /// Man page
     Man,
 }

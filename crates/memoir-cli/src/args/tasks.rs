@@ -1,4 +1,4 @@
-//! `memoir schedule`.
+//! Arguments of `memoir schedule`.
 
 use std::path::PathBuf;
 
@@ -6,40 +6,39 @@ use clap::Subcommand;
 
 use crate::completion_source::ValueSource;
 
-/// What can be done with tasks.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ScheduleCommand {
     /// Add a task
     Add(Box<TaskArgs>),
-    /// List all tasks, with when they are due
+    /// List all tasks and when they are due
     List {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Show one task
+    /// Show a task
     Show {
-        /// Its name
+        /// Name of the task
         #[arg(add = ValueSource::TASKS)]
         name: String,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Run a task now, and show its report
+    /// Run a task now and show its report
     Run(TaskName),
-    /// Have a task wait
+    /// Pause a task
     Pause(TaskName),
-    /// Have a task go on
+    /// Resume a paused task
     Resume(TaskName),
-    /// Remove a task, with its runs and what it remembers of them
+    /// Remove a task, its runs and its memory of them
     Remove(TaskName),
-    /// Show the last runs of a task, with their reports
+    /// Show the latest runs of a task, with their reports
     History {
-        /// Its name
+        /// Name of the task
         #[arg(add = ValueSource::TASKS)]
         name: String,
-        /// At most so many
+        /// Maximum number of runs
         #[arg(long, default_value_t = 10)]
         limit: u32,
         /// Print JSON
@@ -48,50 +47,48 @@ pub(crate) enum ScheduleCommand {
     },
 }
 
-/// A task.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TaskName {
-    /// Its name
+    /// Name of the task
     #[arg(add = ValueSource::TASKS)]
     pub(crate) name: String,
 }
 
-/// A task to be added.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TaskArgs {
-    /// Its name: letters, numbers, - and _
+    /// Name of the task: letters, numbers, - and _
     pub(crate) name: String,
-    /// What is to be done
+    /// Prompt for the sub-agent that runs the task
     #[arg(required = true, num_args = 1.., add = ValueSource::FreeText)]
     pub(crate) prompt: Vec<String>,
-    /// When, again and again: minute, hour, day, month, weekday; six fields begin with seconds
-    #[arg(long, value_name = "LINE", conflicts_with = "once")]
+    /// Recurring schedule: minute, hour, day, month, weekday; an optional sixth field in front gives the seconds
+    #[arg(long, value_name = "EXPRESSION", conflicts_with = "once")]
     pub(crate) cron: Option<String>,
-    /// When, once: 2026-05-01 09:00
-    #[arg(long, value_name = "MOMENT")]
+    /// Time of a single run: 2026-05-01 09:00
+    #[arg(long, value_name = "TIME")]
     pub(crate) once: Option<String>,
-    /// The time zone of the clock, as in Europe/Berlin; this machine's if left out
+    /// Time zone of the schedule, such as Europe/Berlin; defaults to the zone of this machine
     #[arg(long)]
     pub(crate) zone: Option<String>,
-    /// Who does it; whoever answers if left out
+    /// Model to use; defaults to the chat model
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// What it may do, since nobody can be asked: read-only, ask (what rules allow), auto-edit or full
+    /// Approval mode: read-only, ask (allows only what a rule allows, since a task cannot ask), auto-edit or full
     #[arg(long, value_name = "MODE", default_value = "read-only")]
     pub(crate) approval: String,
-    /// What it may do besides: execute_bash(git status), file_edit(notes/**); may be given several times, and needs another mode than read-only
+    /// Rule that allows more, such as execute_bash(git status); can be repeated; needs a mode other than read-only
     #[arg(long, value_name = "RULE")]
     pub(crate) allow: Vec<String>,
-    /// How long a run may take, in seconds
+    /// Maximum duration of a run in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86400))]
     pub(crate) timeout: u64,
-    /// How many of its last runs it remembers
+    /// Number of previous runs that the task remembers
     #[arg(long, value_name = "RUNS", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(crate) history: u32,
-    /// What a run may cost, in dollars
+    /// Maximum cost of a run in dollars
     #[arg(long, value_name = "USD")]
     pub(crate) budget: Option<f64>,
-    /// The project that it works in; this one if left out
-    #[arg(long, value_name = "FOLDER")]
+    /// Project directory to work in; defaults to this project
+    #[arg(long, value_name = "DIRECTORY")]
     pub(crate) dir: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! `/approval`: what is asked about, what is always allowed, and what never is.
+//! `/approval`: shows and changes the approval mode and permission rules.
 
 use anstream::println;
 use memoir_agent::{Mode, RuleEffect};
@@ -15,23 +15,23 @@ pub(super) struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Allow reading only
+    /// Allow only reading
     ReadOnly,
-    /// Ask before anything is changed
+    /// Ask before any change
     Ask,
-    /// Edit files without asking
+    /// Allow editing files without asking
     AutoEdit,
-    /// Do everything without asking
+    /// Allow everything without asking
     Full,
-    /// Always allow what a rule describes
+    /// Add a rule that always allows a tool call
     Allow {
-        /// Tool, or tool and what it may do: file_edit(src/**)
+        /// Tool, optionally with a pattern: file_edit(src/**)
         #[arg(value_name = "RULE", required = true, num_args = 1.., add = ValueSource::FreeText)]
         rule: Vec<String>,
     },
-    /// Always deny what a rule describes
+    /// Add a rule that always denies a tool call
     Deny {
-        /// Tool, or tool and what it may not do: execute_bash(git push)
+        /// Tool, optionally with a pattern: execute_bash(git push)
         #[arg(value_name = "RULE", required = true, num_args = 1.., add = ValueSource::FreeText)]
         rule: Vec<String>,
     },
@@ -62,22 +62,22 @@ impl RunCommand for Arguments {
 
 fn show(report: &ApprovalReport) {
     println!(
-        "The mode is {}, until the program ends; --approval and the config set it for longer.",
+        "The approval mode is {} until you exit. Set it at startup with `--approval`, or permanently in the config.",
         report.mode.as_str()
     );
     println!(
         "{}",
         match report.is_confined {
             true =>
-                "Commands are confined by Landlock: they write only in the workspace and the temporary directory.",
-            false => "Commands are not confined here: this kernel has no Landlock.",
+                "Commands run in a Landlock sandbox and can write only to the workspace and the temporary directory.",
+            false => "Commands run without a sandbox, because this kernel does not support Landlock.",
         }
     );
-    for kept in &report.rules {
-        let place = if kept.scope.is_empty() { "everywhere" } else { "in this project" };
-        println!("{:>5}  {} {} {place}", kept.id, kept.effect, printable(&kept.rule));
+    for rule in &report.rules {
+        let place = if rule.scope.is_empty() { "everywhere" } else { "in this project" };
+        println!("{:>5}  {} {} {place}", rule.id, rule.effect, printable(&rule.rule));
     }
     for (effect, rules) in [("allow", &report.allowed_by_config), ("deny", &report.denied_by_config)] {
-        rules.iter().for_each(|rule| println!("       {effect} {} by the config", printable(rule)));
+        rules.iter().for_each(|rule| println!("       {effect} {} in the config", printable(rule)));
     }
 }

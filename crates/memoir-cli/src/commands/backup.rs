@@ -1,4 +1,4 @@
-//! `/backup`: a copy of the whole memory.
+//! `/backup`: backs up the whole memory.
 
 use std::path::PathBuf;
 
@@ -9,9 +9,9 @@ use crate::{app::App, backup, completion_source::ValueSource};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Directory to create; named after the moment if left out
-    #[arg(value_name = "FOLDER", add = ValueSource::Files)]
-    folder: Option<PathBuf>,
+    /// Directory to create; defaults to a name with the current time
+    #[arg(value_name = "DIRECTORY", add = ValueSource::Files)]
+    directory: Option<PathBuf>,
 }
 
 impl RunCommand for Arguments {
@@ -19,11 +19,11 @@ impl RunCommand for Arguments {
 
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         if app.session.runtime.persistence() == Persistence::Demo {
-            return Err(Failure::usage("the memory of the demo is thrown away")
-                .hint("/export writes down what was said."));
+            return Err(Failure::usage("the demo memory is temporary and cannot be backed up")
+                .hint("Save this conversation with `/export FILE`."));
         }
         backup::back_up(
-            self.folder.as_deref(),
+            self.directory.as_deref(),
             app.session.store(),
             app.session.runtime.home(),
             app.session.runtime.zone(),

@@ -1,4 +1,4 @@
-//! `/clear`: an empty screen.
+//! `/clear`: clears the screen.
 
 use std::io::{Write as _, stdout};
 
@@ -12,7 +12,7 @@ pub(super) struct Arguments {}
 
 impl RunCommand for Arguments {
     async fn run(self, _app: &mut App) -> Result<Next, Failure> {
-        // To the upper left, then everything away.
+        // Move the cursor to the top left, then erase the screen.
         write!(stdout(), "\x1b[H\x1b[2J")?;
         stdout().flush()?;
         Ok(Next::Prompt)

@@ -1,4 +1,4 @@
-//! `/context`: what is sent, layer by layer.
+//! `/context`: shows the size of each context layer, and changes the context settings.
 
 use std::fmt::Write as _;
 
@@ -19,14 +19,14 @@ pub(super) struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// List the settings of the context
+    /// List the context settings
     Config,
-    /// Change a setting for good
+    /// Change a setting permanently
     Set {
         /// Setting to change
         #[arg(value_name = "KEY", add = ValueSource::CONTEXT_SETTINGS)]
         key: String,
-        /// New value, or `default`
+        /// New value, or `default` for the value from the config
         #[arg(value_name = "VALUE", required = true, num_args = 1..)]
         value: Vec<String>,
     },
@@ -39,12 +39,12 @@ impl RunCommand for Arguments {
             Some(Action::Config) => {
                 print!("{}", settings::list(&app.session.state.context));
                 println!(
-                    "\nChange one with /context set KEY VALUE; /context set KEY default goes back to the config's."
+                    "\nChange a setting with `/context set KEY VALUE`; reset it with `/context set KEY default`."
                 );
             }
             Some(Action::Set { key, value }) => {
-                let changed = app.session.set_context(&key, &value.join(" ")).await?;
-                println!("{} is {} from now on.", changed.key, changed.value);
+                let setting = app.session.set_context(&key, &value.join(" ")).await?;
+                println!("{} is now {}.", setting.key, setting.value);
             }
         }
         Ok(Next::Prompt)
@@ -53,16 +53,16 @@ impl RunCommand for Arguments {
 
 async fn show(app: &App) -> Result<(), Failure> {
     if !app.session.has_chat_model() {
-        println!("{} reads no context: it answers with what memory says.", app.session.choice.name);
+        println!("{} uses no context. It answers with passages from memory.", app.session.choice.name);
         return Ok(());
     }
     let report = match &app.session.last_context {
         Some(report) => {
-            println!("The last request:");
+            println!("Last request:");
             report.clone()
         }
         None => {
-            println!("Before your next prompt:");
+            println!("Next request, without your prompt:");
             app.session.agent.preview(&app.session.state, "").await?
         }
     };
@@ -81,8 +81,8 @@ fn table(report: &ContextReport, cost: impl Fn(u64) -> Option<Usd>) -> String {
     for (layer, tokens) in &report.layers {
         line(layer.name(), *tokens, &price(*tokens));
     }
-    line("in all", report.sent(), &price(report.sent()));
-    line("kept for the answer", report.reply, "");
+    line("total", report.sent(), &price(report.sent()));
+    line("reserved for answer", report.reply, "");
     line("budget", report.limit, "");
     text
 }
@@ -94,18 +94,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn layers_come_with_tokens_share_and_cost() {
+    fn table_shows_tokens_share_and_cost_of_each_layer() {
         let report = ContextReport {
             limit: 32_000,
             reply: 4096,
             layers: vec![(Layer::System, 100), (Layer::Window, 16_000)],
         };
-        let shown = table(&report, |tokens| Some(Usd::from_nanos(i64::try_from(tokens).unwrap_or(0) * 1000)));
-        insta::assert_snapshot!(shown, @r"
+        let text = table(&report, |tokens| Some(Usd::from_nanos(i64::try_from(tokens).unwrap_or(0) * 1000)));
+        insta::assert_snapshot!(text, @r"
           system prompt             100    0.3 %  $0.0001
           window                  16000   50.0 %  $0.0160
-          in all                  16100   50.3 %  $0.0161
-          kept for the answer      4096   12.8 %  
+          total                   16100   50.3 %  $0.0161
+          reserved for answer      4096   12.8 %  
           budget                  32000  100.0 %  
         ");
     }

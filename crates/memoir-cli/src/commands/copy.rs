@@ -1,4 +1,4 @@
-//! `/copy`: the last answer, into the clipboard of whoever sits at the terminal.
+//! `/copy`: copies the last answer to the clipboard of the terminal.
 
 use std::io::{Write as _, stdout};
 
@@ -9,17 +9,17 @@ use super::{Next, RunCommand};
 use memoir_markdown::last_code_block;
 use memoir_runtime::Failure;
 
-use crate::app::App;
+use crate::{app::App, render::pluralize};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// What to copy; all of it if left out
+    /// Part of the answer to copy; defaults to all of it
     part: Option<CopiedPart>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum CopiedPart {
-    /// The last code block
+    /// Last code block of the answer
     Code,
 }
 
@@ -32,14 +32,14 @@ impl RunCommand for Arguments {
         let text = match self.part {
             None => answer,
             Some(CopiedPart::Code) => last_code_block(&answer).ok_or_else(|| {
-                Failure::usage("there is no code in the last answer").hint("/copy takes all of it.")
+                Failure::usage("the last answer contains no code block").hint("Copy all of it with `/copy`.")
             })?,
         };
-        // The terminal does it, here or at the other end of ssh (OSC 52).
+        // OSC 52 sets the clipboard of the terminal, which also works over SSH.
         write!(stdout(), "\x1b]52;c;{}\x07", STANDARD.encode(&text))?;
         stdout().flush()?;
-        let count = text.chars().count();
-        println!("{count} characters were handed to your terminal's clipboard.");
+        let characters = pluralize(text.chars().count() as u64, "character", "characters");
+        println!("Copied {characters} to the clipboard of your terminal.");
         Ok(Next::Prompt)
     }
 }

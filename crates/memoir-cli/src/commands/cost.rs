@@ -1,4 +1,4 @@
-//! `/cost`: what was spent.
+//! `/cost`: shows costs.
 
 use anstream::println;
 

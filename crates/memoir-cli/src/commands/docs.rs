@@ -1,4 +1,4 @@
-//! `/docs`: documents that are remembered.
+//! `/docs`: manages documents.
 
 use std::path::PathBuf;
 
@@ -28,22 +28,22 @@ impl RunCommand for Arguments {
             true => Embedding::InBackground,
             false => Embedding::Off,
         };
-        let changes = matches!(self.command, Some(DocsCommand::Add { .. } | DocsCommand::Reindex { .. }));
+        let adds_chunks = matches!(self.command, Some(DocsCommand::Add { .. } | DocsCommand::Reindex { .. }));
         let command = match self.command.unwrap_or(DocsCommand::List { json: false }) {
-            DocsCommand::Add { paths } => DocsCommand::Add { paths: with_spaces(paths) },
+            DocsCommand::Add { paths } => DocsCommand::Add { paths: join_if_path(paths) },
             command => command,
         };
         let outcome = documents::run(command, recall, app.session.runtime.home(), embedding).await;
-        if changes {
+        if adds_chunks {
             app.session.background.runner.wake();
         }
         outcome.map(|()| Next::Prompt)
     }
 }
 
-/// One path with spaces in it may be typed without quotation marks.
-fn with_spaces(words: Vec<PathBuf>) -> Vec<PathBuf> {
-    let typed: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
-    let whole = PathBuf::from(typed.join(" "));
-    if whole.exists() { vec![whole] } else { words }
+/// Joins the words if they form one existing path, so that a path with spaces needs no quotation marks.
+fn join_if_path(words: Vec<PathBuf>) -> Vec<PathBuf> {
+    let texts: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    let path = PathBuf::from(texts.join(" "));
+    if path.exists() { vec![path] } else { words }
 }

@@ -1,11 +1,11 @@
-//! `/embeddings`: the vectors of what was said.
+//! `/embeddings`: shows and rebuilds embeddings, and switches embedding on or off.
 
 use anstream::println;
 use memoir_core::{SubjectKind, WorkerKind};
 use memoir_runtime::{EmbeddingsReport, Failure, Session};
 
 use super::{Next, RunCommand, summarizer};
-use crate::{app::App, progress::ProgressBars};
+use crate::{app::App, progress::ProgressBars, render::pluralize};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -19,15 +19,16 @@ enum Action {
     On,
     /// Stop embedding messages
     Off,
-    /// Delete all vectors and make them again
+    /// Delete all embeddings and compute them again
     Rebuild {
-        /// Do it, instead of saying what it would do
+        /// Confirm; without it, only show what would happen
         confirmation: Option<Confirmation>,
     },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Confirmation {
+    /// Rebuild now
     Yes,
 }
 
@@ -40,8 +41,8 @@ impl RunCommand for Arguments {
             Some(Action::Off) => session.switch_workers(&[kind], false).await?,
             Some(Action::Rebuild { confirmation: None }) => {
                 println!(
-                    "All vectors are deleted and made anew by {}; until that is done, what has none is found by its words. \
-                     /embeddings rebuild yes does it.",
+                    "This will delete all embeddings and compute them again with {}. Until that is done, messages without \
+                     an embedding can be found by keyword only. Confirm with `/embeddings rebuild yes`.",
                     session.recall().embedder.name()
                 );
                 return Ok(Next::Prompt);
@@ -58,23 +59,23 @@ async fn rebuild(session: &Session) -> Result<(), Failure> {
     let mut bars = ProgressBars::default();
     let report = session.rebuild_embeddings(&mut |progress| bars.show(progress)).await?;
     drop(bars);
-    println!("{} vectors were made anew.", report.made);
+    println!("Rebuilt {}.", pluralize(report.made, "embedding", "embeddings"));
     report.check_complete()
 }
 
 fn show(report: &EmbeddingsReport) {
-    println!("Meaning is told by {}; /models set NAME embedder names another.", report.embedder);
+    println!("Embedding model: {}. Change it with `/models set NAME embedder`.", report.embedder);
     if !report.is_available {
-        println!("It cannot be called as things are set up, so that memory is searched by words alone.");
+        println!("The model is not available, so memory is searched by keyword only.");
     }
-    for vectors in &report.models {
+    for embeddings in &report.models {
         let describe = |(kind, count): &(SubjectKind, u64)| match kind {
             SubjectKind::Message => format!("{count} of messages"),
             SubjectKind::Chunk => format!("{count} of documents"),
             kind => format!("{count} of {} summaries", kind.as_str()),
         };
-        let counts: Vec<String> = vectors.counts.iter().map(describe).collect();
-        let unused = if vectors.is_used { "" } else { "; not used now, /embeddings rebuild deletes them" };
-        println!("Vectors by {}: {}{unused}.", vectors.model, counts.join(", "));
+        let counts: Vec<String> = embeddings.counts.iter().map(describe).collect();
+        let note = if embeddings.is_used { "" } else { "; unused, delete with `/embeddings rebuild`" };
+        println!("Embeddings by {}: {}{note}.", embeddings.model, counts.join(", "));
     }
 }

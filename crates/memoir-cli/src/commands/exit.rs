@@ -1,4 +1,4 @@
-//! `/exit`: leave.
+//! `/exit`: exits the REPL.
 
 use super::{Next, RunCommand};
 use memoir_runtime::Failure;

@@ -1,4 +1,4 @@
-//! `/export`: this conversation, written down.
+//! `/export`: exports this conversation.
 
 use super::{Next, RunCommand};
 use memoir_runtime::{Failure, operations::export::ExportFormat};
@@ -9,7 +9,7 @@ use crate::{
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Format, and the file to write to; by the name of the file, or Markdown, if left out
+    /// Format and file to write; the format defaults to that of the file name, or Markdown
     #[arg(value_name = "[FORMAT] [FILE]", num_args = 0..=2, add = ValueSource::Files)]
     words: Vec<String>,
 }
@@ -24,25 +24,26 @@ impl RunCommand for Arguments {
             },
             [format, file, ..] => {
                 let format = format_named(format).ok_or_else(|| {
-                    Failure::usage(format!("there is no format \"{format}\""))
-                        .hint("Use /export, /export FILE, /export markdown FILE or /export jsonl FILE.")
+                    Failure::usage(format!("unknown format \"{format}\"")).hint(
+                        "Use `/export`, `/export FILE`, `/export markdown FILE` or `/export jsonl FILE`.",
+                    )
                 })?;
                 (Some(format), Some(file))
             }
         };
         let is_jsonl = file.is_some_and(|file| file.ends_with(".jsonl"));
-        let by_name = if is_jsonl { ExportFormat::Jsonl } else { ExportFormat::Markdown };
+        let default_format = if is_jsonl { ExportFormat::Jsonl } else { ExportFormat::Markdown };
         let id = app.session.conversation().ok_or_else(|| {
-            Failure::usage("nothing has been said here yet")
-                .hint("memoir export writes down all conversations.")
+            Failure::usage("this conversation has no messages yet")
+                .hint("Export all conversations with `memoir export`.")
         })?;
-        let wanted = ExportArgs {
-            format: format.unwrap_or(by_name),
+        let arguments = ExportArgs {
+            format: format.unwrap_or(default_format),
             conversation: Some(id.get()),
             scope: None,
             output: file.map(|file| expand_home(file)),
         };
-        export::run(&wanted, app.session.store(), app.session.runtime.zone()).await?;
+        export::run(&arguments, app.session.store(), app.session.runtime.zone()).await?;
         Ok(Next::Prompt)
     }
 }

@@ -1,4 +1,4 @@
-//! `/fork`: another conversation that begins with this one.
+//! `/fork`: continues in a copy of this conversation.
 
 use anstream::println;
 use memoir_runtime::{Failure, Fork};
@@ -12,7 +12,7 @@ pub(super) struct Arguments {}
 impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let Fork { parent, id } = app.session.fork().await?;
-        println!("This is conversation {id} now, which began as {parent}. /resume {parent} goes back.");
+        println!("This is now conversation {id}, a fork of {parent}. Return with `/resume {parent}`.");
         Ok(Next::Prompt)
     }
 }

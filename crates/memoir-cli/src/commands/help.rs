@@ -1,4 +1,4 @@
-//! `/help`: all commands.
+//! `/help`: lists the commands, or explains one.
 
 use anstream::println;
 use clap::CommandFactory as _;
@@ -8,17 +8,14 @@ use memoir_runtime::Failure;
 
 use crate::{app::App, completion_source::ValueSource};
 
-/// Where the summaries begin.
-const WIDTH: usize = 19;
-
-/// How many commands one page has.
-const PAGE: usize = 18;
-// With what is printed below it, and the prompt, a page fits a small terminal.
-const _: () = assert!(PAGE + 4 <= 24);
+const USAGE_WIDTH: usize = 19;
+const PAGE_SIZE: usize = 18;
+// A page, the lines below it and the prompt must fit a terminal of 24 lines.
+const _: () = assert!(PAGE_SIZE + 4 <= 24);
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Page, or command to explain
+    /// Page to show, or command to explain
     #[arg(value_name = "PAGE | COMMAND", add = ValueSource::Commands)]
     topic: Option<String>,
 }
@@ -33,7 +30,7 @@ impl RunCommand for Arguments {
         let page = match page {
             Ok(page) => page,
             Err(name) => {
-                // A command that was built with all others is called "/ NAME" in its usage.
+                // The commands returned by `all` are already built and would show "/ NAME" in their usage.
                 let declared = SlashLine::command();
                 let command = resolve(name, &declared)?;
                 let mut command = command.clone().bin_name(format!("/{}", command.get_name()));
@@ -42,26 +39,26 @@ impl RunCommand for Arguments {
             }
         };
         let commands: Vec<&clap::Command> = all.get_subcommands().collect();
-        let pages = commands.len().div_ceil(PAGE);
+        let pages = commands.len().div_ceil(PAGE_SIZE);
         let page = page.clamp(1, pages);
-        for command in &commands[(page - 1) * PAGE..(page * PAGE).min(commands.len())] {
-            println!("{:WIDTH$}  {}", usage(command), summary(command));
+        for command in &commands[(page - 1) * PAGE_SIZE..(page * PAGE_SIZE).min(commands.len())] {
+            println!("{:USAGE_WIDTH$}  {}", usage(command), summary(command));
         }
         if page < pages {
-            println!("/help {:<13}  Show more commands; /help COMMAND shows how one is used.", page + 1);
+            println!("/help {:<13}  Show more commands; `/help COMMAND` explains one.", page + 1);
         }
         println!("\nTab: complete. @file: attach. !command: run. Alt-Enter: new line. Ctrl-R: search.");
         Ok(Next::Prompt)
     }
 }
 
-/// Returns `/name`, with its arguments if there is room for them; `/help NAME` shows them otherwise.
-pub(super) fn usage(command: &clap::Command) -> String {
+/// Returns `/name` with its arguments, or with an ellipsis if they do not fit.
+fn usage(command: &clap::Command) -> String {
     let name = command.get_name();
     let arguments: String =
         command.get_positionals().map(|argument| format!(" [{}]", value_name(argument))).collect();
     match format!("/{name}{arguments}") {
-        usage if usage.len() <= WIDTH && !command.has_subcommands() => usage,
+        usage if usage.len() <= USAGE_WIDTH && !command.has_subcommands() => usage,
         _ => format!("/{name} …"),
     }
 }
@@ -70,7 +67,6 @@ fn value_name(argument: &clap::Arg) -> String {
     argument.get_value_names().and_then(|names| names.first()).map(ToString::to_string).unwrap_or_default()
 }
 
-/// Returns the summary of a command.
-pub(super) fn summary(command: &clap::Command) -> String {
+fn summary(command: &clap::Command) -> String {
     command.get_about().map(ToString::to_string).unwrap_or_default()
 }

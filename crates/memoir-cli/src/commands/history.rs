@@ -1,4 +1,4 @@
-//! `/history`: what was said in this conversation.
+//! `/history`: shows the latest exchanges of this conversation.
 
 use anstream::{print, println};
 
@@ -6,7 +6,7 @@ use super::{Next, RunCommand};
 use memoir_runtime::Failure;
 
 use crate::{
-    answer_view::{folded, rendered},
+    answer_view::{render_markdown, wrap_text},
     app::App,
 };
 
@@ -24,12 +24,12 @@ impl RunCommand for Arguments {
             None => Vec::new(),
         };
         if exchanges.is_empty() {
-            println!("Nothing has been said in this conversation yet.");
+            println!("This conversation has no messages yet.");
         }
         for exchange in exchanges {
             println!("[{}] {}", exchange.id, exchange.started.minute_in(app.session.runtime.zone()));
-            print!("{}", folded(&format!("> {}", exchange.user_message.trim_end())));
-            println!("{}", rendered(exchange.assistant_message.trim_end()));
+            print!("{}", wrap_text(&format!("> {}", exchange.user_message.trim_end())));
+            println!("{}", render_markdown(exchange.assistant_message.trim_end()));
         }
         Ok(Next::Prompt)
     }

@@ -1,4 +1,4 @@
-//! `/import`: histories of other programs.
+//! `/import`: imports histories of other programs.
 
 use super::{Next, RunCommand};
 use memoir_runtime::Failure;
@@ -18,7 +18,7 @@ impl RunCommand for Arguments {
         let command = self.command.unwrap_or(ImportCommand::Found);
         let runtime = &app.session.runtime;
         import::run(command, &runtime.models().environment, app.session.store(), runtime.zone()).await?;
-        // The import may have added to the open conversation, and that is not another session's doing.
+        // The import may have extended the current conversation. Without a refresh, that looks like a conflict.
         app.session.refresh_conversation().await?;
         Ok(Next::Prompt)
     }

@@ -1,4 +1,4 @@
-//! `/inbox`: what tasks have reported.
+//! `/inbox`: shows the reports of scheduled tasks.
 
 use anstream::println;
 
@@ -9,13 +9,13 @@ use crate::{app::App, schedule};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// ReportSelection reports to show; those you have not seen if left out
+    /// Reports to show; defaults to unread ones
     which: Option<ReportSelection>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum ReportSelection {
-    /// The latest reports, seen or not
+    /// Latest reports, read and unread
     All,
 }
 

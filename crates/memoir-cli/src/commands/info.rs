@@ -1,11 +1,14 @@
-//! `/info`: which model, which conversation, where memory is and how large.
+//! `/info`: shows the model, the conversation, and the location and size of the memory.
 
 use anstream::println;
 
 use super::{Next, RunCommand};
 use memoir_runtime::{Failure, Persistence};
 
-use crate::{app::App, render::costs::amount};
+use crate::{
+    app::App,
+    render::{costs::amount, pluralize},
+};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {}
@@ -26,9 +29,9 @@ impl RunCommand for Arguments {
                 println!("memory        {}", app.session.runtime.home().database().display())
             }
             Persistence::Incognito => println!("memory        none (incognito)"),
-            Persistence::Demo => println!("memory        thrown away when you leave (demo)"),
+            Persistence::Demo => println!("memory        temporary (demo)"),
         }
-        // Most are empty, and many would fill the screen.
+        // Empty tables are only counted, because listing them would fill the screen.
         let tables = match store.inspect() {
             Some(inspect) => inspect.tables().await?,
             None => Vec::new(),
@@ -36,10 +39,8 @@ impl RunCommand for Arguments {
         for table in tables.iter().filter(|table| table.rows > 0) {
             println!("              {}: {}", table.name, table.rows);
         }
-        println!(
-            "              {} other tables are empty",
-            tables.iter().filter(|table| table.rows == 0).count()
-        );
+        let empty = tables.iter().filter(|table| table.rows == 0).count() as u64;
+        println!("              {}", pluralize(empty, "other table is empty", "other tables are empty"));
         Ok(Next::Prompt)
     }
 }

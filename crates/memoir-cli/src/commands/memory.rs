@@ -1,4 +1,4 @@
-//! `/memory`: what is remembered, in the user's hands.
+//! `/memory`: shows, searches, edits, pins and deletes memories.
 
 use anstream::println;
 use memoir_core::Recalled;
@@ -22,7 +22,7 @@ pub(super) struct Arguments {
 enum Action {
     #[command(flatten)]
     Shared(MemoryCommand),
-    /// Let go of an instruction of this conversation
+    /// Stop sending an instruction kept from earlier in this conversation
     Release {
         /// Number of the instruction, as `/memory show` lists it
         #[arg(value_name = "N")]
@@ -40,14 +40,14 @@ impl RunCommand for Arguments {
                 return Ok(Next::Prompt);
             }
         };
-        let forgets = matches!(command, MemoryCommand::Forget(_));
+        let is_deletion = matches!(command, MemoryCommand::Forget(_));
         memory::run(command, &context(app)).await?;
-        if forgets {
-            // It may quote what no longer exists.
+        if is_deletion {
+            // It may quote deleted text.
             app.session.last_recalled = Recalled::default();
         }
         if app.session.leave_deleted().await? {
-            println!("This conversation is forgotten; a new one begins.");
+            println!("This conversation was deleted, so a new one starts.");
         }
         Ok(Next::Prompt)
     }

@@ -1,11 +1,11 @@
-//! `/migrate-exchanges`: messages whose exchange is missing get it back.
+//! `/migrate-exchanges`: groups messages without an exchange into exchanges.
 
 use anstream::println;
 
 use super::{Next, RunCommand};
 use memoir_runtime::Failure;
 
-use crate::app::App;
+use crate::{app::App, render::pluralize};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {}
@@ -14,8 +14,9 @@ impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         match app.session.store().group_messages().await? {
             0 => println!("Every message belongs to an exchange."),
-            1 => println!("1 exchange was made of messages that had none."),
-            many => println!("{many} exchanges were made of messages that had none."),
+            count => {
+                println!("Created {} from ungrouped messages.", pluralize(count, "exchange", "exchanges"))
+            }
         }
         Ok(Next::Prompt)
     }

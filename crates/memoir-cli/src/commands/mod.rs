@@ -1,4 +1,4 @@
-//! Slash commands: one file each, one list.
+//! Slash commands: one file each, registered in one list.
 
 mod approval;
 mod backup;
@@ -44,28 +44,27 @@ use crate::app::App;
 
 pub(crate) use line::resolve;
 
-/// What the REPL does after a command.
+/// The next step of the REPL after a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Next {
     Prompt,
-    /// Sends this prompt, as if it had been typed.
+    /// Send this prompt.
     Ask(TurnInput),
     Quit,
 }
 
-/// The arguments of a slash command, and what it does with them.
+/// A slash command, implemented by its arguments.
 trait RunCommand {
-    /// Whether it reads or writes a memory that outlives the program.
+    /// Whether the command needs a memory that persists. It then fails in incognito mode.
     const NEEDS_MEMORY: bool = false;
 
     /// Runs the command. Its output goes to stdout.
     async fn run(self, app: &mut App) -> Result<Next, Failure>;
 }
 
-/// Declares the list of commands: one line each, in the order in which help shows them.
+/// Declares the list of commands, in the order of `/help`.
 macro_rules! slash_commands {
     ($($(#[$attribute:meta])* $variant:ident($arguments:ty),)+) => {
-        /// A slash command.
         #[derive(Debug, Subcommand)]
         enum SlashCommand {
             $($(#[$attribute])* $variant($arguments),)+
@@ -80,7 +79,7 @@ macro_rules! slash_commands {
 
             async fn run(self, app: &mut App) -> Result<Next, Failure> {
                 match self {
-                    // Boxed, so that the longest command does not size the future of every other.
+                    // Boxed to keep the size of this future independent of the largest command.
                     $(Self::$variant(arguments) => Box::pin(arguments.run(app)).await,)+
                 }
             }
@@ -88,79 +87,79 @@ macro_rules! slash_commands {
     };
 }
 
-// To add a command, write its file and add its line here. The doc comment is its summary in help.
+// To add a command, write its file and add its line here. The doc comment is its summary in `/help`.
 slash_commands! {
-    /// Show all commands, or how one is used.
+    /// List all commands, or show how to use one.
     Help(help::Arguments),
-    /// End this conversation and begin another; core memory stays.
+    /// Start a new conversation; core memory stays.
     New(new::Arguments),
-    /// Go on with a conversation; without its number, choose.
+    /// Resume a conversation; without its ID, choose from a list.
     Resume(resume::Arguments),
-    /// Branch off here, and leave this conversation as it is.
+    /// Fork this conversation, and leave the original unchanged.
     Fork(fork::Arguments),
-    /// Ask the last prompt again; the new answer replaces the old.
+    /// Send the last prompt again; the new answer replaces the old.
     Retry(retry::Arguments),
-    /// Copy the last answer, or the last code in it.
+    /// Copy the last answer, or its last code block.
     Copy(copy::Arguments),
-    /// Clear the screen; the conversation goes on (/new ends it).
+    /// Clear the screen; the conversation continues (see /new).
     Clear(clear::Arguments),
-    /// Show the last N exchanges of this conversation (10).
+    /// Show the last N exchanges of this conversation (default 10).
     History(history::Arguments),
-    /// Show who answers, or let another model answer from now on.
+    /// Show the current model, or switch to another.
     Model(model::Arguments),
     /// List the known models, show one, or set one for a task.
     Models(models::Arguments),
-    /// Switch recall on or off, change how memory is asked, try it.
+    /// Switch recall on or off, change its settings, or test it.
     Rag(rag::Arguments),
-    /// Show what memory put into the last prompt, and why.
+    /// Show what recall added to the last prompt, and why.
     Why(why::Arguments),
-    /// Show what is sent, layer by layer; change how much.
+    /// Show the size of each context layer, or change settings.
     Context(context::Arguments),
-    /// Show, edit, search, pin and forget what is remembered.
+    /// Show, search, edit, pin and delete memories.
     Memory(memory::Arguments),
-    /// How the user wants the model to be: list, use, create.
+    /// List, use, create and edit personas (named instructions).
     Persona(persona::Arguments),
-    /// Whether exchanges and conversations are summarised.
+    /// Switch summaries on or off.
     Summarizer(summarizer::Arguments),
-    /// Whether messages get their vectors; make all of them anew.
+    /// Switch embedding on or off, or rebuild all embeddings.
     Embeddings(embeddings::Arguments),
-    /// Documents: files that are remembered, and posts.
+    /// Add, list, show, remove and reindex documents.
     Docs(docs::Arguments),
-    /// Write a post from this conversation, another, or a time.
+    /// Write a post from a conversation or a period.
     Write(write::Arguments),
-    /// Tasks that a sub-agent does at their time.
+    /// Schedule tasks for a sub-agent, and manage them.
     Schedule(schedule::Arguments),
-    /// Show what tasks have reported since you last looked.
+    /// Show unread reports of scheduled tasks.
     Inbox(inbox::Arguments),
-    /// Bring in histories of other agents; alone, show those found.
+    /// Import histories of other agents, or list those found.
     Import(import::Arguments),
-    /// Write this conversation to a file, or show it.
+    /// Export this conversation to a file, or show it.
     Export(export::Arguments),
-    /// Copy the whole memory into a folder, and check the copy.
+    /// Back up the whole memory to a directory.
     Backup(backup::Arguments),
-    /// Show what was spent: here, today, by purpose and model.
+    /// Show costs: here, today and in total, by purpose and model.
     Cost(cost::Arguments),
-    /// Show who works in the background, start, stop, try again.
+    /// Show, start, stop and pause workers; retry failed jobs.
     Worker(worker::Arguments),
     /// Show the model, the conversation and the memory.
     Info(info::Arguments),
-    /// Show the tools that the model may use.
+    /// List the tools that the model may use.
     Tools(tools::Arguments),
-    /// Who may do what: the mode, and rules that allow or deny.
+    /// Show or change the approval mode and permission rules.
     Approval(approval::Arguments),
-    /// Show which secrets were taken out of what is kept, and why.
+    /// Show which secrets were redacted, and why.
     Redaction(redaction::Arguments),
-    /// Group messages that have no exchange; safe to repeat.
+    /// Group messages without an exchange; safe to repeat.
     MigrateExchanges(migrate_exchanges::Arguments),
-    /// How much to show: 0 tool names to 4 all that is sent.
+    /// Set the verbosity, from 0 (tool names) to 4 (full requests).
     Verbosity(verbosity::Arguments),
     /// Show the version.
     Version(version::Arguments),
-    /// Leave; Ctrl-D does the same.
+    /// Exit; Ctrl-D does the same.
     Exit(exit::Arguments),
 }
 
-/// A line that begins with a slash.
+/// An input line that starts with a slash.
 #[derive(Debug, Parser)]
 #[command(
     name = "/",
@@ -174,22 +173,22 @@ struct SlashLine {
     command: SlashCommand,
 }
 
-/// Returns every slash command with its arguments, in the order in which help shows them.
+/// Returns every slash command with its arguments, in the order of `/help`.
 pub fn all() -> clap::Command {
     let mut all = SlashLine::command();
     all.build();
     all
 }
 
-/// Runs the command in `line`, which begins with a slash.
+/// Runs the slash command in `line`.
 pub(crate) async fn run(line: &str, app: &mut App) -> Result<Next, Failure> {
     let words = line::split(line, &all())?;
     let name = words.first().cloned().unwrap_or_default();
     let SlashLine { command } =
-        SlashLine::try_parse_from(words).map_err(|error| line::refusal(&name, &error))?;
+        SlashLine::try_parse_from(words).map_err(|error| line::parse_failure(&name, &error))?;
     if command.needs_memory() && app.session.runtime.persistence() == Persistence::Incognito {
-        return Err(Failure::usage(format!("/{name} needs a memory, and this conversation has none"))
-            .hint("Start memoir without --incognito."));
+        return Err(Failure::usage(format!("/{name} needs memory, which is off in incognito mode"))
+            .hint("Start Memoir without `--incognito`."));
     }
     command.run(app).await
 }

@@ -1,4 +1,4 @@
-//! `/model`: who answers, and changing it.
+//! `/model`: shows or switches the chat model.
 
 use anstream::println;
 use memoir_runtime::{Failure, Session, operations::models::SetModelRequest, settings::ModelTask};
@@ -8,7 +8,7 @@ use crate::{app::App, args::model_name, completion_source::ValueSource, render};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Model to use from now on, or `auto`
+    /// Model to use from now on, or `auto` to choose one automatically
     #[arg(value_name = "MODEL", add = ValueSource::MODELS)]
     model: Option<String>,
 }
@@ -23,12 +23,12 @@ impl RunCommand for Arguments {
     }
 }
 
-/// Lets `name` answer, now and from now on.
+/// Switches to the model `name`, in this conversation and later ones.
 pub(super) async fn switch(name: &str, session: &mut Session) -> Result<String, Failure> {
     let request = SetModelRequest { task: ModelTask::Chat, model: model_name(name) };
     let report = session.set_model(&request).await?;
     Ok(match request.model {
         Some(_) => render::models::set(&report),
-        None => format!("{} answers ({}).", session.choice.name, session.choice.reason),
+        None => format!("The chat model is now {} ({}).", session.choice.name, session.choice.reason),
     })
 }

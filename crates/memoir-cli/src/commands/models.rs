@@ -1,4 +1,4 @@
-//! `/models`: the catalogue, and which model is used for what.
+//! `/models`: lists the catalog and sets the model for each task.
 
 use anstream::println;
 use memoir_runtime::{
@@ -26,18 +26,18 @@ pub(super) struct Arguments {
 enum Action {
     /// List the known models
     List,
-    /// Show one model
+    /// Show a model
     Show {
         /// Model to show
         #[arg(value_name = "MODEL", add = ValueSource::MODELS)]
         model: String,
     },
-    /// Set the model that is used from now on
+    /// Set the model to use from now on
     Set {
-        /// Model to use, or `auto`
+        /// Model to use, or `auto` to choose one automatically
         #[arg(value_name = "MODEL", add = ValueSource::MODELS)]
         model: String,
-        /// What it is used for
+        /// Task to use the model for
         #[arg(value_name = "TASK", default_value = "chat", value_parser = one_of(ModelTask::ALL, ModelTask::as_str))]
         task: ModelTask,
     },
@@ -60,20 +60,21 @@ async fn list(session: &Session) -> Result<String, Failure> {
     let models = session.runtime.models();
     let mut text = render::models::list(&models::list(models), &session.choice.name);
     if let Some(name) = models.summarizer(session.store()).await? {
-        text.push_str(&format!("Summaries are made by {name}.\n"));
+        text.push_str(&format!("Summarizer: {name}.\n"));
     }
-    text.push_str(&format!("Meaning is told by {}.\n", session.recall().embedder.name()));
+    text.push_str(&format!("Embedding model: {}.\n", session.recall().embedder.name()));
     Ok(text)
 }
 
-/// Sets a model for background work.
+/// Sets the model of a background task.
 async fn set(name: &str, task: ModelTask, session: &mut Session) -> Result<String, Failure> {
     let report = session.set_model(&SetModelRequest { task, model: model_name(name) }).await?;
     let mut text = render::models::set(&report);
-    let waiting = if task == ModelTask::Embedder { session.recall().waiting().await? } else { 0 };
-    if waiting > 0 {
+    let pending = if task == ModelTask::Embedder { session.recall().waiting().await? } else { 0 };
+    if pending > 0 {
         text.push_str(&format!(
-            " {waiting} messages get their vectors in the background; until then they are found by words."
+            " {} will be embedded in the background. Until then, old messages can be found by keyword only.",
+            render::pluralize(pending, "text", "texts")
         ));
     }
     print_notices(&std::mem::take(&mut session.notices));

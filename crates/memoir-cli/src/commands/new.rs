@@ -1,4 +1,4 @@
-//! `/new`: the conversation ends, the next begins.
+//! `/new`: starts a new conversation.
 
 use anstream::println;
 use memoir_runtime::Failure;
@@ -12,9 +12,7 @@ pub(super) struct Arguments {}
 impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         app.session.start_conversation().await;
-        println!(
-            "A new conversation. Window, summary and pinned instructions begin empty; core memory stays."
-        );
+        println!("Started a new conversation with an empty context; core memory stays.");
         Ok(Next::Prompt)
     }
 }

@@ -1,4 +1,4 @@
-//! `/persona`: how the model is to be, under a name.
+//! `/persona`: manages personas, which are named instructions.
 
 use anstream::println;
 use memoir_runtime::{Failure, PersonaList, Session, personas, printable};
@@ -16,18 +16,18 @@ pub(super) struct Arguments {
 enum Action {
     /// List all personas
     List,
-    /// Show one persona
+    /// Show a persona
     Show {
         /// Persona to show
         #[arg(value_name = "PERSONA", add = ValueSource::PERSONAS)]
         name: String,
     },
-    /// Create a persona, with its text or in your editor
+    /// Create a persona; without text, your editor opens
     Create {
         /// Name of the new persona
         #[arg(value_name = "NAME")]
         name: String,
-        /// How the model should answer
+        /// Instructions for the model
         #[arg(value_name = "TEXT", num_args = 0.., add = ValueSource::FreeText)]
         text: Vec<String>,
     },
@@ -49,7 +49,7 @@ enum Action {
         #[arg(value_name = "PERSONA", add = ValueSource::PERSONAS)]
         name: String,
     },
-    /// Use no persona
+    /// Stop using a persona
     Off,
 }
 
@@ -66,11 +66,11 @@ impl RunCommand for Arguments {
                 if session.delete_persona(&name).await? {
                     println!("No persona is in use.");
                 }
-                println!("The persona {name} is gone.");
+                println!("Deleted the persona {name}.");
             }
             Action::Use { name } => {
                 session.use_persona(Some(&name)).await?;
-                println!("{name} from now on. /persona off goes back.");
+                println!("Using the persona {name}. Stop with `/persona off`.");
             }
             Action::Off => {
                 session.use_persona(None).await?;
@@ -83,7 +83,7 @@ impl RunCommand for Arguments {
 
 fn list(PersonaList { names, in_use }: &PersonaList) {
     if names.is_empty() {
-        println!("There is no persona yet. /persona create NAME TEXT makes one.");
+        println!("There are no personas yet. Create one with `/persona create NAME TEXT`.");
     }
     for name in names {
         println!("{name}{}", if Some(name) == in_use.as_ref() { " (in use)" } else { "" });
@@ -93,23 +93,23 @@ fn list(PersonaList { names, in_use }: &PersonaList) {
 async fn create(name: &str, text: &str, session: &mut Session) -> Result<(), Failure> {
     let home = session.runtime.home().clone();
     if personas::file(name, &home)?.exists() {
-        return Err(Failure::usage(format!("there is a persona \"{name}\" already"))
-            .hint(format!("/persona edit {name} changes it.")));
+        return Err(Failure::usage(format!("the persona \"{name}\" already exists"))
+            .hint(format!("Edit it with `/persona edit {name}`.")));
     }
     match text.trim() {
         "" => {
-            personas::write(name, "Say here how you want to be answered.", &home)?;
+            personas::write(name, "Describe here how the model should answer.", &home)?;
             if let Err(failure) = edit(name, session).await {
-                if let Err(gone) = personas::delete(name, &home) {
-                    // It says nothing of the user's yet, and why editing failed matters more.
-                    tracing::debug!(reason = gone.message, "an empty persona was not deleted");
+                if let Err(error) = personas::delete(name, &home) {
+                    // The file contains only the placeholder, and the failed edit is the error to report.
+                    tracing::debug!(reason = error.message, "could not delete an empty persona");
                 }
                 return Err(failure);
             }
         }
         text => personas::write(name, text, &home)?,
     }
-    println!("The persona {name} is there. /persona use {name} takes it.");
+    println!("Created the persona {name}. Use it with `/persona use {name}`.");
     Ok(())
 }
 

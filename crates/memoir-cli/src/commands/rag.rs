@@ -1,4 +1,4 @@
-//! `/rag`: whether memory is asked, how, and trying it.
+//! `/rag`: switches, configures and tests recall.
 
 use anstream::{print, println};
 
@@ -19,26 +19,26 @@ pub(super) struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Show whether memory is searched, and how much of it is indexed
+    /// Show whether recall is on, and how much of memory is embedded
     Status,
-    /// Search memory for every prompt from now on
+    /// Recall passages from memory for every prompt
     On,
-    /// Stop searching memory
+    /// Stop recalling passages
     Off,
-    /// List the settings of recall
+    /// List the recall settings
     Config,
-    /// Change a setting for good
+    /// Change a setting permanently
     Set {
         /// Setting to change
         #[arg(value_name = "KEY", add = ValueSource::RECALL_SETTINGS)]
         key: String,
-        /// New value, or `default`
+        /// New value, or `default` for the value from the config
         #[arg(value_name = "VALUE", required = true, num_args = 1..)]
         value: Vec<String>,
     },
-    /// Show what memory would add to a prompt
+    /// Show what recall would add to a prompt
     Test {
-        /// Prompt to try
+        /// Prompt to test
         #[arg(value_name = "QUERY", required = true, num_args = 1.., add = ValueSource::FreeText)]
         query: Vec<String>,
     },
@@ -53,12 +53,12 @@ impl RunCommand for Arguments {
             Action::Config => {
                 print!("{}", settings::list(&app.session.recall().settings));
                 println!(
-                    "\nChange one with /rag set KEY VALUE; /rag set KEY default goes back to the config's."
+                    "\nChange a setting with `/rag set KEY VALUE`; reset it with `/rag set KEY default`."
                 );
             }
             Action::Set { key, value } => {
-                let changed = app.session.set_recall(&key, &value.join(" ")).await?;
-                println!("{} is {} from now on.", changed.key, changed.value);
+                let setting = app.session.set_recall(&key, &value.join(" ")).await?;
+                println!("{} is now {}.", setting.key, setting.value);
             }
             Action::Test { query } => {
                 let conversation = app.session.conversation();
@@ -73,17 +73,18 @@ impl RunCommand for Arguments {
 
 async fn switch(state: &str, app: &mut App) -> Result<(), Failure> {
     app.session.set_recall("rag.enabled", state).await?;
-    println!("Recall is {state} from now on.");
+    println!("Recall is now {state}.");
     Ok(())
 }
 
 async fn status(app: &App) -> Result<(), Failure> {
-    let (recall, on) = (app.session.recall(), app.session.state.recall.settings.enabled);
-    let waiting = recall.waiting().await.map_err(Failure::from)?;
-    println!("Recall is {}, with vectors of {}.", if on { "on" } else { "off" }, recall.embedder.name());
-    match waiting {
-        0 => println!("Everything that was said is indexed."),
-        waiting => println!("{}", memoir_recall::describe_backlog(waiting)),
+    let (recall, is_on) = (app.session.recall(), app.session.state.recall.settings.enabled);
+    let unembedded = recall.waiting().await.map_err(Failure::from)?;
+    let state = if is_on { "on" } else { "off" };
+    println!("Recall is {state}. Embedding model: {}.", recall.embedder.name());
+    match unembedded {
+        0 => println!("All messages are embedded."),
+        unembedded => println!("{}", memoir_recall::describe_backlog(unembedded)),
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `/redaction`: which secrets were not kept, and why.
+//! `/redaction`: shows which secrets were redacted, and why.
 
 use anstream::println;
 
@@ -7,21 +7,20 @@ use memoir_runtime::Failure;
 
 use crate::app::App;
 
-/// So many are shown.
-const MOST_SHOWN: u32 = 30;
+const MAX_REDACTIONS: u32 = 30;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {}
 
 impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
-        let found = app.session.store().redactions(MOST_SHOWN).await?;
-        if found.is_empty() {
+        let redactions = app.session.store().redactions(MAX_REDACTIONS).await?;
+        if redactions.is_empty() {
             println!(
-                "No secret was found in what was said. Keys, tokens and passwords are taken out before anything is kept."
+                "No secrets were found. Keys, tokens and passwords are redacted before anything is saved."
             );
         }
-        for redaction in found {
+        for redaction in redactions {
             let place = match redaction.exchange_id {
                 Some(id) => format!("exchange {id}, {}", redaction.place),
                 None => redaction.place,

@@ -1,4 +1,4 @@
-//! `/resume`: going on with an earlier conversation.
+//! `/resume`: resumes an earlier conversation.
 
 use anstream::println;
 use memoir_core::ConversationId;
@@ -9,7 +9,7 @@ use crate::{app::App, completion_source::ValueSource, conversation_picker::pick_
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Conversation to go on with; without it, choose by title
+    /// Conversation to resume; without it, choose from a list
     #[arg(value_name = "CONVERSATION", add = ValueSource::CONVERSATIONS)]
     conversation: Option<i64>,
 }
@@ -22,7 +22,7 @@ impl RunCommand for Arguments {
         };
         if let Some(id) = id {
             let conversation = session.resume(id).await?;
-            println!("Going on with conversation {id}: {}", printable(&conversation.title));
+            println!("Resumed conversation {id}: {}", printable(&conversation.title));
         }
         Ok(Next::Prompt)
     }

@@ -1,4 +1,4 @@
-//! `/retry`: the last prompt once more.
+//! `/retry`: sends the last prompt again.
 
 use memoir_runtime::Failure;
 

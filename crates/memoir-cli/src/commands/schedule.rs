@@ -1,4 +1,4 @@
-//! `/schedule`: tasks at their time.
+//! `/schedule`: manages scheduled tasks.
 
 use super::{Next, RunCommand};
 use memoir_runtime::Failure;

@@ -1,4 +1,4 @@
-//! `/summarizer`: whether summaries are made, from now on and at every start.
+//! `/summarizer`: switches the summarizers on or off, permanently.
 
 use anstream::println;
 use memoir_core::WorkerKind;
@@ -19,22 +19,23 @@ enum Action {
     On,
     /// Stop summarizing
     Off,
-    /// Show or switch the summarizer of exchanges
+    /// Show or switch summaries of exchanges
     Exchange {
         /// New state
         switch: Option<Switch>,
     },
-    /// Show or switch the summarizer of conversations
+    /// Show or switch summaries of conversations
     Conversation {
         /// New state
         switch: Option<Switch>,
     },
 }
 
-/// Whether something runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Switch {
+    /// Switch it on
     On,
+    /// Switch it off
     Off,
 }
 
@@ -53,20 +54,22 @@ impl RunCommand for Arguments {
         }
         show(kinds, session).await?;
         match &session.background.summarizer {
-            Some(model) => println!("Summaries are made by {}.", model.name()),
-            None => println!("Summaries are made by quotation; /models set NAME summarizer names a model."),
+            Some(model) => println!("Summarizer: {}.", model.name()),
+            None => println!(
+                "Summaries consist of quotations. Choose a model with `/models set NAME summarizer`."
+            ),
         }
         Ok(Next::Prompt)
     }
 }
 
-/// Shows whether workers are switched on, and how they are doing.
+/// Prints whether each worker is on, and its status.
 pub(super) async fn show(kinds: &[WorkerKind], session: &Session) -> Result<(), Failure> {
     let report = session.workers().await?;
     for worker in report.workers.iter().filter(|worker| kinds.contains(&worker.status.worker)) {
-        let on = if worker.is_on { "on" } else { "off" };
+        let switch = if worker.is_on { "on" } else { "off" };
         let state = worker_text::state(&worker.status, worker.pending);
-        println!("{:<24} {on}: {state}", worker.status.worker.as_str());
+        println!("{:<24} {switch}: {state}", worker.status.worker.as_str());
     }
     Ok(())
 }

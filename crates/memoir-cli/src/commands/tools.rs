@@ -1,4 +1,4 @@
-//! `/tools`: what the model may do.
+//! `/tools`: lists the tools that the model may use.
 
 use anstream::println;
 
@@ -7,8 +7,8 @@ use memoir_runtime::Failure;
 
 use crate::app::App;
 
-/// So much of what a tool does is shown, in characters.
-const SHOWN: usize = 70;
+/// Maximum length of a description, in characters.
+const MAX_LENGTH: usize = 70;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {}
@@ -16,11 +16,11 @@ pub(super) struct Arguments {}
 impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         for spec in app.session.state.tools.specs() {
-            let first = spec.description.split(['.', '\n']).next().unwrap_or_default();
-            let shown: String = first.chars().take(SHOWN).collect();
-            println!("{:<28} {shown}", spec.name);
+            let sentence = spec.description.split(['.', '\n']).next().unwrap_or_default();
+            let summary: String = sentence.chars().take(MAX_LENGTH).collect();
+            println!("{:<28} {summary}", spec.name);
         }
-        println!("\ndocs/tools.md tells all of each; /approval says who may do what.");
+        println!("\nFor full descriptions, see docs/tools.md. For permissions, type `/approval`.");
         Ok(Next::Prompt)
     }
 }

@@ -1,4 +1,4 @@
-//! `/verbosity`: how much is shown of a turn's inside.
+//! `/verbosity`: sets how much of a turn is shown.
 
 use anstream::println;
 
@@ -9,8 +9,8 @@ use crate::{app::App, trace::Verbosity};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// How much to show
-    #[arg(value_name = "0-4", value_parser = clap::value_parser!(u8).range(0..=i64::from(Verbosity::MOST)))]
+    /// Level: 0 tool names, 1 short arguments, 2 full arguments, 3 requests, 4 tool schemas
+    #[arg(value_name = "0-4", value_parser = clap::value_parser!(u8).range(0..=i64::from(Verbosity::MAX_LEVEL)))]
     level: Option<u8>,
 }
 
@@ -20,7 +20,7 @@ impl RunCommand for Arguments {
             app.verbosity = Verbosity::new(level);
             app.printer.set_verbosity(app.verbosity);
         }
-        println!("Verbosity {}.", app.verbosity.level());
+        println!("Verbosity: {}.", app.verbosity.level());
         Ok(Next::Prompt)
     }
 }

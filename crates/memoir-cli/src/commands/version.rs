@@ -1,4 +1,4 @@
-//! `/version`: which program this is.
+//! `/version`: shows the version of the program and of the database schema.
 
 use anstream::println;
 

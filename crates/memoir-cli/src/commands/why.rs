@@ -1,11 +1,11 @@
-//! `/why`: what memory put into the last prompt, and why.
+//! `/why`: shows what recall added to the last prompt, and why.
 
 use anstream::{print, println};
 
 use super::{Next, RunCommand};
 use memoir_runtime::Failure;
 
-use crate::{answer_view::folded, app::App, render};
+use crate::{answer_view::wrap_text, app::App, render};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {}
@@ -14,10 +14,10 @@ impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let recalled = &app.session.last_recalled;
         if recalled.is_empty() {
-            println!("Memory put nothing into the last prompt, or it was forgotten since.");
+            println!("Recall added nothing to the last prompt, or it has been deleted since.");
         } else {
             let text = render::search::recalled(recalled, app.session.runtime.zone());
-            print!("{}", folded(text.trim_end()));
+            print!("{}", wrap_text(text.trim_end()));
         }
         Ok(Next::Prompt)
     }

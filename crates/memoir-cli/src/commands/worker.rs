@@ -1,4 +1,4 @@
-//! `/worker`: how the background is getting on, and what to do about it.
+//! `/worker`: shows and controls the background workers.
 
 use anstream::println;
 use memoir_core::WorkerKind;
@@ -6,7 +6,7 @@ use memoir_runtime::{BackgroundReport, FailedJobs, Failure, printable, worker_te
 use memoir_store::Job;
 
 use super::{Next, RunCommand};
-use crate::{app::App, args::one_of};
+use crate::{app::App, args::one_of, render::pluralize};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -16,7 +16,7 @@ pub(super) struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Show what each worker does
+    /// Show the status of each worker
     Status,
     /// Start a worker
     Start {
@@ -32,30 +32,29 @@ enum Action {
     },
     /// Pause all workers
     Pause,
-    /// Let all workers continue
+    /// Resume all workers
     Resume,
-    /// List the jobs that failed for good, or show one
+    /// List the jobs that failed permanently, or show one
     Failures {
         /// Job to show
         #[arg(value_name = "N")]
         job: Option<i64>,
     },
-    /// Try failed jobs again: one, or all
+    /// Retry failed jobs
     Retry {
-        /// Job to try again
+        /// Job to retry; defaults to all
         #[arg(value_name = "N")]
         job: Option<i64>,
     },
-    /// Give failed jobs up: one, or all
+    /// Discard failed jobs
     Purge {
-        /// Job to give up
+        /// Job to discard; defaults to all
         #[arg(value_name = "N")]
         job: Option<i64>,
     },
 }
 
-/// Maximum number of failures in the list.
-const MOST_SHOWN: u32 = 20;
+const MAX_LISTED_FAILURES: u32 = 20;
 
 impl RunCommand for Arguments {
     async fn run(self, App { session, .. }: &mut App) -> Result<Next, Failure> {
@@ -63,21 +62,21 @@ impl RunCommand for Arguments {
             Action::Status => show_status(&session.workers().await?),
             Action::Start { worker } => {
                 session.start_worker(worker)?;
-                println!("{} runs.", worker.as_str());
+                println!("Started {}.", worker.as_str());
             }
             Action::Stop { worker } => {
                 session.stop_worker(worker).await;
-                println!("{} is stopped until it is started again.", worker.as_str());
+                println!("Stopped {}.", worker.as_str());
             }
             Action::Pause => {
                 session.pause_workers().await;
-                println!("The workers wait; /worker resume lets them go on.");
+                println!("Paused all workers. Resume with `/worker resume`.");
             }
             Action::Resume => {
                 session.resume_workers();
-                println!("The workers go on.");
+                println!("Resumed all workers.");
             }
-            Action::Failures { job: None } => show_failures(&session.failed_jobs(MOST_SHOWN).await?),
+            Action::Failures { job: None } => show_failures(&session.failed_jobs(MAX_LISTED_FAILURES).await?),
             Action::Failures { job: Some(id) } => {
                 let job = session.failed_job(id).await?;
                 println!(
@@ -89,10 +88,10 @@ impl RunCommand for Arguments {
                     last_error(&job)
                 );
             }
-            Action::Retry { job } => println!("{} will be tried again.", session.retry_jobs(job).await?),
+            Action::Retry { job } => println!("Retrying {}.", jobs(session.retry_jobs(job).await?)),
             Action::Purge { job } => println!(
-                "{} given up: not tried again until a conversation grows or another model is set.",
-                session.purge_jobs(job).await?
+                "Discarded {}. No retry until the conversation grows or the model changes.",
+                jobs(session.purge_jobs(job).await?)
             ),
         }
         Ok(Next::Prompt)
@@ -105,23 +104,30 @@ fn show_status(report: &BackgroundReport) {
     }
     println!("spent today              {}", report.spent_today);
     if report.failed > 0 {
-        println!("{} failed for good; /worker failures shows them.", report.failed);
+        println!("{} failed permanently. List with `/worker failures`.", jobs(report.failed));
     }
 }
 
 fn show_failures(failed: &FailedJobs) {
     if failed.jobs.is_empty() {
-        println!("Nothing has failed for good.");
+        println!("No jobs have failed permanently.");
         return;
     }
     for job in &failed.jobs {
         let Job { id, worker, subject, attempts, .. } = job;
-        println!("{id:>5}  {worker}, {subject}, {attempts} attempts: {}", last_error(job));
+        let attempts = pluralize(u64::from(*attempts), "attempt", "attempts");
+        println!("{id:>5}  {worker}, {subject}, {attempts}: {}", last_error(job));
     }
     if failed.total > failed.jobs.len() as u64 {
-        println!("These are the last {} of {}.", failed.jobs.len(), failed.total);
+        println!("Showing the latest {} of {}.", failed.jobs.len(), failed.total);
     }
-    println!("\n/worker failures N shows one, /worker retry [N] tries again, /worker purge [N] gives it up.");
+    println!(
+        "\nShow a job with `/worker failures N`, retry with `/worker retry [N]`, discard with `/worker purge [N]`."
+    );
+}
+
+fn jobs(count: u64) -> String {
+    pluralize(count, "job", "jobs")
 }
 
 fn last_error(job: &Job) -> String {

@@ -1,4 +1,4 @@
-//! `/write`: a post from talk.
+//! `/write`: writes a post from messages.
 
 use memoir_core::ConversationId;
 
@@ -9,12 +9,12 @@ use crate::{
     app::App,
     args::PostArgs,
     completion_source::ValueSource,
-    posts::{self, Writing},
+    posts::{self, PostWriter},
 };
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Conversation to write from; this one if neither it nor a time is given
+    /// Conversation to write about; defaults to this one unless a period is given
     #[arg(value_name = "CONVERSATION", add = ValueSource::CONVERSATIONS)]
     conversation: Option<i64>,
     #[command(flatten)]
@@ -31,18 +31,18 @@ impl RunCommand for Arguments {
             request.conversation = app.session.conversation();
         }
         if request.is_empty() {
-            return Err(Failure::usage("nothing was said in this conversation yet")
-                .hint("/write ID takes another, /write --since yesterday a time."));
+            return Err(Failure::usage("this conversation has no messages yet")
+                .hint("Use `/write ID` for another one, or `/write --since yesterday` for a period."));
         }
-        let writing = Writing {
+        let writer = PostWriter {
             exchanges: app.session.store(),
             recall: app.session.recall(),
             model: app.session.state.model.as_ref(),
-            folder: app.session.runtime.home().posts(),
+            directory: app.session.runtime.home().posts(),
             verbose: app.verbosity.level() >= 1,
-            dry: dry_run,
+            dry_run,
         };
-        posts::write(&request, &writing).await?;
+        posts::write(&request, &writer).await?;
         Ok(Next::Prompt)
     }
 }

@@ -1,22 +1,25 @@
-//! Backups as text.
+//! Formats the results of backing up and restoring memory.
 
 use memoir_runtime::operations::backup::{BackupReport, RestoreReport, VerifiedBackup};
 
-/// Returns where a backup is.
-pub(crate) fn made(report: &BackupReport) -> String {
+/// Returns the path and size of a new backup.
+pub(crate) fn report(report: &BackupReport) -> String {
     format!(
-        "The memory is in {} ({}), and was checked. memoir restore puts it back.",
+        "Backed up the memory to {} ({}) and verified the copy. Restore it with `memoir restore`.",
         report.folder.display(),
         indicatif::HumanBytes(report.bytes)
     )
 }
 
-/// Returns what restoring a backup would replace.
+/// Returns a warning that names the memory to be replaced.
 pub(crate) fn plan(backup: &VerifiedBackup) -> String {
-    format!("The memory at {} would be replaced, and kept beside it.", backup.replaces.display())
+    format!(
+        "This will replace the memory at {}. The current memory will be kept next to it.",
+        backup.replaces.display()
+    )
 }
 
-/// Returns where the previous memory is.
-pub(crate) fn restored(report: &RestoreReport) -> String {
-    format!("The memory is as it was then. What was here is in {}.", report.previous.display())
+/// Returns a confirmation with the path of the replaced memory.
+pub(crate) fn restore_report(report: &RestoreReport) -> String {
+    format!("Restored the backup. The previous memory is in {}.", report.previous.display())
 }

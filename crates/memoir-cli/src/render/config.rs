@@ -1,4 +1,4 @@
-//! Settings as text.
+//! Formats settings and config paths.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use memoir_runtime::{
     printable,
 };
 
-/// Returns a line for each setting.
+/// Returns one line per setting: name, value and origin.
 pub(crate) fn list(list: &SettingList) -> String {
     list.settings.iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -21,21 +21,20 @@ fn describe_origin(origin: SettingOrigin) -> &'static str {
     match origin {
         SettingOrigin::Environment => "environment",
         SettingOrigin::Project => "project file",
-        SettingOrigin::Program => "set in the program",
+        SettingOrigin::Program => "set by a command",
         SettingOrigin::User => "user file",
         SettingOrigin::Default => "default",
     }
 }
 
-/// Returns the value of a setting.
 pub(crate) fn value(entry: &SettingEntry) -> String {
     printable(&entry.value).into_owned()
 }
 
-/// Returns a line for each file.
+/// Returns one line per file, with a note if it does not exist.
 pub(crate) fn paths(paths: &ConfigPaths) -> String {
     let line = |(name, path): (&str, &PathBuf)| {
-        let note = if paths.missing.contains(path) { " (not there yet)" } else { "" };
+        let note = if paths.missing.contains(path) { " (does not exist yet)" } else { "" };
         format!("{name:<14}{}{note}", path.display())
     };
     [("user file", &paths.user), ("project file", &paths.project), ("memory", &paths.memory)]
@@ -43,15 +42,15 @@ pub(crate) fn paths(paths: &ConfigPaths) -> String {
         .join("\n")
 }
 
-/// Returns what was changed, and where.
+/// Returns a description of a changed setting.
 pub(crate) fn change(change: &SettingChange) -> String {
     let SettingChange { key, value, path, overridden_by } = change;
     let mut text = match value {
-        Some(value) => format!("{key} is {value} in {}.", path.display()),
-        None => format!("{key} is not in {} any more.", path.display()),
+        Some(value) => format!("Set {key} to {value} in {}.", path.display()),
+        None => format!("Removed {key} from {}.", path.display()),
     };
     if let Some(project) = overridden_by {
-        text.push_str(&format!("\nHere the file of this project goes before it: {}.", project.display()));
+        text.push_str(&format!("\nThe config file of this project overrides it: {}.", project.display()));
     }
     text
 }

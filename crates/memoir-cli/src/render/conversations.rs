@@ -1,4 +1,4 @@
-//! Conversations: a list, a line, an exchange.
+//! Formats conversations and exchanges.
 
 use std::fmt::Write as _;
 
@@ -9,18 +9,18 @@ use memoir_runtime::{
 };
 use memoir_store::ConversationTitle;
 
-use crate::answer_view::rendered;
+use crate::answer_view::render_markdown;
 
-/// Returns a list of conversations, a line each.
+/// Returns one line per conversation.
 pub(crate) fn list(report: &ConversationsReport, zone: &TimeZone) -> String {
     if report.conversations.is_empty() {
-        return "There is no such conversation.\n".into();
+        return "No conversations found.\n".into();
     }
     let titles = report.conversations.iter().cloned().map(ConversationTitle::from);
     titles.map(|title| line(&title, zone) + "\n").collect()
 }
 
-/// Returns a conversation in one line.
+/// Returns the ID, time, project and title of a conversation.
 pub(crate) fn line(conversation: &ConversationTitle, zone: &TimeZone) -> String {
     let project = conversation.scope.rsplit('/').next().unwrap_or_default();
     let fork = conversation.forked_from.map(|parent| format!(" (fork of {parent})")).unwrap_or_default();
@@ -46,7 +46,7 @@ pub(crate) fn exchange(report: &ExchangeReport, zone: &TimeZone) -> String {
     for message in messages {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "\n[{}] {}", message.id, speaker(message));
-        text.push_str(&rendered(message.body.text()));
+        text.push_str(&render_markdown(message.body.text()));
     }
     text
 }

@@ -1,4 +1,4 @@
-//! Core memory: its blocks, and changes of them.
+//! Formats the blocks of core memory and changes to them.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ pub(super) fn blocks(entries: &[CoreEntry]) -> String {
         let size = entry.text.chars().count();
         // Writing to a string cannot fail.
         let _ = writeln!(blocks, "{} ({size} of {} characters)", entry.block, CoreBlock::LONGEST);
-        let text = if entry.text.is_empty() { "nothing yet" } else { &entry.text };
+        let text = if entry.text.is_empty() { "(empty)" } else { &entry.text };
         for line in text.lines() {
             let _ = writeln!(blocks, "  {}", printable(line));
         }
@@ -24,32 +24,32 @@ pub(super) fn blocks(entries: &[CoreEntry]) -> String {
     blocks
 }
 
-/// Returns what an edit did, or why it was refused. `command` is the command that edits core memory where the user is.
+/// Returns the outcome of an edit, or a failure if it was rejected. `command` is `memoir memory` or `/memory`.
 pub(crate) fn edit(report: &CoreEditReport, command: &str) -> Result<String, Failure> {
     let block = report.block;
     let reason = match report.outcome {
         CoreEditOutcome::Unchanged => return Ok("Nothing was changed.".into()),
         CoreEditOutcome::Changed => {
-            return Ok(format!("Core memory ({block}) was changed; {command} undo takes it back."));
+            return Ok(format!("Changed core memory ({block}). Undo with `{command} undo`."));
         }
         CoreEditOutcome::TooLong { length, limit } => {
-            format!("the block {block} has {length} characters, and {limit} are its limit")
+            format!("the block {block} would have {length} characters, but the limit is {limit}")
         }
-        CoreEditOutcome::Conflict => format!("the block {block} was changed by another process meanwhile"),
+        CoreEditOutcome::Conflict => format!("another process changed the block {block} during your edit"),
     };
     let failure = Failure::failed(reason);
     Err(match &report.draft {
         Some(path) => failure
-            .hint(format!("Your text is in {}; look at {command} show and edit again.", path.display())),
-        None => failure.hint(format!("Look at {command} show and edit again.")),
+            .hint(format!("Your text is in {}. Check `{command} show`, then edit again.", path.display())),
+        None => failure.hint(format!("Check `{command} show`, then edit again.")),
     })
 }
 
-/// Returns what taking back a change did.
+/// Returns the outcome of undoing a change.
 pub(crate) fn undo(report: &CoreUndoReport) -> String {
     match &report.entry {
         Some(entry) if entry.text.is_empty() => format!("Core memory ({}) is empty again.", entry.block),
-        Some(entry) => format!("Core memory ({}) says again:\n{}", entry.block, printable(&entry.text)),
+        Some(entry) => format!("Restored core memory ({}):\n{}", entry.block, printable(&entry.text)),
         None => "There is nothing to undo.".into(),
     }
 }

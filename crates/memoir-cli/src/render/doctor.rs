@@ -1,11 +1,11 @@
-//! The results of the doctor's checks as text.
+//! Formats the report of `memoir doctor`.
 
 use memoir_runtime::{
     operations::doctor::{CheckState, DoctorReport},
     printable,
 };
 
-/// Returns a line for each check, and a second one with what to do.
+/// Returns one line per check, followed by a line of advice if there is any.
 pub(crate) fn report(report: &DoctorReport) -> String {
     let mut lines = Vec::new();
     for finding in &report.findings {
@@ -27,11 +27,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn advice_stands_below_what_it_is_about() {
+    fn advice_follows_its_finding() {
         let mut doctor = DoctorReport::default();
         doctor.add_good("disk", "1.00 GiB free");
-        doctor.add_bad("server", "nobody listens", "Start it.");
-        let expected = "ok    disk         1.00 GiB free\nBAD   server       nobody listens\n                   Start it.";
+        doctor.add_bad("server", "does not respond", "Start it.");
+        let expected = "ok    disk         1.00 GiB free\nBAD   server       does not respond\n                   Start it.";
         assert_eq!(report(&doctor), expected);
     }
 }

@@ -1,4 +1,4 @@
-//! Documents as text.
+//! Formats lists, details and changes of documents.
 
 use std::fmt::Write as _;
 
@@ -15,55 +15,55 @@ use memoir_runtime::{
     printable,
 };
 
-use super::workers::describe_stop;
+use super::{pluralize, workers::describe_stop};
 
-/// More files than this are counted instead of listed.
-const MOST_LISTED: u64 = 20;
+/// Maximum number of files to list. More files are only counted.
+const MAX_LISTED: u64 = 20;
 
-/// Returns what became of added files, or `None` if none was read.
-pub(crate) fn added(report: &AddReport) -> Option<String> {
-    if report.examined > MOST_LISTED {
+/// Returns the result for each file or, if there are many, the totals. Returns `None` if no file was read.
+pub(crate) fn add_report(report: &AddReport) -> Option<String> {
+    if report.examined > MAX_LISTED {
         return Some(totals(report));
     }
-    let lines: Vec<String> = report.files.iter().map(added_file).collect();
+    let lines: Vec<String> = report.files.iter().map(file_line).collect();
     (!lines.is_empty()).then(|| printable(&lines.join("\n")).into_owned())
 }
 
 fn totals(report: &AddReport) -> String {
     let counts = &report.counts;
     format!(
-        "{} added, {} changed, {} unchanged, {} the same as others, {} moved; {} new.",
+        "{} added, {} changed, {} unchanged, {} duplicates, {} moved; {}.",
         counts.added,
         counts.changed,
         counts.unchanged,
         counts.same,
         counts.moved,
-        chunks(counts.chunks)
+        new_chunks(counts.chunks)
     )
 }
 
-fn added_file(file: &DocumentFile) -> String {
+fn file_line(file: &DocumentFile) -> String {
     let DocumentFile { path, outcome, slug, chunks: count } = file;
     match outcome {
-        AddOutcome::Added => format!("{slug} added, {}", chunks(*count)),
-        AddOutcome::Changed => format!("{slug} has changed, {} new", chunks(*count)),
-        AddOutcome::Unchanged => format!("{slug} has not changed"),
-        AddOutcome::SameAs => format!("{} is the same as {slug}", path.display()),
-        AddOutcome::Moved => format!("{slug} is in {} now", path.display()),
+        AddOutcome::Added => format!("Added {slug} ({})", chunks(*count)),
+        AddOutcome::Changed => format!("Updated {slug} ({})", new_chunks(*count)),
+        AddOutcome::Unchanged => format!("{slug} is unchanged"),
+        AddOutcome::SameAs => format!("{} is a duplicate of {slug}", path.display()),
+        AddOutcome::Moved => format!("{slug} has moved to {}", path.display()),
     }
 }
 
-/// Returns a line for each file that could not be read.
-pub(crate) fn skipped(files: &[SkippedFile]) -> Vec<String> {
-    let line = |file: &SkippedFile| format!("{}: {}.", file.path.display(), file.reason);
+/// Returns one line per file that could not be read.
+pub(crate) fn skipped_files(files: &[SkippedFile]) -> Vec<String> {
+    let line = |file: &SkippedFile| format!("Skipped {}: {}.", file.path.display(), file.reason);
     files.iter().map(|file| printable(&line(file)).into_owned()).collect()
 }
 
-/// Returns a line for each document.
+/// Returns one line per document: date, name, size, title and tags.
 pub(crate) fn list(list: &DocumentList) -> String {
     let documents = &list.documents;
     if documents.is_empty() {
-        return "There are no documents. memoir docs add PATH adds files and folders.".into();
+        return "There are no documents. Add files and directories with `memoir docs add PATH`.".into();
     }
     let width = documents.iter().map(|document| document.slug.chars().count()).max().unwrap_or(0).min(40);
     let mut text = String::new();
@@ -87,7 +87,6 @@ pub(crate) fn list(list: &DocumentList) -> String {
     printable(text.trim_end()).into_owned()
 }
 
-/// Returns a document with its text.
 pub(crate) fn details(details: &DocumentDetails) -> String {
     let Document { slug, title, date, tags, source, chunks: count, tokens, .. } = &details.document;
     let tags = if tags.is_empty() { "none".to_owned() } else { tags.join(", ") };
@@ -99,46 +98,50 @@ pub(crate) fn details(details: &DocumentDetails) -> String {
     printable(&text).into_owned()
 }
 
-/// Returns a line for each document that was removed.
-pub(crate) fn removed(report: &RemoveReport) -> String {
-    let lines = report.removed.iter().map(|document| {
-        let file = if document.is_file_deleted { "its file too" } else { "its file is left alone" };
-        format!("{} is forgotten, with {}; {file}.", document.slug, chunks(document.chunks))
-    });
+pub(crate) fn remove_report(report: &RemoveReport) -> String {
+    let lines = report
+        .removed
+        .iter()
+        .map(|document| deletion(&document.slug, document.chunks, document.is_file_deleted));
     printable(&lines.collect::<Vec<_>>().join("\n")).into_owned()
 }
 
-/// Returns what became of documents that were read again.
-pub(crate) fn reindexed(report: &ReindexReport) -> String {
-    let documents = match report.reindexed {
-        1 => "1 document".to_owned(),
-        count => format!("{count} documents"),
-    };
-    let mut text = format!("{documents} read anew.");
+pub(super) fn deletion(slug: &str, count: u64, is_file_deleted: bool) -> String {
+    let file = if is_file_deleted { "Its file was deleted too." } else { "Its file was kept." };
+    format!("Deleted {slug} ({}). {file}", chunks(count))
+}
+
+/// Returns the number of reindexed documents, and a line for each whose file is missing.
+pub(crate) fn reindex_report(report: &ReindexReport) -> String {
+    let mut text = format!("Reindexed {}.", pluralize(report.reindexed, "document", "documents"));
     for file in &report.missing {
         text.push_str(&format!(
-            "\n{} ({}) is not on the disk any more; what was kept of it was read.",
+            "\n{} ({}) no longer exists on disk, so its stored text was used.",
             file.slug, file.source
         ));
     }
     printable(&text).into_owned()
 }
 
-/// Returns why not every chunk was embedded, if some were not.
-pub(crate) fn embed_trouble(report: &EmbedReport) -> Option<String> {
+/// Returns a warning if some chunks could not be embedded.
+pub(crate) fn embed_warning(report: &EmbedReport) -> Option<String> {
     let reason = match report.stopped {
         Some(stop @ (WorkerStop::BudgetSpent | WorkerStop::PriceUnknown)) => describe_stop(stop).to_owned(),
         Some(WorkerStop::Failing) | None => report.last_error.clone()?,
     };
     let text = format!(
-        "Not everything was read: {reason}. The rest is read in the background; until then its words find it."
+        "Some chunks were not embedded: {reason}. They will be embedded in the background. Until then, they can be \
+         found by keyword only."
     );
     Some(printable(&text).into_owned())
 }
 
-/// Returns a number of chunks in words.
 pub(crate) fn chunks(count: u64) -> String {
-    if count == 1 { "1 chunk".into() } else { format!("{count} chunks") }
+    pluralize(count, "chunk", "chunks")
+}
+
+fn new_chunks(count: u64) -> String {
+    pluralize(count, "new chunk", "new chunks")
 }
 
 #[cfg(test)]
@@ -156,11 +159,11 @@ mod tests {
 
     #[test]
     fn few_files_are_listed_and_many_are_counted() {
-        assert_eq!(added(&report(0)), None);
-        assert_eq!(added(&report(2)).as_deref(), Some("tea added, 2 chunks\ntea added, 2 chunks"));
+        assert_eq!(add_report(&report(0)), None);
+        assert_eq!(add_report(&report(2)).as_deref(), Some("Added tea (2 chunks)\nAdded tea (2 chunks)"));
         assert_eq!(
-            added(&report(21)).as_deref(),
-            Some("21 added, 0 changed, 0 unchanged, 0 the same as others, 0 moved; 42 chunks new.")
+            add_report(&report(21)).as_deref(),
+            Some("21 added, 0 changed, 0 unchanged, 0 duplicates, 0 moved; 42 new chunks.")
         );
     }
 }

@@ -1,10 +1,10 @@
-//! How good recall is, as a table.
+//! Formats the results of `memoir eval recall` as a table.
 
 use std::fmt::Write as _;
 
 use memoir_runtime::operations::eval::{CUT_OFFS, EvalReport};
 
-/// Returns the table and the lines below it.
+/// Returns a table with one row per category, followed by the totals.
 pub(crate) fn report(report: &EvalReport) -> String {
     let mut text = format!("{:<20}{:>6}", "", "n");
     for cut_off in CUT_OFFS {
@@ -20,8 +20,8 @@ pub(crate) fn report(report: &EvalReport) -> String {
     // Writing to a string cannot fail.
     let _ = write!(
         text,
-        "\nprompts with an answer in memory that bring something back: {} of {}\n\
-         prompts without one that bring nothing back: {} of {}\n{:.1} ms per question",
+        "\nanswerable questions that recalled a passage: {} of {}\n\
+         unanswerable questions that recalled nothing: {} of {}\n{:.1} ms per question",
         report.answerable.correct,
         report.answerable.total,
         report.unanswerable.correct,
@@ -38,20 +38,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_has_a_row_for_each_category() {
+    fn table_has_one_row_per_category() {
         let scores = |name: &str, questions, recall, reciprocal_rank| CategoryScores {
             name: name.to_owned(),
             questions,
             recall: [recall; CUT_OFFS.len()],
             reciprocal_rank,
         };
-        let measured = EvalReport {
+        let results = EvalReport {
             scores: vec![scores("all", 2, 75.0, 75.0), scores("one", 1, 100.0, 50.0)],
             answerable: Hits { correct: 1, total: 1 },
             unanswerable: Hits { correct: 1, total: 2 },
             milliseconds_per_question: 1.26,
         };
-        let rows: Vec<String> = report(&measured)
+        let rows: Vec<String> = report(&results)
             .lines()
             .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
             .collect();
@@ -61,8 +61,8 @@ mod tests {
                 "n R@5 R@10 R@25 R@50 MRR",
                 "all 2 75.0 75.0 75.0 75.0 75.0",
                 "one 1 100.0 100.0 100.0 100.0 50.0",
-                "prompts with an answer in memory that bring something back: 1 of 1",
-                "prompts without one that bring nothing back: 1 of 2",
+                "answerable questions that recalled a passage: 1 of 1",
+                "unanswerable questions that recalled nothing: 1 of 2",
                 "1.3 ms per question",
             ]
         );

@@ -1,17 +1,17 @@
-//! What is forgotten.
+//! Formats deletions from memory.
 
 use memoir_runtime::{
     operations::forgetting::{ConversationDeletion, Deletion, ForgetPreview, ForgetReport},
     printable,
 };
 
-use super::count;
+use super::{documents, pluralize};
 
-/// Returns what would be forgotten.
+/// Returns a description of the planned deletion.
 pub(crate) fn preview(preview: &ForgetPreview) -> String {
     match &preview.deletion {
         Deletion::Document { document, .. } => {
-            format!("The document {} would be forgotten.", printable(&document.slug))
+            format!("This will delete the document {}.", printable(&document.slug))
         }
         Deletion::Conversations(deletion) => conversations(deletion),
     }
@@ -23,43 +23,47 @@ fn conversations(deletion: &ConversationDeletion) -> String {
         (deletion.exchanges, "exchange", "exchanges"),
         (deletion.messages, "message", "messages"),
         (deletion.summaries, "summary", "summaries"),
-        (deletion.command_lines, "line of the command history", "lines of the command history"),
-        (deletion.quoting_answers, "answer that quotes it", "answers that quote it"),
+        (deletion.command_lines, "command history line", "command history lines"),
+        (deletion.quoting_answers, "answer that quotes the text", "answers that quote the text"),
     ];
     let parts: Vec<String> = counts
         .into_iter()
         .filter(|(number, ..)| *number > 0)
-        .map(|(number, one, many)| count(number, one, many))
+        .map(|(number, singular, plural)| pluralize(number, singular, plural))
         .collect();
-    let mut text = format!("Forgotten would be: {}, with their vectors and words.", parts.join(", "));
+    let parts = match parts.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => parts.concat(),
+    };
+    let mut text = format!("This will delete {parts}, including their embeddings and search index entries.");
     if !deletion.prompted_exchanges.is_empty() {
         let exchanges: Vec<String> = deletion.prompted_exchanges.iter().map(ToString::to_string).collect();
         text.push_str(&format!(
-            "\nIt stood in the prompts of exchanges {}, which stay: what was answered there may repeat it.",
+            "\nThe text was in the prompts of these exchanges, which are kept and may repeat it: {}.",
             exchanges.join(", ")
         ));
     }
     for post in &deletion.posts {
-        text.push_str(&format!("\nThe post {} too, which was written from it.", printable(&post.slug)));
+        text.push_str(&format!(
+            "\nThis will also delete the post {}, which was written from it.",
+            printable(&post.slug)
+        ));
     }
     text
 }
 
-/// Returns what was forgotten.
+/// Returns a description of the completed deletion.
 pub(crate) fn report(report: &ForgetReport) -> String {
     let mut text = match &report.deletion {
         Deletion::Document { document, file_deleted } => {
-            let file = if *file_deleted { "its file too" } else { "its file is left alone" };
-            let chunks = count(document.chunks, "chunk", "chunks");
-            format!("{} is forgotten, with {chunks}; {file}.", printable(&document.slug))
+            documents::deletion(&printable(&document.slug), document.chunks, *file_deleted)
         }
-        Deletion::Conversations(_) => {
-            "It is forgotten. What you spent stays on the bill, and core memory as it is.".to_owned()
-        }
+        Deletion::Conversations(_) => "Deleted. Core memory and recorded costs are unchanged.".to_owned(),
     };
     if report.traces_remain {
         text.push_str(
-            "\nAnother program reads at this moment: traces stay in the file until Memoir is started again.",
+            "\nAnother process is reading the database, so some deleted text may remain on disk until Memoir next \
+             starts.",
         );
     }
     text

@@ -1,4 +1,4 @@
-//! Imports, and the histories that can be imported.
+//! Formats the results of imports, and the histories that can be imported.
 
 use std::fmt::Write as _;
 
@@ -7,49 +7,51 @@ use memoir_runtime::{
     printable,
 };
 
-use super::count;
+use super::pluralize;
 
-/// Returns the histories of other agents on this machine, a line each.
+/// Returns one line per history found on this machine.
 pub(crate) fn histories(report: &DiscoveryReport) -> String {
     if report.histories.is_empty() {
-        return "No histories of other agents were found on this machine. import chatgpt FILE, claude FILE, memoir FILE or \
-                whatsapp FILE brings in an export.\n"
+        return "No histories of other agents were found on this machine. Import an exported file with \
+                `import chatgpt FILE`, `import claude FILE`, `import memoir FILE` or `import whatsapp FILE`.\n"
             .into();
     }
     let line = |history: &LocalHistory| {
         let imported = match history.imported {
             0 => String::new(),
-            imported => format!(" ({} here already)", count(imported, "is", "are")),
+            imported => format!(" ({imported} already imported)"),
         };
-        format!("{}{imported}: import {} brings them in.\n", sessions(history), history.source)
+        format!("{}{imported}. Import with `import {}`.\n", sessions(history), history.source)
     };
     report.histories.iter().map(line).collect()
 }
 
-/// Returns the number of sessions of a program, and its name.
+/// Returns the number of sessions in a history, and the program that they are from.
 pub(crate) fn sessions(history: &LocalHistory) -> String {
-    format!("{} of {}", count(history.files.len() as u64, "session", "sessions"), history.program)
+    format!("{} from {}", pluralize(history.files.len() as u64, "session", "sessions"), history.program)
 }
 
-/// Returns what an import added and what it left out.
+/// Returns the number of imported and skipped items.
 pub(crate) fn report(report: &ImportReport) -> String {
-    let would = if report.dry_run { "would be " } else { "" };
+    let verb = if report.dry_run { "Would import" } else { "Imported" };
     let mut text = format!(
-        "{} in {} {would}added; {} here already.\n",
-        count(report.messages, "message", "messages"),
-        count(report.conversations, "conversation", "conversations"),
-        count(report.known, "conversation was", "conversations were"),
+        "{verb} {} in {}; {} already imported.\n",
+        pluralize(report.messages, "message", "messages"),
+        pluralize(report.conversations, "conversation", "conversations"),
+        pluralize(report.known, "conversation was", "conversations were"),
     );
     // Writing to a string cannot fail.
     for (kind, count) in &report.skipped {
-        let _ = writeln!(text, "Left out: {count} {kind}.");
+        let _ = writeln!(text, "Skipped: {count} {kind}.");
     }
     for title in &report.different {
-        let _ = writeln!(text, "Left as it is: {}, which says something else here by now.", printable(title));
+        let _ =
+            writeln!(text, "Skipped: {}, which differs from the conversation in memory.", printable(title));
     }
     if !report.dry_run && report.messages > 0 {
         text.push_str(
-            "They are summarised and indexed in the background; memoir worker run --until-idle does it now.\n",
+            "New messages will be summarized and embedded in the background. To do it now, run \
+             `memoir worker run --until-idle`.\n",
         );
     }
     text

@@ -1,4 +1,4 @@
-//! What is remembered besides conversations, and marks on exchanges.
+//! Formats core memory, instructions and marked exchanges.
 
 use std::fmt::Write as _;
 
@@ -10,11 +10,10 @@ use memoir_runtime::{
 
 use super::core_memory;
 
-/// Returns core memory, instructions and marked exchanges.
 pub(crate) fn list(report: &MemoryReport, zone: &TimeZone) -> String {
     let mut text = core_memory::blocks(&report.core_memory);
     if !report.instructions.is_empty() {
-        text.push_str("instructions kept in this conversation, since they left the window\n");
+        text.push_str("instructions kept from earlier in this conversation\n");
     }
     for (index, instruction) in report.instructions.iter().enumerate() {
         // Writing to a string cannot fail.
@@ -34,23 +33,22 @@ pub(crate) fn list(report: &MemoryReport, zone: &TimeZone) -> String {
     text
 }
 
-/// Returns what was done with a mark.
+/// Returns the result of adding or removing a mark.
 pub(crate) fn mark(report: &MarkReport) -> String {
     let exchange = report.exchange;
     match (report.outcome, report.mark) {
         (MarkOutcome::Set, Mark::Pinned) => {
-            format!("Exchange {exchange} is pinned: where it matters, it comes before others.")
+            format!("Pinned exchange {exchange}. It now ranks above other matches.")
         }
         (MarkOutcome::Set, Mark::Wrong) => {
-            format!("Exchange {exchange} is marked as wrong: it comes after others, and says so.")
+            format!("Marked exchange {exchange} as wrong. It now ranks below other matches.")
         }
-        (MarkOutcome::Removed, _) => format!("Exchange {exchange} has no mark any more."),
+        (MarkOutcome::Removed, _) => format!("Removed the mark from exchange {exchange}."),
         (MarkOutcome::WasNotSet, Mark::Pinned) => format!("Exchange {exchange} is not pinned."),
         (MarkOutcome::WasNotSet, Mark::Wrong) => format!("Exchange {exchange} is not marked as wrong."),
     }
 }
 
-/// Returns which instruction is no longer sent.
 pub(crate) fn release(report: &ReleaseReport) -> String {
-    format!("No longer kept: {}", printable(&report.instruction))
+    format!("This instruction is no longer sent: {}", printable(&report.instruction))
 }

@@ -1,4 +1,4 @@
-//! Turns the reports of operations into text, one file per area. Nothing here calls an operation.
+//! Formats the reports of operations as text, one file per area. Nothing here calls an operation.
 
 pub(crate) mod backup;
 pub(crate) mod config;
@@ -22,12 +22,12 @@ use std::io::{self, Write as _, stdout};
 use memoir_runtime::Failure;
 use serde::Serialize;
 
-/// Prints text and a line end.
+/// Prints text and a newline to stdout.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     Ok(writeln!(stdout(), "{text}")?)
 }
 
-/// Prints a report: as one line of JSON, or as the text that `render` makes of it.
+/// Prints a report as one line of JSON, or as the text returned by `render`.
 pub(crate) fn print_report<R: Serialize>(
     report: &R,
     json: bool,
@@ -36,12 +36,12 @@ pub(crate) fn print_report<R: Serialize>(
     print(if json { self::json(report)? } else { render(report) }.trim_end())
 }
 
-/// Returns a report as one line of JSON, for scripts.
+/// Returns a report as one line of JSON.
 pub(crate) fn json(report: &(impl Serialize + ?Sized)) -> Result<String, Failure> {
     Ok(serde_json::to_string(report).map_err(io::Error::from)?)
 }
 
-/// Returns a number with its noun.
-fn count(number: u64, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
+/// Returns a number followed by the noun that agrees with it.
+pub(crate) fn pluralize(number: u64, singular: &str, plural: &str) -> String {
+    format!("{number} {}", if number == 1 { singular } else { plural })
 }

@@ -1,4 +1,4 @@
-//! Models: the list, one of them, and what setting one did.
+//! Formats the list of models and the details of one.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use memoir_runtime::{
     settings::ModelTask,
 };
 
-/// Returns all models by provider, with a mark at the one in use.
+/// Returns all models by provider. An asterisk marks the current one.
 pub(crate) fn list(report: &ModelsReport, current: &ModelName) -> String {
     let mut text = String::new();
     let mut provider = None;
@@ -36,12 +36,12 @@ pub(crate) fn list(report: &ModelsReport, current: &ModelName) -> String {
     }
     let _ = writeln!(
         text,
-        "\nollama/NAME, openai-compatible/NAME and memoir/recall need no entry. Prices are in dollars per million tokens, in / out."
+        "\nollama/NAME, openai-compatible/NAME and memoir/recall need no entry. Prices are in dollars per million tokens, input / output."
     );
     text.trim_start().to_owned()
 }
 
-/// Returns one model.
+/// Returns the limits, capabilities and prices of a model.
 pub(crate) fn show(model: &ModelReport) -> String {
     let name = &model.name;
     if let Some(EmbeddingReport { dimensions, price }) = model.embedding {
@@ -69,18 +69,18 @@ pub(crate) fn show(model: &ModelReport) -> String {
     )
 }
 
-/// Returns which model was set, and what it still needs.
+/// Returns a confirmation that a model was set, with a warning if its price or key is missing.
 pub(crate) fn set(report: &SetModelReport) -> String {
     let task = report.task;
     let mut text = match &report.selection {
         ModelSelection::Automatic => return automatic(task).to_owned(),
         ModelSelection::BuiltIn(name) => {
-            return format!("The {} model is {name} from now on, which is compiled in.", task.as_str());
+            return format!("The {} model is now {name}, which is built in.", task.as_str());
         }
-        ModelSelection::Named(name) => format!("The {} model is {name} from now on.", task.as_str()),
+        ModelSelection::Named(name) => format!("The {} model is now {name}.", task.as_str()),
     };
     if report.price_unknown {
-        text.push_str(" The catalogue does not know it, so its price is unknown.");
+        text.push_str(" It is not in the catalog, so its price is unknown.");
     }
     if !report.missing_key.is_empty() {
         // Writing to a string cannot fail.
@@ -93,20 +93,19 @@ fn automatic(task: ModelTask) -> &'static str {
     match task {
         ModelTask::Chat => "The chat model is chosen automatically.",
         ModelTask::Summarizer => {
-            "The summarizer is the config's, if it names one; else summaries are made by quotation."
+            "The summarizer is the model set in the config. If none is set, summaries consist of quotations."
         }
         ModelTask::Embedder => {
-            "The embedder is the config's, if it names one; else the model that is compiled in."
+            "The embedder is the model set in the config. If none is set, the built-in model is used."
         }
     }
 }
 
-/// Returns a number of tokens.
 fn tokens(number: Option<u64>) -> String {
     number.map_or_else(|| "unknown".into(), group_digits)
 }
 
-/// Returns a price, or nothing if it is unknown.
+/// Returns a price, or an empty string if it is unknown.
 fn dollars(price: Option<f64>) -> String {
     price.map(|price| price.to_string()).unwrap_or_default()
 }
@@ -117,10 +116,10 @@ fn price(price: Option<PriceReport>) -> String {
 
 fn full_price(model: &ModelReport) -> String {
     if model.provider.is_local() {
-        return "nothing: it runs on your machine".into();
+        return "free (runs on your machine)".into();
     }
     if !model.known {
-        return "unknown; add a [[model]] to your config to have costs counted".into();
+        return "unknown; add a `[[model]]` entry to your config to track costs".into();
     }
     let mut text = price(model.price);
     // Writing to a string cannot fail.

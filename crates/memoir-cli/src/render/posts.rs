@@ -1,4 +1,4 @@
-//! Posts as text.
+//! Formats plans, warnings and results of writing a post.
 
 use memoir_core::{TimeZone, Timestamp};
 use memoir_runtime::{
@@ -6,17 +6,20 @@ use memoir_runtime::{
     printable,
 };
 
-/// Returns what would be written, and from what.
+use super::pluralize;
+
+/// Returns the model, sources and related posts of a dry run.
 pub(crate) fn plan(plan: &PostPlan, zone: &TimeZone) -> String {
     let time = |moment: Option<Timestamp>| moment.map(|moment| moment.minute_in(zone)).unwrap_or_default();
     let method = match plan.by_quotation {
-        true => "by quotation, without a model".to_owned(),
-        false => format!("by {}, to which about {} tokens would be sent", plan.model, plan.tokens),
+        true => "consist of quotations, without a model".to_owned(),
+        false => format!("be written by {}, to which about {} tokens would be sent", plan.model, plan.tokens),
     };
     let conversations: Vec<String> = plan.conversations.iter().map(ToString::to_string).collect();
+    let noun = if conversations.len() == 1 { "conversation" } else { "conversations" };
     let mut text = format!(
-        "A post would be written {method}.\nFrom {} messages, {} to {}, of conversation {}.\n",
-        plan.messages,
+        "The post would {method}.\nSource: {}, {} to {}, from {noun} {}.\n",
+        pluralize(plan.messages as u64, "message", "messages"),
         time(plan.first),
         time(plan.last),
         conversations.join(", ")
@@ -25,11 +28,11 @@ pub(crate) fn plan(plan: &PostPlan, zone: &TimeZone) -> String {
         text.push_str(&format!("People: {}.\n", plan.people.join(", ")));
     }
     match (plan.related.is_empty(), plan.is_related_searched) {
-        (true, true) => text.push_str("No previous post is related.\n"),
+        (true, true) => text.push_str("No related posts.\n"),
         (true, false) => text.push_str(
-            "Which previous posts are related is not looked for: the talk would have to be sent for that.\n",
+            "Related posts were not searched for, because that would send the messages to the embedding model.\n",
         ),
-        (false, _) => text.push_str("Related previous posts:\n"),
+        (false, _) => text.push_str("Related posts:\n"),
     }
     for post in &plan.related {
         text.push_str(&format!(
@@ -37,27 +40,30 @@ pub(crate) fn plan(plan: &PostPlan, zone: &TimeZone) -> String {
             post.title, post.slug, post.date, post.similarity
         ));
     }
-    text.push_str("Nothing was sent, and nothing was saved.");
+    text.push_str("Nothing was sent or saved.");
     printable(&text).into_owned()
 }
 
-/// Returns what to look at in a draft before it is passed on.
+/// Returns warnings about a draft: that it is incomplete, or contains invented quotations.
 pub(crate) fn warnings(draft: &DraftedPost) -> Vec<String> {
     let truncated = draft
         .is_truncated
-        .then(|| "The model stopped in the middle of it: an answer of its may not be longer.".to_owned());
+        .then(|| "The post is incomplete, because the model reached its output limit.".to_owned());
     let invented = draft.invented_quotations.iter().map(|quotation| {
-        format!("Nobody said \"{}\": look at that before you pass it on.", printable(quotation))
+        format!(
+            "\"{}\" is not a quotation from the messages. Check it before you share the post.",
+            printable(quotation)
+        )
     });
     truncated.into_iter().chain(invented).collect()
 }
 
-/// Returns where a post was saved.
-pub(crate) fn saved(report: &PostReport) -> String {
-    let mut text = format!("Saved as {}, filed as {}.", report.path.display(), printable(&report.slug));
+/// Returns the path and document name of a saved post.
+pub(crate) fn report(report: &PostReport) -> String {
+    let mut text = format!("Saved to {} as document {}.", report.path.display(), printable(&report.slug));
     if let Some(reason) = &report.not_embedded {
         text.push_str(&format!(
-            "\nUntil it is read in the background its words find it: {}.",
+            "\nNot embedded yet: {}. Until it is embedded in the background, it can be found by keyword only.",
             printable(reason)
         ));
     }

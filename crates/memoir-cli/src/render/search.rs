@@ -1,11 +1,11 @@
-//! What was found in memory.
+//! Formats search results and recalled passages.
 
 use std::fmt::Write as _;
 
 use memoir_core::{DocumentPassage, Passage, Recalled, TimeZone};
 use memoir_runtime::{operations::search::SearchReport, printable};
 
-/// Returns passages with source, date and score, or that there are none.
+/// Returns the matching passages with source, date and score, or a message that there are none.
 pub(crate) fn report(report: &SearchReport, zone: &TimeZone) -> String {
     let mut text: String = report.notices.iter().map(|notice| format!("{notice}\n")).collect();
     text.push_str(&match report.unindexed {
@@ -16,19 +16,18 @@ pub(crate) fn report(report: &SearchReport, zone: &TimeZone) -> String {
     text
 }
 
-/// Returns what memory added to a prompt.
+/// Returns passages of conversations, then those of documents.
 pub(crate) fn recalled(recalled: &Recalled, zone: &TimeZone) -> String {
     format!("{}{}", passages(&recalled.passages, zone), documents(&recalled.documents))
 }
 
-/// Returns passages of documents with source, date and score.
 fn documents(documents: &[DocumentPassage]) -> String {
     let mut text = String::new();
     for passage in documents {
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "{}  document {}, \"{}\"  (score {:.2}, similarity {:.2}, words {:.2})\n    {}\n",
+            "{}  document {}, \"{}\"  (score {:.2}, similarity {:.2}, coverage {:.2})\n    {}\n",
             passage.document.date,
             passage.document.slug,
             printable(&passage.document.title),
@@ -41,11 +40,10 @@ fn documents(documents: &[DocumentPassage]) -> String {
     text
 }
 
-/// Returns passages of conversations with source, date and score.
 fn passages(passages: &[Passage], zone: &TimeZone) -> String {
     let mut text = String::new();
     for passage in passages {
-        let who = passage.speaker("you");
+        let speaker = passage.speaker("you");
         let superseded = passage
             .superseded
             .map(|date| format!("  superseded on {}", date.minute_in(zone)))
@@ -53,7 +51,7 @@ fn passages(passages: &[Passage], zone: &TimeZone) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "{}  {who}, conversation {}, exchange {}  (score {:.2}, similarity {:.2}, words {:.2}){superseded}\n    {}\n",
+            "{}  {speaker}, conversation {}, exchange {}  (score {:.2}, similarity {:.2}, coverage {:.2}){superseded}\n    {}\n",
             passage.created.minute_in(zone),
             passage.conversation_id,
             passage.exchange_id,

@@ -1,4 +1,4 @@
-//! Tasks and their runs as text.
+//! Formats tasks and their runs.
 
 use std::fmt::Write as _;
 
@@ -9,11 +9,14 @@ use memoir_runtime::{
 };
 use memoir_schedule::Event;
 
-/// Returns a line for each task.
+use super::pluralize;
+
+/// Returns one line per task: name, due time and the start of its prompt.
 pub(crate) fn list(list: &TaskList, zone: &TimeZone) -> String {
     let tasks = &list.tasks;
     if tasks.is_empty() {
-        return "There are no tasks. memoir schedule add NAME --cron \"0 9 * * *\" PROMPT adds one.".into();
+        return "There are no tasks. Add one with `memoir schedule add NAME --cron \"0 9 * * *\" PROMPT`."
+            .into();
     }
     let width = tasks.iter().map(|task| task.what.name.chars().count()).max().unwrap_or(0);
     let line = |task: &Task| {
@@ -22,7 +25,7 @@ pub(crate) fn list(list: &TaskList, zone: &TimeZone) -> String {
     printable(&tasks.iter().map(line).collect::<Vec<_>>().join("\n")).into_owned()
 }
 
-/// Returns everything about a task.
+/// Returns the schedule, limits and prompt of a task.
 pub(crate) fn details(details: &TaskDetails, zone: &TimeZone) -> String {
     let NewTask { name, prompt, schedule, model, scope, approval, allow, timeout_seconds, history, budget } =
         &details.task.what;
@@ -32,40 +35,39 @@ pub(crate) fn details(details: &TaskDetails, zone: &TimeZone) -> String {
     };
     let then = details.following_due.map(|due| format!(", then {}", due.minute_in(zone))).unwrap_or_default();
     let rules = if allow.is_empty() { String::new() } else { format!(", and {}", allow.join(", ")) };
-    let budget = budget.map_or("as much as it takes".to_owned(), |budget| budget.to_string());
+    let budget = budget.map_or("no cost limit".to_owned(), |budget| budget.to_string());
+    let history = pluralize(u64::from(*history), "run", "runs");
     printable(&format!(
-        "{name}: {schedule}\ndue       {}{then}\nmodel     {}\nin        {scope}\nmay       {approval}{rules}\n\
-         takes     {timeout_seconds} s at most, {budget}\nremembers its last {history} runs\n\n{prompt}",
+        "{name}: {schedule}\ndue        {}{then}\nmodel      {}\ndirectory  {scope}\napproval   {approval}{rules}\n\
+         limits     {timeout_seconds} s, {budget}\nremembers  {history}\n\n{prompt}",
         due(&details.task, zone).trim_end(),
-        model.as_deref().unwrap_or("whoever answers"),
+        model.as_deref().unwrap_or("chat model"),
     ))
     .into_owned()
 }
 
-/// Returns runs with their reports, in the given order.
 pub(crate) fn runs<'a>(runs: impl Iterator<Item = &'a Run>, zone: &TimeZone) -> String {
     let text: String = runs.map(|run| report(run, zone)).collect();
     printable(text.trim_end()).into_owned()
 }
 
-/// Returns the reports in the inbox.
 pub(crate) fn inbox(list: &RunList, zone: &TimeZone) -> String {
     match list.runs.is_empty() {
-        true => "The inbox is empty. /inbox all shows earlier reports.".into(),
+        true => "No unread reports. Show earlier reports with `/inbox all`.".into(),
         false => runs(list.runs.iter(), zone),
     }
 }
 
-/// Returns what happened in the scheduler, in one line.
+/// Returns a scheduler event as one line.
 pub(crate) fn describe_event(event: &Event) -> String {
     match event {
-        Event::Began(begun) => format!("{} begins (run {})", begun.task.what.name, begun.run),
-        Event::Ended(begun, outcome) => {
+        Event::Began(run) => format!("{} started (run {})", run.task.what.name, run.run),
+        Event::Ended(run, outcome) => {
             let reason = outcome.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
-            format!("{} {} (run {}){reason}", begun.task.what.name, outcome.state.describe(), begun.run)
+            format!("{} {} (run {}){reason}", run.task.what.name, outcome.state.describe(), run.run)
         }
-        Event::WasCutOff(run) => format!("{} was cut off earlier (run {})", run.task, run.id),
-        Event::Trouble(trouble) => trouble.clone(),
+        Event::WasCutOff(run) => format!("{} was interrupted earlier (run {})", run.task, run.id),
+        Event::Trouble(message) => message.clone(),
     }
 }
 
@@ -88,7 +90,7 @@ fn due(task: &Task, zone: &TimeZone) -> String {
     match (task.paused, task.next_due) {
         (true, _) => "paused          ".into(),
         (false, Some(due)) => due.minute_in(zone),
-        (false, None) => "over            ".into(),
+        (false, None) => "finished        ".into(),
     }
 }
 

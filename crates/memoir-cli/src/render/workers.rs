@@ -1,4 +1,4 @@
-//! What workers did, as text.
+//! Formats the results of workers.
 
 use memoir_runtime::{
     operations::workers::{WorkerEntry, WorkerOutcome, WorkerRun, WorkerStop, WorkersReport},
@@ -6,7 +6,7 @@ use memoir_runtime::{
 };
 use memoir_workers::BudgetStop;
 
-/// Returns a line for each worker.
+/// Returns one line per worker.
 pub(crate) fn report(report: &WorkersReport) -> String {
     report.workers.iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -14,7 +14,7 @@ pub(crate) fn report(report: &WorkersReport) -> String {
 fn line(entry: &WorkerEntry) -> String {
     let outcome = match &entry.outcome {
         WorkerOutcome::Ran(run) => describe_run(run),
-        WorkerOutcome::ModelUnavailable => "its model cannot be called".into(),
+        WorkerOutcome::ModelUnavailable => "its model is not available".into(),
         WorkerOutcome::SwitchedOff => "switched off".into(),
     };
     format!("{:<24} {outcome}", entry.worker.as_str())
@@ -34,12 +34,11 @@ fn describe_run(run: &WorkerRun) -> String {
     text
 }
 
-/// Returns why a worker stopped.
 pub(crate) fn describe_stop(stop: WorkerStop) -> &'static str {
     match stop {
         WorkerStop::BudgetSpent => worker_text::why(BudgetStop::Spent),
         WorkerStop::PriceUnknown => worker_text::why(BudgetStop::NoPrice),
-        WorkerStop::Failing => "nothing succeeds; the rest is left for later",
+        WorkerStop::Failing => "too many jobs failed in a row; the rest will be tried later",
     }
 }
 
@@ -50,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_has_what_was_done_and_why_it_stopped() {
+    fn line_shows_counts_and_reason_for_stopping() {
         let run = WorkerRun {
             done: 3,
             failed: 5,
@@ -61,7 +60,7 @@ mod tests {
             WorkerEntry { worker: WorkerKind::ExchangeSummarizer, outcome: WorkerOutcome::Ran(run) };
         assert_eq!(
             line(&entry),
-            "exchange_summarizer      3 done, 5 failed (busy), stopped: nothing succeeds; the rest is left for later"
+            "exchange_summarizer      3 done, 5 failed (busy), stopped: too many jobs failed in a row; the rest will be tried later"
         );
         entry.outcome = WorkerOutcome::SwitchedOff;
         assert_eq!(line(&entry), "exchange_summarizer      switched off");

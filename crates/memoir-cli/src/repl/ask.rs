@@ -1,4 +1,4 @@
-//! Asking the user whether a tool may do something: the very command, or the change, and one key.
+//! Asks the user to approve a tool call, after showing the exact command or change.
 
 use std::io::stdin;
 
@@ -9,33 +9,31 @@ use memoir_agent::{Answer, Asker, Question};
 use memoir_runtime::printable;
 
 use super::echo::EchoMode;
-use crate::{answer_view::look, question};
+use crate::{answer_view::terminal_style, question};
 
-/// Asks on the terminal.
 pub(super) struct TerminalAsker;
 
 #[async_trait]
 impl Asker for TerminalAsker {
     async fn ask(&self, question: &Question) -> Answer {
-        // What was typed before the question is no answer to it. If it stays, the question is asked again.
+        // Discard input typed before the question. If this fails, invalid input only repeats the question.
         let _ = rustix::termios::tcflush(stdin(), rustix::termios::QueueSelector::IFlush);
         let preview = plain(question.preview.trim_end());
-        // A change is easier to judge in colours.
-        let preview =
-            if preview.starts_with("--- ") { memoir_markdown::diff(&preview, look()) } else { preview };
-        println!("\n{} wants to do this:\n{}", question.tool, preview.trim_end());
-        let always = question
+        let is_diff = preview.starts_with("--- ");
+        let preview = if is_diff { memoir_markdown::diff(&preview, terminal_style()) } else { preview };
+        println!("\n{} needs your approval:\n{}", question.tool, preview.trim_end());
+        let always_option = question
             .always
             .as_ref()
-            .map(|rule| format!(", a to always allow {} in this project", plain(&rule.to_string())));
+            .map(|rule| format!(", or a to always allow {} in this project", plain(&rule.to_string())));
         loop {
             let _echo = EchoMode::on();
-            let wanted = format!("Allow it? y or n{}: ", always.as_deref().unwrap_or_default());
-            let line = question::ask(&wanted).await;
+            let text = format!("Allow? y or n{}: ", always_option.as_deref().unwrap_or_default());
+            let line = question::ask(&text).await;
             match line.as_deref().map(str::trim) {
                 Some("y" | "yes") => return Answer::Yes,
                 Some("a" | "always") if question.always.is_some() => return Answer::Always,
-                // Nothing typed, or nobody there, is no.
+                // An empty line or the end of input denies the call.
                 Some("n" | "no" | "") | None => return Answer::No,
                 Some(_) => println!("Type y or n."),
             }
@@ -43,8 +41,11 @@ impl Asker for TerminalAsker {
     }
 }
 
-/// A preview in which nothing is drawn in another order than it stands.
+/// Replaces bidirectional control characters, which could make a preview look different from what would run.
 fn plain(preview: &str) -> String {
-    let turns = |letter: char| matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    printable(preview).chars().map(|letter| if turns(letter) { '\u{fffd}' } else { letter }).collect()
+    let is_bidi_control = |letter: char| matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    printable(preview)
+        .chars()
+        .map(|letter| if is_bidi_control(letter) { '\u{fffd}' } else { letter })
+        .collect()
 }

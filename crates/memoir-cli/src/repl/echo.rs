@@ -1,47 +1,46 @@
-//! Whether the terminal shows what is typed. While a turn runs it does not: keys typed ahead would tear the screen. They are
-//! kept for the next prompt, and Ctrl-C works as ever.
+//! Switches the echo of the terminal. It is off while a turn runs, because keys typed ahead would garble the output.
+//! The keys stay queued for the next prompt, and Ctrl-C still works.
 
 use std::io::stdin;
 
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
-/// A mode of the terminal that lasts until this is dropped.
+/// A terminal mode that is restored on drop.
 pub(super) struct EchoMode {
-    before: Option<Termios>,
+    previous: Option<Termios>,
 }
 
 impl EchoMode {
-    /// Shows nothing that is typed.
     pub(super) fn off() -> Self {
         Self::set(|modes| modes.remove(LocalModes::ECHO))
     }
 
-    /// Shows what is typed, a line at a time: a question was asked in the middle of a turn.
+    /// Enables echo and line input, for a question during a turn.
     pub(super) fn on() -> Self {
         Self::set(|modes| modes.insert(LocalModes::ECHO | LocalModes::ICANON))
     }
 
     fn set(change: impl FnOnce(&mut LocalModes)) -> Self {
         // Without a terminal there is nothing to change.
-        let before = tcgetattr(stdin()).ok();
-        if let Some(before) = &before {
-            let mut changed = before.clone();
+        let previous = tcgetattr(stdin()).ok();
+        if let Some(previous) = &previous {
+            let mut changed = previous.clone();
             change(&mut changed.local_modes);
             apply(&changed);
         }
-        Self { before }
+        Self { previous }
     }
 }
 
 impl Drop for EchoMode {
     fn drop(&mut self) {
-        self.before.as_ref().inspect(|before| apply(before));
+        self.previous.as_ref().inspect(|previous| apply(previous));
     }
 }
 
 fn apply(modes: &Termios) {
     if let Err(error) = tcsetattr(stdin(), OptionalActions::Now, modes) {
-        // Only the look of the screen suffers.
-        tracing::debug!(%error, "the mode of the terminal was not changed");
+        // Without the change, the output may look garbled but everything works.
+        tracing::debug!(%error, "could not change the terminal mode");
     }
 }

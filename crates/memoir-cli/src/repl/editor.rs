@@ -1,4 +1,4 @@
-//! The line editor: reedline with our keys and our history.
+//! The line editor: reedline with Memoir's key bindings and history.
 
 use std::sync::{
     Arc,
@@ -15,24 +15,22 @@ use reedline::{
 use super::prompt::MemoirPrompt;
 use memoir_runtime::Failure;
 
-/// How many earlier lines the arrow keys and Ctrl-R reach. All of them stay in the store.
-pub(super) const REMEMBERED_LINES: u32 = 1000;
+/// Number of earlier lines available to the arrow keys and Ctrl-R. The store keeps all of them.
+pub(super) const HISTORY_LINES: u32 = 1000;
 
-/// What Tab opens.
-const MENU: &str = "proposals";
+const COMPLETION_MENU: &str = "completions";
 
-/// What the user did.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    Typed(String),
-    Nothing,
+    Text(String),
+    Empty,
     Quit,
 }
 
-/// Sees every line that is drawn, and has nothing to add: whether something stands in it.
-struct Watch(Arc<AtomicBool>);
+/// A hinter without hints. It records whether the input line has text, because reedline shows hinters every change.
+struct LineWatcher(Arc<AtomicBool>);
 
-impl Hinter for Watch {
+impl Hinter for LineWatcher {
     fn handle(&mut self, line: &str, _: usize, _: &dyn History, _: bool, _: &str) -> String {
         self.0.store(!line.is_empty(), Ordering::Relaxed);
         String::new()
@@ -49,35 +47,34 @@ impl Hinter for Watch {
 
 pub(super) struct Editor {
     reedline: Reedline,
-    /// Whether something stands in the line.
     has_text: Arc<AtomicBool>,
-    /// Whether the last thing at the prompt was a Ctrl-C: a second one leaves.
-    interrupted: bool,
+    /// Whether the last input was Ctrl-C. A second Ctrl-C exits.
+    was_interrupted: bool,
 }
 
 impl Editor {
-    /// An editor that remembers `earlier` lines. Reedline keeps them in memory; the REPL writes new ones to
-    /// the store, where a failure can be told.
+    /// Creates an editor with `earlier` lines as its history. Reedline only keeps them in memory; the REPL saves new
+    /// lines to the store, where it can report a failure.
     pub(super) fn new(
         earlier: &[String],
         completer: Box<dyn Completer + Send>,
-        told: Option<ExternalPrinter<String>>,
+        printer: Option<ExternalPrinter<String>>,
     ) -> Self {
-        let mut history = FileBackedHistory::new(REMEMBERED_LINES as usize).unwrap_or_default();
+        let mut history = FileBackedHistory::new(HISTORY_LINES as usize).unwrap_or_default();
         for line in earlier {
-            // An in-memory history takes every line.
+            // Saving to an in-memory history cannot fail.
             let _ = history.save(HistoryItem::from_command_line(line));
         }
         let mut keys = default_emacs_keybindings();
         let new_line = ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
         keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, new_line);
-        let propose = vec![ReedlineEvent::Menu(MENU.into()), ReedlineEvent::MenuNext];
-        keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, ReedlineEvent::UntilFound(propose));
+        let complete = vec![ReedlineEvent::Menu(COMPLETION_MENU.into()), ReedlineEvent::MenuNext];
+        keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, ReedlineEvent::UntilFound(complete));
         keys.add_binding(KeyModifiers::SHIFT, KeyCode::BackTab, ReedlineEvent::MenuPrevious);
-        let menu = ColumnarMenu::default().with_name(MENU).with_columns(1).with_marker("> ");
+        let menu = ColumnarMenu::default().with_name(COMPLETION_MENU).with_columns(1).with_marker("> ");
         let has_text = Arc::new(AtomicBool::new(false));
         let mut reedline = Reedline::create()
-            .with_hinter(Box::new(Watch(Arc::clone(&has_text))))
+            .with_hinter(Box::new(LineWatcher(Arc::clone(&has_text))))
             .with_completer(completer)
             .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
             .with_quick_completions(true)
@@ -86,13 +83,13 @@ impl Editor {
             .with_history(Box::new(history))
             .with_edit_mode(Box::new(Emacs::new(keys)))
             .use_bracketed_paste(true);
-        if let Some(printer) = told {
+        if let Some(printer) = printer {
             reedline = reedline.with_external_printer(printer);
         }
-        Self { reedline, has_text, interrupted: false }
+        Self { reedline, has_text, was_interrupted: false }
     }
 
-    /// Reads a line. The terminal blocks, so that a thread of its own does the waiting.
+    /// Reads a line on a separate thread, because reading from the terminal blocks.
     pub(super) async fn read(self) -> Result<(Self, Line), Failure> {
         tokio::task::spawn_blocking(move || self.read_blocking())
             .await
@@ -101,19 +98,19 @@ impl Editor {
 
     fn read_blocking(mut self) -> Result<(Self, Line), Failure> {
         let signal = self.reedline.read_line(&MemoirPrompt)?;
-        let interrupted = matches!(signal, Signal::CtrlC);
+        let is_interrupt = matches!(signal, Signal::CtrlC);
         let line = match signal {
-            Signal::Success(text) if text.trim().is_empty() => Line::Nothing,
-            Signal::Success(text) => Line::Typed(text),
-            // The first clears the line or ends a search; on what is then an empty line, the second leaves.
-            Signal::CtrlC if self.interrupted && !self.has_text.load(Ordering::Relaxed) => Line::Quit,
+            Signal::Success(text) if text.trim().is_empty() => Line::Empty,
+            Signal::Success(text) => Line::Text(text),
+            // The first Ctrl-C clears the line or ends a search. The second exits if the line is empty.
+            Signal::CtrlC if self.was_interrupted && !self.has_text.load(Ordering::Relaxed) => Line::Quit,
             Signal::CtrlC => {
-                println!("Ctrl-C again leaves.");
-                Line::Nothing
+                println!("Press Ctrl-C again to exit.");
+                Line::Empty
             }
             _ => Line::Quit,
         };
-        self.interrupted = interrupted;
+        self.was_interrupted = is_interrupt;
         Ok((self, line))
     }
 }

@@ -1,4 +1,4 @@
-//! The REPL: read a line, run a command or a turn, again.
+//! The REPL: reads lines and runs each one as a command or a turn.
 
 mod ask;
 mod completion;
@@ -29,7 +29,7 @@ use crate::{
     interrupts::Interrupts,
     output::metrics_line,
     question,
-    render::tasks::describe_event,
+    render::{pluralize, tasks::describe_event},
     screen::screen_width,
 };
 use completion::MemoirCompleter;
@@ -37,13 +37,13 @@ use echo::EchoMode;
 use editor::{Editor, Line};
 use view::TurnView;
 
-/// Talks until the user leaves.
+/// Runs the REPL until the user exits.
 pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
     welcome::banner(&app).await;
     app.session.state.approvals.asker = Some(Arc::new(ask::TerminalAsker));
     app.session.start_background().await;
     let mut interrupts = Interrupts::listen();
-    let earlier = app.session.store().recent_commands(editor::REMEMBERED_LINES).await?;
+    let earlier = app.session.store().recent_commands(editor::HISTORY_LINES).await?;
     let completer =
         MemoirCompleter { runtime: app.session.runtime.clone(), executor: tokio::runtime::Handle::current() };
     let mut editor = Editor::new(&earlier, Box::new(completer), app.printer.take_printer());
@@ -52,16 +52,16 @@ pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
         TaskRunner::start(Arc::clone(&app.tasks), move |event| printer.print(&describe_event(&event)));
     let warming_up = app.session.warm_up();
     loop {
-        announce(&mut app).await;
+        announce_reports(&mut app).await;
         let line;
         (editor, line) = editor.read().await?;
         let line = match line {
             Line::Quit => break,
-            Line::Nothing => continue,
-            Line::Typed(line) => line,
+            Line::Empty => continue,
+            Line::Text(line) => line,
         };
         let cancel = CancellationToken::new();
-        let next = interrupts.cancelling(&cancel, handle(&mut app, &line, &cancel)).await;
+        let next = interrupts.cancel_on_interrupt(&cancel, handle(&mut app, &line, &cancel)).await;
         if next == Next::Quit {
             break;
         }
@@ -72,28 +72,28 @@ pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Says that reports wait, once.
-async fn announce(app: &mut App) {
-    // What cannot be counted now is announced the next time.
+/// Notifies the user once about new task reports.
+async fn announce_reports(app: &mut App) {
+    // If counting fails, the next prompt tries again.
     let Ok((count, last)) = app.session.store().unseen().await else { return };
-    let (count_before, last_before) = app.announced;
-    // Fewer reports than before were read elsewhere.
-    if last.is_some() && last != last_before && count >= count_before {
-        let reports = if count == 1 { "1 report waits".to_owned() } else { format!("{count} reports wait") };
-        println!("{}", view::dim(&format!("{reports}: /inbox shows what tasks have done.")));
+    let (previous_count, previous_last) = app.announced;
+    // A lower count means that another process marked reports as read.
+    if last.is_some() && last != previous_last && count >= previous_count {
+        let reports = pluralize(count, "unread task report", "unread task reports");
+        println!("{}", view::dim(&format!("{reports}. Read with `/inbox`.")));
     }
     app.announced = (count, last);
 }
 
-/// Does what a line asks for, unless it is cancelled.
+/// Runs a line as a shell command, a slash command or a prompt.
 async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
-    // Before anything is done with it: a line that was typed is never lost.
-    let kept = tokio::select! {
+    // Save the line first, so that it is never lost.
+    let save_result = tokio::select! {
         biased;
-        () = cancel.cancelled() => return cancelled(),
-        kept = app.session.store().append_command(line, app.session.agent.clock.now()) => kept,
+        () = cancel.cancelled() => return report_cancelled(),
+        result = app.session.store().append_command(line, app.session.agent.clock.now()) => result,
     };
-    if let Err(error) = kept {
+    if let Err(error) = save_result {
         eprintln!("{}", Failure::from(error).sentence());
     }
     let command = line.trim_start();
@@ -104,22 +104,22 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
     if !command.starts_with('/') {
         let prompt = tokio::select! {
             biased;
-            () = cancel.cancelled() => return cancelled(),
-            prompt = with_files(app, line) => prompt,
+            () = cancel.cancelled() => return report_cancelled(),
+            prompt = attach_files(app, line) => prompt,
         };
         turn(app, prompt, cancel).await;
         return Next::Prompt;
     }
-    let ran = tokio::select! {
+    let result = tokio::select! {
         biased;
         () = cancel.cancelled() => {
-            // A command may have made the workers wait.
+            // The command may have paused the workers.
             app.session.resume_interrupted().await;
-            return cancelled();
+            return report_cancelled();
         }
-        ran = commands::run(command, app) => ran,
+        result = commands::run(command, app) => result,
     };
-    match ran {
+    match result {
         Ok(Next::Ask(prompt)) => {
             turn(app, prompt, cancel).await;
             Next::Prompt
@@ -132,46 +132,44 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
     }
 }
 
-/// The prompt with the files that it names. What goes along is said; what lies outside the project is asked about.
-async fn with_files(app: &App, line: &str) -> TurnInput {
+/// Returns the prompt with the files that it mentions as `@file`. Asks before attaching a file outside the project.
+async fn attach_files(app: &App, line: &str) -> TurnInput {
     let directory = std::env::current_dir().unwrap_or_default();
     let context = AttachmentContext {
         directory: &directory,
         project: app.session.agent.workspace.project(),
         user_home: app.session.runtime.models().environment.user_home(),
     };
-    let mut going = Vec::new();
+    let mut attachments = Vec::new();
     for file in find_attachments(line, context) {
         let name = printable(&file.name).into_owned();
         match &file.text {
-            Err(why) => eprintln!("@{name} does not go along: {why}."),
+            Err(reason) => eprintln!("Could not attach @{name}: {reason}."),
             Ok(_) if !file.is_inside => {
                 let answer =
-                    question::ask(&format!("@{name} lies outside the project. Send it? [y/N] ")).await;
+                    question::ask(&format!("@{name} is outside the project. Attach it? [y/N] ")).await;
                 if matches!(answer.as_deref().map(str::trim), Some("y" | "yes")) {
-                    going.push(file);
+                    attachments.push(file);
                 }
             }
             Ok(text) => {
-                println!(
-                    "{}",
-                    view::dim(&format!("@{name} goes along ({} characters).", text.chars().count()))
-                );
-                going.push(file);
+                let size = pluralize(text.chars().count() as u64, "character", "characters");
+                println!("{}", view::dim(&format!("Attached @{name} ({size}).")));
+                attachments.push(file);
             }
         }
     }
-    attach(line, &going)
+    attach(line, &attachments)
 }
 
-fn cancelled() -> Next {
+fn report_cancelled() -> Next {
     eprintln!("Cancelled.");
     Next::Prompt
 }
 
-/// Runs one turn, showing it as it happens.
+/// Runs one turn and shows it as it happens.
 async fn turn(app: &mut App, input: TurnInput, cancel: &CancellationToken) {
-    let _quiet = EchoMode::off();
+    let _echo = EchoMode::off();
     let mut view = TurnView::new(app.verbosity);
     let mut observer = |event| view.show(&event);
     let result = app.session.turn(input, &mut observer, cancel).await;
@@ -179,17 +177,17 @@ async fn turn(app: &mut App, input: TurnInput, cancel: &CancellationToken) {
     match result {
         Ok(report) => {
             if report.status == ExchangeStatus::Stopped {
-                eprintln!("{} Say \"go on\" to let it continue.", report.text);
+                eprintln!("{} To continue, send \"go on\".", report.text);
             }
             println!("{}\n", view::dim(&metrics_line(&report, screen_width())));
         }
         Err(error) => {
-            // After a conflict the same prompt conflicts again, until the conversation is resumed.
-            let again = match error {
-                TurnError::Conflict { .. } => "The up arrow brings the prompt back.",
-                _ => "/retry asks again; the up arrow brings the prompt back.",
+            // After a conflict, a retry conflicts again until the conversation is resumed.
+            let hint = match error {
+                TurnError::Conflict { .. } => "Press the up arrow to recall the prompt.",
+                _ => "Use `/retry` to send the prompt again, or the up arrow to edit it.",
             };
-            eprintln!("{}\n{}\n", Failure::from(error).sentence(), view::dim(again));
+            eprintln!("{}\n{}\n", Failure::from(error).sentence(), view::dim(hint));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How the prompt looks.
+//! The appearance of the input prompt.
 
 use std::borrow::Cow;
 
@@ -24,10 +24,10 @@ impl Prompt for MemoirPrompt {
     }
 
     fn render_prompt_history_search_indicator(&self, search: PromptHistorySearch) -> Cow<'_, str> {
-        let failing = match search.status {
+        let state = match search.status {
             PromptHistorySearchStatus::Passing => "",
-            PromptHistorySearchStatus::Failing => "nothing ",
+            PromptHistorySearchStatus::Failing => "no match, ",
         };
-        Cow::Owned(format!("({failing}earlier: {}) ", search.term))
+        Cow::Owned(format!("({state}history: {}) ", search.term))
     }
 }

@@ -1,12 +1,12 @@
-//! `!command`: the user's own commands, in his own shell.
+//! `!command`: runs a command in the user's shell.
 
 use anstream::eprintln;
 use tokio_util::sync::CancellationToken;
 
-/// Runs a command as it would run in a shell. Nothing of it is sent or kept but the line.
+/// Runs a command in the user's shell. Its output is neither sent to the model nor saved.
 pub(super) async fn run(command: &str, cancel: &CancellationToken) {
     if command.trim().is_empty() {
-        eprintln!("Write a command behind the !, as in !git status.");
+        eprintln!("Type a command after the `!`, for example `!git status`.");
         return;
     }
     let shell = std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into());
@@ -14,20 +14,20 @@ pub(super) async fn run(command: &str, cancel: &CancellationToken) {
     let mut child = match child {
         Ok(child) => child,
         Err(error) => {
-            return eprintln!("The shell cannot be started: {error}. Set SHELL to one that is there.");
+            return eprintln!("Could not start the shell: {error}. Set `SHELL` to an installed shell.");
         }
     };
-    let ended = tokio::select! {
-        ended = child.wait() => ended,
-        // It was told, too: Ctrl-C goes to everyone at the terminal, and what it makes of that is its own business. The second ends it.
+    let result = tokio::select! {
+        result = child.wait() => result,
+        // The terminal sends Ctrl-C to the command as well, which may handle it. The second Ctrl-C kills the command.
         () = cancel.cancelled() => tokio::select! {
-            ended = child.wait() => ended,
+            result = child.wait() => result,
             _ = tokio::signal::ctrl_c() => return eprintln!("Cancelled."),
         },
     };
-    match ended {
+    match result {
         Ok(status) if !status.success() => eprintln!("[{status}]"),
         Ok(_) => {}
-        Err(error) => eprintln!("The command was lost: {error}."),
+        Err(error) => eprintln!("Could not get the exit status of the command: {error}."),
     }
 }

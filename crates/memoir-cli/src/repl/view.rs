@@ -1,4 +1,4 @@
-//! A turn on the screen: a spinner with what is happening, the answer as it comes.
+//! Shows a turn on the screen: a spinner with the current activity, and the answer as it streams.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::{
 
 pub(super) struct TurnView {
     verbosity: Verbosity,
-    /// Shown while nothing is being written: both would use the same line.
+    /// Visible only while no text is printed, because both use the same line.
     spinner: Option<ProgressBar>,
     answer: AnswerView,
 }
@@ -30,15 +30,15 @@ impl TurnView {
         match event {
             TurnEvent::RequestSent(request) => {
                 self.finish();
-                if let Some(sent) = trace::request(request, self.verbosity) {
+                if let Some(text) = trace::request(request, self.verbosity) {
                     self.finish();
-                    println!("{}", dim(&printable(&sent)));
+                    println!("{}", dim(&printable(&text)));
                 }
                 self.spin("thinking");
             }
             TurnEvent::Retrying { reason, wait } => {
                 self.finish();
-                eprintln!("{}; trying again in {:.1} s", printable(&reason.to_string()), wait.as_secs_f64());
+                eprintln!("{}; retrying in {:.1} s", printable(&reason.to_string()), wait.as_secs_f64());
                 self.spin("waiting");
             }
             TurnEvent::Thinking(_) => self.spin("reasoning"),
@@ -46,7 +46,7 @@ impl TurnView {
             TurnEvent::Text(text) => {
                 let spinner = &mut self.spinner;
                 self.answer.push(text, || stop(spinner));
-                // A block is shown when it is whole; until then it is seen that one comes.
+                // A block is printed when it is complete. Until then, the spinner shows progress.
                 if self.answer.is_waiting() {
                     self.spin("writing");
                 }
@@ -60,7 +60,7 @@ impl TurnView {
                 let mark = match outcome {
                     ToolOutcome::Succeeded => "",
                     ToolOutcome::Failed => " (failed)",
-                    ToolOutcome::Refused => " (not allowed)",
+                    ToolOutcome::Refused => " (denied)",
                 };
                 let line = trace::tool_call(call, self.verbosity);
                 println!("{}", dim(&format!("[{}]{mark}", printable(&line))));
@@ -78,19 +78,19 @@ impl TurnView {
         }
     }
 
-    /// Leaves the cursor at the start of a line of its own.
+    /// Prints the rest of the answer and moves the cursor to the start of an empty line.
     pub(super) fn finish(&mut self) {
         stop(&mut self.spinner);
         self.answer.finish(|| {});
     }
 
-    /// Says what is happening, and for how long.
-    fn spin(&mut self, what: &str) {
+    /// Shows a spinner with the current activity and its duration.
+    fn spin(&mut self, activity: &str) {
         if let Some(spinner) = &self.spinner {
-            spinner.set_message(what.to_owned());
+            spinner.set_message(activity.to_owned());
             return;
         }
-        let spinner = ProgressBar::new_spinner().with_message(what.to_owned());
+        let spinner = ProgressBar::new_spinner().with_message(activity.to_owned());
         if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
             spinner.set_style(style);
         }
@@ -105,7 +105,6 @@ fn stop(spinner: &mut Option<ProgressBar>) {
     }
 }
 
-/// Text that should not draw the eye.
 pub(super) fn dim(text: &str) -> String {
     let style = anstyle::Style::new().dimmed();
     format!("{style}{text}{style:#}")

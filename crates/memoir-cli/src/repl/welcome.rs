@@ -1,4 +1,4 @@
-//! What is said when the REPL opens.
+//! The banner printed when the REPL opens.
 
 use anstream::println;
 use memoir_store::ConversationList;
@@ -7,7 +7,7 @@ use memoir_runtime::{Persistence, demo, operations::import::find_histories, prin
 
 use crate::{app::App, render};
 
-/// Who answers and why; and, at the first start, what can be done at once.
+/// Prints the model and, if memory is empty, the first steps.
 pub(super) async fn banner(app: &App) {
     println!(
         "Memoir {} · {} ({})",
@@ -17,49 +17,49 @@ pub(super) async fn banner(app: &App) {
     );
     match (app.session.runtime.persistence(), app.session.conversation()) {
         (Persistence::Incognito, _) => {
-            println!("Incognito: nothing is read from memory, and nothing of this is kept.")
+            println!("Incognito: memory is neither read nor written.")
         }
         (Persistence::Demo, _) => {
             println!(
-                "A throw-away memory: three months of a made-up project, gone when you leave. Ask, for example:"
+                "Demo: a temporary memory with three months of a made-up project, deleted when you exit. Try asking:"
             );
             demo::QUESTIONS.iter().for_each(|question| println!("  {question}"));
         }
         (Persistence::Permanent, Some(id)) => {
-            println!("Going on with conversation {id}. /help shows the commands.");
+            println!("Resumed conversation {id}. Type `/help` for a list of commands.");
             return;
         }
         (Persistence::Permanent, None) => first_steps(app).await,
     }
-    println!("/help shows the commands.");
+    println!("Type `/help` for a list of commands.");
 }
 
-/// Said as long as nothing is remembered.
+/// Prints the first steps if memory is empty.
 async fn first_steps(app: &App) {
-    let any = ConversationList { limit: 1, ..ConversationList::default() };
-    // What cannot be read now is told by what is asked next.
-    if app.session.store().conversations(&any).await.map_or(true, |found| !found.is_empty()) {
+    let first = ConversationList { limit: 1, ..ConversationList::default() };
+    // A read error is reported by the next operation that needs memory.
+    if app.session.store().conversations(&first).await.map_or(true, |list| !list.is_empty()) {
         return;
     }
-    println!("Nothing is remembered yet: whatever you say here will be.");
+    println!("Memory is empty. Your conversations will be remembered.");
     let environment = &app.session.runtime.models().environment;
     let report = find_histories(environment, app.session.store()).await;
-    // The offer is only a convenience: without it, the export files can still be imported.
-    let report =
-        report.inspect_err(|failure| tracing::debug!(message = failure.message, "no histories are offered"));
+    // Histories can still be imported if they are not listed here.
+    let report = report
+        .inspect_err(|failure| tracing::debug!(message = failure.message, "could not search for histories"));
     let histories = report.map(|report| report.histories).unwrap_or_default();
     let sessions: Vec<String> = histories.iter().map(render::import::sessions).collect();
     match sessions.as_slice() {
-        [] => println!("/import brings in what you said to other agents, from their exports."),
+        [] => println!("Use `/import` to import conversations exported from other agents."),
         sessions => {
             let commands: Vec<String> =
-                histories.iter().map(|history| format!("/import {}", history.source)).collect();
+                histories.iter().map(|history| format!("`/import {}`", history.source)).collect();
             println!(
-                "Found on this machine: {}. {} brings that in.",
+                "Found on this machine: {}. Import with {}.",
                 printable(&sessions.join(", ")),
                 commands.join(", ")
             );
         }
     }
-    println!("memoir demo opens a sample memory to ask things of.");
+    println!("Run `memoir demo` to try a sample memory.");
 }

@@ -1,4 +1,4 @@
-//! `memoir completions`: scripts for shells, and the man page.
+//! `memoir completions`: prints shell completion scripts and the man page.
 
 use std::io::{Write as _, stdout};
 
@@ -17,7 +17,7 @@ pub(crate) fn run(script: Script) -> Result<(), Failure> {
         Script::Powershell => Shell::PowerShell,
         Script::Man => return Ok(write!(stdout(), "{}", man_page())?),
     };
-    // Made first, since whoever reads may go away.
+    // Generate the script in memory, because `generate` panics if stdout is closed.
     let mut text = Vec::new();
     generate(shell, &mut command_line(), "memoir", &mut text);
     Ok(stdout().write_all(&text)?)

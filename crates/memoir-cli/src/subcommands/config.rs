@@ -1,4 +1,4 @@
-//! `memoir config`.
+//! `memoir config`: shows and changes settings.
 
 use memoir_runtime::{
     Failure,
@@ -32,7 +32,7 @@ pub(super) async fn run(
     print(&render::config::change(&change))
 }
 
-/// Shows where the files are. This needs no memory and no valid file.
+/// Prints the paths of the config files and the memory. The files need not exist or be valid.
 pub(super) fn print_paths(json: bool, sources: &ConfigSources<'_>) -> Result<(), Failure> {
     print_report(&config::locate(sources), json, render::config::paths)
 }

@@ -1,4 +1,4 @@
-//! `memoir conversations`.
+//! `memoir conversations`: lists conversations or shows one.
 
 use memoir_core::ConversationId;
 use memoir_runtime::{
@@ -10,7 +10,7 @@ use memoir_runtime::{
 };
 
 use crate::{
-    answer_view::rendered,
+    answer_view::render_markdown,
     args::ConversationsCommand,
     render::{self, print_report},
 };
@@ -25,7 +25,7 @@ pub(super) async fn run(command: ConversationsCommand, runtime: &Runtime) -> Res
         }
         ConversationsCommand::Show { id, json } => {
             let report = conversations::show(ConversationId::new(id), store).await?;
-            print_report(&report, json, |report| rendered(&to_markdown(report, zone)))
+            print_report(&report, json, |report| render_markdown(&to_markdown(report, zone)))
         }
     }
 }

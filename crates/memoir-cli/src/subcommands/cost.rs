@@ -1,4 +1,4 @@
-//! `memoir cost`.
+//! `memoir cost`: shows costs.
 
 use memoir_core::{Clock as _, ConversationId, SystemClock};
 use memoir_runtime::{
@@ -11,7 +11,7 @@ use memoir_runtime::{
 
 use crate::render::{self, print_report};
 
-/// Shows what a conversation cost; without one, the latest of this project.
+/// Prints the costs of a conversation, by default the latest in this project, and the totals.
 pub(super) async fn run(
     conversation: Option<ConversationId>,
     json: bool,

@@ -1,4 +1,4 @@
-//! `memoir daemon`: tasks at their time, in the foreground.
+//! `memoir daemon`: runs scheduled tasks in the foreground.
 
 use std::sync::Arc;
 
@@ -16,22 +16,22 @@ use memoir_runtime::{
 
 use crate::render::tasks::describe_event;
 
-/// Runs tasks until it is told to stop.
+/// Runs due tasks until SIGTERM or Ctrl-C.
 pub(super) async fn run(engine: Arc<TaskEngine>) -> Result<(), Failure> {
     let _lock = DaemonLock::acquire(&engine.home)?;
     let cancel = CancellationToken::new();
-    let stopping = cancel.clone();
+    let cancel_on_signal = cancel.clone();
     let mut terminate = signal(SignalKind::terminate())?;
     tokio::spawn(async move {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = tokio::signal::ctrl_c() => {}
         }
-        stopping.cancel();
+        cancel_on_signal.cancel();
     });
-    log("looks after tasks");
+    log("started");
     daemon::run(engine, &cancel, &mut |event| log(&describe_event(&event))).await;
-    log("has stopped");
+    log("stopped");
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! `memoir docs`.
+//! `memoir docs`: manages documents.
 
 use memoir_core::WorkerKind;
 use memoir_runtime::{Failure, Runtime};
@@ -17,7 +17,7 @@ pub(super) async fn run(command: DocsCommand, runtime: &Runtime) -> Result<(), F
     let recall = recall(runtime).await?;
     let workers = WorkerContext::new(runtime.store().clone(), recall.clone(), None, settings.daily_budget());
     let embedding = match settings.is_on(WorkerKind::EmbeddingGenerator) {
-        true => Embedding::Here(&workers),
+        true => Embedding::Immediate(&workers),
         false => Embedding::Off,
     };
     documents::run(command, &recall, runtime.home(), embedding).await

@@ -1,4 +1,4 @@
-//! `memoir doctor`.
+//! `memoir doctor`: checks the installation and suggests fixes.
 
 use std::{
     io::{IsTerminal as _, stdout},
@@ -17,7 +17,7 @@ use crate::{
     screen::screen_width,
 };
 
-/// Checks everything, the terminal included. Fails if something does not work.
+/// Runs all checks, including those of the terminal. Fails if a check fails.
 pub(super) async fn run(
     home: &Home,
     project_file: &Path,
@@ -29,33 +29,33 @@ pub(super) async fn run(
     print_report(&report, json, render::doctor::report)?;
     match report.is_healthy() {
         true => Ok(()),
-        false => Err(Failure::failed("not everything is as it should be")
-            .hint("What to do stands below each line marked BAD.")),
+        false => {
+            Err(Failure::failed("some checks failed").hint("Follow the advice below each line marked BAD."))
+        }
     }
 }
 
 fn check_terminal(environment: &Environment, report: &mut DoctorReport) {
     if !stdout().is_terminal() {
-        return report.add_good("terminal", "none: output is piped");
+        return report.add_good("terminal", "none (output is piped)");
     }
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| environment.variable(name));
     let locale = locale.unwrap_or_default();
-    let kind = environment.variable("TERM").unwrap_or_default();
-    let colours =
-        if environment.variable("NO_COLOR").is_some() { "no colours (NO_COLOR)" } else { "colours" };
-    let said = format!("{kind}, {} columns, {colours}", screen_width());
+    let terminal = environment.variable("TERM").unwrap_or_default();
+    let colors = if environment.variable("NO_COLOR").is_some() { "no colors (NO_COLOR)" } else { "colors" };
+    let summary = format!("{terminal}, {} columns, {colors}", screen_width());
     let is_unicode = locale.to_lowercase().replace('-', "").contains("utf8");
-    match (kind, is_unicode) {
+    match (terminal, is_unicode) {
         ("" | "dumb", _) => report.add_note(
             "terminal",
-            said,
-            "TERM says that it can do little; set it to what your terminal is.",
+            summary,
+            "`TERM` describes a terminal with few capabilities. Set it to match your terminal.",
         ),
         (_, false) => report.add_note(
             "terminal",
-            format!("{said}, locale \"{locale}\""),
-            "Set LANG to a UTF-8 locale, such as C.UTF-8.",
+            format!("{summary}, locale \"{locale}\""),
+            "Set `LANG` to a UTF-8 locale, such as C.UTF-8.",
         ),
-        _ => report.add_good("terminal", said),
+        _ => report.add_good("terminal", summary),
     }
 }

@@ -1,4 +1,4 @@
-//! `memoir eval`.
+//! `memoir eval`: measures the quality of recall.
 
 use memoir_runtime::{
     Failure, Runtime,

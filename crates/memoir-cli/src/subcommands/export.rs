@@ -1,4 +1,4 @@
-//! `memoir export` and `/export`.
+//! `memoir export` and `/export`: export conversations.
 
 use std::io::{self, IsTerminal as _, Write, stdout};
 
@@ -10,9 +10,9 @@ use memoir_runtime::{
 };
 use memoir_store::{Conversations, Exchanges, Imports};
 
-use crate::{args::ExportArgs, progress::ProgressBars};
+use crate::{args::ExportArgs, progress::ProgressBars, render::pluralize};
 
-/// Writes conversations to a file or to stdout. Where they were written is shown on stderr.
+/// Exports conversations to a file, or to stdout if no file is given.
 pub(crate) async fn run(
     arguments: &ExportArgs,
     store: &(impl Conversations + Exchanges + Imports + ?Sized),
@@ -33,16 +33,13 @@ pub(crate) async fn run(
         return Ok(());
     };
     let report = export::write_file(&request, path, store, zone, &mut progress).await?;
-    let written = match report.conversations {
-        1 => "1 conversation was".to_owned(),
-        count => format!("{count} conversations were"),
-    };
-    anstream::eprintln!("{written} written to {}.", path.display());
+    let conversations = pluralize(report.conversations, "conversation", "conversations");
+    anstream::eprintln!("Exported {conversations} to {}.", path.display());
     Ok(())
 }
 
-/// Removes control characters from what is written, because imported text must not control the terminal. Each write must be
-/// whole text, as those of an export are.
+/// Removes control characters, because imported text must not control the terminal. Each write must be complete
+/// UTF-8, which an export guarantees.
 struct TerminalWriter<W>(W);
 
 impl<W: Write> Write for TerminalWriter<W> {
@@ -63,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_terminal_gets_no_control_characters() {
+    fn control_characters_are_removed() {
         let mut writer = TerminalWriter(Vec::new());
         writer.write_all("gr\u{1b}[2Jüße\n".as_bytes()).unwrap();
         assert_eq!(writer.0, "gr[2Jüße\n".as_bytes());

@@ -1,4 +1,4 @@
-//! `memoir import` and `/import`.
+//! `memoir import` and `/import`: import conversations from other programs.
 
 use std::io::{Write as _, stdout};
 
@@ -12,7 +12,7 @@ use memoir_store::{Conversations, Exchanges, Imports};
 
 use crate::{args::ImportCommand, progress::ProgressBars, render};
 
-/// Imports histories, or shows those that were found on this machine.
+/// Imports histories, or lists those found on this machine.
 pub(crate) async fn run(
     command: ImportCommand,
     environment: &Environment,
@@ -28,7 +28,7 @@ pub(crate) async fn run(
     show(&import::import(&request, environment, store, zone, &mut progress).await?)
 }
 
-/// Returns what to import; `None` if histories are only to be listed.
+/// Returns the import request, or `None` to list histories.
 fn request(command: ImportCommand) -> Option<ImportRequest> {
     let (source, dry_run) = match command {
         ImportCommand::Found => return None,
@@ -54,13 +54,13 @@ fn request(command: ImportCommand) -> Option<ImportRequest> {
     Some(ImportRequest { source, dry_run })
 }
 
-/// Shows what was imported. Files that were left out are listed on stderr; it is a failure if no file could be read.
+/// Prints the result of an import, and skipped files on stderr. Fails if no file could be read.
 fn show(report: &ImportReport) -> Result<(), Failure> {
     let failure = report.unreadable.last().filter(|_| report.files_read == 0);
-    // The failure alone is enough if there was only one file.
+    // If there was only one file, the failure already reports it.
     if failure.is_none() || report.unreadable.len() > 1 {
         for file in &report.unreadable {
-            anstream::eprintln!("Left out: {}", Failure::from(file).sentence());
+            anstream::eprintln!("Skipped: {}", Failure::from(file).sentence());
         }
     }
     match failure {

@@ -1,4 +1,4 @@
-//! `memoir memory` and `/memory`.
+//! `memoir memory` and `/memory`: show, search, edit, pin and delete memories.
 
 use std::path::Path;
 
@@ -25,13 +25,11 @@ use crate::{
     text_editor::edit_file,
 };
 
-/// What the commands on memory work with.
 pub(crate) struct MemoryContext<'a> {
-    /// The whole store: each command passes it to an operation, which asks for what it touches.
+    /// The whole store. Operations ask for the traits that they need.
     pub(crate) store: &'a dyn Store,
     pub(crate) recall: &'a Recall,
     pub(crate) home: &'a Home,
-    /// The open conversation, if there is one.
     pub(crate) conversation: Option<ConversationId>,
     /// The command as the user types it: `memoir memory` or `/memory`.
     pub(crate) command: &'a str,
@@ -43,7 +41,6 @@ impl MemoryContext<'_> {
     }
 }
 
-/// Runs a command on memory.
 pub(crate) async fn run(command: MemoryCommand, context: &MemoryContext<'_>) -> Result<(), Failure> {
     let (store, recall, now) = (context.store, context.recall, SystemClock.now());
     let request = |exchange, mark| MarkRequest { exchange: ExchangeId::new(exchange), mark };
@@ -87,7 +84,7 @@ async fn list(json: bool, context: &MemoryContext<'_>) -> Result<(), Failure> {
     print_report(&report, json, |report| render::memory::list(report, &recall.zone))
 }
 
-/// Releases an instruction of the open conversation.
+/// Stops sending an instruction kept from earlier in the current conversation.
 pub(crate) async fn release(number: usize, context: &MemoryContext<'_>) -> Result<(), Failure> {
     let request = ReleaseRequest { conversation: context.conversation, number };
     let report = memory::release_instruction(&request, context.store, SystemClock.now()).await?;
@@ -96,33 +93,33 @@ pub(crate) async fn release(number: usize, context: &MemoryContext<'_>) -> Resul
 
 async fn edit(arguments: &BlockArgs, context: &MemoryContext<'_>) -> Result<(), Failure> {
     let (store, home) = (context.store, context.home);
-    let seen = core_memory::read(arguments.block, context.project(), store).await?;
+    let current = core_memory::read(arguments.block, context.project(), store).await?;
     let text = match arguments.text.as_slice() {
-        [] => edit_in_editor(&seen, &home.data()).await?,
+        [] => edit_in_editor(&current, &home.data()).await?,
         words => words.join(" ").trim().to_owned(),
     };
-    let request = CoreEditRequest { project: context.project().to_owned(), seen, text };
+    let request = CoreEditRequest { project: context.project().to_owned(), seen: current, text };
     let report = core_memory::edit(&request, store, home, SystemClock.now()).await?;
     print(&render::core_memory::edit(&report, context.command)?)
 }
 
-/// Opens the text of a block in the user's editor. Returns the text that the user saved.
-async fn edit_in_editor(seen: &CoreEntry, folder: &Path) -> Result<String, Failure> {
-    let path = folder.join(format!("core-memory.{}.{}.txt", seen.block, std::process::id()));
-    write_private(&path, &seen.text)?;
-    let edited = edit_file(&path).await;
+/// Opens the text of a block in the user's editor and returns the saved text.
+async fn edit_in_editor(entry: &CoreEntry, directory: &Path) -> Result<String, Failure> {
+    let path = directory.join(format!("core-memory.{}.{}.txt", entry.block, std::process::id()));
+    write_private(&path, &entry.text)?;
+    let result = edit_file(&path).await;
     let text = std::fs::read_to_string(&path);
     if let Err(error) = std::fs::remove_file(&path) {
-        // The editor may have removed it. It was private, and the text has been read.
-        tracing::debug!(%error, "the file that was edited could not be removed");
+        // The editor may have removed it already. The file is private and its text has been read.
+        tracing::debug!(%error, "could not remove the edited file");
     }
-    edited.map_err(|failure| {
-        failure.hint("Set EDITOR to a program that is there, or write the text behind the block.")
+    result.map_err(|failure| {
+        failure.hint("Set `EDITOR` to an installed program, or add the text after the name of the block.")
     })?;
     Ok(text?.trim_end().to_owned())
 }
 
-/// Forgets something, after showing what and asking the user.
+/// Deletes memories after showing a preview and asking for confirmation.
 async fn forget(arguments: ForgetArgs, context: &MemoryContext<'_>) -> Result<(), Failure> {
     let (dry_run, yes) = (arguments.dry_run, arguments.yes);
     let preview = forgetting::preview(&forget_request(arguments), context.store, context.recall).await?;
@@ -130,7 +127,7 @@ async fn forget(arguments: ForgetArgs, context: &MemoryContext<'_>) -> Result<()
     if dry_run {
         return print("Nothing was changed.");
     }
-    if !question::confirm("This cannot be undone. Forget it?", yes).await? {
+    if !question::confirm("This cannot be undone. Delete it?", yes).await? {
         return Ok(());
     }
     let report = forgetting::forget(&preview.target, context.store, context.recall, context.home).await?;

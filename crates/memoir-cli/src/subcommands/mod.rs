@@ -1,4 +1,4 @@
-//! What `memoir` does besides talking: one file per subcommand, or the file that a slash command has in common with it.
+//! Subcommands of `memoir`, one file each. Some files also implement the slash command of the same name.
 
 mod completions;
 mod config;
@@ -34,7 +34,7 @@ use crate::{
     schedule,
 };
 
-/// Returns recall for this project. Prints notices about its setup on stderr.
+/// Returns recall for this project, and prints notices about its setup to stderr.
 async fn recall(runtime: &Runtime) -> Result<Recall, Failure> {
     let mut notices = Vec::new();
     let recall = runtime.recall(&mut notices).await?;
@@ -42,12 +42,11 @@ async fn recall(runtime: &Runtime) -> Result<Recall, Failure> {
     Ok(recall)
 }
 
-/// Shows notices on stderr.
 pub(crate) fn print_notices(notices: &[String]) {
     notices.iter().for_each(|notice| anstream::eprintln!("{}", printable(notice)));
 }
 
-/// Runs what needs no memory, or must not open it. Gives back what is left to do.
+/// Runs a subcommand that needs no memory or must not open it. Returns the arguments of any other.
 pub(crate) async fn run_without_memory(
     args: Args,
     options: &RuntimeOptions,
@@ -57,8 +56,8 @@ pub(crate) async fn run_without_memory(
     match &args.command {
         Some(Command::Completions { script }) => completions::run(*script)?,
         Some(Command::Daemon { print_unit: true }) => print(&systemd_unit(environment)?)?,
-        Some(Command::Restore(wanted)) => backup::restore(wanted, home, &TimeZone::system()).await?,
-        // A file with a mistake has to be found before it can be mended.
+        Some(Command::Restore(arguments)) => backup::restore(arguments, home, &TimeZone::system()).await?,
+        // Users need the path to fix an invalid config file, which opening memory would reject.
         Some(Command::Config { command: Some(ConfigCommand::Path { json }) }) => {
             let file = project.join(IN_PROJECT);
             config::print_paths(*json, &ConfigSources { home, project: &file, environment })?;
@@ -72,11 +71,11 @@ pub(crate) async fn run_without_memory(
     Ok(None)
 }
 
-/// Runs a subcommand.
+/// Runs a subcommand that needs memory.
 pub(crate) async fn run(command: Command, runtime: &Runtime) -> Result<(), Failure> {
     let (store, zone, home) = (runtime.store().as_ref(), runtime.zone(), runtime.home());
     match command {
-        Command::Search(wanted) => search::run(wanted, &recall(runtime).await?).await,
+        Command::Search(arguments) => search::run(arguments, &recall(runtime).await?).await,
         Command::Conversations { command } => conversations::run(command.unwrap_or_default(), runtime).await,
         Command::Memory { command } => {
             let command = command.unwrap_or(MemoryCommand::List { json: false });
@@ -85,8 +84,8 @@ pub(crate) async fn run(command: Command, runtime: &Runtime) -> Result<(), Failu
                 MemoryContext { store, recall: &recall, home, conversation: None, command: "memoir memory" };
             memory::run(command, &context).await
         }
-        Command::Export(wanted) => export::run(&wanted, store, zone).await,
-        Command::Backup { folder } => backup::back_up(folder.as_deref(), store, home, zone).await,
+        Command::Export(arguments) => export::run(&arguments, store, zone).await,
+        Command::Backup { directory } => backup::back_up(directory.as_deref(), store, home, zone).await,
         Command::Config { command } => {
             let command = command.unwrap_or(ConfigCommand::List { json: false });
             let file = runtime.project().join(IN_PROJECT);
@@ -95,7 +94,7 @@ pub(crate) async fn run(command: Command, runtime: &Runtime) -> Result<(), Failu
         }
         Command::Worker(WorkerCommand::Run { .. }) => worker::run(runtime).await,
         Command::Docs(command) => docs::run(command, runtime).await,
-        Command::Write(wanted) => write::run(wanted, runtime).await,
+        Command::Write(arguments) => write::run(arguments, runtime).await,
         Command::Schedule(command) => {
             schedule::run(command, &runtime.task_engine(), runtime.directory()).await
         }
@@ -109,7 +108,7 @@ pub(crate) async fn run(command: Command, runtime: &Runtime) -> Result<(), Failu
         Command::Cost { conversation, json } => {
             cost::run(conversation.map(ConversationId::new), json, runtime).await
         }
-        // These are done without opening the memory, or are talk.
+        // `run_without_memory` runs these, and `demo` is a chat.
         Command::Completions { .. } | Command::Restore(_) | Command::Doctor { .. } | Command::Demo { .. } => {
             Ok(())
         }

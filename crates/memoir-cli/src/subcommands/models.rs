@@ -1,4 +1,4 @@
-//! `memoir models`.
+//! `memoir models`: lists models, shows one or sets the model for a task.
 
 use memoir_core::{Clock as _, SystemClock};
 use memoir_runtime::{
@@ -14,7 +14,7 @@ use crate::{
 pub(super) async fn run(command: ModelsCommand, runtime: &Runtime) -> Result<(), Failure> {
     let (models, store) = (runtime.models(), runtime.store().as_ref());
     match command {
-        // The list does not depend on which model is in use, and finding that out may fail.
+        // Only the text marks the current model, and choosing that model may fail.
         ModelsCommand::List { json: true } => print(&render::json(&models::list(models))?),
         ModelsCommand::List { json: false } => {
             let current = models.choose(None, store).await?.name;

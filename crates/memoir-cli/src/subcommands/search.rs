@@ -1,4 +1,4 @@
-//! `memoir search` and `/memory search`.
+//! `memoir search` and `/memory search`: search conversations and documents.
 
 use memoir_recall::Recall;
 use memoir_runtime::{
@@ -7,7 +7,7 @@ use memoir_runtime::{
 };
 
 use crate::{
-    answer_view::folded,
+    answer_view::wrap_text,
     args::SearchArgs,
     render::{self, print_report},
 };
@@ -20,8 +20,8 @@ pub(super) async fn run(arguments: SearchArgs, recall: &Recall) -> Result<(), Fa
         limit: arguments.limit,
     };
     let report = search::search(&request, recall).await?;
-    // Scripts know this output as an array of passages.
+    // The JSON output is an array of passages, without the rest of the report.
     print_report(&report.results(), arguments.json, |_| {
-        folded(render::search::report(&report, &recall.zone).trim_end())
+        wrap_text(render::search::report(&report, &recall.zone).trim_end())
     })
 }

@@ -1,11 +1,11 @@
-//! `memoir worker`.
+//! `memoir worker`: runs the background workers in the foreground.
 
 use memoir_runtime::{Failure, Runtime, operations::workers};
 
 use super::print_notices;
 use crate::render::{self, print};
 
-/// Runs the workers until nothing is due.
+/// Runs the workers until no work is left.
 pub(super) async fn run(runtime: &Runtime) -> Result<(), Failure> {
     let mut notices = Vec::new();
     let context = runtime.worker_context(&mut notices).await?;

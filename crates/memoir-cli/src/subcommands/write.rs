@@ -1,4 +1,4 @@
-//! `memoir write`.
+//! `memoir write`: writes a post from messages.
 
 use memoir_core::ConversationId;
 use memoir_runtime::{
@@ -9,7 +9,7 @@ use memoir_runtime::{
 use super::recall;
 use crate::{
     args::{PostArgs, WriteArgs},
-    posts::{self, Writing},
+    posts::{self, PostWriter},
 };
 
 pub(super) async fn run(arguments: WriteArgs, runtime: &Runtime) -> Result<(), Failure> {
@@ -21,13 +21,13 @@ pub(super) async fn run(arguments: WriteArgs, runtime: &Runtime) -> Result<(), F
     recall.scope = None;
     let mut choice = runtime.models().choose(model.as_deref(), store).await?;
     let model = runtime.models().connect(&mut choice).await?;
-    let writing = Writing {
+    let writer = PostWriter {
         exchanges: store,
         recall: &recall,
         model: model.as_ref(),
-        folder: runtime.home().posts(),
+        directory: runtime.home().posts(),
         verbose,
-        dry: dry_run,
+        dry_run,
     };
-    posts::write(&request, &writing).await
+    posts::write(&request, &writer).await
 }

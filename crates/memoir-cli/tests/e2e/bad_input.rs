@@ -128,10 +128,7 @@ fn text_that_is_not_utf_8_is_refused() {
 
 #[test]
 fn an_empty_prompt_is_refused() {
-    assert_eq!(
-        home().memoir(["-p", " \n"]).fail(2),
-        "memoir: the prompt is empty. Write what you want to ask.\n"
-    );
+    assert_eq!(home().memoir(["-p", " \n"]).fail(2), "memoir: the prompt is empty. Add a question.\n");
     assert_eq!(home().memoir([] as [&str; 0]).stdin(" \n").fail(2).lines().count(), 1);
 }
 

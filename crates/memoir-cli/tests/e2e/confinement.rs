@@ -251,7 +251,7 @@ fn the_user_is_shown_the_very_command_and_asked() {
     };
     ask(
         "one please",
-        "execute_bash wants to do this:\r\necho one > one.txt".replace('\r', "").as_str(),
+        "execute_bash needs your approval:\r\necho one > one.txt".replace('\r', "").as_str(),
         "n",
         "First.",
     );

@@ -83,7 +83,7 @@ fn what_left_the_window_comes_back_when_it_matters() {
     terminal.submit("/memory release 7");
     terminal.wait_for("there is no instruction 7");
     terminal.submit("/memory release 1");
-    terminal.wait_for("No longer kept: The spare key");
+    terminal.wait_for("This instruction is no longer sent: The spare key");
     drop(terminal);
     say(&home, &provider, "What a fine day it is.");
     assert!(!system(&provider).contains("word for word"));
@@ -311,7 +311,7 @@ fn core_memory_is_written_by_the_model_shown_and_undone() {
         "window",
         "tools",
         "memory and prompt",
-        "in all",
+        "total",
     ] {
         assert!(screen.contains(layer), "{layer} is missing: {screen}");
     }
@@ -321,7 +321,7 @@ fn core_memory_is_written_by_the_model_shown_and_undone() {
     terminal.submit("/memory undo");
     terminal.wait_for("There is nothing to undo.");
     terminal.submit("/memory edit instructions Answer in verse.");
-    terminal.wait_for("Core memory (instructions) was changed");
+    terminal.wait_for("Changed core memory (instructions).");
     terminal.submit("/memory edit mood good");
     terminal.wait_for("invalid value 'mood' for '<BLOCK>' [possible values: user, project, instructions]");
     terminal.submit("/memory edit user");
@@ -335,7 +335,7 @@ fn core_memory_is_written_by_the_model_shown_and_undone() {
     terminal.submit("/context set budget_tokens few");
     terminal.wait_for("context.budget_tokens takes a number from 1000 to 2000000, not \"few\"");
     terminal.submit("/context set budget_tokens 9000");
-    terminal.wait_for("context.budget_tokens is 9000 from now on.");
+    terminal.wait_for("context.budget_tokens is now 9000.");
     terminal.submit("/help memory");
     terminal.wait_for("Usage: /memory [COMMAND]");
 }
@@ -357,14 +357,14 @@ fn a_block_that_two_edit_keeps_what_the_first_wrote_and_the_seconds_text() {
     // It has read the block by then.
     wait_until("the editor is open", || home.workspace().join("begun").exists());
     quick.submit("/memory edit user theirs");
-    quick.wait_for("Core memory (user) was changed");
+    quick.wait_for("Changed core memory (user).");
     std::fs::write(home.workspace().join("go"), "").unwrap();
-    slow.wait_for("the block user was changed by another process meanwhile. Your text is in");
+    slow.wait_for("another process changed the block user during your edit. Your text is in");
     assert_eq!(std::fs::read_to_string(home.memoir_home().join("core-memory.draft.txt")).unwrap(), "mine");
     quick.submit("/memory show");
     quick.wait_for("  theirs");
     // Once more, and it is taken.
     slow.wait_for_prompt();
     slow.submit("/memory edit user");
-    slow.wait_for("Core memory (user) was changed; /memory undo takes it back.");
+    slow.wait_for("Changed core memory (user). Undo with `/memory undo`.");
 }

@@ -37,7 +37,7 @@ fn costs_are_shown_by_day_conversation_purpose_and_model() {
     assert!(first.starts_with("conversation 1     $0.0056\n"), "{first}");
 
     let text = home.memoir(["cost"]).succeed();
-    assert!(text.contains("today              $0.0056 and 1 call of unknown price"), "{text}");
+    assert!(text.contains("today              $0.0056 and 1 call with unknown price"), "{text}");
     assert!(text.contains("chat       openai/gpt-5 "), "{text}");
     // Each cost is counted once: the exchange's is the sum of its calls'.
     let first = &home.exchanges()[0];
@@ -62,7 +62,7 @@ fn what_cannot_be_priced_is_unknown_and_a_cut_answer_was_paid_for() {
     assert_eq!((&result["text"], &result["cost_usd"]), (&json!("Hi."), &Value::Null));
     home.memoir(["--model", "gpt-5", "-p", "two"]).provider(&provider).fail(1);
     let text = home.memoir(["cost"]).succeed();
-    assert!(text.contains("today              2 calls of unknown price"), "{text}");
+    assert!(text.contains("today              2 calls with unknown price"), "{text}");
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn the_repl_shows_models_and_costs_and_switches() {
     let terminal = Terminal::open(&home, Some(&provider), (40, 110), &[]);
     terminal.wait_for_prompt();
     terminal.submit("/model gpt-5-nano");
-    terminal.wait_for("The chat model is openai/gpt-5-nano from now on.");
+    terminal.wait_for("The chat model is now openai/gpt-5-nano.");
     terminal.wait_for_prompt();
     terminal.submit("Who are you?");
     terminal.wait_for("I am cheap.");
@@ -92,8 +92,8 @@ fn the_repl_shows_models_and_costs_and_switches() {
     terminal.wait_for("openai/gpt-5-nano (set with /model)");
     terminal.wait_for_prompt();
     terminal.submit("/model auto");
-    terminal.wait_for("openai/gpt-5.6-luna answers (OPENAI_API_KEY is set).");
+    terminal.wait_for("The chat model is now openai/gpt-5.6-luna (OPENAI_API_KEY is set).");
     terminal.wait_for_prompt();
     terminal.submit("/verbosity 3");
-    terminal.wait_for("Verbosity 3.");
+    terminal.wait_for("Verbosity: 3.");
 }

@@ -28,7 +28,7 @@ fn what_a_document_says_comes_into_the_prompt_with_its_source() {
     let home = home();
     write(&home, "greenhouse.md", GREENHOUSE);
     let told = docs(&home, ["add", "greenhouse.md"]);
-    assert_eq!(told, "the-greenhouse added, 1 chunk\n");
+    assert_eq!(told, "Added the-greenhouse (1 chunk)\n");
     let provider = ScriptedProvider::always(Reply::text("The Marquardt brothers."));
     home.memoir(["-p", "Who changed the wax cylinder of our greenhouse vent?"]).provider(&provider).succeed();
     let sent = provider.requests()[0].messages().pop().unwrap().1;
@@ -112,16 +112,16 @@ fn what_has_not_changed_is_not_read_again() {
     write(&home, "notes/.hidden.md", "hidden");
     write(&home, "notes/picture.png", [0xff, 0xd8]);
     let told = docs(&home, ["add", "notes"]);
-    assert_eq!(told, "30 added, 0 changed, 0 unchanged, 0 the same as others, 0 moved; 30 chunks new.\n");
+    assert_eq!(told, "30 added, 0 changed, 0 unchanged, 0 duplicates, 0 moved; 30 new chunks.\n");
     let before = home.snapshot();
     let told = docs(&home, ["add", "notes"]);
-    assert_eq!(told, "0 added, 0 changed, 30 unchanged, 0 the same as others, 0 moved; 0 chunks new.\n");
+    assert_eq!(told, "0 added, 0 changed, 30 unchanged, 0 duplicates, 0 moved; 0 new chunks.\n");
     assert_eq!(home.snapshot(), before, "nothing was written");
     // A copy is the same, a renamed file the one that it was, and of a changed one only the changed chunks are new.
     write(&home, "copy.txt", "Note 7: the key of box 7 is blue.");
-    assert_eq!(docs(&home, ["add", "copy.txt"]), "copy.txt is the same as 7\n");
+    assert_eq!(docs(&home, ["add", "copy.txt"]), "copy.txt is a duplicate of 7\n");
     fs::rename(home.workspace().join("notes/8.txt"), home.workspace().join("eight.txt")).unwrap();
-    assert_eq!(docs(&home, ["add", "eight.txt"]), "8 is in eight.txt now\n");
+    assert_eq!(docs(&home, ["add", "eight.txt"]), "8 has moved to eight.txt\n");
     let long = |end: &str| {
         (0..400).map(|number| format!("Line {number} of a long text.\n\n")).collect::<String>() + end
     };
@@ -134,7 +134,7 @@ fn what_has_not_changed_is_not_read_again() {
     let before = provider.other_requests().len();
     write(&home, "long.txt", long("Another end."));
     let told = home.memoir(["docs", "add", "long.txt"]).provider(&provider).succeed();
-    assert_eq!(told, "long has changed, 1 chunk new\n");
+    assert_eq!(told, "Updated long (1 new chunk)\n");
     home.memoir(["worker", "run", "--until-idle"]).provider(&provider).succeed();
     let requests = provider.other_requests();
     let embedded: Vec<&str> = requests[before..]
@@ -161,7 +161,7 @@ fn removing_a_document_leaves_nothing_of_it() {
     home.memoir(["-p", "Where does the quibblewort grow?"]).provider(&provider).succeed();
     assert!(provider.requests()[0].messages().pop().unwrap().1.contains("behind the hedge"));
     let told = docs(&home, ["remove", "garden"]);
-    assert_eq!(told, "garden is forgotten, with 1 chunk; its file is left alone.\n");
+    assert_eq!(told, "Deleted garden (1 chunk). Its file was kept.\n");
     assert!(path.exists());
     let counts = home.counts();
     for kind in ["documents", "chunks", "chunk_embeddings", "recall_log"] {
@@ -196,14 +196,14 @@ fn a_document_is_shown_and_cut_anew() {
     assert!(shown.contains("Sentence 0 is") && shown.contains("Sentence 299 is"));
     assert_eq!(shown.matches("Sentence 170 is").count(), 1, "what chunks repeat is shown once");
     home.write_config("[rag]\nchunk_tokens = 200\nchunk_overlap = 20\n");
-    assert!(docs(&home, ["reindex", "old-mill"]).starts_with("1 document read anew."));
+    assert!(docs(&home, ["reindex", "old-mill"]).starts_with("Reindexed 1 document."));
     let json: Value = serde_json::from_str(&docs(&home, ["show", "old-mill", "--json"])).unwrap();
     let chunks = json["chunks"].as_array().unwrap();
     assert!(chunks.len() > 12 && chunks.iter().all(|chunk| chunk["tokens"].as_u64().unwrap() <= 200));
     assert!(chunks[1]["overlap"].as_u64().unwrap() > 0);
     fs::remove_file(home.workspace().join("mill.md")).unwrap();
     let told = docs(&home, ["reindex"]);
-    assert!(told.contains("is not on the disk any more; what was kept of it was read."), "{told}");
+    assert!(told.contains("no longer exists on disk, so its stored text was used."), "{told}");
     assert_eq!(docs(&home, ["show", "old-mill"]).matches("Sentence 170 is").count(), 1);
 }
 
@@ -218,7 +218,7 @@ fn bad_files_are_named_and_the_others_are_added() {
     let output = run.output();
     let (out, said) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(out, "good added, 1 chunk\n");
+    assert_eq!(out, "Added good (1 chunk)\n");
     for fault in [
         "bad.md: its front matter could not be parsed",
         "binary.txt: it is not text (UTF-8).",
@@ -252,7 +252,7 @@ fn secrets_in_a_document_are_not_kept() {
     let shown = docs(&home, ["show", "keys"]);
     assert!(shown.contains("[redacted: ") && !shown.contains(&key), "{shown}");
     assert_eq!(home.count("redactions"), 1);
-    assert_eq!(docs(&home, ["add", "keys.md"]), "keys has not changed\n");
+    assert_eq!(docs(&home, ["add", "keys.md"]), "keys is unchanged\n");
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn in_the_repl_documents_are_read_in_the_background() {
     let terminal = Terminal::open(&home, Some(&provider), (40, 120), &["--model", "gpt-5-mini"]);
     terminal.wait_for_prompt();
     terminal.submit("/docs add my notes.md");
-    terminal.wait_for("the-greenhouse added, 1 chunk");
+    terminal.wait_for("Added the-greenhouse (1 chunk)");
     wait_until("it gets its vectors", || home.count("chunk_embeddings") > 0);
     terminal.submit("How long does the rain barrel last?");
     terminal.wait_for("Nine days.");

@@ -37,21 +37,22 @@ fn an_exchange_is_forgotten_with_everything_made_of_it() {
     let before = home.snapshot();
     let told = forget(&home, &["--exchange", "2", "--dry-run"]);
     assert!(
-        told.starts_with(
-            "Forgotten would be: 1 exchange, 2 messages, 2 summaries, 1 line of the command history,"
-        ),
+        told.starts_with("This will delete 1 exchange, 2 messages, 2 summaries and 1 command history line,"),
         "{told}"
     );
     assert!(
-        told.contains("The post good-morning-what-a-lovely-day-it-is-today too")
+        told.contains("This will also delete the post good-morning-what-a-lovely-day-it-is-today,")
             && told.ends_with("Nothing was changed.\n"),
         "{told}"
     );
     assert_eq!(home.snapshot(), before);
     let refused = home.memoir(["memory", "forget", "--exchange", "2"]).fail(2);
-    assert!(refused.contains("nobody is there to confirm it. Add --yes."), "{refused}");
+    assert!(
+        refused.contains("this needs confirmation, but stdin is not a terminal. Add `--yes`."),
+        "{refused}"
+    );
     let told = forget(&home, &["--exchange", "2", "--yes"]);
-    assert!(told.contains("It is forgotten."), "{told}");
+    assert!(told.contains("Deleted. Core memory and recorded costs are unchanged."), "{told}");
     assert_eq!(home.files_containing("quibblewort"), [""; 0]);
     assert!(!home.files_containing("Good morning, what").is_empty(), "the rest is there");
     // What is made of it from now on has no trace of it either.
@@ -86,7 +87,7 @@ fn a_message_a_conversation_and_a_time_are_forgotten() {
         "the answer is another message"
     );
     let told = forget(&home, &["--conversation", "1", "--yes"]);
-    assert!(told.starts_with("Forgotten would be: 1 conversation, 2 exchanges, 3 messages"), "{told}");
+    assert!(told.starts_with("This will delete 1 conversation, 2 exchanges, 3 messages"), "{told}");
     assert_eq!(home.files_containing("quibblewort"), [""; 0]);
     assert_eq!(home.conversations().len(), 1);
     forget(&home, &["--since", "yesterday", "--yes"]);
@@ -116,8 +117,11 @@ fn answers_that_quote_it_are_forgotten_too() {
     assert!(answer.contains("snargleweed"), "{answer}");
 
     let told = forget(&home, &["--exchange", "1", "--yes"]);
-    assert!(told.contains("1 answer that quotes it"), "{told}");
-    assert!(told.contains("It stood in the prompts of exchanges 3, which stay"), "{told}");
+    assert!(told.contains("1 answer that quotes the text"), "{told}");
+    assert!(
+        told.contains("in the prompts of these exchanges, which are kept and may repeat it: 3."),
+        "{told}"
+    );
     assert_eq!(home.files_containing("quibblewort"), [""; 0]);
     let left = home.memoir(["memory", "show", "2"]).succeed();
     assert!(left.contains("Where is the spare key?"), "the question stays: {left}");
@@ -135,12 +139,12 @@ fn what_was_forgotten_is_not_shown_again_as_what_memory_put_into_the_last_prompt
     terminal.wait_for("Pfefferkuchen");
     terminal.wait_for_prompt();
     terminal.submit("/memory forget --exchange 1 --yes");
-    terminal.wait_for("It is forgotten.");
+    terminal.wait_for("Deleted. Core memory");
     terminal.wait_for_prompt();
     terminal.submit("/clear");
     terminal.wait_until("an empty screen", |screen| !screen.contains("nickname"));
     terminal.wait_for_prompt();
     terminal.submit("/why");
-    let screen = terminal.wait_for("or it was forgotten since");
+    let screen = terminal.wait_for("or it has been deleted since");
     assert!(!screen.contains("Pfefferkuchen"), "{screen}");
 }

@@ -92,7 +92,7 @@ fn a_fork_goes_on_from_here_and_leaves_the_rest_alone() {
     terminal.wait_for("About trains.");
     terminal.wait_for_prompt();
     terminal.submit("/fork");
-    terminal.wait_for("This is conversation 2 now, which began as 1. /resume 1 goes back.");
+    terminal.wait_for("This is now conversation 2, a fork of 1. Return with `/resume 1`.");
     terminal.wait_for_prompt();
     terminal.submit("/retry");
     terminal.wait_for("nothing has been asked in this fork yet.");
@@ -103,7 +103,7 @@ fn a_fork_goes_on_from_here_and_leaves_the_rest_alone() {
     let sent = provider.requests()[1].messages();
     assert!(sent.iter().any(|(_, text)| text == "About trains."), "it goes on from there: {sent:?}");
     terminal.submit("/resume 1");
-    terminal.wait_for("Going on with conversation 1: Let us plan the trip");
+    terminal.wait_for("Resumed conversation 1: Let us plan the trip");
     terminal.wait_for_prompt();
     terminal.submit("How else?");
     terminal.wait_for("By bicycle.");
@@ -111,20 +111,19 @@ fn a_fork_goes_on_from_here_and_leaves_the_rest_alone() {
     let sent = provider.requests()[2].messages();
     assert!(sent.iter().all(|(role, text)| role == "system" || text != "By night train."), "{sent:?}");
     terminal.submit("/resume 2");
-    terminal.wait_for("Going on with conversation 2");
+    terminal.wait_for("Resumed conversation 2");
     terminal.wait_for_prompt();
     terminal.submit("/fork");
-    terminal.wait_for("This is conversation 3 now");
+    terminal.wait_for("This is now conversation 3,");
     terminal.wait_for_prompt();
     terminal.submit("/resume 2");
-    terminal
-        .wait_until("the second again", |screen| screen.matches("Going on with conversation 2").count() == 2);
+    terminal.wait_until("the second again", |screen| screen.matches("Resumed conversation 2").count() == 2);
     terminal.wait_for_prompt();
     terminal.submit("/retry");
     terminal.wait_for("another conversation branched off this answer.");
     terminal.wait_for_prompt();
     terminal.submit("/memory forget --conversation 2 --yes");
-    terminal.wait_for("This conversation is forgotten; a new one begins.");
+    terminal.wait_for("This conversation was deleted, so a new one starts.");
     terminal.wait_for_prompt();
     terminal.submit("/exit");
     assert_eq!(terminal.wait_for_exit(), 0);
@@ -134,7 +133,7 @@ fn a_fork_goes_on_from_here_and_leaves_the_rest_alone() {
     let list = home.memoir(["conversations", "list"]).succeed();
     assert!(list.contains("(fork of 1)"), "{list}");
     let said = home.memoir(["--fork", "-p", "x"]).fail(2);
-    assert!(said.contains("--fork needs a conversation to branch off. Add -c"), "{said}");
+    assert!(said.contains("`--fork` needs a conversation. Add `-c`"), "{said}");
     // What is forgotten in the trunk is forgotten in its forks.
     home.memoir(["memory", "forget", "--exchange", "1", "--yes"]).succeed();
     let shown = home.memoir(["conversations", "show", "4"]).succeed();
@@ -161,7 +160,7 @@ fn a_new_answer_takes_the_place_of_the_old() {
     terminal.wait_for_prompt();
     // One that fails leaves the old answer, and the next still replaces it.
     terminal.submit("/retry");
-    terminal.wait_for("/retry asks again");
+    terminal.wait_for("Use `/retry` to send");
     terminal.wait_for_prompt();
     assert_eq!(home.exchanges().len(), 1);
     terminal.submit("/retry");
@@ -172,17 +171,17 @@ fn a_new_answer_takes_the_place_of_the_old() {
     assert_eq!(home.exchanges().len(), 1);
     // One that fails replaces nothing, and can be tried again; then it replaces.
     terminal.submit("Really?");
-    terminal.wait_until("the second failure", |screen| screen.matches("/retry asks again").count() == 2);
+    terminal.wait_until("the second failure", |screen| screen.matches("Use `/retry` to send").count() == 2);
     terminal.wait_for_prompt();
     terminal.submit("/retry");
     terminal.wait_for("The best thought.");
     terminal.wait_for_prompt();
     assert_eq!(home.exchanges().len(), 2);
     terminal.submit("/copy");
-    terminal.wait_for("17 characters were handed to your terminal's clipboard.");
+    terminal.wait_for("Copied 17 characters to the clipboard of your terminal.");
     terminal.wait_for_prompt();
     terminal.submit("/copy code");
-    terminal.wait_for("there is no code in the last answer.");
+    terminal.wait_for("the last answer contains no code block.");
     terminal.wait_for_prompt();
     terminal.submit("And?");
     terminal.wait_for("After all that.");
@@ -220,12 +219,15 @@ fn what_was_said_is_written_down_and_comes_back_elsewhere() {
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     }
     let again = home_a.memoir(["import", "memoir", "all.jsonl"]).succeed();
-    assert!(again.starts_with("0 messages in 0 conversations added; 2 conversations were here"), "{again}");
+    assert!(
+        again.starts_with("Imported 0 messages in 0 conversations; 2 conversations were already"),
+        "{again}"
+    );
 
     let home_b = home();
     let path = file.to_str().unwrap();
     let dry = home_b.memoir(["import", "memoir", path, "--dry-run"]).succeed();
-    assert!(dry.starts_with("6 messages in 2 conversations would be added"), "{dry}");
+    assert!(dry.starts_with("Would import 6 messages in 2 conversations;"), "{dry}");
     assert!(home_b.conversations().is_empty());
     home_b.memoir(["import", "memoir", path]).succeed();
     assert_eq!(
@@ -235,7 +237,7 @@ fn what_was_said_is_written_down_and_comes_back_elsewhere() {
     let back = home_b.workspace().join("back.jsonl");
     home_b.memoir(["export", "--format", "jsonl", "-o", "back.jsonl"]).succeed();
     let home_again = home_a.memoir(["import", "memoir", back.to_str().unwrap()]).succeed();
-    assert!(home_again.starts_with("0 messages in 0 conversations added"), "it comes home: {home_again}");
+    assert!(home_again.starts_with("Imported 0 messages in 0 conversations;"), "it comes home: {home_again}");
     let missing = home_a.memoir(["export", "--conversation", "77"]).fail(2);
     assert!(missing.contains("there is no conversation 77."), "{missing}");
     let unwritable = home_a.memoir(["export", "-o", "no/such/folder/x.md"]).fail(1);
@@ -251,7 +253,7 @@ fn a_backup_is_made_while_the_memory_is_in_use_and_put_back() {
     terminal.wait_for("Noted.");
     terminal.wait_for_prompt();
     terminal.submit("/backup copy");
-    terminal.wait_for("memoir restore puts it back.");
+    terminal.wait_for("Restore it with `memoir restore`.");
     terminal.wait_for_prompt();
     terminal.submit("/backup copy");
     terminal.wait_for("copy already exists.");
@@ -265,11 +267,11 @@ fn a_backup_is_made_while_the_memory_is_in_use_and_put_back() {
     terminal.submit("/exit");
     terminal.wait_for_exit();
     let asked = home.memoir(["restore", "copy"]).fail(2);
-    assert!(asked.contains("nobody is there to confirm it. Add --yes."), "{asked}");
+    assert!(asked.contains("this needs confirmation, but stdin is not a terminal. Add `--yes`."), "{asked}");
     // Twice in a minute: what was there before stays, each time.
     for _ in 0..2 {
         let told = home.memoir(["restore", "copy", "--yes"]).succeed();
-        assert!(told.contains("The memory is as it was then. What was here is in"), "{told}");
+        assert!(told.contains("Restored the backup. The previous memory is in"), "{told}");
     }
     let kept = fs::read_dir(home.memoir_home()).unwrap().filter(|entry| {
         let name = entry.as_ref().unwrap().file_name();
@@ -300,7 +302,7 @@ fn incognito_leaves_no_trace_and_reads_none() {
     home.memoir(["--incognito", "-p", "Where does my sister live? zanzarra"]).provider(&provider).succeed();
     assert!(!provider.requests()[0].body.to_string().contains("Maribor"));
     let mut terminal = open(&home, &provider, &["--incognito"]);
-    terminal.wait_for("Incognito: nothing is read from memory, and nothing of this is kept.");
+    terminal.wait_for("Incognito: memory is neither read nor written.");
     terminal.submit("The word is zanzarra");
     terminal.wait_for("I see.");
     terminal.wait_for_prompt();
@@ -312,10 +314,10 @@ fn incognito_leaves_no_trace_and_reads_none() {
     );
     terminal.wait_for_prompt();
     terminal.submit("/new");
-    terminal.wait_for("A new conversation.");
+    terminal.wait_for("Started a new conversation");
     terminal.wait_for_prompt();
     terminal.submit("/backup x");
-    terminal.wait_for("/backup needs a memory, and this conversation has none.");
+    terminal.wait_for("/backup needs memory, which is off in incognito mode.");
     terminal.wait_for_prompt();
     terminal.submit("/exit");
     terminal.wait_for_exit();
@@ -350,13 +352,13 @@ fn a_persona_is_made_used_and_deleted() {
     let provider = ScriptedProvider::always(Reply::text("Arr."));
     let mut terminal = open(&home, &provider, &[]);
     for (typed, shown) in [
-        ("/persona", "There is no persona yet."),
+        ("/persona", "There are no personas yet."),
         ("/persona use pirate", "there is no persona \"pirate\"."),
-        ("/persona create pirate Speak like a pirate.", "The persona pirate is there."),
-        ("/persona create pirate Again.", "there is a persona \"pirate\" already."),
+        ("/persona create pirate Speak like a pirate.", "Created the persona pirate."),
+        ("/persona create pirate Again.", "the persona \"pirate\" already exists."),
         ("/persona create ../evil x", "\"../evil\" is no name for a persona."),
         ("/persona show pirate", "Speak like a pirate."),
-        ("/persona use pirate", "pirate from now on."),
+        ("/persona use pirate", "Using the persona pirate."),
         ("/persona list", "pirate (in use)"),
         ("Hello to you", "Arr."),
     ] {
@@ -368,7 +370,7 @@ fn a_persona_is_made_used_and_deleted() {
     home.memoir(["-p", "Once more"]).provider(&provider).succeed();
     assert!(provider.requests()[1].body.to_string().contains("Speak like a pirate."), "it stays");
     terminal.submit("/persona delete pirate");
-    terminal.wait_for("The persona pirate is gone.");
+    terminal.wait_for("Deleted the persona pirate.");
     terminal.wait_for_prompt();
     terminal.submit("Hello again");
     terminal.wait_until("the second answer", |screen| screen.matches("Arr.").count() == 2);
@@ -385,13 +387,13 @@ fn memory_is_searched_marked_and_written_down_from_the_prompt() {
     for (typed, shown) in [
         ("Anna's birthday cake has three layers.", "Noted, all of it."),
         ("/memory search Anna's birthday", "exchange 1"),
-        ("/memory pin 1", "Exchange 1 is pinned"),
-        ("/memory wrong 1", "Exchange 1 is marked as wrong"),
+        ("/memory pin 1", "Pinned exchange 1."),
+        ("/memory wrong 1", "Marked exchange 1 as wrong."),
         ("/memory show 1", "[1] you"),
         ("/memory release x", "\"x\" is not a valid N."),
         ("/export", "# Anna's birthday cake"),
-        ("/export talk.md", "1 conversation was written to talk.md."),
-        ("/export jsonl talk.jsonl", "1 conversation was written to talk.jsonl."),
+        ("/export talk.md", "Exported 1 conversation to talk.md."),
+        ("/export jsonl talk.jsonl", "Exported 1 conversation to talk.jsonl."),
     ] {
         terminal.submit(typed);
         terminal.wait_for(shown);
@@ -404,13 +406,13 @@ fn memory_is_searched_marked_and_written_down_from_the_prompt() {
     fs::write(home.workspace().parent().unwrap().join("outside.txt"), "xylophone").unwrap();
     let before = provider.requests().len();
     terminal.submit("What does @../outside.txt say?");
-    terminal.wait_for("lies outside the project. Send it?");
+    terminal.wait_for("is outside the project. Attach it?");
     terminal.type_keys("\x03");
     terminal.wait_for("Cancelled.");
     terminal.wait_for_prompt();
     assert_eq!(provider.requests().len(), before);
     terminal.submit("And what does @../outside.txt say?");
-    terminal.wait_until("the second question", |screen| screen.matches("Send it?").count() == 2);
+    terminal.wait_until("the second question", |screen| screen.matches("Attach it?").count() == 2);
     terminal.type_keys("n\r");
     provider.wait_for_requests(before + 1);
     assert!(!provider.requests()[before].body.to_string().contains("xylophone"));
@@ -419,7 +421,7 @@ fn memory_is_searched_marked_and_written_down_from_the_prompt() {
     assert!(found.contains("three layers"), "{found}");
     let list = |letters: &str| home.memoir(["conversations", "list", "--matching", letters]).succeed();
     assert!(list("BIRTHDAY").contains("Anna's birthday cake"));
-    assert_eq!(list("nonsense"), "There is no such conversation.\n");
+    assert_eq!(list("nonsense"), "No conversations found.\n");
     let shown: Value =
         serde_json::from_str(&home.memoir(["conversations", "show", "1", "--json"]).succeed()).unwrap();
     assert_eq!(shown["exchanges"][0]["exchange"]["id"], 1);
@@ -437,7 +439,7 @@ fn messages_that_lost_their_exchange_get_it_back() {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let terminal = open(&home, &provider, &[]);
     terminal.submit("/migrate-exchanges");
-    terminal.wait_for("1 exchange was made of messages that had none.");
+    terminal.wait_for("Created 1 exchange from ungrouped messages.");
     terminal.wait_for_prompt();
     terminal.submit("/migrate-exchanges");
     terminal.wait_for("Every message belongs to an exchange.");

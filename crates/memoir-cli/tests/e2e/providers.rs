@@ -165,10 +165,7 @@ fn a_slow_down_is_obeyed_and_said() {
     let output = home.memoir(["-p", "Hi"]).provider(&provider).output();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "There you are.\n");
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        said.contains("too fast; trying again in 0.0 s") && said.contains("busy; trying again in"),
-        "{said}"
-    );
+    assert!(said.contains("too fast; retrying in 0.0 s") && said.contains("busy; retrying in"), "{said}");
     assert_eq!(home.count_calls("chat"), 1, "what failed used nothing");
 }
 

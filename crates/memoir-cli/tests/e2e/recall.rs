@@ -109,7 +109,7 @@ fn recall_can_be_switched_off_and_stays_off() {
     terminal.wait_for("Olaf from Nordheat");
     terminal.wait_for_prompt();
     terminal.submit("/why");
-    terminal.wait_for("Memory put nothing into the last prompt, or it was forgotten since.");
+    terminal.wait_for("Recall added nothing to the last prompt, or it has been deleted since.");
     terminal.wait_for_prompt();
     terminal.submit("Who looked after our heating?");
     terminal.wait_for("1 recalled");
@@ -120,7 +120,7 @@ fn recall_can_be_switched_off_and_stays_off() {
     });
     terminal.wait_for_prompt();
     terminal.submit("/rag off");
-    terminal.wait_for("Recall is off from now on.");
+    terminal.wait_for("Recall is now off.");
     drop(terminal);
     home.memoir(["-p", "Who serviced the boiler?"]).provider(&provider).succeed();
     assert_eq!(last_message(&provider), "Who serviced the boiler?");
@@ -270,13 +270,13 @@ fn settings_of_recall_are_shown_set_and_kept() {
             && screen.contains("rag.mode                         exact")
     });
     terminal.submit("/rag set rag_min_similarity 0.99");
-    terminal.wait_for("rag.min_similarity is 0.99 from now on.");
+    terminal.wait_for("rag.min_similarity is now 0.99.");
     terminal.submit("/rag set rag.mode quick");
     terminal.wait_for("rag.mode takes auto, exact or ann, not \"quick\"");
     terminal.submit("/rag set rag.speed 3");
     terminal.wait_for("there is no setting \"rag.speed\"");
     terminal.submit("/rag status");
-    terminal.wait_for("Everything that was said is indexed.");
+    terminal.wait_for("All messages are embedded.");
     drop(terminal);
     // Nothing is as near as that, and few words are shared.
     home.memoir(["-p", "Who looked after our heating?"]).provider(&provider).succeed();

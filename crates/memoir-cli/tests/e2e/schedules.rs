@@ -17,7 +17,10 @@ fn schedule<'a>(home: &TestHome, arguments: impl IntoIterator<Item = &'a str>) -
 fn add(home: &TestHome, name: &str, further: &[&str]) {
     let arguments = ["add", name, "Tell what is new.", "--cron", "0 9 * * *", "--model", "gpt-5-mini"];
     let told = schedule(home, arguments.into_iter().chain(further.iter().copied())).succeed();
-    assert!(told.starts_with(&format!("{name} is due on ")) && told.contains(" 09:00, while"), "{told}");
+    assert!(
+        told.starts_with(&format!("{name} is due on ")) && told.contains(" 09:00. It runs while"),
+        "{told}"
+    );
 }
 
 fn run(home: &TestHome, name: &str, provider: &ScriptedProvider) -> String {
@@ -192,11 +195,11 @@ fn bad_tasks_are_refused_with_a_word() {
     let told = schedule(&home, ["add", "news", "x", "--cron", "0 9 * * *"]).fail(2);
     assert!(told.contains("the task news already exists."), "{told}");
     let shown = schedule(&home, ["show", "news"]).succeed();
-    assert!(shown.contains("news: 0 9 * * * (") && shown.contains("may       read-only"), "{shown}");
-    assert!(schedule(&home, ["pause", "news"]).succeed().starts_with("news waits until"));
+    assert!(shown.contains("news: 0 9 * * * (") && shown.contains("approval   read-only"), "{shown}");
+    assert!(schedule(&home, ["pause", "news"]).succeed().starts_with("news is paused."));
     assert!(schedule(&home, ["list"]).succeed().starts_with("news  paused "));
     assert!(schedule(&home, ["resume", "news"]).succeed().starts_with("news is due on "));
-    assert!(schedule(&home, ["remove", "news"]).succeed().starts_with("news is removed"));
+    assert!(schedule(&home, ["remove", "news"]).succeed().starts_with("Removed news,"));
     assert!(home.tasks().is_empty());
 }
 
@@ -232,11 +235,11 @@ fn a_daemon_runs_what_is_due_and_ends_cleanly() {
     log.read_to_string(&mut output).unwrap();
     assert!(daemon.wait().unwrap().success(), "{output}");
     assert!(
-        output.contains("memoir daemon: looks after tasks\n") && output.contains("news begins (run 1)"),
+        output.contains("memoir daemon: started\n") && output.contains("news started (run 1)"),
         "{output}"
     );
     assert!(
-        output.contains("news is done (run 1)") && output.ends_with("memoir daemon: has stopped\n"),
+        output.contains("news is done (run 1)") && output.ends_with("memoir daemon: stopped\n"),
         "{output}"
     );
     assert_eq!(provider.requests().len(), 1, "what was missed fires once");
@@ -270,14 +273,14 @@ fn an_open_repl_runs_what_is_due_and_announces_it() {
     terminal.wait_for_prompt();
     wait_for_run(&home, "news", "done");
     terminal.submit("/schedule list");
-    terminal.wait_for("1 report waits: /inbox shows what tasks have done.");
+    terminal.wait_for("1 unread task report. Read with `/inbox`.");
     terminal.wait_for_prompt();
     terminal.submit("/inbox");
     terminal.wait_for("news is done");
     terminal.wait_for("All quiet on every front.");
     terminal.wait_for_prompt();
     terminal.submit("/inbox");
-    terminal.wait_for("The inbox is empty.");
+    terminal.wait_for("No unread reports.");
     terminal.wait_for_prompt();
     terminal.submit("/schedule add evening \"Sum up the day.\" --cron \"0 21 * * *\"");
     terminal.wait_for("evening is due on ");

@@ -184,17 +184,17 @@ fn tab_proposes_and_completes() {
     std::fs::write(home.workspace().join("README.md"), "The answer is 42.\n").unwrap();
     let terminal = open(&home, &provider, (20, 90), &[]);
     terminal.type_keys("/mo\t");
-    terminal.wait_for("Show who answers");
+    terminal.wait_for("Show the current model");
     assert_snapshot!(terminal.picture());
     terminal.type_keys("\x1b");
-    terminal.wait_until("no proposals", |screen| !screen.contains("Show who answers"));
+    terminal.wait_until("no proposals", |screen| !screen.contains("Show the current model"));
     terminal.type_keys("\x03");
-    terminal.wait_for("Ctrl-C again leaves.");
+    terminal.wait_for("Press Ctrl-C again to exit.");
     terminal.wait_for_prompt();
     terminal.type_keys("/resume batt\t");
     terminal.wait_for("/resume 1");
     terminal.type_keys("\r");
-    terminal.wait_for("Going on with conversation 1: About the battery");
+    terminal.wait_for("Resumed conversation 1: About the battery");
     terminal.wait_for_prompt();
     terminal.type_keys("What does @READ\t");
     terminal.wait_for("@README.md");
@@ -206,7 +206,7 @@ fn tab_proposes_and_completes() {
         sent.iter().any(|(_, text)| text.contains("<file path=\"README.md\">\nThe answer is 42.")),
         "{sent:?}"
     );
-    assert!(terminal.picture().contains("@README.md goes along (18 characters)."));
+    assert!(terminal.picture().contains("Attached @README.md (18 characters)."));
     // What was attached is forgotten with its line.
     home.memoir(["memory", "forget", "--exchange", "2", "--yes"]).succeed();
     let next = open(&home, &provider, (20, 90), &[]);

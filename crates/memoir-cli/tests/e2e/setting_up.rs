@@ -23,13 +23,13 @@ fn settings_come_from_the_nearest_place() {
     let terminal = Terminal::open(&home, None, (24, 80), &[]);
     terminal.wait_for_prompt();
     terminal.submit("/rag set token_budget 1200");
-    terminal.wait_for("rag.token_budget is 1200 from now on.");
+    terminal.wait_for("rag.token_budget is now 1200.");
     is("rag.token_budget", "1200", "program");
     home.memoir(["config", "set", "rag.token_budget", "900", "--project"]).succeed();
     is("rag.token_budget", "900", "project");
     terminal.wait_for_prompt();
     let told = home.memoir(["config", "set", "rag.token_budget", "1600"]).succeed();
-    assert!(told.contains("Here the file of this project goes before it"), "{told}");
+    assert!(told.contains("The config file of this project overrides it"), "{told}");
     home.memoir(["config", "unset", "rag.token_budget", "--project"]).succeed();
     is("rag.token_budget", "1600", "user");
     home.memoir(["config", "unset", "rag.token_budget"]).succeed();
@@ -151,13 +151,16 @@ fn histories_of_other_programs_are_brought_in_once() {
     ] {
         let home = home();
         let dry = home.memoir(["import", format, &fixture(file), "--dry-run"]).succeed();
-        assert!(dry.contains("would be added"), "{dry}");
+        assert!(dry.starts_with("Would import "), "{dry}");
         let first = home.memoir(["import", format, &fixture(file)]).succeed();
         let count = home.messages().len();
-        assert!(count > 0 && first.starts_with(&format!("{count} messages in ")), "{format}: {first}");
+        assert!(
+            count > 0 && first.starts_with(&format!("Imported {count} messages in ")),
+            "{format}: {first}"
+        );
         let before = home.snapshot();
         let again = home.memoir(["import", format, &fixture(file)]).succeed();
-        assert!(again.starts_with("0 messages in 0 conversations added;"), "{format}: {again}");
+        assert!(again.starts_with("Imported 0 messages in 0 conversations;"), "{format}: {again}");
         assert_eq!(home.snapshot(), before, "{format}");
     }
     let home = home();
@@ -183,20 +186,21 @@ fn the_first_start_shows_what_was_found_and_brings_it_in() {
     fs::copy(fixture("claude_code.jsonl"), sessions.join("0b9f7c1e.jsonl")).unwrap();
     let provider = ScriptedProvider::always(Reply::text("Yes."));
     let terminal = Terminal::open(&home, Some(&provider), (24, 100), &[]);
-    terminal.wait_for("Nothing is remembered yet: whatever you say here will be.");
-    terminal.wait_for("Found on this machine: 1 session of Claude Code. /import claude-code brings that in.");
-    terminal.wait_for("memoir demo opens a sample memory");
+    terminal.wait_for("Memory is empty. Your conversations will be remembered.");
+    terminal
+        .wait_for("Found on this machine: 1 session from Claude Code. Import with `/import claude-code`.");
+    terminal.wait_for("Run `memoir demo` to try a sample memory.");
     terminal.wait_for_prompt();
     terminal.submit("/import");
-    terminal.wait_for("1 session of Claude Code: import claude-code brings them in.");
+    terminal.wait_for("1 session from Claude Code. Import with `import claude-code`.");
     terminal.wait_for_prompt();
     terminal.submit("/import claude-code");
-    terminal.wait_for("added; 0 conversations were here already.");
+    terminal.wait_for("; 0 conversations were already imported.");
     terminal.wait_for_prompt();
     drop(terminal);
     let terminal = Terminal::open(&home, Some(&provider), (24, 100), &[]);
     let screen = terminal.wait_for_prompt();
-    assert!(!screen.contains("Nothing is remembered"), "{screen}");
+    assert!(!screen.contains("Memory is empty"), "{screen}");
 }
 
 #[test]
@@ -206,7 +210,7 @@ fn the_demo_answers_from_its_sample_and_leaves_nothing_behind() {
     assert!(answer.contains("From memory:") && answer.contains("SF12"), "{answer}");
     assert!(!home.memoir_home().exists());
     let said = home.memoir(["demo"]).fail(2);
-    assert!(said.contains("Ask the demo one question"), "{said}");
+    assert!(said.contains("the demo needs a terminal or a question"), "{said}");
     let provider = ScriptedProvider::always(Reply::text("Because of the duty cycle."));
     let mut terminal = Terminal::open(&home, Some(&provider), (24, 100), &["demo"]);
     terminal.wait_for("three months of a made-up project");

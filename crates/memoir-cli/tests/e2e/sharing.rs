@@ -52,7 +52,7 @@ fn a_session_does_not_interleave_with_another_in_one_conversation() {
     terminal.wait_for_prompt();
     // While the first session waits for its user, another one adds to the conversation.
     terminal.type_keys("my turn\r");
-    terminal.wait_for("execute_bash wants to do this");
+    terminal.wait_for("execute_bash needs your approval");
     home.memoir(["-r", "1", "-p", "their turn", "--model", "gpt-5-mini"]).provider(&provider).succeed();
     terminal.type_keys("n\r");
     terminal.wait_for("Lost to the store.");
@@ -65,7 +65,7 @@ fn a_session_does_not_interleave_with_another_in_one_conversation() {
     terminal.wait_for_prompt();
     assert_eq!(provider.requests().len(), 4);
     terminal.type_keys("/resume 1\r");
-    terminal.wait_for("Going on with conversation 1");
+    terminal.wait_for("Resumed conversation 1");
     terminal.wait_for_prompt();
     terminal.type_keys("my turn\r");
     terminal.wait_for("Now it fits.");

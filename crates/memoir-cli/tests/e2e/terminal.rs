@@ -33,7 +33,7 @@ fn a_talk_is_typed_answered_and_remembered() {
     assert!(provider.requests()[1].messages().iter().any(|(_, text)| text == "Hello, Ada."));
 
     terminal.submit("/new");
-    terminal.wait_for("A new conversation.");
+    terminal.wait_for("Started a new conversation");
     terminal.wait_for_prompt();
     terminal.submit("Hi");
     terminal.wait_for("Nice to meet you.");
@@ -56,13 +56,13 @@ fn commands_answer_and_unknown_ones_say_where_to_look() {
     }
     terminal.wait_for_prompt();
     terminal.submit("/help 2");
-    let screen = terminal.wait_for("Leave; Ctrl-D does the same");
+    let screen = terminal.wait_for("Exit; Ctrl-D does the same");
     for command in ["/tools", "/version", "/exit"] {
         assert!(screen.contains(command), "{command} is missing:\n{screen}");
     }
     terminal.wait_for_prompt();
     terminal.submit("/frob");
-    terminal.wait_for("there is no command /frob. /help lists them all.");
+    terminal.wait_for("unknown command /frob. Type `/help` for a list of commands.");
     terminal.wait_for_prompt();
     terminal.submit("/tools");
     terminal.wait_for("Search earlier conversations and the user's documents");
@@ -120,12 +120,12 @@ fn ctrl_c_cancels_a_turn_and_the_up_arrow_brings_it_back() {
     terminal.type_keys("half a thou");
     terminal.wait_for("> half a thou");
     terminal.type_keys("\x03");
-    terminal.wait_for("Ctrl-C again leaves.");
+    terminal.wait_for("Press Ctrl-C again to exit.");
     terminal.wait_for_prompt();
     terminal.type_keys("and another");
     terminal.wait_for("> and another");
     terminal.type_keys("\x03");
-    terminal.wait_until("it said again", |screen| screen.matches("Ctrl-C again leaves.").count() == 2);
+    terminal.wait_until("it said again", |screen| screen.matches("Press Ctrl-C again to exit.").count() == 2);
     terminal.wait_for_prompt();
     terminal.type_keys("\x03");
     assert_eq!(terminal.wait_for_exit(), 0);
@@ -137,9 +137,9 @@ fn ctrl_c_in_a_history_search_only_ends_the_search() {
     let home = home();
     let terminal = open(&home, None);
     terminal.type_keys("\x12");
-    terminal.wait_for("earlier:");
+    terminal.wait_for("history:");
     terminal.type_keys("\x03");
-    terminal.wait_for("Ctrl-C again leaves.");
+    terminal.wait_for("Press Ctrl-C again to exit.");
     terminal.wait_for_prompt();
     terminal.submit("/version");
     terminal.wait_for("memoir 0.1.0");
@@ -177,13 +177,13 @@ fn a_conversation_is_picked_from_a_list() {
     home.memoir(["-p", "about tea"]).provider(&provider).succeed();
     home.memoir(["-p", "about coffee"]).provider(&provider).succeed();
     let terminal = Terminal::open(&home, Some(&provider), SIZE, &["-r"]);
-    terminal.wait_for("Which one?");
+    terminal.wait_for("Resume which conversation?");
     let screen = terminal.wait_for("work: about tea");
     assert!(screen.contains("work: about tea") && screen.contains("work: about coffee"), "{screen}");
     terminal.type_keys("tea");
     terminal.wait_until("one line", |screen| !screen.contains("about coffee"));
     terminal.type_keys("\r");
-    terminal.wait_for("Going on with conversation 1.");
+    terminal.wait_for("Resumed conversation 1.");
     terminal.wait_for_prompt();
     terminal.submit("more");
     terminal.wait_for("three");

@@ -22,7 +22,7 @@ fn with_chat() -> TestHome {
     fs::write(home.workspace().join("WhatsApp Chat with Ben.txt"), CHAT).unwrap();
     let told = home.memoir(["import", "whatsapp", "WhatsApp Chat with Ben.txt"]).succeed();
     assert!(
-        told.starts_with("5 messages in 2 conversations added; 0 conversations were here already.\n"),
+        told.starts_with("Imported 5 messages in 2 conversations; 0 conversations were already imported.\n"),
         "{told}"
     );
     home
@@ -52,8 +52,8 @@ fn a_post_written_from_one_conversation_is_in_the_request_that_writes_about_anot
         "{out}"
     );
     assert!(out.contains("tags: [\"house\", \"heating\"]\n---\n\nThe boiler in the cellar bangs"), "{out}");
-    assert!(said.contains("2024-03-12-the-banging-boiler.md, filed as the-banging-boiler."), "{said}");
-    assert!(!said.contains("Nobody said"), "{said}");
+    assert!(said.contains("2024-03-12-the-banging-boiler.md as document the-banging-boiler."), "{said}");
+    assert!(!said.contains("is not a quotation"), "{said}");
     let (_, sent) = read_request(&provider, 0);
     assert!(sent.contains("<memory>\nNames in the conversation: Anna, Ben.\n"), "{sent}");
     assert!(
@@ -79,7 +79,7 @@ fn a_post_written_from_one_conversation_is_in_the_request_that_writes_about_anot
     let listed = home.memoir(["docs", "list"]).succeed();
     assert!(listed.contains("The banging boiler  [house, heating]  (post)"), "{listed}");
     let told = home.memoir(["docs", "remove", "the-banging-boiler"]).succeed();
-    assert!(told.contains("its file too") && !saved.exists(), "{told}");
+    assert!(told.contains("Its file was deleted too.") && !saved.exists(), "{told}");
 }
 
 #[test]
@@ -102,16 +102,16 @@ fn a_time_is_written_about_and_a_dry_run_sends_nothing() {
         .output();
     let (out, said) = (String::from_utf8(told.stdout).unwrap(), String::from_utf8(told.stderr).unwrap());
     assert!(
-        out.contains("From 5 messages, 2024-03-12 09:01 to 2024-03-13 18:31, of conversation 1, 2."),
+        out.contains("Source: 5 messages, 2024-03-12 09:01 to 2024-03-13 18:31, from conversations 1, 2."),
         "{out}"
     );
-    assert!(out.contains("People: Anna, Ben.\nNo previous post is related.\nNothing was sent"), "{out}");
+    assert!(out.contains("People: Anna, Ben.\nNo related posts.\nNothing was sent"), "{out}");
     assert!(said.contains("Chunked conversation into 1 chunk for RAG query\n"), "{said}");
     assert!(said.contains("RAG query complete: 1 chunk → 0 results → 0 deduped → 0 final"), "{said}");
     assert!(provider.requests().is_empty() && home.documents().is_empty());
     let only_one_day =
         home.memoir(["write", "--until", "2024-03-12", "--dry-run"]).provider(&provider).succeed();
-    assert!(only_one_day.contains("From 3 messages"), "{only_one_day}");
+    assert!(only_one_day.contains("Source: 3 messages"), "{only_one_day}");
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn what_nobody_said_is_pointed_out() {
         home.memoir(["write", "--conversation", "1", "--model", "gpt-5-mini"]).provider(&provider).output();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(
-        said.contains("Nobody said \"I have always hated living in this house.\": look at that"),
+        said.contains("\"I have always hated living in this house.\" is not a quotation from the messages."),
         "{said}"
     );
 }
@@ -191,16 +191,16 @@ fn a_chat_is_brought_in_once_and_found() {
     };
     let again = import(&["WhatsApp Chat with Ben.txt"]);
     assert!(
-        again.starts_with("0 messages in 0 conversations added; 2 conversations were here already.\n"),
+        again.starts_with("Imported 0 messages in 0 conversations; 2 conversations were already imported.\n"),
         "{again}"
     );
-    assert!(again.contains("Left out: 1 lines of the program itself.\nLeft out: 1 pictures,"), "{again}");
+    assert!(again.contains("Skipped: 1 lines of the program itself.\nSkipped: 1 pictures,"), "{again}");
     let longer = format!("{CHAT}13/03/2024, 18:40 - Anna: See you on Friday then.\n");
     fs::write(home.workspace().join("again (1).txt"), longer).unwrap();
     assert!(
-        import(&["again (1).txt", "--dry-run"]).starts_with("1 message in 1 conversation would be added; 1 ")
+        import(&["again (1).txt", "--dry-run"]).starts_with("Would import 1 message in 1 conversation; 1 ")
     );
-    assert!(import(&["again (1).txt"]).starts_with("1 message in 1 conversation added; 1 "));
+    assert!(import(&["again (1).txt"]).starts_with("Imported 1 message in 1 conversation; 1 "));
     assert_eq!(home.messages().len(), 6);
     home.memoir(["worker", "run", "--until-idle"]).succeed();
     let provider = ScriptedProvider::always(Reply::text("240 euros."));

@@ -1,6 +1,6 @@
-//! The quick forms of what `cargo xtask torture` does for as long as it is told.
+//! Short versions of the tests that `cargo xtask torture` runs for as long as requested.
 
-#![expect(clippy::print_stdout, reason = "figures, for who runs it with --nocapture")]
+#![expect(clippy::print_stdout, reason = "prints results for runs with --nocapture")]
 
 use std::{path::Path, time::Duration};
 
@@ -17,14 +17,14 @@ fn memoir() -> &'static Path {
 }
 
 #[test]
-fn three_hundred_kills_lose_nothing() {
+fn no_data_is_lost_in_300_kills() {
     let report = crash(memoir(), 20_261_115, 300);
     println!("{report}");
     assert_eq!(report.too_little(), None, "{report}");
 }
 
 #[test]
-fn a_provider_that_fails_in_every_way_leaves_nothing_in_halves() {
+fn provider_failures_leave_no_partial_exchanges() {
     let report = faults(memoir(), 7, 80);
     println!("{report:?}");
     assert_eq!(report.too_little(), None, "{report:?}");
@@ -32,7 +32,7 @@ fn a_provider_that_fails_in_every_way_leaves_nothing_in_halves() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_disk_that_goes_wrong_at_any_moment_loses_nothing() {
+fn no_data_is_lost_when_the_disk_fails_at_any_time() {
     let report = disk(memoir(), 11, 200);
     println!("{report:?}");
     assert_eq!(report.too_little(), None, "{report:?}");
@@ -40,63 +40,63 @@ fn a_disk_that_goes_wrong_at_any_moment_loses_nothing() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_disk_that_cannot_be_written_to_is_said() {
+fn read_only_disk_is_reported() {
     let home = TestHome::new(memoir());
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     home.memoir(["-p", "My boat is called Petrel."]).provider(&provider).succeed();
     for arguments in
         [&["-p", "And the cat?"][..], &["search", "boat"], &["memory", "forget", "--exchange", "1", "--yes"]]
     {
-        let said = BadDisk::read_only().beneath(&home, home.memoir(arguments).provider(&provider)).fail(1);
-        assert!(said.contains("write"), "{arguments:?}: {said}");
-        assert_eq!(said.trim().lines().count(), 1, "{arguments:?}: {said}");
+        let stderr = BadDisk::read_only().beneath(&home, home.memoir(arguments).provider(&provider)).fail(1);
+        assert!(stderr.contains("write"), "{arguments:?}: {stderr}");
+        assert_eq!(stderr.trim().lines().count(), 1, "{arguments:?}: {stderr}");
     }
-    assert!(home.memoir(["search", "boat"]).succeed().contains("Petrel"), "nothing is lost");
+    assert!(home.memoir(["search", "boat"]).succeed().contains("Petrel"), "no data is lost");
 }
 
-// The log has its second name made and taken away among the first of these changes.
+// The first writes after opening include creating and deleting the second name of the write-ahead log.
 #[cfg(target_os = "linux")]
 #[expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 #[test]
-fn a_log_that_was_left_behind_outlives_a_disk_that_fails_while_it_is_opened() {
-    let talking = TestHome::new(memoir());
+fn leftover_wal_survives_a_disk_failure_during_opening() {
+    let source = TestHome::new(memoir());
     let provider = ScriptedProvider::always(Reply::text("Noted."));
-    let terminal = Terminal::open(&talking, Some(&provider), (24, 80), &[]);
+    let terminal = Terminal::open(&source, Some(&provider), (24, 80), &[]);
     terminal.wait_for_prompt();
     terminal.submit("My boat is called Petrel.");
     terminal.wait_for("Noted.");
     terminal.wait_for_prompt();
     for after in 0..20 {
-        // As it is when that one is killed now.
-        let left = TestHome::new(memoir());
-        std::fs::create_dir_all(left.memoir_home()).unwrap();
+        // Copy the files as a kill of the running program would leave them.
+        let home = TestHome::new(memoir());
+        std::fs::create_dir_all(home.memoir_home()).unwrap();
         for name in ["memoir.db", "memoir.db-wal", "memoir.db-shm"] {
-            std::fs::copy(talking.memoir_home().join(name), left.memoir_home().join(name)).unwrap();
+            std::fs::copy(source.memoir_home().join(name), home.memoir_home().join(name)).unwrap();
         }
-        BadDisk::broken(after, 3).beneath(&left, left.memoir(["search", "boat"])).output();
-        let seen = look_at(&left.database());
-        assert!(seen.faults.is_empty() && seen.exchanges.len() == 1, "after {after}: {seen:?}");
-        assert!(left.memoir(["search", "boat"]).succeed().contains("Petrel"), "after {after}");
+        BadDisk::broken(after, 3).beneath(&home, home.memoir(["search", "boat"])).output();
+        let state = look_at(&home.database());
+        assert!(state.faults.is_empty() && state.exchanges.len() == 1, "after {after}: {state:?}");
+        assert!(home.memoir(["search", "boat"]).succeed().contains("Petrel"), "after {after}");
     }
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_long_sitting_holds_no_more_than_a_short_one() {
+fn memory_use_does_not_grow_in_a_long_session() {
     let report = flat(memoir(), 150);
     println!("{report:?}");
     assert_eq!(report.too_much(), None, "{report:?}");
-    // Some of what it holds comes with the first hundred turns: caches, and the index.
+    // Caches and the index fill during the first hundred turns.
     assert!(report.grew(3, 10) < 15_000, "{report:?}");
     let (first, last) = (report.grew(1, 4), report.grew(7, 10));
     assert!(
         last <= first.max(6_000),
-        "it grows as it goes on, {first} kB at first and then {last} kB: {report:?}"
+        "memory use keeps growing, by {first} kB at first and {last} kB later: {report:?}"
     );
 }
 
 #[test]
-fn ten_processes_on_one_memory_lose_nothing() {
+fn no_data_is_lost_with_ten_processes() {
     let report = load(memoir(), 3, (10, 50), Duration::from_secs(10), 0);
     println!("{report:?}");
     assert_eq!(report.too_little(), None, "{report:?}");
@@ -104,7 +104,7 @@ fn ten_processes_on_one_memory_lose_nothing() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn nobody_is_told_of_a_busy_memory_on_a_slow_disk() {
+fn slow_disk_causes_no_busy_errors() {
     let report = load(memoir(), 4, (6, 10), Duration::from_secs(8), 100);
     println!("{report:?}");
     assert_eq!(report.too_little(), None, "{report:?}");

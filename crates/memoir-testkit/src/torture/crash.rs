@@ -288,7 +288,7 @@ impl Trial {
             }
             Deed::Work => true,
             Deed::Import => {
-                let promised = said.contains("here already.");
+                let promised = said.contains("already imported.");
                 if promised {
                     self.imported = self.history_length();
                     self.report.imported += 1;
@@ -301,7 +301,7 @@ impl Trial {
     }
 
     fn take_in_forgetting(&mut self, said: &str) -> bool {
-        let promised = said.contains("It is forgotten.");
+        let promised = said.contains("Deleted. Core memory");
         if promised && let Some(id) = self.doubtful.take() {
             let word = self.let_go(id);
             self.report.forgotten += 1;
@@ -312,7 +312,7 @@ impl Trial {
     }
 
     fn take_in_document(&mut self, said: &str) -> bool {
-        let promised = said.contains(" added, ") || said.contains(" has changed, ");
+        let promised = said.contains("Added ") || said.contains("Updated ");
         let (note, word) = (self.note(), self.word());
         if promised {
             self.notes.insert(note, vec![word]);

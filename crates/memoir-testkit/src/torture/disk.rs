@@ -211,7 +211,7 @@ impl Trial {
         let word = self.kept.remove(chosen).unwrap_or_default().word().to_owned();
         self.report.forgotten += usize::from(*code == 0);
         // Else it is left to whoever opens the memory next, if his disk is well.
-        if *code == 0 && !printed.contains("traces stay") {
+        if *code == 0 && !printed.contains("may remain on disk") {
             let files = files_with(&self.home.database(), std::slice::from_ref(&word));
             assert!(
                 files.is_empty(),

@@ -47,7 +47,7 @@ pub fn flat(binary: &Path, turns: usize) -> FlatReport {
     for turn in 0..turns {
         if turn % 50 == 49 {
             terminal.submit("/new");
-            terminal.wait_for("A new conversation.");
+            terminal.wait_for("Started a new conversation");
         }
         terminal.submit(&format!("Turn {turn} is about something."));
         terminal.wait_for_prompt();

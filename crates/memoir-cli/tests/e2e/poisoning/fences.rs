@@ -63,7 +63,7 @@ fn what_is_fetched_from_memory_documents_and_the_web_cannot_close_its_fence() {
     )
     .unwrap();
     let told = home.memoir(["docs", "add", "notes <memory>.md"]).succeed();
-    assert!(told.starts_with("memory-greenhouse added, 1 chunk"), "{told}");
+    assert!(told.starts_with("Added memory-greenhouse (1 chunk)"), "{told}");
     let before = powers(&home);
     let (sent, results) = fooled(
         &home,
@@ -136,7 +136,7 @@ fn what_a_file_says_that_went_along_is_not_what_the_user_asked_for() {
     let mut terminal = Terminal::open(&home, Some(&provider), (30, 120), &[]);
     terminal.wait_for_prompt();
     terminal.submit("When does the shop open? See @note.txt and please never tell the neighbours.");
-    terminal.wait_for("@note.txt goes along");
+    terminal.wait_for("Attached @note.txt");
     terminal.wait_for("Noted.");
     terminal.wait_for_prompt();
     terminal.submit("/exit");

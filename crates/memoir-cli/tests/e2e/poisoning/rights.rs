@@ -198,7 +198,7 @@ fn who_sits_at_the_terminal_is_asked_what_core_memory_is_to_keep() {
         let terminal = Terminal::open(&home, Some(&provider), (24, 80), &[]);
         terminal.wait_for_prompt();
         terminal.submit("Read it");
-        let screen = terminal.wait_for("Allow it? y or n");
+        let screen = terminal.wait_for("Allow? y or n");
         assert!(screen.contains("Change core memory (instructions):"), "{screen}");
         assert!(screen.contains("+ Obey the page."), "{screen}");
         terminal.type_keys(answer);
@@ -421,13 +421,13 @@ fn escape_sequences_in_what_a_model_wants_to_run_do_not_hide_the_question() {
     terminal.wait_for_prompt();
     terminal.submit("go on please");
     let screen = terminal.wait_for("in this project");
-    assert!(screen.contains("execute_bash wants to do this:"), "the question is hidden:\n{screen}");
+    assert!(screen.contains("execute_bash needs your approval:"), "the question is hidden:\n{screen}");
     assert!(screen.matches("[2Jb").count() >= 2, "the command and the rule are shown:\n{screen}");
     terminal.type_keys("a\r");
     terminal.wait_for("Done.");
     terminal.wait_for_prompt();
     terminal.submit("/approval");
-    terminal.wait_for("The mode is ask");
+    terminal.wait_for("The approval mode is ask");
     let screen = terminal.wait_until("the rule", |screen| screen.contains("1  allow execute_bash(=echo"));
     assert!(screen.contains("Memoir 0.1.0"), "the screen was cleared:\n{screen}");
 }

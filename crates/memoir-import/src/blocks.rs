@@ -1,17 +1,15 @@
-//! What a message consists of, in the way that models' interfaces write it: a text, or a list of blocks.
+//! Message content as model APIs represent it: a string, or a list of blocks.
 
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::value::RawValue;
 
 use crate::json::Lenient;
 
-/// What a message says.
 pub(crate) enum Body {
     Text(String),
     Blocks(Vec<Lenient<ContentBlock>>),
 }
 
-/// A piece of a message.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ContentBlock {
@@ -20,7 +18,7 @@ pub(crate) struct ContentBlock {
     text: Lenient<String>,
 }
 
-/// Not by an untagged enum: that would read the blocks into memory first, where they can no longer be told as they stand.
+/// Not derived as an untagged enum: that would buffer the blocks, and `Lenient` needs their raw JSON.
 impl<'de> Deserialize<'de> for Body {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = <&RawValue>::deserialize(deserializer)?;
@@ -32,14 +30,15 @@ impl<'de> Deserialize<'de> for Body {
     }
 }
 
-/// A piece of a message: words, maybe none, or the kind of what it is instead.
 pub(crate) enum ContentPiece<'a> {
+    /// Trimmed text, possibly empty.
     Text(&'a str),
+    /// The kind of a block without text, such as `image`.
     Other(&'a str),
 }
 
 impl Body {
-    /// Its pieces; `is_text` says which kinds of blocks hold words.
+    /// Returns the content piece by piece. `is_text` decides by its kind whether a block contains text.
     pub(crate) fn pieces<'a>(&'a self, is_text: impl Fn(&str) -> bool) -> Vec<ContentPiece<'a>> {
         let piece = |block: &'a Lenient<ContentBlock>| {
             let Some(block) = &block.0 else { return ContentPiece::Other("") };

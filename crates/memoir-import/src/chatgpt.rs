@@ -1,7 +1,8 @@
 //! ChatGPT's data export: `conversations.json`, an array of conversations.
 //!
-//! A conversation is a tree of nodes, as asking again and editing fork it; `current_node` is the leaf that was shown last. A
-//! node's message says more than people see: system messages, tool calls, thoughts and context are left out and counted.
+//! A conversation is a tree of nodes, because retrying and editing fork it; `current_node` is the leaf that
+//! was shown last. Not every message was visible to the user: system messages, tool calls, thoughts and
+//! context are skipped and counted.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -12,11 +13,11 @@ use serde_json::Value;
 use crate::{
     ImportError, ImportedConversation, ImportedHistory, UNKNOWN_MODEL, branch,
     builder::{
-        BAD_MESSAGES, CONTEXT, EMPTY, FILES, HIDDEN, HistoryBuilder, LEFT, MessageClock, OTHER, SYSTEM,
+        ABANDONED, BAD_MESSAGES, CONTEXT, EMPTY, FILES, HIDDEN, HistoryBuilder, MessageClock, OTHER, SYSTEM,
         THOUGHTS, TOOLS, choose_title, read_array,
     },
     drafts,
-    json::{Lenient, seconds},
+    json::{Lenient, from_unix_seconds},
 };
 
 #[derive(Default, Deserialize)]
@@ -38,7 +39,7 @@ type ChatGptNodes = BTreeMap<String, Lenient<ChatGptNode>>;
 #[serde(default)]
 struct ChatGptNode {
     parent: Lenient<String>,
-    /// The root has none.
+    /// Absent in the root.
     message: Option<Lenient<ChatGptMessage>>,
 }
 
@@ -74,11 +75,11 @@ struct Metadata {
     is_visually_hidden_from_user: Lenient<bool>,
 }
 
-/// Reads an export.
+/// Reads a ChatGPT data export.
 ///
 /// # Errors
 ///
-/// Fails if the text is something else.
+/// Fails if the text has another format.
 pub fn read_chatgpt(text: &str) -> Result<ImportedHistory, ImportError> {
     const NOT_THIS: ImportError = ImportError::NotThis("the conversations.json of a ChatGPT data export");
     read_array(text, &|conversation: &ChatGptConversation, history| {
@@ -94,20 +95,20 @@ fn build_conversation(
     nodes: &ChatGptNodes,
     history: &mut HistoryBuilder,
 ) -> ImportedConversation {
-    let way = current_way(conversation, nodes);
-    let on_way: HashSet<&str> = way.iter().copied().collect();
-    let left = nodes.iter().filter(|(id, _)| !on_way.contains(id.as_str()));
-    let left = left.filter_map(|(_, node)| node.0.as_ref()?.message.as_ref()?.0.as_ref());
-    history.skip_many(LEFT, left.filter(|message| why_left_out(message).is_none()).count());
+    let path = current_path(conversation, nodes);
+    let ids_on_path: HashSet<&str> = path.iter().copied().collect();
+    let abandoned_nodes = nodes.iter().filter(|(id, _)| !ids_on_path.contains(id.as_str()));
+    let abandoned = abandoned_nodes.filter_map(|(_, node)| node.0.as_ref()?.message.as_ref()?.0.as_ref());
+    history.skip_many(ABANDONED, abandoned.filter(|message| skip_kind(message).is_none()).count());
 
-    let along = way.iter().filter_map(|id| nodes.get(*id)?.0.as_ref()?.message.as_ref());
+    let current = path.iter().filter_map(|id| nodes.get(*id)?.0.as_ref()?.message.as_ref());
     let (mut messages, mut model): (Vec<DraftMessage>, _) = (Vec::new(), None);
-    let times = along.clone().map(|message| time(message.0.as_ref()?));
-    let parse = |time: &Lenient<f64>| time.0.and_then(seconds);
-    let mut clock = MessageClock::starting(
+    let times = current.clone().map(|message| time(message.0.as_ref()?));
+    let parse = |time: &Lenient<f64>| time.0.and_then(from_unix_seconds);
+    let mut clock = MessageClock::starting_at_first(
         [parse(&conversation.create_time)].into_iter().chain(times).chain([parse(&conversation.update_time)]),
     );
-    for message in along {
+    for message in current {
         let Some(message) = &message.0 else {
             history.skip(BAD_MESSAGES);
             continue;
@@ -131,22 +132,22 @@ fn build_conversation(
     }
 }
 
-/// The nodes of the branch that was current, from the root.
-fn current_way<'a>(conversation: &'a ChatGptConversation, nodes: &'a ChatGptNodes) -> Vec<&'a str> {
+/// Returns the ids of the nodes on the current branch, root first.
+fn current_path<'a>(conversation: &'a ChatGptConversation, nodes: &'a ChatGptNodes) -> Vec<&'a str> {
     let parent_of =
         |id: &str| nodes.get(id)?.0.as_ref()?.parent.text().filter(|parent| nodes.contains_key(*parent));
     let current = conversation.current_node.text().filter(|id| nodes.contains_key(*id));
     match current.or_else(|| newest_leaf(nodes)) {
-        Some(leaf) => branch::to_leaf(leaf, parent_of),
+        Some(leaf) => branch::path_to_leaf(leaf, parent_of),
         None => Vec::new(),
     }
 }
 
-/// The node that was said last, of those that nothing follows; of all, where they go in circles.
+/// Returns the newest leaf, or the newest node if a cycle leaves no leaves.
 fn newest_leaf(nodes: &ChatGptNodes) -> Option<&str> {
     let parents: HashSet<&str> = nodes.values().filter_map(|node| node.0.as_ref()?.parent.text()).collect();
-    let newest = |leaves: &dyn Fn(&str) -> bool| {
-        let times = nodes.iter().filter(|(id, _)| leaves(id)).map(|(id, node)| {
+    let newest = |is_candidate: &dyn Fn(&str) -> bool| {
+        let times = nodes.iter().filter(|(id, _)| is_candidate(id)).map(|(id, node)| {
             let message = node.0.as_ref().and_then(|node| node.message.as_ref()?.0.as_ref());
             (message.and_then(time), id.as_str())
         });
@@ -162,25 +163,25 @@ impl ChatGptMessage {
 }
 
 fn time(message: &ChatGptMessage) -> Option<Timestamp> {
-    message.create_time.0.and_then(seconds)
+    message.create_time.0.and_then(from_unix_seconds)
 }
 
-/// What kind of thing a message is, if it is nothing that people see as said.
-fn why_left_out(message: &ChatGptMessage) -> Option<&'static str> {
+/// Returns the kind under which a message is skipped, or `None` if it is an ordinary prompt or answer.
+fn skip_kind(message: &ChatGptMessage) -> Option<&'static str> {
     match message.role() {
         "user" | "assistant" => {}
         "system" => return Some(SYSTEM),
         "tool" => return Some(TOOLS),
         _ => return Some(OTHER),
     }
-    let hidden = message.metadata.0.as_ref().is_some_and(|metadata| {
+    let is_hidden = message.metadata.0.as_ref().is_some_and(|metadata| {
         metadata.is_visually_hidden_from_conversation.is_true()
             || metadata.is_visually_hidden_from_user.is_true()
     });
     let Some(content) = &message.content.0 else { return Some(BAD_MESSAGES) };
     match content.content_type.text().unwrap_or("text") {
         "user_editable_context" | "model_editable_context" => Some(CONTEXT),
-        _ if hidden => Some(HIDDEN),
+        _ if is_hidden => Some(HIDDEN),
         "thoughts" | "reasoning_recap" => Some(THOUGHTS),
         _ if message.channel.text() == Some("analysis") => Some(THOUGHTS),
         _ if message.role() == "assistant" && message.recipient.text().unwrap_or("all") != "all" => {
@@ -198,33 +199,33 @@ fn why_left_out(message: &ChatGptMessage) -> Option<&'static str> {
     }
 }
 
-/// What a message says, if it says something.
+/// Returns the text of a message, unless the message is skipped or has none.
 fn extract_text(message: &ChatGptMessage, history: &mut HistoryBuilder) -> Option<String> {
-    if let Some(kind) = why_left_out(message) {
+    if let Some(kind) = skip_kind(message) {
         history.skip(kind);
         return None;
     }
     let parts = message.content.0.as_ref()?.parts.0.as_deref().unwrap_or_default();
-    let (mut texts, mut files) = (Vec::new(), 0);
+    let (mut texts, mut file_count) = (Vec::new(), 0);
     for part in parts {
         match part_text(part) {
             Some(text) => texts.push(text.trim()),
-            None => files += 1,
+            None => file_count += 1,
         }
     }
     texts.retain(|text| !text.is_empty());
-    history.skip_many(FILES, files);
-    history.skip_many(EMPTY, usize::from(texts.is_empty() && files == 0));
+    history.skip_many(FILES, file_count);
+    history.skip_many(EMPTY, usize::from(texts.is_empty() && file_count == 0));
     (!texts.is_empty()).then(|| texts.join("\n\n"))
 }
 
-/// The words of a part: written, or spoken and transcribed. Pictures and recordings have none.
+/// Returns the text of a part: typed, or transcribed from speech. Pictures and recordings have none.
 fn part_text(part: &Value) -> Option<&str> {
-    let transcribed = || {
+    let transcription = || {
         let is_transcription = part.get("content_type")?.as_str()? == "audio_transcription";
         part.get("text").filter(|_| is_transcription)?.as_str()
     };
-    part.as_str().or_else(transcribed)
+    part.as_str().or_else(transcription)
 }
 
 #[cfg(test)]
@@ -245,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_current_node_the_newest_leaf_is_taken() {
+    fn newest_leaf_is_used_without_a_current_node() {
         let nodes = [
             node("a", "gone", "user", "q", 1.0),
             node("b", "a", "assistant", "new", 9.0),
@@ -254,11 +255,11 @@ mod tests {
         let export = format!("[{{\"id\": \"1\", \"mapping\": {{{}}}}}]", nodes.join(","));
         let history = read_chatgpt(&export).unwrap();
         assert_eq!(texts(&history), ["q", "new"]);
-        assert_eq!(history.skipped, [(LEFT, 1)]);
+        assert_eq!(history.skipped, [(ABANDONED, 1)]);
     }
 
     #[test]
-    fn circles_end() {
+    fn cycles_do_not_loop_forever() {
         let nodes = [node("a", "b", "user", "q", 1.0), node("b", "a", "assistant", "r", 2.0)];
         for current in ["a", "b", "nowhere"] {
             let export = format!(
@@ -270,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_are_refused() {
+    fn other_formats_are_rejected() {
         for other in
             ["", "[]", "[1]", "{}", "[{\"uuid\": \"1\", \"chat_messages\": []}]", "[31/12/2023, 22:15] A: b"]
         {

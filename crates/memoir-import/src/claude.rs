@@ -1,7 +1,7 @@
 //! Claude.ai's data export: `conversations.json`, an array of conversations with their messages in order.
 //!
-//! A message's words are its text blocks; `text` beside them holds placeholders for everything else. Where messages tell
-//! what they follow, and fork, only the branch that was current is read.
+//! The text of a message is in its text blocks; its `text` field also contains placeholders for everything
+//! else. If messages name their parents and fork, only the current branch is read.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,8 +13,8 @@ use crate::{
     blocks::{Body, ContentPiece},
     branch,
     builder::{
-        BAD_MESSAGES, EMPTY, FILES, HistoryBuilder, LEFT, MessageClock, OTHER, THOUGHTS, TOOLS, choose_title,
-        read_array,
+        ABANDONED, BAD_MESSAGES, EMPTY, FILES, HistoryBuilder, MessageClock, OTHER, THOUGHTS, TOOLS,
+        choose_title, read_array,
     },
     drafts,
     json::Lenient,
@@ -40,16 +40,16 @@ struct ClaudeMessage {
     text: Lenient<String>,
     content: Lenient<Body>,
     created_at: Lenient<String>,
-    /// Only counted.
+    /// Counted but not imported, like `files`.
     attachments: Lenient<Vec<IgnoredAny>>,
     files: Lenient<Vec<IgnoredAny>>,
 }
 
-/// Reads an export.
+/// Reads a Claude.ai data export.
 ///
 /// # Errors
 ///
-/// Fails if the text is something else.
+/// Fails if the text has another format.
 pub fn read_claude(text: &str) -> Result<ImportedHistory, ImportError> {
     const NOT_THIS: ImportError = ImportError::NotThis("the conversations.json of a Claude data export");
     read_array(text, &|conversation: &ClaudeConversation, history| {
@@ -66,18 +66,20 @@ pub fn read_claude(text: &str) -> Result<ImportedHistory, ImportError> {
 fn build_conversation(
     conversation: &ClaudeConversation,
     uuid: &str,
-    all: &[Lenient<ClaudeMessage>],
+    chat_messages: &[Lenient<ClaudeMessage>],
     history: &mut HistoryBuilder,
 ) -> ImportedConversation {
-    let readable: Vec<&ClaudeMessage> = all.iter().filter_map(|message| message.0.as_ref()).collect();
-    history.skip_many(BAD_MESSAGES, all.len() - readable.len());
+    let readable: Vec<&ClaudeMessage> =
+        chat_messages.iter().filter_map(|message| message.0.as_ref()).collect();
+    history.skip_many(BAD_MESSAGES, chat_messages.len() - readable.len());
     let current = current_branch(conversation, &readable);
-    history.skip_many(LEFT, readable.len() - current.len());
-    let times = current.iter().map(|message| message.created_at.moment());
-    let mut clock = MessageClock::starting([conversation.created_at.moment()].into_iter().chain(times));
+    history.skip_many(ABANDONED, readable.len() - current.len());
+    let times = current.iter().map(|message| message.created_at.timestamp());
+    let mut clock =
+        MessageClock::starting_at_first([conversation.created_at.timestamp()].into_iter().chain(times));
     let mut messages: Vec<DraftMessage> = Vec::new();
     for message in current {
-        let created = clock.advance(message.created_at.moment());
+        let created = clock.advance(message.created_at.timestamp());
         let Some(text) = extract_text(message, history) else { continue };
         match message.sender.text() {
             Some("human") => messages.push(drafts::user(created, text)),
@@ -95,38 +97,41 @@ fn build_conversation(
     }
 }
 
-/// The messages up to the one that was current, where two of them follow the same one; all, otherwise.
+/// Returns the messages on the path to the current leaf if the conversation forks, and all messages otherwise.
 fn current_branch<'a>(
     conversation: &ClaudeConversation,
     messages: &[&'a ClaudeMessage],
 ) -> Vec<&'a ClaudeMessage> {
-    let mut followed = HashSet::new();
-    let forks = !messages
+    let mut parents = HashSet::new();
+    let has_forks = !messages
         .iter()
         .filter_map(|message| message.parent_message_uuid.text())
-        .all(|id| followed.insert(id));
+        .all(|id| parents.insert(id));
     let by_id: HashMap<&str, &ClaudeMessage> =
         messages.iter().filter_map(|message| Some((message.uuid.text()?, *message))).collect();
     let current = conversation.current_leaf_message_uuid.text().and_then(|id| by_id.get(id).copied());
     let leaf = current.or(messages.last().copied()).and_then(|message| message.uuid.text());
-    match leaf.filter(|_| forks) {
+    match leaf.filter(|_| has_forks) {
         Some(leaf) => {
             let parent_of =
                 |id: &'a str| by_id.get(id)?.parent_message_uuid.text().filter(|id| by_id.contains_key(id));
-            branch::to_leaf(leaf, parent_of).into_iter().filter_map(|id| by_id.get(id).copied()).collect()
+            branch::path_to_leaf(leaf, parent_of)
+                .into_iter()
+                .filter_map(|id| by_id.get(id).copied())
+                .collect()
         }
         None => messages.to_vec(),
     }
 }
 
-/// What a message says, if it says something.
+/// Returns the text of a message, or `None` if it has none.
 fn extract_text(message: &ClaudeMessage, history: &mut HistoryBuilder) -> Option<String> {
     let count = |files: &Lenient<Vec<_>>| files.0.as_ref().map_or(0, Vec::len);
-    let files = count(&message.attachments) + count(&message.files);
-    history.skip_many(FILES, files);
+    let file_count = count(&message.attachments) + count(&message.files);
+    history.skip_many(FILES, file_count);
     let pieces =
         message.content.0.as_ref().map(|body| body.pieces(|kind| kind == "text")).unwrap_or_default();
-    let (mut texts, mut left_out) = (Vec::new(), 0);
+    let (mut texts, mut skip_count) = (Vec::new(), 0);
     for piece in pieces {
         let kind = match piece {
             ContentPiece::Text(text) => {
@@ -139,14 +144,14 @@ fn extract_text(message: &ClaudeMessage, history: &mut HistoryBuilder) -> Option
             ContentPiece::Other(_) => OTHER,
         };
         history.skip(kind);
-        left_out += 1;
+        skip_count += 1;
     }
     texts.retain(|text| !text.is_empty());
-    // What was left out stands in `text` as a sentence of the program's.
-    if texts.is_empty() && left_out == 0 {
+    // If blocks were skipped, `text` contains placeholders for them.
+    if texts.is_empty() && skip_count == 0 {
         texts.extend(message.text.text().map(str::trim).filter(|text| !text.is_empty()));
     }
-    history.skip_many(EMPTY, usize::from(texts.is_empty() && left_out + files == 0));
+    history.skip_many(EMPTY, usize::from(texts.is_empty() && skip_count + file_count == 0));
     (!texts.is_empty()).then(|| texts.join("\n\n"))
 }
 
@@ -157,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_that_fork_are_read_up_to_the_current_one() {
+    fn only_the_current_branch_is_read() {
         let message = |id: &str, parent: &str, sender: &str| {
             format!(
                 r#"{{"uuid": "{id}", "parent_message_uuid": "{parent}", "sender": "{sender}", "text": "{id}"}}"#
@@ -184,12 +189,12 @@ mod tests {
                 .collect();
             (texts.concat(), history.skipped)
         };
-        assert_eq!(read(""), ("acd".into(), vec![(LEFT, 1)]));
-        assert_eq!(read(r#""current_leaf_message_uuid": "b","#), ("ab".into(), vec![(LEFT, 2)]));
+        assert_eq!(read(""), ("acd".into(), vec![(ABANDONED, 1)]));
+        assert_eq!(read(r#""current_leaf_message_uuid": "b","#), ("ab".into(), vec![(ABANDONED, 2)]));
     }
 
     #[test]
-    fn other_files_are_refused() {
+    fn other_formats_are_rejected() {
         for other in ["", "[]", "[1]", "{}", "[{\"id\": \"1\", \"mapping\": {}}]"] {
             assert!(matches!(read_claude(other), Err(ImportError::NotThis(_))), "{other:?}");
         }

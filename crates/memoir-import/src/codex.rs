@@ -1,8 +1,8 @@
-//! A session of the Codex CLI: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`.
+//! Codex CLI sessions: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`.
 //!
-//! Each line is an envelope with a payload: what the session is (`session_meta`), which model answers (`turn_context`), what was
-//! said and done (`response_item`), and what was shown of it (`event_msg`). The oldest files have no envelopes: first what the
-//! session is, then the items themselves, without times.
+//! Each line is an envelope with a payload: session metadata (`session_meta`), the model (`turn_context`),
+//! messages and tool calls (`response_item`), or events shown to the user (`event_msg`). The oldest files
+//! have no envelopes: the metadata comes first, then the items, without times.
 
 use memoir_core::{DraftMessage, Role, Timestamp};
 use serde::Deserialize;
@@ -12,14 +12,14 @@ use crate::{
     ImportError, ImportedConversation, ImportedHistory, UNKNOWN_MODEL,
     blocks::{Body, ContentPiece},
     builder::{
-        BAD_LINES, BAD_MESSAGES, CONTEXT, EMPTY, FILES, HistoryBuilder, LEFT, MessageClock, OTHER, PROGRAM,
-        SUB_AGENTS, SYSTEM, THOUGHTS, TOOLS, choose_title,
+        ABANDONED, BAD_LINES, BAD_MESSAGES, CONTEXT, EMPTY, FILES, HistoryBuilder, MessageClock, OTHER,
+        PROGRAM, SUB_AGENTS, SYSTEM, THOUGHTS, TOOLS, choose_title,
     },
     drafts,
     json::{self, Lenient},
 };
 
-/// How what the program says in the user's name begins.
+/// Prefixes of text that the program adds with the user's role.
 const NOT_TYPED: [&str; 9] = [
     "<environment_context>",
     "<user_instructions>",
@@ -42,7 +42,7 @@ struct RolloutLine {
     record_type: Lenient<String>,
 }
 
-/// What an envelope holds, and what stands alone in the oldest files.
+/// The payload of an envelope, or a whole line in the oldest files.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct RolloutItem {
@@ -55,45 +55,44 @@ struct RolloutItem {
     cwd: Lenient<String>,
     model: Lenient<String>,
     source: Lenient<Value>,
-    /// What an event tells.
+    /// Text of an event.
     message: Lenient<String>,
     num_turns: Lenient<usize>,
 }
 
-/// A line, opened.
 enum RolloutEntry {
     Session(RolloutItem),
     Turn(RolloutItem),
-    Said(RolloutItem),
+    Response(RolloutItem),
     Event(RolloutItem),
-    /// The program's own.
+    /// A record that only Codex itself needs.
     Other,
 }
 
-/// Reads a session.
+/// Reads a Codex CLI session.
 ///
 /// # Errors
 ///
-/// Fails if the text is something else.
+/// Fails if the text has another format.
 pub fn read_codex(text: &str) -> Result<ImportedHistory, ImportError> {
     let mut history = HistoryBuilder::default();
     let mut session = RolloutSession::default();
     for line in json::lines(text) {
         match parse_line(line) {
-            Some((entry, time)) => session.take(entry, time, &mut history),
+            Some((entry, time)) => session.add(entry, time, &mut history),
             None => history.skip(BAD_LINES),
         }
     }
     let Some(id) = session.id.take() else {
-        return Err(ImportError::NotThis("a session of the Codex CLI"));
+        return Err(ImportError::NotThis("a Codex CLI session"));
     };
     if session.is_sub_agent {
         history.skip_many(SUB_AGENTS, session.items.len().max(session.events.len()));
         return Ok(history.finish());
     }
-    // What was said is time as events again; only those, where the items are missing.
+    // Events repeat the messages of the items, so they are used only if there are no items.
     let messages = if session.items.is_empty() { session.events } else { session.items };
-    history.keep(ImportedConversation {
+    history.add(ImportedConversation {
         title: choose_title(None, &messages),
         origin: format!("codex/{id}"),
         name: String::new(),
@@ -104,15 +103,15 @@ pub fn read_codex(text: &str) -> Result<ImportedHistory, ImportError> {
     Ok(history.finish())
 }
 
-/// A line as what it is, and its time. Nothing, if it is none of a session's.
+/// Parses a line and its time. Returns `None` if the line does not belong to a session.
 fn parse_line(text: &str) -> Option<(RolloutEntry, Option<Timestamp>)> {
     let line: RolloutLine = serde_json::from_str(text).ok()?;
-    let time = line.timestamp.moment();
+    let time = line.timestamp.timestamp();
     let kind = line.kind.text();
     let entry = match (kind, line.payload.0) {
         (Some("session_meta"), Some(item)) => RolloutEntry::Session(item),
         (Some("turn_context"), Some(item)) => RolloutEntry::Turn(item),
-        (Some("response_item"), Some(item)) => RolloutEntry::Said(item),
+        (Some("response_item"), Some(item)) => RolloutEntry::Response(item),
         (Some("event_msg"), Some(item)) => RolloutEntry::Event(item),
         (Some(_), Some(_)) => RolloutEntry::Other,
         (None, None) if line.record_type.text().is_some() => RolloutEntry::Other,
@@ -121,13 +120,12 @@ fn parse_line(text: &str) -> Option<(RolloutEntry, Option<Timestamp>)> {
             item.id.text().and(time)?;
             RolloutEntry::Session(item)
         }
-        (Some(_), None) => RolloutEntry::Said(serde_json::from_str(text).ok()?),
+        (Some(_), None) => RolloutEntry::Response(serde_json::from_str(text).ok()?),
         (None, Some(_)) => return None,
     };
     Some((entry, time))
 }
 
-/// What is known of a session so far.
 #[derive(Default)]
 struct RolloutSession {
     id: Option<String>,
@@ -140,32 +138,31 @@ struct RolloutSession {
 }
 
 impl RolloutSession {
-    fn take(&mut self, entry: RolloutEntry, time: Option<Timestamp>, history: &mut HistoryBuilder) {
-        let created = self.clock.get_or_insert_with(|| MessageClock::starting([time])).advance(time);
+    fn add(&mut self, entry: RolloutEntry, time: Option<Timestamp>, history: &mut HistoryBuilder) {
+        let created = self.clock.get_or_insert_with(|| MessageClock::starting_at_first([time])).advance(time);
         match entry {
-            // A session that goes on from another one repeats its lines, the first included.
+            // A session that resumes another one repeats all its lines, including the metadata.
             RolloutEntry::Session(_) if self.id.is_some() => history.skip(PROGRAM),
-            RolloutEntry::Session(item) => self.begin(&item),
+            RolloutEntry::Session(item) => self.set_metadata(&item),
             RolloutEntry::Turn(item) => {
                 self.cwd = self.cwd.take().or_else(|| item.cwd.text().map(str::to_owned));
                 self.model = item.model.text().map(str::to_owned).or_else(|| self.model.take());
             }
-            RolloutEntry::Said(item) => self.add_item(&item, created, history),
+            RolloutEntry::Response(item) => self.add_item(&item, created, history),
             RolloutEntry::Event(item) => self.add_event(&item, created, history),
             RolloutEntry::Other => history.skip(PROGRAM),
         }
     }
 
-    fn begin(&mut self, item: &RolloutItem) {
+    fn set_metadata(&mut self, item: &RolloutItem) {
         self.id = item.id.text().map(str::to_owned);
         self.cwd = item.cwd.text().map(str::to_owned);
         self.is_sub_agent = item.source.0.as_ref().is_some_and(|source| source.get("subagent").is_some());
-        if let (Some(clock), Some(began)) = (&mut self.clock, item.timestamp.moment()) {
-            clock.advance(Some(began));
+        if let (Some(clock), Some(started)) = (&mut self.clock, item.timestamp.timestamp()) {
+            clock.advance(Some(started));
         }
     }
 
-    /// An item of the history.
     fn add_item(&mut self, item: &RolloutItem, created: Timestamp, history: &mut HistoryBuilder) {
         let role = match (item.kind.text(), item.role.text()) {
             (Some("message"), Some("user")) => Role::User,
@@ -186,7 +183,7 @@ impl RolloutSession {
         });
     }
 
-    /// What an item says, if someone says something.
+    /// Returns the text that the user or the model wrote, or `None` if there is none.
     fn extract_text(
         &mut self,
         item: &RolloutItem,
@@ -202,7 +199,7 @@ impl RolloutSession {
             match piece {
                 ContentPiece::Text("") => history.skip(EMPTY),
                 ContentPiece::Text(text) if role == Role::User && is_context(text) => {
-                    self.cwd = self.cwd.take().or_else(|| folder_in(text));
+                    self.cwd = self.cwd.take().or_else(|| find_cwd(text));
                     history.skip(CONTEXT);
                 }
                 ContentPiece::Text(text) => texts.push(text),
@@ -213,7 +210,6 @@ impl RolloutSession {
         (!texts.is_empty()).then(|| texts.join("\n\n"))
     }
 
-    /// Something that was shown.
     fn add_event(&mut self, item: &RolloutItem, created: Timestamp, history: &mut HistoryBuilder) {
         let text = item.message.text().map(str::trim).filter(|text| !text.is_empty());
         match (item.kind.text(), text) {
@@ -222,29 +218,29 @@ impl RolloutSession {
             (Some("agent_message"), Some(text)) => self.events.push(drafts::assistant(created, text)),
             (Some("thread_rolled_back"), _) => {
                 let turns = item.num_turns.0.unwrap_or(0);
-                take_back(&mut self.events, turns);
-                history.skip_many(LEFT, take_back(&mut self.items, turns));
+                remove_last_turns(&mut self.events, turns);
+                history.skip_many(ABANDONED, remove_last_turns(&mut self.items, turns));
             }
             _ => history.skip(PROGRAM),
         }
     }
 }
 
-/// Takes back the last prompts with all that followed them. Says how many messages that were.
-fn take_back(messages: &mut Vec<DraftMessage>, turns: usize) -> usize {
+/// Removes the last `turns` prompts and everything after them. Returns the number of messages removed.
+fn remove_last_turns(messages: &mut Vec<DraftMessage>, turns: usize) -> usize {
     let prompts = messages.iter().enumerate().rev().filter(|(_, message)| message.body.role() == Role::User);
-    let end = prompts.take(turns).last().map_or(messages.len(), |(place, _)| place);
+    let end = prompts.take(turns).last().map_or(messages.len(), |(index, _)| index);
     messages.drain(end..).count()
 }
 
 fn is_context(text: &str) -> bool {
-    NOT_TYPED.iter().any(|beginning| text.starts_with(beginning))
+    NOT_TYPED.iter().any(|prefix| text.starts_with(prefix))
 }
 
-/// The working directory that the program time the model.
-fn folder_in(context: &str) -> Option<String> {
-    let (folder, _) = context.split_once("<cwd>")?.1.split_once("</cwd>")?;
-    Some(folder.trim().to_owned()).filter(|folder| !folder.is_empty())
+/// Returns the working directory named in the context that the program sent to the model.
+fn find_cwd(context: &str) -> Option<String> {
+    let (directory, _) = context.split_once("<cwd>")?.1.split_once("</cwd>")?;
+    Some(directory.trim().to_owned()).filter(|directory| !directory.is_empty())
 }
 
 #[cfg(test)]
@@ -266,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn events_are_read_where_items_are_missing() {
+    fn events_are_read_if_items_are_missing() {
         let events = r#"{"timestamp":"2025-11-02T10:00:01Z","type":"event_msg","payload":{"type":"user_message","message":"hi"}}
             {"timestamp":"2025-11-02T10:00:02Z","type":"event_msg","payload":{"type":"agent_message","message":"hello"}}
             {"type":"event_msg","payload":{"type":"user_message","message":"no"}}
@@ -276,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sessions_of_sub_agents_are_left_out() {
+    fn sub_agent_sessions_are_skipped() {
         let meta =
             r#"{"type":"session_meta","payload":{"id":"2","source":{"subagent":{"thread_spawn":{}}}}}"#;
         let message =
@@ -286,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_are_refused() {
+    fn other_formats_are_rejected() {
         for other in [
             "",
             "{}",

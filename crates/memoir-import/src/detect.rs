@@ -1,4 +1,4 @@
-//! Recognises the format of a file by its beginning.
+//! Recognizes the format of a file by its first lines.
 
 use serde::{Deserialize, de::IgnoredAny};
 
@@ -7,25 +7,25 @@ use crate::{
     whatsapp,
 };
 
-/// A format that is read.
+/// A supported file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum HistoryFormat {
     /// ChatGPT's data export.
     ChatGpt,
     /// Claude.ai's data export.
     Claude,
-    /// A session of Claude Code.
+    /// A Claude Code session.
     ClaudeCode,
-    /// A session of the Codex CLI.
+    /// A Codex CLI session.
     Codex,
-    /// Memoir's own.
+    /// A file written by `memoir export`.
     Memoir,
     /// A chat that WhatsApp exported.
     WhatsApp,
 }
 
 impl HistoryFormat {
-    /// What the program is called.
+    /// Returns the name of the program that writes this format.
     pub const fn name(self) -> &'static str {
         match self {
             Self::ChatGpt => "ChatGPT",
@@ -38,40 +38,41 @@ impl HistoryFormat {
     }
 }
 
-/// An array's first conversation names its keys within so many bytes, even behind a long summary.
-const HEAD: usize = 256 * 1024;
+/// Number of bytes of an array that are searched for known keys, enough to get past a long summary.
+const MAX_BYTES: usize = 256 * 1024;
 
-/// So many lines are looked at: the first ones may be cut off, or say nothing of their kind.
-const LINES: usize = 20;
+/// Number of lines that are inspected. The first ones may be damaged or not specific to a format.
+const MAX_LINES: usize = 20;
 
-/// Returns the format of a text, judged by its beginning; `None` if it is none of them.
+/// Returns the format of a text, judged by its beginning, or `None` if the format is unknown.
 pub fn detect_format(text: &str) -> Option<HistoryFormat> {
-    let text = json::without_mark(text).trim_start();
+    let text = json::strip_bom(text).trim_start();
     if let Some(rest) = text.strip_prefix('[')
         && rest.trim_start().starts_with('{')
     {
         return detect_array(text);
     }
     if text.starts_with('{') {
-        return json::lines(text).take(LINES).find_map(detect_line);
+        return json::lines(text).take(MAX_LINES).find_map(detect_line);
     }
-    text.lines().take(LINES).any(whatsapp::begins_message).then_some(HistoryFormat::WhatsApp)
+    text.lines().take(MAX_LINES).any(whatsapp::starts_message).then_some(HistoryFormat::WhatsApp)
 }
 
 fn detect_array(text: &str) -> Option<HistoryFormat> {
-    let head = &text[..text.floor_char_boundary(HEAD)];
+    let head = &text[..text.floor_char_boundary(MAX_BYTES)];
     let formats = [("\"mapping\"", HistoryFormat::ChatGpt), ("\"chat_messages\"", HistoryFormat::Claude)];
-    let first = formats.into_iter().filter_map(|(key, format)| Some((key_at(head, key)?, format)));
-    first.min_by_key(|(place, _)| *place).map(|(_, format)| format)
+    let matches = formats.into_iter().filter_map(|(key, format)| Some((find_key(head, key)?, format)));
+    matches.min_by_key(|(offset, _)| *offset).map(|(_, format)| format)
 }
 
-/// Where a key stands. In a text its quotes would be escaped, and as a value nothing would be assigned to it.
-fn key_at(head: &str, key: &str) -> Option<usize> {
-    let is_key = |place: &usize| head[place + key.len()..].trim_start().starts_with(':');
-    head.match_indices(key).map(|(place, _)| place).find(is_key)
+/// Returns the offset of a quoted key. Inside a string its quotes would be escaped, and a value is not
+/// followed by a colon.
+fn find_key(head: &str, key: &str) -> Option<usize> {
+    let is_key = |offset: &usize| head[offset + key.len()..].trim_start().starts_with(':');
+    head.match_indices(key).map(|(offset, _)| offset).find(is_key)
 }
 
-/// What tells the lines of different programs apart.
+/// Fields that distinguish the lines of different programs.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct LineFields {
@@ -92,16 +93,16 @@ fn detect_line(line: &str) -> Option<HistoryFormat> {
     if fields.kind.text() == Some("memoir") {
         return Some(HistoryFormat::Memoir);
     }
-    let of_claude_code = [&fields.session_id, &fields.uuid, &fields.leaf_uuid, &fields.message_id];
+    let claude_code_ids = [&fields.session_id, &fields.uuid, &fields.leaf_uuid, &fields.message_id];
     match fields.r#type.text() {
         Some("session_meta" | "response_item" | "event_msg" | "turn_context")
             if fields.payload.0.is_some() =>
         {
             Some(HistoryFormat::Codex)
         }
-        Some(_) if of_claude_code.iter().any(|id| id.text().is_some()) => Some(HistoryFormat::ClaudeCode),
+        Some(_) if claude_code_ids.iter().any(|id| id.text().is_some()) => Some(HistoryFormat::ClaudeCode),
         Some("message") if fields.role.text().is_some() => Some(HistoryFormat::Codex),
-        None if fields.id.text().is_some() && fields.timestamp.moment().is_some() => {
+        None if fields.id.text().is_some() && fields.timestamp.timestamp().is_some() => {
             Some(HistoryFormat::Codex)
         }
         _ => None,
@@ -113,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_format_is_told_by_its_beginning() {
+    fn every_format_is_detected_by_its_beginning() {
         for (text, format) in [
             ("\u{feff}[\n {\"title\": \"mapping\", \"mapping\": {", Some(HistoryFormat::ChatGpt)),
             (

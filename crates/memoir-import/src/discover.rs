@@ -1,4 +1,5 @@
-//! Finds the histories of other programs on this machine by listing directories. It runs on the first start, so no file is opened.
+//! Finds the histories of other programs on this machine. This runs on the first start, so it only lists
+//! directories and opens no files.
 
 use std::{
     fs::{self, DirEntry},
@@ -10,44 +11,43 @@ use crate::HistoryFormat;
 /// The history files of one program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiscoveredHistory {
-    /// Their format.
+    /// Format of all the files.
     pub format: HistoryFormat,
-    /// Their paths, oldest first.
+    /// Paths of the files, oldest first.
     pub files: Vec<PathBuf>,
 }
 
-/// How deep Codex files its sessions: by year, month and day.
-const DAYS: usize = 3;
+/// Depth of the year, month and day directories in which Codex stores its sessions.
+const CODEX_DEPTH: usize = 3;
 
-/// Returns the sessions of Claude Code and of Codex, if there are any. The homes are `~/.claude` and `~/.codex`, unless the programs
-/// are configured otherwise.
+/// Returns the existing sessions of Claude Code and Codex. By default, their homes are `~/.claude` and `~/.codex`.
 pub fn discover(claude_home: &Path, codex_home: &Path) -> Vec<DiscoveredHistory> {
-    let found = [
-        DiscoveredHistory { format: HistoryFormat::ClaudeCode, files: claude_code(claude_home) },
-        DiscoveredHistory { format: HistoryFormat::Codex, files: codex(codex_home) },
+    let histories = [
+        DiscoveredHistory { format: HistoryFormat::ClaudeCode, files: claude_code_files(claude_home) },
+        DiscoveredHistory { format: HistoryFormat::Codex, files: codex_files(codex_home) },
     ];
-    found.into_iter().filter(|found| !found.files.is_empty()).collect()
+    histories.into_iter().filter(|history| !history.files.is_empty()).collect()
 }
 
-/// `projects/<folder>/<session>.jsonl`, by the time they were last written. Sub-agents have files of their own.
-fn claude_code(home: &Path) -> Vec<PathBuf> {
+/// Lists `projects/<project>/<session>.jsonl`, sorted by modification time. Skips the files of sub-agents.
+fn claude_code_files(home: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    visit(&home.join("projects"), 1, &mut |entry, name| {
+    visit_files(&home.join("projects"), 1, &mut |entry, name| {
         if name.ends_with(".jsonl") && !name.starts_with("agent-") {
-            let changed = entry.metadata().and_then(|metadata| metadata.modified()).ok();
-            files.push((changed, entry.path()));
+            let modified = entry.metadata().and_then(|metadata| metadata.modified()).ok();
+            files.push((modified, entry.path()));
         }
     });
     files.sort();
     files.into_iter().map(|(_, path)| path).collect()
 }
 
-/// `sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl`, by their names, which begin with the time. The oldest lie in
-/// `sessions` itself, those that were put away in `archived_sessions`.
-fn codex(home: &Path) -> Vec<PathBuf> {
+/// Lists `sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl`, sorted by name and therefore by time. The
+/// oldest files are in `sessions` itself, archived ones in `archived_sessions`.
+fn codex_files(home: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    for folder in ["sessions", "archived_sessions"] {
-        visit(&home.join(folder), DAYS, &mut |entry, name| {
+    for directory in ["sessions", "archived_sessions"] {
+        visit_files(&home.join(directory), CODEX_DEPTH, &mut |entry, name| {
             if name.starts_with("rollout-") && name.ends_with(".jsonl") {
                 files.push((name.to_owned(), entry.path()));
             }
@@ -57,32 +57,32 @@ fn codex(home: &Path) -> Vec<PathBuf> {
     files.into_iter().map(|(_, path)| path).collect()
 }
 
-/// Calls `show` for the files in a directory and in its subdirectories, `levels` deep. Links are not followed, so that no file is
-/// shown twice.
-fn visit(folder: &Path, levels: usize, show: &mut dyn FnMut(&DirEntry, &str)) {
-    // A history that cannot be listed is one that cannot be offered; the user can still name its files.
-    let ignore = |error: std::io::Error| {
+/// Calls `visitor` for every file in a directory and in its subdirectories, up to `depth` levels deep.
+/// Symbolic links are not followed, so no file is visited twice.
+fn visit_files(directory: &Path, depth: usize, visitor: &mut dyn FnMut(&DirEntry, &str)) {
+    // A directory that cannot be listed is not offered; the user can still name its files.
+    let log_error = |error: std::io::Error| {
         if error.kind() != std::io::ErrorKind::NotFound {
-            tracing::debug!(folder = %folder.display(), %error, "could not list a directory of another program");
+            tracing::debug!(directory = %directory.display(), %error, "could not list a directory of another program");
         }
     };
-    let entries = match fs::read_dir(folder) {
+    let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
-        Err(error) => return ignore(error),
+        Err(error) => return log_error(error),
     };
     for entry in entries {
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
-                ignore(error);
+                log_error(error);
                 continue;
             }
         };
         match entry.file_type() {
-            Ok(kind) if kind.is_dir() && levels > 0 => visit(&entry.path(), levels - 1, show),
+            Ok(kind) if kind.is_dir() && depth > 0 => visit_files(&entry.path(), depth - 1, visitor),
             Ok(kind) if kind.is_file() => {
                 if let Some(name) = entry.file_name().to_str() {
-                    show(&entry, name);
+                    visitor(&entry, name);
                 }
             }
             _ => {}
@@ -104,18 +104,18 @@ mod tests {
         file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 - age)).unwrap();
     }
 
-    fn names(found: &DiscoveredHistory) -> Vec<&str> {
-        found.files.iter().map(|file| file.file_name().unwrap().to_str().unwrap()).collect()
+    fn names(history: &DiscoveredHistory) -> Vec<&str> {
+        history.files.iter().map(|file| file.file_name().unwrap().to_str().unwrap()).collect()
     }
 
     #[test]
-    fn missing_folders_are_nothing() {
+    fn missing_directories_are_ignored() {
         let home = tempfile::tempdir().unwrap();
         assert_eq!(discover(&home.path().join("a"), &home.path().join("b")), []);
     }
 
     #[test]
-    fn sessions_are_found_oldest_first() {
+    fn sessions_are_listed_oldest_first() {
         let home = tempfile::tempdir().unwrap();
         let (claude, codex) = (home.path().join("claude"), home.path().join("codex"));
         write(&claude.join("projects/-x/b.jsonl"), 30);
@@ -131,14 +131,14 @@ mod tests {
         write(&codex.join("history.jsonl"), 0);
         #[cfg(unix)]
         std::os::unix::fs::symlink(claude.join("projects"), claude.join("projects/-x/loop")).unwrap();
-        let found = discover(&claude, &codex);
+        let histories = discover(&claude, &codex);
         assert_eq!(
-            found.iter().map(|found| found.format).collect::<Vec<_>>(),
+            histories.iter().map(|history| history.format).collect::<Vec<_>>(),
             [HistoryFormat::ClaudeCode, HistoryFormat::Codex]
         );
-        assert_eq!(names(&found[0]), ["b.jsonl", "c.jsonl", "a.jsonl"]);
+        assert_eq!(names(&histories[0]), ["b.jsonl", "c.jsonl", "a.jsonl"]);
         assert_eq!(
-            names(&found[1]),
+            names(&histories[1]),
             [
                 "rollout-2025-09-30T08-00-00-c.jsonl",
                 "rollout-2025-10-01T08-00-00-a.jsonl",

@@ -1,4 +1,5 @@
-//! Drafts of the messages that are read. Their tokens are counted on import, because most messages of a repeated import are known already.
+//! Creates drafts of imported messages. Tokens are counted only when a message is stored, because a repeated
+//! import stores few.
 
 use memoir_core::{DraftMessage, MessageBody, Provenance, Timestamp, Visibility};
 

@@ -1,43 +1,42 @@
-//! Talk cut into exchanges: what belongs together, what was asked in it and what was answered.
+//! Splits imported messages into exchanges.
 
 use memoir_core::{
     DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, Recalled, Role, Timestamp, Visibility,
     count_tokens,
 };
 
-/// After so long a silence people talk of something else, in milliseconds.
-const SILENCE: i64 = 30 * 60 * 1000;
+/// Pause in milliseconds after which a chat between people is assumed to change topic.
+const NEW_TOPIC_PAUSE: i64 = 30 * 60 * 1000;
 
-/// So many messages of people are one exchange at most.
-const MOST: usize = 10;
+/// Maximum number of messages between people in one exchange.
+const MAX_CHAT_MESSAGES: usize = 10;
 
-/// Messages as exchanges that wait to be filed.
-pub(crate) fn exchanges(messages: &[DraftMessage], model: &str) -> Vec<ExchangeDraft> {
-    stretches(messages).into_iter().map(|stretch| draft(stretch, model)).collect()
+pub(crate) fn into_exchanges(messages: &[DraftMessage], model: &str) -> Vec<ExchangeDraft> {
+    split(messages).into_iter().map(|group| draft(group, model)).collect()
 }
 
-/// Stretches of talk that belong together.
-fn stretches(messages: &[DraftMessage]) -> Vec<&[DraftMessage]> {
-    let mut stretches = Vec::new();
+/// Splits messages into groups that become one exchange each.
+fn split(messages: &[DraftMessage]) -> Vec<&[DraftMessage]> {
+    let mut groups = Vec::new();
     let mut start = 0;
     for end in 1..=messages.len() {
-        let so_far = &messages[start..end];
-        if !messages.get(end).is_some_and(|next| goes_on(so_far, next)) {
-            stretches.push(so_far);
+        let group = &messages[start..end];
+        if !messages.get(end).is_some_and(|next| continues(group, next)) {
+            groups.push(group);
             start = end;
         }
     }
-    stretches
+    groups
 }
 
-/// Whether a message belongs to those before it. People fall silent; with a model, what the user says after an answer begins
-/// something new.
-fn goes_on(so_far: &[DraftMessage], next: &DraftMessage) -> bool {
-    let Some(last) = so_far.last() else { return false };
+/// Returns whether a message continues a group. A pause ends an exchange between people; a prompt after an
+/// answer starts a new exchange with a model.
+fn continues(group: &[DraftMessage], next: &DraftMessage) -> bool {
+    let Some(last) = group.last() else { return false };
     match (&last.author, &next.author) {
         (Some(_), Some(_)) => {
-            let silence = next.created.as_millis().saturating_sub(last.created.as_millis());
-            silence < SILENCE && so_far.len() < MOST
+            let pause = next.created.as_millis().saturating_sub(last.created.as_millis());
+            pause < NEW_TOPIC_PAUSE && group.len() < MAX_CHAT_MESSAGES
         }
         (None, None) => next.body.role() != Role::User || last.body.role() == Role::User,
         _ => false,
@@ -45,13 +44,15 @@ fn goes_on(so_far: &[DraftMessage], next: &DraftMessage) -> bool {
 }
 
 fn draft(messages: &[DraftMessage], model: &str) -> ExchangeDraft {
-    let among_people = messages.iter().any(|message| message.author.is_some());
-    let answer = if among_people { None } else { messages.iter().rposition(answers) };
-    let settled = messages.iter().enumerate().map(|(place, message)| DraftMessage {
+    let is_chat = messages.iter().any(|message| message.author.is_some());
+    let answer_index = if is_chat { None } else { messages.iter().rposition(is_answer) };
+    let stored_messages = messages.iter().enumerate().map(|(index, message)| DraftMessage {
         visibility: match &message.body {
-            _ if among_people => message.visibility,
+            _ if is_chat => message.visibility,
             MessageBody::User { .. } => message.visibility,
-            MessageBody::Assistant { tool_calls, .. } if tool_calls.is_empty() && answer == Some(place) => {
+            MessageBody::Assistant { tool_calls, .. }
+                if tool_calls.is_empty() && answer_index == Some(index) =>
+            {
                 message.visibility
             }
             MessageBody::Assistant { .. } | MessageBody::Tool { .. } => Visibility::Redacted,
@@ -64,10 +65,12 @@ fn draft(messages: &[DraftMessage], model: &str) -> ExchangeDraft {
         status: ExchangeStatus::Completed,
         started: times().min().unwrap_or(Timestamp::from_millis(0)),
         completed: times().max().unwrap_or(Timestamp::from_millis(0)),
-        user_message: asked(messages, among_people),
-        assistant_message: answer.map(|place| messages[place].body.text().to_owned()).unwrap_or_default(),
+        user_message: user_text(messages, is_chat),
+        assistant_message: answer_index
+            .map(|index| messages[index].body.text().to_owned())
+            .unwrap_or_default(),
         model: model.to_owned(),
-        messages: settled.collect(),
+        messages: stored_messages.collect(),
         calls: Vec::new(),
         recalled: Recalled::default(),
         tool_call_count: messages.iter().filter(|message| message.body.role() == Role::Tool).count() as u64,
@@ -75,21 +78,20 @@ fn draft(messages: &[DraftMessage], model: &str) -> ExchangeDraft {
     }
 }
 
-/// Whether it is a model's words.
-fn answers(message: &DraftMessage) -> bool {
+fn is_answer(message: &DraftMessage) -> bool {
     message.body.role() == Role::Assistant && !message.body.text().trim().is_empty()
 }
 
-/// What was asked: everything that people say to each other, or what the user said.
-fn asked(messages: &[DraftMessage], among_people: bool) -> String {
-    let of_users = messages.iter().filter(|message| message.body.role() == Role::User);
-    let said: Vec<String> = of_users
+/// Returns the user's prompts, or all messages of a chat between people with their authors.
+fn user_text(messages: &[DraftMessage], is_chat: bool) -> String {
+    let user_messages = messages.iter().filter(|message| message.body.role() == Role::User);
+    let texts: Vec<String> = user_messages
         .map(|message| match &message.author {
             Some(author) => format!("{author}: {}", message.body.text()),
             None => message.body.text().to_owned(),
         })
         .collect();
-    said.join(if among_people { "\n" } else { "\n\n" })
+    texts.join(if is_chat { "\n" } else { "\n\n" })
 }
 
 #[cfg(test)]
@@ -104,45 +106,45 @@ mod tests {
         Timestamp::from_millis(second * 1000)
     }
 
-    fn calling(second: i64, text: &str) -> DraftMessage {
+    fn tool_call(second: i64, text: &str) -> DraftMessage {
         let call = ToolCall { id: "1".into(), name: "look".into(), arguments: json!({}) };
         let body = MessageBody::Assistant { text: text.into(), tool_calls: vec![call] };
         DraftMessage { body, ..drafts::assistant(seconds(second), "") }
     }
 
-    fn tool(second: i64, text: &str) -> DraftMessage {
+    fn tool_result(second: i64, text: &str) -> DraftMessage {
         let body = MessageBody::Tool { call_id: "1".into(), tool_name: "look".into(), text: text.into() };
         DraftMessage { body, ..drafts::assistant(seconds(second), "") }
     }
 
     #[test]
-    fn a_long_silence_or_much_talk_begins_another_exchange() {
+    fn a_long_pause_or_many_messages_start_another_exchange() {
         let minutes = (0..25).chain([90, 91]);
-        let talk: Vec<DraftMessage> =
-            minutes.map(|minute| drafts::person("Anna", seconds(minute * 60), "talk")).collect();
-        let lengths: Vec<usize> = stretches(&talk).iter().map(|stretch| stretch.len()).collect();
+        let messages: Vec<DraftMessage> =
+            minutes.map(|minute| drafts::person("Anna", seconds(minute * 60), "text")).collect();
+        let lengths: Vec<usize> = split(&messages).iter().map(|group| group.len()).collect();
         assert_eq!(lengths, [10, 10, 5, 2]);
-        let last = &exchanges(&talk, "imported")[3];
+        let last = &into_exchanges(&messages, "imported")[3];
         assert_eq!(
             (last.user_message.as_str(), last.assistant_message.as_str()),
-            ("Anna: talk\nAnna: talk", "")
+            ("Anna: text\nAnna: text", "")
         );
         assert_eq!(last.messages[0].tokens, 1);
     }
 
     #[test]
-    fn what_the_user_says_after_an_answer_begins_another_exchange() {
-        let talk = [
+    fn a_prompt_after_an_answer_starts_another_exchange() {
+        let messages = [
             drafts::assistant(seconds(0), "Hello, what is it?"),
             drafts::user(seconds(1), "Two things."),
             drafts::user(seconds(2), "First: where is it?"),
             drafts::assistant(seconds(3), "I will look."),
-            calling(4, "Looking."),
-            tool(5, "a.txt"),
+            tool_call(4, "Looking."),
+            tool_result(5, "a.txt"),
             drafts::assistant(seconds(6), "In a.txt."),
             drafts::user(seconds(90_000), "And second?"),
         ];
-        let drafts = exchanges(&talk, "gpt-4");
+        let drafts = into_exchanges(&messages, "gpt-4");
         let texts: Vec<(&str, &str, usize)> = drafts
             .iter()
             .map(|draft| {
@@ -171,13 +173,13 @@ mod tests {
 
     #[test]
     fn people_and_models_do_not_share_an_exchange() {
-        let talk = [
+        let messages = [
             drafts::person("Anna", seconds(0), "hi"),
             drafts::user(seconds(1), "What did Anna say?"),
             drafts::assistant(seconds(2), "hi"),
             drafts::person("Ben", seconds(3), "hello"),
         ];
-        let lengths: Vec<usize> = stretches(&talk).iter().map(|stretch| stretch.len()).collect();
+        let lengths: Vec<usize> = split(&messages).iter().map(|group| group.len()).collect();
         assert_eq!(lengths, [1, 2, 1]);
     }
 }

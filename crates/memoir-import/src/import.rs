@@ -1,53 +1,54 @@
-//! Storing an imported conversation, once.
+//! Stores imported conversations without duplicating earlier imports.
 
 use memoir_core::{ConversationId, DraftMessage, ExchangeId, Message, NewConversation, Timestamp};
 use memoir_store::{Conversations, Exchanges, Import, Imports, NewImport, StoreError};
 use sha2::{Digest as _, Sha256};
 
-use crate::{ImportedConversation, exchanges::exchanges};
+use crate::{ImportedConversation, exchanges::into_exchanges};
 
 /// The result of importing one conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportOutcome {
-    /// It is new and has this many messages.
+    /// The conversation is new. Contains its number of messages.
     New(usize),
-    /// It was imported before, and this many messages are new.
+    /// The conversation was imported before. Contains the number of new messages.
     Grown(usize),
-    /// All of it was imported before.
+    /// All messages are already in the store.
     Known,
-    /// It was imported before and its earlier messages differ now. The stored conversation is left unchanged.
+    /// The stored messages differ from those in the file. The store is left unchanged.
     Different,
 }
 
 /// Number of attempts when another process imports the same conversation at the same time.
-const TRIES: usize = 5;
+const MAX_ATTEMPTS: usize = 5;
 
-/// Stores the messages of a conversation that were not imported before. With `dry`, only returns what would be done.
+/// Stores the messages of a conversation that are not in the store yet. With `dry`, returns the outcome
+/// without storing anything.
 ///
 /// # Errors
 ///
-/// Fails if the store does, or if another process keeps importing the same conversation at the same time.
+/// Fails if the store fails, or if another process keeps importing the same conversation at the same time.
 pub async fn import_conversation(
     store: &(impl Conversations + Exchanges + Imports + ?Sized),
     conversation: &ImportedConversation,
     now: Timestamp,
     dry: bool,
 ) -> Result<ImportOutcome, StoreError> {
-    if is_at_home(store, &conversation.origin).await? {
+    if is_own_conversation(store, &conversation.origin).await? {
         return Ok(ImportOutcome::Known);
     }
     let messages = conversation.messages.as_slice();
-    for attempt in 1..=TRIES {
-        let (known, origin) = match find_earlier(store, conversation).await? {
-            EarlierImport::Here(known) => (Some(known.clone()), known.origin),
+    for attempt in 1..=MAX_ATTEMPTS {
+        let (earlier, origin) = match find_earlier(store, conversation).await? {
+            EarlierImport::Same(import) => (Some(import.clone()), import.origin),
             EarlierImport::Different => return Ok(ImportOutcome::Different),
             EarlierImport::New => (None, format!("{}{}", conversation.origin, conversation.name)),
         };
-        let new = match &known {
-            Some(known) => messages_to_add(store, known, messages).await?,
+        let new = match &earlier {
+            Some(earlier) => messages_to_add(store, earlier, messages).await?,
             None => NewMessages { messages, last_seen: None },
         };
-        let outcome = match (&known, new.messages.len()) {
+        let outcome = match (&earlier, new.messages.len()) {
             (_, 0) => return Ok(ImportOutcome::Known),
             (None, count) => ImportOutcome::New(count),
             (Some(_), count) => ImportOutcome::Grown(count),
@@ -61,9 +62,9 @@ pub async fn import_conversation(
                 title: conversation.title.clone(),
                 scope: conversation.scope.clone(),
             },
-            seen: known.as_ref().map(|known| (known.messages, known.checksum.as_str())),
+            seen: earlier.as_ref().map(|earlier| (earlier.messages, earlier.checksum.as_str())),
             last_seen: new.last_seen,
-            exchanges: &exchanges(&date_until(now, new.messages), &conversation.model),
+            exchanges: &into_exchanges(&clamp_dates(now, new.messages), &conversation.model),
             messages: messages.len() as u64,
             checksum: &checksum(messages),
         };
@@ -72,29 +73,32 @@ pub async fn import_conversation(
             Ok(None) | Err(StoreError::Conflict { .. }) => {}
             Err(error) => return Err(error),
         }
-        // Another process stored some of it since it was looked up.
+        // Another process has stored part of the conversation since the lookup.
         tracing::debug!(origin = %conversation.origin, attempt, "retrying an import that another process changed");
     }
-    Err(StoreError::Other("someone else brings in the same at this moment".into()))
+    Err(StoreError::Other("another process is importing the same conversation".into()))
 }
 
-/// Returns the messages with no date later than `now`, whatever their file says: a conversation that always is the newest would
-/// be listed first, and resumed by default.
-fn date_until(now: Timestamp, messages: &[DraftMessage]) -> Vec<DraftMessage> {
-    let dated =
+/// Replaces dates later than `now` by `now`: a conversation dated in the future would always be listed first
+/// and be resumed by default.
+fn clamp_dates(now: Timestamp, messages: &[DraftMessage]) -> Vec<DraftMessage> {
+    let clamp =
         |message: &DraftMessage| DraftMessage { created: message.created.min(now), ..message.clone() };
-    messages.iter().map(dated).collect()
+    messages.iter().map(clamp).collect()
 }
 
-/// Returns whether the conversation was exported from this very store.
-async fn is_at_home(store: &(impl Conversations + ?Sized), origin: &str) -> Result<bool, StoreError> {
-    let Some((created, id)) = parse_home_origin(origin) else { return Ok(false) };
-    let own = store.conversation(id).await?;
-    Ok(own.is_some_and(|own| own.created == created))
+/// Returns whether the conversation was exported from this store.
+async fn is_own_conversation(
+    store: &(impl Conversations + ?Sized),
+    origin: &str,
+) -> Result<bool, StoreError> {
+    let Some((created, id)) = parse_memoir_origin(origin) else { return Ok(false) };
+    let stored = store.conversation(id).await?;
+    Ok(stored.is_some_and(|conversation| conversation.created == created))
 }
 
-/// Parses the origin of a conversation that Memoir exported: when it was created, and its id there.
-fn parse_home_origin(origin: &str) -> Option<(Timestamp, ConversationId)> {
+/// Parses the origin of a conversation that Memoir exported into its creation time and its id in the exporting store.
+fn parse_memoir_origin(origin: &str) -> Option<(Timestamp, ConversationId)> {
     let (created, id) = origin.strip_prefix("memoir/")?.split_once('/')?;
     Some((Timestamp::from_millis(created.parse().ok()?), ConversationId::new(id.parse().ok()?)))
 }
@@ -102,74 +106,77 @@ fn parse_home_origin(origin: &str) -> Option<(Timestamp, ConversationId)> {
 /// The messages of an imported conversation that are not stored yet.
 struct NewMessages<'a> {
     messages: &'a [DraftMessage],
-    /// The last exchange of the conversation in the store.
+    /// Last exchange of the conversation in the store.
     last_seen: Option<ExchangeId>,
 }
 
-/// Returns the messages that are not stored yet. A conversation that was imported, continued here and exported contains messages
-/// that were written here.
+/// Returns the messages that are not stored yet. If the conversation was imported, resumed here and then
+/// exported, the file also contains messages that were written here.
 async fn messages_to_add<'a>(
     store: &(impl Exchanges + ?Sized),
-    known: &Import,
+    earlier: &Import,
     messages: &'a [DraftMessage],
 ) -> Result<NewMessages<'a>, StoreError> {
-    let had = usize::try_from(known.messages).unwrap_or(usize::MAX);
-    let new = messages.get(had..).unwrap_or_default();
+    let imported = usize::try_from(earlier.messages).unwrap_or(usize::MAX);
+    let new = messages.get(imported..).unwrap_or_default();
     if new.is_empty() {
         return Ok(NewMessages { messages: new, last_seen: None });
     }
-    let here = store.messages(known.conversation_id, u32::MAX).await?;
-    let went_on = here.get(had..).unwrap_or_default();
-    let same = |(said, here): &(&DraftMessage, &Message)| {
-        (&said.author, said.created, said.body.role(), said.body.text())
-            == (&here.author, here.created, here.body.role(), here.body.text())
+    let stored = store.messages(earlier.conversation_id, u32::MAX).await?;
+    let written_here = stored.get(imported..).unwrap_or_default();
+    let is_same = |(new, stored): &(&DraftMessage, &Message)| {
+        (&new.author, new.created, new.body.role(), new.body.text())
+            == (&stored.author, stored.created, stored.body.role(), stored.body.text())
     };
-    let said_here = new.iter().zip(went_on).take_while(same).count();
-    let last_seen = here.last().map(|message| message.exchange_id);
-    Ok(NewMessages { messages: new.get(said_here..).unwrap_or_default(), last_seen })
+    let stored_count = new.iter().zip(written_here).take_while(is_same).count();
+    let last_seen = stored.last().map(|message| message.exchange_id);
+    Ok(NewMessages { messages: new.get(stored_count..).unwrap_or_default(), last_seen })
 }
 
 /// How a conversation relates to earlier imports.
 enum EarlierImport {
-    Here(Import),
-    /// Something else under the same name.
+    Same(Import),
+    /// Another conversation has the same name.
     Different,
     New,
 }
 
-/// Finds the earlier import of a conversation. One that begins with the same messages is the same conversation, whatever its name
-/// was, unless it has only one message: several conversations may begin with that.
+/// Finds the earlier import of a conversation. An import whose messages are the beginning of the conversation
+/// is the same one, even under another name, unless it has only one message: several conversations may begin
+/// with that message.
 async fn find_earlier(
     store: &(impl Imports + ?Sized),
     conversation: &ImportedConversation,
 ) -> Result<EarlierImport, StoreError> {
-    let mut known = store.imports(&conversation.origin).await?;
-    let named =
-        |known: &Import| known.origin.strip_prefix(&conversation.origin) == Some(conversation.name.as_str());
-    if conversation.name.is_empty() {
-        // The origin tells all, and another one may only begin with it.
-        known.retain(named);
-    }
-    let begins_so = |known: &&Import| {
-        let had = usize::try_from(known.messages).unwrap_or(usize::MAX);
-        conversation.messages.get(..had).is_some_and(|before| checksum(before) == known.checksum)
+    let mut imports = store.imports(&conversation.origin).await?;
+    let has_same_name = |import: &Import| {
+        import.origin.strip_prefix(&conversation.origin) == Some(conversation.name.as_str())
     };
-    let same = known.iter().filter(begins_so).max_by_key(|known| (named(known), known.messages));
-    Ok(match same {
-        Some(same) if named(same) || same.messages > 1 => EarlierImport::Here(same.clone()),
-        _ if known.iter().any(named) => EarlierImport::Different,
+    if conversation.name.is_empty() {
+        // The origin alone identifies the conversation, so longer origins with this prefix are other conversations.
+        imports.retain(has_same_name);
+    }
+    let is_beginning = |import: &&Import| {
+        let count = usize::try_from(import.messages).unwrap_or(usize::MAX);
+        conversation.messages.get(..count).is_some_and(|messages| checksum(messages) == import.checksum)
+    };
+    let longest =
+        imports.iter().filter(is_beginning).max_by_key(|import| (has_same_name(import), import.messages));
+    Ok(match longest {
+        Some(import) if has_same_name(import) || import.messages > 1 => EarlierImport::Same(import.clone()),
+        _ if imports.iter().any(has_same_name) => EarlierImport::Different,
         _ => EarlierImport::New,
     })
 }
 
-/// Returns a checksum over author, time and text of the messages. A message without an author is identified by its role.
+/// Returns a checksum over the author, time and text of the messages. The role substitutes for a missing author.
 fn checksum(messages: &[DraftMessage]) -> String {
-    let mut sum = Sha256::new();
+    let mut hasher = Sha256::new();
     for message in messages {
-        let who = message.author.as_deref().unwrap_or(message.body.role().as_str());
-        sum.update(format!("{who}\0{}\0{}\0", message.created.as_millis(), message.body.text()));
+        let author = message.author.as_deref().unwrap_or(message.body.role().as_str());
+        hasher.update(format!("{author}\0{}\0{}\0", message.created.as_millis(), message.body.text()));
     }
-    sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
@@ -184,20 +191,20 @@ mod tests {
     use crate::drafts;
 
     #[tokio::test]
-    async fn nothing_is_dated_later_than_now() {
+    async fn future_dates_are_clamped_to_now() {
         let store = SqliteStore::in_memory().await.unwrap();
-        let talk = conversation(&[("one", 0), ("two", 1), ("three", i64::MAX / 60_000)]);
+        let imported = conversation(&[("one", 0), ("two", 1), ("three", i64::MAX / 60_000)]);
         let now = Timestamp::from_millis(60_000);
-        assert_eq!(import_conversation(&store, &talk, now, false).await.unwrap(), ImportOutcome::New(3));
-        let listed =
+        assert_eq!(import_conversation(&store, &imported, now, false).await.unwrap(), ImportOutcome::New(3));
+        let conversations =
             store.conversations(&ConversationList { limit: 1, ..ConversationList::default() }).await.unwrap();
-        assert_eq!(listed[0].updated, now);
+        assert_eq!(conversations[0].updated, now);
         let later = Timestamp::from_millis(120_000);
-        assert_eq!(import_conversation(&store, &talk, later, false).await.unwrap(), ImportOutcome::Known);
+        assert_eq!(import_conversation(&store, &imported, later, false).await.unwrap(), ImportOutcome::Known);
     }
 
     fn conversation(texts: &[(&str, i64)]) -> ImportedConversation {
-        let spoken = |(text, minute): &(&str, i64)| {
+        let message = |(text, minute): &(&str, i64)| {
             drafts::person("Anna", Timestamp::from_millis(minute * 60_000), *text)
         };
         ImportedConversation {
@@ -206,65 +213,65 @@ mod tests {
             name: "Anna".into(),
             scope: "whatsapp".into(),
             model: "imported".into(),
-            messages: texts.iter().map(spoken).collect(),
+            messages: texts.iter().map(message).collect(),
         }
     }
 
     async fn store() -> (tempfile::TempDir, SqliteStore) {
-        let folder = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(&folder.path().join("m.db")).await.unwrap();
-        (folder, store)
+        let directory = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(&directory.path().join("m.db")).await.unwrap();
+        (directory, store)
     }
 
     #[tokio::test]
-    async fn nothing_is_brought_in_twice() {
-        let (_folder, store) = store().await;
-        let talk = [("one", 0), ("two", 1), ("after a long silence", 100), ("four", 101)];
+    async fn nothing_is_imported_twice() {
+        let (_directory, store) = store().await;
+        let texts = [("one", 0), ("two", 1), ("after a long pause", 100), ("four", 101)];
         let import = async |texts: &[(&str, i64)], dry| {
             import_conversation(&store, &conversation(texts), SystemClock.now(), dry).await.unwrap()
         };
-        assert_eq!(import(&talk[..3], true).await, ImportOutcome::New(3));
-        assert_eq!(import(&talk[..3], false).await, ImportOutcome::New(3));
-        assert_eq!(import(&talk[..3], false).await, ImportOutcome::Known);
-        assert_eq!(import(&talk, false).await, ImportOutcome::Grown(1));
-        assert_eq!(import(&talk, false).await, ImportOutcome::Known);
+        assert_eq!(import(&texts[..3], true).await, ImportOutcome::New(3));
+        assert_eq!(import(&texts[..3], false).await, ImportOutcome::New(3));
+        assert_eq!(import(&texts[..3], false).await, ImportOutcome::Known);
+        assert_eq!(import(&texts, false).await, ImportOutcome::Grown(1));
+        assert_eq!(import(&texts, false).await, ImportOutcome::Known);
         assert_eq!(
             import(&[("another", 0), ("two", 1), ("x", 2), ("y", 3)], false).await,
             ImportOutcome::Different
         );
-        let renamed = ImportedConversation { name: "Anna (2)".into(), ..conversation(&talk) };
+        let renamed = ImportedConversation { name: "Anna (2)".into(), ..conversation(&texts) };
         assert_eq!(
             import_conversation(&store, &renamed, SystemClock.now(), false).await.unwrap(),
             ImportOutcome::Known,
-            "the same talk"
+            "the messages are the same"
         );
-        let said = store.transcript(&Span::default(), 100).await.unwrap();
-        let texts: Vec<&str> = said.iter().map(|said| said.text.as_str()).collect();
-        assert_eq!(texts, ["one", "two", "after a long silence", "four"]);
-        assert!(said.iter().all(|said| said.author.as_deref() == Some("Anna")));
+        let messages = store.transcript(&Span::default(), 100).await.unwrap();
+        let stored_texts: Vec<&str> = messages.iter().map(|message| message.text.as_str()).collect();
+        assert_eq!(stored_texts, ["one", "two", "after a long pause", "four"]);
+        assert!(messages.iter().all(|message| message.author.as_deref() == Some("Anna")));
     }
 
     #[tokio::test]
-    async fn what_is_said_again_within_a_minute_is_new() {
-        let (_folder, store) = store().await;
-        let talk = [("ok", 0), ("ok", 0), ("ok", 0)];
+    async fn an_identical_message_within_a_minute_is_new() {
+        let (_directory, store) = store().await;
+        let texts = [("ok", 0), ("ok", 0), ("ok", 0)];
         assert_eq!(
-            import_conversation(&store, &conversation(&talk[..2]), SystemClock.now(), false).await.unwrap(),
+            import_conversation(&store, &conversation(&texts[..2]), SystemClock.now(), false).await.unwrap(),
             ImportOutcome::New(2)
         );
         assert_eq!(
-            import_conversation(&store, &conversation(&talk), SystemClock.now(), false).await.unwrap(),
+            import_conversation(&store, &conversation(&texts), SystemClock.now(), false).await.unwrap(),
             ImportOutcome::Grown(1)
         );
         assert_eq!(
-            import_conversation(&store, &conversation(&talk), SystemClock.now(), false).await.unwrap(),
+            import_conversation(&store, &conversation(&texts), SystemClock.now(), false).await.unwrap(),
             ImportOutcome::Known
         );
     }
 
     #[tokio::test]
-    async fn what_was_brought_in_before_models_could_talk_is_known_still() {
-        let (_folder, store) = store().await;
+    async fn checksums_of_chats_between_people_stay_stable() {
+        let (_directory, store) = store().await;
         import_conversation(&store, &conversation(&[("one", 0), ("two", 1)]), SystemClock.now(), false)
             .await
             .unwrap();
@@ -274,88 +281,89 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_origin_that_tells_all_is_not_the_beginning_of_another() {
-        let (_folder, store) = store().await;
-        let talk = |origin: &str| ImportedConversation {
+    async fn an_origin_without_a_name_does_not_match_as_a_prefix() {
+        let (_directory, store) = store().await;
+        let with_origin = |origin: &str| ImportedConversation {
             origin: origin.into(),
             name: String::new(),
             ..conversation(&[("one", 0), ("two", 1)])
         };
         assert_eq!(
-            import_conversation(&store, &talk("codex/ab"), SystemClock.now(), false).await.unwrap(),
+            import_conversation(&store, &with_origin("codex/ab"), SystemClock.now(), false).await.unwrap(),
             ImportOutcome::New(2)
         );
         assert_eq!(
-            import_conversation(&store, &talk("codex/a"), SystemClock.now(), false).await.unwrap(),
+            import_conversation(&store, &with_origin("codex/a"), SystemClock.now(), false).await.unwrap(),
             ImportOutcome::New(2)
         );
         assert_eq!(
-            import_conversation(&store, &talk("codex/a"), SystemClock.now(), false).await.unwrap(),
+            import_conversation(&store, &with_origin("codex/a"), SystemClock.now(), false).await.unwrap(),
             ImportOutcome::Known
         );
     }
 
     #[tokio::test]
-    async fn what_was_brought_in_and_went_on_here_may_come_back() {
-        let (_folder, store) = store().await;
-        let at = Timestamp::from_millis;
-        let talk = |messages: &[DraftMessage]| ImportedConversation {
+    async fn an_imported_conversation_resumed_here_can_be_imported_again() {
+        let (_directory, store) = store().await;
+        let millis = Timestamp::from_millis;
+        let with_messages = |messages: &[DraftMessage]| ImportedConversation {
             origin: "chatgpt/1".into(),
             name: String::new(),
             messages: messages.to_vec(),
             ..conversation(&[])
         };
         let all = [
-            drafts::user(at(0), "hi"),
-            drafts::assistant(at(1), "hello"),
-            drafts::user(at(2), "still there?"),
-            drafts::assistant(at(3), "yes"),
-            drafts::user(at(4), "good"),
+            drafts::user(millis(0), "hi"),
+            drafts::assistant(millis(1), "hello"),
+            drafts::user(millis(2), "still there?"),
+            drafts::assistant(millis(3), "yes"),
+            drafts::user(millis(4), "good"),
         ];
         assert_eq!(
-            import_conversation(&store, &talk(&all[..2]), SystemClock.now(), false).await.unwrap(),
+            import_conversation(&store, &with_messages(&all[..2]), SystemClock.now(), false).await.unwrap(),
             ImportOutcome::New(2)
         );
         let id = store.imports("chatgpt/1").await.unwrap()[0].conversation_id;
-        let draft = exchanges(&all[2..4], "m").remove(0);
+        let draft = into_exchanges(&all[2..4], "m").remove(0);
         let last_seen = store.exchanges(id, 1).await.unwrap().pop().map(|last| last.id);
         let target = ConversationTarget::Existing { conversation: id, last_seen };
         store.commit_exchange(&target, &draft).await.unwrap();
         assert_eq!(
-            import_conversation(&store, &talk(&all[..4]), SystemClock.now(), false).await.unwrap(),
+            import_conversation(&store, &with_messages(&all[..4]), SystemClock.now(), false).await.unwrap(),
             ImportOutcome::Known
         );
         assert_eq!(
-            import_conversation(&store, &talk(&all), SystemClock.now(), false).await.unwrap(),
+            import_conversation(&store, &with_messages(&all), SystemClock.now(), false).await.unwrap(),
             ImportOutcome::Grown(1)
         );
         assert_eq!(store.transcript(&Span::default(), 100).await.unwrap().len(), 5);
     }
 
     #[tokio::test]
-    async fn a_conversation_that_is_at_home_here_is_known() {
-        let (_folder, store) = store().await;
-        let draft: ExchangeDraft = exchanges(&[drafts::user(Timestamp::from_millis(5), "hi")], "m").remove(0);
+    async fn a_conversation_exported_from_this_store_is_known() {
+        let (_directory, store) = store().await;
+        let draft: ExchangeDraft =
+            into_exchanges(&[drafts::user(Timestamp::from_millis(5), "hi")], "m").remove(0);
         let target = ConversationTarget::New(NewConversation { title: "hi".into(), scope: "/x".into() });
         let id = store.commit_exchange(&target, &draft).await.unwrap().conversation_id;
         let own = store.conversation(id).await.unwrap().unwrap();
-        let back = |created: i64| ImportedConversation {
+        let exported = |created: i64| ImportedConversation {
             origin: format!("memoir/{created}/{id}"),
             name: String::new(),
             ..conversation(&[("one", 0)])
         };
         assert_eq!(
-            import_conversation(&store, &back(own.created.as_millis()), SystemClock.now(), false)
+            import_conversation(&store, &exported(own.created.as_millis()), SystemClock.now(), false)
                 .await
                 .unwrap(),
             ImportOutcome::Known
         );
         assert_eq!(
-            import_conversation(&store, &back(own.created.as_millis() + 1), SystemClock.now(), false)
+            import_conversation(&store, &exported(own.created.as_millis() + 1), SystemClock.now(), false)
                 .await
                 .unwrap(),
             ImportOutcome::New(1),
-            "another Memoir's conversation with the same id"
+            "it has the same id in another store"
         );
     }
 }

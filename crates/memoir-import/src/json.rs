@@ -1,5 +1,5 @@
-//! Reading JSON that others wrote, and that may change without notice: what cannot be read is missing, and takes nothing
-//! else with it.
+//! Lenient reading of JSON whose schema other programs may change: a value of an unexpected type counts as
+//! missing and does not affect the rest.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-/// A value, if it is what it should be.
+/// A value, or `None` if it does not have the expected type.
 #[derive(Debug, Clone)]
 pub(crate) struct Lenient<T>(pub(crate) Option<T>);
 
@@ -28,14 +28,14 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Lenient<T> {
 }
 
 impl Lenient<String> {
-    /// The text, or nothing where it is empty.
+    /// Returns the text, or `None` if it is missing or empty.
     pub(crate) fn text(&self) -> Option<&str> {
         self.0.as_deref().filter(|text| !text.is_empty())
     }
 
-    /// The moment that is written there.
-    pub(crate) fn moment(&self) -> Option<Timestamp> {
-        moment(self.text()?)
+    /// Parses the text as an RFC 3339 timestamp.
+    pub(crate) fn timestamp(&self) -> Option<Timestamp> {
+        parse_timestamp(self.text()?)
     }
 }
 
@@ -45,42 +45,42 @@ impl Lenient<bool> {
     }
 }
 
-/// A moment in RFC 3339.
-pub(crate) fn moment(text: &str) -> Option<Timestamp> {
-    let moment: jiff::Timestamp = text.parse().ok()?;
-    Some(Timestamp::from_millis(moment.as_millisecond()))
+/// Parses an RFC 3339 timestamp.
+pub(crate) fn parse_timestamp(text: &str) -> Option<Timestamp> {
+    let timestamp: jiff::Timestamp = text.parse().ok()?;
+    Some(Timestamp::from_millis(timestamp.as_millisecond()))
 }
 
-/// A moment in seconds since 1970, within the calendar.
-pub(crate) fn seconds(seconds: f64) -> Option<Timestamp> {
-    let moment = jiff::Timestamp::from_millisecond((seconds * 1000.0).round() as i64).ok()?;
-    (seconds > 0.0).then(|| Timestamp::from_millis(moment.as_millisecond()))
+/// Converts seconds since 1970. Returns `None` if they are not positive or outside the calendar.
+pub(crate) fn from_unix_seconds(seconds: f64) -> Option<Timestamp> {
+    let timestamp = jiff::Timestamp::from_millisecond((seconds * 1000.0).round() as i64).ok()?;
+    (seconds > 0.0).then(|| Timestamp::from_millis(timestamp.as_millisecond()))
 }
 
-/// The elements of an array, as they stand.
+/// The unparsed elements of a JSON array.
 pub(crate) struct Elements<'a> {
-    /// Those that can be told apart.
-    pub(crate) read: Vec<&'a RawValue>,
-    /// Whether the array goes on with what is no JSON, as that of a file that was cut off.
-    pub(crate) broken: bool,
+    pub(crate) values: Vec<&'a RawValue>,
+    /// Whether the text after `values` is not valid JSON, for example because the file is incomplete.
+    pub(crate) is_truncated: bool,
 }
 
-/// The elements of a text that is an array.
+/// Splits a JSON array into its elements. Returns `None` if the text is not an array.
 pub(crate) fn elements(text: &str) -> Option<Elements<'_>> {
-    let text = without_mark(text);
+    let text = strip_bom(text);
     if !text.trim_start().starts_with('[') {
         return None;
     }
-    let mut read = Vec::new();
+    let mut values = Vec::new();
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let whole = deserializer.deserialize_seq(Gatherer(&mut read)).and_then(|()| deserializer.end());
-    Some(Elements { read, broken: whole.is_err() })
+    let result =
+        deserializer.deserialize_seq(ElementCollector(&mut values)).and_then(|()| deserializer.end());
+    Some(Elements { values, is_truncated: result.is_err() })
 }
 
-/// Gathers elements as they come, so that those before a fault are kept.
-struct Gatherer<'v, 'a>(&'v mut Vec<&'a RawValue>);
+/// Collects elements one by one, which preserves those before a syntax error.
+struct ElementCollector<'v, 'a>(&'v mut Vec<&'a RawValue>);
 
-impl<'de> Visitor<'de> for Gatherer<'_, 'de> {
+impl<'de> Visitor<'de> for ElementCollector<'_, 'de> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -95,13 +95,13 @@ impl<'de> Visitor<'de> for Gatherer<'_, 'de> {
     }
 }
 
-/// The lines of a text that say something.
+/// Returns the trimmed lines of a text, without empty ones.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
-    without_mark(text).lines().map(str::trim).filter(|line| !line.is_empty())
+    strip_bom(text).lines().map(str::trim).filter(|line| !line.is_empty())
 }
 
-/// A text without the mark that some programs put at its beginning.
-pub(crate) fn without_mark(text: &str) -> &str {
+/// Removes the byte order mark that some programs write at the start of a file.
+pub(crate) fn strip_bom(text: &str) -> &str {
     text.trim_start_matches('\u{feff}')
 }
 
@@ -112,20 +112,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn elements_before_a_fault_are_kept() {
-        let whole = elements("\u{feff} [1, {\"a\": [2]}, \"x\"] ").unwrap();
+    fn elements_before_a_syntax_error_are_returned() {
+        let complete = elements("\u{feff} [1, {\"a\": [2]}, \"x\"] ").unwrap();
         assert_eq!(
-            whole.read.iter().map(|raw| raw.get()).collect::<Vec<_>>(),
+            complete.values.iter().map(|raw| raw.get()).collect::<Vec<_>>(),
             ["1", "{\"a\": [2]}", "\"x\""]
         );
-        assert!(!whole.broken);
-        let cut = elements("[1, {\"a\": [2").unwrap();
-        assert_eq!((cut.read.len(), cut.broken), (1, true));
+        assert!(!complete.is_truncated);
+        let truncated = elements("[1, {\"a\": [2").unwrap();
+        assert_eq!((truncated.values.len(), truncated.is_truncated), (1, true));
         assert!(elements("{}").is_none());
     }
 
     #[test]
-    fn what_is_not_what_it_should_be_is_missing() {
+    fn values_of_an_unexpected_type_are_missing() {
         #[derive(Default, Deserialize)]
         #[serde(default)]
         struct Odd {
@@ -138,12 +138,15 @@ mod tests {
     }
 
     #[test]
-    fn times_outside_the_calendar_are_no_times() {
-        assert_eq!(seconds(1_700_000_000.5), Some(Timestamp::from_millis(1_700_000_000_500)));
-        for odd in [f64::NAN, f64::INFINITY, -1.0, 0.0, 1e300, 1e13] {
-            assert_eq!(seconds(odd), None, "{odd}");
+    fn times_outside_the_calendar_are_rejected() {
+        assert_eq!(from_unix_seconds(1_700_000_000.5), Some(Timestamp::from_millis(1_700_000_000_500)));
+        for invalid in [f64::NAN, f64::INFINITY, -1.0, 0.0, 1e300, 1e13] {
+            assert_eq!(from_unix_seconds(invalid), None, "{invalid}");
         }
-        assert_eq!(moment("2024-05-01T10:00:00.123456+02:00"), moment("2024-05-01T08:00:00.123Z"));
-        assert_eq!(moment("yesterday"), None);
+        assert_eq!(
+            parse_timestamp("2024-05-01T10:00:00.123456+02:00"),
+            parse_timestamp("2024-05-01T08:00:00.123Z")
+        );
+        assert_eq!(parse_timestamp("yesterday"), None);
     }
 }

@@ -1,8 +1,8 @@
 //! Imports conversations from other programs.
 //!
-//! One file per format reads what a program exports or stores into an [`ImportedHistory`]. [`detect_format`] recognises the format of a
-//! file, [`discover`] lists the histories on this machine, and [`import_conversation`] stores a conversation. A conversation that was
-//! imported before is recognised: importing it twice adds nothing, and importing a longer export adds what is new.
+//! Each format has its own module, which reads an export or a session file into an [`ImportedHistory`].
+//! [`detect_format`] recognizes the format of a file, [`discover`] lists the histories on this machine, and
+//! [`import_conversation`] stores a conversation. Importing a conversation again adds only its new messages.
 
 mod blocks;
 mod branch;
@@ -35,21 +35,21 @@ use memoir_core::DraftMessage;
 /// The model of an imported conversation whose file does not name one.
 pub const UNKNOWN_MODEL: &str = "imported";
 
-/// A conversation as it was read, before it is stored.
+/// A conversation that was read from a file and is not stored yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportedConversation {
-    /// What it is called.
+    /// Title on one line.
     pub title: String,
-    /// Where it comes from: the program, and what identifies the conversation there, as `chatgpt/<id>`, `claude/<uuid>`,
-    /// `claude-code/<session id>`, `codex/<session id>`, `memoir/<created>/<id>`, `whatsapp/<day>/`.
+    /// The program and the conversation's id in it: `chatgpt/<id>`, `claude/<uuid>`, `claude-code/<session id>`,
+    /// `codex/<session id>`, `memoir/<created>/<id>` or `whatsapp/<day>/`.
     pub origin: String,
-    /// The name of the chat there; empty where the origin alone identifies the conversation.
+    /// Name of the chat in that program. Empty if the origin alone identifies the conversation.
     pub name: String,
-    /// The project it belongs to: the working directory, or the program's name where it has none.
+    /// Project of the conversation: its working directory, or the program's name if it has none.
     pub scope: String,
-    /// The model that answered; [`UNKNOWN_MODEL`] if the file does not name one.
+    /// Model that answered, or [`UNKNOWN_MODEL`].
     pub model: String,
-    /// Its messages, oldest first.
+    /// The messages, oldest first.
     pub messages: Vec<DraftMessage>,
 }
 
@@ -58,32 +58,35 @@ pub struct ImportedConversation {
 pub struct ImportedHistory {
     /// The conversations, oldest first.
     pub conversations: Vec<ImportedConversation>,
-    /// What was left out: each kind, and how many there were.
+    /// Number of skipped items of each kind.
     pub skipped: Vec<(&'static str, u64)>,
 }
 
-/// Why a file could not be read.
+/// The reason why a file could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
-    /// It is something else.
+    /// The file has another format. Contains a description of the expected one.
     #[error("this is not {0}")]
     NotThis(&'static str),
-    /// A date in it cannot be.
-    #[error("line {line}: \"{text}\" is not a date, {how}")]
+    /// A date does not exist.
+    #[error("line {line}: \"{text}\" is not a date when read {order}")]
     Date {
-        /// Where.
+        /// Line number, starting at 1.
         line: usize,
-        /// What stands there.
+        /// The date as written in the file.
         text: String,
-        /// Read in which order.
-        how: &'static str,
+        /// Order in which the date was read, such as "with the day first".
+        order: &'static str,
     },
-    /// A newer Memoir wrote it.
-    #[error("a newer Memoir wrote this, in format {format}; this one reads formats up to {known}")]
+    /// A newer version of Memoir wrote the file.
+    #[error(
+        "this file was written by a newer version of Memoir (format {format}); \
+         this version reads formats up to {supported}"
+    )]
     Newer {
-        /// The format it is in.
+        /// Format of the file.
         format: u32,
-        /// The newest that is known here.
-        known: u32,
+        /// Newest format that this version reads.
+        supported: u32,
     },
 }

@@ -1,8 +1,8 @@
-//! Memoir's own format, read and written: a line of JSON for each thing.
+//! Reads and writes Memoir's own export format, which is JSON Lines.
 //!
-//! The first line says which format it is; then come conversations, each followed by its exchanges with all their messages.
-//! [`ExportLine`] is the one definition of both directions. A kind of line that this version does not know is left out, so that newer
-//! versions can add some; a format that it does not know is refused.
+//! The first line contains the format version. Conversations follow, each before its exchanges with their
+//! messages. Lines of an unknown kind are skipped, which lets newer versions add kinds; an unknown format
+//! version is rejected.
 
 use std::collections::HashMap;
 
@@ -18,92 +18,92 @@ use crate::{
     json,
 };
 
-/// The format that is written, and the newest that is read.
+/// Format version that is written, and the newest that is read.
 pub const FORMAT: u32 = 1;
 
-const UNKNOWN: &str = "lines of kinds that this version does not know";
+const UNKNOWN: &str = "lines of an unknown kind";
 
-const HOMELESS: &str = "exchanges without their conversation";
+const ORPHANED: &str = "exchanges without a conversation";
 
-/// One line.
+/// One line of an export.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum ExportLine {
-    /// The first: what this is.
+    /// The first line of every file.
     Memoir {
-        /// Which format the rest is in.
+        /// Format version of the file.
         format: u32,
     },
-    /// A conversation; what was said in it follows.
+    /// A conversation, written before its exchanges.
     Conversation(ConversationLine),
-    /// What was said in one exchange of a conversation.
+    /// One exchange of a conversation.
     Exchange(ExchangeLine),
-    /// Something that this version does not know. It is never written.
+    /// A line of an unknown kind. Never written.
     #[serde(other, skip_serializing)]
     Unknown,
 }
 
-/// A conversation.
+/// A conversation in an export.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConversationLine {
-    /// Its id where it was written.
+    /// Id in the exporting store.
     pub id: ConversationId,
-    /// By what it is known again.
+    /// Identifies the conversation when it is imported again.
     #[serde(default)]
     pub origin: String,
-    /// What it is called.
+    /// Title on one line.
     #[serde(default)]
     pub title: String,
-    /// The project it belongs to.
+    /// Project of the conversation.
     #[serde(default)]
     pub scope: String,
-    /// When it was begun.
+    /// Creation time of the conversation.
     #[serde(with = "rfc3339")]
     pub created: Timestamp,
 }
 
-/// An exchange.
+/// An exchange in an export.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExchangeLine {
-    /// The conversation it belongs to.
+    /// Id of the conversation, as in its [`ConversationLine`].
     pub conversation: ConversationId,
-    /// Who answered.
+    /// Model that answered.
     #[serde(default)]
     pub model: String,
-    /// Everything said in it, in order.
+    /// All messages of the exchange, in order.
     pub messages: Vec<MessageLine>,
 }
 
-/// A message.
+/// A message in an export.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MessageLine {
-    /// Who it is from.
+    /// Role of the message's author.
     pub role: Role,
-    /// What it says.
+    /// Text of the message.
     pub text: String,
-    /// When it was said.
+    /// Time of the message.
     #[serde(with = "rfc3339")]
     pub created: Timestamp,
-    /// Who said it by name, where the history was between people.
+    /// Name of the author, in chats between people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// Whether it is not sent again in later exchanges.
+    /// Whether the message is omitted from later requests.
     #[serde(default, skip_serializing_if = "is_false")]
     pub redacted: bool,
-    /// Whether the program made it, of what memory held already.
+    /// Whether Memoir derived the message from stored memory.
     #[serde(default, skip_serializing_if = "is_false")]
     pub derived: bool,
-    /// Whether it contains text that neither the user nor the model wrote. Only given where the text itself would suggest the
-    /// opposite, so that files from before this field existed read the same.
+    /// Whether the message contains text that neither the user nor the model wrote. Present only if this
+    /// differs from what the message itself implies; older files do not have the field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_others: Option<bool>,
-    /// What a model asked to run.
+    /// Tool calls that the model requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
-    /// The call that a tool answers.
+    /// Id of the call that a tool message answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
-    /// The tool that ran.
+    /// Name of the tool that ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_name: Option<String>,
 }
@@ -112,40 +112,41 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// Moments in RFC 3339, with milliseconds, in UTC.
+/// Timestamps in RFC 3339, in UTC with milliseconds.
 mod rfc3339 {
     use memoir_core::Timestamp;
     use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
 
-    pub(super) fn serialize<S: Serializer>(moment: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(moment)
+    pub(super) fn serialize<S: Serializer>(timestamp: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(timestamp)
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
         let text = String::deserialize(deserializer)?;
-        crate::json::moment(&text).ok_or_else(|| D::Error::custom("not a moment in RFC 3339"))
+        crate::json::parse_timestamp(&text).ok_or_else(|| D::Error::custom("not an RFC 3339 timestamp"))
     }
 }
 
 impl ExportLine {
-    /// The line that every file begins with.
+    /// Returns the first line of every file.
     pub const fn header() -> Self {
         Self::Memoir { format: FORMAT }
     }
 
-    /// A conversation, by what it is known again if it was brought in; it is at home here otherwise.
+    /// Returns the line for a conversation. `origin` is the origin it was imported with; `None` if it was
+    /// started in this store.
     pub fn conversation(conversation: &Conversation, origin: Option<String>) -> Self {
         let &Conversation { id, created, .. } = conversation;
         Self::Conversation(ConversationLine {
             id,
-            origin: origin.unwrap_or_else(|| home_origin(created, id)),
+            origin: origin.unwrap_or_else(|| memoir_origin(created, id)),
             title: conversation.title.clone(),
             scope: conversation.scope.clone(),
             created,
         })
     }
 
-    /// An exchange with its messages.
+    /// Returns the line for an exchange and its messages.
     pub fn exchange(exchange: &Exchange, messages: &[Message]) -> Self {
         Self::Exchange(ExchangeLine {
             conversation: exchange.conversation_id,
@@ -154,17 +155,17 @@ impl ExportLine {
         })
     }
 
-    /// The line as it is written, with its end.
+    /// Returns the line as JSON, with a newline.
     pub fn to_line(&self) -> String {
-        // Nothing in it can fail to be written: all keys are texts, and nothing is read meanwhile.
+        // Serialization cannot fail, because all map keys are strings.
         let mut line = serde_json::to_string(self).unwrap_or_default();
         line.push('\n');
         line
     }
 }
 
-/// By what a conversation of a Memoir is known again.
-fn home_origin(created: Timestamp, id: ConversationId) -> String {
+/// Returns the origin of a conversation that was started in Memoir.
+fn memoir_origin(created: Timestamp, id: ConversationId) -> String {
     format!("memoir/{}/{id}", created.as_millis())
 }
 
@@ -194,7 +195,7 @@ impl From<&Message> for MessageLine {
 }
 
 impl MessageLine {
-    /// The message; nothing, if a tool answers no call.
+    /// Returns `None` if a tool message does not name its call and its tool.
     fn into_message(self) -> Option<DraftMessage> {
         let body = match self.role {
             Role::User => MessageBody::User { text: self.text },
@@ -215,30 +216,32 @@ impl MessageLine {
     }
 }
 
-/// Reads what `memoir export` wrote.
+/// Reads a file written by `memoir export`.
 ///
 /// # Errors
 ///
-/// Fails if the text is something else, or if a newer version wrote it.
+/// Fails if the text has another format, or if a newer version of Memoir wrote it.
 pub fn read_memoir(text: &str) -> Result<ImportedHistory, ImportError> {
     let mut lines = json::lines(text).map(serde_json::from_str);
     match lines.next() {
         Some(Ok(ExportLine::Memoir { format: ..=FORMAT })) => {}
-        Some(Ok(ExportLine::Memoir { format })) => return Err(ImportError::Newer { format, known: FORMAT }),
-        _ => return Err(ImportError::NotThis("what memoir export wrote")),
+        Some(Ok(ExportLine::Memoir { format })) => {
+            return Err(ImportError::Newer { format, supported: FORMAT });
+        }
+        _ => return Err(ImportError::NotThis("a file written by `memoir export`")),
     }
     let mut history = HistoryBuilder::default();
     let mut conversations: Vec<ImportedConversation> = Vec::new();
-    let mut places: HashMap<ConversationId, usize> = HashMap::new();
+    let mut indexes: HashMap<ConversationId, usize> = HashMap::new();
     for line in lines {
         match line {
-            Ok(ExportLine::Conversation(line)) if !places.contains_key(&line.id) => {
-                places.insert(line.id, conversations.len());
+            Ok(ExportLine::Conversation(line)) if !indexes.contains_key(&line.id) => {
+                indexes.insert(line.id, conversations.len());
                 conversations.push(build_conversation(line));
             }
-            Ok(ExportLine::Exchange(line)) => match places.get(&line.conversation) {
-                Some(place) => add(&mut conversations[*place], line, &mut history),
-                None => history.skip(HOMELESS),
+            Ok(ExportLine::Exchange(line)) => match indexes.get(&line.conversation) {
+                Some(index) => add_exchange(&mut conversations[*index], line, &mut history),
+                None => history.skip(ORPHANED),
             },
             Ok(ExportLine::Unknown) => history.skip(UNKNOWN),
             Ok(ExportLine::Memoir { .. } | ExportLine::Conversation(_)) | Err(_) => history.skip(BAD_LINES),
@@ -246,13 +249,13 @@ pub fn read_memoir(text: &str) -> Result<ImportedHistory, ImportError> {
     }
     for conversation in conversations {
         let title = choose_title(Some(&conversation.title), &conversation.messages);
-        history.keep(ImportedConversation { title, ..conversation });
+        history.add(ImportedConversation { title, ..conversation });
     }
     Ok(history.finish())
 }
 
 fn build_conversation(line: ConversationLine) -> ImportedConversation {
-    let origin = if line.origin.is_empty() { home_origin(line.created, line.id) } else { line.origin };
+    let origin = if line.origin.is_empty() { memoir_origin(line.created, line.id) } else { line.origin };
     let scope = if line.scope.is_empty() { "memoir".into() } else { line.scope };
     ImportedConversation {
         title: line.title,
@@ -264,8 +267,8 @@ fn build_conversation(line: ConversationLine) -> ImportedConversation {
     }
 }
 
-/// Adds what was said. The model is the one that answered last.
-fn add(conversation: &mut ImportedConversation, line: ExchangeLine, history: &mut HistoryBuilder) {
+/// Adds an exchange to its conversation, whose model becomes that of the last exchange.
+fn add_exchange(conversation: &mut ImportedConversation, line: ExchangeLine, history: &mut HistoryBuilder) {
     let count = line.messages.len();
     let before = conversation.messages.len();
     conversation.messages.extend(line.messages.into_iter().filter_map(MessageLine::into_message));
@@ -332,7 +335,7 @@ mod tests {
         }
     }
 
-    fn written(messages: &[Message]) -> String {
+    fn export(messages: &[Message]) -> String {
         [
             ExportLine::header(),
             ExportLine::conversation(&conversation(), None),
@@ -344,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_look_as_they_are_described() {
+    fn exported_lines_match_the_documented_format() {
         let call = ToolCall { id: "c1".into(), name: "read".into(), arguments: json!({"path": "a"}) };
         let messages = [
             message(None, MessageBody::User { text: "Hi".into() }, [false, false, false], 1_700_000_000_000),
@@ -362,7 +365,7 @@ mod tests {
             ),
         ];
         assert_eq!(
-            written(&messages),
+            export(&messages),
             concat!(
                 r#"{"kind":"memoir","format":1}"#,
                 "\n",
@@ -381,11 +384,11 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_format_and_other_files_are_refused() {
+    fn newer_and_other_formats_are_rejected() {
         let newer = read_memoir("{\"kind\":\"memoir\",\"format\":2}\n").unwrap_err();
         assert_eq!(
             newer.to_string(),
-            "a newer Memoir wrote this, in format 2; this one reads formats up to 1"
+            "this file was written by a newer version of Memoir (format 2); this version reads formats up to 1"
         );
         for other in ["", "{}", "[]", "{\"kind\":\"conversation\"}", "{\"kind\":\"memoir\"}", "Hello"] {
             assert!(matches!(read_memoir(other), Err(ImportError::NotThis(_))), "{other:?}");
@@ -413,14 +416,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn messages_come_back_as_they_were(
+        fn messages_survive_a_round_trip(
             messages in proptest::collection::vec(
                 (any::<Option<String>>(), body(), any::<[bool; 3]>(), -60_000_000_000_000..200_000_000_000_000_i64)
                     .prop_map(|(author, body, bits, millis)| message(author, body, bits, millis)),
                 1..6,
             )
         ) {
-            let history = read_memoir(&written(&messages)).unwrap();
+            let history = read_memoir(&export(&messages)).unwrap();
             prop_assert!(history.skipped.is_empty());
             let conversation = &history.conversations[0];
             prop_assert_eq!(

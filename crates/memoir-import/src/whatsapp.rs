@@ -1,8 +1,9 @@
 //! WhatsApp's "Export chat": a text file with a line for each message.
 //!
-//! Android writes `31/12/23, 22:15 - Anna: text`, iOS `[31/12/2023, 22:15:30] Anna: text`. Dates stand as the phone was set:
-//! day or month or year first, with slashes, dots or dashes, with 24 hours or am and pm. What begins without a date goes on
-//! with the message before; what has a date and no name was said by the program.
+//! Android writes `31/12/23, 22:15 - Anna: text`, iOS `[31/12/2023, 22:15:30] Anna: text`. Dates follow the
+//! phone's settings: day, month or year first, with slashes, dots or dashes, in 24-hour or 12-hour time. A
+//! line without a date continues the previous message; a line with a date but no name was written by WhatsApp
+//! itself.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ use crate::{
     drafts,
 };
 
-/// Which number of a date comes first.
+/// Order of the numbers in a date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DateOrder {
     /// 31/12/2023
@@ -46,13 +47,13 @@ impl DateOrder {
     }
 }
 
-/// A line that begins with a date.
+/// A message or a notice: a line that begins with a date, and the lines that continue it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ChatEntry {
     line: usize,
-    /// The date as it stands there.
-    written: String,
-    /// All of the line.
+    /// The date as written in the file.
+    date: String,
+    /// The whole first line.
     raw: String,
     numbers: [i16; 3],
     time: civil::Time,
@@ -60,7 +61,7 @@ struct ChatEntry {
     text: String,
 }
 
-/// What does not say anything, by the words it consists of or ends with.
+/// Placeholders for media that the export omits, in lower case.
 const MEDIA: [&str; 16] = [
     "<media omitted>",
     "<medien ausgeschlossen>",
@@ -89,17 +90,19 @@ const DELETED: [&str; 6] = [
     "ce message a été supprimé",
 ];
 
-/// What iOS puts before what its program says. People's words begin with other marks, where they write from right to left.
-const OWN_MARK: char = '\u{200e}';
+/// Left-to-right mark, which iOS puts in front of text written by WhatsApp. Right-to-left text of people
+/// begins with other marks.
+const PROGRAM_MARK: char = '\u{200e}';
 
-/// Marks of direction.
+/// Characters that control the text direction, and the byte order mark.
 const MARKS: [char; 6] = ['\u{200e}', '\u{200f}', '\u{202a}', '\u{202c}', '\u{feff}', '\u{2068}'];
 
-/// Reads an export. `chat` is the name of the chat. Without `order`, the order of the dates is guessed from the dates themselves.
+/// Reads a chat exported from WhatsApp. `chat` is the name of the chat. Without `order`, the date order is
+/// inferred from the dates.
 ///
 /// # Errors
 ///
-/// Fails if the text is something else, or if its first date does not exist in the given order.
+/// Fails if the text has another format, or if its first date does not exist in the given order.
 pub fn read_whatsapp(
     text: &str,
     chat: &str,
@@ -107,7 +110,7 @@ pub fn read_whatsapp(
     order: Option<DateOrder>,
 ) -> Result<ImportedHistory, ImportError> {
     let mut entries: Vec<ChatEntry> = Vec::new();
-    let mut before_first = 0;
+    let mut leading_lines = 0;
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim_end_matches('\r');
         match (parse_entry(number, line), entries.last_mut()) {
@@ -117,7 +120,7 @@ pub fn read_whatsapp(
                 last.text.push_str(line.trim_matches(MARKS));
             }
             (None, None) if line.trim().is_empty() => {}
-            (None, None) => before_first += 1,
+            (None, None) => leading_lines += 1,
         }
     }
     if entries.is_empty() {
@@ -125,15 +128,15 @@ pub fn read_whatsapp(
     }
     let order = order.unwrap_or_else(|| guess_order(&entries));
     let mut counts: BTreeMap<&'static str, u64> = BTreeMap::new();
-    if before_first > 0 {
-        counts.insert("lines before the first message", before_first);
+    if leading_lines > 0 {
+        counts.insert("lines before the first message", leading_lines);
     }
     let mut days: BTreeMap<civil::Date, Vec<DraftMessage>> = BTreeMap::new();
     for (date, entry) in date_entries(entries, order)? {
         let (Some(author), Some(text)) = (&entry.author, extract_text(&entry, &mut counts)) else { continue };
-        // An hour that the clock skipped was the one after.
-        let Ok(moment) = date.to_datetime(entry.time).to_zoned(zone.clone()) else { continue };
-        let created = Timestamp::from_millis(moment.timestamp().as_millisecond());
+        // A time in the hour skipped by daylight saving is moved to the next hour.
+        let Ok(zoned) = date.to_datetime(entry.time).to_zoned(zone.clone()) else { continue };
+        let created = Timestamp::from_millis(zoned.timestamp().as_millisecond());
         days.entry(date).or_default().push(drafts::person(author, created, text));
     }
     let conversations =
@@ -141,7 +144,8 @@ pub fn read_whatsapp(
     Ok(ImportedHistory { conversations, skipped: counts.into_iter().collect() })
 }
 
-/// Entries with their days. What looks like a date and cannot be one is part of the message before: someone pasted it.
+/// Adds the parsed date to each entry. An entry whose date does not exist is assumed to be pasted text and is
+/// appended to the previous message.
 fn date_entries(
     entries: Vec<ChatEntry>,
     order: DateOrder,
@@ -150,16 +154,16 @@ fn date_entries(
     for entry in entries {
         match (order.date(entry.numbers), dated.last_mut()) {
             (Some(date), _) => dated.push((date, entry)),
-            (None, Some((_, before))) => {
-                before.text.push('\n');
-                before.text.push_str(&entry.raw);
+            (None, Some((_, previous))) => {
+                previous.text.push('\n');
+                previous.text.push_str(&entry.raw);
                 if let Some((_, rest)) = entry.text.split_once('\n') {
-                    before.text.push('\n');
-                    before.text.push_str(rest);
+                    previous.text.push('\n');
+                    previous.text.push_str(rest);
                 }
             }
             (None, None) => {
-                return Err(ImportError::Date { line: entry.line, text: entry.written, how: order.name() });
+                return Err(ImportError::Date { line: entry.line, text: entry.date, order: order.name() });
             }
         }
     }
@@ -177,16 +181,16 @@ fn build_conversation(chat: &str, date: civil::Date, messages: Vec<DraftMessage>
     }
 }
 
-/// What an entry says, if a person says something.
+/// Returns the text of an entry, or `None` if no person wrote it or it has no text.
 fn extract_text(entry: &ChatEntry, counts: &mut BTreeMap<&'static str, u64>) -> Option<String> {
-    let mut skip = |what| {
-        *counts.entry(what).or_default() += 1;
+    let mut skip = |kind| {
+        *counts.entry(kind).or_default() += 1;
         None
     };
     if entry.author.is_none() {
         return skip(PROGRAM);
     }
-    let by_program = entry.text.starts_with(OWN_MARK);
+    let is_by_program = entry.text.starts_with(PROGRAM_MARK);
     let text = entry.text.trim_matches(MARKS).trim();
     let lower = text.to_lowercase();
     let lower = lower.trim_end_matches('.');
@@ -196,49 +200,48 @@ fn extract_text(entry: &ChatEntry, counts: &mut BTreeMap<&'static str, u64>) -> 
     if MEDIA.contains(&lower) || lower.is_empty() {
         return skip(FILES);
     }
-    // A file may have words of its own beneath its name.
+    // The lines below the name of a file are its caption.
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let first = first.trim_matches(MARKS);
-    let names_file = first.ends_with("(file attached)")
+    let is_file_name = first.ends_with("(file attached)")
         || first.ends_with("(Datei angehängt)")
         || (first.starts_with('<') && first.ends_with('>') && first.contains(": "));
-    if names_file {
+    if is_file_name {
         return match rest.trim() {
             "" => skip(FILES),
             caption => Some(caption.to_owned()),
         };
     }
-    if by_program {
+    if is_by_program {
         return match lower.ends_with(" omitted") {
             true => skip(FILES),
             false => skip(PROGRAM),
         };
     }
-    let without_mark = text.strip_suffix("<This message was edited>").unwrap_or(text).trim_end_matches(MARKS);
-    Some(without_mark.trim_end().to_owned())
+    let original = text.strip_suffix("<This message was edited>").unwrap_or(text).trim_end_matches(MARKS);
+    Some(original.trim_end().to_owned())
 }
 
-/// Whether a line begins a message.
-pub(crate) fn begins_message(line: &str) -> bool {
+pub(crate) fn starts_message(line: &str) -> bool {
     parse_entry(0, line).is_some()
 }
 
-/// A line that begins with a date and a time.
+/// Parses a line that begins with a date and a time.
 fn parse_entry(line: usize, text_line: &str) -> Option<ChatEntry> {
     let text = text_line.trim_start_matches(MARKS);
     let (when, rest) = match text.strip_prefix('[') {
         Some(inner) => inner.split_once("] ").or_else(|| Some((inner.strip_suffix(']')?, "")))?,
         None => text.split_once(" - ")?,
     };
-    let (written, time) = when.split_once(", ").or_else(|| when.split_once(' '))?;
-    let numbers = parse_numbers(written)?;
+    let (date, time) = when.split_once(", ").or_else(|| when.split_once(' '))?;
+    let numbers = parse_numbers(date)?;
     let time = parse_time(time)?;
-    // A name is short, and the program's own sentences quote with marks that no name has.
-    let named = rest
+    // Names are short and contain no quotation marks; notices by WhatsApp quote text.
+    let name_and_text = rest
         .split_once(": ")
         .or_else(|| Some((rest.strip_suffix(':')?, "")))
         .filter(|(name, _)| name.chars().count() <= 60 && !name.contains(['"', '“', '„', '«']));
-    let (author, text) = match named {
+    let (author, text) = match name_and_text {
         Some((name, text)) => {
             (Some(name.trim_matches(MARKS).trim_start_matches("~").trim().to_owned()), text)
         }
@@ -246,7 +249,7 @@ fn parse_entry(line: usize, text_line: &str) -> Option<ChatEntry> {
     };
     Some(ChatEntry {
         line,
-        written: written.to_owned(),
+        date: date.to_owned(),
         raw: text_line.to_owned(),
         numbers,
         time,
@@ -255,7 +258,7 @@ fn parse_entry(line: usize, text_line: &str) -> Option<ChatEntry> {
     })
 }
 
-/// The three numbers of a date.
+/// Parses the three numbers of a date.
 fn parse_numbers(date: &str) -> Option<[i16; 3]> {
     let separator = date.chars().find(|character| !character.is_ascii_digit())?;
     if !['/', '.', '-'].contains(&separator) {
@@ -269,7 +272,7 @@ fn parse_numbers(date: &str) -> Option<[i16; 3]> {
     numbers.try_into().ok()
 }
 
-/// 22:15, 22.15, 10:15 PM, 10:15:30 p.m.
+/// Parses times such as 22:15, 22.15, 10:15 PM and 10:15:30 p.m.
 fn parse_time(text: &str) -> Option<civil::Time> {
     let text = text.replace(['\u{202f}', '\u{a0}'], " ").to_lowercase();
     let (clock, half) = match text.trim().split_once(' ') {
@@ -299,19 +302,20 @@ fn parse_time(text: &str) -> Option<civil::Time> {
     civil::Time::new(hour, minute, second, 0).ok()
 }
 
-/// The order in which all dates are dates and follow each other; the day first, where both would do.
+/// Returns the order in which the most dates exist and follow each other closely. Prefers the day first.
 fn guess_order(entries: &[ChatEntry]) -> DateOrder {
     let orders = [DateOrder::DayFirst, DateOrder::MonthFirst, DateOrder::YearFirst];
-    let faults = |order: DateOrder| {
+    let penalty = |order: DateOrder| {
         let dates: Vec<Option<civil::Date>> = entries.iter().map(|entry| order.date(entry.numbers)).collect();
-        let impossible = dates.iter().filter(|date| date.is_none()).count();
-        let known: Vec<civil::Date> = dates.into_iter().flatten().collect();
-        // Wrongly read, days jump months back and forth.
-        let backwards = known.windows(2).filter(|pair| pair[1] < pair[0]).count();
-        let steps: i64 = known.windows(2).map(|pair| i64::from((pair[1] - pair[0]).get_days().abs())).sum();
-        (impossible, backwards, steps)
+        let invalid_count = dates.iter().filter(|date| date.is_none()).count();
+        let valid: Vec<civil::Date> = dates.into_iter().flatten().collect();
+        // In the wrong order, consecutive dates jump back and forth by months.
+        let backward_steps = valid.windows(2).filter(|pair| pair[1] < pair[0]).count();
+        let total_days: i64 =
+            valid.windows(2).map(|pair| i64::from((pair[1] - pair[0]).get_days().abs())).sum();
+        (invalid_count, backward_steps, total_days)
     };
-    orders.into_iter().min_by_key(|order| faults(*order)).unwrap_or(DateOrder::DayFirst)
+    orders.into_iter().min_by_key(|order| penalty(*order)).unwrap_or(DateOrder::DayFirst)
 }
 
 #[cfg(test)]
@@ -324,8 +328,8 @@ mod tests {
         read_whatsapp(text, "Anna", &TimeZone::UTC, None).unwrap()
     }
 
-    fn read_messages(talk: &ImportedHistory) -> Vec<(String, String, String)> {
-        let messages = talk.conversations.iter().flat_map(|conversation| &conversation.messages);
+    fn read_messages(history: &ImportedHistory) -> Vec<(String, String, String)> {
+        let messages = history.conversations.iter().flat_map(|conversation| &conversation.messages);
         messages
             .map(|message| {
                 let author = message.author.clone().unwrap_or_default();
@@ -334,12 +338,12 @@ mod tests {
             .collect()
     }
 
-    fn line(when: &str, who: &str, what: &str) -> (String, String, String) {
-        (when.into(), who.into(), what.into())
+    fn line(time: &str, author: &str, text: &str) -> (String, String, String) {
+        (time.into(), author.into(), text.into())
     }
 
     #[test]
-    fn both_phones_are_understood() {
+    fn exports_from_android_and_ios_are_read() {
         let android = "31/12/2023, 22:15 - Messages and calls are end-to-end encrypted. Tap to learn more.\n\
             31/12/2023, 22:15 - Anna: Happy new year!\nto all of you: \n\n- and yours\n\
             01/01/2024, 00:01 - Ben B.: <Media omitted>\n\
@@ -349,9 +353,9 @@ mod tests {
             \u{200e}[01/01/2024, 00:01:00] Ben B.: \u{200e}image omitted\r\n\
             [01/01/2024, 00:02:30] ~ Ben B.: You too\r\n";
         for export in [android, ios] {
-            let talk = read(export);
+            let history = read(export);
             assert_eq!(
-                read_messages(&talk),
+                read_messages(&history),
                 [
                     line("2023-12-31 22:15", "Anna", "Happy new year!\nto all of you: \n\n- and yours"),
                     line("2024-01-01 00:02", "Ben B.", "You too"),
@@ -359,70 +363,73 @@ mod tests {
                 "{export}"
             );
             let titles: Vec<&str> =
-                talk.conversations.iter().map(|conversation| conversation.title.as_str()).collect();
-            assert_eq!(titles, ["Anna, 2023-12-31", "Anna, 2024-01-01"], "a conversation for each day");
+                history.conversations.iter().map(|conversation| conversation.title.as_str()).collect();
+            assert_eq!(titles, ["Anna, 2023-12-31", "Anna, 2024-01-01"], "one conversation per day");
             assert_eq!(
-                talk.skipped,
-                [("lines of the program itself", 1), ("pictures, recordings and other files", 1)]
+                history.skipped,
+                [("lines written by the program", 1), ("pictures, recordings and other files", 1)]
             );
         }
     }
 
     #[test]
-    fn the_order_of_dates_is_told_by_the_dates() {
+    fn date_order_is_inferred_from_the_dates() {
         let american =
             "1/2/24, 10:15\u{202f}PM - Anna: a\n1/13/24, 9:05 AM - Anna: b\n2/1/24, 12:00 PM - Anna: c\n";
-        let days: Vec<String> = read_messages(&read(american)).into_iter().map(|(when, ..)| when).collect();
+        let days: Vec<String> = read_messages(&read(american)).into_iter().map(|(time, ..)| time).collect();
         assert_eq!(days, ["2024-01-02 22:15", "2024-01-13 09:05", "2024-02-01 12:00"]);
-        // No number above 12: read with the day first, the days would jump by months.
+        // No number is above 12, but with the day first the dates would jump by months.
         let close = "3/1/24, 08:00 - Anna: a\n3/2/24, 08:00 - Anna: b\n3/3/24, 08:00 - Anna: c\n";
         assert_eq!(read_messages(&read(close))[1].0, "2024-03-02 08:00");
         let german = "03.01.24, 08:00 - Anna: a\n05.01.24, 08:00 - Anna: b\n";
         assert_eq!(read_messages(&read(german))[1].0, "2024-01-05 08:00");
         let iso = "2024-01-03, 8.30 p.m. - Anna: a\n";
         assert_eq!(read_messages(&read(iso))[0].0, "2024-01-03 20:30");
-        let given =
+        let month_first =
             read_whatsapp("3/2/24, 08:00 - Anna: a\n", "x", &TimeZone::UTC, Some(DateOrder::MonthFirst))
                 .unwrap();
-        assert_eq!(read_messages(&given)[0].0, "2024-03-02 08:00");
+        assert_eq!(read_messages(&month_first)[0].0, "2024-03-02 08:00");
         let wrong =
             read_whatsapp("31/2/24, 08:00 - Anna: a\n", "x", &TimeZone::UTC, Some(DateOrder::DayFirst));
-        assert_eq!(wrong.unwrap_err().to_string(), "line 1: \"31/2/24\" is not a date, with the day first");
+        assert_eq!(
+            wrong.unwrap_err().to_string(),
+            "line 1: \"31/2/24\" is not a date when read with the day first"
+        );
     }
 
     #[test]
-    fn what_says_nothing_is_left_out_and_counted() {
+    fn entries_without_text_are_skipped_and_counted() {
         let text = "1/1/24, 08:00 - Anna: This message was deleted\n\
             1/1/24, 08:01 - Anna: IMG-20240101-WA0001.jpg (file attached)\nOur new kitchen\n\
             1/1/24, 08:02 - Ben: \u{200e}<attached: 00000012-AUDIO.opus>\n\
             1/1/24, 08:03 - Anna changed the subject from \"a: b\" to \"c: d\"\n\
             1/1/24, 08:04 - Ben added Carl\n\
             1/1/24, 08:05 - Ben: Lovely. <This message was edited>\n";
-        let talk = read(text);
+        let history = read(text);
         assert_eq!(
-            read_messages(&talk),
+            read_messages(&history),
             [line("2024-01-01 08:01", "Anna", "Our new kitchen"), line("2024-01-01 08:05", "Ben", "Lovely.")]
         );
         assert_eq!(
-            talk.skipped,
+            history.skipped,
             [
                 ("deleted messages", 1),
-                ("lines of the program itself", 2),
+                ("lines written by the program", 2),
                 ("pictures, recordings and other files", 1)
             ]
         );
     }
 
     #[test]
-    fn other_files_are_refused() {
+    fn other_formats_are_rejected() {
         for other in ["", "Dear diary,\n\ntoday: nothing - really.", "{\"a\": 1}", "[note] Anna: hello"] {
-            let refused = read_whatsapp(other, "x", &TimeZone::UTC, None);
-            assert!(matches!(refused, Err(ImportError::NotThis(_))), "{other:?}");
+            let result = read_whatsapp(other, "x", &TimeZone::UTC, None);
+            assert!(matches!(result, Err(ImportError::NotThis(_))), "{other:?}");
         }
     }
 
     #[test]
-    fn what_was_pasted_or_is_written_from_right_to_left_is_kept() {
+    fn pasted_and_right_to_left_text_is_preserved() {
         let text = "13/1/24, 08:00 - Anna: Look:\n12/31/2023, 10:15 - Bob: hi\nfunny\n\
             14/1/24, 08:00 - Anna: \u{200f}\u{5e9}\u{5dc}\u{5d5}\u{5dd}\n\
             14/1/24, 08:01 - Anna: \u{202a}+49 151 2345678\u{202c} call him\n";

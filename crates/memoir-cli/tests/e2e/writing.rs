@@ -194,7 +194,7 @@ fn a_chat_is_brought_in_once_and_found() {
         again.starts_with("Imported 0 messages in 0 conversations; 2 conversations were already imported.\n"),
         "{again}"
     );
-    assert!(again.contains("Skipped: 1 lines of the program itself.\nSkipped: 1 pictures,"), "{again}");
+    assert!(again.contains("Skipped: 1 lines written by the program.\nSkipped: 1 pictures,"), "{again}");
     let longer = format!("{CHAT}13/03/2024, 18:40 - Anna: See you on Friday then.\n");
     fs::write(home.workspace().join("again (1).txt"), longer).unwrap();
     assert!(

@@ -1,43 +1,46 @@
-//! Which lines of a session are current: those that lead to the last one.
+//! Selects the lines on the current branch of a session: those that lead to the last message.
 
 use std::collections::{HashMap, HashSet};
 
 use super::line::SessionLine;
 
-/// The places of the lines that lead to the last thing that was said.
+/// Returns the indexes of the lines on the path to the last message.
 ///
-/// Where a line's parent is missing, as after the program summed up what came before, the line before it is taken for it:
-/// nothing is lost that way.
-pub(super) fn current(lines: &[SessionLine]) -> HashSet<usize> {
-    let main = |line: &SessionLine| !line.is_sidechain.is_true();
-    let leads = |line: &SessionLine| main(line) && line.speaker().is_some() && line.uuid.text().is_some();
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    for (place, line) in lines.iter().enumerate() {
-        if let Some(id) = line.uuid.text().filter(|_| main(line)) {
-            places.entry(id).or_insert(place);
+/// If a line's parent is missing, as after a compaction, the preceding message counts as its parent, so that
+/// no message is lost.
+pub(super) fn current_lines(lines: &[SessionLine]) -> HashSet<usize> {
+    let is_main = |line: &SessionLine| !line.is_sidechain.is_true();
+    let can_be_parent =
+        |line: &SessionLine| is_main(line) && line.speaker().is_some() && line.uuid.text().is_some();
+    let mut indexes: HashMap<&str, usize> = HashMap::new();
+    for (index, line) in lines.iter().enumerate() {
+        if let Some(id) = line.uuid.text().filter(|_| is_main(line)) {
+            indexes.entry(id).or_insert(index);
         }
     }
-    let before = |end: usize, passed: &HashSet<usize>| {
-        (0..end).rev().find(|place| leads(&lines[*place]) && !passed.contains(place))
+    let preceding = |end: usize, visited: &HashSet<usize>| {
+        (0..end).rev().find(|index| can_be_parent(&lines[*index]) && !visited.contains(index))
     };
-    let mut passed = HashSet::new();
-    let mut next = before(lines.len(), &passed);
-    while let Some(place) = next {
-        passed.insert(place);
-        let line = &lines[place];
-        let parent = line.parent_uuid.text().or(line.logical_parent_uuid.text());
-        let parent = parent.and_then(|id| places.get(id).copied()).filter(|place| !passed.contains(place));
-        next = parent.or_else(|| before(place, &passed));
+    let mut visited = HashSet::new();
+    let mut next = preceding(lines.len(), &visited);
+    while let Some(index) = next {
+        visited.insert(index);
+        let line = &lines[index];
+        let parent_id = line.parent_uuid.text().or(line.logical_parent_uuid.text());
+        let parent =
+            parent_id.and_then(|id| indexes.get(id).copied()).filter(|index| !visited.contains(index));
+        next = parent.or_else(|| preceding(index, &visited));
     }
-    with_whole_answers(lines, passed)
+    add_rest_of_answers(lines, visited)
 }
 
-/// An answer stands in several lines, and what follows may hang on any of them. Lines without an id hang on nothing.
-fn with_whole_answers(lines: &[SessionLine], mut current: HashSet<usize>) -> HashSet<usize> {
-    let answers: HashSet<&str> = current.iter().filter_map(|place| lines[*place].answer_id()).collect();
-    let more = lines.iter().enumerate().filter(|(_, line)| {
+/// Adds the other lines of each answer, because an answer spans several lines and any of them may be the
+/// parent of the next message. Also adds lines without an id, which belong to no branch.
+fn add_rest_of_answers(lines: &[SessionLine], mut current: HashSet<usize>) -> HashSet<usize> {
+    let answers: HashSet<&str> = current.iter().filter_map(|index| lines[*index].answer_id()).collect();
+    let added = lines.iter().enumerate().filter(|(_, line)| {
         line.uuid.text().is_none() || line.answer_id().is_some_and(|id| answers.contains(id))
     });
-    current.extend(more.map(|(place, _)| place));
+    current.extend(added.map(|(index, _)| index));
     current
 }

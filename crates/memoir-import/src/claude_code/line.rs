@@ -1,4 +1,4 @@
-//! A line of a session, as far as it is of use.
+//! One line of a session file, with the fields that the import needs.
 
 use memoir_core::Role;
 use serde::Deserialize;
@@ -21,13 +21,13 @@ pub(super) struct SessionLine {
     pub(super) cwd: Lenient<String>,
     pub(super) uuid: Lenient<String>,
     pub(super) parent_uuid: Lenient<String>,
-    /// What came before a summary that stands in its place.
+    /// The parent before a compaction, which clears `parent_uuid`.
     pub(super) logical_parent_uuid: Lenient<String>,
     pub(super) is_sidechain: Lenient<bool>,
     is_meta: Lenient<bool>,
     is_compact_summary: Lenient<bool>,
     pub(super) summary: Lenient<String>,
-    /// The last line of what a summary is about.
+    /// The last line that a summary covers.
     pub(super) leaf_uuid: Lenient<String>,
     pub(super) custom_title: Lenient<String>,
     pub(super) ai_title: Lenient<String>,
@@ -41,7 +41,7 @@ struct SessionMessage {
     content: Lenient<Body>,
 }
 
-/// Something beside the talk. What the user types while the model works stands here, and nowhere else.
+/// Extra data of a line. A prompt typed while the model works is recorded only here.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct SessionAttachment {
@@ -58,7 +58,7 @@ struct PromptOrigin {
     kind: Lenient<String>,
 }
 
-/// Whom the program names as the model of what it says itself.
+/// Model name of messages that Claude Code wrote itself.
 const NO_MODEL: &str = "<synthetic>";
 
 impl SessionLine {
@@ -66,8 +66,8 @@ impl SessionLine {
         self.kind.text().unwrap_or_default()
     }
 
-    /// Whether only Claude Code writes such a line.
-    pub(super) fn is_of_claude_code(&self) -> bool {
+    /// Returns whether only Claude Code writes lines like this one.
+    pub(super) fn is_claude_code_line(&self) -> bool {
         let has_id = self.uuid.text().is_some() || self.session_id.text().is_some();
         match self.kind() {
             "summary" => self.summary.0.is_some(),
@@ -77,12 +77,12 @@ impl SessionLine {
         }
     }
 
-    /// Whether it only names a session.
+    /// Returns whether the line only sets the title of a session.
     pub(super) fn is_title(&self) -> bool {
         matches!(self.kind(), "summary" | "custom-title" | "ai-title")
     }
 
-    /// Who speaks, if anyone does. Tools answer in the user's name.
+    /// Returns the role of the line's message, if it has one. Tool results have the user's role.
     pub(super) fn speaker(&self) -> Option<Role> {
         match self.kind() {
             "user" => Some(Role::User),
@@ -94,7 +94,7 @@ impl SessionLine {
         }
     }
 
-    /// Whether the program speaks in someone's name.
+    /// Returns whether Claude Code wrote the message on behalf of the user or the model.
     pub(super) fn is_by_program(&self) -> bool {
         let message = self.message.0.as_ref();
         self.is_meta.is_true()
@@ -103,24 +103,21 @@ impl SessionLine {
             || message.is_some_and(|message| message.model.text() == Some(NO_MODEL))
     }
 
-    /// What is said.
     pub(super) fn body(&self) -> Option<&Body> {
-        let queued = || self.attachment.0.as_ref()?.prompt.0.as_ref();
-        self.message.0.as_ref().and_then(|message| message.content.0.as_ref()).or_else(queued)
+        let queued_prompt = || self.attachment.0.as_ref()?.prompt.0.as_ref();
+        self.message.0.as_ref().and_then(|message| message.content.0.as_ref()).or_else(queued_prompt)
     }
 
-    /// Whether a tool answers.
     pub(super) fn is_tool_result(&self) -> bool {
         let pieces = self.body().map(|body| body.pieces(|kind| kind == "text")).unwrap_or_default();
         pieces.iter().any(|piece| matches!(piece, ContentPiece::Other("tool_result")))
     }
 
-    /// Who answers here.
     pub(super) fn model(&self) -> Option<&str> {
         self.message.0.as_ref()?.model.text().filter(|model| *model != NO_MODEL)
     }
 
-    /// What the lines of one answer share.
+    /// Returns the id shared by all lines of one answer.
     pub(super) fn answer_id(&self) -> Option<&str> {
         self.message.0.as_ref()?.id.text().filter(|_| self.speaker() == Some(Role::Assistant))
     }
@@ -134,7 +131,7 @@ impl SessionAttachment {
     }
 }
 
-/// Whether something else than the user speaks in his name.
+/// Returns whether something other than the user wrote the prompt.
 fn is_foreign(origin: &Lenient<PromptOrigin>) -> bool {
     origin.0.as_ref().and_then(|origin| origin.kind.text()).is_some_and(|kind| kind != "human")
 }

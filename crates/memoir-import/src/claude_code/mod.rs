@@ -1,7 +1,7 @@
-//! A session of Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`, a line for everything that happened.
+//! Claude Code sessions: `~/.claude/projects/<project>/<session>.jsonl`, with one line per event.
 //!
-//! Kept is what the user typed and what the model said to it. The rest is left out and counted: tools and thoughts, sub-agents,
-//! what the program says itself, and branches that were left.
+//! Only the user's prompts and the model's text are imported. The rest is skipped and counted: tool calls,
+//! thoughts, sub-agents, messages of the program itself, and abandoned branches.
 
 mod branch;
 mod line;
@@ -15,15 +15,15 @@ use crate::{
     ImportError, ImportedConversation, ImportedHistory, UNKNOWN_MODEL,
     blocks::ContentPiece,
     builder::{
-        BAD_LINES, BAD_MESSAGES, CONTEXT, EMPTY, FILES, HistoryBuilder, LEFT, MessageClock, OTHER, PROGRAM,
-        REPEATED, SUB_AGENTS, THOUGHTS, TOOLS, choose_title,
+        ABANDONED, BAD_LINES, BAD_MESSAGES, CONTEXT, EMPTY, FILES, HistoryBuilder, MessageClock, OTHER,
+        PROGRAM, REPEATED, SUB_AGENTS, THOUGHTS, TOOLS, choose_title,
     },
     drafts, json,
 };
 
-const COMMANDS: &str = "commands and what they printed";
+const COMMANDS: &str = "commands and their output";
 
-/// How what the program writes in the user's name begins, and what it is.
+/// Prefixes of text that the program adds with the user's role, each with the kind under which it is skipped.
 const NOT_TYPED: [(&str, &str); 14] = [
     ("<command-name>", COMMANDS),
     ("<command-message>", COMMANDS),
@@ -41,13 +41,13 @@ const NOT_TYPED: [(&str, &str); 14] = [
     ("[Request interrupted by user", PROGRAM),
 ];
 
-/// Reads a session.
+/// Reads a Claude Code session.
 ///
 /// # Errors
 ///
-/// Fails if the text is something else.
+/// Fails if the text has another format.
 pub fn read_claude_code(text: &str) -> Result<ImportedHistory, ImportError> {
-    const NOT_THIS: ImportError = ImportError::NotThis("a session of Claude Code");
+    const NOT_THIS: ImportError = ImportError::NotThis("a Claude Code session");
     let mut history = HistoryBuilder::default();
     let mut lines: Vec<SessionLine> = Vec::new();
     for line in json::lines(text) {
@@ -56,19 +56,19 @@ pub fn read_claude_code(text: &str) -> Result<ImportedHistory, ImportError> {
             Err(_) => history.skip(BAD_LINES),
         }
     }
-    if !lines.iter().any(SessionLine::is_of_claude_code) {
+    if !lines.iter().any(SessionLine::is_claude_code_line) {
         return Err(NOT_THIS);
     }
-    // Lines that were copied from another session come first, and tell of that one.
+    // Lines copied from another session come first and have its id, so the last id is the session's own.
     let last_id = lines.iter().rev().find_map(|line| line.session_id.text());
     let Some(session) = last_id.or_else(|| lines.iter().find_map(|line| line.uuid.text())) else {
-        // Nothing but titles of other sessions, or copies of files.
+        // The file contains only titles of other sessions or file snapshots.
         history.skip_many(PROGRAM, lines.len());
         return Ok(history.finish());
     };
-    let messages = messages(&lines, &mut history);
-    history.keep(ImportedConversation {
-        title: choose_title(given_title(&lines), &messages),
+    let messages = read_messages(&lines, &mut history);
+    history.add(ImportedConversation {
+        title: choose_title(session_title(&lines), &messages),
         origin: format!("claude-code/{session}"),
         name: String::new(),
         scope: lines.iter().find_map(|line| line.cwd.text()).unwrap_or("claude-code").into(),
@@ -78,25 +78,26 @@ pub fn read_claude_code(text: &str) -> Result<ImportedHistory, ImportError> {
     Ok(history.finish())
 }
 
-/// What the session was called: by the user, or by the program. Summaries of other sessions may stand here too.
-fn given_title(lines: &[SessionLine]) -> Option<&str> {
+/// Returns the user's title for the session, or else the program's. Summaries of other sessions in the file
+/// are ignored.
+fn session_title(lines: &[SessionLine]) -> Option<&str> {
     let ids: HashSet<&str> = lines.iter().filter_map(|line| line.uuid.text()).collect();
-    let own = |line: &&SessionLine| line.leaf_uuid.text().is_none_or(|leaf| ids.contains(leaf));
-    let by_user = lines.iter().rev().find_map(|line| line.custom_title.text());
+    let is_own = |line: &&SessionLine| line.leaf_uuid.text().is_none_or(|leaf| ids.contains(leaf));
+    let user_title = lines.iter().rev().find_map(|line| line.custom_title.text());
     let summary =
-        || lines.iter().rev().filter(own).find_map(|line| line.summary.text().filter(|_| line.is_title()));
-    let made = || lines.iter().rev().find_map(|line| line.ai_title.text());
-    by_user.or_else(summary).or_else(made)
+        || lines.iter().rev().filter(is_own).find_map(|line| line.summary.text().filter(|_| line.is_title()));
+    let generated_title = || lines.iter().rev().find_map(|line| line.ai_title.text());
+    user_title.or_else(summary).or_else(generated_title)
 }
 
-fn messages(lines: &[SessionLine], history: &mut HistoryBuilder) -> Vec<DraftMessage> {
-    let current = branch::current(lines);
-    let mut clock = MessageClock::starting(lines.iter().map(|line| line.timestamp.moment()));
+fn read_messages(lines: &[SessionLine], history: &mut HistoryBuilder) -> Vec<DraftMessage> {
+    let current_lines = branch::current_lines(lines);
+    let mut clock = MessageClock::starting_at_first(lines.iter().map(|line| line.timestamp.timestamp()));
     let (mut messages, mut ids, mut texts) = (Vec::new(), HashSet::new(), HashSet::new());
-    for (place, line) in lines.iter().enumerate().filter(|(_, line)| !line.is_title()) {
-        let created = clock.advance(line.timestamp.moment());
-        let repeated = line.uuid.text().is_some_and(|id| !ids.insert(id));
-        let speaker = match find_speaker(line, repeated, current.contains(&place)) {
+    for (index, line) in lines.iter().enumerate().filter(|(_, line)| !line.is_title()) {
+        let created = clock.advance(line.timestamp.timestamp());
+        let is_repeated = line.uuid.text().is_some_and(|id| !ids.insert(id));
+        let speaker = match find_speaker(line, is_repeated, current_lines.contains(&index)) {
             Ok(speaker) => speaker,
             Err(kind) => {
                 history.skip(kind);
@@ -115,20 +116,20 @@ fn messages(lines: &[SessionLine], history: &mut HistoryBuilder) -> Vec<DraftMes
     messages
 }
 
-/// Who speaks in a line, or what it is instead.
-fn find_speaker(line: &SessionLine, repeated: bool, is_current: bool) -> Result<Role, &'static str> {
+/// Returns the role of a line's message, or the kind under which the line is skipped.
+fn find_speaker(line: &SessionLine, is_repeated: bool, is_current: bool) -> Result<Role, &'static str> {
     match line.speaker() {
         _ if line.is_sidechain.is_true() => Err(SUB_AGENTS),
         None => Err(PROGRAM),
-        Some(_) if repeated => Err(REPEATED),
+        Some(_) if is_repeated => Err(REPEATED),
         Some(_) if line.is_by_program() => Err(PROGRAM),
-        // Tools that ran side by side answer side by side: not every answer leads on.
-        Some(_) if !is_current && !line.is_tool_result() => Err(LEFT),
+        // Results of parallel tool calls are siblings, so all but one are off the path without being abandoned.
+        Some(_) if !is_current && !line.is_tool_result() => Err(ABANDONED),
         Some(speaker) => Ok(speaker),
     }
 }
 
-/// What a line says, if it says something.
+/// Returns the text of a line, or `None` if it has none.
 fn extract_text(line: &SessionLine, speaker: Role, history: &mut HistoryBuilder) -> Option<String> {
     let Some(body) = line.body() else {
         history.skip(BAD_MESSAGES);
@@ -136,17 +137,15 @@ fn extract_text(line: &SessionLine, speaker: Role, history: &mut HistoryBuilder)
     };
     let mut texts = Vec::new();
     for piece in body.pieces(|kind| kind == "text") {
-        let left_out = match piece {
+        let skip_kind = match piece {
             ContentPiece::Text("") => EMPTY,
-            ContentPiece::Text(text) => {
-                match NOT_TYPED.iter().find(|(beginning, _)| text.starts_with(beginning)) {
-                    Some((_, kind)) if speaker == Role::User => kind,
-                    _ => {
-                        texts.push(text);
-                        continue;
-                    }
+            ContentPiece::Text(text) => match NOT_TYPED.iter().find(|(prefix, _)| text.starts_with(prefix)) {
+                Some((_, kind)) if speaker == Role::User => kind,
+                _ => {
+                    texts.push(text);
+                    continue;
                 }
-            }
+            },
             ContentPiece::Other("thinking" | "redacted_thinking") => THOUGHTS,
             ContentPiece::Other(
                 "tool_use" | "tool_result" | "server_tool_use" | "web_search_tool_result",
@@ -154,7 +153,7 @@ fn extract_text(line: &SessionLine, speaker: Role, history: &mut HistoryBuilder)
             ContentPiece::Other("image" | "document") => FILES,
             ContentPiece::Other(_) => OTHER,
         };
-        history.skip(left_out);
+        history.skip(skip_kind);
     }
     (!texts.is_empty()).then(|| texts.join("\n\n"))
 }
@@ -177,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_branch_of_the_last_line_is_read() {
+    fn the_branch_that_ends_in_the_last_line_is_read() {
         let lines = [
             line("a", "", "user", ""),
             line("b", "a", "assistant", ""),
@@ -191,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_without_parents_and_in_circles_are_read_in_their_order() {
+    fn lines_with_missing_or_cyclic_parents_are_read_in_file_order() {
         let lines = [
             line("a", "b", "user", ""),
             line("b", "a", "assistant", ""),
@@ -202,24 +201,24 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_called_what_its_user_calls_it() {
+    fn the_users_title_is_preferred() {
         let message = line("a", "", "user", "");
-        let called = |more: &str| {
-            read_claude_code(&format!("{message}\n{more}")).unwrap().conversations[0].title.clone()
+        let title = |title_lines: &str| {
+            read_claude_code(&format!("{message}\n{title_lines}")).unwrap().conversations[0].title.clone()
         };
-        assert_eq!(called(""), "a");
-        assert_eq!(called(r#"{"type":"summary","summary":"Another","leafUuid":"z"}"#), "a");
-        assert_eq!(called(r#"{"type":"ai-title","aiTitle":"Made","sessionId":"s"}"#), "Made");
+        assert_eq!(title(""), "a");
+        assert_eq!(title(r#"{"type":"summary","summary":"Another","leafUuid":"z"}"#), "a");
+        assert_eq!(title(r#"{"type":"ai-title","aiTitle":"Made","sessionId":"s"}"#), "Made");
         let summary = r#"{"type":"summary","summary":"Own","leafUuid":"a"}"#;
-        assert_eq!(called(summary), "Own");
-        let renamed = r#"{"type":"custom-title","customTitle":"Mine","sessionId":"s"}"#;
-        assert_eq!(called(&format!("{renamed}\n{summary}")), "Mine");
+        assert_eq!(title(summary), "Own");
+        let custom = r#"{"type":"custom-title","customTitle":"Mine","sessionId":"s"}"#;
+        assert_eq!(title(&format!("{custom}\n{summary}")), "Mine");
     }
 
     #[test]
-    fn files_in_which_nothing_is_said_hold_no_conversation() {
-        let only = r#"{"type":"summary","summary":"Another","leafUuid":"z"}"#;
-        assert!(read_claude_code(only).unwrap().conversations.is_empty());
+    fn files_without_messages_contain_no_conversation() {
+        let summary = r#"{"type":"summary","summary":"Another","leafUuid":"z"}"#;
+        assert!(read_claude_code(summary).unwrap().conversations.is_empty());
         for other in [
             "",
             "{}",

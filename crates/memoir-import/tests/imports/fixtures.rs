@@ -1,23 +1,22 @@
-//! What is read of each file, and what is left out, exactly.
+//! Checks the conversations read from each fixture, and the items skipped.
 
 use memoir_core::Role;
 use memoir_import::{ImportError, ImportedConversation, ImportedHistory, detect_format};
 
 use crate::FILES;
 
-fn read(place: usize) -> ImportedHistory {
-    let (_, text, read) = FILES[place];
+fn read(index: usize) -> ImportedHistory {
+    let (_, text, read) = FILES[index];
     read(text).unwrap()
 }
 
-/// Where a conversation comes from, what it is called, what it belongs to and who answered.
-fn about(conversation: &ImportedConversation) -> [&str; 4] {
+fn metadata(conversation: &ImportedConversation) -> [&str; 4] {
     [&conversation.origin, &conversation.title, &conversation.scope, &conversation.model]
 }
 
-/// Who said what, and when.
-fn read_messages(conversation: &ImportedConversation) -> Vec<String> {
-    let who = |role| match role {
+/// Formats each message as its time, a sign for its role, and its text.
+fn format_messages(conversation: &ImportedConversation) -> Vec<String> {
+    let sign = |role| match role {
         Role::User => "?",
         Role::Assistant => "!",
         Role::Tool => "=",
@@ -27,24 +26,24 @@ fn read_messages(conversation: &ImportedConversation) -> Vec<String> {
         .map(|message| {
             let time = message.created.to_string();
             let (_, time) = time.split_once('T').unwrap();
-            format!("{time} {} {}", who(message.body.role()), message.body.text())
+            format!("{time} {} {}", sign(message.body.role()), message.body.text())
         })
         .collect()
 }
 
 #[test]
-fn every_file_is_told_by_its_beginning() {
+fn the_format_of_every_file_is_detected() {
     for (format, text, _) in FILES {
         assert_eq!(detect_format(text), Some(format), "{}", format.name());
     }
 }
 
 #[test]
-fn every_reader_refuses_the_files_of_the_others() {
+fn every_reader_rejects_files_of_other_formats() {
     for (format, text, _) in FILES {
         for (other, _, read) in FILES {
-            let refused = matches!(read(text), Err(ImportError::NotThis(_)));
-            assert_eq!(refused, format != other, "{} as {}", format.name(), other.name());
+            let is_rejected = matches!(read(text), Err(ImportError::NotThis(_)));
+            assert_eq!(is_rejected, format != other, "{} as {}", format.name(), other.name());
         }
     }
 }
@@ -53,21 +52,21 @@ fn every_reader_refuses_the_files_of_the_others() {
 fn chatgpt() {
     let history = read(0);
     assert_eq!(
-        history.conversations.iter().map(about).collect::<Vec<_>>(),
+        history.conversations.iter().map(metadata).collect::<Vec<_>>(),
         [
             ["chatgpt/c-knots", "Name three knots", "chatgpt", "imported"],
             ["chatgpt/c-bread", "Bread without kneading", "chatgpt", "gpt-4o"],
         ]
     );
     assert_eq!(
-        read_messages(&history.conversations[0]),
+        format_messages(&history.conversations[0]),
         [
             "00:00:00.000Z ? Name three knots\nfor a boat, please.",
             "00:00:05.000Z ! Bowline, cleat hitch, clove hitch."
         ]
     );
     assert_eq!(
-        read_messages(&history.conversations[1]),
+        format_messages(&history.conversations[1]),
         [
             "10:00:00.250Z ? How long does dough rest without kneading?",
             "10:00:30.500Z ! Twelve to eighteen hours at room temperature.",
@@ -78,17 +77,17 @@ fn chatgpt() {
     assert_eq!(
         history.skipped,
         [
-            ("conversations in which nothing was said", 1),
             ("conversations that could not be read", 1),
+            ("empty conversations", 1),
             ("empty messages", 1),
             ("hidden messages", 1),
-            ("instructions and context that the program sent", 1),
-            ("messages of branches that were left", 2),
+            ("instructions and context added by the program", 1),
+            ("messages on abandoned branches", 2),
             ("messages that could not be read", 1),
             ("pictures, recordings and other files", 2),
             ("system messages", 1),
             ("thoughts", 1),
-            ("tool calls and their results", 2),
+            ("tool calls and results", 2),
         ]
     );
 }
@@ -97,20 +96,20 @@ fn chatgpt() {
 fn claude() {
     let history = read(1);
     assert_eq!(
-        history.conversations.iter().map(about).collect::<Vec<_>>(),
+        history.conversations.iter().map(metadata).collect::<Vec<_>>(),
         [
             [
                 "claude/22222222-bbbb-4bbb-8bbb-222222222222",
-                "Write a haiku about rain on a tin roof in the middle of a ve…",
+                "Write a haiku metadata rain on a tin roof in the middle of a ve…",
                 "claude",
                 "claude-3-opus"
             ],
             ["claude/11111111-aaaa-4aaa-8aaa-111111111111", "Watering tomatoes", "claude", "imported"],
         ]
     );
-    assert_eq!(read_messages(&history.conversations[0])[1..], ["06:00:09.000Z ! Night rain on the roof."]);
+    assert_eq!(format_messages(&history.conversations[0])[1..], ["06:00:09.000Z ! Night rain on the roof."]);
     assert_eq!(
-        read_messages(&history.conversations[1]),
+        format_messages(&history.conversations[1]),
         [
             "09:00:00.200Z ? How often should I water tomatoes?",
             "09:00:10.000Z ! Let me look.\n\nDeeply, twice a week.",
@@ -120,15 +119,15 @@ fn claude() {
     assert_eq!(
         history.skipped,
         [
-            ("conversations in which nothing was said", 1),
             ("conversations that could not be read", 1),
+            ("empty conversations", 1),
             ("empty messages", 1),
-            ("messages of branches that were left", 1),
             ("messages of other kinds", 1),
+            ("messages on abandoned branches", 1),
             ("messages that could not be read", 1),
             ("pictures, recordings and other files", 3),
             ("thoughts", 1),
-            ("tool calls and their results", 3),
+            ("tool calls and results", 3),
         ]
     );
 }
@@ -137,11 +136,11 @@ fn claude() {
 fn claude_code() {
     let history = read(2);
     assert_eq!(
-        history.conversations.iter().map(about).collect::<Vec<_>>(),
+        history.conversations.iter().map(metadata).collect::<Vec<_>>(),
         [["claude-code/5e55-1", "A mill without a fixture", "/home/anna/mill", "claude-sonnet-4-5"]]
     );
     assert_eq!(
-        read_messages(&history.conversations[0]),
+        format_messages(&history.conversations[0]),
         [
             "08:00:05.000Z ? Why does the mill's test fail?",
             "08:00:07.000Z ! I will look at the test.",
@@ -157,16 +156,16 @@ fn claude_code() {
     assert_eq!(
         history.skipped,
         [
-            ("commands and what they printed", 2),
-            ("instructions and context that the program sent", 1),
-            ("lines of the program itself", 8),
+            ("commands and their output", 2),
+            ("instructions and context added by the program", 1),
             ("lines that could not be read", 1),
-            ("lines that stand there twice", 1),
-            ("messages of branches that were left", 2),
-            ("messages of sub-agents", 2),
+            ("lines written by the program", 8),
+            ("messages on abandoned branches", 2),
             ("pictures, recordings and other files", 1),
+            ("repeated lines", 1),
+            ("sub-agent messages", 2),
             ("thoughts", 1),
-            ("tool calls and their results", 4),
+            ("tool calls and results", 4),
         ]
     );
 }
@@ -175,11 +174,11 @@ fn claude_code() {
 fn codex() {
     let history = read(3);
     assert_eq!(
-        about(&history.conversations[0]),
+        metadata(&history.conversations[0]),
         ["codex/0199-c0de", "The clock is slow. Why?", "/home/anna/clock", "gpt-5.1-codex"]
     );
     assert_eq!(
-        read_messages(&history.conversations[0]),
+        format_messages(&history.conversations[0]),
         [
             "10:00:01.100Z ? The clock is slow. Why?",
             "10:00:03.000Z ! I will read the gears.",
@@ -191,28 +190,28 @@ fn codex() {
     assert_eq!(
         history.skipped,
         [
-            ("instructions and context that the program sent", 3),
-            ("lines of the program itself", 4),
+            ("instructions and context added by the program", 3),
             ("lines that could not be read", 1),
-            ("messages of branches that were left", 2),
+            ("lines written by the program", 4),
+            ("messages on abandoned branches", 2),
             ("messages that could not be read", 1),
             ("pictures, recordings and other files", 1),
             ("system messages", 1),
             ("thoughts", 1),
-            ("tool calls and their results", 4),
+            ("tool calls and results", 4),
         ]
     );
 }
 
 #[test]
-fn codex_of_old() {
+fn codex_without_envelopes() {
     let history = read(4);
     assert_eq!(
-        about(&history.conversations[0]),
+        metadata(&history.conversations[0]),
         ["codex/01ab-old", "How long is the tail of a kite?", "/home/anna/kite", "imported"]
     );
     assert_eq!(
-        read_messages(&history.conversations[0]),
+        format_messages(&history.conversations[0]),
         [
             "17:24:21.123Z ? How long is the tail of a kite?",
             "17:24:21.123Z ! Three times as long as the kite."
@@ -221,10 +220,10 @@ fn codex_of_old() {
     assert_eq!(
         history.skipped,
         [
-            ("instructions and context that the program sent", 1),
-            ("lines of the program itself", 1),
+            ("instructions and context added by the program", 1),
+            ("lines written by the program", 1),
             ("thoughts", 1),
-            ("tool calls and their results", 2),
+            ("tool calls and results", 2),
         ]
     );
 }
@@ -233,7 +232,7 @@ fn codex_of_old() {
 fn memoir() {
     let history = read(5);
     assert_eq!(
-        history.conversations.iter().map(about).collect::<Vec<_>>(),
+        history.conversations.iter().map(metadata).collect::<Vec<_>>(),
         [
             ["whatsapp/2023-12-31/Anna", "Anna, 2023-12-31", "whatsapp", "imported"],
             ["memoir/1760000000000/12", "Where the boat lies", "/home/anna", "claude-sonnet-4-5"],
@@ -243,7 +242,7 @@ fn memoir() {
         history.conversations[0].messages.iter().map(|message| message.author.as_deref()).collect();
     assert_eq!(authors, [Some("Anna"), Some("Ben")]);
     assert_eq!(
-        read_messages(&history.conversations[1]),
+        format_messages(&history.conversations[1]),
         [
             "08:53:20.000Z ? Where does the boat lie?",
             "08:53:21.000Z ! I will look.",
@@ -256,9 +255,9 @@ fn memoir() {
     assert_eq!(
         history.skipped,
         [
-            ("conversations in which nothing was said", 1),
-            ("exchanges without their conversation", 1),
-            ("lines of kinds that this version does not know", 1),
+            ("empty conversations", 1),
+            ("exchanges without a conversation", 1),
+            ("lines of an unknown kind", 1),
             ("lines that could not be read", 1),
             ("messages that could not be read", 1),
         ]
@@ -266,10 +265,10 @@ fn memoir() {
 }
 
 #[test]
-fn a_file_that_was_cut_off_gives_what_is_whole() {
+fn complete_conversations_of_a_truncated_file_are_read() {
     let (_, text, read) = FILES[0];
-    let cut = text.find("\"c-knots\"").unwrap();
-    let history = read(&text[..cut]).unwrap();
+    let end = text.find("\"c-knots\"").unwrap();
+    let history = read(&text[..end]).unwrap();
     assert_eq!(
         history.conversations.iter().map(|conversation| conversation.origin.as_str()).collect::<Vec<_>>(),
         ["chatgpt/c-bread"]

@@ -1,4 +1,4 @@
-//! No file makes a reader fail otherwise than by saying so.
+//! No input makes a reader panic.
 
 use memoir_core::TimeZone;
 use memoir_import::{ImportedHistory, detect_format, read_whatsapp};
@@ -7,12 +7,13 @@ use serde_json::{Map, Value, json};
 
 use crate::FILES;
 
-/// Lets everyone read a text. What is read must hold together.
-fn read_by_all(text: &str) {
+/// Passes a text to every reader and checks that the histories are consistent.
+fn read_with_all(text: &str) {
     let _ = detect_format(text);
-    let mut talks: Vec<ImportedHistory> = FILES.iter().filter_map(|(_, _, read)| read(text).ok()).collect();
-    talks.extend(read_whatsapp(text, "chat", &TimeZone::UTC, None).ok());
-    for history in talks {
+    let mut histories: Vec<ImportedHistory> =
+        FILES.iter().filter_map(|(_, _, read)| read(text).ok()).collect();
+    histories.extend(read_whatsapp(text, "chat", &TimeZone::UTC, None).ok());
+    for history in histories {
         for conversation in &history.conversations {
             assert!(!conversation.messages.is_empty());
             assert!(
@@ -25,7 +26,7 @@ fn read_by_all(text: &str) {
     }
 }
 
-/// Keys that mean something to someone.
+/// Keys that at least one reader knows.
 const KEYS: [&str; 40] = [
     "id",
     "conversation_id",
@@ -69,7 +70,7 @@ const KEYS: [&str; 40] = [
     "attachment",
 ];
 
-/// Words that mean something to someone.
+/// Values that at least one reader knows.
 const WORDS: [&str; 30] = [
     "user",
     "assistant",
@@ -124,21 +125,21 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A value of the file with another one in its place.
-fn spoil(whole: &mut Value, way: &[usize], other: Value) {
-    let children: Vec<&mut Value> = match whole {
+/// Replaces the value at a path by another one.
+fn replace_at(value: &mut Value, path: &[usize], replacement: Value) {
+    let children: Vec<&mut Value> = match value {
         Value::Array(values) => values.iter_mut().collect(),
         Value::Object(values) => values.iter_mut().map(|(_, value)| value).collect(),
         _ => Vec::new(),
     };
-    match way.split_first() {
-        Some((step, way)) if !children.is_empty() => {
-            let place = step % children.len();
-            if let Some(child) = children.into_iter().nth(place) {
-                spoil(child, way, other);
+    match path.split_first() {
+        Some((step, path)) if !children.is_empty() => {
+            let index = step % children.len();
+            if let Some(child) = children.into_iter().nth(index) {
+                replace_at(child, path, replacement);
             }
         }
-        _ => *whole = other,
+        _ => *value = replacement,
     }
 }
 
@@ -146,55 +147,55 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn cut_off(file in 0..FILES.len(), part in 0.0..1.0_f64) {
+    fn truncated_files(file in 0..FILES.len(), part in 0.0..1.0_f64) {
         let (_, text, _) = FILES[file];
         let end = text.floor_char_boundary((text.len() as f64 * part) as usize);
-        read_by_all(&text[..end]);
-        read_by_all(&text[end..]);
+        read_with_all(&text[..end]);
+        read_with_all(&text[end..]);
     }
 
     #[test]
-    fn spoiled(file in 0..FILES.len(), way in proptest::collection::vec(any::<usize>(), 1..7), other in value(), line in any::<usize>()) {
+    fn damaged_files(file in 0..FILES.len(), path in proptest::collection::vec(any::<usize>(), 1..7), replacement in value(), line in any::<usize>()) {
         let (_, text, read) = FILES[file];
-        if let Ok(mut whole) = serde_json::from_str::<Value>(text) {
-            let conversations = whole.as_array().map_or(0, Vec::len);
-            spoil(&mut whole, &way, other);
-            read_by_all(&whole.to_string());
-            if whole.as_array().is_some_and(|all| all.len() == conversations) {
-                // One that is spoiled takes no other with it.
-                prop_assert!(!read(&whole.to_string()).unwrap().conversations.is_empty());
+        if let Ok(mut export) = serde_json::from_str::<Value>(text) {
+            let count = export.as_array().map_or(0, Vec::len);
+            replace_at(&mut export, &path, replacement);
+            read_with_all(&export.to_string());
+            if export.as_array().is_some_and(|conversations| conversations.len() == count) {
+                // A damaged conversation does not affect the others.
+                prop_assert!(!read(&export.to_string()).unwrap().conversations.is_empty());
             }
         } else {
             let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-            let place = line % lines.len();
-            if let Ok(mut value) = serde_json::from_str(&lines[place]) {
-                spoil(&mut value, &way, other);
-                lines[place] = value.to_string();
-                read_by_all(&lines.join("\n"));
+            let index = line % lines.len();
+            if let Ok(mut value) = serde_json::from_str(&lines[index]) {
+                replace_at(&mut value, &path, replacement);
+                lines[index] = value.to_string();
+                read_with_all(&lines.join("\n"));
             }
         }
     }
 
     #[test]
-    fn made_up(values in proptest::collection::vec(value(), 0..6)) {
+    fn random_json(values in proptest::collection::vec(value(), 0..6)) {
         let lines: Vec<String> = values.iter().map(Value::to_string).collect();
-        read_by_all(&lines.join("\n"));
-        read_by_all(&Value::from(values).to_string());
+        read_with_all(&lines.join("\n"));
+        read_with_all(&Value::from(values).to_string());
     }
 
     #[test]
-    fn no_json_at_all(text in any::<String>(), brackets in "[\\[\\]{}\":,0-9a-z \n\\\\]{0,80}") {
-        read_by_all(&text);
-        read_by_all(&brackets);
-        read_by_all(&format!("{{\"kind\":\"memoir\",\"format\":1}}\n{brackets}\n{text}"));
+    fn random_text(text in any::<String>(), brackets in "[\\[\\]{}\":,0-9a-z \n\\\\]{0,80}") {
+        read_with_all(&text);
+        read_with_all(&brackets);
+        read_with_all(&format!("{{\"kind\":\"memoir\",\"format\":1}}\n{brackets}\n{text}"));
     }
 }
 
 #[test]
-fn deep_nesting_ends_in_an_error() {
+fn deep_nesting_does_not_overflow_the_stack() {
     for (open, close) in [("[", "]"), ("{\"mapping\":", "}"), ("{\"payload\":", "}")] {
         let deep = format!("{}1{}", open.repeat(50_000), close.repeat(50_000));
-        read_by_all(&deep);
-        read_by_all(&format!("[{{\"id\":\"1\",\"mapping\":{{\"a\":{deep}}}}}]"));
+        read_with_all(&deep);
+        read_with_all(&format!("[{{\"id\":\"1\",\"mapping\":{{\"a\":{deep}}}}}]"));
     }
 }

@@ -1,4 +1,4 @@
-//! Every format, from a file to the store.
+//! Tests every format from file to store.
 
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
@@ -13,7 +13,7 @@ use memoir_import::{
 
 type Read = fn(&str) -> Result<ImportedHistory, ImportError>;
 
-/// A file of each kind, with who reads it.
+/// Fixtures of every format except WhatsApp, each with its reader.
 const FILES: [(HistoryFormat, &str, Read); 6] = [
     (HistoryFormat::ChatGpt, include_str!("../../fixtures/chatgpt.json"), read_chatgpt),
     (HistoryFormat::Claude, include_str!("../../fixtures/claude.json"), read_claude),

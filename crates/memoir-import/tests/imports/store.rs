@@ -1,4 +1,4 @@
-//! Bringing in, twice and grown.
+//! Imports into a store, repeated and of longer versions.
 
 use memoir_core::{Clock as _, SystemClock, Visibility};
 use memoir_import::{
@@ -13,9 +13,9 @@ use tempfile::TempDir;
 use crate::FILES;
 
 async fn open() -> (TempDir, SqliteStore) {
-    let folder = tempfile::tempdir().unwrap();
-    let store = SqliteStore::open(&folder.path().join("memoir.db")).await.unwrap();
-    (folder, store)
+    let directory = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
+    (directory, store)
 }
 
 async fn import(store: &SqliteStore, history: &ImportedHistory) -> Vec<ImportOutcome> {
@@ -26,8 +26,8 @@ async fn import(store: &SqliteStore, history: &ImportedHistory) -> Vec<ImportOut
     outcomes
 }
 
-/// All that is here of a conversation from elsewhere.
-async fn texts(store: &SqliteStore, conversation: &ImportedConversation) -> Vec<String> {
+/// Returns the stored texts of an imported conversation.
+async fn stored_texts(store: &SqliteStore, conversation: &ImportedConversation) -> Vec<String> {
     let imports = store.imports(&conversation.origin).await.unwrap();
     assert_eq!(imports.len(), 1, "{}", conversation.origin);
     let messages = store.messages(imports[0].conversation_id, u32::MAX).await.unwrap();
@@ -35,8 +35,8 @@ async fn texts(store: &SqliteStore, conversation: &ImportedConversation) -> Vec<
 }
 
 #[tokio::test]
-async fn the_second_time_adds_nothing() {
-    let (_folder, store) = open().await;
+async fn importing_again_adds_nothing() {
+    let (_directory, store) = open().await;
     for (format, text, read) in FILES {
         let history = read(text).unwrap();
         let new: Vec<ImportOutcome> = history
@@ -52,16 +52,16 @@ async fn the_second_time_adds_nothing() {
             format.name()
         );
         for conversation in &history.conversations {
-            let said: Vec<&str> = conversation.messages.iter().map(|message| message.body.text()).collect();
-            assert_eq!(texts(&store, conversation).await, said);
+            let texts: Vec<&str> = conversation.messages.iter().map(|message| message.body.text()).collect();
+            assert_eq!(stored_texts(&store, conversation).await, texts);
         }
     }
 }
 
-/// An earlier version of each file: its last conversation is shorter.
-fn earlier() -> [String; 6] {
-    let lines = |place: usize, count: usize| {
-        let (_, text, _) = FILES[place];
+/// Returns an earlier version of each file, in which the last conversation is shorter.
+fn earlier_versions() -> [String; 6] {
+    let lines = |index: usize, count: usize| {
+        let (_, text, _) = FILES[index];
         text.lines().take(count).collect::<Vec<_>>().join("\n")
     };
     let mut claude: Value = serde_json::from_str(FILES[1].1).unwrap();
@@ -77,26 +77,26 @@ fn earlier() -> [String; 6] {
 }
 
 #[tokio::test]
-async fn a_longer_version_adds_what_is_new() {
-    let (_folder, store) = open().await;
-    for ((format, text, read), before) in FILES.into_iter().zip(earlier()) {
-        let (before, now) = (read(&before).unwrap(), read(text).unwrap());
-        let (short, long) = (before.conversations.last().unwrap(), now.conversations.last().unwrap());
-        let (had, has) = (short.messages.len(), long.messages.len());
-        assert!(0 < had && had < has, "{}: {had} of {has}", format.name());
+async fn a_longer_version_adds_only_new_messages() {
+    let (_directory, store) = open().await;
+    for ((format, text, read), earlier) in FILES.into_iter().zip(earlier_versions()) {
+        let (earlier, full) = (read(&earlier).unwrap(), read(text).unwrap());
+        let (short, long) = (earlier.conversations.last().unwrap(), full.conversations.last().unwrap());
+        let (short_len, long_len) = (short.messages.len(), long.messages.len());
+        assert!(0 < short_len && short_len < long_len, "{}: {short_len} of {long_len}", format.name());
         assert_eq!(
             import_conversation(&store, short, SystemClock.now(), false).await.unwrap(),
-            ImportOutcome::New(had),
+            ImportOutcome::New(short_len),
             "{}",
             format.name()
         );
         assert_eq!(
             import_conversation(&store, long, SystemClock.now(), true).await.unwrap(),
-            ImportOutcome::Grown(has - had)
+            ImportOutcome::Grown(long_len - short_len)
         );
         assert_eq!(
             import_conversation(&store, long, SystemClock.now(), false).await.unwrap(),
-            ImportOutcome::Grown(has - had),
+            ImportOutcome::Grown(long_len - short_len),
             "{}",
             format.name()
         );
@@ -104,14 +104,14 @@ async fn a_longer_version_adds_what_is_new() {
             import_conversation(&store, long, SystemClock.now(), false).await.unwrap(),
             ImportOutcome::Known
         );
-        let said: Vec<&str> = long.messages.iter().map(|message| message.body.text()).collect();
-        assert_eq!(texts(&store, long).await, said, "{}", format.name());
+        let texts: Vec<&str> = long.messages.iter().map(|message| message.body.text()).collect();
+        assert_eq!(stored_texts(&store, long).await, texts, "{}", format.name());
     }
 }
 
 #[tokio::test]
-async fn another_branch_is_something_else() {
-    let (_folder, store) = open().await;
+async fn another_branch_is_reported_as_different() {
+    let (_directory, store) = open().await;
     let (_, text, _) = FILES[0];
     import(&store, &read_chatgpt(text).unwrap()).await;
     let other = text.replace("\"current_node\": \"a2\"", "\"current_node\": \"q2-left\"");
@@ -122,8 +122,8 @@ async fn another_branch_is_something_else() {
 }
 
 #[tokio::test]
-async fn prompts_and_answers_are_filed_as_exchanges() {
-    let (_folder, store) = open().await;
+async fn prompts_and_answers_are_stored_as_exchanges() {
+    let (_directory, store) = open().await;
     let (_, text, read) = FILES[2];
     import(&store, &read(text).unwrap()).await;
     let id = store.imports("claude-code/").await.unwrap()[0].conversation_id;
@@ -133,12 +133,12 @@ async fn prompts_and_answers_are_filed_as_exchanges() {
         ("A mill without a fixture", "/home/anna/mill", "claude-sonnet-4-5")
     );
     let exchanges = store.exchanges(id, u32::MAX).await.unwrap();
-    let asked: Vec<(&str, &str)> = exchanges
+    let texts: Vec<(&str, &str)> = exchanges
         .iter()
         .map(|exchange| (exchange.user_message.as_str(), exchange.assistant_message.as_str()))
         .collect();
     assert_eq!(
-        asked,
+        texts,
         [
             ("Why does the mill's test fail?", "The fixture is missing."),
             ("Also run clippy.", "Clippy is content."),
@@ -146,37 +146,40 @@ async fn prompts_and_answers_are_filed_as_exchanges() {
             ("Thanks.", ""),
         ]
     );
-    let said = store.transcript(&Span { conversation: Some(id), ..Span::default() }, 100).await.unwrap();
-    assert!(!said.iter().any(|said| said.text == "I will look at the test."), "on the way to an answer");
-    assert!(said.iter().any(|said| said.text == "The fixture is missing."));
+    let messages = store.transcript(&Span { conversation: Some(id), ..Span::default() }, 100).await.unwrap();
+    assert!(
+        !messages.iter().any(|message| message.text == "I will look at the test."),
+        "it is not the final answer"
+    );
+    assert!(messages.iter().any(|message| message.text == "The fixture is missing."));
 }
 
 #[tokio::test]
-async fn tool_calls_of_memoir_come_back_with_their_results() {
-    let (_folder, store) = open().await;
+async fn tool_calls_in_memoirs_format_are_imported_with_their_results() {
+    let (_directory, store) = open().await;
     let (_, text, _) = FILES[5];
     let history = read_memoir(text).unwrap();
     import(&store, &history).await;
     let id = store.imports("memoir/").await.unwrap()[0].conversation_id;
     let exchanges = store.exchanges(id, u32::MAX).await.unwrap();
     assert_eq!(exchanges[0].tool_call_count, 1);
-    let back = store.messages(id, u32::MAX).await.unwrap();
-    for (said, here) in history.conversations[1].messages.iter().zip(&back) {
+    let messages = store.messages(id, u32::MAX).await.unwrap();
+    for (draft, stored) in history.conversations[1].messages.iter().zip(&messages) {
         assert_eq!(
-            (&said.author, &said.body, said.visibility, said.provenance, said.created),
-            (&here.author, &here.body, here.visibility, here.provenance, here.created)
+            (&draft.author, &draft.body, draft.visibility, draft.provenance, draft.created),
+            (&stored.author, &stored.body, stored.visibility, stored.provenance, stored.created)
         );
-        assert!(here.tokens > 0);
+        assert!(stored.tokens > 0);
     }
-    assert_eq!(back[1].visibility, Visibility::Redacted);
+    assert_eq!(messages[1].visibility, Visibility::Redacted);
 }
 
 #[tokio::test]
-async fn a_thread_that_begins_with_an_answer_is_filed() {
-    let (_folder, store) = open().await;
+async fn a_conversation_that_begins_with_an_answer_is_stored() {
+    let (_directory, store) = open().await;
     let export = r#"[{"uuid": "1", "created_at": "2024-05-01T08:00:00Z",
         "chat_messages": [{"uuid": "m", "sender": "assistant", "text": "Welcome."}]}]"#;
     assert_eq!(import(&store, &read_claude(export).unwrap()).await, [ImportOutcome::New(1)]);
-    let said = store.transcript(&Span::default(), 10).await.unwrap();
-    assert_eq!(said[0].text, "Welcome.");
+    let messages = store.transcript(&Span::default(), 10).await.unwrap();
+    assert_eq!(messages[0].text, "Welcome.");
 }

@@ -1,5 +1,5 @@
-//! Shows a file as it would stream: `cargo run --example show -- FILE [WIDTH] [plain|links]`.
-#![expect(clippy::print_stdout, reason = "an example for people at a terminal")]
+//! Renders a file line by line: `cargo run --example show -- FILE [WIDTH] [plain|links]`.
+#![expect(clippy::print_stdout, reason = "the example writes to the terminal")]
 
 use memoir_markdown::{Renderer, TerminalStyle};
 

@@ -1,46 +1,45 @@
-//! Blocks, found line by line. Each line is looked at once and belongs to the containers that it continues; it may end
-//! them, begin others, and is then a part of the block that is open in the innermost.
+//! Splits text into blocks, line by line. Each line is scanned once. It continues some of the open
+//! containers, may end others and start new ones, and belongs to the open block in the innermost container.
 //!
-//! The rules are those of CommonMark, with two exceptions. HTML begins no block here: its tags are shown as they stand, and
-//! the Markdown between them is rendered. And whether items are apart is seen from each empty line between them, not from
-//! the whole list, whose end is not known.
+//! The rules are those of CommonMark, with two exceptions. HTML does not start a block: tags are shown
+//! verbatim, and the Markdown between them is rendered. A blank line separates only the two list items around
+//! it, because the end of the list is not known yet.
 
 use crate::{
     TerminalStyle,
-    code::{Code, Took},
+    code::{Code, CodeLine},
     cursor::Cursor,
     inline::{self, ParsedBlock},
     marker::{self, Fence},
     span::{DIM, StyledLine, StyledSpan, paint, trim_end},
-    stack::{Stack, take_quote},
+    stack::{Stack, skip_quote_marker},
     wrap::wrap,
 };
 
-/// Lines that are indented so far are code, or go on with a paragraph.
+/// Columns of indentation that make a line code or the continuation of a paragraph.
 const CODE_INDENT: usize = 4;
-/// Rules are drawn no longer than this.
-const LONGEST_RULE: usize = 80;
+/// Maximum width of a horizontal rule.
+const MAX_RULE_WIDTH: usize = 80;
 
-/// The blocks of a text.
 pub(crate) struct Blocks {
     terminal: TerminalStyle,
     stack: Stack,
     leaf: Leaf,
-    /// Whether something was shown.
-    is_begun: bool,
-    /// Whether an empty line came since.
-    is_apart: bool,
-    /// Whether the next block follows the one before without an empty line.
+    /// Whether a block has been written.
+    has_output: bool,
+    /// Whether a blank line has followed the last block.
+    has_blank_line: bool,
+    /// Whether the next block follows the previous one without a blank line.
     is_joined: bool,
-    /// How many bytes were looked at, each time they were.
+    /// Number of bytes scanned or parsed, counting repetitions.
     #[cfg(test)]
     work: usize,
 }
 
-/// The block that is open.
+/// The open block.
 enum Leaf {
     None,
-    /// A paragraph, a heading or a table, of which only the end is known; parsed when it is complete.
+    /// A paragraph, heading or table, which is parsed once it is complete.
     Text(Text),
     Code(Box<Code>),
 }
@@ -62,8 +61,8 @@ impl Blocks {
             terminal,
             stack: Stack::default(),
             leaf: Leaf::None,
-            is_begun: false,
-            is_apart: false,
+            has_output: false,
+            has_blank_line: false,
             is_joined: false,
             #[cfg(test)]
             work: 0,
@@ -74,58 +73,58 @@ impl Blocks {
         self.terminal.width = width;
     }
 
-    pub(crate) fn is_waiting(&self) -> bool {
-        matches!(self.leaf, Leaf::Text(_)) || self.stack.is_waiting()
+    pub(crate) fn has_pending(&self) -> bool {
+        matches!(self.leaf, Leaf::Text(_)) || self.stack.has_pending()
     }
 
-    /// Ends all that is open, and begins anew.
+    /// Ends all open blocks and resets the state.
     pub(crate) fn finish(&mut self, out: &mut String) {
         self.close_to(0, out);
         *self = Self::new(self.terminal);
     }
 
-    /// Takes a line, without its end.
-    pub(crate) fn line(&mut self, text: &str, out: &mut String) {
+    /// Adds a line, without its line break.
+    pub(crate) fn push_line(&mut self, text: &str, out: &mut String) {
         #[cfg(test)]
         {
             self.work += text.len();
         }
         let mut cursor = Cursor::new(text);
-        let matched = self.stack.matching(&mut cursor);
-        if matched == self.stack.len() && self.put_code(&mut cursor, out) {
+        let depth = self.stack.match_line(&mut cursor);
+        if depth == self.stack.len() && self.put_code(&mut cursor, out) {
             return;
         }
         if matches!(self.leaf, Leaf::Code(_)) {
             self.close_leaf(out);
         }
         if cursor.is_blank() {
-            self.close_to(matched, out);
-            self.is_apart = true;
+            self.close_to(depth, out);
+            self.has_blank_line = true;
             return;
         }
-        let depth = self.open_containers(&mut cursor, matched, out);
+        let depth = self.open_containers(&mut cursor, depth, out);
         if !cursor.is_blank() && !self.open_block(&mut cursor, depth, out) {
             self.put_text(&cursor, depth, out);
         }
     }
 
-    /// Gives a line to the code that is open. Whether it took it.
+    /// Adds a line to the open code block. Returns `false` if the line does not belong to it.
     fn put_code(&mut self, cursor: &mut Cursor<'_>, out: &mut String) -> bool {
         let Leaf::Code(code) = &mut self.leaf else { return false };
-        match code.take(cursor) {
-            Took::Lines(lines) => self.put_code_lines(lines, out),
-            Took::End => self.close_leaf(out),
-            Took::Nothing => return false,
+        match code.push_line(cursor) {
+            CodeLine::Content(lines) => self.put_code_lines(lines, out),
+            CodeLine::End => self.close_leaf(out),
+            CodeLine::NotCode => return false,
         }
         true
     }
 
-    /// Opens the quotes and items that begin with a line; gives how many containers it is in. While nothing begins, the
-    /// containers that it does not continue stay open: it may be a paragraph's next line nevertheless.
-    fn open_containers(&mut self, cursor: &mut Cursor<'_>, matched: usize, out: &mut String) -> usize {
-        let mut depth = matched;
+    /// Opens the quotes and list items that start on a line and returns the number of containers the line is
+    /// in. If none starts, containers that the line does not continue stay open, because it may still
+    /// continue their paragraph.
+    fn open_containers(&mut self, cursor: &mut Cursor<'_>, mut depth: usize, out: &mut String) -> usize {
         while cursor.indent() < CODE_INDENT && self.stack_has_room(depth) {
-            if take_quote(cursor) {
+            if skip_quote_marker(cursor) {
                 self.close_to(depth, out);
                 self.stack.end_list();
                 self.stack.push_quote();
@@ -137,20 +136,21 @@ impl Blocks {
         depth
     }
 
-    /// Whether a container may begin within so many; what is open beyond them would end first.
+    /// Returns whether a container may start at this depth. Deeper open containers would be closed first.
     fn stack_has_room(&self, depth: usize) -> bool {
         depth < self.stack.len() || self.stack.has_room()
     }
 
-    /// Whether a paragraph is open that a line in so many containers would go on with, or interrupt.
+    /// Returns whether a line at this depth continues or interrupts an open paragraph.
     fn in_text(&self, depth: usize) -> bool {
         depth == self.stack.len() && matches!(self.leaf, Leaf::Text(_))
     }
 
-    /// Opens an item that begins with a line. Whether one did.
+    /// Opens a list item if one starts on the line. Returns whether it does.
     fn open_item(&mut self, cursor: &mut Cursor<'_>, depth: usize, out: &mut String) -> bool {
         let text = cursor.trimmed();
-        let Some(marker) = marker::list_item(text).filter(|marker| marker.is_sure() || !self.in_text(depth))
+        let Some(marker) =
+            marker::list_item(text).filter(|marker| marker.can_interrupt_paragraph() || !self.in_text(depth))
         else {
             return false;
         };
@@ -158,22 +158,23 @@ impl Blocks {
             return false;
         }
         self.close_to(depth, out);
-        let before = cursor.indent();
-        cursor.skip_indent(before);
+        let outer_indent = cursor.indent();
+        cursor.skip_indent(outer_indent);
         cursor.skip(marker.length);
-        // With more white space than this it is code that begins in the item.
-        let is_text = !marker.is_bare && cursor.indent() <= CODE_INDENT;
-        let after = if is_text { cursor.indent() } else { 1 };
-        cursor.skip_indent(after);
+        // With more indentation, the item starts with a code block.
+        let is_text = !marker.is_empty_item && cursor.indent() <= CODE_INDENT;
+        let inner_indent = if is_text { cursor.indent() } else { 1 };
+        cursor.skip_indent(inner_indent);
         let task = marker::task(cursor.trimmed()).filter(|_| is_text);
         if task.is_some() {
             cursor.skip("[x] ".len());
         }
-        self.stack.push_item(marker, before + marker.length + after, task, self.terminal);
+        self.stack.push_item(marker, outer_indent + marker.length + inner_indent, task, self.terminal);
         true
     }
 
-    /// Opens a block that begins with a line; some end with it too. Whether one began.
+    /// Opens a block other than a paragraph if one starts on the line, and closes it if it also ends there.
+    /// Returns whether one starts.
     fn open_block(&mut self, cursor: &mut Cursor<'_>, depth: usize, out: &mut String) -> bool {
         let text = cursor.trimmed();
         if cursor.indent() >= CODE_INDENT {
@@ -205,18 +206,18 @@ impl Blocks {
         true
     }
 
-    /// A line of a paragraph: the next of the one that is open, even without the marks of its containers, or a new one.
+    /// Adds a line to the open paragraph, even if the markers of its containers are missing, or starts a new paragraph.
     fn put_text(&mut self, cursor: &Cursor<'_>, depth: usize, out: &mut String) {
         let in_text = self.in_text(depth);
         match &self.leaf {
-            // Definitions stand one below the other.
+            // Each definition is shown on its own line.
             Leaf::Text(text) if in_text && text.is_definition && marker::is_definition(cursor.trimmed()) => {
                 self.close_leaf(out);
                 self.is_joined = true;
                 self.leaf = Leaf::Text(Text::new(cursor.trimmed()));
             }
             Leaf::Text(_) if in_text => self.add_text(&cursor.text()),
-            // So far indented it cannot be taken for anything else.
+            // The indentation keeps the line from being parsed as the start of another block.
             Leaf::Text(_) => self.add_text(&format!("    {}", cursor.trimmed())),
             Leaf::None | Leaf::Code(_) => {
                 self.begin_leaf(depth, out);
@@ -232,17 +233,17 @@ impl Blocks {
         }
     }
 
-    /// Makes place for a block that is no item of the list that may be open.
+    /// Closes everything deeper than `depth`, and an open list, before a block that is not a list item.
     fn begin_leaf(&mut self, depth: usize, out: &mut String) {
         self.close_to(depth, out);
         self.stack.end_list();
     }
 
-    /// Ends the block that is open and all containers but so many.
+    /// Closes the open block and all containers deeper than `depth`.
     fn close_to(&mut self, depth: usize, out: &mut String) {
         self.close_leaf(out);
         while self.stack.len() > depth {
-            if self.stack.ends_unshown() {
+            if self.stack.has_unwritten_item() {
                 self.put_gap(out);
                 self.put_line(StyledLine::new(), out);
             }
@@ -255,15 +256,15 @@ impl Blocks {
             Leaf::None => {}
             Leaf::Text(text) => self.show_source(&text.source, out),
             Leaf::Code(code) => {
-                self.is_apart |= code.has_blanks();
-                if let Some(line) = code.end(self.terminal) {
+                self.has_blank_line |= code.has_trailing_blanks();
+                if let Some(line) = code.closing_line(self.terminal) {
                     self.put_line(line, out);
                 }
             }
         }
     }
 
-    /// Parses a complete block and shows it.
+    /// Parses a complete block and writes it.
     fn show_source(&mut self, source: &str, out: &mut String) {
         #[cfg(test)]
         {
@@ -282,7 +283,7 @@ impl Blocks {
             ParsedBlock::Text(text) => wrap(&text, room),
             ParsedBlock::Table(table) => table.lines(self.terminal, room),
             ParsedBlock::Rule if self.terminal.color => {
-                vec![vec![StyledSpan::new("─".repeat(room.min(LONGEST_RULE)), DIM)]]
+                vec![vec![StyledSpan::new("─".repeat(room.min(MAX_RULE_WIDTH)), DIM)]]
             }
             ParsedBlock::Rule => vec![vec![StyledSpan::plain("---")]],
         };
@@ -294,28 +295,28 @@ impl Blocks {
 
     fn put_code_lines(&mut self, lines: Vec<StyledLine>, out: &mut String) {
         let Leaf::Code(code) = &mut self.leaf else { return };
-        if !lines.is_empty() && !std::mem::replace(&mut code.is_begun, true) {
+        if !lines.is_empty() && !std::mem::replace(&mut code.has_output, true) {
             self.put_gap(out);
         }
         lines.into_iter().for_each(|line| self.put_line(line, out));
     }
 
-    /// Puts the empty line between two blocks, if there is to be one: always, but in a list only where it was written.
+    /// Writes the blank line between two blocks. Within a list, it is written only if the source has one.
     fn put_gap(&mut self, out: &mut String) {
-        let is_joined = self.is_joined || (self.stack.stays_in_list() && !self.is_apart);
-        if self.is_begun && !is_joined {
-            let mut line = self.stack.before_gap(self.terminal);
+        let is_joined = self.is_joined || (self.stack.stays_in_list() && !self.has_blank_line);
+        if self.has_output && !is_joined {
+            let mut line = self.stack.gap_prefix(self.terminal);
             trim_end(&mut line);
             paint(&line, self.terminal, out);
         }
-        self.is_begun = true;
-        self.is_apart = false;
+        self.has_output = true;
+        self.has_blank_line = false;
         self.is_joined = false;
         self.stack.share_all();
     }
 
     fn put_line(&mut self, content: StyledLine, out: &mut String) {
-        let mut line = self.stack.before_line(self.terminal);
+        let mut line = self.stack.line_prefix(self.terminal);
         if content.is_empty() {
             trim_end(&mut line);
         }
@@ -330,20 +331,20 @@ mod tests {
 
     const TERMINAL: TerminalStyle = TerminalStyle { width: 80, color: true, links: true };
 
-    /// How much was looked at, of a text that comes in lines.
-    fn work(lines: impl Iterator<Item = String>) -> (usize, usize) {
+    /// Returns the size of a text and the number of bytes scanned and parsed to render it.
+    fn size_and_work(lines: impl Iterator<Item = String>) -> (usize, usize) {
         let mut blocks = Blocks::new(TERMINAL);
         let mut size = 0;
         for line in lines {
             size += line.len();
-            blocks.line(&line, &mut String::new());
+            blocks.push_line(&line, &mut String::new());
         }
         blocks.close_to(0, &mut String::new());
         (size, blocks.work)
     }
 
     #[test]
-    fn every_line_is_looked_at_once_and_parsed_once() {
+    fn every_line_is_scanned_once_and_parsed_once() {
         let start = |first: &str| std::iter::once(first.to_owned());
         let paragraph = (0..5_000).map(|number| format!("line {number} of *one* paragraph"));
         let code = start("```rust").chain((0..5_000).map(|number| format!("let x = {number};")));
@@ -354,36 +355,36 @@ mod tests {
             start("|a|b|").chain(start("|-|-|")).chain((0..5_000).map(|number| format!("|{number}|x|")));
         let definitions = (0..5_000).map(|number| format!("[{number}]: x"));
         for (size, work) in [
-            work(paragraph),
-            work(code),
-            work(list),
-            work(item),
-            work(quote),
-            work(table),
-            work(definitions),
-            work(start(&"word ".repeat(20_000))),
+            size_and_work(paragraph),
+            size_and_work(code),
+            size_and_work(list),
+            size_and_work(item),
+            size_and_work(quote),
+            size_and_work(table),
+            size_and_work(definitions),
+            size_and_work(start(&"word ".repeat(20_000))),
         ] {
-            // Line ends are added where lines are put together.
+            // Joining lines adds line breaks.
             assert!(work <= 2 * size + 10_000, "{work} of {size}");
         }
     }
 
     #[test]
-    fn code_is_not_kept() {
+    fn code_is_written_line_by_line() {
         let mut blocks = Blocks::new(TERMINAL);
         let mut out = String::new();
         for line in ["```", "a", "b"] {
-            blocks.line(line, &mut out);
-            assert!(!blocks.is_waiting());
+            blocks.push_line(line, &mut out);
+            assert!(!blocks.has_pending());
         }
         assert_eq!(out, "a\nb\n");
     }
 
     #[test]
-    fn containers_are_counted() {
+    fn nesting_depth_is_limited() {
         let mut blocks = Blocks::new(TERMINAL);
-        blocks.line(&"- ".repeat(10_000), &mut String::new());
-        blocks.line(&"> ".repeat(10_000), &mut String::new());
+        blocks.push_line(&"- ".repeat(10_000), &mut String::new());
+        blocks.push_line(&"> ".repeat(10_000), &mut String::new());
         assert!(blocks.stack.len() <= 32);
     }
 }

@@ -1,5 +1,5 @@
-//! A block of code that is open. Its lines are shown one by one and as they are: not wrapped, with nothing before them, so
-//! that they can be copied.
+//! Open code blocks. Code is written line by line and verbatim: not wrapped and without a prefix, so that it
+//! can be copied.
 
 use crate::{
     TerminalStyle,
@@ -10,18 +10,17 @@ use crate::{
     span::{DIM, StyledLine, StyledSpan},
 };
 
-/// Code without a fence is indented so far.
+/// Indentation of code without a fence, in columns.
 const INDENT: usize = 4;
 
-/// A block of code.
 pub(crate) struct Code {
-    /// What it began with, and how far that was indented; code that is only indented has none.
+    /// The opening fence and its indentation. `None` for indented code.
     fence: Option<(Fence, usize)>,
     painter: Painter,
-    /// Empty lines that are code if more of it follows.
+    /// Number of blank lines that are code only if more code follows.
     blanks: usize,
-    /// Whether something of it was shown.
-    pub(crate) is_begun: bool,
+    /// Whether part of the block has been written.
+    pub(crate) has_output: bool,
 }
 
 enum Painter {
@@ -30,18 +29,18 @@ enum Painter {
     Language(Highlighter),
 }
 
-/// What a line is to a block of code.
-pub(crate) enum Took {
-    /// Code, and these lines are shown.
-    Lines(Vec<StyledLine>),
-    /// The end of it.
+/// The result of adding a line to a code block.
+pub(crate) enum CodeLine {
+    /// The line is code, and these lines can be written.
+    Content(Vec<StyledLine>),
+    /// The line closes the block.
     End,
-    /// No part of it.
-    Nothing,
+    /// The line does not belong to the block.
+    NotCode,
 }
 
 impl Code {
-    /// Begins with a fence; gives the line above the code.
+    /// Starts a fenced block. Also returns the line to write above the code.
     pub(crate) fn fenced(
         fence: Fence,
         info: &str,
@@ -54,50 +53,48 @@ impl Code {
             (true, false) => Some(vec![StyledSpan::new(info, DIM)]),
             (false, _) => Some(vec![StyledSpan::plain(format!("{}{info}", fence.text()))]),
         };
-        (Self { fence: Some((fence, indent)), painter, blanks: 0, is_begun: false }, line)
+        (Self { fence: Some((fence, indent)), painter, blanks: 0, has_output: false }, line)
     }
 
-    /// Begins with an indented line.
+    /// Starts an indented block.
     pub(crate) fn indented() -> Self {
-        Self { fence: None, painter: Painter::Plain, blanks: 0, is_begun: false }
+        Self { fence: None, painter: Painter::Plain, blanks: 0, has_output: false }
     }
 
-    /// Takes a line.
-    pub(crate) fn take(&mut self, cursor: &mut Cursor<'_>) -> Took {
+    pub(crate) fn push_line(&mut self, cursor: &mut Cursor<'_>) -> CodeLine {
         match self.fence {
-            Some((fence, indent)) => self.take_fenced(fence, indent, cursor),
-            None => self.take_indented(cursor),
+            Some((fence, indent)) => self.push_fenced(fence, indent, cursor),
+            None => self.push_indented(cursor),
         }
     }
 
-    fn take_fenced(&mut self, fence: Fence, indent: usize, cursor: &mut Cursor<'_>) -> Took {
+    fn push_fenced(&mut self, fence: Fence, indent: usize, cursor: &mut Cursor<'_>) -> CodeLine {
         if cursor.indent() < INDENT && fence.is_closed_by(cursor.trimmed()) {
-            return Took::End;
+            return CodeLine::End;
         }
         cursor.skip_indent(indent);
-        Took::Lines(vec![self.painter.line(&cursor.text())])
+        CodeLine::Content(vec![self.painter.line(&cursor.text())])
     }
 
-    fn take_indented(&mut self, cursor: &mut Cursor<'_>) -> Took {
+    fn push_indented(&mut self, cursor: &mut Cursor<'_>) -> CodeLine {
         if cursor.is_blank() {
             self.blanks += 1;
-            return Took::Lines(Vec::new());
+            return CodeLine::Content(Vec::new());
         }
         if cursor.indent() < INDENT {
-            return Took::Nothing;
+            return CodeLine::NotCode;
         }
         let mut lines = vec![StyledLine::new(); std::mem::take(&mut self.blanks)];
         lines.push(vec![StyledSpan::plain(cursor.text())]);
-        Took::Lines(lines)
+        CodeLine::Content(lines)
     }
 
-    /// Whether empty lines came after the code.
-    pub(crate) fn has_blanks(&self) -> bool {
+    pub(crate) fn has_trailing_blanks(&self) -> bool {
         self.blanks > 0
     }
 
-    /// It ends; gives the line below the code.
-    pub(crate) fn end(&self, terminal: TerminalStyle) -> Option<StyledLine> {
+    /// Returns the line to write below the code.
+    pub(crate) fn closing_line(&self, terminal: TerminalStyle) -> Option<StyledLine> {
         let (fence, _) = self.fence.filter(|_| !terminal.color)?;
         Some(vec![StyledSpan::plain(fence.text())])
     }
@@ -121,10 +118,10 @@ impl Painter {
     }
 }
 
-/// The language among all that may be said after a fence: `rust,ignore`, `{.python}`, `js title="x"`.
+/// Returns the language in the info string of a fence, such as `rust,ignore`, `{.python}` or `js title="x"`.
 fn language(info: &str) -> &str {
     let info = info.trim_start_matches(['{', '.']);
-    let end = info.find(|letter: char| letter.is_whitespace() || ",:{}".contains(letter));
+    let end = info.find(|character: char| character.is_whitespace() || ",:{}".contains(character));
     &info[..end.unwrap_or(info.len())]
 }
 
@@ -133,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_language_is_found() {
+    fn language_is_extracted_from_info_strings() {
         for info in ["rust", "rust,ignore", "{.rust}", "rust title=\"x\"", "rust:src/lib.rs"] {
             assert_eq!(language(info), "rust");
         }

@@ -1,14 +1,13 @@
-//! A place in a line. White space at its beginning is counted in columns, since a tab may belong to a container in part.
+//! A position in a line. Indentation is counted in columns, because part of a tab may belong to a container.
 
 use std::borrow::Cow;
 
-/// Tabs reach to the next multiple of this.
+/// Distance between tab stops.
 const TAB: usize = 4;
 
-/// What is left of a line.
 pub(crate) struct Cursor<'a> {
     rest: &'a str,
-    /// Columns of a tab that was used in part.
+    /// Remaining columns of a partly consumed tab.
     spare: usize,
     column: usize,
 }
@@ -18,7 +17,7 @@ impl<'a> Cursor<'a> {
         Self { rest: line, spare: 0, column: 0 }
     }
 
-    /// How many columns of white space come next.
+    /// Returns the number of columns of white space at the cursor.
     pub(crate) fn indent(&self) -> usize {
         let start = self.column + self.spare;
         let mut column = start;
@@ -32,17 +31,16 @@ impl<'a> Cursor<'a> {
         self.spare + column - start
     }
 
-    /// Whether nothing but white space is left.
     pub(crate) fn is_blank(&self) -> bool {
         self.trimmed().is_empty()
     }
 
-    /// The rest without the white space before it.
+    /// Returns the rest of the line without leading white space.
     pub(crate) fn trimmed(&self) -> &'a str {
         self.rest.trim_start_matches([' ', '\t'])
     }
 
-    /// The rest as it stands.
+    /// Returns the rest of the line, including the unused columns of a tab.
     pub(crate) fn text(&self) -> Cow<'a, str> {
         if self.spare == 0 {
             Cow::Borrowed(self.rest)
@@ -51,13 +49,13 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Goes on by at most so many columns of white space.
+    /// Skips at most `columns` columns of white space.
     pub(crate) fn skip_indent(&mut self, mut columns: usize) {
         loop {
-            let used = self.spare.min(columns);
-            self.spare -= used;
-            self.column += used;
-            columns -= used;
+            let step = self.spare.min(columns);
+            self.spare -= step;
+            self.column += step;
+            columns -= step;
             if columns == 0 {
                 return;
             }
@@ -70,7 +68,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Goes on by so many bytes, which are all ASCII; what is before them must be skipped already.
+    /// Skips `bytes` bytes of ASCII. The indentation must have been skipped before.
     pub(crate) fn skip(&mut self, bytes: usize) {
         self.rest = self.rest.get(bytes..).unwrap_or_default();
         self.column += bytes;
@@ -82,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tabs_reach_to_their_stops() {
+    fn tabs_extend_to_tab_stops() {
         let mut cursor = Cursor::new("- \t\tx");
         cursor.skip(1);
         assert_eq!(cursor.indent(), 7);
@@ -93,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn it_stops_where_the_white_space_does() {
+    fn skip_indent_stops_at_text() {
         let mut cursor = Cursor::new("  x");
         cursor.skip_indent(9);
         assert_eq!(cursor.text(), "x");

@@ -1,4 +1,4 @@
-//! Unified diffs: every line in the colour of what it says.
+//! Colors the lines of unified diffs.
 
 use anstyle::{AnsiColor, Style};
 
@@ -7,7 +7,7 @@ use crate::{
     span::{DIM, StyledLine, StyledSpan, colored, paint},
 };
 
-/// Colours the lines of a unified diff for a preview. Lines are neither truncated nor wrapped.
+/// Colors the lines of a unified diff for a preview. Lines are neither truncated nor wrapped.
 pub fn diff(text: &str, terminal: TerminalStyle) -> String {
     let mut diff = Diff::default();
     let mut out = String::with_capacity(text.len());
@@ -17,41 +17,40 @@ pub fn diff(text: &str, terminal: TerminalStyle) -> String {
     out
 }
 
-/// A place in a diff. In a hunk a line with `---` is a removed one, outside it names a file; so the lines of a hunk are
-/// counted, as its first line says how many they are.
+/// A position in a diff. A line that starts with `---` is a removed line inside a hunk and a file name
+/// outside, so the lines of each hunk are counted down from its header.
 #[derive(Default)]
 pub(crate) struct Diff {
-    /// Lines of the old file that are left in the hunk.
+    /// Remaining lines of the old file in the hunk.
     old: usize,
-    /// Lines of the new file that are left in the hunk.
+    /// Remaining lines of the new file in the hunk.
     new: usize,
 }
 
 impl Diff {
-    /// Takes the next line.
     pub(crate) fn line(&mut self, text: &str) -> StyledLine {
         let style = self.style(text);
         if text.is_empty() { StyledLine::new() } else { vec![StyledSpan::new(text, style)] }
     }
 
     fn style(&mut self, text: &str) -> Style {
-        let within = self.old > 0 || self.new > 0;
+        let is_in_hunk = self.old > 0 || self.new > 0;
         match text.as_bytes().first() {
-            Some(b'+') if within || !text.starts_with("+++ ") => {
+            Some(b'+') if is_in_hunk || !text.starts_with("+++ ") => {
                 self.new = self.new.saturating_sub(1);
                 colored(AnsiColor::Green)
             }
-            Some(b'-') if within || !text.starts_with("--- ") => {
+            Some(b'-') if is_in_hunk || !text.starts_with("--- ") => {
                 self.old = self.old.saturating_sub(1);
                 colored(AnsiColor::Red)
             }
             Some(b'+' | b'-') => Style::new().bold(),
             Some(b'@') if text.starts_with("@@") => {
-                (self.old, self.new) = counts(text);
+                (self.old, self.new) = hunk_sizes(text);
                 colored(AnsiColor::Cyan)
             }
             Some(b'\\') => DIM,
-            _ if within => {
+            _ if is_in_hunk => {
                 self.old = self.old.saturating_sub(1);
                 self.new = self.new.saturating_sub(1);
                 Style::new()
@@ -63,8 +62,8 @@ impl Diff {
     }
 }
 
-/// How many lines a hunk has of the old file and of the new: `@@ -1,2 +1,3 @@`.
-fn counts(text: &str) -> (usize, usize) {
+/// Returns the number of old and new lines from a hunk header, such as `@@ -1,2 +1,3 @@`.
+fn hunk_sizes(text: &str) -> (usize, usize) {
     let count = |sign: char| {
         let range = text.split(' ').find_map(|word| word.strip_prefix(sign))?;
         match range.split_once(',') {
@@ -82,7 +81,7 @@ mod tests {
     const TERMINAL: TerminalStyle = TerminalStyle { width: 10, color: true, links: false };
 
     #[test]
-    fn lines_have_their_colours() {
+    fn lines_are_colored_by_kind() {
         let text = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@ fn main()\n same\n--- was\n+++ is\n--- c/y\n";
         assert_eq!(
             diff(text, TERMINAL),
@@ -92,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn without_colour_and_controls_it_is_as_it_was() {
+    fn without_color_only_control_characters_change() {
         let text = "@@ -1 +1 @@\n-a\u{1b}[2J \r\n+b\n\n\\ No newline at end of file";
         let terminal = TerminalStyle { color: false, ..TERMINAL };
         assert_eq!(diff(text, terminal), "@@ -1 +1 @@\n-a�[2J \n+b\n\n\\ No newline at end of file\n");
@@ -100,9 +99,9 @@ mod tests {
     }
 
     #[test]
-    fn hunks_say_how_long_they_are() {
-        assert_eq!(counts("@@ -1,2 +3,4 @@"), (2, 4));
-        assert_eq!(counts("@@ -1 +1 @@"), (1, 1));
-        assert_eq!(counts("@@ ... @@"), (0, 0));
+    fn hunk_sizes_are_parsed() {
+        assert_eq!(hunk_sizes("@@ -1,2 +3,4 @@"), (2, 4));
+        assert_eq!(hunk_sizes("@@ -1 +1 @@"), (1, 1));
+        assert_eq!(hunk_sizes("@@ ... @@"), (0, 0));
     }
 }

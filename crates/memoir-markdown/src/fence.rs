@@ -1,16 +1,16 @@
-//! Code blocks in the source of a text.
+//! Finds code blocks in Markdown source.
 
-/// Returns the text of the last fenced code block. A block that is not closed ends with the text.
+/// Returns the content of the last fenced code block. An unclosed block extends to the end of the text.
 pub fn last_code_block(text: &str) -> Option<String> {
     let (mut last, mut open): (Option<String>, Option<(String, String)>) = (None, None);
     for line in text.lines() {
         let trimmed = line.trim_start();
-        let fence: String = trimmed.chars().take_while(|letter| *letter == '`' || *letter == '~').collect();
+        let fence: String = trimmed.chars().take_while(|character| matches!(character, '`' | '~')).collect();
         match &mut open {
-            Some((opened, code)) => {
-                if fence.len() >= opened.len()
+            Some((opening_fence, code)) => {
+                if fence.len() >= opening_fence.len()
                     && trimmed.trim_end() == fence
-                    && fence.starts_with(&opened[..1])
+                    && fence.starts_with(&opening_fence[..1])
                 {
                     last = Some(std::mem::take(code));
                     open = None;
@@ -31,7 +31,7 @@ mod tests {
     use super::last_code_block;
 
     #[test]
-    fn the_last_fence_is_taken_whole() {
+    fn the_last_code_block_is_returned() {
         assert_eq!(
             last_code_block("a\n```rust\nfn a() {}\n```\nb\n~~~\nlast\n```\n~~~\n"),
             Some("last\n```\n".into())

@@ -14,7 +14,7 @@ pub fn fold(text: &str, width: usize) -> String {
     for line in text.lines() {
         let line = clean::line(line);
         let body = line.trim_start_matches(' ');
-        // Deep in a narrow window, the text matters more than where it stands.
+        // In a narrow terminal, deep indentation would leave no room for the text.
         let indent = (line.len() - body.len()).min(width / 2);
         if body.is_empty() {
             out.push('\n');
@@ -32,7 +32,7 @@ mod tests {
     use super::fold;
 
     #[test]
-    fn long_lines_go_on_under_their_beginning() {
+    fn continuation_lines_keep_the_indentation() {
         assert_eq!(fold("  one two three\n\nfour", 9), "  one two\n  three\n\nfour\n");
         assert_eq!(fold("明天在教堂见面", 6), "明天在\n教堂见\n面\n");
         assert_eq!(fold("\u{1b}[31mred", 80), "\u{fffd}[31mred\n");

@@ -1,4 +1,4 @@
-//! A block that is complete, parsed: its text with styles, links and breaks, or a table.
+//! Parses a complete block into styled text with links and line breaks, or into a table.
 
 use anstyle::{AnsiColor, Effects, Style};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeStream};
@@ -11,40 +11,38 @@ use crate::{
 
 const CODE: Style = colored(AnsiColor::Cyan);
 
-/// A part of what is shown.
 #[derive(Debug)]
 pub(crate) enum ParsedBlock {
-    /// To be wrapped.
+    /// Text that has not been wrapped yet.
     Text(StyledLine),
-    /// To be laid out.
     Table(TableBlock),
-    /// From side to side.
+    /// A horizontal rule.
     Rule,
 }
 
 /// Parses a paragraph, a heading or a table.
 ///
-/// References are not resolved: what they refer to mostly follows when they are shown already. A definition is therefore
-/// shown as it stands and does not vanish.
+/// References are not resolved, because their definitions usually come after they have been written.
+/// Definitions are therefore texts verbatim.
 pub(crate) fn parse(source: &str, terminal: TerminalStyle) -> Vec<ParsedBlock> {
-    let parsed = blocks(source, terminal).or_else(|| blocks(&format!("\\{source}"), terminal));
-    parsed.filter(|blocks| !blocks.is_empty()).unwrap_or_else(|| vec![literal(source)])
+    let blocks = parse_blocks(source, terminal).or_else(|| parse_blocks(&format!("\\{source}"), terminal));
+    blocks.filter(|blocks| !blocks.is_empty()).unwrap_or_else(|| vec![literal(source)])
 }
 
-/// Text as it was written.
+/// Returns the source as verbatim text.
 pub(crate) fn literal(source: &str) -> ParsedBlock {
     ParsedBlock::Text(vec![StyledSpan { verbatim: true, ..StyledSpan::plain(source) }])
 }
 
-/// `None` where the source defines references, or holds what was to be taken care of before.
-fn blocks(source: &str, terminal: TerminalStyle) -> Option<Vec<ParsedBlock>> {
+/// Returns `None` if the source defines references, or contains containers or code blocks, which `Blocks` handles.
+fn parse_blocks(source: &str, terminal: TerminalStyle) -> Option<Vec<ParsedBlock>> {
     let parser = Parser::new_ext(source, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH);
     if parser.reference_definitions().iter().next().is_some() {
         return None;
     }
     let mut builder = BlockBuilder::new(terminal);
     for event in TextMergeStream::new(parser) {
-        builder.take(event)?;
+        builder.handle(event)?;
     }
     Some(builder.blocks)
 }
@@ -54,9 +52,9 @@ struct BlockBuilder {
     blocks: Vec<ParsedBlock>,
     text: StyledLine,
     style: Style,
-    /// The styles around this one.
-    outer: Vec<Style>,
-    /// Where each link or image that is open begins, and its address.
+    /// Styles of the enclosing elements.
+    outer_styles: Vec<Style>,
+    /// Index of the first span and URL of each open link or image.
     links: Vec<(usize, String)>,
     table: Option<TableBlock>,
     row: Vec<StyledLine>,
@@ -69,14 +67,14 @@ impl BlockBuilder {
             blocks: Vec::new(),
             text: StyledLine::new(),
             style: Style::new(),
-            outer: Vec::new(),
+            outer_styles: Vec::new(),
             links: Vec::new(),
             table: None,
             row: Vec::new(),
         }
     }
 
-    fn take(&mut self, event: Event<'_>) -> Option<()> {
+    fn handle(&mut self, event: Event<'_>) -> Option<()> {
         match event {
             Event::Start(tag) => self.start(tag)?,
             Event::End(tag) => self.end(tag),
@@ -102,7 +100,7 @@ impl BlockBuilder {
         match tag {
             Tag::Paragraph | Tag::HtmlBlock | Tag::TableRow | Tag::TableCell => {}
             Tag::Heading { level, .. } => {
-                self.begin(heading(level), &format!("{} ", "#".repeat(level as usize)));
+                self.begin(heading_effects(level), &format!("{} ", "#".repeat(level as usize)));
             }
             Tag::Emphasis => self.begin(Effects::ITALIC, "*"),
             Tag::Strong => self.begin(Effects::BOLD, "**"),
@@ -151,27 +149,27 @@ impl BlockBuilder {
         }
     }
 
-    fn end_link(&mut self, make: fn(&mut StyledLine, usize, &str, TerminalStyle)) {
-        if let Some((from, url)) = self.links.pop() {
-            make(&mut self.text, from, &url, self.terminal);
+    fn end_link(&mut self, add_link: fn(&mut StyledLine, usize, &str, TerminalStyle)) {
+        if let Some((start, url)) = self.links.pop() {
+            add_link(&mut self.text, start, &url, self.terminal);
         }
     }
 
-    /// A style begins; without colour its mark does.
-    fn begin(&mut self, effects: Effects, mark: &str) {
-        self.outer.push(self.style);
+    /// Starts a style, texts by its Markdown marker if the terminal has no color.
+    fn begin(&mut self, effects: Effects, marker: &str) {
+        self.outer_styles.push(self.style);
         self.style = self.style.effects(self.style.get_effects() | effects);
-        self.put_mark(mark);
+        self.put_marker(marker);
     }
 
-    fn leave(&mut self, mark: &str) {
-        self.style = self.outer.pop().unwrap_or_default();
-        self.put_mark(mark);
+    fn leave(&mut self, marker: &str) {
+        self.style = self.outer_styles.pop().unwrap_or_default();
+        self.put_marker(marker);
     }
 
-    fn put_mark(&mut self, mark: &str) {
-        if !self.terminal.color && !mark.is_empty() {
-            self.put(mark);
+    fn put_marker(&mut self, marker: &str) {
+        if !self.terminal.color && !marker.is_empty() {
+            self.put(marker);
         }
     }
 
@@ -181,20 +179,20 @@ impl BlockBuilder {
 
     fn put_text(&mut self, text: &str) {
         if self.terminal.links && self.terminal.color && self.links.is_empty() {
-            link::bare(&mut self.text, text, self.style, self.terminal);
+            link::add_text(&mut self.text, text, self.style, self.terminal);
         } else {
             self.put(text);
         }
     }
 
     fn put_code(&mut self, code: &str) {
-        let text = if self.terminal.color { code.to_owned() } else { ticked(code) };
+        let text = if self.terminal.color { code.to_owned() } else { with_backticks(code) };
         let style = CODE.effects(self.style.get_effects());
         self.text.push(StyledSpan { verbatim: true, ..StyledSpan::new(text, style) });
     }
 }
 
-fn heading(level: HeadingLevel) -> Effects {
+fn heading_effects(level: HeadingLevel) -> Effects {
     match level {
         HeadingLevel::H1 => Effects::BOLD | Effects::UNDERLINE,
         HeadingLevel::H2 => Effects::BOLD,
@@ -202,12 +200,12 @@ fn heading(level: HeadingLevel) -> Effects {
     }
 }
 
-/// Code between as many ticks as it takes.
-fn ticked(code: &str) -> String {
-    let longest = code.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
-    let ticks = "`".repeat(longest + 1);
+/// Encloses code in one backtick more than its longest run of them.
+fn with_backticks(code: &str) -> String {
+    let longest_run = code.split(|character| character != '`').map(str::len).max().unwrap_or(0);
+    let backticks = "`".repeat(longest_run + 1);
     let pad = if code.starts_with('`') || code.ends_with('`') { " " } else { "" };
-    format!("{ticks}{pad}{code}{pad}{ticks}")
+    format!("{backticks}{pad}{code}{pad}{backticks}")
 }
 
 #[cfg(test)]
@@ -217,7 +215,7 @@ mod tests {
     const TERMINAL: TerminalStyle = TerminalStyle { width: 80, color: true, links: false };
     const PLAIN: TerminalStyle = TerminalStyle { color: false, ..TERMINAL };
 
-    fn shown(source: &str, terminal: TerminalStyle) -> Vec<String> {
+    fn texts(source: &str, terminal: TerminalStyle) -> Vec<String> {
         let text = |line: &StyledLine| line.iter().map(|span| span.text.as_str()).collect::<String>();
         let block = |block: &ParsedBlock| match block {
             ParsedBlock::Text(line) => text(line),
@@ -228,12 +226,12 @@ mod tests {
     }
 
     #[test]
-    fn without_colour_the_marks_stay() {
+    fn markers_are_kept_without_color() {
         let source = "__a__ _b_ ~~c~~ `d` ``e`f`` <b>g</b> \\*";
-        assert_eq!(shown(source, PLAIN), ["**a** *b* ~~c~~ `d` ``e`f`` <b>g</b> *"]);
-        assert_eq!(shown(source, TERMINAL), ["a b c d e`f <b>g</b> *"]);
-        assert_eq!(shown("## a *b* ##", PLAIN), ["## a *b*"]);
-        assert_eq!(shown("a\n===", PLAIN), ["# a"]);
+        assert_eq!(texts(source, PLAIN), ["**a** *b* ~~c~~ `d` ``e`f`` <b>g</b> *"]);
+        assert_eq!(texts(source, TERMINAL), ["a b c d e`f <b>g</b> *"]);
+        assert_eq!(texts("## a *b* ##", PLAIN), ["## a *b*"]);
+        assert_eq!(texts("a\n===", PLAIN), ["# a"]);
     }
 
     #[test]
@@ -249,24 +247,24 @@ mod tests {
     }
 
     #[test]
-    fn definitions_do_not_vanish() {
+    fn definitions_are_shown_verbatim() {
         for source in
             ["[1]: https://a.example 'title'", "[^1]: note", "[a\nb]: /url\ntext", "<!-- c -->\n[a]: b"]
         {
-            assert_eq!(shown(source, PLAIN).join("").replace(' ', "\n"), source.replace(' ', "\n"));
+            assert_eq!(texts(source, PLAIN).join("").replace(' ', "\n"), source.replace(' ', "\n"));
         }
-        assert_eq!(shown("see [^1] and [a][1]", PLAIN), ["see [^1] and [a][1]"]);
+        assert_eq!(texts("see [^1] and [a][1]", PLAIN), ["see [^1] and [a][1]"]);
     }
 
     #[test]
-    fn what_is_no_paragraph_is_shown_as_it_stands() {
-        assert_eq!(shown("> a\n- b", PLAIN), ["> a\n- b"]);
-        assert_eq!(shown("<div>\n  *a*\n</div>", PLAIN), ["<div>\n  *a*\n</div>"]);
-        assert_eq!(shown("a|b\n-|-\n1|2\n---", PLAIN), ["2 rows", "rule"]);
+    fn containers_and_html_are_shown_verbatim() {
+        assert_eq!(texts("> a\n- b", PLAIN), ["> a\n- b"]);
+        assert_eq!(texts("<div>\n  *a*\n</div>", PLAIN), ["<div>\n  *a*\n</div>"]);
+        assert_eq!(texts("a|b\n-|-\n1|2\n---", PLAIN), ["2 rows", "rule"]);
     }
 
     #[test]
-    fn characters_by_their_number_are_cleaned_too() {
-        assert_eq!(shown("a&#27;[31m&#x202e;b [c](x&#27;y)", PLAIN), ["a�[31m�b c (x�y)"]);
+    fn character_references_are_cleaned_too() {
+        assert_eq!(texts("a&#27;[31m&#x202e;b [c](x&#27;y)", PLAIN), ["a�[31m�b c (x�y)"]);
     }
 }

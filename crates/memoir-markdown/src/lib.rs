@@ -1,20 +1,21 @@
-//! Markdown for a terminal, rendered while it streams.
+//! Renders Markdown for a terminal while it streams.
 //!
 //! A [`Renderer`] accepts text in chunks and returns finished blocks. Output is final and is never redrawn. A
-//! paragraph, heading or table is returned once it is complete; code is returned line by line, also inside lists and
+//! paragraph, heading or table is returned once it is complete; code is returned line by line, even inside lists and
 //! quotes. Every decision is made on whole lines, so the size of the chunks does not change the result.
 //!
-//! Each line passes through these modules: `clean` removes control characters, `blocks` finds the containers (`stack`)
-//! the line belongs to and what starts or ends with it (`marker`), `inline` parses a complete block with
-//! pulldown-cmark, `wrap` and `table` lay it out, and `span` writes it. Code goes through `code` to `highlight` or `diff`.
+//! Each line passes through these modules: `clean` replaces control characters, `blocks` finds the containers
+//! (`stack`) that the line belongs to and the blocks that it starts or ends (`marker`), `inline` parses a
+//! complete block with pulldown-cmark, `wrap` and `table` lay it out, and `span` writes it. Code goes through
+//! `code` to `highlight` or `diff`.
 //!
 //! ```
 //! use memoir_markdown::{Renderer, TerminalStyle};
 //!
 //! let mut renderer = Renderer::new(TerminalStyle { width: 40, color: false, links: false });
-//! let mut shown = renderer.push("Hello, **wor");
-//! shown.push_str(&renderer.push("ld**"));
-//! assert_eq!(shown, "", "the paragraph is not complete yet");
+//! let mut output = renderer.push("Hello, **wor");
+//! output.push_str(&renderer.push("ld**"));
+//! assert_eq!(output, "", "the paragraph is not complete yet");
 //! assert_eq!(renderer.finish(), "Hello, **world**\n");
 //! ```
 
@@ -39,18 +40,18 @@ pub use diff::diff;
 pub use fence::last_code_block;
 pub use fold::fold;
 
-/// What the terminal can display.
+/// The capabilities of the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TerminalStyle {
     /// Terminal width in columns.
     pub width: usize,
-    /// Whether to use colours and styles. If not, no escape sequences are written and the Markdown markers are kept.
+    /// Whether to use colors and styles. If not, no escape sequences are written and the Markdown markers are kept.
     pub color: bool,
     /// Whether the terminal supports hyperlinks (OSC 8). Ignored unless `color` is set.
     pub links: bool,
 }
 
-/// Renders one text as it streams in.
+/// Renders a text while it streams in.
 pub struct Renderer {
     blocks: Blocks,
     /// The last line, until its line break arrives.
@@ -63,7 +64,7 @@ impl Renderer {
         Self { blocks: Blocks::new(terminal), partial: String::new() }
     }
 
-    /// Adds text and returns what can be shown now: whole lines, each with its line break, or an empty string.
+    /// Adds text and returns the finished output: whole lines, each with its line break, or an empty string.
     pub fn push(&mut self, text: &str) -> String {
         let mut out = String::new();
         for piece in text.split_inclusive('\n') {
@@ -75,7 +76,7 @@ impl Renderer {
         out
     }
 
-    /// Ends the text and returns the rest of it. Anything pushed afterwards starts a new text.
+    /// Ends the text and returns the remaining output. Anything pushed afterwards starts a new text.
     pub fn finish(&mut self) -> String {
         let mut out = String::new();
         if !self.partial.is_empty() {
@@ -85,9 +86,9 @@ impl Renderer {
         out
     }
 
-    /// Returns whether some of the text has not been returned yet.
+    /// Returns whether part of the text has not been rendered yet.
     pub fn is_waiting(&self) -> bool {
-        !self.partial.is_empty() || self.blocks.is_waiting()
+        !self.partial.is_empty() || self.blocks.has_pending()
     }
 
     /// Sets the terminal width for everything that follows.
@@ -96,7 +97,7 @@ impl Renderer {
     }
 
     fn end_line(&mut self, out: &mut String) {
-        self.blocks.line(&clean::line(&self.partial), out);
+        self.blocks.push_line(&clean::line(&self.partial), out);
         self.partial.clear();
     }
 }

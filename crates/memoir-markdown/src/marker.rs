@@ -1,6 +1,6 @@
-//! Marks at the beginning of a line that begin or end a block. Each looks at a line whose white space was taken off.
+//! Markers at the start of a line that open or close a block. All functions expect a line without its indentation.
 
-/// What holds the items of a list together.
+/// The kind of a list. An item with another kind of marker starts a new list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ListKind {
     /// `-`, `*` or `+`.
@@ -9,114 +9,110 @@ pub(crate) enum ListKind {
     Number(u8),
 }
 
-/// The mark of a list item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Marker {
     pub(crate) kind: ListKind,
     pub(crate) number: u64,
-    /// How many bytes it has.
+    /// Length in bytes.
     pub(crate) length: usize,
-    /// Whether nothing follows it.
-    pub(crate) is_bare: bool,
+    /// Whether the line contains nothing else.
+    pub(crate) is_empty_item: bool,
 }
 
-/// What opens a block of code, and closes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fence {
-    letter: u8,
+    delimiter: u8,
     length: usize,
 }
 
-fn run(text: &str, letter: u8) -> usize {
-    text.bytes().take_while(|byte| *byte == letter).count()
+fn run_length(text: &str, expected: u8) -> usize {
+    text.bytes().take_while(|byte| *byte == expected).count()
 }
 
-/// How many letters there are, if they are all this one.
-fn only(mut bytes: impl Iterator<Item = u8>, letter: u8) -> usize {
-    bytes.try_fold(0, |count, byte| (byte == letter).then_some(count + 1)).unwrap_or(0)
+/// Returns the number of bytes if all are `expected`, and 0 otherwise.
+fn count_if_all(mut bytes: impl Iterator<Item = u8>, expected: u8) -> usize {
+    bytes.try_fold(0, |count, byte| (byte == expected).then_some(count + 1)).unwrap_or(0)
 }
 
-fn is_white(byte: u8) -> bool {
+fn is_white_space(byte: u8) -> bool {
     byte == b' ' || byte == b'\t'
 }
 
 impl Fence {
-    /// An opening fence and what is said after it.
+    /// Parses an opening fence and its info string.
     pub(crate) fn open(text: &str) -> Option<(Self, &str)> {
-        let letter = *text.as_bytes().first().filter(|byte| matches!(byte, b'`' | b'~'))?;
-        let length = run(text, letter);
+        let delimiter = *text.as_bytes().first().filter(|byte| matches!(byte, b'`' | b'~'))?;
+        let length = run_length(text, delimiter);
         let info = text[length..].trim();
-        let inline_code = letter == b'`' && info.contains('`');
-        (length >= 3 && !inline_code).then_some((Self { letter, length }, info))
+        let is_inline_code = delimiter == b'`' && info.contains('`');
+        (length >= 3 && !is_inline_code).then_some((Self { delimiter, length }, info))
     }
 
-    /// Whether a line closes it.
     pub(crate) fn is_closed_by(&self, text: &str) -> bool {
-        only(text.trim_end().bytes(), self.letter) >= self.length
+        count_if_all(text.trim_end().bytes(), self.delimiter) >= self.length
     }
 
-    /// As it was written.
     pub(crate) fn text(&self) -> String {
-        char::from(self.letter).to_string().repeat(self.length)
+        char::from(self.delimiter).to_string().repeat(self.length)
     }
 }
 
-/// Whether a line is a heading with `#`.
+/// Returns whether a line is a heading with `#`.
 pub(crate) fn is_heading(text: &str) -> bool {
-    let level = run(text, b'#');
+    let level = run_length(text, b'#');
     (1..=6).contains(&level) && matches!(text.as_bytes().get(level), None | Some(b' ' | b'\t'))
 }
 
-/// Whether a line makes the paragraph above it a heading.
+/// Returns whether a line would make the paragraph above it a heading.
 pub(crate) fn is_underline(text: &str) -> bool {
     let text = text.trim_end();
-    only(text.bytes(), b'=') > 0 || only(text.bytes(), b'-') > 0
+    count_if_all(text.bytes(), b'=') > 0 || count_if_all(text.bytes(), b'-') > 0
 }
 
-/// Whether a line is a rule from side to side.
+/// Returns whether a line is a horizontal rule.
 pub(crate) fn is_rule(text: &str) -> bool {
-    let letters = || text.bytes().filter(|byte| !is_white(*byte));
-    [b'-', b'*', b'_'].into_iter().any(|letter| only(letters(), letter) >= 3)
+    let characters = || text.bytes().filter(|byte| !is_white_space(*byte));
+    [b'-', b'*', b'_'].into_iter().any(|expected| count_if_all(characters(), expected) >= 3)
 }
 
-/// Whether a line defines what a link or a footnote refers to: `[1]: https://…`.
+/// Returns whether a line defines the target of a link or a footnote: `[1]: https://…`.
 pub(crate) fn is_definition(text: &str) -> bool {
     text.starts_with('[') && text.find(']').is_some_and(|end| end > 1 && text[end..].starts_with("]:"))
 }
 
-/// The mark of a list item.
+/// Parses the marker of a list item.
 pub(crate) fn list_item(text: &str) -> Option<Marker> {
     let bytes = text.as_bytes();
     let first = *bytes.first()?;
     let (kind, number, length) = if matches!(first, b'-' | b'*' | b'+') {
         (ListKind::Bullet(first), 0, 1)
     } else {
-        // More digits than nine are no number.
+        // CommonMark allows at most nine digits.
         let digits = bytes.iter().take(10).take_while(|byte| byte.is_ascii_digit()).count();
         let end = *bytes.get(digits).filter(|byte| matches!(byte, b'.' | b')'))?;
         let number = text[..digits].parse().ok().filter(|_| digits < 10)?;
         (ListKind::Number(end), number, digits + 1)
     };
-    let apart = bytes.get(length).is_none_or(|byte| is_white(*byte));
-    let is_bare = text[length..].bytes().all(is_white);
-    apart.then_some(Marker { kind, number, length, is_bare })
+    let is_delimited = bytes.get(length).is_none_or(|byte| is_white_space(*byte));
+    let is_empty_item = text[length..].bytes().all(is_white_space);
+    is_delimited.then_some(Marker { kind, number, length, is_empty_item })
 }
 
 impl Marker {
-    /// Whether it is meant as one even within a paragraph.
-    pub(crate) fn is_sure(&self) -> bool {
-        !self.is_bare && self.number <= 1
+    /// Returns whether the marker starts a list even directly after a line of a paragraph.
+    pub(crate) fn can_interrupt_paragraph(&self) -> bool {
+        !self.is_empty_item && self.number <= 1
     }
 }
 
-/// Whether an item is a task, and whether that is done: `[x] `.
+/// Returns whether a task is done, as in `[x] `, or `None` if the item is not a task.
 pub(crate) fn task(text: &str) -> Option<bool> {
-    let done = match text.get(..3)? {
+    let is_done = match text.get(..3)? {
         "[ ]" => false,
         "[x]" | "[X]" => true,
         _ => return None,
     };
-    text[3..].starts_with([' ', '\t']).then_some(done)
+    text[3..].starts_with([' ', '\t']).then_some(is_done)
 }
 
 #[cfg(test)]
@@ -138,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_headings_and_underlines() {
+    fn rules_headings_underlines_and_definitions() {
         assert!(is_rule("- - -") && is_rule("***") && is_rule("_ __  "));
         assert!(!is_rule("--") && !is_rule("-*-") && !is_rule("--a"));
         assert!(is_heading("# a") && is_heading("######") && !is_heading("#a") && !is_heading("####### a"));
@@ -147,8 +143,10 @@ mod tests {
     }
 
     #[test]
-    fn marks_of_list_items() {
-        let kind = |text| list_item(text).map(|marker| (marker.kind, marker.number, marker.is_sure()));
+    fn list_item_markers() {
+        let kind = |text| {
+            list_item(text).map(|marker| (marker.kind, marker.number, marker.can_interrupt_paragraph()))
+        };
         assert_eq!(kind("- a"), Some((ListKind::Bullet(b'-'), 0, true)));
         assert_eq!(kind("12) a"), Some((ListKind::Number(b')'), 12, false)));
         assert_eq!(kind("-"), Some((ListKind::Bullet(b'-'), 0, false)));

@@ -1,4 +1,4 @@
-//! Pieces of text with a style, and how they are painted.
+//! Styled spans of text, and their output.
 
 use std::sync::Arc;
 
@@ -7,25 +7,23 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::TerminalStyle;
 
-/// What is secondary.
 pub(crate) const DIM: Style = Style::new().effects(Effects::DIMMED);
 
-/// A style with a colour of the terminal's own palette.
+/// Returns a style with a color of the terminal's palette.
 pub(crate) const fn colored(color: AnsiColor) -> Style {
     color.on_default()
 }
 
-/// A piece of text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct StyledSpan {
     pub(crate) text: String,
     pub(crate) style: Style,
     pub(crate) link: Option<Arc<str>>,
-    /// Whether its white space stays as it is.
+    /// Whether to preserve white space.
     pub(crate) verbatim: bool,
 }
 
-/// Pieces one after the other: a line, or the text of a block, in which `\n` is where a line must end.
+/// A line, or the text of a block, in which `\n` is a hard line break.
 pub(crate) type StyledLine = Vec<StyledSpan>;
 
 impl StyledSpan {
@@ -37,30 +35,28 @@ impl StyledSpan {
         Self::new(text, Style::new())
     }
 
-    /// Another text, otherwise the same.
-    fn with(&self, text: &str) -> Self {
+    fn with_text(&self, text: &str) -> Self {
         Self { text: text.to_owned(), style: self.style, link: self.link.clone(), verbatim: self.verbatim }
     }
 
-    fn is_like(&self, other: &Self) -> bool {
+    fn has_same_style(&self, other: &Self) -> bool {
         self.style == other.style && self.link == other.link && self.verbatim == other.verbatim
     }
 }
 
-/// Puts a part of a span at the end of a line.
-pub(crate) fn append(line: &mut StyledLine, text: &str, like: &StyledSpan) {
-    match line.last_mut().filter(|last| last.is_like(like)) {
+/// Appends text with the style of a span to a line, extending the last span if possible.
+pub(crate) fn append(line: &mut StyledLine, text: &str, template: &StyledSpan) {
+    match line.last_mut().filter(|last| last.has_same_style(template)) {
         Some(last) => last.text.push_str(text),
-        None => line.push(like.with(text)),
+        None => line.push(template.with_text(text)),
     }
 }
 
-/// How many columns a line takes.
+/// Returns the width of a line in columns.
 pub(crate) fn width(line: &StyledLine) -> usize {
     line.iter().map(|span| span.text.width()).sum()
 }
 
-/// Takes white space off the end.
 pub(crate) fn trim_end(line: &mut StyledLine) {
     while let Some(last) = line.last_mut() {
         last.text.truncate(last.text.trim_end().len());
@@ -71,7 +67,7 @@ pub(crate) fn trim_end(line: &mut StyledLine) {
     }
 }
 
-/// Writes a line and its end.
+/// Writes a line and its line break.
 pub(crate) fn paint(line: &StyledLine, terminal: TerminalStyle, out: &mut String) {
     for span in line.iter().filter(|span| !span.text.is_empty()) {
         if terminal.color { paint_span(span, terminal, out) } else { out.push_str(&span.text) }
@@ -93,26 +89,26 @@ mod tests {
 
     const TERMINAL: TerminalStyle = TerminalStyle { width: 80, color: true, links: true };
 
-    fn painted(line: &StyledLine, terminal: TerminalStyle) -> String {
+    fn paint_to_string(line: &StyledLine, terminal: TerminalStyle) -> String {
         let mut out = String::new();
         paint(line, terminal, &mut out);
         out
     }
 
     #[test]
-    fn styles_and_links_are_closed_again() {
+    fn styles_and_links_are_closed() {
         let link = StyledSpan { link: Some("https://a.example".into()), ..StyledSpan::new("a", DIM) };
         let line = vec![StyledSpan::plain("x "), link];
         assert_eq!(
-            painted(&line, TERMINAL),
+            paint_to_string(&line, TERMINAL),
             "x \x1b]8;;https://a.example\x1b\\\x1b[2ma\x1b[0m\x1b]8;;\x1b\\\n"
         );
-        assert_eq!(painted(&line, TerminalStyle { links: false, ..TERMINAL }), "x \x1b[2ma\x1b[0m\n");
-        assert_eq!(painted(&line, TerminalStyle { color: false, ..TERMINAL }), "x a\n");
+        assert_eq!(paint_to_string(&line, TerminalStyle { links: false, ..TERMINAL }), "x \x1b[2ma\x1b[0m\n");
+        assert_eq!(paint_to_string(&line, TerminalStyle { color: false, ..TERMINAL }), "x a\n");
     }
 
     #[test]
-    fn white_space_at_the_end_goes() {
+    fn trailing_white_space_is_removed() {
         let mut line = vec![StyledSpan::plain("x "), StyledSpan::new("  ", DIM)];
         trim_end(&mut line);
         assert_eq!(line, [StyledSpan::plain("x")]);

@@ -1,4 +1,4 @@
-//! The containers that are open: quotes, lists and their items; and what stands before each line because of them.
+//! The open containers (quotes, lists and list items) and the prefix that they add to each line.
 
 use anstyle::AnsiColor;
 
@@ -9,8 +9,8 @@ use crate::{
     span::{DIM, StyledLine, StyledSpan, colored, width},
 };
 
-/// So many containers within each other are looked at. Every line has to be matched with all of them.
-const DEEPEST: usize = 32;
+/// Maximum nesting depth. Every line is matched against all open containers.
+const MAX_DEPTH: usize = 32;
 
 enum Container {
     Quote,
@@ -25,20 +25,20 @@ struct List {
 }
 
 struct ListItem {
-    /// Lines that belong to it are indented by so many columns.
+    /// Indentation of the item's lines, in columns.
     indent: usize,
-    /// What stands before its first line.
-    mark: StyledLine,
-    is_shown: bool,
-    /// Whether nothing but the mark has come yet.
-    is_bare: bool,
+    /// Prefix of the item's first line.
+    marker_text: StyledLine,
+    is_written: bool,
+    /// Whether the source contains only the marker so far.
+    is_empty: bool,
 }
 
-/// The containers that are open, outermost first.
 #[derive(Default)]
 pub(crate) struct Stack {
+    /// Outermost first.
     containers: Vec<Container>,
-    /// So many of them were open all the time since the last block was shown.
+    /// Number of containers that have stayed open since the last block was written.
     shared: usize,
 }
 
@@ -48,22 +48,21 @@ impl Stack {
     }
 
     pub(crate) fn has_room(&self) -> bool {
-        // A list and its item come together.
-        self.len() + 2 <= DEEPEST
+        // A list and its first item are opened together.
+        self.len() + 2 <= MAX_DEPTH
     }
 
-    /// How many containers a line belongs to. Their marks are taken off it.
-    pub(crate) fn matching(&mut self, cursor: &mut Cursor<'_>) -> usize {
-        let other = self.containers.iter_mut().position(|container| !continues(container, cursor));
-        other.unwrap_or(self.len())
+    /// Returns the number of containers that a line continues, and moves the cursor past their markers.
+    pub(crate) fn match_line(&mut self, cursor: &mut Cursor<'_>) -> usize {
+        let mismatch = self.containers.iter_mut().position(|container| !continues(container, cursor));
+        mismatch.unwrap_or(self.len())
     }
 
-    /// Begins a quote.
     pub(crate) fn push_quote(&mut self) {
         self.containers.push(Container::Quote);
     }
 
-    /// Begins an item, and a list if it is in none yet.
+    /// Opens an item, and a list if no matching one is open.
     pub(crate) fn push_item(
         &mut self,
         marker: Marker,
@@ -72,12 +71,12 @@ impl Stack {
         terminal: TerminalStyle,
     ) {
         let number = self.next_number(marker);
-        let mark = mark(marker.kind, number, task, terminal);
-        let item = ListItem { indent, mark, is_shown: false, is_bare: marker.is_bare };
+        let marker_text = marker_text(marker.kind, number, task, terminal);
+        let item = ListItem { indent, marker_text, is_written: false, is_empty: marker.is_empty_item };
         self.containers.push(Container::Item(item));
     }
 
-    /// An item counts on when all have the number of the first, as many write them; else it has its own.
+    /// Returns the number of a new item. Items are counted if all of them are written with the number of the first.
     fn next_number(&mut self, marker: Marker) -> u64 {
         if let Some(Container::List(list)) = self.containers.last_mut()
             && list.kind == marker.kind
@@ -91,7 +90,7 @@ impl Stack {
         marker.number
     }
 
-    /// Ends a list whose items are all ended.
+    /// Closes the innermost container if it is a list, that is, if its items are closed.
     pub(crate) fn end_list(&mut self) {
         if matches!(self.containers.last(), Some(Container::List(_))) {
             self.pop();
@@ -103,69 +102,69 @@ impl Stack {
         self.shared = self.shared.min(self.len());
     }
 
-    /// Whether the innermost container is an item whose mark was not shown.
-    pub(crate) fn ends_unshown(&self) -> bool {
-        matches!(self.containers.last(), Some(Container::Item(item)) if !item.is_shown)
+    /// Returns whether the innermost container is an item whose marker has not been written.
+    pub(crate) fn has_unwritten_item(&self) -> bool {
+        matches!(self.containers.last(), Some(Container::Item(item)) if !item.is_written)
     }
 
-    /// Whether any mark was not shown yet.
-    pub(crate) fn is_waiting(&self) -> bool {
-        self.containers.iter().any(|container| matches!(container, Container::Item(item) if !item.is_shown))
+    /// Returns whether any marker has not been written yet.
+    pub(crate) fn has_pending(&self) -> bool {
+        self.containers.iter().any(|container| matches!(container, Container::Item(item) if !item.is_written))
     }
 
-    /// Whether the block before and the next are in one list.
+    /// Returns whether the previous and the next block are in the same list.
     pub(crate) fn stays_in_list(&self) -> bool {
         self.containers[..self.shared].iter().any(|container| matches!(container, Container::List(_)))
     }
 
-    /// A block is shown: from now on the containers of this one count as shared.
+    /// Marks all open containers as shared between the block being written and the next one.
     pub(crate) fn share_all(&mut self) {
         self.shared = self.len();
     }
 
-    /// What stands in an empty line between two blocks.
-    pub(crate) fn before_gap(&self, terminal: TerminalStyle) -> StyledLine {
-        before(&self.containers[..self.shared], terminal)
+    /// Returns the prefix of the blank line between two blocks.
+    pub(crate) fn gap_prefix(&self, terminal: TerminalStyle) -> StyledLine {
+        prefix(&self.containers[..self.shared], terminal)
     }
 
-    /// What stands before the next line. Marks are shown once.
-    pub(crate) fn before_line(&mut self, terminal: TerminalStyle) -> StyledLine {
-        let line = before(&self.containers, terminal);
+    /// Returns the prefix of the next line. Each item's marker is included once.
+    pub(crate) fn line_prefix(&mut self, terminal: TerminalStyle) -> StyledLine {
+        let line = prefix(&self.containers, terminal);
         for container in &mut self.containers {
             if let Container::Item(item) = container {
-                item.is_shown = true;
+                item.is_written = true;
             }
         }
         line
     }
 
-    /// How many columns are left for text.
+    /// Returns the number of columns available for text.
     pub(crate) fn room(&self, terminal: TerminalStyle) -> usize {
-        terminal.width.saturating_sub(width(&before(&self.containers, terminal))).max(1)
+        terminal.width.saturating_sub(width(&prefix(&self.containers, terminal))).max(1)
     }
 }
 
-/// Whether a line belongs to a container.
+/// Returns whether a line continues a container, and moves the cursor past the container's marker.
 fn continues(container: &mut Container, cursor: &mut Cursor<'_>) -> bool {
     match container {
         Container::List(_) => true,
-        Container::Quote => take_quote(cursor),
+        Container::Quote => skip_quote_marker(cursor),
         Container::Item(item) => {
-            let is_bare = std::mem::take(&mut item.is_bare);
+            let is_empty = std::mem::take(&mut item.is_empty);
             if cursor.is_blank() {
-                return !is_bare;
+                return !is_empty;
             }
-            let belongs = cursor.indent() >= item.indent;
-            if belongs {
+            let is_indented = cursor.indent() >= item.indent;
+            if is_indented {
                 cursor.skip_indent(item.indent);
             }
-            belongs
+            is_indented
         }
     }
 }
 
-/// Takes the mark of a quote off a line, if there is one.
-pub(crate) fn take_quote(cursor: &mut Cursor<'_>) -> bool {
+/// Moves the cursor past the marker of a quote. Returns `false` if there is none.
+pub(crate) fn skip_quote_marker(cursor: &mut Cursor<'_>) -> bool {
     let indent = cursor.indent();
     let is_quote = indent < 4 && cursor.trimmed().starts_with('>');
     if is_quote {
@@ -176,32 +175,32 @@ pub(crate) fn take_quote(cursor: &mut Cursor<'_>) -> bool {
     is_quote
 }
 
-fn mark(kind: ListKind, number: u64, task: Option<bool>, terminal: TerminalStyle) -> StyledLine {
-    let box_of = |done: bool| {
-        if done {
+fn marker_text(kind: ListKind, number: u64, task: Option<bool>, terminal: TerminalStyle) -> StyledLine {
+    let checkbox = |is_done: bool| {
+        if is_done {
             vec![StyledSpan::new("[x]", colored(AnsiColor::Green)), StyledSpan::plain(" ")]
         } else {
             vec![StyledSpan::plain("[ ] ")]
         }
     };
-    let mut mark = match (kind, task) {
+    let mut text = match (kind, task) {
         (ListKind::Number(end), _) => vec![StyledSpan::plain(format!("{number}{} ", char::from(end)))],
-        // The box is mark enough.
+        // The checkbox replaces the bullet.
         (ListKind::Bullet(_), Some(_)) if terminal.color => StyledLine::new(),
         (ListKind::Bullet(_), _) => vec![StyledSpan::plain(if terminal.color { "• " } else { "- " })],
     };
-    mark.extend(task.map(box_of).unwrap_or_default());
-    mark
+    text.extend(task.map(checkbox).unwrap_or_default());
+    text
 }
 
-/// What containers put before a line. Where that would take more than half of the width, the outer ones put nothing.
-fn before(containers: &[Container], terminal: TerminalStyle) -> StyledLine {
+/// Returns the prefix of a line. The outermost containers are omitted if it would take more than half of the width.
+fn prefix(containers: &[Container], terminal: TerminalStyle) -> StyledLine {
     let mut parts: Vec<StyledLine> = Vec::new();
-    let mut taken = 0;
+    let mut prefix_width = 0;
     for container in containers.iter().rev() {
-        let part = part(container, terminal);
-        taken += width(&part);
-        if taken > terminal.width / 2 && parts.iter().any(|part| !part.is_empty()) {
+        let part = prefix_part(container, terminal);
+        prefix_width += width(&part);
+        if prefix_width > terminal.width / 2 && parts.iter().any(|part| !part.is_empty()) {
             break;
         }
         parts.push(part);
@@ -209,11 +208,13 @@ fn before(containers: &[Container], terminal: TerminalStyle) -> StyledLine {
     parts.into_iter().rev().flatten().collect()
 }
 
-fn part(container: &Container, terminal: TerminalStyle) -> StyledLine {
+fn prefix_part(container: &Container, terminal: TerminalStyle) -> StyledLine {
     match container {
         Container::Quote => vec![StyledSpan::new(if terminal.color { "│ " } else { "> " }, DIM)],
         Container::List(_) => StyledLine::new(),
-        Container::Item(item) if item.is_shown => vec![StyledSpan::plain(" ".repeat(width(&item.mark)))],
-        Container::Item(item) => item.mark.clone(),
+        Container::Item(item) if item.is_written => {
+            vec![StyledSpan::plain(" ".repeat(width(&item.marker_text)))]
+        }
+        Container::Item(item) => item.marker_text.clone(),
     }
 }

@@ -1,5 +1,5 @@
-//! Tables: columns as wide as they need to be, wrapped where the terminal is too narrow, and records where it is narrower
-//! than that.
+//! Table layout. Cells are wrapped if the terminal is too narrow for them; if it is narrower still, rows are
+//! shown as records.
 
 use pulldown_cmark::Alignment;
 
@@ -9,76 +9,76 @@ use crate::{
     wrap::{measure, wrap},
 };
 
-/// No column is made narrower than this, unless it needs no more.
-const NARROWEST: usize = 6;
-/// Words up to this length are not broken.
-const WORD: usize = 12;
+/// Minimum width of a column whose content is wider.
+const MIN_WIDTH: usize = 6;
+/// Maximum length of words that are never broken.
+const MAX_UNBROKEN_WORD: usize = 12;
 
-/// Rows of cells; the first is the head.
 #[derive(Debug)]
 pub(crate) struct TableBlock {
     alignments: Vec<Alignment>,
+    /// The first row is the header.
     pub(crate) rows: Vec<Vec<StyledLine>>,
 }
 
-/// What stands around the cells.
+/// The text around the cells.
 struct Frame {
     left: &'static str,
     between: &'static str,
     right: &'static str,
     rule: &'static str,
     rule_between: &'static str,
-    /// Whether the line below the head says how columns are aligned.
-    says_alignment: bool,
+    /// Whether the line below the header indicates the alignment of the columns.
+    has_alignment: bool,
 }
 
-const DRAWN: Frame =
+const BOX_DRAWING: Frame =
     Frame {
-        left: "", between: " │ ", right: "", rule: "─", rule_between: "─┼─", says_alignment: false
+        left: "", between: " │ ", right: "", rule: "─", rule_between: "─┼─", has_alignment: false
     };
-/// As Markdown has it.
-const WRITTEN: Frame =
-    Frame { left: "| ", between: " | ", right: " |", rule: "-", rule_between: " | ", says_alignment: true };
+const MARKDOWN: Frame =
+    Frame { left: "| ", between: " | ", right: " |", rule: "-", rule_between: " | ", has_alignment: true };
 
 impl TableBlock {
     pub(crate) fn new(alignments: Vec<Alignment>) -> Self {
         Self { alignments, rows: Vec::new() }
     }
 
-    /// Lays it out in so many columns.
+    /// Lays out the table in `room` columns.
     pub(crate) fn lines(&self, terminal: TerminalStyle, room: usize) -> Vec<StyledLine> {
-        let frame = if terminal.color { &DRAWN } else { &WRITTEN };
+        let frame = if terminal.color { &BOX_DRAWING } else { &MARKDOWN };
         match self.widths(frame, room) {
             Some(widths) => self.grid(frame, &widths),
             None => self.records(room),
         }
     }
 
-    /// How wide each column is, if they fit side by side.
+    /// Returns the width of each column, or `None` if they do not fit next to each other.
     fn widths(&self, frame: &Frame, room: usize) -> Option<Vec<usize>> {
         let count = self.alignments.len();
         let around = [frame.left, frame.right].map(|text| text.chars().count()).iter().sum::<usize>();
         let between = frame.between.chars().count() * count.saturating_sub(1);
         let room = room.checked_sub(around + between)?;
-        let mut needed = vec![0; count];
-        let mut words = vec![0; count];
+        let mut full_widths = vec![0; count];
+        let mut word_widths = vec![0; count];
         for row in &self.rows {
             for (column, cell) in row.iter().enumerate().take(count) {
-                let (all, word) = measure(cell);
-                needed[column] = needed[column].max(all).max(1);
-                words[column] = words[column].max(word).max(1);
+                let (full, word) = measure(cell);
+                full_widths[column] = full_widths[column].max(full).max(1);
+                word_widths[column] = word_widths[column].max(word).max(1);
             }
         }
-        let least = |longest: usize| -> Vec<usize> {
-            let of = |(word, needed): (&usize, &usize)| (*word).min(longest).max(NARROWEST.min(*needed));
-            words.iter().zip(&needed).map(of).collect()
+        let minimums = |max_word: usize| -> Vec<usize> {
+            let minimum = |(word, full): (&usize, &usize)| (*word).min(max_word).max(MIN_WIDTH.min(*full));
+            word_widths.iter().zip(&full_widths).map(minimum).collect()
         };
-        share(room, &least(usize::MAX), &needed).or_else(|| share(room, &least(WORD), &needed))
+        distribute(room, &minimums(usize::MAX), &full_widths)
+            .or_else(|| distribute(room, &minimums(MAX_UNBROKEN_WORD), &full_widths))
     }
 
     fn grid(&self, frame: &Frame, widths: &[usize]) -> Vec<StyledLine> {
         let rows: Vec<_> = self.rows.iter().map(|row| self.row(frame, widths, row)).collect();
-        // Where rows take several lines each, it must be seen where one ends.
+        // Rows of several lines are separated by rules.
         let is_wrapped = rows.iter().any(|row| row.len() > 1);
         let mut lines = Vec::new();
         for (number, row) in rows.into_iter().enumerate() {
@@ -114,13 +114,13 @@ impl TableBlock {
         (0..height).map(line).collect()
     }
 
-    /// The line below the head.
+    /// Returns the line below the header.
     fn rule(&self, frame: &Frame, widths: &[usize]) -> StyledLine {
-        if !frame.says_alignment {
+        if !frame.has_alignment {
             return plain_rule(frame, widths);
         }
         let part = |(width, alignment): (&usize, &Alignment)| {
-            let dashes = |taken: usize| frame.rule.repeat(width.saturating_sub(taken));
+            let dashes = |colons: usize| frame.rule.repeat(width.saturating_sub(colons));
             match alignment {
                 Alignment::Right => format!("{}:", dashes(1)),
                 Alignment::Center => format!(":{}:", dashes(2)),
@@ -131,14 +131,14 @@ impl TableBlock {
         vec![StyledSpan::plain(format!("{}{}{}", frame.left, parts.join(frame.rule_between), frame.right))]
     }
 
-    /// Each row by itself: "head: cell".
+    /// Lays out each row as lines of the form "header: cell".
     fn records(&self, room: usize) -> Vec<StyledLine> {
-        let Some((head, rows)) = self.rows.split_first() else { return Vec::new() };
+        let Some((header, rows)) = self.rows.split_first() else { return Vec::new() };
         if rows.is_empty() {
-            return head.iter().flat_map(|cell| wrap(cell, room)).collect();
+            return header.iter().flat_map(|cell| wrap(cell, room)).collect();
         }
-        // A head is repeated in each record, so it is kept short.
-        let labels: Vec<_> = head.iter().map(|cell| label(cell, room)).collect();
+        // Headers are repeated in each record, so they are shortened to one line.
+        let labels: Vec<_> = header.iter().map(|cell| label(cell, room)).collect();
         let mut lines = Vec::new();
         for row in rows {
             if !lines.is_empty() {
@@ -177,17 +177,18 @@ fn align(mut text: StyledLine, room: usize, alignment: Alignment) -> StyledLine 
     text
 }
 
-/// Shares room out: every column gets at least what it must have and at most what it needs, and what is between is the same
-/// for all.
-fn share(room: usize, least: &[usize], needed: &[usize]) -> Option<Vec<usize>> {
-    let at = |level: usize| -> Vec<usize> {
-        least.iter().zip(needed).map(|(least, needed)| level.clamp(*least, (*needed).max(*least))).collect()
+/// Distributes the available columns. Every table column gets the same width, clamped between its minimum and
+/// its full width. Returns `None` if the minimums do not fit.
+fn distribute(room: usize, minimums: &[usize], full_widths: &[usize]) -> Option<Vec<usize>> {
+    let clamp_all = |width: usize| -> Vec<usize> {
+        let columns = minimums.iter().zip(full_widths);
+        columns.map(|(minimum, full)| width.clamp(*minimum, (*full).max(*minimum))).collect()
     };
-    let fits = |level: usize| at(level).iter().sum::<usize>() <= room;
+    let fits = |width: usize| clamp_all(width).iter().sum::<usize>() <= room;
     if !fits(0) {
         return None;
     }
-    let (mut low, mut high) = (0, needed.iter().max().copied().unwrap_or(0));
+    let (mut low, mut high) = (0, full_widths.iter().max().copied().unwrap_or(0));
     while low < high {
         let middle = low + (high - low).div_ceil(2);
         if fits(middle) {
@@ -196,7 +197,7 @@ fn share(room: usize, least: &[usize], needed: &[usize]) -> Option<Vec<usize>> {
             high = middle - 1;
         }
     }
-    Some(at(low))
+    Some(clamp_all(low))
 }
 
 #[cfg(test)]
@@ -204,11 +205,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn room_is_shared_out() {
-        assert_eq!(share(20, &[1, 1, 1], &[5, 5, 5]), Some(vec![5, 5, 5]));
-        assert_eq!(share(20, &[1, 1, 1], &[4, 30, 30]), Some(vec![4, 8, 8]));
-        assert_eq!(share(20, &[1, 12, 1], &[4, 30, 30]), Some(vec![4, 12, 4]));
-        assert_eq!(share(10, &[6, 6], &[9, 9]), None);
-        assert_eq!(share(10, &[], &[]), Some(vec![]));
+    fn room_is_distributed() {
+        assert_eq!(distribute(20, &[1, 1, 1], &[5, 5, 5]), Some(vec![5, 5, 5]));
+        assert_eq!(distribute(20, &[1, 1, 1], &[4, 30, 30]), Some(vec![4, 8, 8]));
+        assert_eq!(distribute(20, &[1, 12, 1], &[4, 30, 30]), Some(vec![4, 12, 4]));
+        assert_eq!(distribute(10, &[6, 6], &[9, 9]), None);
+        assert_eq!(distribute(10, &[], &[]), Some(vec![]));
     }
 }

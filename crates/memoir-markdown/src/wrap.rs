@@ -1,36 +1,35 @@
-//! Text, broken into lines of a width. Lines end between words, between the characters of Chinese and Japanese, and within
-//! a word only where it is longer than a line.
+//! Wraps text. Lines break between words and between Chinese and Japanese characters. A word is broken only
+//! if it is longer than a line.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use crate::span::{StyledLine, StyledSpan, append};
 
-/// A tab within text that is kept as it is.
+/// Replacement for a tab in verbatim text.
 const TAB: &str = "    ";
-/// What a line must not begin with.
+/// Characters that must not start a line.
 const NO_START: &str = "、。，．・：；？！ー々〉》」』】〕）］｝〟’”…‥,.;:!?)]}%";
-/// What a line must not end with.
+/// Characters that must not end a line.
 const NO_END: &str = "〈《「『【〔（［｛〝‘“([{$";
 
-/// Breaks text into lines of at most so many columns. The first and the last are not empty.
+/// Breaks text into lines of at most `width` columns. Empty lines at the start and the end are removed.
 pub(crate) fn wrap(text: &StyledLine, width: usize) -> Vec<StyledLine> {
-    let mut wrapping = Wrapping::new(width);
-    wrapping.take(text);
-    let mut lines = wrapping.lines;
+    let mut wrapper = Wrapper::new(width);
+    wrapper.push_text(text);
+    let mut lines = wrapper.lines;
     lines.truncate(lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1));
     lines.drain(..lines.iter().take_while(|line| line.is_empty()).count());
     lines
 }
 
-/// How wide text is when nothing forces it to be narrower, and its widest word.
+/// Returns the width of the widest line without wrapping, and the width of the widest word.
 pub(crate) fn measure(text: &StyledLine) -> (usize, usize) {
-    let mut wrapping = Wrapping::new(usize::MAX);
-    wrapping.take(text);
-    (wrapping.widest_line, wrapping.widest_word)
+    let mut wrapper = Wrapper::new(usize::MAX);
+    wrapper.push_text(text);
+    (wrapper.widest_line, wrapper.widest_word)
 }
 
-/// Spans and their width.
 #[derive(Default)]
 struct SpanRun {
     spans: StyledLine,
@@ -42,12 +41,12 @@ impl SpanRun {
         self.spans.is_empty()
     }
 
-    fn add(&mut self, text: &str, like: &StyledSpan) {
+    fn add(&mut self, text: &str, template: &StyledSpan) {
         self.width = self.width.saturating_add(text.width());
-        append(&mut self.spans, text, like);
+        append(&mut self.spans, text, template);
     }
 
-    fn take_from(&mut self, other: &mut Self) {
+    fn move_from(&mut self, other: &mut Self) {
         self.width = self.width.saturating_add(other.width);
         for span in other.spans.drain(..) {
             append(&mut self.spans, &span.text, &span);
@@ -60,20 +59,20 @@ impl SpanRun {
     }
 }
 
-struct Wrapping {
+struct Wrapper {
     width: usize,
     lines: Vec<StyledLine>,
     line: SpanRun,
     /// White space between the line and the word.
     space: SpanRun,
     word: SpanRun,
-    /// The last character, when a word could end behind it.
+    /// The previous character of the current word.
     last: Option<char>,
     widest_line: usize,
     widest_word: usize,
 }
 
-impl Wrapping {
+impl Wrapper {
     fn new(width: usize) -> Self {
         Self {
             width: width.max(1),
@@ -87,13 +86,13 @@ impl Wrapping {
         }
     }
 
-    fn take(&mut self, text: &StyledLine) {
+    fn push_text(&mut self, text: &StyledLine) {
         for span in text {
             for cluster in span.text.graphemes(true) {
                 match cluster {
                     "\n" | "\r\n" => self.end_line(),
                     " " | "\t" => self.add_space(cluster, span),
-                    _ => self.add(cluster, span),
+                    _ => self.add_to_word(cluster, span),
                 }
             }
         }
@@ -113,10 +112,11 @@ impl Wrapping {
         }
     }
 
-    fn add(&mut self, cluster: &str, span: &StyledSpan) {
+    fn add_to_word(&mut self, cluster: &str, span: &StyledSpan) {
         let first = cluster.chars().next();
-        let breaks = matches!((self.last, first), (Some(last), Some(next)) if breaks_between(last, next));
-        if breaks || self.word.width + cluster.width() > self.width {
+        let can_break =
+            matches!((self.last, first), (Some(last), Some(next)) if can_break_between(last, next));
+        if can_break || self.word.width + cluster.width() > self.width {
             self.end_word();
         }
         self.word.add(cluster, span);
@@ -128,16 +128,16 @@ impl Wrapping {
             return;
         }
         self.widest_word = self.widest_word.max(self.word.width);
-        let together = self.line.width.saturating_add(self.space.width).saturating_add(self.word.width);
-        if together <= self.width {
-            self.line.take_from(&mut self.space);
+        let total = self.line.width.saturating_add(self.space.width).saturating_add(self.word.width);
+        if total <= self.width {
+            self.line.move_from(&mut self.space);
         } else {
             if !self.line.is_empty() {
                 self.put_line();
             }
             self.space.clear();
         }
-        self.line.take_from(&mut self.word);
+        self.line.move_from(&mut self.word);
     }
 
     fn end_line(&mut self) {
@@ -153,13 +153,13 @@ impl Wrapping {
     }
 }
 
-fn breaks_between(last: char, next: char) -> bool {
+fn can_break_between(last: char, next: char) -> bool {
     (is_ideographic(last) || is_ideographic(next)) && !NO_END.contains(last) && !NO_START.contains(next)
 }
 
-/// Whether text of such characters is written without spaces.
-fn is_ideographic(letter: char) -> bool {
-    matches!(letter,
+/// Returns whether a character belongs to a script that is written without spaces.
+fn is_ideographic(character: char) -> bool {
+    matches!(character,
         '\u{2E80}'..='\u{312F}' | '\u{31A0}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}'
         | '\u{FE30}'..='\u{FE4F}' | '\u{FF00}'..='\u{FFEF}' | '\u{20000}'..='\u{3FFFF}')
 }
@@ -170,49 +170,49 @@ mod tests {
 
     use super::*;
 
-    fn wrapped(text: &str, width: usize) -> Vec<String> {
+    fn wrap_plain(text: &str, width: usize) -> Vec<String> {
         let lines = wrap(&vec![StyledSpan::plain(text)], width);
         lines.iter().map(|line| line.iter().map(|span| span.text.as_str()).collect()).collect()
     }
 
     #[test]
-    fn lines_end_between_words() {
-        assert_eq!(wrapped("the quick  brown fox", 10), ["the quick", "brown fox"]);
-        assert_eq!(wrapped(" a b ", 80), ["a b"]);
-        assert_eq!(wrapped("\none\n\ntwo\n\n", 80), ["one", "", "two"]);
-        assert_eq!(wrapped("", 80), Vec::<String>::new());
+    fn lines_break_between_words() {
+        assert_eq!(wrap_plain("the quick  brown fox", 10), ["the quick", "brown fox"]);
+        assert_eq!(wrap_plain(" a b ", 80), ["a b"]);
+        assert_eq!(wrap_plain("\none\n\ntwo\n\n", 80), ["one", "", "two"]);
+        assert_eq!(wrap_plain("", 80), Vec::<String>::new());
     }
 
     #[test]
     fn a_word_longer_than_a_line_is_broken() {
-        assert_eq!(wrapped("a abcdefgh b", 5), ["a", "abcde", "fgh b"]);
-        assert_eq!(wrapped("👩‍👩‍👧👩‍👩‍👧", 3), ["👩‍👩‍👧", "👩‍👩‍👧"]);
-        assert_eq!(wrapped("漢字", 1), ["漢", "字"]);
+        assert_eq!(wrap_plain("a abcdefgh b", 5), ["a", "abcde", "fgh b"]);
+        assert_eq!(wrap_plain("👩‍👩‍👧👩‍👩‍👧", 3), ["👩‍👩‍👧", "👩‍👩‍👧"]);
+        assert_eq!(wrap_plain("漢字", 1), ["漢", "字"]);
     }
 
     #[test]
     fn chinese_and_japanese_break_between_characters() {
-        assert_eq!(wrapped("日本語のテキストです。", 10), ["日本語のテ", "キストで", "す。"]);
-        assert_eq!(wrapped("see「漢字」", 6), ["see", "「漢", "字」"]);
-        assert_eq!(wrapped("한국어 문장", 8), ["한국어", "문장"]);
+        assert_eq!(wrap_plain("日本語のテキストです。", 10), ["日本語のテ", "キストで", "す。"]);
+        assert_eq!(wrap_plain("see「漢字」", 6), ["see", "「漢", "字」"]);
+        assert_eq!(wrap_plain("한국어 문장", 8), ["한국어", "문장"]);
     }
 
     #[test]
-    fn white_space_stays_where_it_was_meant() {
+    fn verbatim_white_space_is_preserved() {
         let verbatim = |text: &str| StyledSpan { verbatim: true, ..StyledSpan::plain(text) };
         let lines = wrap(&vec![verbatim("  a  b\n\tc")], 80);
         assert_eq!(lines, [[verbatim("  a  b")], [verbatim("    c")]]);
     }
 
     #[test]
-    fn a_style_goes_on_in_the_next_line() {
+    fn styles_continue_on_the_next_line() {
         let bold = |text: &str| StyledSpan::new(text, Style::new().bold());
         let lines = wrap(&vec![StyledSpan::plain("a "), bold("b c")], 3);
         assert_eq!(lines, [vec![StyledSpan::plain("a "), bold("b")], vec![bold("c")]]);
     }
 
     #[test]
-    fn widths_without_a_limit() {
+    fn measure_returns_line_and_word_widths() {
         assert_eq!(measure(&vec![StyledSpan::plain("ab cde\n日本 f")]), (6, 3));
     }
 }

@@ -1,86 +1,82 @@
-//! The languages that are known, in one list. To add one, add its entry.
+//! The table of supported languages. To support another one, add an entry.
 
-/// How a language is written.
 pub(super) struct Language {
-    /// What it is called after a fence.
+    /// Names used after a fence.
     pub(super) names: &'static [&'static str],
     pub(super) line_comments: &'static [&'static str],
     pub(super) block_comment: Option<(&'static str, &'static str)>,
-    /// The longer before the shorter.
+    /// Longer quotes must come before shorter ones.
     pub(super) quotes: &'static [Quote],
-    /// With a space between them.
+    /// Separated by spaces.
     pub(super) keywords: &'static str,
     pub(super) case: Case,
     pub(super) keys: Keys,
 }
 
-/// What the case of letters says.
+/// The meaning of upper and lower case.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Case {
-    /// Types begin with a capital.
+    /// Types start with a capital letter.
     Types,
-    /// Nothing of note.
+    /// Keywords are case-sensitive, and case has no other meaning.
     Plain,
-    /// Nothing at all: keywords are written either way.
+    /// Keywords are case-insensitive.
     Ignored,
 }
 
-/// What is a key, if there are any.
+/// The syntax of keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keys {
     None,
     /// `"key": value`.
     Quoted,
-    /// `key: value`, at the beginning of a line.
+    /// `key: value`, at the start of a line.
     Colon,
-    /// `key = value`, at the beginning of a line.
+    /// `key = value`, at the start of a line.
     Equals,
     /// `<key>`.
     Tags,
 }
 
-/// What a string stands between.
+/// The delimiters of a string.
 #[derive(Clone, Copy)]
 pub(super) struct Quote {
     pub(super) start: &'static str,
     pub(super) end: &'static str,
-    /// Whether a backslash takes the meaning from what follows.
+    /// Whether a backslash escapes the next character.
     pub(super) escapes: bool,
-    pub(super) reach: Reach,
+    pub(super) extent: Extent,
 }
 
-/// How far a string may reach.
+/// The maximum extent of a string.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
-    /// Over one letter.
-    Letter,
-    /// To the end of the line.
+pub(super) enum Extent {
+    Character,
     Line,
-    /// Over many lines.
     Lines,
 }
 
-const fn quote(mark: &'static str, reach: Reach) -> Quote {
-    Quote { start: mark, end: mark, escapes: true, reach }
+const fn quote(mark: &'static str, extent: Extent) -> Quote {
+    Quote { start: mark, end: mark, escapes: true, extent }
 }
 
 const fn raw(start: &'static str, end: &'static str) -> Quote {
-    Quote { start, end, escapes: false, reach: Reach::Lines }
+    Quote { start, end, escapes: false, extent: Extent::Lines }
 }
 
-const DOUBLE: Quote = quote("\"", Reach::Line);
-const SINGLE: Quote = quote("'", Reach::Line);
-const DOUBLE_LINES: Quote = quote("\"", Reach::Lines);
-const LETTER: Quote = quote("'", Reach::Letter);
-const TEMPLATE: Quote = quote("`", Reach::Lines);
-const TRIPLE: Quote = quote("\"\"\"", Reach::Lines);
-const SINGLE_TRIPLE: Quote = quote("'''", Reach::Lines);
+const DOUBLE: Quote = quote("\"", Extent::Line);
+const SINGLE: Quote = quote("'", Extent::Line);
+const DOUBLE_LINES: Quote = quote("\"", Extent::Lines);
+const CHARACTER: Quote = quote("'", Extent::Character);
+const TEMPLATE: Quote = quote("`", Extent::Lines);
+const TRIPLE: Quote = quote("\"\"\"", Extent::Lines);
+const SINGLE_TRIPLE: Quote = quote("'''", Extent::Lines);
 
 const SLASHES: &[&str] = &["//"];
 const HASH: &[&str] = &["#"];
 const STARS: Option<(&str, &str)> = Some(("/*", "*/"));
 
-/// Like C, with nothing special; where the others begin.
+/// Base entry for languages with C-like comments and strings.
 const C_LIKE: Language = Language {
     names: &[],
     line_comments: SLASHES,
@@ -91,7 +87,7 @@ const C_LIKE: Language = Language {
     keys: Keys::None,
 };
 
-/// With `#` for comments; where the others begin.
+/// Base entry for languages with `#` comments.
 const SCRIPT: Language = Language {
     line_comments: HASH,
     block_comment: None,
@@ -100,11 +96,10 @@ const SCRIPT: Language = Language {
     ..C_LIKE
 };
 
-/// Every language.
 pub(super) const LANGUAGES: &[Language] = &[
     Language {
         names: &["rust", "rs"],
-        quotes: &[raw("r##\"", "\"##"), raw("r#\"", "\"#"), raw("r\"", "\""), DOUBLE_LINES, LETTER],
+        quotes: &[raw("r##\"", "\"##"), raw("r#\"", "\"#"), raw("r\"", "\""), DOUBLE_LINES, CHARACTER],
         keywords: "\
             as async await break const continue crate dyn else enum extern fn for if impl in let loop match \
             mod move mut pub ref return self Self static struct super trait type union unsafe use where while",
@@ -149,7 +144,7 @@ pub(super) const LANGUAGES: &[Language] = &[
     },
     Language {
         names: &["java", "kotlin", "kt", "kts", "scala", "groovy", "gradle"],
-        quotes: &[TRIPLE, DOUBLE, LETTER, SINGLE],
+        quotes: &[TRIPLE, DOUBLE, CHARACTER, SINGLE],
         keywords: "\
             abstract as assert boolean break by byte case catch char class companion const continue data def \
             default do double else enum extends final finally float for fun given if implements import in init \
@@ -183,7 +178,7 @@ pub(super) const LANGUAGES: &[Language] = &[
     Language {
         names: &["php"],
         line_comments: &["//", "#"],
-        quotes: &[DOUBLE_LINES, quote("'", Reach::Lines)],
+        quotes: &[DOUBLE_LINES, quote("'", Extent::Lines)],
         keywords: "\
             abstract array as break case catch class const continue declare default do echo else elseif enum \
             extends final finally fn for foreach function global if implements include instanceof interface \
@@ -224,7 +219,7 @@ pub(super) const LANGUAGES: &[Language] = &[
         names: &["sql", "sqlite", "mysql", "postgresql", "postgres", "plsql", "tsql"],
         line_comments: &["--"],
         quotes: &[
-            Quote { escapes: false, reach: Reach::Lines, ..SINGLE },
+            Quote { escapes: false, extent: Extent::Lines, ..SINGLE },
             Quote { escapes: false, ..DOUBLE },
         ],
         keywords: "\
@@ -288,7 +283,7 @@ pub(super) const LANGUAGES: &[Language] = &[
         names: &["haskell", "hs", "elm", "purescript"],
         line_comments: &["--"],
         block_comment: Some(("{-", "-}")),
-        quotes: &[DOUBLE, LETTER],
+        quotes: &[DOUBLE, CHARACTER],
         keywords: "\
             case class data deriving do else forall if import in infixl infixr instance let module newtype of \
             then type where",

@@ -1,8 +1,8 @@
-//! The scanner.
+//! The scanner that colors code by a language's table entry.
 
 use anstyle::{AnsiColor, Style};
 
-use super::languages::{Case, Keys, LANGUAGES, Language, Quote, Reach};
+use super::languages::{Case, Extent, Keys, LANGUAGES, Language, Quote};
 use crate::span::{DIM, StyledLine, StyledSpan, append, colored};
 
 const STRING: Style = colored(AnsiColor::Green);
@@ -12,40 +12,39 @@ const FUNCTION: Style = colored(AnsiColor::Blue);
 const TYPE: Style = colored(AnsiColor::Yellow);
 const PLAIN: Style = Style::new();
 
-/// Words that are values in one language or another.
+/// Words that are values in at least one language.
 const VALUES: [&str; 12] =
     ["true", "false", "null", "None", "True", "False", "nil", "undefined", "NULL", "nullptr", "NaN", "inf"];
 
-/// Colours code, line by line.
 pub(crate) struct Highlighter {
     language: &'static Language,
     open: Open,
 }
 
-/// What is open at the end of a line.
+/// The token that continues on the next line.
 #[derive(Clone, Copy)]
 enum Open {
     Nothing,
-    /// A comment, and the text that ends it.
+    /// A comment, with its closing delimiter.
     Comment(&'static str),
     String(Quote),
 }
 
 impl Highlighter {
-    /// For a language, if it is known.
+    /// Returns `None` if the language is unknown.
     pub(crate) fn new(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         let language = LANGUAGES.iter().find(|language| language.names.contains(&name.as_str()))?;
         Some(Self { language, open: Open::Nothing })
     }
 
-    /// Colours the next line.
+    /// Colors the next line.
     pub(crate) fn line(&mut self, text: &str) -> StyledLine {
-        let mut scan = LineScan { text, at: 0, line: StyledLine::new(), is_first: true };
-        while scan.at < text.len() {
+        let mut scan = LineScan { text, position: 0, line: StyledLine::new(), is_first: true };
+        while scan.position < text.len() {
             self.step(&mut scan);
         }
-        if matches!(self.open, Open::String(quote) if quote.reach != Reach::Lines) {
+        if matches!(self.open, Open::String(quote) if quote.extent != Extent::Lines) {
             self.open = Open::Nothing;
         }
         scan.line
@@ -60,12 +59,12 @@ impl Highlighter {
                     self.open = Open::Nothing;
                 }
             }
-            Open::String(quote) => self.string(scan, quote, 0),
-            Open::Nothing => self.token(scan),
+            Open::String(quote) => self.scan_string(scan, quote, 0),
+            Open::Nothing => self.scan_token(scan),
         }
     }
 
-    fn token(&mut self, scan: &mut LineScan<'_>) {
+    fn scan_token(&mut self, scan: &mut LineScan<'_>) {
         let language = self.language;
         let rest = scan.rest();
         if let Some((start, end)) = language.block_comment.filter(|(start, _)| rest.starts_with(start)) {
@@ -73,35 +72,37 @@ impl Highlighter {
             self.open = Open::Comment(end);
             return;
         }
-        if language.line_comments.iter().any(|start| rest.starts_with(start) && scan.may_comment(start)) {
+        if language.line_comments.iter().any(|start| rest.starts_with(start) && scan.can_start_comment(start))
+        {
             return scan.put(rest.len(), DIM);
         }
         if let Some(quote) = language.quotes.iter().find(|quote| quote.opens(rest)) {
-            return self.string(scan, *quote, quote.start.len());
+            return self.scan_string(scan, *quote, quote.start.len());
         }
         match rest.chars().next() {
-            Some(first) if first.is_ascii_digit() => scan.put(number(rest), VALUE),
-            Some(first) if is_word(first) => self.word(scan),
+            Some(first) if first.is_ascii_digit() => scan.put(number_length(rest), VALUE),
+            Some(first) if is_word(first) => self.scan_word(scan),
             Some(first) => scan.put(first.len_utf8(), PLAIN),
             None => {}
         }
     }
 
-    /// A string, from behind what opens it, if that is still to be put.
-    fn string(&mut self, scan: &mut LineScan<'_>, quote: Quote, opening: usize) {
-        let inside = &scan.rest()[opening..];
-        let (length, is_closed) = quote.length(inside);
+    /// Scans a string. `opening` is the length of the opening quote, or 0 if the string started on an earlier line.
+    fn scan_string(&mut self, scan: &mut LineScan<'_>, quote: Quote, opening: usize) {
+        let content = &scan.rest()[opening..];
+        let (length, is_closed) = quote.length(content);
         self.open = if is_closed { Open::Nothing } else { Open::String(quote) };
-        let is_key =
-            self.language.keys == Keys::Quoted && is_closed && inside[length..].trim_start().starts_with(':');
+        let is_key = self.language.keys == Keys::Quoted
+            && is_closed
+            && content[length..].trim_start().starts_with(':');
         scan.put(opening + length, if is_key { FUNCTION } else { STRING });
     }
 
-    fn word(&self, scan: &mut LineScan<'_>) {
+    fn scan_word(&self, scan: &mut LineScan<'_>) {
         let language = self.language;
         let rest = scan.rest();
-        let dash = |letter: char| letter == '-' && language.keys != Keys::None;
-        let length = rest.find(|letter| !is_word(letter) && !dash(letter)).unwrap_or(rest.len());
+        let is_dash = |character: char| character == '-' && language.keys != Keys::None;
+        let length = rest.find(|character| !is_word(character) && !is_dash(character)).unwrap_or(rest.len());
         let (word, after) = rest.split_at(length);
         let style = if language.is_keyword(word) {
             KEYWORD
@@ -118,33 +119,33 @@ impl Highlighter {
     }
 }
 
-/// A line that is being looked at.
+/// The progress of scanning one line.
 struct LineScan<'a> {
     text: &'a str,
-    at: usize,
+    position: usize,
     line: StyledLine,
-    /// Whether no word has come yet.
+    /// Whether no word has been scanned yet.
     is_first: bool,
 }
 
 impl<'a> LineScan<'a> {
     fn rest(&self) -> &'a str {
-        &self.text[self.at..]
+        &self.text[self.position..]
     }
 
     fn before(&self) -> &'a str {
-        &self.text[..self.at]
+        &self.text[..self.position]
     }
 
     fn put(&mut self, length: usize, style: Style) {
         let rest = self.rest();
         append(&mut self.line, &rest[..length], &StyledSpan::new("", style));
         self.is_first &= matches!(&rest[..length], " " | "\t" | "-");
-        self.at += length;
+        self.position += length;
     }
 
-    /// `#` within a word is no comment: `$#`, `a#b`.
-    fn may_comment(&self, start: &str) -> bool {
+    /// Returns whether a comment may start here. `#` within a word does not start one: `$#`, `a#b`.
+    fn can_start_comment(&self, start: &str) -> bool {
         start != "#"
             || self.before().is_empty()
             || self.before().ends_with([' ', '\t', ';', '{', '}', '(', ')', ','])
@@ -162,7 +163,7 @@ impl Language {
 }
 
 impl Keys {
-    /// Whether a word is a key, by what is before it in its line and after it.
+    /// Returns whether a word is a key, judged by the text before and after it.
     fn is_key(self, scan: &LineScan<'_>, after: &str) -> bool {
         match self {
             Self::None | Self::Quoted => false,
@@ -175,49 +176,49 @@ impl Keys {
 
 impl Quote {
     fn opens(&self, text: &str) -> bool {
-        let Some(inside) = text.strip_prefix(self.start) else { return false };
-        // In Rust, and where a letter stands in quotes, `'a` alone is something else.
-        let mut letters = inside.chars();
-        self.reach != Reach::Letter
-            || matches!((letters.next(), letters.next()), (Some('\\'), _) | (_, Some('\'')))
+        let Some(content) = text.strip_prefix(self.start) else { return false };
+        // In languages with character literals, a lone `'a` is something else, such as a lifetime in Rust.
+        let mut characters = content.chars();
+        self.extent != Extent::Character
+            || matches!((characters.next(), characters.next()), (Some('\\'), _) | (_, Some('\'')))
     }
 
-    /// How far a string reaches into a text, and whether it ends there.
+    /// Returns the length of a string from its content to its closing quote, and whether that quote is in the text.
     fn length(&self, text: &str) -> (usize, bool) {
-        let mut at = 0;
-        while at < text.len() {
-            let rest = &text[at..];
+        let mut position = 0;
+        while position < text.len() {
+            let rest = &text[position..];
             if rest.starts_with(self.end) {
-                return (at + self.end.len(), true);
+                return (position + self.end.len(), true);
             }
             let step = rest.chars().next().map_or(1, char::len_utf8);
-            let escaped = self.escapes && rest.starts_with('\\');
-            at += step;
-            if escaped {
-                at += text[at..].chars().next().map_or(0, char::len_utf8);
+            let is_escape = self.escapes && rest.starts_with('\\');
+            position += step;
+            if is_escape {
+                position += text[position..].chars().next().map_or(0, char::len_utf8);
             }
         }
         (text.len(), false)
     }
 }
 
-fn is_word(letter: char) -> bool {
-    letter.is_alphanumeric() || letter == '_'
+fn is_word(character: char) -> bool {
+    character.is_alphanumeric() || character == '_'
 }
 
-/// How long a number is: `0xff_u8`, `1.5e-3`; a range `1..2` is two.
-fn number(text: &str) -> usize {
+/// Returns the length of a number such as `0xff_u8` or `1.5e-3`. A range such as `1..2` is two numbers.
+fn number_length(text: &str) -> usize {
     let bytes = text.as_bytes();
-    let goes_on = |at: usize| match bytes[at] {
-        b'.' => bytes.get(at + 1).is_some_and(u8::is_ascii_digit),
+    let is_part = |index: usize| match bytes[index] {
+        b'.' => bytes.get(index + 1).is_some_and(u8::is_ascii_digit),
         b'-' | b'+' => {
-            matches!(bytes[at - 1], b'e' | b'E')
+            matches!(bytes[index - 1], b'e' | b'E')
                 && !text.starts_with("0x")
-                && bytes.get(at + 1).is_some_and(u8::is_ascii_digit)
+                && bytes.get(index + 1).is_some_and(u8::is_ascii_digit)
         }
         byte => byte.is_ascii_alphanumeric() || byte == b'_',
     };
-    (1..bytes.len()).find(|at| !goes_on(*at)).unwrap_or(bytes.len())
+    (1..bytes.len()).find(|index| !is_part(*index)).unwrap_or(bytes.len())
 }
 
 #[cfg(test)]
@@ -226,8 +227,8 @@ mod tests {
 
     use super::*;
 
-    /// A line with a letter for each colour.
-    fn colours(highlighter: &mut Highlighter, text: &str) -> String {
+    /// Highlights a line and returns one letter for the color of each character.
+    fn color_letters(highlighter: &mut Highlighter, text: &str) -> String {
         let letter = |style: Style| match style {
             DIM => 'c',
             STRING => 's',
@@ -245,7 +246,7 @@ mod tests {
     fn check(language: &str, lines: &[(&str, &str)]) {
         let mut highlighter = Highlighter::new(language).unwrap();
         for (text, expected) in lines {
-            assert_eq!(colours(&mut highlighter, text), *expected, "{text}");
+            assert_eq!(color_letters(&mut highlighter, text), *expected, "{text}");
         }
     }
 
@@ -263,14 +264,14 @@ mod tests {
     }
 
     #[test]
-    fn strings_over_lines_end_where_they_may() {
+    fn multiline_strings_end_at_their_closing_quote() {
         check("python", &[("def f(): # c", "kkk.f....ccc"), ("'''a", "ssss"), ("b''' None", "ssss.vvvv")]);
         check("js", &[("`a", "ss"), ("b` + 'c", "ss...ss"), ("d", ".")]);
         check("sh", &[("echo a#b $# #c", "............cc"), ("'a\\' if", "ssss.kk")]);
     }
 
     #[test]
-    fn keys_are_seen() {
+    fn keys_are_highlighted() {
         check("json", &[(r#"{"a": [1.5e-3, true, "b"]}"#, ".fff...vvvvvv..vvvv..sss..")]);
         check("yaml", &[("- a-b: c: 1", "..fff.....v"), ("x: 'y' # z", "f..sss.ccc")]);
         check("toml", &[("a = \"b = c\"", "f...sssssss"), ("[d]", "...")]);
@@ -283,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_known_once_and_in_small_letters() {
+    fn language_names_are_unique_and_lowercase() {
         let mut names: Vec<_> = LANGUAGES.iter().flat_map(|language| language.names).collect();
         assert!(names.iter().all(|name| **name == name.to_ascii_lowercase()));
         let count = names.len();

@@ -1,4 +1,4 @@
-//! Text that means harm.
+//! Hostile input: control characters, misleading links, and deep or long texts.
 
 use memoir_markdown::{TerminalStyle, diff};
 
@@ -6,29 +6,29 @@ use crate::{colored, plain, render};
 
 const ALL: TerminalStyle = TerminalStyle { width: 40, color: true, links: true };
 
-/// Takes out what the renderer itself puts in: styles and links, well formed.
-fn without_own(text: &str) -> String {
+/// Removes the styles and links that the renderer added, and checks that they are well formed.
+fn strip_styles(text: &str) -> String {
     let mut pieces = text.split('\x1b');
-    let mut left = pieces.next().unwrap_or_default().to_owned();
+    let mut stripped = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
-        let is_digit = |letter: char| letter.is_ascii_digit();
+        let is_digit = |character: char| character.is_ascii_digit();
         if let Some(style) = piece.strip_prefix('[') {
             let rest = style.trim_start_matches(is_digit).strip_prefix('m');
-            left.push_str(rest.unwrap_or_else(|| panic!("{piece:?}")));
+            stripped.push_str(rest.unwrap_or_else(|| panic!("{piece:?}")));
         } else if let Some(url) = piece.strip_prefix("]8;;") {
             assert!(url.bytes().all(|byte| byte.is_ascii_graphic()), "{piece:?}");
         } else {
-            left.push_str(piece.strip_prefix('\\').unwrap_or_else(|| panic!("{piece:?}")));
+            stripped.push_str(piece.strip_prefix('\\').unwrap_or_else(|| panic!("{piece:?}")));
         }
     }
-    left
+    stripped
 }
 
 #[test]
-fn no_control_character_gets_through() {
+fn control_characters_are_replaced_everywhere() {
     let bad =
         "\u{1b}]0;title\u{7}\u{1b}[2J\u{9b}31m\u{85}\u{202e}\u{2066}\u{7f}\u{8}\rx&#27;[1m&#x9b;&#x202e;";
-    let places = [
+    let texts = [
         bad.to_owned(),
         format!("# {bad}"),
         format!("- {bad}\n  1. {bad}"),
@@ -45,33 +45,34 @@ fn no_control_character_gets_through() {
         format!("<div title=\"{bad}\">{bad}</div>"),
         format!("[{bad}]: {bad}\n[^1]: {bad}"),
     ];
-    for text in places {
+    for text in texts {
         for terminal in [ALL, colored(7), plain(40)] {
-            let shown = without_own(&render(&text, terminal));
-            let harmful = |letter: char| {
-                (letter.is_control() && !"\n\t".contains(letter)) || "\u{202e}\u{2066}".contains(letter)
+            let output = strip_styles(&render(&text, terminal));
+            let is_harmful = |character: char| {
+                (character.is_control() && !"\n\t".contains(character))
+                    || "\u{202e}\u{2066}".contains(character)
             };
-            assert!(!shown.contains(harmful), "{shown:?}");
-            assert!(shown.contains('�'), "{shown:?}");
+            assert!(!output.contains(is_harmful), "{output:?}");
+            assert!(output.contains('�'), "{output:?}");
         }
-        assert!(!without_own(&diff(&text, ALL)).contains('\u{1b}'));
+        assert!(!strip_styles(&diff(&text, ALL)).contains('\u{1b}'));
     }
 }
 
 #[test]
-fn links_do_not_pretend() {
-    let shown = |text: &str| without_own(&render(text, ALL));
+fn urls_of_misleading_links_are_shown() {
+    let output = |text: &str| strip_styles(&render(text, ALL));
     assert_eq!(
-        shown("[https://bank.example](https://x.example)"),
+        output("[https://bank.example](https://x.example)"),
         "https://bank.example (https://x.example)\n"
     );
-    assert_eq!(shown("[run](javascript:alert)"), "run (javascript:alert)\n");
-    assert_eq!(shown("[see](file:///etc/passwd)"), "see (file:///etc/passwd)\n");
+    assert_eq!(output("[run](javascript:alert)"), "run (javascript:alert)\n");
+    assert_eq!(output("[see](file:///etc/passwd)"), "see (file:///etc/passwd)\n");
     assert!(!render("[run](javascript:alert)", ALL).contains("\x1b]8"));
 }
 
 #[test]
-fn what_is_deep_or_long_is_borne() {
+fn deep_and_long_texts_are_rendered() {
     let count = 20_000;
     for part in
         ["> ", "- ", "1. ", "[", "![", "*", "**a ", "`", "``a", "<", "<!--", "|", "\\", "&", "~~", "]("]
@@ -89,8 +90,8 @@ fn what_is_deep_or_long_is_borne() {
 }
 
 #[test]
-fn a_table_does_not_grow_beyond_measure() {
+fn record_labels_are_shortened() {
     let head = format!("{}|b\n-|-\n", "long ".repeat(2_000));
-    let shown = render(&format!("{head}{}", "x|y\n".repeat(2_000)), plain(10));
-    assert!(shown.len() < 200_000, "{}", shown.len());
+    let output = render(&format!("{head}{}", "x|y\n".repeat(2_000)), plain(10));
+    assert!(output.len() < 200_000, "{}", output.len());
 }

@@ -1,4 +1,4 @@
-//! What stands where: wrapping, lists, quotes, tables, code.
+//! Layout of paragraphs, lists, quotes, tables and code.
 
 use crate::{plain, render};
 
@@ -10,7 +10,7 @@ const FRUIT: &str = "\
 ";
 
 #[test]
-fn paragraphs_are_wrapped_at_the_width() {
+fn paragraphs_are_wrapped_to_the_width() {
     let text = "# A *heading*\n\nOne paragraph of words that\nis wrapped, with a  \nhard break.\nNext.\n";
     assert_eq!(
         render(text, plain(20)),
@@ -38,7 +38,7 @@ fn lists_are_nested_and_keep_their_numbers() {
 }
 
 #[test]
-fn items_are_apart_where_they_were_written_so() {
+fn blank_lines_between_items_are_preserved() {
     assert_eq!(render("- a\n\n- b\n- c\n\n\n- d", plain(80)), "- a\n\n- b\n- c\n\n- d\n");
     assert_eq!(render("-\n- a\n-\n", plain(80)), "-\n- a\n-\n");
 }
@@ -50,7 +50,7 @@ fn quotes_have_a_bar() {
 }
 
 #[test]
-fn a_table_is_aligned_by_what_is_seen() {
+fn table_columns_are_aligned_by_display_width() {
     assert_eq!(
         render(FRUIT, plain(80)),
         "\
@@ -63,7 +63,7 @@ fn a_table_is_aligned_by_what_is_seen() {
 }
 
 #[test]
-fn a_table_too_wide_has_its_cells_wrapped() {
+fn cells_of_a_wide_table_are_wrapped() {
     assert_eq!(
         render(FRUIT, plain(40)),
         "\
@@ -79,7 +79,7 @@ fn a_table_too_wide_has_its_cells_wrapped() {
 }
 
 #[test]
-fn a_table_much_too_wide_becomes_records() {
+fn a_very_wide_table_becomes_records() {
     assert_eq!(
         render(FRUIT, plain(20)),
         "\
@@ -97,7 +97,7 @@ and such
 }
 
 #[test]
-fn code_stays_as_it_is() {
+fn code_is_shown_verbatim() {
     let line = "x".repeat(50);
     let text = format!(
         "Run:\n```sh\n\tif true; then  \n\n{line}\n```\n\n    indented\n1. Or\n   ~~~\n   a\n     b\n   ~~~\n"
@@ -111,7 +111,7 @@ fn code_stays_as_it_is() {
 }
 
 #[test]
-fn rules_images_html_and_notes() {
+fn rules_images_html_and_footnotes() {
     let text = "a\n\n***\n<div>\n  <b>x</b>\n</div>\n\n![alt](i.png) ![](j.png)[^1]\n\n[^1]: note\n[b]: https://b.example\n";
     assert_eq!(
         render(text, plain(80)),

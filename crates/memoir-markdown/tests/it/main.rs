@@ -1,4 +1,4 @@
-//! The renderer as its users see it.
+//! Tests the renderer through its public API.
 
 mod hostile;
 mod layout;
@@ -7,17 +7,15 @@ mod style;
 
 use memoir_markdown::{Renderer, TerminalStyle};
 
-/// Everything plain.
 fn plain(width: usize) -> TerminalStyle {
     TerminalStyle { width, color: false, links: false }
 }
 
-/// With colours.
 fn colored(width: usize) -> TerminalStyle {
     TerminalStyle { width, color: true, links: false }
 }
 
-/// A whole text at once.
+/// Renders a whole text at once.
 fn render(text: &str, terminal: TerminalStyle) -> String {
     let mut renderer = Renderer::new(terminal);
     let mut out = renderer.push(text);

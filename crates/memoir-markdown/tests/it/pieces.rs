@@ -1,4 +1,4 @@
-//! Text that comes in pieces.
+//! Text that arrives in chunks.
 
 use memoir_markdown::{Renderer, TerminalStyle};
 use proptest::prelude::*;
@@ -6,35 +6,35 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::{colored, plain, render};
 
-/// What is shown after each piece, and at the end.
-fn shown(pieces: &[&str], terminal: TerminalStyle) -> Vec<String> {
+/// Returns the output after each chunk and at the end.
+fn outputs(chunks: &[&str], terminal: TerminalStyle) -> Vec<String> {
     let mut renderer = Renderer::new(terminal);
-    let mut shown: Vec<_> = pieces.iter().map(|piece| renderer.push(piece)).collect();
-    shown.push(renderer.finish());
-    shown
+    let mut outputs: Vec<_> = chunks.iter().map(|chunk| renderer.push(chunk)).collect();
+    outputs.push(renderer.finish());
+    outputs
 }
 
 #[test]
-fn paragraphs_come_when_they_are_complete() {
+fn paragraphs_are_returned_when_complete() {
     assert_eq!(
-        shown(&["One ", "para", "graph.\n", "\n", "Two"], plain(80)),
+        outputs(&["One ", "para", "graph.\n", "\n", "Two"], plain(80)),
         ["", "", "", "One paragraph.\n", "", "\nTwo\n"]
     );
-    assert_eq!(shown(&["One\n", "# Two\n", "Three\n"], plain(80)), ["", "One\n\n# Two\n", "", "\nThree\n"]);
+    assert_eq!(outputs(&["One\n", "# Two\n", "Three\n"], plain(80)), ["", "One\n\n# Two\n", "", "\nThree\n"]);
 }
 
 #[test]
-fn items_come_one_by_one() {
+fn list_items_are_returned_one_by_one() {
     assert_eq!(
-        shown(&["- a\n", "- b\n", "  - c\n", "\n", "End\n\n"], plain(80)),
+        outputs(&["- a\n", "- b\n", "  - c\n", "\n", "End\n\n"], plain(80)),
         ["", "- a\n", "- b\n", "  - c\n", "\nEnd\n", ""]
     );
 }
 
 #[test]
-fn code_comes_line_by_line() {
+fn code_is_returned_line_by_line() {
     assert_eq!(
-        shown(
+        outputs(
             &["Run:\n", "```rust\n", "let a", " = 1;\n", "\n", "1. \"x\n", "y\"", "\n```", "\nEnd"],
             colored(80)
         ),
@@ -51,19 +51,22 @@ fn code_comes_line_by_line() {
             "\nEnd\n",
         ]
     );
-    assert_eq!(shown(&["1. a\n   ```\n", "   b\n", "   c"], colored(80)), ["1. a\n", "   b\n", "", "   c\n"]);
+    assert_eq!(
+        outputs(&["1. a\n   ```\n", "   b\n", "   c"], colored(80)),
+        ["1. a\n", "   b\n", "", "   c\n"]
+    );
 }
 
 #[test]
-fn it_is_known_what_is_waiting() {
+fn is_waiting_reports_pending_text() {
     let mut renderer = Renderer::new(plain(80));
-    let mut waits = |text: &str| {
+    let mut push = |text: &str| {
         renderer.push(text);
         renderer.is_waiting()
     };
-    let waiting =
-        ["", "a", "\n", "\n", "```\n", "b", "\n", "```\n", "- ", "\n", "  c\n", "\n"].map(&mut waits);
-    assert_eq!(waiting, [false, true, true, false, false, true, false, false, true, true, true, false]);
+    let is_waiting =
+        ["", "a", "\n", "\n", "```\n", "b", "\n", "```\n", "- ", "\n", "  c\n", "\n"].map(&mut push);
+    assert_eq!(is_waiting, [false, true, true, false, false, true, false, false, true, true, true, false]);
     renderer.push("end");
     renderer.finish();
     assert!(!renderer.is_waiting());
@@ -71,14 +74,14 @@ fn it_is_known_what_is_waiting() {
 }
 
 #[test]
-fn a_new_width_counts_from_now_on() {
+fn a_new_width_applies_to_later_text() {
     let mut renderer = Renderer::new(plain(80));
     assert_eq!(renderer.push("one two\n\n"), "one two\n");
     renderer.set_width(4);
     assert_eq!(renderer.push("one two\n\n"), "\none\ntwo\n");
 }
 
-/// What documents are made of.
+/// Building blocks of random documents.
 const PARTS: [&str; 44] = [
     "\n",
     "\n\n",
@@ -135,39 +138,38 @@ fn terminal() -> impl Strategy<Value = TerminalStyle> {
         .prop_map(|(width, color, links)| TerminalStyle { width, color, links })
 }
 
-/// Without escape sequences and without white space.
-fn letters(text: &str) -> String {
-    text.chars().filter(|letter| letter.is_alphanumeric()).collect()
+fn alphanumerics(text: &str) -> String {
+    text.chars().filter(|character| character.is_alphanumeric()).collect()
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn pieces_make_no_difference(text in document(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..20), terminal in terminal()) {
-        let mut places: Vec<_> = cuts.iter().map(|cut| cut.index(text.len() + 1)).filter(|cut| text.is_char_boundary(*cut)).collect();
-        places.extend([0, text.len()]);
-        places.sort_unstable();
-        let pieces: Vec<_> = places.windows(2).map(|ends| &text[ends[0]..ends[1]]).collect();
-        let shown = shown(&pieces, terminal);
-        prop_assert!(shown.iter().all(|lines| lines.is_empty() || lines.ends_with('\n')));
-        prop_assert_eq!(shown.concat(), render(&text, terminal));
+    fn chunk_sizes_make_no_difference(text in document(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..20), terminal in terminal()) {
+        let mut offsets: Vec<_> = cuts.iter().map(|cut| cut.index(text.len() + 1)).filter(|cut| text.is_char_boundary(*cut)).collect();
+        offsets.extend([0, text.len()]);
+        offsets.sort_unstable();
+        let chunks: Vec<_> = offsets.windows(2).map(|ends| &text[ends[0]..ends[1]]).collect();
+        let outputs = outputs(&chunks, terminal);
+        prop_assert!(outputs.iter().all(|lines| lines.is_empty() || lines.ends_with('\n')));
+        prop_assert_eq!(outputs.concat(), render(&text, terminal));
     }
 
     #[test]
-    fn no_word_is_lost_and_nothing_escapes(text in document(), width in 1..100_usize) {
-        let shown = render(&text, plain(width));
-        prop_assert!(!shown.contains('\u{1b}'), "{}", shown);
-        prop_assert!(!shown.starts_with('\n') && !shown.ends_with("\n\n"));
-        // Numbers of items are counted anew, and cells that a row has too many of are not shown.
-        let words = |text: &str| letters(text).matches("word").count();
+    fn no_word_is_lost_and_no_escape_sequence_is_written(text in document(), width in 1..100_usize) {
+        let output = render(&text, plain(width));
+        prop_assert!(!output.contains('\u{1b}'), "{}", output);
+        prop_assert!(!output.starts_with('\n') && !output.ends_with("\n\n"));
+        // Items are renumbered, and surplus cells of a row are dropped.
+        let words = |text: &str| alphanumerics(text).matches("word").count();
         if !text.contains('|') {
-            prop_assert_eq!(words(&shown), words(&text), "{}", shown);
+            prop_assert_eq!(words(&output), words(&text), "{}", output);
         }
     }
 
     #[test]
-    fn no_line_but_code_is_too_wide(text in document(), width in 20..100_usize) {
+    fn only_code_exceeds_the_width(text in document(), width in 20..100_usize) {
         let text = text.replace(['`', '\t'], "").replace("  ", "").replace("~~~", "");
         for line in render(&text, plain(width)).lines() {
             prop_assert!(line.width() <= width, "{:?} in {:?}", line, text);

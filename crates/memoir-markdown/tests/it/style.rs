@@ -1,11 +1,11 @@
-//! Colours and links.
+//! Colors and links.
 
 use memoir_markdown::{TerminalStyle, diff};
 
 use crate::{colored, plain, render};
 
 #[test]
-fn marks_become_styles() {
+fn markers_become_styles() {
     assert_eq!(render("# One\n## Two", colored(80)), "\x1b[1m\x1b[4mOne\x1b[0m\n\n\x1b[1mTwo\x1b[0m\n");
     assert_eq!(
         render("**b** *i* ~~s~~ `c`", colored(80)),
@@ -22,7 +22,7 @@ fn marks_become_styles() {
 }
 
 #[test]
-fn code_is_coloured_from_line_to_line() {
+fn code_is_highlighted_across_lines() {
     assert_eq!(
         render("```rust\nlet a = \"b\n1\";\n```", colored(80)),
         "\x1b[2mrust\x1b[0m\n\x1b[35mlet\x1b[0m a = \x1b[32m\"b\x1b[0m\n\x1b[32m1\"\x1b[0m;\n"
@@ -36,27 +36,32 @@ fn code_is_coloured_from_line_to_line() {
 }
 
 #[test]
-fn links_are_told_or_shown() {
+fn links_are_passed_to_the_terminal_or_shown() {
     let text = "[a](https://a.example) <https://b.example> https://c.example. [d](d.md)";
     assert_eq!(
         render(text, plain(80)),
         "a (https://a.example) https://b.example https://c.example. d (d.md)\n"
     );
-    let told = |text: &str, url: &str| format!("\x1b]8;;{url}\x1b\\\x1b[4m{text}\x1b[0m\x1b]8;;\x1b\\");
+    let hyperlink = |text: &str, url: &str| format!("\x1b]8;;{url}\x1b\\\x1b[4m{text}\x1b[0m\x1b]8;;\x1b\\");
     let (a, b, c) = ("https://a.example", "https://b.example", "https://c.example");
     assert_eq!(
         render(text, TerminalStyle { width: 80, color: true, links: true }),
-        format!("{} {} {}. \x1b[4md\x1b[0m\x1b[2m (d.md)\x1b[0m\n", told("a", a), told(b, b), told(c, c))
+        format!(
+            "{} {} {}. \x1b[4md\x1b[0m\x1b[2m (d.md)\x1b[0m\n",
+            hyperlink("a", a),
+            hyperlink(b, b),
+            hyperlink(c, c)
+        )
     );
-    // A link over two lines is told for each.
+    // A link that spans two lines is repeated on each.
     assert_eq!(
         render("[a b](https://a.example)", TerminalStyle { width: 2, color: true, links: true }),
-        format!("{}\n{}\n", told("a", a), told("b", a))
+        format!("{}\n{}\n", hyperlink("a", a), hyperlink("b", a))
     );
 }
 
 #[test]
-fn a_diff_for_a_preview() {
+fn diffs_are_colored() {
     let text = "--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n";
     assert_eq!(diff(text, plain(2)), text);
     assert!(diff(text, colored(2)).contains("\x1b[31m-x\x1b[0m\n\x1b[32m+y\x1b[0m\n"));

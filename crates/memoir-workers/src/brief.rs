@@ -1,4 +1,4 @@
-//! Parts of the work that a short-lived program needs before it exits.
+//! Limited background work for a program that is about to exit.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use memoir_store::StoreError;
 
 use crate::{
     WorkerContext, WorkerProgress,
-    conversation_summarizer::summarise_next,
+    conversation_summarizer::summarize_next,
     embedding_generator::{EmbeddingGenerator, embed_next},
     run::{ReportBuilder, WorkerReport},
     worker::{BackgroundWorker as _, CurrentWork},
 };
 
-/// Writes the digests that conversations have requested. Work that takes longer than `patience` is released for another process.
+/// Writes the digests that conversations have requested. Jobs not finished within `patience` are released for another process.
 ///
 /// # Errors
 ///
@@ -21,7 +21,7 @@ use crate::{
 pub async fn prepare_digests(context: &WorkerContext, patience: Duration) -> Result<(), StoreError> {
     let current = CurrentWork::default();
     let all = async {
-        while did_something(&summarise_next(context, Some(SubjectKind::Digest), &current).await?) {}
+        while made_progress(&summarize_next(context, Some(SubjectKind::Digest), &current).await?) {}
         Ok(())
     };
     run_within(context, WorkerKind::ConversationSummarizer, patience, &current, all).await
@@ -35,13 +35,13 @@ pub async fn prepare_digests(context: &WorkerContext, patience: Duration) -> Res
 pub async fn embed_for_a_while(context: &WorkerContext, patience: Duration) -> Result<(), StoreError> {
     let current = CurrentWork::default();
     let all = async {
-        while did_something(&EmbeddingGenerator.step(context, &current).await?) {}
+        while made_progress(&EmbeddingGenerator.step(context, &current).await?) {}
         Ok(())
     };
     run_within(context, WorkerKind::EmbeddingGenerator, patience, &current, all).await
 }
 
-/// Embeds all chunks of documents. Calls `observe` after each batch.
+/// Embeds the chunks of all documents. Calls `observe` after each batch.
 ///
 /// # Errors
 ///
@@ -62,11 +62,11 @@ pub async fn embed_documents(
     }
 }
 
-fn did_something(progress: &WorkerProgress) -> bool {
+fn made_progress(progress: &WorkerProgress) -> bool {
     matches!(progress, WorkerProgress::Worked { done, .. } if !done.is_empty())
 }
 
-/// Runs `work` for at most `patience`, then releases what the worker was processing.
+/// Runs `work` for at most `patience`, then releases the jobs that it was processing.
 async fn run_within(
     context: &WorkerContext,
     worker: WorkerKind,
@@ -75,7 +75,7 @@ async fn run_within(
     work: impl Future<Output = Result<(), StoreError>>,
 ) -> Result<(), StoreError> {
     match tokio::time::timeout(patience, work).await {
-        Ok(done) => done,
+        Ok(result) => result,
         Err(_) => context.jobs().release(worker, &current.get()).await,
     }
 }

@@ -29,47 +29,47 @@ impl BackgroundWorker for EmbeddingGenerator {
     }
 }
 
-/// Embeds the next batch, of one kind or of any.
+/// Embeds the next batch, restricted to one kind of subject if `only` is set.
 pub(crate) async fn embed_next(
     context: &WorkerContext,
     only: Option<SubjectKind>,
     current: &CurrentWork,
 ) -> Result<WorkerProgress, StoreError> {
     let kind = WorkerKind::EmbeddingGenerator;
-    let limit = if only == Some(SubjectKind::Chunk) { 4 * CHUNKS } else { BATCH };
+    let limit = if only == Some(SubjectKind::Chunk) { 4 * CHUNK_BATCH } else { BATCH };
     let claimed = match claim_work(context, kind, (only, limit), current).await? {
         ClaimOutcome::Work(claimed) => claimed,
-        ClaimOutcome::Nothing(why) => return Ok(why),
+        ClaimOutcome::Nothing(progress) => return Ok(progress),
     };
     let texts = context.embeddings().embeddable_texts(&subjects(&claimed)).await?;
-    // Work on what was deleted meanwhile is gone with it.
-    let is_there = |work: &Claimed| texts.iter().any(|text| text.subject == work.subject);
-    let claimed: Vec<Claimed> = claimed.into_iter().filter(is_there).collect();
+    // A job is deleted together with its subject.
+    let has_text = |job: &Claimed| texts.iter().any(|text| text.subject == job.subject);
+    let claimed: Vec<Claimed> = claimed.into_iter().filter(has_text).collect();
     embed(context, &claimed, &texts).await
 }
 
-/// So many chunks are embedded at a time: one is as much work as several messages, and what was interrupted is done again.
-const CHUNKS: u32 = 8;
+/// Number of chunks per request. A chunk takes as long as several messages, and an interrupted batch starts over.
+const CHUNK_BATCH: u32 = 8;
 
-/// When so many texts in a row are refused by themselves, it is not about the texts.
-const MOST_REFUSED: usize = 5;
+/// If the server rejects this many single texts and accepts none, the cause is not in the texts.
+const MAX_REJECTED: usize = 5;
 
-/// Embeds a batch. One text that a server refuses does not keep the others from their vectors: it is found by halving.
+/// Embeds a batch. If the server rejects a text, the batch is halved until the offending text is isolated.
 async fn embed(
     context: &WorkerContext,
     claimed: &[Claimed],
     texts: &[Unembedded],
 ) -> Result<WorkerProgress, StoreError> {
-    let (mut done, mut failed, mut said) = (Vec::new(), Vec::new(), None);
+    let (mut done, mut failed, mut last_error) = (Vec::new(), Vec::new(), None);
     let (chunks, others): (Vec<Claimed>, Vec<Claimed>) =
-        claimed.iter().cloned().partition(|work| work.subject.kind == SubjectKind::Chunk);
-    // The last part is done first.
+        claimed.iter().cloned().partition(|job| job.subject.kind == SubjectKind::Chunk);
+    // `parts` is a stack, so chunks are pushed in reverse and everything else on top of them.
     let mut parts: Vec<Vec<Claimed>> =
-        chunks.chunks(CHUNKS as usize).rev().map(<[Claimed]>::to_vec).collect();
+        chunks.chunks(CHUNK_BATCH as usize).rev().map(<[Claimed]>::to_vec).collect();
     parts.extend((!others.is_empty()).then_some(others));
     while let Some(part) = parts.pop() {
-        let of_part = |text: &&Unembedded| part.iter().any(|work| work.subject == text.subject);
-        let texts: Vec<Unembedded> = texts.iter().filter(of_part).cloned().collect();
+        let is_in_part = |text: &&Unembedded| part.iter().any(|job| job.subject == text.subject);
+        let texts: Vec<Unembedded> = texts.iter().filter(is_in_part).cloned().collect();
         let error = match context.recall.embed(&texts).await.map_err(WorkError::from) {
             Ok(_) => {
                 done.extend(subjects(&part));
@@ -77,22 +77,22 @@ async fn embed(
             }
             Err(error) => error,
         };
-        let one_of_many = error.is_about_the_text() && (failed.len() < MOST_REFUSED || !done.is_empty());
-        if one_of_many && part.len() > 1 {
-            tracing::debug!(texts = part.len(), "a batch was refused; retrying in halves to find the text");
+        let is_text_rejected = error.is_caused_by_text() && (failed.len() < MAX_REJECTED || !done.is_empty());
+        if is_text_rejected && part.len() > 1 {
+            tracing::debug!(texts = part.len(), "the server rejected a batch; retrying in halves");
             let (first, second) = part.split_at(part.len() / 2);
             parts.extend([second.to_vec(), first.to_vec()]);
             continue;
         }
-        // What is wrong with the server is wrong for all.
-        let rest = if one_of_many { Vec::new() } else { std::mem::take(&mut parts) };
-        let refused: Vec<Claimed> = part.into_iter().chain(rest.into_iter().flatten()).collect();
-        if let WorkerProgress::Worked { failed: noted, error, .. } =
-            finish(context, WorkerKind::EmbeddingGenerator, &refused, Err(error)).await?
+        // A problem with the server would fail the remaining parts too.
+        let rest = if is_text_rejected { Vec::new() } else { std::mem::take(&mut parts) };
+        let failed_jobs: Vec<Claimed> = part.into_iter().chain(rest.into_iter().flatten()).collect();
+        if let WorkerProgress::Worked { failed: failed_subjects, error, .. } =
+            finish(context, WorkerKind::EmbeddingGenerator, &failed_jobs, Err(error)).await?
         {
-            failed.extend(noted);
-            said = error.or(said);
+            failed.extend(failed_subjects);
+            last_error = error.or(last_error);
         }
     }
-    Ok(WorkerProgress::Worked { done, failed, error: said })
+    Ok(WorkerProgress::Worked { done, failed, error: last_error })
 }

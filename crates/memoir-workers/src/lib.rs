@@ -1,7 +1,7 @@
-//! Background work: summaries of exchanges and conversations, and embeddings.
+//! Background workers that summarize exchanges and conversations and compute embeddings.
 //!
-//! Each worker finds its jobs in the store, claims them under a lease, and either stores the result or records the error
-//! and when to retry. [`run_until_idle`] runs workers until no job is due; a [`Runner`] runs them next to a conversation.
+//! Each worker claims jobs from the store under a lease, then either stores the result or records the error and the time
+//! of the next attempt. [`run_until_idle`] runs workers until no job is due; a [`Runner`] runs them during a conversation.
 
 mod backoff;
 mod brief;
@@ -15,7 +15,7 @@ mod run;
 mod runner;
 mod settings;
 mod status;
-mod summarise;
+mod summarize;
 mod worker;
 mod worker_context;
 mod worker_loop;

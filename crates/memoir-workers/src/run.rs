@@ -16,16 +16,16 @@ pub(crate) fn all_workers() -> [&'static dyn BackgroundWorker; 3] {
     [&ExchangeSummarizer, &ConversationSummarizer, &EmbeddingGenerator]
 }
 
-/// What a worker did until it was idle or stopped.
+/// The work that a worker did before it became idle or stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerReport {
-    /// The worker.
+    /// The worker that did the work.
     pub worker: WorkerKind,
     /// Number of jobs done.
     pub done: u64,
     /// Number of jobs that failed.
     pub failed: u64,
-    /// The last error.
+    /// The most recent error.
     pub last_error: Option<String>,
     /// Why it stopped although jobs were due.
     pub stopped: Option<Stopped>,
@@ -34,20 +34,20 @@ pub struct WorkerReport {
 /// Why a worker stopped although jobs were due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
-    /// The budget stops it.
+    /// The daily budget does not allow more work.
     OverBudget(BudgetStop),
     /// Several steps in a row failed.
     Failing,
 }
 
 /// Number of failures in a row after which a worker stops.
-const PATIENCE: u32 = 5;
+const MAX_FAILURES_IN_A_ROW: u32 = 5;
 
 /// Runs `workers` one after the other until no job is due. Calls `observe` after each step and returns one report per worker.
 ///
 /// # Errors
 ///
-/// Fails if the store cannot be read or written. Errors of models do not fail this function: they are recorded with the job.
+/// Fails if the store cannot be read or written. A model error is recorded with its job instead.
 pub async fn run_until_idle(
     context: &WorkerContext,
     workers: &[WorkerKind],
@@ -81,18 +81,19 @@ impl ReportBuilder {
         Self { report, failures_in_a_row: 0 }
     }
 
-    /// Adds the result of a step. Returns whether another step may help.
+    /// Adds the result of a step. Returns whether the worker should take another step.
     pub(crate) fn add(&mut self, progress: WorkerProgress) -> bool {
         let report = &mut self.report;
         match progress {
             WorkerProgress::Worked { done, failed, error } => {
                 report.done += done.len() as u64;
                 report.failed += failed.len() as u64;
-                // A step whose subjects were deleted does nothing. If that goes on, something is wrong.
-                let fails = done.is_empty();
-                self.failures_in_a_row = if fails { self.failures_in_a_row + 1 } else { 0 };
+                // A step whose subjects were all deleted counts as a failure too, so that this loop always ends.
+                let has_failed = done.is_empty();
+                self.failures_in_a_row = if has_failed { self.failures_in_a_row + 1 } else { 0 };
                 report.last_error = error.or(report.last_error.take());
-                report.stopped = (self.failures_in_a_row >= PATIENCE).then_some(Stopped::Failing);
+                report.stopped =
+                    (self.failures_in_a_row >= MAX_FAILURES_IN_A_ROW).then_some(Stopped::Failing);
                 report.stopped.is_none()
             }
             WorkerProgress::Idle => false,

@@ -1,4 +1,4 @@
-//! Runs workers next to the conversation: started and stopped by name, paused while a turn runs.
+//! Runs workers during a conversation. Each can be started and stopped by name, and all are paused while a turn runs.
 
 use std::collections::HashMap;
 
@@ -15,17 +15,16 @@ use crate::{
 
 struct RunningWorker {
     stop: CancellationToken,
-    /// Whether the worker has noticed the pause and waits.
-    waits: watch::Receiver<bool>,
+    /// Whether the worker has noticed the pause.
+    is_waiting: watch::Receiver<bool>,
     task: JoinHandle<()>,
 }
 
 impl RunningWorker {
-    /// Waits until the task has ended.
     async fn join(self) {
         if let Err(error) = self.task.await {
-            // A worker that panicked has stopped too, which is all that the caller asked for.
-            tracing::warn!(%error, "a worker did not end normally");
+            // A worker that panicked has stopped too.
+            tracing::warn!(%error, "a worker panicked");
         }
     }
 }
@@ -47,37 +46,37 @@ impl Runner {
         }
     }
 
-    /// Returns what the workers share.
+    /// Returns the state that the workers share.
     pub fn context(&self) -> &WorkerContext {
         &self.shared.context
     }
 
-    /// Starts a worker. Does nothing if it is running.
+    /// Starts a worker. Does nothing if it is already running.
     pub fn start(&mut self, kind: WorkerKind) {
         if self.running.get(&kind).is_some_and(|running| !running.task.is_finished()) {
             return;
         }
         let Some(worker) = all_workers().into_iter().find(|worker| worker.kind() == kind) else { return };
         let stop = CancellationToken::new();
-        let (report_waiting, waits) = watch::channel(false);
+        let (report_waiting, is_waiting) = watch::channel(false);
         let worker_loop = WorkerLoop {
             shared: self.shared.clone(),
             kind,
             pause: self.pause.subscribe(),
-            hurries: self.shared.hurries.subscribe(),
+            hurry_count: self.shared.hurry_count.subscribe(),
             stop: stop.clone(),
-            waits: report_waiting,
-            troubles: 0,
+            report_waiting,
+            failures_in_a_row: 0,
             rests_until: None,
             interrupted: Vec::new(),
         };
         // The status must show the worker as running as soon as this function returns.
         self.shared.update(kind, |record| record.state = WorkerState::Idle);
         let task = tokio::spawn(worker_loop.work(worker));
-        self.running.insert(kind, RunningWorker { stop, waits, task });
+        self.running.insert(kind, RunningWorker { stop, is_waiting, task });
     }
 
-    /// Stops a worker, also in the middle of a call, and releases its jobs.
+    /// Stops a worker, even in the middle of a model call, and releases its jobs.
     pub async fn stop(&mut self, kind: WorkerKind) {
         if let Some(running) = self.running.remove(&kind) {
             running.stop.cancel();
@@ -85,7 +84,7 @@ impl Runner {
         }
     }
 
-    /// Stops all workers.
+    /// Stops all workers and releases their jobs.
     pub async fn stop_all(&mut self) {
         self.running.values().for_each(|running| running.stop.cancel());
         for (_, running) in self.running.drain() {
@@ -93,19 +92,18 @@ impl Runner {
         }
     }
 
-    /// Pauses all workers and returns once they wait. From then on they neither call a model nor write.
+    /// Pauses all workers and waits until they no longer call models or write.
     pub async fn pause(&self) {
         self.pause.send_replace(true);
         for (kind, running) in &self.running {
-            let mut waits = running.waits.clone();
-            if waits.wait_for(|waits| *waits).await.is_err() {
-                // The worker has ended, so it does nothing that would have to be paused.
-                tracing::debug!(worker = ?kind, "a worker that has ended cannot be paused");
+            let mut is_waiting = running.is_waiting.clone();
+            if is_waiting.wait_for(|is_waiting| *is_waiting).await.is_err() {
+                tracing::debug!(worker = ?kind, "no pause is needed: the worker has ended");
             }
         }
     }
 
-    /// Resumes all workers.
+    /// Resumes all workers after [`Runner::pause`].
     pub fn resume(&self) {
         self.pause.send_replace(false);
     }
@@ -115,13 +113,13 @@ impl Runner {
         self.running.keys().for_each(|kind| self.shared.wake(*kind));
     }
 
-    /// Makes the workers retry now, even while they rest after a failure.
+    /// Makes the workers retry now, even if they are resting after a failure.
     pub fn hurry(&self) {
-        self.shared.hurries.send_modify(|times| *times += 1);
+        self.shared.hurry_count.send_modify(|count| *count += 1);
         self.wake();
     }
 
-    /// Returns the status of every worker, running or not.
+    /// Returns the status of every worker, whether it is running or not.
     pub fn statuses(&self) -> Vec<WorkerStatus> {
         let records = lock(&self.shared.records);
         WorkerKind::ALL

@@ -1,20 +1,20 @@
-//! Who works, and what it may cost: the `workers.*` settings, in one list.
+//! The `workers.*` settings: which workers run, and their daily budget.
 
 use memoir_core::{
     Usd, WorkerKind,
     setting::{HasSettings, SWITCH, Setting, one_of, set, word_for},
 };
 
-/// Who works, and what it may cost.
+/// The values of the `workers.*` settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkerSettings {
-    /// Whether exchanges are summarised.
+    /// Whether exchanges are summarized in the background.
     pub exchange_summarizer: bool,
-    /// Whether conversations are.
+    /// Whether conversations are summarized in the background.
     pub conversation_summarizer: bool,
-    /// Whether messages are given their vectors in the background.
+    /// Whether messages, summaries and chunks are embedded in the background.
     pub embedding_generator: bool,
-    /// What summaries may cost in a day; as much as they take, if nothing is said.
+    /// Maximum cost of background work per day, in US dollars. Unlimited if `None`.
     pub daily_budget_usd: Option<f64>,
 }
 
@@ -30,7 +30,7 @@ impl Default for WorkerSettings {
 }
 
 impl WorkerSettings {
-    /// Whether a worker starts by itself.
+    /// Returns whether a worker starts automatically.
     pub fn is_on(&self, worker: WorkerKind) -> bool {
         match worker {
             WorkerKind::ExchangeSummarizer => self.exchange_summarizer,
@@ -39,9 +39,12 @@ impl WorkerSettings {
         }
     }
 
-    /// What may be spent in a day.
+    /// Returns the maximum cost of background work per day, or `None` if it is unlimited.
     pub fn daily_budget(&self) -> Option<Usd> {
-        #[expect(clippy::cast_possible_truncation, reason = "dollars, checked when they were set")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the range is checked when the setting is changed"
+        )]
         self.daily_budget_usd.map(|dollars| Usd::from_nanos((dollars * 1e9) as i64))
     }
 }
@@ -52,7 +55,7 @@ impl HasSettings for WorkerSettings {
             key: "workers.exchange_summarizer",
             aliases: &["summarizer_exchange_enabled"],
             takes: "on or off",
-            summary: "whether exchanges are summarised in the background",
+            summary: "whether exchanges are summarized in the background",
             show: |settings| word_for(&settings.exchange_summarizer, &SWITCH),
             change: |settings, value| set(&mut settings.exchange_summarizer, one_of(value, &SWITCH)),
         },
@@ -60,7 +63,7 @@ impl HasSettings for WorkerSettings {
             key: "workers.conversation_summarizer",
             aliases: &["summarizer_conversation_enabled"],
             takes: "on or off",
-            summary: "whether conversations are summarised in the background",
+            summary: "whether conversations are summarized in the background",
             show: |settings| word_for(&settings.conversation_summarizer, &SWITCH),
             change: |settings, value| set(&mut settings.conversation_summarizer, one_of(value, &SWITCH)),
         },
@@ -68,7 +71,7 @@ impl HasSettings for WorkerSettings {
             key: "workers.embedding_generator",
             aliases: &["embedding_pipeline_enabled"],
             takes: "on or off",
-            summary: "whether messages are given their vectors in the background",
+            summary: "whether messages, summaries and documents are embedded in the background",
             show: |settings| word_for(&settings.embedding_generator, &SWITCH),
             change: |settings, value| set(&mut settings.embedding_generator, one_of(value, &SWITCH)),
         },
@@ -76,7 +79,7 @@ impl HasSettings for WorkerSettings {
             key: "workers.daily_budget_usd",
             aliases: &[],
             takes: "dollars from 0 to 100000, or none",
-            summary: "what paid work in the background may cost in a day",
+            summary: "maximum cost of background work per day",
             show: |settings| settings.daily_budget_usd.map_or("none".into(), |dollars| dollars.to_string()),
             change: |settings, value| {
                 let dollars = value.parse().ok().filter(|dollars| (0.0..=100_000.0).contains(dollars));
@@ -94,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_setting_takes_back_what_it_shows_and_refuses_nonsense() {
+    fn every_setting_accepts_its_own_output_and_rejects_invalid_values() {
         for setting in WorkerSettings::ALL {
             let mut settings = WorkerSettings::default();
             let value = setting.show(&settings);

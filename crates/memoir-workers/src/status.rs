@@ -1,4 +1,4 @@
-//! What each worker is doing.
+//! The state of each worker, as shown to the user.
 
 use std::time::Duration;
 
@@ -16,11 +16,11 @@ pub enum WorkerState {
     Working,
     /// No job is due.
     Idle,
-    /// It is paused.
+    /// It is paused, as during every turn.
     Paused,
-    /// The budget stops it.
+    /// The daily budget does not allow more work.
     Overspent(BudgetStop),
-    /// It failed and retries after this time.
+    /// It failed and will retry after this time.
     Troubled(Duration),
     /// It is not running.
     Stopped,
@@ -29,25 +29,25 @@ pub enum WorkerState {
 /// The status of a worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WorkerStatus {
-    /// The worker.
+    /// The worker described by this status.
     pub worker: WorkerKind,
-    /// What it is doing.
+    /// The activity of the worker.
     pub state: WorkerState,
     /// The jobs it is processing.
     pub current: Vec<Subject>,
-    /// Number of jobs done since it was started.
+    /// Number of jobs completed since the worker was first started.
     pub completed: u64,
-    /// Number of jobs that failed.
+    /// Number of jobs that failed since the worker was first started.
     pub failed: u64,
-    /// The last error.
+    /// The most recent error.
     pub last_error: Option<String>,
 }
 
-/// What the runner keeps about a worker.
+/// What the runner knows about a worker. [`WorkerRecord::status`] derives the status from it.
 #[derive(Debug, Clone)]
 pub(crate) struct WorkerRecord {
     pub(crate) state: WorkerState,
-    /// Until when it rests after a failure.
+    /// End of the rest after a failure.
     pub(crate) rests_until: Option<Instant>,
     pub(crate) current: CurrentWork,
     pub(crate) completed: u64,

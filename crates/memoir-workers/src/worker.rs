@@ -1,4 +1,4 @@
-//! The trait of all workers, and how they claim and finish jobs.
+//! The worker trait, and functions that claim jobs and record their outcome.
 
 use std::sync::{Arc, Mutex};
 
@@ -17,11 +17,11 @@ pub(crate) enum WorkError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Model(#[from] ModelError),
-    #[error("what the model gave is no summary: {0}")]
+    #[error("the model did not return a summary: {0}")]
     NoSummary(&'static str),
-    #[error("what it is about has changed meanwhile")]
+    #[error("the text to summarize has changed")]
     Changed,
-    #[error("what may be spent today is spent")]
+    #[error("the daily budget has been used up")]
     OverBudget,
 }
 
@@ -36,7 +36,7 @@ impl From<RecallError> for WorkError {
 }
 
 impl WorkError {
-    /// Returns whether a retry may help. A wrong key or a wrong request stays wrong.
+    /// Returns whether a retry may help. It does not for an invalid key or request.
     pub(crate) fn is_transient(&self) -> bool {
         match self {
             Self::Store(_) | Self::NoSummary(_) | Self::Changed | Self::OverBudget => true,
@@ -50,8 +50,8 @@ impl WorkError {
         }
     }
 
-    /// Returns whether the error is about the text that was sent, and not about the server or the account.
-    pub(crate) fn is_about_the_text(&self) -> bool {
+    /// Returns whether the server rejected the text itself, as opposed to an error of the server or the account.
+    pub(crate) fn is_caused_by_text(&self) -> bool {
         matches!(
             self,
             Self::Model(
@@ -61,12 +61,13 @@ impl WorkError {
     }
 
     /// Returns when to retry after `attempts` earlier failures, or `None` to give up.
-    fn due(&self, attempts: u32, now: Timestamp) -> Option<Timestamp> {
-        let due = backoff::next(attempts, now).filter(|_| self.is_transient())?;
+    fn next_attempt(&self, attempts: u32, now: Timestamp) -> Option<Timestamp> {
+        let due = backoff::next_attempt(attempts, now).filter(|_| self.is_transient())?;
         let Self::Model(error) = self else { return Some(due) };
-        // The server may ask for a longer wait than the backoff.
-        let asked = error.retry_after().and_then(|wait| i64::try_from(wait.as_millis()).ok()).unwrap_or(0);
-        Some(due.max(Timestamp::from_millis(now.as_millis() + asked)))
+        // The server may ask for a longer delay than the backoff.
+        let retry_after =
+            error.retry_after().and_then(|wait| i64::try_from(wait.as_millis()).ok()).unwrap_or(0);
+        Some(due.max(Timestamp::from_millis(now.as_millis() + retry_after)))
     }
 }
 
@@ -79,7 +80,7 @@ pub enum WorkerProgress {
         done: Vec<Subject>,
         /// The jobs that failed.
         failed: Vec<Subject>,
-        /// The last error.
+        /// The most recent error.
         error: Option<String>,
     },
     /// No job is due.
@@ -113,7 +114,7 @@ impl CurrentWork {
 pub(crate) trait BackgroundWorker: Send + Sync {
     fn kind(&self) -> WorkerKind;
 
-    /// Processes one job or one batch, and records in `current` which.
+    /// Processes one job or batch. Its subjects are recorded in `current`.
     async fn step(
         &self,
         context: &WorkerContext,
@@ -127,7 +128,7 @@ pub(crate) enum ClaimOutcome {
     Nothing(WorkerProgress),
 }
 
-/// Claims the next jobs of a worker, at most `limit` of them, and only of one kind if `only` names one.
+/// Claims up to `limit` jobs of a worker, restricted to one kind of subject if `only` is set.
 pub(crate) async fn claim_work(
     context: &WorkerContext,
     kind: WorkerKind,
@@ -147,7 +148,7 @@ pub(crate) async fn claim_work(
 }
 
 pub(crate) fn subjects(claimed: &[Claimed]) -> Vec<Subject> {
-    claimed.iter().map(|claimed| claimed.subject).collect()
+    claimed.iter().map(|job| job.subject).collect()
 }
 
 /// Records the outcome of claimed jobs: done, to be retried, or failed for good.
@@ -157,7 +158,7 @@ pub(crate) async fn finish(
     claimed: &[Claimed],
     outcome: Result<(), WorkError>,
 ) -> Result<WorkerProgress, StoreError> {
-    // Storing the result has already ended the jobs.
+    // Storing the result has already completed the jobs.
     let Err(error) = outcome else { return Ok(WorkerProgress::done(subjects(claimed))) };
     if matches!(error, WorkError::OverBudget) {
         context.jobs().release(kind, &subjects(claimed)).await?;
@@ -165,14 +166,14 @@ pub(crate) async fn finish(
     }
     let now = context.clock.now();
     let mut failed = Vec::new();
-    for work in claimed {
-        let failure = JobFailure { error: error.to_string(), due: error.due(work.attempts, now) };
-        // The error text may quote what a server said, so it is logged at `trace` only; it is stored with the job.
-        tracing::debug!(worker = ?kind, subject = ?work.subject, attempts = work.attempts, due = ?failure.due, "a job failed");
-        tracing::trace!(error = %failure.error, "the error of that job");
-        // If the subject was deleted meanwhile, its job is gone and nothing failed.
-        if context.jobs().fail(kind, &[work.subject], &failure, now).await? > 0 {
-            failed.push(work.subject);
+    for job in claimed {
+        let failure = JobFailure { error: error.to_string(), due: error.next_attempt(job.attempts, now) };
+        // The error may quote the server's response, so it is only logged at `trace`. It is stored with the job.
+        tracing::debug!(worker = ?kind, subject = ?job.subject, attempts = job.attempts, due = ?failure.due, "a job failed");
+        tracing::trace!(error = %failure.error, "the error of the failed job");
+        // If the subject has been deleted, so has its job, and nothing failed.
+        if context.jobs().fail(kind, &[job.subject], &failure, now).await? > 0 {
+            failed.push(job.subject);
         }
     }
     let error = (!failed.is_empty()).then(|| error.to_string());

@@ -1,4 +1,4 @@
-//! What all workers share.
+//! The state that all workers of a process share.
 
 use std::{
     collections::HashMap,
@@ -13,10 +13,10 @@ use memoir_store::{
 };
 use serde::Serialize;
 
-/// How long a lease lasts. Longer than any step takes; a process that died on this machine is noticed sooner.
+/// Duration of a lease, longer than any step. Leases of dead processes on this machine are released sooner.
 const LEASE_MS: i64 = 30 * 60 * 1000;
 
-/// Why a worker may spend nothing more.
+/// Why the daily budget stops a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BudgetStop {
@@ -26,27 +26,26 @@ pub enum BudgetStop {
     NoPrice,
 }
 
-/// What all workers of a process share: the store, the models, the clock and the budget.
+/// The state that all workers of a process share: the store, the models, the clock and the budget.
 #[derive(Clone)]
 pub struct WorkerContext {
-    /// Where jobs are claimed and results are stored. Functions of this crate use the narrower accessors below, which show
-    /// what they touch.
+    /// The store that holds jobs and results. Code in this crate uses the narrower accessors below instead.
     pub store: Arc<dyn WorkerStore>,
-    /// Embeds messages, summaries and chunks.
+    /// Computes and stores embeddings.
     pub recall: Recall,
-    /// The model that writes summaries. Without one, summaries are made of quotations.
+    /// The model that writes summaries. If `None`, summaries quote the messages.
     pub summarizer: Option<Arc<dyn ChatModel>>,
-    /// The clock.
+    /// Source of the current time.
     pub clock: Arc<dyn Clock>,
-    /// The time zone in which a day of the daily budget begins.
+    /// Time zone that decides when a new day of the daily budget starts.
     pub zone: TimeZone,
-    /// The conversation that is still active. It is not summarised yet.
+    /// The active conversation, which is not summarized yet.
     pub current: Arc<Mutex<Option<ConversationId>>>,
-    /// The owner of this process's leases. Different for every process.
+    /// Owner name of this process's leases, unique to the process.
     pub owner: String,
-    /// The most that background work may cost in a day. Unlimited if `None`.
+    /// Maximum cost of background work per day. Unlimited if `None`.
     pub daily_budget: Option<Usd>,
-    /// Summaries of parts of a long text, by a hash of the request, so that an interrupted summary is not paid for twice.
+    /// Cached summaries of parts of a long text, keyed by a hash of the request. An interrupted summary is not paid for twice.
     pub(crate) parts: Arc<Mutex<HashMap<u64, String>>>,
 }
 
@@ -71,7 +70,7 @@ impl WorkerContext {
         }
     }
 
-    /// Sets the owner of the leases. Used when a process continues with other models and keeps its leases.
+    /// Sets the owner of the leases, for a process that switches models but keeps its leases.
     pub fn owned_by(mut self, owner: impl Into<String>) -> Self {
         self.owner = owner.into();
         self
@@ -82,7 +81,7 @@ impl WorkerContext {
         std::mem::replace(&mut *lock(&self.current), conversation)
     }
 
-    /// Returns the claim that a worker makes now.
+    /// Returns a claim on the jobs of `worker` that are due now.
     pub fn claim(&self, worker: WorkerKind) -> Claim<'_> {
         let now = self.clock.now();
         Claim {
@@ -146,23 +145,23 @@ impl WorkerContext {
         let today = CostFilter { since: Some(self.clock.now().start_of_day(&self.zone)), conversation: None };
         let lines = self.costs().cost_lines(&today).await?;
         let is_background = |purpose| matches!(purpose, Purpose::Summary | Purpose::Embedding);
-        let paid = lines.iter().filter(|line| is_background(line.purpose));
-        Ok(paid.map(|line| line.summary.cost).sum())
+        let background_lines = lines.iter().filter(|line| is_background(line.purpose));
+        Ok(background_lines.map(|line| line.summary.cost).sum())
     }
 
-    /// Returns why a worker may spend nothing more today, or `None` if it may. Free models are never stopped.
+    /// Returns why the budget stops `worker`, or `None` if it may continue. A worker with a free model is never stopped.
     ///
     /// # Errors
     ///
     /// Fails if the store cannot be read.
     pub async fn check_budget(&self, worker: WorkerKind) -> Result<Option<BudgetStop>> {
         let Some(budget) = self.daily_budget else { return Ok(None) };
-        let some = Usage { input_tokens: 1, ..Usage::default() };
+        let one_token = Usage { input_tokens: 1, ..Usage::default() };
         let (is_free, price) = match (worker, &self.summarizer) {
             (WorkerKind::EmbeddingGenerator, _) => {
-                (self.recall.embedder.is_free(), self.recall.embedder.cost(&some))
+                (self.recall.embedder.is_free(), self.recall.embedder.cost(&one_token))
             }
-            (_, Some(model)) => (model.is_free(), model.cost(&some)),
+            (_, Some(model)) => (model.is_free(), model.cost(&one_token)),
             (_, None) => return Ok(None),
         };
         Ok(match price {
@@ -172,7 +171,6 @@ impl WorkerContext {
         })
     }
 
-    /// Returns the cached summary of a part.
     pub(crate) fn cached_part(&self, key: u64) -> Option<String> {
         lock(&self.parts).get(&key).cloned()
     }
@@ -181,11 +179,11 @@ impl WorkerContext {
         lock(&self.parts).insert(key, summary.to_owned());
     }
 
-    pub(crate) fn forget_parts(&self, keys: &[u64]) {
+    pub(crate) fn remove_parts(&self, keys: &[u64]) {
         lock(&self.parts).retain(|key, _| !keys.contains(key));
     }
 
-    /// Returns when a lease that is taken or renewed now expires.
+    /// Returns when a lease taken or renewed now expires.
     pub(crate) fn lease_end(&self) -> Timestamp {
         Timestamp::from_millis(self.clock.now().as_millis() + LEASE_MS)
     }

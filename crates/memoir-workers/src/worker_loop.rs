@@ -1,4 +1,4 @@
-//! The loop of one worker: it claims jobs until it is stopped, and rests when there are none or when one fails.
+//! The loop of one worker, which processes jobs until it is stopped, and rests when none is due or one fails.
 
 use std::{
     collections::HashMap,
@@ -23,22 +23,22 @@ use crate::{
 /// How often a worker looks for jobs without being woken.
 const POLL: Duration = Duration::from_secs(30);
 
-/// How long a worker waits after it was started, so that it does not slow down the start of the program.
+/// Delay before a new worker looks for jobs, to keep program startup fast.
 const START_DELAY: Duration = Duration::from_millis(300);
 
-/// Looking for texts to embed takes memory that a program which was just started does not need.
+/// The same delay for the embedding worker. It is longer because finding texts to embed takes a lot of memory.
 const EMBEDDING_START_DELAY: Duration = Duration::from_secs(3);
 
 /// Called after each step of a worker.
 pub type Listener = Arc<dyn Fn(WorkerKind, &WorkerProgress) + Send + Sync>;
 
-/// What the runner and the loops of its workers share.
+/// The state that a [`crate::Runner`] shares with the loops of its workers.
 #[derive(Clone)]
 pub(crate) struct SharedState {
     pub(crate) context: WorkerContext,
     pub(crate) records: Arc<Mutex<HashMap<WorkerKind, WorkerRecord>>>,
-    /// Counts how often the workers were told to retry at once.
-    pub(crate) hurries: watch::Sender<u64>,
+    /// Number of requests to retry immediately. A change ends every rest.
+    pub(crate) hurry_count: watch::Sender<u64>,
     wakes: Arc<HashMap<WorkerKind, Notify>>,
     listener: Option<Listener>,
 }
@@ -49,13 +49,12 @@ impl SharedState {
         Self {
             context,
             records: Arc::default(),
-            hurries: watch::Sender::new(0),
+            hurry_count: watch::Sender::new(0),
             wakes: Arc::new(wakes),
             listener,
         }
     }
 
-    /// Changes what is recorded about a worker.
     pub(crate) fn update(&self, kind: WorkerKind, change: impl FnOnce(&mut WorkerRecord)) {
         change(lock(&self.records).entry(kind).or_insert_with(WorkerRecord::new));
     }
@@ -67,8 +66,7 @@ impl SharedState {
         }
     }
 
-    /// Waits until a worker is woken.
-    async fn wait_for_wake(&self, kind: WorkerKind) {
+    async fn wait_until_woken(&self, kind: WorkerKind) {
         match self.wakes.get(&kind) {
             Some(wake) => wake.notified().await,
             None => std::future::pending().await,
@@ -81,23 +79,22 @@ pub(crate) struct WorkerLoop {
     pub(crate) shared: SharedState,
     pub(crate) kind: WorkerKind,
     pub(crate) pause: watch::Receiver<bool>,
-    pub(crate) hurries: watch::Receiver<u64>,
+    pub(crate) hurry_count: watch::Receiver<u64>,
     pub(crate) stop: CancellationToken,
-    /// Reports to the runner that the worker has noticed a pause.
-    pub(crate) waits: watch::Sender<bool>,
-    /// Number of failures in a row.
-    pub(crate) troubles: u32,
-    /// End of the rest after a failure. Waking the worker does not end it; [`SharedState::hurries`] does.
+    /// Tells the runner whether the worker is waiting for a pause to end.
+    pub(crate) report_waiting: watch::Sender<bool>,
+    pub(crate) failures_in_a_row: u32,
+    /// End of the rest after a failure. Only [`SharedState::hurry_count`] ends it earlier; waking the worker does not.
     pub(crate) rests_until: Option<Instant>,
-    /// Jobs that a pause has interrupted. Their leases are kept, so that the worker resumes with them.
+    /// Jobs that a pause interrupted. The worker keeps their leases and resumes them.
     pub(crate) interrupted: Vec<Subject>,
 }
 
 impl WorkerLoop {
     /// Claims and processes jobs until the worker is stopped.
     pub(crate) async fn work(mut self, worker: &'static dyn BackgroundWorker) {
-        let embeds = self.kind == WorkerKind::EmbeddingGenerator;
-        self.rest(if embeds { EMBEDDING_START_DELAY } else { START_DELAY }).await;
+        let is_embedder = self.kind == WorkerKind::EmbeddingGenerator;
+        self.rest(if is_embedder { EMBEDDING_START_DELAY } else { START_DELAY }).await;
         while !self.stop.is_cancelled() {
             if *self.pause.borrow_and_update() {
                 if self.wait_for_resume().await {
@@ -109,7 +106,7 @@ impl WorkerLoop {
                 tokio::select! {
                     () = self.stop.cancelled() => {}
                     _ = self.pause.wait_for(|paused| *paused) => {}
-                    _ = self.hurries.changed() => self.rests_until = None,
+                    _ = self.hurry_count.changed() => self.rests_until = None,
                     () = tokio::time::sleep_until(until) => {}
                 }
                 continue;
@@ -122,26 +119,25 @@ impl WorkerLoop {
         self.shared.update(self.kind, |record| record.state = WorkerState::Stopped);
     }
 
-    /// Releases the jobs that were interrupted.
     async fn release_interrupted(&mut self) {
         let interrupted = std::mem::take(&mut self.interrupted);
         if let Err(error) = self.shared.context.jobs().release(self.kind, &interrupted).await {
-            // Another process releases them once it notices that this one has ended.
-            tracing::warn!(worker = ?self.kind, %error, "interrupted jobs were not released");
+            // Another process releases them once this one has ended.
+            tracing::warn!(worker = ?self.kind, %error, "could not release interrupted jobs");
         }
     }
 
-    /// Waits while the workers are paused. Returns whether the worker may continue.
+    /// Waits until the pause ends. Returns `false` if the worker was stopped instead.
     async fn wait_for_resume(&mut self) -> bool {
         self.shared.update(self.kind, |record| record.state = WorkerState::Paused);
-        self.waits.send_replace(true);
-        let continues = tokio::select! {
+        self.report_waiting.send_replace(true);
+        let is_resumed = tokio::select! {
             () = self.stop.cancelled() => false,
             resumed = self.pause.wait_for(|paused| !*paused) => resumed.is_ok(),
         };
-        self.waits.send_replace(false);
+        self.report_waiting.send_replace(false);
         self.shared.update(self.kind, |record| record.state = WorkerState::Idle);
-        continues
+        is_resumed
     }
 
     /// Waits for `time`, or until the worker is woken, paused or stopped.
@@ -149,12 +145,12 @@ impl WorkerLoop {
         tokio::select! {
             () = self.stop.cancelled() => {}
             _ = self.pause.wait_for(|paused| *paused) => {}
-            () = self.shared.wait_for_wake(self.kind) => {}
+            () = self.shared.wait_until_woken(self.kind) => {}
             () = tokio::time::sleep(time) => {}
         }
     }
 
-    /// Processes one job or batch, unless it is stopped or paused meanwhile. Returns how long to rest.
+    /// Processes one job or batch unless the worker is stopped or paused. Returns how long to rest.
     async fn step(&mut self, worker: &'static dyn BackgroundWorker) -> Option<Duration> {
         let (kind, current) = (self.kind, CurrentWork::default());
         self.shared.update(kind, |record| record.current = current.clone());
@@ -190,24 +186,24 @@ impl WorkerLoop {
                 match error {
                     Some(error) if done.is_empty() => self.rest_after_failure(error),
                     _ => {
-                        (self.troubles, self.rests_until) = (0, None);
+                        (self.failures_in_a_row, self.rests_until) = (0, None);
                         self.shared.update(kind, |record| {
                             (record.state, record.rests_until) = (WorkerState::Idle, None);
                         });
                     }
                 }
                 if kind != WorkerKind::EmbeddingGenerator && !done.is_empty() {
-                    // There is a summary without an embedding now.
+                    // The new summary needs an embedding.
                     self.shared.wake(WorkerKind::EmbeddingGenerator);
                 }
-                // A job that neither succeeded nor failed is not claimed again at once.
+                // Do not claim a job that neither succeeded nor failed again immediately.
                 if done.is_empty() && failed.is_empty() { Some(self.time_until_due().await) } else { None }
             }
             Ok(WorkerProgress::Idle) => {
                 self.shared.update(kind, |record| record.state = WorkerState::Idle);
                 if let Err(error) = self.shared.context.release_dead_leases().await {
-                    // The leases expire by themselves.
-                    tracing::debug!(%error, "the leases of dead processes were not released");
+                    // The leases will expire.
+                    tracing::debug!(%error, "could not release the leases of dead processes");
                 }
                 Some(self.time_until_due().await)
             }
@@ -216,20 +212,20 @@ impl WorkerLoop {
                 Some(POLL)
             }
             Err(error) => {
-                tracing::warn!(worker = ?kind, %error, "a step failed and is retried");
+                tracing::warn!(worker = ?kind, %error, "a step failed and will be retried");
                 self.rest_after_failure(error.to_string());
                 None
             }
         }
     }
 
-    /// Starts a rest that grows with every failure in a row, so that a server that is down is not called all the time.
+    /// Starts a rest that doubles with each failure in a row, to spare a server that is down.
     fn rest_after_failure(&mut self, error: String) {
-        let until = Instant::now() + backoff::rest(self.troubles);
-        self.troubles += 1;
+        let until = Instant::now() + backoff::rest(self.failures_in_a_row);
+        self.failures_in_a_row += 1;
         self.rests_until = Some(until);
-        // An earlier request to hurry does not end this rest.
-        self.hurries.mark_unchanged();
+        // A request to hurry made before this failure must not end the rest.
+        self.hurry_count.mark_unchanged();
         self.shared.update(self.kind, |record| {
             (record.state, record.rests_until, record.last_error) =
                 (WorkerState::Idle, Some(until), Some(error));
@@ -246,7 +242,7 @@ impl WorkerLoop {
             Ok(None) => POLL,
             Err(error) => {
                 // The worker polls anyway.
-                tracing::debug!(worker = ?self.kind, %error, "the time of the next retry is unknown");
+                tracing::debug!(worker = ?self.kind, %error, "could not read the time of the next retry");
                 POLL
             }
         }

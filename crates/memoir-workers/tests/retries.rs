@@ -1,4 +1,4 @@
-//! The retry clock: 1, 2, 4, 8, 16, 32 seconds, then failed; kept in the database, so that a restart goes on with it.
+//! Failed jobs are retried after 1, 2, 4, 8, 16 and 32 seconds. The schedule is stored, so it survives a restart.
 
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
@@ -25,7 +25,7 @@ async fn work(context: &WorkerContext) -> Vec<WorkerReport> {
     run_until_idle(context, &WorkerKind::ALL, &mut |_, _| {}).await.unwrap()
 }
 
-/// One exchange.
+/// Creates a store with one exchange, a clock, and a model that always fails.
 async fn fixture(error: ModelError) -> (TempDir, Arc<ManualClock>, Arc<FakeModel>) {
     let directory = TempDir::new().unwrap();
     let store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
@@ -37,44 +37,44 @@ async fn fixture(error: ModelError) -> (TempDir, Arc<ManualClock>, Arc<FakeModel
 }
 
 #[tokio::test]
-async fn waits_double_survive_a_restart_and_end() {
+async fn retry_delays_double_survive_a_restart_and_end() {
     let busy = ModelError::Server { status: 503, message: "busy".into(), retry_after: None };
     let (directory, clock, model) = fixture(busy).await;
     let mut waits = Vec::new();
     for attempt in 0..7 {
-        // Every attempt is another process.
+        // Simulate a restart for every attempt.
         let context = context(&directory, &clock, &model).await;
         let (before, now) = (model.calls(), context.clock.now());
         work(&context).await;
-        // The exchange and its conversation: both are tried once, and not again before they are due.
+        // The exchange and its conversation are each attempted once.
         assert_eq!(model.calls() - before, 2, "attempt {attempt}");
         work(&context).await;
-        assert_eq!(model.calls() - before, 2, "not before it is due");
+        assert_eq!(model.calls() - before, 2, "no retry before it is due");
         if let Some(due) =
             context.store.next_due(WorkerKind::ExchangeSummarizer, context.clock.now()).await.unwrap()
         {
             waits.push(due.millis_since(now) / 1000);
             clock.set(due.as_millis());
         }
-        let later = context.store.next_due(WorkerKind::ConversationSummarizer, now).await.unwrap();
-        clock.set(clock.now().as_millis().max(later.map_or(0, Timestamp::as_millis)));
+        let conversation_due = context.store.next_due(WorkerKind::ConversationSummarizer, now).await.unwrap();
+        clock.set(clock.now().as_millis().max(conversation_due.map_or(0, Timestamp::as_millis)));
     }
-    // With jitter of up to a quarter.
+    // Jitter adds up to a quarter.
     for (wait, seconds) in waits.iter().zip([1, 2, 4, 8, 16, 32]) {
         assert!((seconds..=seconds * 5 / 4).contains(wait), "{waits:?}");
     }
     assert_eq!(waits.len(), 6);
     let context = context(&directory, &clock, &model).await;
-    let failed = context.store.failed_jobs(10).await.unwrap();
-    assert_eq!(failed.iter().map(|job| job.attempts).collect::<Vec<_>>(), [7, 7]);
-    assert!(failed[0].last_error.as_deref().unwrap().contains("busy"));
+    let failed_jobs = context.store.failed_jobs(10).await.unwrap();
+    assert_eq!(failed_jobs.iter().map(|job| job.attempts).collect::<Vec<_>>(), [7, 7]);
+    assert!(failed_jobs[0].last_error.as_deref().unwrap().contains("busy"));
     clock.advance(1_000_000_000);
     work(&context).await;
-    assert_eq!(model.calls(), 14, "nothing is retried for ever");
+    assert_eq!(model.calls(), 14, "retries end");
 }
 
 #[tokio::test]
-async fn a_wrong_key_fails_at_once() {
+async fn an_invalid_key_is_not_retried() {
     let wrong = ModelError::Authentication { status: 401, message: "no".into() };
     let (directory, clock, model) = fixture(wrong).await;
     let context = context(&directory, &clock, &model).await;
@@ -84,7 +84,7 @@ async fn a_wrong_key_fails_at_once() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_down_is_not_asked_about_everything() {
+async fn an_unreachable_server_is_not_called_for_every_job() {
     let down = ModelError::Unreachable { url: "http://x".into(), reason: "refused".into() };
     let (directory, clock, model) = fixture(down).await;
     let context = context(&directory, &clock, &model).await;
@@ -93,14 +93,14 @@ async fn a_server_that_is_down_is_not_asked_about_everything() {
         context.store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
     }
     let reports = work(&context).await;
-    assert_eq!(model.calls(), 10, "five of each, and the rest is left for later");
+    assert_eq!(model.calls(), 10, "five per summarizer; the rest is left for later");
     assert_eq!(reports[0].stopped, Some(Stopped::Failing));
     assert!(reports[0].last_error.as_deref().unwrap().contains("refused"));
-    assert_eq!(reports[2].stopped, None, "vectors do not need that server");
+    assert_eq!(reports[2].stopped, None, "the local embedder does not need the server");
 }
 
 #[tokio::test]
-async fn who_asks_for_time_gets_it() {
+async fn the_retry_after_header_is_respected() {
     let wait = Some(std::time::Duration::from_secs(90));
     let busy = ModelError::RateLimited { retry_after: wait, message: "slow down".into() };
     let (directory, clock, model) = fixture(busy).await;

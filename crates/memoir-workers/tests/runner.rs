@@ -1,4 +1,4 @@
-//! Workers beside the talk: they wait when they are told, stop in the middle of a call, and two processes never do the same.
+//! Workers pause, resume and stop in the middle of a call, and two processes never process the same job.
 
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
@@ -39,7 +39,7 @@ async fn jobs(store: &SqliteStore) -> u64 {
 }
 
 #[tokio::test]
-async fn a_worker_in_the_middle_of_a_call_pauses_goes_on_and_stops() {
+async fn a_worker_in_the_middle_of_a_call_pauses_resumes_and_stops() {
     let directory = TempDir::new().unwrap();
     let store = store(&directory, 3).await;
     let model = Arc::new(FakeModel::hanging());
@@ -47,24 +47,24 @@ async fn a_worker_in_the_middle_of_a_call_pauses_goes_on_and_stops() {
     runner.start(KIND);
     runner.start(KIND);
     model.wait_for_calls(1).await;
-    assert_eq!(jobs(&store).await, 1, "it is at one piece, however often it was started");
+    assert_eq!(jobs(&store).await, 1, "starting a worker twice does not claim a second job");
 
     runner.pause().await;
     assert_eq!(runner.statuses()[0].state, WorkerState::Paused);
-    assert_eq!(jobs(&store).await, 1, "nobody else takes it meanwhile");
+    assert_eq!(jobs(&store).await, 1, "a paused worker keeps its lease");
     runner.wake();
-    // Each question to the store gives the worker a chance to run.
+    // Each query of the store gives the worker a chance to run.
     for _ in 0..50 {
         assert_eq!(jobs(&store).await, 1);
     }
-    assert_eq!(model.calls(), 1, "while it waits nothing is called");
+    assert_eq!(model.calls(), 1, "a paused worker does not call the model");
 
     runner.resume();
     model.wait_for_calls(2).await;
     tokio::time::timeout(PATIENCE, runner.stop(KIND)).await.unwrap();
     assert_eq!((runner.statuses()[0].state, jobs(&store).await), (WorkerState::Stopped, 0));
     runner.stop(KIND).await;
-    // Pausing does not wait for one that is gone.
+    // Pausing does not wait for a worker that was stopped.
     runner.pause().await;
     runner.resume();
     runner.start(KIND);
@@ -76,11 +76,11 @@ async fn a_worker_in_the_middle_of_a_call_pauses_goes_on_and_stops() {
 #[tokio::test]
 async fn two_processes_summarise_no_exchange_twice() {
     let directory = TempDir::new().unwrap();
-    let one = store(&directory, 200).await;
-    let other = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
+    let first_store = store(&directory, 200).await;
+    let second_store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
     let model = Arc::new(FakeModel::saying("In short."));
     let (first, second) =
-        (context(&one, Arc::clone(&model), "one"), context(&other, Arc::clone(&model), "two"));
+        (context(&first_store, Arc::clone(&model), "one"), context(&second_store, Arc::clone(&model), "two"));
     let (first, second) = tokio::join!(
         tokio::spawn(async move { run_until_idle(&first, &WorkerKind::ALL, &mut |_, _| {}).await.unwrap() }),
         tokio::spawn(async move { run_until_idle(&second, &WorkerKind::ALL, &mut |_, _| {}).await.unwrap() }),
@@ -90,15 +90,18 @@ async fn two_processes_summarise_no_exchange_twice() {
     let mut prompts = model.prompts();
     assert_eq!(prompts.len(), 400);
     prompts.sort();
-    // The same exchange is asked about twice at most: for itself, and for its conversation.
-    assert!(prompts.chunks(2).all(|pair| pair[0] == pair[1]), "each as an exchange and as a conversation");
+    // Each exchange is sent twice: for itself and for its conversation.
+    assert!(
+        prompts.chunks(2).all(|pair| pair[0] == pair[1]),
+        "once as an exchange and once as a conversation"
+    );
     prompts.dedup();
     assert_eq!(prompts.len(), 200);
-    assert_eq!(jobs(&one).await, 0);
+    assert_eq!(jobs(&first_store).await, 0);
 }
 
 #[tokio::test]
-async fn a_worker_says_what_it_is_at() {
+async fn the_status_lists_the_current_jobs() {
     let directory = TempDir::new().unwrap();
     let store = store(&directory, 1).await;
     let model = Arc::new(FakeModel::hanging());
@@ -114,7 +117,7 @@ async fn a_worker_says_what_it_is_at() {
 }
 
 #[tokio::test]
-async fn secrets_do_not_leave() {
+async fn secrets_are_redacted_before_they_are_sent() {
     let directory = TempDir::new().unwrap();
     let store = store(&directory, 0).await;
     let key = format!("sk-ant-api03-{}", "aB3".repeat(20));
@@ -131,27 +134,27 @@ async fn secrets_do_not_leave() {
 }
 
 #[tokio::test]
-async fn a_key_that_lies_across_two_parts_does_not_leave_either() {
+async fn a_key_that_spans_two_parts_is_redacted() {
     let directory = TempDir::new().unwrap();
     let store = store(&directory, 0).await;
     let body = "MIIEpAIBAAKCAQEA".repeat(120);
     let key = format!("-----BEGIN RSA PRIVATE KEY-----\n{body}\n-----END RSA PRIVATE KEY-----");
-    // Parts are of 12,000 bytes at most: wherever the key lies, it is found before they are made.
-    for before in [11_000, 11_970, 11_990] {
-        let asked = format!("{} {key} {}", "x ".repeat(before / 2), "y ".repeat(12_000));
-        let draft = contract::exchange(&asked, "Noted.", 1);
+    // Parts have at most 12,000 bytes, so these keys would be split if redaction came later.
+    for offset in [11_000, 11_970, 11_990] {
+        let prompt = format!("{} {key} {}", "x ".repeat(offset / 2), "y ".repeat(12_000));
+        let draft = contract::exchange(&prompt, "Noted.", 1);
         store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
     }
     let model = Arc::new(FakeModel::saying("In short."));
     let context = context(&store, Arc::clone(&model), "one");
     run_until_idle(&context, &[KIND], &mut |_, _| {}).await.unwrap();
     let sent = model.prompts().concat();
-    assert!(model.calls() >= 6, "in parts");
+    assert!(model.calls() >= 6, "the texts are sent in parts");
     assert!(!sent.contains("MIIEpAIBAAKCAQEA") && sent.contains("[redacted: private key]"));
 }
 
-/// A model that takes little, and says so.
-fn take_little(request: &ChatRequest) -> FakeReply {
+/// Rejects prompts of more than 9000 bytes as too long.
+fn reject_long_prompts(request: &ChatRequest) -> FakeReply {
     match read_prompt(request) {
         Some(prompt) if prompt.len() > 9000 => {
             FakeReply::Error(ModelError::ContextTooLong { message: "4096 tokens".into() })
@@ -161,18 +164,18 @@ fn take_little(request: &ChatRequest) -> FakeReply {
 }
 
 #[tokio::test]
-async fn what_is_too_long_for_a_model_is_sent_in_smaller_parts_and_not_twice() {
+async fn text_that_is_too_long_is_sent_in_smaller_parts_once() {
     let directory = TempDir::new().unwrap();
     let store = store(&directory, 0).await;
-    let asked = "one two three four five ".repeat(1200);
-    let draft = contract::exchange(&asked, "Noted.", 1);
+    let prompt = "one two three four five ".repeat(1200);
+    let draft = contract::exchange(&prompt, "Noted.", 1);
     store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
-    let model = Arc::new(FakeModel::new(take_little));
+    let model = Arc::new(FakeModel::new(reject_long_prompts));
     let context = context(&store, Arc::clone(&model), "one");
     let reports = run_until_idle(&context, &[KIND], &mut |_, _| {}).await.unwrap();
     assert_eq!((reports[0].done, reports[0].failed), (1, 0));
     let prompts: Vec<String> = model.prompts().into_iter().filter(|prompt| prompt.len() <= 9000).collect();
     assert!(prompts.len() >= 4);
     let words: usize = prompts.iter().map(|prompt| prompt.matches("three").count()).sum();
-    assert_eq!(words, 1200, "each part once");
+    assert_eq!(words, 1200, "each part is sent once");
 }

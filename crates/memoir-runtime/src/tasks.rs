@@ -12,7 +12,7 @@ use std::{
 use async_trait::async_trait;
 use memoir_agent::{Agent, AgentState, Approvals, Rule, RuleEffect, SubagentReport};
 use memoir_core::{Clock as _, ExchangeStatus, RunId, RunOutcome, RunState, SystemClock, Task, TimeZone};
-use memoir_schedule::{Engine, Loaded, Scheduler, TaskHistory};
+use memoir_schedule::{Engine, LoadedRuns, Scheduler, TaskHistory};
 use memoir_store::Store;
 use memoir_tools::ToolSet;
 use memoir_workers::{is_alive, name_this_process};
@@ -90,7 +90,7 @@ impl TaskEngine {
         let (history, name) = (self.history(), task.what.name.clone());
         let most = usize::try_from(task.what.history).unwrap_or(usize::MAX);
         let loading = tokio::task::spawn_blocking(move || history.load(&name, most));
-        let Loaded { runs, warnings } =
+        let LoadedRuns { runs, warnings } =
             loading.await.map_err(|error| Failure::failed(error.to_string()))??;
         let (agent, state) = self.agent(task).await?;
         let subagent =

@@ -1,4 +1,4 @@
-//! When a task is due.
+//! Computes when a schedule is due.
 
 use std::collections::BTreeSet;
 
@@ -12,22 +12,22 @@ use memoir_core::{Schedule, Timestamp};
 /// Why a schedule is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CronError {
-    /// It is no cron line.
+    /// The cron line cannot be parsed.
     #[error("\"{line}\" is not a cron line: {reason}")]
     Line {
-        /// What was given.
+        /// The line as the user wrote it.
         line: String,
-        /// What is the matter.
+        /// The message of the parser.
         reason: String,
     },
-    /// There is no such zone.
+    /// The time zone database has no zone of this name.
     #[error("there is no time zone \"{0}\"")]
     Zone(String),
-    /// It never comes.
-    #[error("\"{0}\" never comes")]
+    /// No date matches the cron line.
+    #[error("\"{0}\" is never due")]
     Never(String),
-    /// It was before now.
-    #[error("that moment is over")]
+    /// The time of a schedule that runs once is in the past.
+    #[error("that time is in the past")]
     Over,
 }
 
@@ -53,17 +53,18 @@ pub fn next_due(schedule: &Schedule, after: Timestamp) -> Result<Option<Timestam
         Schedule::Once(moment) => return Ok((*moment > after).then_some(*moment)),
         Schedule::Cron { line, zone } => (line, zone),
     };
-    let crons = fixed_times(line).iter().map(|line| parse(line)).collect::<Result<Vec<_>, _>>()?;
+    let crons = split_fixed_times(line).iter().map(|line| parse(line)).collect::<Result<Vec<_>, _>>()?;
     let zone = TimeZone::get(zone).map_err(|_| CronError::Zone(zone.clone()))?;
     let Ok(after) = jiff::Timestamp::from_millisecond(after.as_millis()) else { return Ok(None) };
     let after: Zoned = after.to_zoned(zone);
-    // What is not found within the years that are looked at never comes.
+    // The search fails if there is no match within its range of years, which means that the schedule is never due.
     let next = crons.iter().filter_map(|cron| cron.find_next_occurrence(&after, false).ok()).min();
     Ok(next.map(|next| Timestamp::from_millis(next.timestamp().as_millisecond())))
 }
 
-/// A line for each fixed time that a line lists, so that each comes once in the night when the clocks change; others as they are.
-fn fixed_times(line: &str) -> Vec<String> {
+/// Splits a line that lists fixed times into one line per time. Only then does each time occur exactly once in a night in
+/// which the clocks change. Returns other lines unchanged.
+fn split_fixed_times(line: &str) -> Vec<String> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let is_number = |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let (seconds, minutes, hours, rest) = match fields.as_slice() {
@@ -73,7 +74,7 @@ fn fixed_times(line: &str) -> Vec<String> {
         }
         _ => return vec![line.to_owned()],
     };
-    let (Some(minutes), Some(hours)) = (numbers(minutes), numbers(hours)) else {
+    let (Some(minutes), Some(hours)) = (parse_numbers(minutes), parse_numbers(hours)) else {
         return vec![line.to_owned()];
     };
     let seconds = seconds.map_or_else(String::new, |seconds| format!("{seconds} "));
@@ -87,14 +88,14 @@ fn fixed_times(line: &str) -> Vec<String> {
     lines
 }
 
-/// The numbers of a list of nothing else, each once: a list that repeats itself would be multiplied by another. What no clock
-/// shows is left to the parser to refuse.
-fn numbers(list: &str) -> Option<BTreeSet<u8>> {
-    let number = |text: &str| match text.bytes().all(|byte| byte.is_ascii_digit()) {
+/// Returns the distinct numbers of a comma-separated list, or `None` if it has anything else. Numbers of 60 and above are
+/// left for the parser to reject.
+fn parse_numbers(list: &str) -> Option<BTreeSet<u8>> {
+    let parse_number = |text: &str| match text.bytes().all(|byte| byte.is_ascii_digit()) {
         true => text.parse().ok().filter(|number| *number < 60),
         false => None,
     };
-    list.split(',').map(number).collect()
+    list.split(',').map(parse_number).collect()
 }
 
 fn parse(line: &str) -> Result<Cron, CronError> {
@@ -118,39 +119,42 @@ mod tests {
         Timestamp::from_millis(text.parse::<jiff::Timestamp>().unwrap().as_millisecond())
     }
 
-    fn after(line: &str, zone: &str, moment: &str) -> String {
+    fn next_after(line: &str, zone: &str, moment: &str) -> String {
         let next = next_due(&cron(line, zone), timestamp(moment)).unwrap().unwrap();
         jiff::Timestamp::from_millisecond(next.as_millis()).unwrap().to_string()
     }
 
     #[test]
     fn five_fields_six_fields_and_zones() {
-        assert_eq!(after("*/15 * * * *", "UTC", "2026-05-01T10:07:00Z"), "2026-05-01T10:15:00Z");
+        assert_eq!(next_after("*/15 * * * *", "UTC", "2026-05-01T10:07:00Z"), "2026-05-01T10:15:00Z");
         assert_eq!(
-            after("*/15 * * * *", "UTC", "2026-05-01T10:15:00Z"),
+            next_after("*/15 * * * *", "UTC", "2026-05-01T10:15:00Z"),
             "2026-05-01T10:30:00Z",
-            "after, not at"
+            "the next time is strictly later"
         );
-        assert_eq!(after("30 0 9 * * *", "Europe/Berlin", "2026-05-01T10:00:00Z"), "2026-05-02T07:00:30Z");
         assert_eq!(
-            after("0 9 * * MON-FRI", "America/New_York", "2026-05-01T14:00:00Z"),
+            next_after("30 0 9 * * *", "Europe/Berlin", "2026-05-01T10:00:00Z"),
+            "2026-05-02T07:00:30Z"
+        );
+        assert_eq!(
+            next_after("0 9 * * MON-FRI", "America/New_York", "2026-05-01T14:00:00Z"),
             "2026-05-04T13:00:00Z"
         );
     }
 
     #[test]
-    fn what_never_comes_or_is_no_line_is_said() {
+    fn invalid_schedules_are_rejected() {
         let now = timestamp("2026-05-01T10:00:00Z");
-        let said = |schedule: Schedule| check(&schedule, now).unwrap_err().to_string();
-        assert_eq!(said(cron("0 0 30 2 *", "UTC")), "\"0 0 30 2 *\" never comes");
-        assert_eq!(said(cron("0 0 * * *", "Mars/Olympus")), "there is no time zone \"Mars/Olympus\"");
-        for wrong in ["", "every day", "61 * * * *", "* * * *", "* * * * * * *"] {
+        let error = |schedule: Schedule| check(&schedule, now).unwrap_err().to_string();
+        assert_eq!(error(cron("0 0 30 2 *", "UTC")), "\"0 0 30 2 *\" is never due");
+        assert_eq!(error(cron("0 0 * * *", "Mars/Olympus")), "there is no time zone \"Mars/Olympus\"");
+        for invalid in ["", "every day", "61 * * * *", "* * * *", "* * * * * * *"] {
             assert!(
-                said(cron(wrong, "UTC")).starts_with(&format!("\"{wrong}\" is not a cron line: ")),
-                "{wrong}"
+                error(cron(invalid, "UTC")).starts_with(&format!("\"{invalid}\" is not a cron line: ")),
+                "{invalid}"
             );
         }
-        assert_eq!(said(Schedule::Once(timestamp("2026-04-01T10:00:00Z"))), "that moment is over");
+        assert_eq!(error(Schedule::Once(timestamp("2026-04-01T10:00:00Z"))), "that time is in the past");
         assert_eq!(
             check(&Schedule::Once(timestamp("2026-06-01T10:00:00Z")), now),
             Ok(timestamp("2026-06-01T10:00:00Z"))
@@ -158,38 +162,38 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_repeats_itself_is_not_multiplied() {
-        let same = ["1"; 1000].join(",");
-        assert_eq!(fixed_times(&format!("{same},01 {same} * * *")), ["1 1 * * *"]);
+    fn repeated_numbers_do_not_multiply_lines() {
+        let repeated = ["1"; 1000].join(",");
+        assert_eq!(split_fixed_times(&format!("{repeated},01 {repeated} * * *")), ["1 1 * * *"]);
         assert_eq!(
-            fixed_times("1,61 2 * * *"),
+            split_fixed_times("1,61 2 * * *"),
             ["1,61 2 * * *"],
-            "and what is wrong is shown as it was written"
+            "an invalid line stays as the user wrote it"
         );
-        assert_eq!(fixed_times("30 5,1 2,14 * * *").len(), 4);
+        assert_eq!(split_fixed_times("30 5,1 2,14 * * *").len(), 4);
     }
 
     #[test]
-    fn the_night_of_the_change_has_no_hole_and_nothing_twice() {
-        // Clocks go back at three on October 25th, and forward at two on March 29th.
-        for (from, till, quarters) in [
+    fn nothing_is_skipped_or_repeated_when_the_clocks_change() {
+        // Clocks go back at 03:00 on October 25 and forward at 02:00 on March 29.
+        for (from, until, quarters) in [
             ("2026-10-22T00:00:00+02:00", "2026-10-29T00:00:00+01:00", 7 * 96 + 4),
             ("2026-03-26T00:00:00+01:00", "2026-04-02T00:00:00+02:00", 7 * 96 - 4),
         ] {
-            let (mut moment, till) = (timestamp(from), timestamp(till));
+            let (mut moment, until) = (timestamp(from), timestamp(until));
             let mut count = 0;
             loop {
                 let next = next_due(&cron("*/15 * * * *", "Europe/Berlin"), moment).unwrap().unwrap();
                 assert!(next > moment);
                 assert!(next.as_millis() - moment.as_millis() <= 15 * 60 * 1000, "{next:?}");
-                if next > till {
+                if next > until {
                     break;
                 }
                 (moment, count) = (next, count + 1);
             }
             assert_eq!(count, quarters);
         }
-        // Of several fixed times each comes once, in either night.
+        // Each of several fixed times occurs once, in either night.
         for (line, from, moments) in [
             (
                 "30 2,14 * * *",

@@ -1,6 +1,6 @@
 //! The history of tasks: one file per day, one line of JSON per message.
 //!
-//! These files are the only record of earlier runs. They are append-only, and each run is added as a whole.
+//! These files are the only record of the messages of earlier runs. Each run is appended as a whole.
 
 use std::{
     fs,
@@ -12,71 +12,71 @@ use memoir_core::{DraftMessage, Message, RunId, TimeZone, Timestamp};
 
 use crate::history_line::HistoryLine;
 
-/// Runs that were read from files.
+/// Earlier runs of a task, read from its history files.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Loaded {
-    /// The last complete runs, oldest first, each with its messages in order.
+pub struct LoadedRuns {
+    /// The most recent complete runs, oldest first, each with its messages in order.
     pub runs: Vec<Vec<Message>>,
-    /// Lines that were skipped, as messages for the user.
+    /// One message for the user per skipped line.
     pub warnings: Vec<String>,
 }
 
-/// Reads and writes the histories of tasks.
+/// Reads and writes the history files of all tasks.
 #[derive(Debug, Clone)]
 pub struct TaskHistory {
-    folder: PathBuf,
+    directory: PathBuf,
 }
 
 impl TaskHistory {
-    /// Keeps histories below the data directory.
+    /// Returns the history in the `conversations` directory below `data`.
     pub fn below(data: &Path) -> Self {
-        Self { folder: data.join("conversations") }
+        Self { directory: data.join("conversations") }
     }
 
-    /// Returns the directory of a task.
+    /// Returns the directory that holds the history files of a task.
     pub fn folder_of(&self, task: &str) -> PathBuf {
-        self.folder.join(format!("scheduler_{task}"))
+        self.directory.join(format!("scheduler_{task}"))
     }
 
-    /// Reads the last `most` complete runs of a task.
+    /// Reads the last `limit` complete runs of a task.
     ///
     /// # Errors
     ///
-    /// Fails if a file cannot be read. A task without files has no runs, and a broken line is only a warning.
-    pub fn load(&self, task: &str, most: usize) -> io::Result<Loaded> {
-        let folder = self.folder_of(task);
-        let mut files: Vec<PathBuf> = match fs::read_dir(&folder) {
+    /// Fails if a file cannot be read. A task without files has no runs, and an invalid line is only a warning.
+    pub fn load(&self, task: &str, limit: usize) -> io::Result<LoadedRuns> {
+        let directory = self.folder_of(task);
+        let mut files: Vec<PathBuf> = match fs::read_dir(&directory) {
             Ok(entries) => entries
                 .filter_map(|entry| {
-                    // A day that cannot be read is missing from the history, but the task can still run.
-                    let skip = |error: &io::Error| tracing::warn!(%error, task, "a history file was skipped");
-                    entry.inspect_err(skip).ok().map(|entry| entry.path())
+                    // The task can run without this part of its history.
+                    let warn = |error: &io::Error| tracing::warn!(%error, task, "a history file was skipped");
+                    entry.inspect_err(warn).ok().map(|entry| entry.path())
                 })
                 .collect(),
-            // It has not run yet.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Loaded::default()),
+            // The task has not run yet.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(LoadedRuns::default()),
             Err(error) => return Err(error),
         };
         files.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl") && path.is_file());
-        // They are named after days; the newest are read first, and no more than is needed.
+        // Files are named after days. Read them from the newest until there are enough runs.
         files.sort();
-        let mut loaded = Loaded::default();
+        let mut loaded = LoadedRuns::default();
         let mut lines: Vec<HistoryLine> = Vec::new();
         let mut complete: Vec<Vec<HistoryLine>> = Vec::new();
         for path in files.iter().rev() {
-            let mut earlier = read(path, &mut loaded.warnings)?;
+            let mut earlier = read_file(path, &mut loaded.warnings)?;
             earlier.append(&mut lines);
             lines = earlier;
             complete = split_runs(&lines);
-            // The first may have begun in a file before.
-            if complete.len() > most {
+            // Load one extra run: the first may have started in an earlier file.
+            if complete.len() > limit {
                 break;
             }
         }
-        // A clock that was wrong for a day names a file wrongly; numbers are given in order. A run may begin with a line of nobody's,
-        // and ends with one of its own.
+        // A wrong clock produces misnamed files, so order runs by number. Use the last line: the first ones may have been added
+        // by hand, without a number.
         complete.sort_by_key(|run| run.last().and_then(|line| line.run));
-        let first = complete.len().saturating_sub(most);
+        let first = complete.len().saturating_sub(limit);
         loaded.runs = (1..)
             .zip(complete.drain(first..))
             .map(|(number, run)| run.into_iter().map(|line| line.into_message(number)).collect())
@@ -84,7 +84,7 @@ impl TaskHistory {
         Ok(loaded)
     }
 
-    /// Appends a run, as a whole or not at all.
+    /// Appends the messages of a run, either all or none.
     ///
     /// # Errors
     ///
@@ -102,30 +102,30 @@ impl TaskHistory {
             text.push_str(&serde_json::to_string(&HistoryLine::new(run, message))?);
             text.push('\n');
         }
-        let folder = self.folder_of(task);
+        let directory = self.folder_of(task);
         let mut builder = fs::DirBuilder::new();
         builder.recursive(true);
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&folder)?;
+        builder.create(&directory)?;
         let day = now.day_in(zone);
         let mut options = fs::OpenOptions::new();
         options.read(true).append(true).create(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(folder.join(format!("{day}.jsonl")))?;
-        let before = file.metadata()?.len();
-        if ends_in_half_a_line(&mut file, before)? {
+        let mut file = options.open(directory.join(format!("{day}.jsonl")))?;
+        let old_length = file.metadata()?.len();
+        if ends_in_partial_line(&mut file, old_length)? {
             text.insert(0, '\n');
         }
-        let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-        if written.is_err()
-            && let Err(error) = file.set_len(before)
+        let result = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+        if result.is_err()
+            && let Err(error) = file.set_len(old_length)
         {
-            // The caller gets the first error. What is left of the run is skipped when the file is read.
-            tracing::warn!(%error, task, "a run that was written in part could not be removed");
+            // The caller gets the write error. The partial run is skipped when the file is read.
+            tracing::warn!(%error, task, "could not remove a partially written run");
         }
-        written
+        result
     }
 
     /// Deletes the history of a task.
@@ -141,17 +141,17 @@ impl TaskHistory {
     }
 }
 
-/// Returns whether the file does not end with a line break: a process may have been killed while it wrote.
-fn ends_in_half_a_line(file: &mut fs::File, length: u64) -> io::Result<bool> {
-    let Some(last) = length.checked_sub(1) else { return Ok(false) };
-    file.seek(io::SeekFrom::Start(last))?;
+/// Returns whether the last line lacks its line break, as after a process was killed while writing.
+fn ends_in_partial_line(file: &mut fs::File, length: u64) -> io::Result<bool> {
+    let Some(last_byte) = length.checked_sub(1) else { return Ok(false) };
+    file.seek(io::SeekFrom::Start(last_byte))?;
     let mut byte = [0];
     file.read_exact(&mut byte)?;
     Ok(byte != *b"\n")
 }
 
 /// Reads the messages of a file. Adds a warning for each line that is not a message.
-fn read(path: &Path, warnings: &mut Vec<String>) -> io::Result<Vec<HistoryLine>> {
+fn read_file(path: &Path, warnings: &mut Vec<String>) -> io::Result<Vec<HistoryLine>> {
     let bytes = fs::read(path)?;
     let mut lines = Vec::new();
     for (number, text) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
@@ -169,13 +169,13 @@ fn read(path: &Path, warnings: &mut Vec<String>) -> io::Result<Vec<HistoryLine>>
     Ok(lines)
 }
 
-/// Splits lines into complete runs. A run begins after the end of the previous one, or where the run number changes.
+/// Splits lines into complete runs. A run starts after the end of the previous one, or where the run number changes.
 fn split_runs(lines: &[HistoryLine]) -> Vec<Vec<HistoryLine>> {
     let (mut open, mut complete): (Vec<HistoryLine>, Vec<Vec<HistoryLine>>) = (Vec::new(), Vec::new());
     for line in lines {
-        let is_of_another =
+        let is_another_run =
             |last: &HistoryLine| last.run.is_some() && line.run.is_some() && last.run != line.run;
-        if open.last().is_some_and(is_of_another) {
+        if open.last().is_some_and(is_another_run) {
             open.clear();
         }
         open.push(line.clone());
@@ -194,16 +194,16 @@ mod tests {
 
     use super::*;
 
-    /// A history with these files.
+    /// Creates a history of the task "news" with these files.
     fn history(files: &[(&str, &str)]) -> (tempfile::TempDir, TaskHistory) {
-        let folder = tempfile::tempdir().unwrap();
-        let history = TaskHistory::below(folder.path());
+        let directory = tempfile::tempdir().unwrap();
+        let history = TaskHistory::below(directory.path());
         for (name, text) in files {
             let path = history.folder_of("news").join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        (folder, history)
+        (directory, history)
     }
 
     fn run(number: u32) -> String {
@@ -212,40 +212,40 @@ mod tests {
         )
     }
 
-    fn texts(loaded: &Loaded) -> Vec<&str> {
+    fn texts(loaded: &LoadedRuns) -> Vec<&str> {
         loaded.runs.iter().flatten().map(|message| message.body.text()).collect()
     }
 
     #[test]
     fn missing_scheduler_directory_returns_empty_list() {
-        let (_folder, history) = history(&[]);
-        assert_eq!(history.load("news", 5).unwrap(), Loaded::default());
+        let (_directory, history) = history(&[]);
+        assert_eq!(history.load("news", 5).unwrap(), LoadedRuns::default());
     }
 
     #[test]
     fn no_completed_runs_in_file_returns_empty_list() {
-        let (_folder, history) =
+        let (_directory, history) =
             history(&[("2026-01-01.jsonl", "{\"role\":\"user\",\"content\":\"ask\"}\n")]);
-        assert_eq!(history.load("news", 5).unwrap(), Loaded::default());
+        assert_eq!(history.load("news", 5).unwrap(), LoadedRuns::default());
     }
 
     #[test]
     fn single_complete_run_returned_correctly() {
-        let (_folder, history) = history(&[("2026-01-01.jsonl", &run(1))]);
+        let (_directory, history) = history(&[("2026-01-01.jsonl", &run(1))]);
         assert_eq!(texts(&history.load("news", 5).unwrap()), ["ask 1", "report 1"]);
     }
 
     #[test]
     fn loads_last_n_complete_runs_oldest_run_first_in_output() {
         let all: String = (1..=4).map(run).collect();
-        let (_folder, history) = history(&[("2026-01-01.jsonl", &all)]);
+        let (_directory, history) = history(&[("2026-01-01.jsonl", &all)]);
         assert_eq!(texts(&history.load("news", 2).unwrap()), ["ask 3", "report 3", "ask 4", "report 4"]);
     }
 
     #[test]
     fn incomplete_final_run_no_assistant_message_is_skipped() {
         let text = format!("{}{{\"role\":\"user\",\"content\":\"ask 2\"}}\n", run(1));
-        let (_folder, history) = history(&[("2026-01-01.jsonl", &text)]);
+        let (_directory, history) = history(&[("2026-01-01.jsonl", &text)]);
         assert_eq!(texts(&history.load("news", 5).unwrap()), ["ask 1", "report 1"]);
     }
 
@@ -256,7 +256,7 @@ mod tests {
             let (ask, report) = run.split_once('\n').unwrap();
             (format!("{ask}\n"), report.to_owned())
         };
-        let (_folder, history) = history(&[
+        let (_directory, history) = history(&[
             ("2026-01-03.jsonl", &run(3)),
             ("2026-01-02.jsonl", &format!("{}{ask}", run(1))),
             ("2026-01-02b.jsonl", &report),
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn malformed_jsonl_line_skipped_rest_of_file_parsed() {
         let text = format!("{}{{\"role\":\"user\",\"cont\n[1]\n{{\"role\":\"robot\"}}\n{}", run(1), run(2));
-        let (_folder, history) = history(&[("2026-01-01.jsonl", &text)]);
+        let (_directory, history) = history(&[("2026-01-01.jsonl", &text)]);
         let loaded = history.load("news", 5).unwrap();
         assert_eq!(texts(&loaded), ["ask 1", "report 1", "ask 2", "report 2"]);
         assert_eq!(loaded.warnings.len(), 3);
@@ -282,7 +282,7 @@ mod tests {
             {\"role\":\"assistant\",\"type\":\"tool_call\",\"tool_calls\":[{\"id\":\"c\",\"name\":\"file_read\",\"arguments\":{\"path\":\"a\"}}]}\n\
             {\"role\":\"tool\",\"tool_call_id\":\"c\",\"tool_name\":\"file_read\",\"content\":\"given\"}\n\
             {\"role\":\"assistant\",\"content\":\"report\"}\n";
-        let (_folder, history) = history(&[("2026-01-01.jsonl", text)]);
+        let (_directory, history) = history(&[("2026-01-01.jsonl", text)]);
         let loaded = history.load("news", 5).unwrap();
         assert_eq!(loaded.runs.len(), 1);
         assert_eq!(texts(&loaded), ["ask", "", "given", "report"]);
@@ -294,25 +294,25 @@ mod tests {
     #[test]
     fn returns_at_most_n_runs_when_more_exist() {
         let all: String = (1..=9).map(run).collect();
-        let (_folder, history) = history(&[("2026-01-01.jsonl", &all)]);
+        let (_directory, history) = history(&[("2026-01-01.jsonl", &all)]);
         assert_eq!(history.load("news", 3).unwrap().runs.len(), 3);
         assert!(history.load("news", 0).unwrap().runs.is_empty());
     }
 
     #[test]
     fn empty_jsonl_file_handled_gracefully() {
-        let (_folder, history) = history(&[("2026-01-01.jsonl", ""), ("2026-01-02.jsonl", &run(1))]);
+        let (_directory, history) = history(&[("2026-01-01.jsonl", ""), ("2026-01-02.jsonl", &run(1))]);
         assert_eq!(texts(&history.load("news", 5).unwrap()), ["ask 1", "report 1"]);
     }
 
     fn drafts(texts: &[&str]) -> Vec<DraftMessage> {
-        let body = |place: usize, text: &str| match place % 2 {
+        let body = |position: usize, text: &str| match position % 2 {
             0 => MessageBody::User { text: text.into() },
             _ => MessageBody::Assistant { text: text.into(), tool_calls: Vec::new() },
         };
-        let draft = |(place, text): (usize, &&str)| DraftMessage {
+        let draft = |(position, text): (usize, &&str)| DraftMessage {
             author: None,
-            body: body(place, text),
+            body: body(position, text),
             visibility: Visibility::Shown,
             provenance: Provenance::Said,
             by_others: false,
@@ -323,8 +323,8 @@ mod tests {
     }
 
     #[test]
-    fn a_day_that_never_was_does_not_stay_the_last() {
-        let (_folder, history) = history(&[]);
+    fn runs_are_ordered_by_number_despite_a_wrong_clock() {
+        let (_directory, history) = history(&[]);
         for (number, day) in [(1, 1_767_261_600_000), (2, 1_925_000_000_000), (3, 1_767_348_000_000)] {
             let texts = [format!("ask {number}"), format!("report {number}")];
             let drafts = drafts(&texts.iter().map(String::as_str).collect::<Vec<_>>());
@@ -337,20 +337,20 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_a_number_does_not_make_the_last_run_the_first() {
+    fn a_line_without_a_run_number_does_not_change_the_order() {
         let text = "{\"role\":\"user\",\"content\":\"ask 1\",\"run\":1}\n\
             {\"role\":\"assistant\",\"content\":\"report 1\",\"run\":1}\n\
             {\"role\":\"user\",\"content\":\"by hand\"}\n";
-        let (_folder, history) = history(&[("2026-01-01.jsonl", text)]);
+        let (_directory, history) = history(&[("2026-01-01.jsonl", text)]);
         let now = Timestamp::from_millis(1_767_261_600_000);
         history.append("news", RunId::new(2), &drafts(&["ask 2", "report 2"]), &TimeZone::UTC, now).unwrap();
         assert_eq!(texts(&history.load("news", 1).unwrap()), ["by hand", "ask 2", "report 2"]);
     }
 
     #[test]
-    fn what_cannot_be_written_is_an_error_and_changes_nothing() {
-        let (_folder, history) = history(&[("2025-12-31.jsonl", &run(1))]);
-        // A device that is always full, in the place of the file.
+    fn a_failed_write_is_an_error_and_changes_nothing() {
+        let (_directory, history) = history(&[("2025-12-31.jsonl", &run(1))]);
+        // Writing to this device always fails with "no space left".
         std::os::unix::fs::symlink("/dev/full", history.folder_of("news").join("2026-01-01.jsonl")).unwrap();
         let now = Timestamp::from_millis(1_767_261_600_000);
         let error = history.append("news", RunId::new(2), &drafts(&["ask", "report"]), &TimeZone::UTC, now);
@@ -360,22 +360,26 @@ mod tests {
     }
 
     #[test]
-    fn what_is_added_is_read_again_and_half_a_line_harms_nothing() {
-        let (_folder, history) = history(&[]);
+    fn appended_runs_are_loaded_and_a_partial_line_is_skipped() {
+        let (_directory, history) = history(&[]);
         let now = Timestamp::from_millis(1_767_261_600_000);
         let append = |number, texts: &[&str]| {
             history.append("news", RunId::new(number), &drafts(texts), &TimeZone::UTC, now).unwrap();
         };
         append(1, &["ask 1", "report 1"]);
         let path = history.folder_of("news").join("2026-01-01.jsonl");
-        // Killed in the middle of a run, and of a line.
+        // Simulate a process that was killed in the middle of a run and of a line.
         append(2, &["ask 2"]);
         let mut text = fs::read_to_string(&path).unwrap();
         text.push_str("{\"role\":\"assis");
         fs::write(&path, text).unwrap();
         append(3, &["ask 3", "report 3"]);
         let loaded = history.load("news", 5).unwrap();
-        assert_eq!(texts(&loaded), ["ask 1", "report 1", "ask 3", "report 3"], "the next run is clean");
+        assert_eq!(
+            texts(&loaded),
+            ["ask 1", "report 1", "ask 3", "report 3"],
+            "the next run is not affected"
+        );
         assert_eq!(loaded.warnings.len(), 1);
         #[cfg(unix)]
         {
@@ -387,6 +391,6 @@ mod tests {
         assert!(!fs::read_to_string(&path).unwrap().contains(&key));
         history.forget("news").unwrap();
         history.forget("news").unwrap();
-        assert_eq!(history.load("news", 5).unwrap(), Loaded::default());
+        assert_eq!(history.load("news", 5).unwrap(), LoadedRuns::default());
     }
 }

@@ -8,7 +8,7 @@ use memoir_redact::without_secrets;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Who a line is from.
+/// The author of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum LineRole {
@@ -17,18 +17,18 @@ enum LineRole {
     Tool,
 }
 
-/// The kind of a line, where it differs from a plain message.
+/// The kind of a line, if it is not a plain message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum LineKind {
-    /// A call of tools, which is not the end of a run.
+    /// A message that calls tools, which does not end a run.
     ToolCall,
-    /// Written by another version. Treated as a plain message.
+    /// A kind written by another version. Treated as a plain message.
     #[serde(other)]
     Other,
 }
 
-/// A message as it is written to a file.
+/// The stored form of a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct HistoryLine {
     role: LineRole,
@@ -42,10 +42,10 @@ pub(crate) struct HistoryLine {
     tool_call_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tool_name: Option<String>,
-    /// Whether it contains text of others. Only written where the text itself would suggest the opposite.
+    /// Whether the message contains text written by others. Only stored if it differs from what the body suggests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     by_others: Option<bool>,
-    /// The run the message belongs to, so that an interrupted run is not joined with the next one.
+    /// The run that the message belongs to. Separates an interrupted run from the next one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) run: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,12 +61,11 @@ struct HistoryCall {
 }
 
 impl HistoryLine {
-    /// Creates the line of a message. Secrets are removed.
+    /// Converts a message to a line, with secrets redacted.
     pub(crate) fn new(run: RunId, message: &DraftMessage) -> Self {
-        let clean = |text: &str| without_secrets(text).into_owned();
         let mut line = Self {
             role: LineRole::User,
-            content: clean(message.body.text()),
+            content: without_secrets(message.body.text()).into_owned(),
             kind: None,
             tool_calls: Vec::new(),
             tool_call_id: None,
@@ -136,12 +135,12 @@ impl HistoryLine {
 }
 
 impl HistoryCall {
-    /// Copies a call. Secrets are removed from its arguments.
+    /// Converts a tool call, with secrets redacted from its arguments.
     fn new(call: &ToolCall) -> Self {
-        let clean = without_secrets(&call.arguments.to_string()).into_owned();
-        let arguments = serde_json::from_str(&clean).unwrap_or_else(|error| {
-            // The placeholder of a secret may break the JSON. What the call was given is then left out of the history.
-            tracing::debug!(%error, tool = %call.name, "the arguments of a call are left out of the history");
+        let redacted = without_secrets(&call.arguments.to_string()).into_owned();
+        let arguments = serde_json::from_str(&redacted).unwrap_or_else(|error| {
+            // The placeholder of a secret may make the JSON invalid.
+            tracing::debug!(%error, tool = %call.name, "the arguments of a tool call were omitted from the history");
             Value::Object(serde_json::Map::new())
         });
         Self { id: call.id.clone(), name: call.name.clone(), arguments }
@@ -157,7 +156,7 @@ mod tests {
     use super::HistoryLine;
 
     #[test]
-    fn an_unknown_kind_is_a_plain_message_and_an_unknown_role_is_none() {
+    fn an_unknown_kind_is_a_plain_message_and_an_unknown_role_is_rejected() {
         let ends_run = |text: &str| HistoryLine::parse(text.as_bytes()).map(|line| line.ends_run());
         assert_eq!(ends_run(r#"{"role":"assistant","content":"done"}"#), Some(true));
         assert_eq!(ends_run(r#"{"role":"assistant","type":"note","content":"done"}"#), Some(true));

@@ -1,8 +1,8 @@
 //! Tasks that run on a schedule.
 //!
-//! [`next_due`] calculates when a task is due. [`Scheduler`] starts each run that is due exactly once, even if several
-//! processes share a store, and records its outcome. [`TaskHistory`] keeps the messages of earlier runs, one line of JSON
-//! each. An [`Engine`] executes the runs.
+//! [`next_due`] computes when a task is due. [`Scheduler`] starts each due run exactly once, even if several processes
+//! share a store, and records its outcome. An [`Engine`] executes the runs. [`TaskHistory`] stores the messages of earlier
+//! runs as lines of JSON.
 
 mod cron;
 mod history;
@@ -11,6 +11,6 @@ mod name;
 mod scheduler;
 
 pub use cron::{CronError, check, next_due};
-pub use history::{Loaded, TaskHistory};
+pub use history::{LoadedRuns, TaskHistory};
 pub use name::{NameError, check_name};
-pub use scheduler::{Begun, Due, Engine, Event, Scheduler};
+pub use scheduler::{DueRuns, Engine, Event, Scheduler, StartedRun};

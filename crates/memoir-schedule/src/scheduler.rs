@@ -1,4 +1,4 @@
-//! Starts each run that is due exactly once, even if several processes share the store.
+//! Starts each due run exactly once, even if several processes share the store.
 
 use std::{
     panic::AssertUnwindSafe,
@@ -18,28 +18,28 @@ use tokio_util::sync::CancellationToken;
 
 use crate::next_due;
 
-/// So often it is looked whether anything has changed: someone else may have added a task.
-const LOOK: Duration = Duration::from_secs(15);
+/// Maximum time between two checks for due tasks, because another process may add one.
+const POLL: Duration = Duration::from_secs(15);
 
-/// So long is rested at least.
-const REST: Duration = Duration::from_millis(200);
+/// Minimum time between two checks.
+const MIN_REST: Duration = Duration::from_millis(200);
 
-/// So long a run of another machine's is believed to go on without a word.
-const LEASE: i64 = 5 * 60 * 1000;
+/// Duration of a lease. A run on another machine whose lease has expired is considered dead.
+const LEASE_MS: i64 = 5 * 60 * 1000;
 
-/// So often a word is given.
-const RENEW: Duration = Duration::from_secs(60);
+/// Time between two renewals of a lease.
+const RENEW_INTERVAL: Duration = Duration::from_secs(60);
 
-/// A clock that is so much behind what it was has been set.
-const JUMP: i64 = 60 * 1000;
+/// If the clock goes back by more than this, it has been set.
+const CLOCK_JUMP_MS: i64 = 60 * 1000;
 
-/// How often it is tried to note what came of a run: it was paid for.
-const TRIES: u32 = 5;
+/// Maximum number of attempts to store the outcome of a run, which may have cost money.
+const MAX_STORE_ATTEMPTS: u32 = 5;
 
-/// A moment further ahead than this comes from a clock that was wrong.
-const DAY: i64 = 24 * 60 * 60 * 1000;
+/// A run scheduled further ahead than this was recorded while the clock was wrong.
+const MAX_AHEAD_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// Executes runs.
+/// Executes the runs that a [`Scheduler`] starts.
 #[async_trait]
 pub trait Engine: Send + Sync {
     /// Executes a run within the time limit of its task and returns the outcome.
@@ -48,23 +48,23 @@ pub trait Engine: Send + Sync {
 
 /// A run that has started.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Begun {
-    /// The task.
+pub struct StartedRun {
+    /// The task that the run belongs to.
     pub task: Task,
-    /// The run.
+    /// Id under which the outcome is stored.
     pub run: RunId,
 }
 
-/// What happens while the scheduler runs.
+/// An event reported by [`Scheduler::look_after`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// A run has started.
-    Began(Begun),
+    Began(StartedRun),
     /// A run has ended.
-    Ended(Begun, RunOutcome),
-    /// A run was interrupted by an earlier crash.
+    Ended(StartedRun, RunOutcome),
+    /// A run of a process that has ended was marked as interrupted.
     WasCutOff(Run),
-    /// Something failed and is retried.
+    /// Something failed, with a message for the user.
     Trouble(String),
 }
 
@@ -73,23 +73,23 @@ pub enum Event {
 pub struct Scheduler {
     /// Where tasks and runs are stored.
     pub store: Arc<dyn Schedules>,
-    /// The clock.
+    /// Source of the current time.
     pub clock: Arc<dyn Clock>,
-    /// The owner of the leases of this process.
+    /// Owner name of this process's leases.
     pub owner: String,
-    /// Returns whether the owner of a run is running, or `None` if that cannot be known.
+    /// Returns whether the owner of a run is still running, or `None` if that is unknown.
     is_alive: fn(&str) -> Option<bool>,
-    /// The latest time the clock has shown, to notice when it is set back.
-    latest: Arc<AtomicI64>,
+    /// Time of the last check, to detect a clock that was set back.
+    last_check: Arc<AtomicI64>,
 }
 
-/// The runs that were started, and why others were not.
+/// The result of [`Scheduler::start_due`].
 #[derive(Debug, Default)]
-pub struct Due {
+pub struct DueRuns {
     /// Runs that were started.
-    pub begun: Vec<Begun>,
-    /// Errors, as messages for the user.
-    pub trouble: Vec<String>,
+    pub started: Vec<StartedRun>,
+    /// One message for the user per run that could not be started.
+    pub errors: Vec<String>,
 }
 
 impl Scheduler {
@@ -100,38 +100,40 @@ impl Scheduler {
         owner: impl Into<String>,
         is_alive: fn(&str) -> Option<bool>,
     ) -> Self {
-        Self { store, clock, owner: owner.into(), is_alive, latest: Arc::new(AtomicI64::new(i64::MAX)) }
+        Self { store, clock, owner: owner.into(), is_alive, last_check: Arc::new(AtomicI64::new(i64::MAX)) }
     }
 
-    /// Starts every run that is due. A task that missed several times is started once. [`Scheduler::perform`] executes the runs.
+    /// Starts every due run. A task that missed several runs is started once. [`Scheduler::perform`] executes the runs.
     ///
     /// # Errors
     ///
-    /// Fails if the store cannot be read. The error of a single task is part of the result.
-    pub async fn begin_due(&self) -> Result<Due, StoreError> {
+    /// Fails if the store cannot be read. Errors of single tasks are part of the result.
+    pub async fn start_due(&self) -> Result<DueRuns, StoreError> {
         let now = self.clock.now();
-        let before = self.latest.swap(now.as_millis(), Ordering::SeqCst);
-        if before == i64::MAX || now.as_millis() < before - JUMP {
-            self.set_right(now).await?;
+        let last_check = self.last_check.swap(now.as_millis(), Ordering::SeqCst);
+        if last_check == i64::MAX || now.as_millis() < last_check - CLOCK_JUMP_MS {
+            self.correct_due_times(now).await?;
         }
-        let mut due = Due::default();
+        let mut due_runs = DueRuns::default();
         for task in self.store.due_tasks(now).await? {
             let Some(moment) = task.next_due else { continue };
-            // Whatever the clock does, a moment does not come twice.
-            let begun = match next_due(&task.what.schedule, now.max(moment)) {
+            // Use the later of both times, so that no run is repeated after the clock was set back.
+            let result = match next_due(&task.what.schedule, now.max(moment)) {
                 Ok(next) => {
-                    self.begin(&task, Some(moment), next, now).await.map_err(|error| error.to_string())
+                    self.start(&task, Some(moment), next, now).await.map_err(|error| error.to_string())
                 }
                 Err(error) => Err(error.to_string()),
             };
-            match begun {
-                Ok(Some(run)) => due.begun.push(Begun { task, run }),
+            match result {
+                Ok(Some(run)) => due_runs.started.push(StartedRun { task, run }),
                 Ok(None) => {}
-                // What has begun is done all the same.
-                Err(error) => due.trouble.push(format!("{} cannot begin: {error}", task.what.name)),
+                // The runs that did start must still be returned.
+                Err(error) => {
+                    due_runs.errors.push(format!("{} could not be started: {error}", task.what.name))
+                }
             }
         }
-        Ok(due)
+        Ok(due_runs)
     }
 
     /// Starts a run now, regardless of the schedule. Returns `None` if the task is already running.
@@ -139,44 +141,45 @@ impl Scheduler {
     /// # Errors
     ///
     /// Fails if the store cannot be written.
-    pub async fn begin_now(&self, task: &Task) -> Result<Option<Begun>, StoreError> {
-        let begun = self.begin(task, None, None, self.clock.now()).await?;
-        Ok(begun.map(|run| Begun { task: task.clone(), run }))
+    pub async fn begin_now(&self, task: &Task) -> Result<Option<StartedRun>, StoreError> {
+        let run = self.start(task, None, None, self.clock.now()).await?;
+        Ok(run.map(|run| StartedRun { task: task.clone(), run }))
     }
 
-    async fn begin(
+    async fn start(
         &self,
         task: &Task,
         scheduled_for: Option<Timestamp>,
         next_due: Option<Timestamp>,
         now: Timestamp,
     ) -> Result<Option<RunId>, StoreError> {
-        let until = lease_from(now);
+        let until = lease_end(now);
         let new = NewRun { task: task.id, scheduled_for, next_due, owner: &self.owner, now, until };
         self.store.begin_run(&new).await
     }
 
-    /// Executes a run that was started and stores its outcome.
+    /// Executes a started run and stores its outcome.
     ///
     /// # Errors
     ///
     /// Fails if the outcome cannot be stored after several attempts. A run that fails or panics is an outcome, not an error.
     pub async fn perform(
         &self,
-        begun: &Begun,
+        started: &StartedRun,
         engine: &dyn Engine,
         cancel: &CancellationToken,
     ) -> Result<RunOutcome, StoreError> {
-        let working = AssertUnwindSafe(engine.run(&begun.task, begun.run, cancel)).catch_unwind();
-        tokio::pin!(working);
-        let mut renew = tokio::time::interval_at(tokio::time::Instant::now() + RENEW, RENEW);
+        let execution = AssertUnwindSafe(engine.run(&started.task, started.run, cancel)).catch_unwind();
+        tokio::pin!(execution);
+        let first_renewal = tokio::time::Instant::now() + RENEW_INTERVAL;
+        let mut renew = tokio::time::interval_at(first_renewal, RENEW_INTERVAL);
         let outcome = loop {
             tokio::select! {
-                outcome = &mut working => break outcome,
+                outcome = &mut execution => break outcome,
                 _ = renew.tick() => {
-                    if let Err(error) = self.store.renew_run(begun.run, lease_from(self.clock.now())).await {
+                    if let Err(error) = self.store.renew_run(started.run, lease_end(self.clock.now())).await {
                         // The lease lasts for several intervals, so the next attempt is early enough.
-                        tracing::warn!(%error, run = begun.run.get(), "the lease of a run was not renewed");
+                        tracing::warn!(%error, run = started.run.get(), "could not renew the lease of a run");
                     }
                 }
             }
@@ -184,148 +187,150 @@ impl Scheduler {
         let outcome = outcome.unwrap_or_else(|_| RunOutcome {
             state: RunState::Failed,
             report: String::new(),
-            error: Some("it crashed".into()),
+            error: Some("the run crashed".into()),
             cost: None,
         });
-        let mut tries = 0;
+        let mut attempts = 0;
         loop {
-            tries += 1;
-            match self.store.end_run(begun.run, &outcome, self.clock.now()).await {
+            attempts += 1;
+            match self.store.end_run(started.run, &outcome, self.clock.now()).await {
                 Ok(_) => return Ok(outcome),
-                Err(error) if tries >= TRIES => return Err(error),
+                Err(error) if attempts >= MAX_STORE_ATTEMPTS => return Err(error),
                 Err(error) => {
-                    tracing::warn!(%error, run = begun.run.get(), tries, "the outcome of a run was not stored; retrying");
-                    tokio::time::sleep(Duration::from_millis(200 << tries)).await;
+                    tracing::warn!(%error, run = started.run.get(), attempts, "could not store the outcome of a run; retrying");
+                    tokio::time::sleep(Duration::from_millis(200 << attempts)).await;
                 }
             }
         }
     }
 
-    /// Marks runs that were interrupted by a crash, and returns them.
+    /// Marks runs whose process has ended as interrupted and returns them.
     ///
     /// # Errors
     ///
     /// Fails if the store cannot be read or written.
     pub async fn recover(&self) -> Result<Vec<Run>, StoreError> {
         let now = self.clock.now();
-        let mut cut_off = Vec::new();
+        let mut interrupted = Vec::new();
         for running in self.store.running_runs().await? {
-            // Of this machine it is known who lives; a lease may have run out while the machine slept.
-            let is_over = running.owner != self.owner
+            // Trust the lease only for other machines: it may have expired while this one was suspended.
+            let is_interrupted = running.owner != self.owner
                 && (self.is_alive)(&running.owner).map_or(running.until <= now, |is_alive| !is_alive);
-            if is_over {
+            if is_interrupted {
                 let outcome = RunOutcome {
                     state: RunState::CutOff,
                     report: String::new(),
-                    error: Some("its program ended before it did".into()),
+                    error: Some("the process ended before the run did".into()),
                     cost: None,
                 };
                 if self.store.end_run(running.id, &outcome, now).await? {
-                    cut_off.push(running.id);
+                    interrupted.push(running.id);
                 }
             }
         }
-        if cut_off.is_empty() {
+        if interrupted.is_empty() {
             return Ok(Vec::new());
         }
         let runs = self.store.runs(None, 1000).await?;
-        Ok(runs.into_iter().filter(|run| cut_off.contains(&run.id)).collect())
+        Ok(runs.into_iter().filter(|run| interrupted.contains(&run.id)).collect())
     }
 
-    /// A clock that was ahead for a while has set tasks for then; they are due when they would be now. What had its run does not come
-    /// again.
-    async fn set_right(&self, now: Timestamp) -> Result<(), StoreError> {
+    /// Moves up due times that were computed while the clock was ahead. A time that already had its run is not repeated.
+    async fn correct_due_times(&self, now: Timestamp) -> Result<(), StoreError> {
         for task in self.store.tasks().await? {
             let Some(due) = task.next_due.filter(|_| !task.paused) else { continue };
-            let last = self.store.runs(Some(task.id), 1).await?.into_iter().next();
-            let had = last.and_then(|run| run.scheduled_for);
-            let had = had.filter(|had| had.as_millis() < now.as_millis().saturating_add(DAY));
-            let after = had.map_or(now, |had| had.max(now));
+            let last_run = self.store.runs(Some(task.id), 1).await?.into_iter().next();
+            let latest_plausible = now.as_millis().saturating_add(MAX_AHEAD_MS);
+            let last_time = last_run.and_then(|run| run.scheduled_for);
+            let last_time = last_time.filter(|time| time.as_millis() < latest_plausible);
+            let after = last_time.map_or(now, |time| time.max(now));
             match next_due(&task.what.schedule, after) {
-                Ok(Some(would_be)) if would_be < due => self.store.set_due(task.id, due, would_be).await?,
-                // What cannot be told is left as it is.
+                Ok(Some(corrected)) if corrected < due => {
+                    self.store.set_due(task.id, due, corrected).await?;
+                }
+                // Keep the due time if it is right, or if no better one is known.
                 _ => {}
             }
         }
         Ok(())
     }
 
-    /// Runs tasks until it is cancelled, then stops those that are running. Calls `observe` for every event.
+    /// Runs tasks until `cancel` is cancelled, then stops the running ones. Calls `observe` for every event.
     pub async fn look_after(
         &self,
         engine: Arc<dyn Engine>,
         cancel: &CancellationToken,
         observe: &mut (dyn FnMut(Event) + Send),
     ) {
-        let mut running: JoinSet<(Begun, Result<RunOutcome, StoreError>)> = JoinSet::new();
+        let mut running: JoinSet<(StartedRun, Result<RunOutcome, StoreError>)> = JoinSet::new();
         while !cancel.is_cancelled() {
             match self.recover().await {
-                Ok(cut_off) => cut_off.into_iter().for_each(|run| observe(Event::WasCutOff(run))),
+                Ok(interrupted) => interrupted.into_iter().for_each(|run| observe(Event::WasCutOff(run))),
                 Err(error) => observe(Event::Trouble(error.to_string())),
             }
-            let is_well = match self.begin_due().await {
-                Ok(Due { begun, trouble }) => {
-                    let is_well = trouble.is_empty();
-                    trouble.into_iter().for_each(|trouble| observe(Event::Trouble(trouble)));
-                    for begun in begun {
-                        observe(Event::Began(begun.clone()));
+            let all_started = match self.start_due().await {
+                Ok(DueRuns { started: runs, errors }) => {
+                    let all_started = errors.is_empty();
+                    errors.into_iter().for_each(|error| observe(Event::Trouble(error)));
+                    for started in runs {
+                        observe(Event::Began(started.clone()));
                         let (this, engine, cancel) = (self.clone(), Arc::clone(&engine), cancel.clone());
                         running.spawn(async move {
-                            let outcome = this.perform(&begun, engine.as_ref(), &cancel).await;
-                            (begun, outcome)
+                            let outcome = this.perform(&started, engine.as_ref(), &cancel).await;
+                            (started, outcome)
                         });
                     }
-                    is_well
+                    all_started
                 }
                 Err(error) => {
                     observe(Event::Trouble(error.to_string()));
                     false
                 }
             };
-            let rest = if is_well { self.time_until_due().await } else { LOOK };
+            let rest = if all_started { self.time_until_due().await } else { POLL };
             tokio::select! {
                 () = cancel.cancelled() => {}
-                Some(ended) = running.join_next(), if !running.is_empty() => report_end(ended, observe),
+                Some(result) = running.join_next(), if !running.is_empty() => report_end(result, observe),
                 () = tokio::time::sleep(rest) => {}
             }
         }
-        // They notice it themselves, and say what came of them.
-        while let Some(ended) = running.join_next().await {
-            report_end(ended, observe);
+        // Every run watches `cancel` and ends by itself.
+        while let Some(result) = running.join_next().await {
+            report_end(result, observe);
         }
     }
 
-    /// Returns how long to rest until the next task may be due.
+    /// Returns the time until the next task is due, at least [`MIN_REST`] and at most [`POLL`].
     async fn time_until_due(&self) -> Duration {
         let now = self.clock.now();
         let due = self.store.next_task_due().await.unwrap_or_else(|error| {
-            // The scheduler looks again after the longest rest anyway.
-            tracing::debug!(%error, "the time of the next task is unknown");
+            // The scheduler checks again after `POLL` anyway.
+            tracing::debug!(%error, "could not read when the next task is due");
             None
         });
-        let left = due.map_or(u64::MAX, |due| u64::try_from(due.as_millis() - now.as_millis()).unwrap_or(0));
-        Duration::from_millis(left).clamp(REST, LOOK)
+        let millis =
+            due.map_or(u64::MAX, |due| u64::try_from(due.as_millis() - now.as_millis()).unwrap_or(0));
+        Duration::from_millis(millis).clamp(MIN_REST, POLL)
     }
 }
 
-/// Until when a run is believed to go on.
-fn lease_from(now: Timestamp) -> Timestamp {
-    Timestamp::from_millis(now.as_millis().saturating_add(LEASE))
+fn lease_end(now: Timestamp) -> Timestamp {
+    Timestamp::from_millis(now.as_millis().saturating_add(LEASE_MS))
 }
 
-/// Reports how a run ended.
+/// Reports the end of a run to `observe`.
 fn report_end(
-    ended: Result<(Begun, Result<RunOutcome, StoreError>), tokio::task::JoinError>,
+    result: Result<(StartedRun, Result<RunOutcome, StoreError>), tokio::task::JoinError>,
     observe: &mut (dyn FnMut(Event) + Send),
 ) {
-    match ended {
-        Ok((begun, Ok(outcome))) => observe(Event::Ended(begun, outcome)),
-        Ok((begun, Err(error))) => {
+    match result {
+        Ok((started, Ok(outcome))) => observe(Event::Ended(started, outcome)),
+        Ok((started, Err(error))) => {
             observe(Event::Trouble(format!(
-                "what came of {} could not be noted: {error}",
-                begun.task.what.name
+                "the outcome of {} could not be stored: {error}",
+                started.task.what.name
             )));
         }
-        Err(error) => observe(Event::Trouble(format!("a run crashed: {error}"))),
+        Err(error) => observe(Event::Trouble(format!("a task crashed: {error}"))),
     }
 }

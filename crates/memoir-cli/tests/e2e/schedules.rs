@@ -169,15 +169,15 @@ fn a_full_disk_loses_no_history_and_keeps_the_report() {
 fn bad_tasks_are_refused_with_a_word() {
     let home = home();
     for (arguments, said) in [
-        (vec!["add", "a/b", "x", "--cron", "0 9 * * *"], "\"a/b\" is not a name for a task. Use letters"),
-        (vec!["add", "..", "x", "--cron", "0 9 * * *"], "\"..\" is not a name for a task."),
-        (vec!["add", "never", "x", "--cron", "0 0 30 2 *"], "\"0 0 30 2 *\" never comes. Check the day"),
+        (vec!["add", "a/b", "x", "--cron", "0 9 * * *"], "\"a/b\" is not a valid task name. Use letters"),
+        (vec!["add", "..", "x", "--cron", "0 9 * * *"], "\"..\" is not a valid task name."),
+        (vec!["add", "never", "x", "--cron", "0 0 30 2 *"], "\"0 0 30 2 *\" is never due. Check the day"),
         (vec!["add", "odd", "x", "--cron", "99 * * * *"], "\"99 * * * *\" is not a cron line: "),
         (
             vec!["add", "odd", "x", "--cron", "0 9 * * *", "--zone", "Mars/Olympus"],
             "there is no time zone \"Mars/Olympus\".",
         ),
-        (vec!["add", "late", "x", "--once", "2020-01-01 09:00"], "that moment is over. Choose a time"),
+        (vec!["add", "late", "x", "--once", "2020-01-01 09:00"], "that time is in the past. Choose a time"),
         (vec!["add", "late", "x", "--once", "tomorrow"], "\"tomorrow\" is not a date and time."),
         (vec!["add", "odd", "x"], "the task has no schedule."),
         (

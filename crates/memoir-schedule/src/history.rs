@@ -85,10 +85,6 @@ impl TaskHistory {
     }
 
     /// Appends the messages of a run, either all or none.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the directory or the file cannot be created or written.
     pub fn append(
         &self,
         task: &str,

@@ -137,10 +137,6 @@ impl Scheduler {
     }
 
     /// Starts a run now, regardless of the schedule. Returns `None` if the task is already running.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the store cannot be written.
     pub async fn begin_now(&self, task: &Task) -> Result<Option<StartedRun>, StoreError> {
         let run = self.start(task, None, None, self.clock.now()).await?;
         Ok(run.map(|run| StartedRun { task: task.clone(), run }))
@@ -205,10 +201,6 @@ impl Scheduler {
     }
 
     /// Marks runs whose process has ended as interrupted and returns them.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the store cannot be read or written.
     pub async fn recover(&self) -> Result<Vec<Run>, StoreError> {
         let now = self.clock.now();
         let mut interrupted = Vec::new();

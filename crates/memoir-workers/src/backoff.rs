@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use memoir_core::Timestamp;
 
-/// Number of attempts after which a job has failed for good.
+/// Number of attempts after which a job has failed permanently.
 const MAX_ATTEMPTS: u32 = 7;
 
 /// Returns when to retry a job that had failed `attempts` times before this failure, or `None` to give up. The delay is

@@ -14,10 +14,6 @@ use crate::{
 };
 
 /// Writes the digests that conversations have requested. Jobs not finished within `patience` are released for another process.
-///
-/// # Errors
-///
-/// Fails if the store cannot be read or written.
 pub async fn prepare_digests(context: &WorkerContext, patience: Duration) -> Result<(), StoreError> {
     let current = CurrentWork::default();
     let all = async {
@@ -28,10 +24,6 @@ pub async fn prepare_digests(context: &WorkerContext, patience: Duration) -> Res
 }
 
 /// Embeds texts, newest first, for at most `patience`.
-///
-/// # Errors
-///
-/// Fails if the store cannot be read or written.
 pub async fn embed_for_a_while(context: &WorkerContext, patience: Duration) -> Result<(), StoreError> {
     let current = CurrentWork::default();
     let all = async {
@@ -42,10 +34,6 @@ pub async fn embed_for_a_while(context: &WorkerContext, patience: Duration) -> R
 }
 
 /// Embeds the chunks of all documents. Calls `observe` after each batch.
-///
-/// # Errors
-///
-/// Fails if the store cannot be read or written.
 pub async fn embed_documents(
     context: &WorkerContext,
     observe: &mut (dyn FnMut(&WorkerProgress) + Send),

@@ -1,5 +1,4 @@
-//! The worker that summarizes conversations. When a conversation grows, the previous summary is extended with the new
-//! exchanges.
+//! The worker that summarizes conversations. When a conversation grows, only the new exchanges are added to its summary.
 
 use async_trait::async_trait;
 use memoir_core::{ConversationId, SubjectKind, Summary, WorkerKind};

@@ -11,7 +11,6 @@ use crate::{
     worker::{BackgroundWorker, CurrentWork},
 };
 
-/// Returns every worker.
 pub(crate) fn all_workers() -> [&'static dyn BackgroundWorker; 3] {
     [&ExchangeSummarizer, &ConversationSummarizer, &EmbeddingGenerator]
 }

@@ -74,7 +74,7 @@ impl WorkError {
 /// The result of one step of a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WorkerProgress {
-    /// Jobs were claimed.
+    /// One or more jobs were claimed.
     Worked {
         /// The jobs that succeeded.
         done: Vec<Subject>,
@@ -151,7 +151,7 @@ pub(crate) fn subjects(claimed: &[Claimed]) -> Vec<Subject> {
     claimed.iter().map(|job| job.subject).collect()
 }
 
-/// Records the outcome of claimed jobs: done, to be retried, or failed for good.
+/// Records the outcome of claimed jobs: done, to be retried, or failed permanently.
 pub(crate) async fn finish(
     context: &WorkerContext,
     kind: WorkerKind,

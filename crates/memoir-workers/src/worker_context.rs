@@ -121,10 +121,6 @@ impl WorkerContext {
     }
 
     /// Releases leases held by processes on this machine that no longer exist.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the store cannot be read or written.
     pub(crate) async fn release_dead_leases(&self) -> Result<()> {
         let jobs = self.jobs();
         for holder in jobs.lease_holders().await? {
@@ -137,10 +133,6 @@ impl WorkerContext {
     }
 
     /// Returns the cost of today's background work.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the store cannot be read.
     pub async fn spent_today(&self) -> Result<Usd> {
         let today = CostFilter { since: Some(self.clock.now().start_of_day(&self.zone)), conversation: None };
         let lines = self.costs().cost_lines(&today).await?;
@@ -150,10 +142,6 @@ impl WorkerContext {
     }
 
     /// Returns why the budget stops `worker`, or `None` if it may continue. A worker with a free model is never stopped.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the store cannot be read.
     pub async fn check_budget(&self, worker: WorkerKind) -> Result<Option<BudgetStop>> {
         let Some(budget) = self.daily_budget else { return Ok(None) };
         let one_token = Usage { input_tokens: 1, ..Usage::default() };

@@ -1,4 +1,4 @@
-//! Files that a prompt names with `@`.
+//! Attaches files that a prompt names with `@`.
 
 use std::{
     fs, io,
@@ -9,53 +9,53 @@ use memoir_core::{InputPart, TurnInput};
 
 use crate::files::expand_home;
 
-/// Maximum size of an attached file in bytes. A longer one is left to the tools, which read it in parts.
-const LARGEST: u64 = 200_000;
+/// Maximum size of an attached file in bytes. The model can read a larger one in parts with tools.
+const MAX_BYTES: u64 = 200_000;
 
-/// A file that a prompt names.
+/// A file named in a prompt.
 #[derive(Debug)]
 pub struct Attachment {
-    /// The path as it was typed.
+    /// The path as the user typed it.
     pub name: String,
-    /// The text of the file, or why it cannot be attached.
+    /// Contents of the file, or the reason why it cannot be attached.
     pub text: Result<String, AttachmentError>,
-    /// Whether the file is in the project.
+    /// Whether the file is inside the project.
     pub is_inside: bool,
 }
 
 /// Why a file cannot be attached.
 #[derive(Debug, thiserror::Error)]
 pub enum AttachmentError {
-    /// It is too large.
+    /// The file is too large.
     #[error("it is larger than {limit} bytes")]
     TooLarge {
-        /// The maximum size in bytes.
+        /// Maximum size in bytes.
         limit: u64,
     },
-    /// It is not UTF-8.
+    /// The file is not UTF-8 text.
     #[error("it is not text (UTF-8)")]
     NotText,
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error(transparent)]
     Unreadable(#[from] io::Error),
 }
 
-/// Where a prompt is written, which decides what its paths mean.
+/// How paths in a prompt are resolved.
 #[derive(Debug, Clone, Copy)]
 pub struct AttachmentContext<'a> {
-    /// The directory that relative paths start from.
+    /// Base directory of relative paths.
     pub directory: &'a Path,
-    /// The root of the project.
+    /// Root of the project.
     pub project: &'a Path,
-    /// The user's home directory, which `~` means.
+    /// The user's home directory, for `~`.
     pub user_home: Option<&'a Path>,
 }
 
-/// Finds the files that a prompt names, each once. A word that names no file is not an attachment.
+/// Returns the files that a prompt names, without duplicates. Words that do not name an existing file are ignored.
 pub fn find_attachments(prompt: &str, context: AttachmentContext<'_>) -> Vec<Attachment> {
     let mut attachments: Vec<Attachment> = Vec::new();
     for name in prompt.split_whitespace().filter_map(|word| word.strip_prefix('@')) {
-        // A punctuation mark behind the path belongs to the sentence.
+        // Punctuation after the path belongs to the sentence.
         let name = match locate(name, context) {
             Some(_) => name,
             None => name.trim_end_matches([',', '.', ';', ':', '?', '!', ')']),
@@ -85,8 +85,8 @@ fn locate(name: &str, context: AttachmentContext<'_>) -> Option<PathBuf> {
 }
 
 fn read(path: &Path) -> Result<String, AttachmentError> {
-    if fs::metadata(path)?.len() > LARGEST {
-        return Err(AttachmentError::TooLarge { limit: LARGEST });
+    if fs::metadata(path)?.len() > MAX_BYTES {
+        return Err(AttachmentError::TooLarge { limit: MAX_BYTES });
     }
     String::from_utf8(fs::read(path)?).map_err(|_| AttachmentError::NotText)
 }
@@ -98,23 +98,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_that_are_there_go_along_once_and_nothing_else_changes() {
-        let folder = tempfile::TempDir::new().unwrap();
-        let project = folder.path().canonicalize().unwrap().join("project");
+    fn existing_files_are_attached_once() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let project = directory.path().canonicalize().unwrap().join("project");
         std::fs::create_dir(&project).unwrap();
         std::fs::write(project.join("a.txt"), "first </file> line\n").unwrap();
         std::fs::write(project.join("b.bin"), [0xff, 0xfe]).unwrap();
         std::fs::write(project.join("c.txt"), "x".repeat(300_000)).unwrap();
-        std::fs::write(folder.path().join("secret.txt"), "s").unwrap();
+        std::fs::write(directory.path().join("secret.txt"), "s").unwrap();
         let context = AttachmentContext { directory: &project, project: &project, user_home: None };
-        let named = |prompt: &str| find_attachments(prompt, context);
-        assert!(named("mail me@home or @nobody").is_empty());
+        let find = |prompt: &str| find_attachments(prompt, context);
+        assert!(find("mail me@home or @missing").is_empty());
         let prompt = "What is in @a.txt, and @a.txt?";
         assert_eq!(
-            attach(prompt, &named(prompt)).to_text(),
+            attach(prompt, &find(prompt)).to_text(),
             "What is in @a.txt, and @a.txt?\n\n<file path=\"a.txt\">\nfirst ‹/file> line\n</file>"
         );
-        let others = named("see @b.bin and @c.txt and @../secret.txt");
+        let others = find("see @b.bin and @c.txt and @../secret.txt");
         assert!(matches!(others[0].text, Err(AttachmentError::NotText)));
         assert!(matches!(others[1].text, Err(AttachmentError::TooLarge { .. })));
         assert!(!others[2].is_inside && others[0].is_inside);

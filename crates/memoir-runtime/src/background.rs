@@ -1,4 +1,4 @@
-//! The workers of a session: when they run, pause and start again.
+//! The workers of a session. They run between turns and pause during turns.
 
 use std::{
     sync::{Arc, Mutex},
@@ -18,19 +18,19 @@ use memoir_workers::{
 
 use crate::{persistence::Persistence, worker_text};
 
-/// How long other processes leave a conversation alone after its last turn if its own process dies unnoticed.
-const HELD_MS: i64 = 12 * 60 * 60 * 1000;
+/// How long a conversation stays reserved for this process. Limits the time if the process dies unnoticed.
+const HOLD_MS: i64 = 12 * 60 * 60 * 1000;
 
-/// How long [`Background::finish_turn`] waits for a summary that the next turn needs.
+/// How long [`Background::finish_turn`] waits for a digest that the next turn needs.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The workers of a session. They run only after [`Background::start`].
 pub struct Background {
-    /// The running workers.
+    /// Starts, pauses and stops the workers.
     pub runner: Runner,
-    /// Which workers are switched on, and what they may spend.
+    /// Which workers are enabled, and their daily budget.
     pub settings: WorkerSettings,
-    /// The model that summarizes; without one, summaries are made of quotations.
+    /// The model that writes summaries. If `None`, summaries quote the messages.
     pub summarizer: Option<Arc<dyn ChatModel>>,
     /// Whether the user paused the workers.
     pub is_paused: bool,
@@ -59,25 +59,25 @@ impl Background {
         }
     }
 
-    /// Returns what all workers share.
+    /// Returns the state that all workers share.
     pub fn context(&self) -> &WorkerContext {
         self.runner.context()
     }
 
-    /// Returns the summaries of the present workers, for the tool that reports and makes them.
+    /// Returns the backend of the `agent_summarizer` tool.
     pub(crate) fn summaries(&self) -> SummaryReporter {
         self.summaries.clone()
     }
 
-    /// Replaces the workers by stopped ones with the present models and settings.
-    pub(crate) async fn renew(&mut self, recall: Recall) {
+    /// Stops the workers and replaces them with ones that use the current models and settings.
+    pub(crate) async fn replace_workers(&mut self, recall: Recall) {
         self.runner.stop_all().await;
-        // It is the same process: what it holds stays its own.
-        let before = self.runner.context();
-        let (store, budget) = (Arc::clone(&before.store), self.settings.daily_budget());
+        // Keep the owner, and with it the leases.
+        let old = self.runner.context();
+        let (store, budget) = (Arc::clone(&old.store), self.settings.daily_budget());
         let mut context =
-            WorkerContext::new(store, recall, self.summarizer.clone(), budget).owned_by(&before.owner);
-        context.current = Arc::clone(&before.current);
+            WorkerContext::new(store, recall, self.summarizer.clone(), budget).owned_by(&old.owner);
+        context.current = Arc::clone(&old.current);
         *lock(&self.summaries.0) = context.clone();
         self.runner = Runner::new(context, self.listener.clone());
     }
@@ -95,16 +95,16 @@ impl Background {
         }
     }
 
-    /// Returns whether a worker is switched on and can do its work.
+    /// Returns whether a worker is enabled and can work in this session.
     pub fn should_run(&self, kind: WorkerKind, persistence: Persistence) -> bool {
-        let is_able = match kind {
+        let can_run = match kind {
             WorkerKind::EmbeddingGenerator => self.context().recall.embedder.is_available(),
-            // What is not stored needs no summary.
+            // Conversations that are not stored need no summaries.
             WorkerKind::ExchangeSummarizer | WorkerKind::ConversationSummarizer => {
                 persistence != Persistence::Incognito
             }
         };
-        is_able && self.settings.is_on(kind)
+        can_run && self.settings.is_on(kind)
     }
 
     pub(crate) fn makes_digests(&self, persistence: Persistence) -> bool {
@@ -116,12 +116,12 @@ impl Background {
             && self.should_run(WorkerKind::EmbeddingGenerator, persistence)
     }
 
-    /// Waits until no worker calls a model or writes.
+    /// Pauses the workers and waits until none of them calls a model or writes.
     pub async fn pause_for_turn(&self) {
         self.runner.pause().await;
     }
 
-    /// Lets the workers continue, unless the user paused them. They leave `conversation` alone, in other processes too.
+    /// Resumes the workers unless the user paused them. Reserves `conversation`, so that no process summarizes it yet.
     pub async fn resume_after_turn(&self, conversation: Option<ConversationId>) {
         let context = self.context();
         let has_changed = context.set_current(conversation) != conversation;
@@ -129,10 +129,10 @@ impl Background {
             return;
         }
         if has_changed {
-            let until = Timestamp::from_millis(context.clock.now().as_millis() + HELD_MS);
-            let held = context.store.hold_conversation(&context.owner, conversation, until).await;
-            if let Err(error) = held {
-                tracing::warn!(%error, "the conversation is not reserved; other processes may summarize it early");
+            let until = Timestamp::from_millis(context.clock.now().as_millis() + HOLD_MS);
+            let result = context.store.hold_conversation(&context.owner, conversation, until).await;
+            if let Err(error) = result {
+                tracing::warn!(%error, "could not reserve the conversation; another process may summarize it early");
             }
         }
         if !self.is_paused {
@@ -141,12 +141,12 @@ impl Background {
         }
     }
 
-    /// Does what the next turn would miss when no worker keeps running: its summary and its embeddings.
+    /// Prepares digests and embeddings for the next turn, for a program that exits after this turn.
     pub async fn finish_turn(&self, persistence: Persistence) {
         if self.should_run(WorkerKind::ConversationSummarizer, persistence)
             && let Err(error) = prepare_digests(self.context(), PATIENCE).await
         {
-            tracing::debug!(%error, "the next summary is made later");
+            tracing::debug!(%error, "digests were not prepared");
         }
         if !self.should_run(WorkerKind::EmbeddingGenerator, persistence) {
             return;
@@ -160,7 +160,7 @@ impl Background {
                 .map_err(|error| error.to_string()),
         };
         if let Err(error) = outcome {
-            tracing::debug!(error, "new messages are embedded later");
+            tracing::debug!(error, "new messages were not embedded yet");
         }
     }
 
@@ -170,14 +170,14 @@ impl Background {
         }
         self.runner.stop_all().await;
         let context = self.runner.context();
-        let released = context.store.hold_conversation(&context.owner, None, context.clock.now()).await;
-        if let Err(error) = released {
+        let result = context.store.hold_conversation(&context.owner, None, context.clock.now()).await;
+        if let Err(error) = result {
             tracing::debug!(%error, "the conversation stays reserved until its lease expires");
         }
     }
 }
 
-/// The summaries of the workers that run now, for the tool `agent_summarizer`.
+/// The backend of the `agent_summarizer` tool. [`Background::replace_workers`] updates its context.
 #[derive(Clone)]
 pub(crate) struct SummaryReporter(Arc<Mutex<WorkerContext>>);
 
@@ -193,18 +193,20 @@ impl Summarizing for SummaryReporter {
             text.push_str(&format!("{}: {pending} to do\n", kind.as_str()));
         }
         let failed = context.store.failed_count().await?;
-        let by = context.summarizer.as_ref().map_or("quotation", |model| model.name());
-        text.push_str(&format!("failed for good: {failed}\nsummaries are made by {by}\n"));
+        let author =
+            context.summarizer.as_ref().map_or("none (summaries quote messages)", |model| model.name());
+        text.push_str(&format!("permanently failed jobs: {failed}\nsummarizer model: {author}\n"));
         Ok(text)
     }
 
     async fn run(&self) -> Result<String, ToolError> {
         let context = lock(&self.0).clone();
         let mut lines = Vec::new();
-        let mut note = |kind, progress: &WorkerProgress| lines.extend(worker_text::progress(kind, progress));
-        run_until_idle(&context, &SUMMARIZERS, &mut note).await?;
+        let mut observe =
+            |kind, progress: &WorkerProgress| lines.extend(worker_text::progress(kind, progress));
+        run_until_idle(&context, &SUMMARIZERS, &mut observe).await?;
         match lines.is_empty() {
-            true => Ok("Nothing was due.".into()),
+            true => Ok("No summaries were due.".into()),
             false => Ok(memoir_tools::cap(&lines.join("\n"), memoir_tools::LONGEST_OUTPUT)),
         }
     }

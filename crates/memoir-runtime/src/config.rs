@@ -1,4 +1,4 @@
-//! The config: the user's file, and over it the project's.
+//! The config: the user's file, with the project's file as a layer on top.
 
 mod error;
 
@@ -18,84 +18,84 @@ use crate::failure::Failure;
 
 pub use error::ConfigError;
 
-/// Where a project has its file.
+/// Path of the project config, relative to the project.
 pub const IN_PROJECT: &str = ".memoir/config.toml";
 
-/// The file, as it is written.
+/// The contents of a config file.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Which model answers.
+    /// Chat model and its reasoning effort.
     pub chat: Chat,
-    /// Which model summarizes.
+    /// The model that writes summaries.
     pub summarizer: Named,
-    /// Which model embeds.
+    /// The model that embeds messages and documents.
     pub embedder: Named,
-    /// Who works in the background, by the names of its settings.
+    /// Settings of the workers, by name.
     pub workers: BTreeMap<String, toml::Value>,
-    /// How providers are called.
+    /// Timeouts and retries of model calls.
     pub calls: Calls,
-    /// What tools may do.
+    /// What tools may do without asking.
     pub approval: Approval,
-    /// Which service searches the internet.
+    /// The web search service.
     pub search: SearchConfig,
-    /// Servers whose tools are offered, by name.
+    /// MCP servers, by name.
     pub mcp: BTreeMap<String, ServerConfig>,
-    /// How memory is asked, by the names of its settings.
+    /// Settings of recall, by name.
     pub rag: BTreeMap<String, toml::Value>,
-    /// How much is sent, by the names of its settings.
+    /// Settings of the context, by name.
     pub context: BTreeMap<String, toml::Value>,
     providers: BTreeMap<String, ProviderConfig>,
-    /// Models to add to the catalogue.
+    /// Models to add to the catalog.
     #[serde(rename = "model")]
     pub models: Vec<ModelInfo>,
-    /// Embedding models to add to the catalogue.
+    /// Embedding models to add to the catalog.
     #[serde(rename = "embedding")]
     pub embeddings: Vec<EmbeddingInfo>,
-    /// What the project's file says, by name: it goes before what was set in the program.
+    /// Keys that the project config sets. They take precedence over stored settings.
     #[serde(skip)]
     pub by_project: BTreeSet<String>,
 }
 
-/// Who answers, and how.
+/// The `[chat]` section of a config file.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Chat {
-    /// The model.
+    /// Name of the chat model.
     pub model: Option<String>,
-    /// How much the model thinks first.
+    /// Reasoning effort of the model.
     pub reasoning: Option<Reasoning>,
 }
 
-/// Who summarises, or tells the meaning of texts.
+/// The `[summarizer]` or `[embedder]` section.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Named {
-    /// The model.
+    /// Name of the model.
     pub model: Option<String>,
 }
 
-/// Who may do what.
+/// The `[approval]` section of a config file.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Approval {
-    /// The approval mode.
+    /// Name of the approval mode.
     pub mode: Option<String>,
-    /// Rules that allow.
+    /// Rules that allow tool calls.
     pub allow: Vec<String>,
-    /// Rules that deny.
+    /// Rules that deny tool calls.
     pub deny: Vec<String>,
 }
 
-/// Who searches the internet.
+/// The `[search]` section of a config file.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SearchConfig {
-    /// The service.
+    /// Kind of the search service.
     pub service: Option<SearchService>,
-    /// Its address.
+    /// Address of the search service.
     pub url: Option<String>,
-    /// The name of the variable that holds the key.
+    /// Environment variable that holds the API key.
     pub key_variable: Option<String>,
 }
 
@@ -103,13 +103,13 @@ pub struct SearchConfig {
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SearchService {
-    /// A SearXNG instance.
+    /// A SearXNG instance, at the configured URL.
     Searxng,
-    /// Brave Search.
+    /// Brave Search, which needs an API key.
     Brave,
 }
 
-/// How calls to a provider are made.
+/// The `[calls]` section of a config file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Calls {
@@ -130,71 +130,69 @@ impl Default for Calls {
     }
 }
 
-/// What is particular to one provider.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct ProviderConfig {
     base_url: Option<String>,
-    /// The name of the variable that holds the key for this address.
+    /// Environment variable that holds the API key for this address.
     key_variable: Option<String>,
 }
 
 impl Config {
-    /// Reads the user's file, and the project's if there is one; no file is an empty one.
+    /// Reads the user config and the project config. A missing file counts as empty.
     pub fn read(user: &Path, project: &Path) -> Result<Self, Failure> {
         let text = read_file(user)?;
-        let mut config = Self::parse(&text).map_err(|error| wrong(user, &error.to_string()))?;
-        let theirs = read_file(project)?;
-        // Started in the folder that holds it, the user's own file may lie where a project's would.
-        let same = matches!((user.canonicalize(), project.canonicalize()), (Ok(user), Ok(project)) if user == project);
-        if !theirs.is_empty() && !same {
-            config.overlay(&theirs).map_err(|error| wrong(project, &error.to_string()))?;
+        let mut config = Self::parse(&text).map_err(|error| invalid(user, &error))?;
+        let project_text = read_file(project)?;
+        // Depending on the directory in which Memoir was started, both paths may be the same file.
+        let is_same = matches!((user.canonicalize(), project.canonicalize()), (Ok(user), Ok(project)) if user == project);
+        if !project_text.is_empty() && !is_same {
+            config.overlay(&project_text).map_err(|error| invalid(project, &error))?;
         }
         Ok(config)
     }
 
-    /// Puts what a project's file says over the rest. It comes with the project, from whoever wrote that: it may neither lead calls or
-    /// keys elsewhere, nor start anything, nor allow what the user did not.
+    /// Applies a project config on top of this one. Its author is not trusted: it must not redirect calls or API keys, start
+    /// programs, or allow what the user did not allow.
     fn overlay(&mut self, text: &str) -> Result<(), ConfigError> {
-        let said: toml::Table = parse_toml(text)?;
-        let theirs = Self::parse(text)?;
-        for (table, entries) in &said {
+        let tables: toml::Table = parse_toml(text)?;
+        let project = Self::parse(text)?;
+        for (table, entries) in &tables {
             let entries = entries.as_table().ok_or_else(|| ConfigError::NotATable(table.clone()))?;
             for name in entries.keys() {
                 let key = format!("{table}.{name}");
-                let stricter = theirs.approval.mode.as_deref() == Some("read-only");
-                let may = match key.as_str() {
+                let is_allowed = match key.as_str() {
                     "chat.model" | "chat.reasoning" | "approval.deny" => true,
-                    "approval.mode" => stricter,
+                    "approval.mode" => project.approval.mode.as_deref() == Some("read-only"),
                     _ => matches!(table.as_str(), "rag" | "context"),
                 };
-                if !may {
+                if !is_allowed {
                     return Err(ConfigError::NotForProjects(key));
                 }
                 self.by_project.insert(key);
             }
         }
-        self.rag.extend(theirs.rag);
-        self.context.extend(theirs.context);
-        self.chat.model = theirs.chat.model.or(self.chat.model.take());
-        self.chat.reasoning = theirs.chat.reasoning.or(self.chat.reasoning);
-        self.approval.mode = theirs.approval.mode.or(self.approval.mode.take());
-        self.approval.deny.extend(theirs.approval.deny);
+        self.rag.extend(project.rag);
+        self.context.extend(project.context);
+        self.chat.model = project.chat.model.or(self.chat.model.take());
+        self.chat.reasoning = project.chat.reasoning.or(self.chat.reasoning);
+        self.approval.mode = project.approval.mode.or(self.approval.mode.take());
+        self.approval.deny.extend(project.approval.deny);
         Ok(())
     }
 
-    /// Parses the text of a project's file.
+    /// Parses a project config.
     ///
     /// # Errors
     ///
-    /// Fails if the text is not valid, or sets something that a project may not set.
+    /// Fails if the text is invalid, or contains a setting that projects may not set.
     pub fn parse_project(text: &str) -> Result<Self, ConfigError> {
         let mut config = Self::default();
         config.overlay(text)?;
         Ok(config)
     }
 
-    /// What is set where no file says anything, of what has no list of its own.
+    /// Returns the value of a setting that is not in one of the settings lists. Empty if it has no default.
     pub fn shown(&self, key: &str) -> String {
         match key {
             "calls.idle_timeout_ms" => self.calls.idle_timeout_ms.to_string(),
@@ -205,7 +203,7 @@ impl Config {
         }
     }
 
-    /// The settings of an area, by their names.
+    /// Returns the settings of an area (`rag`, `context` or `workers`) by name.
     pub fn table(&self, area: &str) -> &BTreeMap<String, toml::Value> {
         match area {
             "rag" => &self.rag,
@@ -214,20 +212,20 @@ impl Config {
         }
     }
 
-    /// Parses the text of the user's file.
+    /// Parses a user config.
     ///
     /// # Errors
     ///
-    /// Fails if the text is not TOML, or names a setting or provider that does not exist.
+    /// Fails if the text is not valid TOML, or contains an unknown setting or provider.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         let config: Self = parse_toml(text)?;
-        let known = |name: &String| Provider::ALL.iter().any(|provider| provider.as_str() == name);
-        if let Some(unknown) = config.providers.keys().find(|name| !known(name)) {
+        let is_provider = |name: &String| Provider::ALL.iter().any(|provider| provider.as_str() == name);
+        if let Some(unknown) = config.providers.keys().find(|name| !is_provider(name)) {
             return Err(ConfigError::UnknownProvider(unknown.clone()));
         }
-        let prefixed =
+        let has_provider =
             |name: &str| Provider::ALL.iter().any(|provider| name.starts_with(&format!("{provider}/")));
-        if let Some(model) = config.models.iter().find(|model| prefixed(&model.name)) {
+        if let Some(model) = config.models.iter().find(|model| has_provider(&model.name)) {
             return Err(ConfigError::ModelWithProvider(model.name.clone()));
         }
         if config.calls.idle_timeout_ms == 0 {
@@ -236,23 +234,23 @@ impl Config {
         Ok(config)
     }
 
-    /// Returns the address that the config sets for a provider.
+    /// Returns the base URL that the config sets for a provider.
     pub fn base_url(&self, provider: Provider) -> Option<&str> {
         self.providers.get(provider.as_str())?.base_url.as_deref()
     }
 
-    /// The variable that holds the key for an address of the config's.
+    /// Returns the environment variable that the config sets for the API key of a provider.
     pub fn key_variable(&self, provider: Provider) -> Option<&str> {
         self.providers.get(provider.as_str())?.key_variable.as_deref()
     }
 
-    /// Every variable that holds a key by the config's word.
+    /// Returns every environment variable that holds an API key according to the config.
     pub fn key_variables(&self) -> Vec<String> {
-        let of_providers = self.providers.values().filter_map(|provider| provider.key_variable.clone());
-        of_providers.chain(self.search.key_variable.clone()).collect()
+        let provider_keys = self.providers.values().filter_map(|provider| provider.key_variable.clone());
+        provider_keys.chain(self.search.key_variable.clone()).collect()
     }
 
-    /// Returns how providers are called.
+    /// Returns the options of model calls.
     pub fn call_options(&self) -> CallOptions {
         CallOptions {
             idle_timeout: Duration::from_millis(self.calls.idle_timeout_ms),
@@ -260,7 +258,7 @@ impl Config {
         }
     }
 
-    /// Returns how often failed calls are retried.
+    /// Returns how failed model calls are retried.
     pub fn retry_policy(&self) -> RetryPolicy {
         RetryPolicy {
             attempts: self.calls.retry_attempts,
@@ -270,7 +268,7 @@ impl Config {
     }
 }
 
-/// The file's text; no file is an empty one.
+/// Returns the text of a config file. A missing file counts as empty.
 pub fn read_file(path: &Path) -> Result<String, Failure> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(text),
@@ -279,16 +277,16 @@ pub fn read_file(path: &Path) -> Result<String, Failure> {
         {
             Ok(String::new())
         }
-        Err(error) => Err(wrong(path, &error.to_string())),
+        Err(error) => Err(Failure::failed(format!("could not read {}: {error}", path.display()))
+            .hint("Check the permissions of the file.")),
     }
 }
 
-fn wrong(path: &Path, reason: &str) -> Failure {
-    Failure::failed(format!("{} has a mistake: {reason}", path.display()))
-        .hint("Mend the file, or move it away.")
+fn invalid(path: &Path, error: &ConfigError) -> Failure {
+    Failure::failed(format!("{} is invalid: {error}", path.display())).hint("Fix the file, or move it away.")
 }
 
-/// Parses TOML; an error names the line.
+/// Parses TOML. An error contains the line number.
 fn parse_toml<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, ConfigError> {
     toml::from_str(text).map_err(|error| ConfigError::Syntax {
         line: error.span().map(|span| text[..span.start].matches('\n').count() + 1),
@@ -301,7 +299,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_whole_file_is_understood() {
+    fn a_complete_file_is_parsed() {
         let config = Config::parse(
             r#"
             [chat]
@@ -330,16 +328,16 @@ mod tests {
     }
 
     #[test]
-    fn a_project_may_set_little() {
+    fn a_project_may_only_set_harmless_settings() {
         let mut config =
             Config::parse("[rag]\nlimit = 1\nmode = \"ann\"\n[approval]\ndeny = [\"a\"]").unwrap_or_default();
-        let said = config.overlay("[rag]\nmode = \"exact\"\n[chat]\nmodel = \"m\"\n[approval]\ndeny = [\"b\"]\nmode = \"read-only\"");
-        assert_eq!(said, Ok(()));
+        let result = config.overlay("[rag]\nmode = \"exact\"\n[chat]\nmodel = \"m\"\n[approval]\ndeny = [\"b\"]\nmode = \"read-only\"");
+        assert_eq!(result, Ok(()));
         assert_eq!(config.rag["mode"].as_str(), Some("exact"));
         assert_eq!(config.rag["limit"].as_integer(), Some(1));
-        assert_eq!(config.approval.deny, ["a", "b"], "what is denied stays denied");
+        assert_eq!(config.approval.deny, ["a", "b"], "deny rules are combined");
         assert!(config.by_project.contains("rag.mode") && !config.by_project.contains("rag.limit"));
-        for bad in [
+        for forbidden in [
             "[approval]\nallow = [\"execute_bash\"]",
             "[approval]\nmode = \"full\"",
             "[providers.openai]\nbase_url = \"http://evil\"",
@@ -349,21 +347,21 @@ mod tests {
             "[embedder]\nmodel = \"openai/text-embedding-3-small\"",
             "[workers]\ndaily_budget_usd = 100",
         ] {
-            assert!(Config::default().overlay(bad).is_err(), "{bad}");
+            assert!(Config::default().overlay(forbidden).is_err(), "{forbidden}");
         }
     }
 
     #[test]
-    fn a_slip_is_shown_with_its_line() {
+    fn errors_name_the_line_or_the_key() {
         let message =
             |text: &str| Config::parse(text).err().map(|error| error.to_string()).unwrap_or_default();
-        let said = message("[chat]\nmodle = \"x\"\n");
-        assert!(said.starts_with("line 2: unknown field `modle`"), "{said}");
-        let said = message("[providers.opnai]\n");
-        assert!(said.starts_with("there is no provider \"opnai\"; there are anthropic"), "{said}");
-        let said = message(
+        let error = message("[chat]\nmodle = \"x\"\n");
+        assert!(error.starts_with("line 2: unknown field `modle`"), "{error}");
+        let error = message("[providers.opnai]\n");
+        assert!(error.starts_with("there is no provider \"opnai\"; the providers are anthropic"), "{error}");
+        let error = message(
             "[[model]]\nname = \"m\"\nprovider = \"openai\"\nprice = { input = 1, output = 1, cache_reads = 1 }",
         );
-        assert!(said.contains("cache_reads"), "{said}");
+        assert!(error.contains("cache_reads"), "{error}");
     }
 }

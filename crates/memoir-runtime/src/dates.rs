@@ -1,16 +1,16 @@
-//! Days as people name them, on the command line and in the program.
+//! Parses dates such as "yesterday" or "last week".
 
 use memoir_core::Timestamp;
 use memoir_recall::{DateRange, Recall, find_dates};
 
 use crate::failure::Failure;
 
-/// From the beginning of a day or a time on, if one is named.
+/// Returns the start of the named day or period.
 pub fn since(text: Option<&str>, recall: &Recall) -> Result<Option<Timestamp>, Failure> {
     Ok(text.map(|text| range(text, recall)).transpose()?.map(|dates| dates.start))
 }
 
-/// Up to the end of a day or a time, if one is named.
+/// Returns the end of the named day or period.
 pub fn until(text: Option<&str>, recall: &Recall) -> Result<Option<Timestamp>, Failure> {
     Ok(text.map(|text| range(text, recall)).transpose()?.map(|dates| dates.end))
 }

@@ -1,4 +1,4 @@
-//! Which model tells the meaning of texts.
+//! Chooses the embedding model and connects to it.
 
 use std::sync::Arc;
 
@@ -16,19 +16,15 @@ use crate::{
 };
 
 impl Models {
-    /// The embedding model that is set or named by the config; none is the one that is compiled in.
+    /// Returns the embedding model that is set, or `None` for the built-in one.
     pub async fn embedder_name(&self, store: &dyn Settings) -> Result<Option<ModelName>, Failure> {
-        let set = store.setting(ModelTask::Embedder.key()).await?;
-        let name = set.or_else(|| self.config.embedder.model.clone());
+        let stored = store.setting(ModelTask::Embedder.key()).await?;
+        let name = stored.or_else(|| self.config.embedder.model.clone());
         name.filter(|name| name != memoir_embed::NAME).map(|name| parse(&name, "")).transpose()
     }
 
-    /// That model, ready to be called. With one that cannot be, memory is searched by words alone: another would have to
-    /// read everything first.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the setting cannot be read, or names no model.
+    /// Connects to the embedding model. If it is not available, adds a notice and returns a placeholder, so that memory is
+    /// searched by keyword only. It does not fall back to another model, which would have to embed everything first.
     pub async fn connect_embedder(
         &self,
         store: &dyn Settings,
@@ -38,8 +34,8 @@ impl Models {
         Ok(match self.remote_embedder(&name).await {
             Ok(embedder) => Arc::new(embedder),
             Err(failure) => {
-                notices.push(format!("Memory is searched by words alone: {}", failure.sentence()));
-                Arc::new(Unavailable { name: name.to_string(), reason: failure.message })
+                notices.push(format!("Memory is searched by keyword only: {}", failure.sentence()));
+                Arc::new(UnavailableEmbedder { name: name.to_string(), reason: failure.message })
             }
         })
     }
@@ -47,29 +43,29 @@ impl Models {
     async fn remote_embedder(&self, name: &ModelName) -> Result<RemoteEmbedder, Failure> {
         if name.provider == Provider::Anthropic {
             return Err(Failure::failed("Anthropic has no embedding models")
-                .hint("memoir models list shows those that there are."));
+                .hint("List the embedding models with `memoir models list`."));
         }
         let mut endpoint =
             self.locate_endpoint(&mut ModelChoice::new(name.clone(), "set for embeddings")).await?;
         if name.provider == Provider::Ollama {
-            // Its own server speaks OpenAI's protocol too.
+            // Ollama also has an OpenAI-compatible API.
             let url = format!("{}/v1", endpoint.shown_url().trim_end_matches('/'));
             endpoint = Endpoint::new(Provider::OpenAiCompatible, url, None)
-                .map_err(|error| Failure::usage(error.to_string()).hint("Mend OLLAMA_HOST."))?;
+                .map_err(|error| Failure::usage(error.to_string()).hint("Fix OLLAMA_HOST."))?;
         }
         let info = self.catalogue.embedding(name).cloned();
         Ok(RemoteEmbedder::new(name, &endpoint, info)?)
     }
 }
 
-/// A model that cannot be called as things are set up.
-struct Unavailable {
+/// A placeholder for an embedding model that is not available.
+struct UnavailableEmbedder {
     name: String,
     reason: String,
 }
 
 #[async_trait]
-impl Embedder for Unavailable {
+impl Embedder for UnavailableEmbedder {
     fn name(&self) -> &str {
         &self.name
     }

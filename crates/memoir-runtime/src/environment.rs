@@ -1,4 +1,4 @@
-//! Every environment variable that Memoir reads, in one place. `docs/environment.md` is made from this list.
+//! Every environment variable that Memoir reads. `docs/environment.md` is generated from this list.
 
 use std::{
     ffi::OsString,
@@ -8,11 +8,11 @@ use std::{
 use memoir_models::Provider;
 use secrecy::SecretString;
 
-/// A variable and what it does.
+/// Documentation of an environment variable.
 pub struct Variable {
-    /// Its name.
+    /// Name of the variable.
     pub name: &'static str,
-    /// What it changes, in one sentence.
+    /// Description in one sentence.
     pub meaning: &'static str,
 }
 
@@ -20,51 +20,54 @@ const fn variable(name: &'static str, meaning: &'static str) -> Variable {
     Variable { name, meaning }
 }
 
-/// All of them. The last ones are read by the libraries that act on them.
+/// All variables. Some of them, such as `HTTPS_PROXY`, are read by libraries.
 pub const ALL: &[Variable] = &[
     variable(
         "MEMOIR_HOME",
-        "Where Memoir keeps everything, instead of your system's data and config directories.",
+        "Directory for all of Memoir's files, instead of your system's data, config and state directories.",
     ),
-    variable("MEMOIR_MODEL", "The model that answers, unless `--model` names another."),
+    variable("MEMOIR_MODEL", "Model to use for chat. `--model` overrides it."),
     variable(
         "MEMOIR_LOCAL_SERVERS",
-        "Addresses of local model servers to look for, separated by commas, instead of the usual ones; `none` for none.",
+        "Addresses of local model servers to look for, separated by commas, instead of the default ones. `none` disables the search.",
     ),
     variable(
         "MEMOIR_LOG",
-        "How much is written to the log file: `off`, `error`, `warn`, `info`, `debug` or `trace`; `warn` if not set.",
+        "Level of the log file: `off`, `error`, `warn` (the default), `info`, `debug` or `trace`.",
     ),
-    variable("ANTHROPIC_API_KEY", "The key for Anthropic."),
-    variable("ANTHROPIC_BASE_URL", "Another address for Anthropic, such as a gateway's."),
-    variable("GEMINI_API_KEY", "The key for Google's Gemini."),
-    variable("GOOGLE_API_KEY", "The same, where `GEMINI_API_KEY` is not set."),
-    variable("GEMINI_BASE_URL", "Another address for Google's Gemini."),
-    variable("OPENAI_API_KEY", "The key for OpenAI, or for the server at `OPENAI_BASE_URL`."),
+    variable("ANTHROPIC_API_KEY", "API key for Anthropic."),
+    variable("ANTHROPIC_BASE_URL", "Base URL of the Anthropic API, for example that of a gateway."),
+    variable("GEMINI_API_KEY", "API key for Google Gemini."),
+    variable("GOOGLE_API_KEY", "API key for Google Gemini, used if `GEMINI_API_KEY` is not set."),
+    variable("GEMINI_BASE_URL", "Base URL of the Gemini API."),
+    variable("OPENAI_API_KEY", "API key for OpenAI, or for the server at `OPENAI_BASE_URL`."),
+    variable("OPENAI_BASE_URL", "Base URL of the OpenAI API, or of any server with a compatible API."),
+    variable("XAI_API_KEY", "API key for xAI."),
+    variable("XAI_BASE_URL", "Base URL of the xAI API."),
+    variable("OLLAMA_HOST", "Address of the Ollama server, in the format that Ollama uses."),
+    variable("OLLAMA_API_KEY", "API key for an Ollama server that requires one."),
+    variable("XDG_DATA_HOME", "Your data directory. Memoir stores its data in `memoir` below it."),
+    variable("XDG_CONFIG_HOME", "Your config directory. Memoir reads `memoir/config.toml` below it."),
     variable(
-        "OPENAI_BASE_URL",
-        "Another address for OpenAI, or that of any server that speaks its protocol.",
+        "XDG_STATE_HOME",
+        "Your state directory. Memoir writes its log to `memoir/memoir.log` below it.",
     ),
-    variable("XAI_API_KEY", "The key for xAI."),
-    variable("XAI_BASE_URL", "Another address for xAI."),
-    variable("OLLAMA_HOST", "Where Ollama is, as its own programs take it."),
-    variable("OLLAMA_API_KEY", "The key for an Ollama server that wants one."),
-    variable("XDG_DATA_HOME", "Your data directory; Memoir uses the folder `memoir` in it."),
-    variable("XDG_CONFIG_HOME", "Your config directory; Memoir reads `memoir/config.toml` in it."),
-    variable("XDG_STATE_HOME", "Your state directory; Memoir writes its log to `memoir/memoir.log` in it."),
     variable(
         "HTTPS_PROXY",
-        "A proxy for calls to providers; `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` hold too.",
+        "Proxy for calls to providers. `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` are also supported.",
     ),
-    variable("TZ", "The time zone in which dates are shown."),
-    variable("NO_COLOR", "When set, nothing is coloured."),
-    variable("EDITOR", "Your editor, for core memory and personas; `VISUAL` goes before it."),
-    variable("SHELL", "The shell that runs what you type behind `!`."),
-    variable("CLAUDE_CONFIG_DIR", "Where Claude Code keeps its sessions, if not in `~/.claude`."),
-    variable("CODEX_HOME", "Where Codex keeps its sessions, if not in `~/.codex`."),
+    variable("TZ", "Time zone for dates."),
+    variable("NO_COLOR", "Disables colors if set."),
+    variable("EDITOR", "Editor for core memory and personas. `VISUAL` takes precedence."),
+    variable("SHELL", "Shell that runs commands typed after `!`."),
+    variable(
+        "CLAUDE_CONFIG_DIR",
+        "Directory of Claude Code, if not `~/.claude`. `memoir import` reads sessions from it.",
+    ),
+    variable("CODEX_HOME", "Directory of Codex, if not `~/.codex`. `memoir import` reads sessions from it."),
 ];
 
-/// The process that Memoir runs in, captured once by the front end. It holds keys, so it cannot be printed.
+/// The environment of the process, captured once by the front end. Does not implement `Debug` because it contains API keys.
 #[derive(Clone, Default)]
 pub struct Environment {
     variables: Vec<(OsString, OsString)>,
@@ -74,12 +77,12 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Captures the given variables. Without a program, commands that tools run cannot be confined.
+    /// Captures `variables`. Without [`Self::with_program`], commands cannot run in a sandbox.
     pub fn new(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
         Self { variables: variables.into_iter().collect(), ..Self::default() }
     }
 
-    /// Sets the executable that is started again to confine commands: this program.
+    /// Sets the path of this program, which is started again to run commands in a sandbox.
     #[must_use]
     pub fn with_program(mut self, program: Option<PathBuf>) -> Self {
         self.program = program;
@@ -93,7 +96,7 @@ impl Environment {
         self
     }
 
-    /// Sets the user's home directory, where other agents keep their histories.
+    /// Sets the user's home directory. Histories of other agents are imported from there.
     #[must_use]
     pub fn with_user_home(mut self, directory: Option<PathBuf>) -> Self {
         self.user_home = directory;
@@ -105,7 +108,7 @@ impl Environment {
         self.variables.iter().cloned()
     }
 
-    /// Returns the executable that confines commands, if known.
+    /// Returns the path of this program, if known.
     pub fn program(&self) -> Option<&Path> {
         self.program.as_deref()
     }
@@ -120,44 +123,47 @@ impl Environment {
         self.user_home.as_deref()
     }
 
-    /// Returns the trimmed value of any variable. An empty value, or one that is not text, counts as not set.
+    /// Returns the trimmed value of a variable, or `None` if it is not set, empty or not UTF-8.
     pub fn variable(&self, name: &str) -> Option<&str> {
-        let (_, value) = self.variables.iter().find(|(known, _)| known == name)?;
+        let (_, value) = self.variables.iter().find(|(other, _)| other == name)?;
         value.to_str().map(str::trim).filter(|value| !value.is_empty())
     }
 
     fn get(&self, name: &str) -> Option<&str> {
-        debug_assert!(ALL.iter().any(|variable| variable.name == name), "{name} is missing from the list");
+        debug_assert!(
+            ALL.iter().any(|variable| variable.name == name),
+            "{name} is missing from the list of variables"
+        );
         self.variable(name)
     }
 
-    /// Whether a variable is set.
+    /// Returns whether a variable is set and not empty.
     pub fn is_set(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
 
-    /// Returns the directory that holds everything, if one is set.
+    /// Returns the value of `MEMOIR_HOME`.
     pub fn memoir_home(&self) -> Option<PathBuf> {
         self.get("MEMOIR_HOME").map(PathBuf::from)
     }
 
-    /// Returns the level of the log that is set, as it is written.
+    /// Returns the value of `MEMOIR_LOG`.
     pub fn log_level(&self) -> Option<&str> {
         self.get("MEMOIR_LOG")
     }
 
-    /// Returns the model that is set for chat, if any.
+    /// Returns the value of `MEMOIR_MODEL`.
     pub fn model(&self) -> Option<&str> {
         self.get("MEMOIR_MODEL")
     }
 
-    /// The local servers to look for, if the user says which.
+    /// Returns the addresses in `MEMOIR_LOCAL_SERVERS`.
     pub fn local_servers(&self) -> Option<Vec<&str>> {
-        let named = self.get("MEMOIR_LOCAL_SERVERS")?;
-        Some(named.split(',').map(str::trim).filter(|url| !url.is_empty() && *url != "none").collect())
+        let list = self.get("MEMOIR_LOCAL_SERVERS")?;
+        Some(list.split(',').map(str::trim).filter(|url| !url.is_empty() && *url != "none").collect())
     }
 
-    /// The variables that may hold a provider's key, the usual one first.
+    /// Returns the variables that may hold the API key of a provider, in order of precedence.
     pub const fn key_variables(provider: Provider) -> &'static [&'static str] {
         match provider {
             Provider::Anthropic => &["ANTHROPIC_API_KEY"],
@@ -169,7 +175,7 @@ impl Environment {
         }
     }
 
-    /// The variable that may hold a provider's address.
+    /// Returns the variable that may hold the base URL of a provider.
     pub const fn url_variable(provider: Provider) -> Option<&'static str> {
         match provider {
             Provider::Anthropic => Some("ANTHROPIC_BASE_URL"),
@@ -181,12 +187,12 @@ impl Environment {
         }
     }
 
-    /// Returns a provider's key, if one is set.
+    /// Returns the API key of a provider.
     pub fn key(&self, provider: Provider) -> Option<SecretString> {
         Self::key_variables(provider).iter().find_map(|name| self.get(name)).map(SecretString::from)
     }
 
-    /// Returns the address that is set for a provider, if any.
+    /// Returns the base URL that is set for a provider.
     pub fn base_url(&self, provider: Provider) -> Option<&str> {
         Self::url_variable(provider).and_then(|name| self.get(name))
     }
@@ -209,8 +215,8 @@ mod tests {
 
     #[test]
     fn local_servers_are_a_list_or_none() {
-        let set = |value: &str| Environment::new([("MEMOIR_LOCAL_SERVERS".into(), value.into())]);
-        assert_eq!(set("none").local_servers(), Some(vec![]));
-        assert_eq!(set("http://a, http://b").local_servers(), Some(vec!["http://a", "http://b"]));
+        let environment = |value: &str| Environment::new([("MEMOIR_LOCAL_SERVERS".into(), value.into())]);
+        assert_eq!(environment("none").local_servers(), Some(vec![]));
+        assert_eq!(environment("http://a, http://b").local_servers(), Some(vec!["http://a", "http://b"]));
     }
 }

@@ -1,4 +1,4 @@
-//! Failures as front ends report them: one sentence, what to do next, and a kind that decides the exit code or status.
+//! The error type that front ends report: a message, a hint, and a kind that determines the exit code.
 
 use std::io;
 
@@ -11,68 +11,69 @@ use serde_json::{Value, json};
 
 use crate::printable::printable;
 
-/// What kind of failure it is, which is what the exit code tells.
+/// The kind of a failure, which determines the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureKind {
-    /// It did not work.
+    /// A valid request could not be carried out.
     Failed,
-    /// It was asked wrongly.
+    /// The request was invalid, such as a name that does not exist.
     Usage,
-    /// It came to no answer, and that has been told in the result.
+    /// The turn ended without an answer, and the result already reports why.
     Stopped,
-    /// The user interrupted it.
+    /// The user interrupted the operation.
     Interrupted,
-    /// Whoever read our output went away; there is nobody left to tell.
+    /// The reader of the output closed the pipe, so nothing can be reported.
     ReaderGone,
 }
 
-/// A failure at the edge.
+/// An error as a front end reports it.
 #[derive(Debug)]
 pub struct Failure {
-    /// What kind of failure it is.
+    /// Determines the exit code.
     pub kind: FailureKind,
-    /// What went wrong, as a sentence or the beginning of one.
+    /// The cause, as a sentence or the start of one. The final period is optional.
     pub message: String,
     hint: Option<String>,
-    between: &'static str,
-    /// An answer that came all the same, and must not be lost.
+    /// Text between the message and the hint.
+    separator: &'static str,
+    /// An answer that was received despite the failure and should still be shown.
     pub answer: Option<String>,
 }
 
 impl Failure {
-    /// A failure without advice.
+    /// Creates a failure without a hint.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: None, between: " ", answer: None }
+        Self { kind, message: message.into(), hint: None, separator: " ", answer: None }
     }
 
-    /// A failure of what was asked for: it did not work.
+    /// Creates a failure of kind [`FailureKind::Failed`].
     pub fn failed(message: impl Into<String>) -> Self {
         Self::new(FailureKind::Failed, message)
     }
 
-    /// A failure of how it was asked for.
+    /// Creates a failure of kind [`FailureKind::Usage`].
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(FailureKind::Usage, message)
     }
 
-    /// Says what to do next.
+    /// Sets the hint: what the user can do about the failure.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// What to do next, if that is said.
+    /// Returns the hint, if there is one.
     pub fn advice(&self) -> Option<&str> {
         self.hint.as_deref()
     }
 
-    /// Says what to do next, in a line of its own.
+    /// Sets a hint that starts on a new line.
     pub fn hint_on_its_own_line(mut self, hint: impl Into<String>) -> Self {
-        self.between = "\n";
+        self.separator = "\n";
         self.hint(hint)
     }
 
-    /// Returns the exit code of a command that failed like this.
+    /// Returns the exit code for this failure.
     pub fn exit_code(&self) -> u8 {
         match self.kind {
             FailureKind::Failed | FailureKind::Stopped => 1,
@@ -82,21 +83,21 @@ impl Failure {
         }
     }
 
-    /// The sentence with what to do next.
+    /// Returns the message, with a final period, followed by the hint.
     pub fn sentence(&self) -> String {
         let mut sentence = self.message.clone();
         if !sentence.ends_with(['.', '!', '?', '…']) {
             sentence.push('.');
         }
         if let Some(hint) = &self.hint {
-            sentence.push_str(self.between);
+            sentence.push_str(self.separator);
             sentence.push_str(hint);
         }
-        // It may repeat what a server sent.
+        // The message may quote a server's response.
         printable(&sentence).into_owned()
     }
 
-    /// The same for scripts.
+    /// Returns the failure as JSON, for scripts.
     pub fn to_json(&self) -> Value {
         let kind = match self.kind {
             FailureKind::Failed | FailureKind::Stopped | FailureKind::ReaderGone => "failed",
@@ -128,20 +129,19 @@ impl From<StoreError> for Failure {
         let failure = Self::failed(error.to_string());
         match error {
             StoreError::NotWritable { .. } => {
-                failure.hint("Give write permission there, or set MEMOIR_HOME to a directory you own.")
+                failure.hint("Make it writable, or set MEMOIR_HOME to a directory you own.")
             }
-            StoreError::Foreign { .. } => {
-                failure.hint("It was left untouched; move it away, or set MEMOIR_HOME to another directory.")
-            }
+            StoreError::Foreign { .. } => failure
+                .hint("The file was not changed. Move it away, or set MEMOIR_HOME to another directory."),
             StoreError::Newer { .. } => failure
-                .hint("It was left untouched; upgrade Memoir, or set MEMOIR_HOME to another directory."),
-            StoreError::DiskFull => failure.hint("Nothing was lost; free some space and try again."),
+                .hint("The file was not changed. Update Memoir, or set MEMOIR_HOME to another directory."),
+            StoreError::DiskFull => failure.hint("Nothing was lost. Free some space and try again."),
             StoreError::DiskFailed { .. } => failure.hint(
-                "What was kept before is safe; see whether the disk is full or cannot be written to, then try again.",
+                "Data stored before is safe. Check that the disk is writable and not full, then try again.",
             ),
             StoreError::Busy => failure.hint("Try again in a moment."),
             StoreError::Damaged { .. } => {
-                failure.hint("Restore a backup, or move the file away to start afresh.")
+                failure.hint("Restore a backup, or move the file away to start with an empty memory.")
             }
             _ => failure,
         }
@@ -153,30 +153,30 @@ impl From<ModelError> for Failure {
         let failure = Self::failed(error.to_string());
         match error {
             ModelError::Unreachable { .. } => {
-                failure.hint("Check the address and that the server runs, or use the model memoir/recall.")
+                failure.hint("Check the address and that the server is running, or use the model `memoir/recall`.")
             }
             ModelError::Authentication { .. } => failure.hint("Check the API key of this provider."),
-            ModelError::Forbidden { .. } => failure.hint("Check what the key may do, or try another model."),
-            ModelError::NotFound { .. } => failure.hint("Check the model's name and the base URL."),
+            ModelError::Forbidden { .. } => failure.hint("Check the permissions of the API key, or try another model."),
+            ModelError::NotFound { .. } => failure.hint("Check the model name and the base URL."),
             ModelError::ContextTooLong { .. } => {
-                failure.hint("Send less, begin a new conversation, or use another model; the config can say what this one takes: [[model]] context = N.")
+                failure.hint("Shorten the prompt, start a new conversation, or use another model. If Memoir assumes the wrong context size, set `context` under `[[model]]` in the config.")
             }
-            ModelError::Unavailable(_) => failure.hint("memoir models set auto --for embedder goes back to the compiled-in model."),
+            ModelError::Unavailable(_) => failure.hint("Run `memoir models set auto --for embedder` to use the built-in model."),
             ModelError::QuotaExhausted { .. } => {
-                failure.hint("Check your plan and billing with the provider, or use another.")
+                failure.hint("Check your plan and billing with the provider, or use another model.")
             }
-            ModelError::ContentFilter => failure.hint("Say it differently, or try another model."),
-            ModelError::BadRequest { .. } => failure.hint("Begin a new conversation, or try another model."),
+            ModelError::ContentFilter => failure.hint("Rephrase the prompt, or try another model."),
+            ModelError::BadRequest { .. } => failure.hint("Start a new conversation, or try another model."),
             ModelError::RateLimited { retry_after: Some(wait), .. } => {
                 failure.hint(format!("Try again in {} s.", wait.as_secs().max(1)))
             }
             ModelError::RateLimited { .. } | ModelError::Server { .. } => {
-                failure.hint("Try again in a while.")
+                failure.hint("Try again later.")
             }
             ModelError::Truncated
             | ModelError::IdleTimeout { .. }
             | ModelError::Garbled(_)
-            | ModelError::Empty => failure.hint("Nothing was stored; send the prompt again."),
+            | ModelError::Empty => failure.hint("Nothing was stored. Send the prompt again."),
             _ => failure,
         }
     }
@@ -200,13 +200,13 @@ impl From<TurnError> for Failure {
             TurnError::Store(error) => error.into(),
             TurnError::NotKept { answer, source } => {
                 let mut failure = Self::from(source);
-                failure.message = format!("the answer could not be kept: {}", failure.message);
+                failure.message = format!("the answer could not be stored: {}", failure.message);
                 Self { answer: Some(answer), ..failure }
             }
             TurnError::Conflict { conversation, answer } => {
-                let what =
+                let effect =
                     if answer.is_some() { "the answer could not be stored" } else { "nothing was sent" };
-                let message = format!("{what}: another session has added to conversation {conversation}");
+                let message = format!("{effect}: another session has added to conversation {conversation}");
                 let hint = format!(
                     "Resume it (`/resume {conversation}`, or `memoir -r {conversation}`) to see what the other session added, then send the prompt again."
                 );
@@ -228,20 +228,20 @@ impl From<LibraryError> for Failure {
 
 impl From<WriterError> for Failure {
     fn from(error: WriterError) -> Self {
-        let said = error.to_string();
+        let message = error.to_string();
         match error {
             WriterError::Model(error) => error.into(),
             WriterError::Store(error) => error.into(),
-            WriterError::NothingSaid => Self::failed(said)
-                .hint("memoir search finds a conversation; memoir write --conversation ID takes it."),
-            WriterError::TooMuch => Self::failed(said).hint("Take less of it with --since and --until."),
-            WriterError::NoPost => Self::failed(said).hint("Try again, or take another model."),
-            WriterError::NotSaved { .. } => {
-                Self::failed(said).hint("Nothing was kept; make room and write it again.")
+            WriterError::NothingSaid => Self::failed(message)
+                .hint("Find a conversation with `memoir search`, then run `memoir write --conversation ID`."),
+            WriterError::TooMuch => {
+                Self::failed(message).hint("Choose a shorter period with `--since` and `--until`.")
             }
-            WriterError::NotFiled { path, .. } => {
-                Self::failed(said).hint(format!("memoir docs add {} files it.", path.display()))
-            }
+            WriterError::NoPost => Self::failed(message).hint("Try again, or use another model."),
+            WriterError::NotSaved { .. } => Self::failed(message)
+                .hint("Nothing was saved. Check that the directory is writable and the disk is not full."),
+            WriterError::NotFiled { path, .. } => Self::failed(message)
+                .hint(format!("Run `memoir docs add {}` to add it as a document.", path.display())),
         }
     }
 }
@@ -251,14 +251,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sentence_ends_once_and_the_hint_follows() {
+    fn the_hint_follows_one_final_punctuation_mark() {
         let failure = Failure::usage("the prompt is empty").hint("Write something.");
         assert_eq!(failure.sentence(), "the prompt is empty. Write something.");
         assert_eq!(Failure::failed("Really?").sentence(), "Really?");
     }
 
     #[test]
-    fn exit_codes_are_those_of_the_manual() {
+    fn exit_codes_match_the_manual() {
         let codes = [FailureKind::Failed, FailureKind::Usage, FailureKind::Interrupted]
             .map(|kind| Failure::new(kind, "").exit_code());
         assert_eq!(codes, [1, 2, 130]);

@@ -1,4 +1,4 @@
-//! Files of the user's: private, and there whole or not at all, however their making ends.
+//! Creates private files and directories. A partially written file never appears under its final name.
 
 use std::{
     fs::{self, File},
@@ -6,59 +6,59 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Something that is being made under another name, and goes when it is dropped unfinished.
+/// A file or directory under a temporary name. It is deleted on drop unless [`Partial::finish`] was called.
 pub struct Partial {
-    arriving: PathBuf,
-    finished: bool,
+    temporary_path: PathBuf,
+    is_finished: bool,
 }
 
 impl Partial {
-    fn beside(path: &Path) -> Self {
+    /// Chooses a temporary name in the same directory, so that renaming is atomic.
+    fn next_to(path: &Path) -> Self {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".part-{}", std::process::id()));
-        Self { arriving: path.with_file_name(name), finished: false }
+        Self { temporary_path: path.with_file_name(name), is_finished: false }
     }
 
-    /// A file that only its owner reads.
+    /// Creates a file that only its owner can access, to become `path`.
     pub fn file(path: &Path) -> io::Result<(Self, File)> {
-        let partial = Self::beside(path);
+        let partial = Self::next_to(path);
         let mut options = fs::OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(&partial.arriving)?;
+        let file = options.open(&partial.temporary_path)?;
         Ok((partial, file))
     }
 
-    /// A folder that only its owner reads.
+    /// Creates a directory that only its owner can access, to become `path`.
     pub fn folder(path: &Path) -> io::Result<Self> {
-        let partial = Self::beside(path);
-        private_folder(&partial.arriving)?;
+        let partial = Self::next_to(path);
+        private_folder(&partial.temporary_path)?;
         Ok(partial)
     }
 
-    /// Where it is for now.
+    /// Returns the temporary path.
     pub fn path(&self) -> &Path {
-        &self.arriving
+        &self.temporary_path
     }
 
-    /// It is whole, and gets its name.
+    /// Renames the file or directory to its final path.
     pub fn finish(mut self, path: &Path) -> io::Result<()> {
-        fs::rename(&self.arriving, path)?;
-        self.finished = true;
+        fs::rename(&self.temporary_path, path)?;
+        self.is_finished = true;
         Ok(())
     }
 
     fn remove(&self) {
-        let removed = match self.arriving.is_dir() {
-            true => fs::remove_dir_all(&self.arriving),
-            false => fs::remove_file(&self.arriving),
+        let result = match self.temporary_path.is_dir() {
+            true => fs::remove_dir_all(&self.temporary_path),
+            false => fs::remove_file(&self.temporary_path),
         };
-        match removed {
-            // It may never have been created.
+        match result {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                // Whatever failed before is reported. This only leaves a file under a name that nothing reads.
-                tracing::debug!(%error, path = %self.arriving.display(), "a partial file was left behind");
+                // The original failure is reported. A leftover file does no harm, because nothing reads this name.
+                tracing::debug!(%error, path = %self.temporary_path.display(), "could not remove a partial file");
             }
             _ => {}
         }
@@ -67,38 +67,38 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        if !self.finished {
+        if !self.is_finished {
             self.remove();
         }
     }
 }
 
-/// Makes a folder that only its owner reads.
-pub fn private_folder(folder: &Path) -> io::Result<()> {
-    private().recursive(true).create(folder)
+/// Creates a directory and its parents, accessible to the owner only.
+pub fn private_folder(directory: &Path) -> io::Result<()> {
+    private_builder().recursive(true).create(directory)
 }
 
-fn private() -> fs::DirBuilder {
+fn private_builder() -> fs::DirBuilder {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder
 }
 
-/// Makes a folder that was not there: under this name, or with a number behind it.
-pub fn fresh_folder(wanted: &Path) -> io::Result<PathBuf> {
+/// Creates a new private directory. If `path` exists, a number is appended. Returns the path of the directory.
+pub fn fresh_folder(path: &Path) -> io::Result<PathBuf> {
     let mut number = 1;
     loop {
-        let name = if number == 1 { String::new() } else { format!("-{number}") };
-        let folder = PathBuf::from(format!("{}{name}", wanted.display()));
-        match private().create(&folder) {
+        let suffix = if number == 1 { String::new() } else { format!("-{number}") };
+        let directory = PathBuf::from(format!("{}{suffix}", path.display()));
+        match private_builder().create(&directory) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-            made => return made.map(|()| folder),
+            result => return result.map(|()| directory),
         }
     }
 }
 
-/// Writes a file that only its owner reads.
+/// Writes a file. A new file is accessible to the owner only.
 pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);
@@ -107,10 +107,10 @@ pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
     options.open(path)?.write_all(text.as_bytes())
 }
 
-/// Returns a path as it is typed, with the user's home directory in place of `~`.
-pub fn expand_home(typed: &str, user_home: Option<&Path>) -> PathBuf {
-    match (typed.strip_prefix("~/"), user_home) {
+/// Returns `path` with a leading `~` replaced by the user's home directory.
+pub fn expand_home(path: &str, user_home: Option<&Path>) -> PathBuf {
+    match (path.strip_prefix("~/"), user_home) {
         (Some(rest), Some(home)) => home.join(rest),
-        _ => PathBuf::from(typed),
+        _ => PathBuf::from(path),
     }
 }

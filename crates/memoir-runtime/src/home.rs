@@ -1,8 +1,8 @@
-//! Where Memoir keeps its things.
+//! The directories in which Memoir stores its files.
 
 use std::path::{Path, PathBuf};
 
-/// The directories that hold everything.
+/// The directories for data, configuration and logs.
 #[derive(Debug, Clone)]
 pub struct Home {
     data: PathBuf,
@@ -11,33 +11,33 @@ pub struct Home {
 }
 
 impl Home {
-    /// One directory for data, configuration and logs.
+    /// Uses one directory for everything.
     pub fn in_one(directory: impl Into<PathBuf>) -> Self {
         let directory = directory.into();
         Self { data: directory.clone(), config: directory.clone(), state: directory }
     }
 
-    /// Separate directories, as a system's conventions have them.
+    /// Uses a separate directory for each purpose.
     pub fn new(data: PathBuf, config: PathBuf, state: PathBuf) -> Self {
         Self { data, config, state }
     }
 
-    /// The memory.
+    /// Returns the path of the database.
     pub fn database(&self) -> PathBuf {
         self.data.join("memoir.db")
     }
 
-    /// Where everything is kept.
+    /// Returns the data directory.
     pub fn data(&self) -> PathBuf {
         self.data.clone()
     }
 
-    /// Where posts are kept.
+    /// Returns the directory of posts.
     pub fn posts(&self) -> PathBuf {
         self.data.join("posts")
     }
 
-    /// The same configuration with its data in a directory of this process below `temporary`.
+    /// Returns a copy whose data directory is a new one below `temporary`, unique to this process.
     pub(crate) fn disposable(&self, temporary: &Path) -> Self {
         let data = temporary.join(format!("memoir-demo-{}", std::process::id()));
         Self { data, ..self.clone() }
@@ -48,12 +48,12 @@ impl Home {
         self.state.join("memoir.log")
     }
 
-    /// Where the user describes how he wants the model to be.
+    /// Returns the directory of personas.
     pub fn personas(&self) -> PathBuf {
         self.config.join("personas")
     }
 
-    /// The user's config.
+    /// Returns the path of the user config.
     pub fn config_file(&self) -> PathBuf {
         self.config.join("config.toml")
     }

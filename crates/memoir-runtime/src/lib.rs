@@ -1,7 +1,7 @@
 //! Everything needed to run Memoir without a terminal.
 //!
-//! A front end captures its process in an [`Environment`](environment::Environment), opens a [`Runtime`], starts a [`Session`]
-//! in it, and runs turns:
+//! A front end captures its process in an [`Environment`](environment::Environment), opens a [`Runtime`], starts a
+//! [`Session`] and runs turns:
 //!
 //! ```no_run
 //! use memoir_runtime::{Runtime, RuntimeOptions, SessionOptions, environment::Environment, home::Home};
@@ -19,8 +19,8 @@
 //! # }
 //! ```
 //!
-//! Nothing here prints, exits or reads the environment. What the user should know is returned: as a report, as a notice, or
-//! as a [`Failure`](failure::Failure) that says what to do next.
+//! Nothing here prints, exits or reads the environment. Messages for the user are returned: as a report, a notice, or a
+//! [`Failure`](failure::Failure) with a hint.
 
 pub mod attachments;
 mod background;
@@ -57,6 +57,6 @@ pub use persistence::Persistence;
 pub use printable::{group_digits, printable};
 pub use runtime::{Runtime, RuntimeOptions};
 pub use session::{
-    ApprovalReport, BackgroundReport, ChangedSetting, EmbeddingsReport, FailedJobs, Fork, ModelVectors,
+    ApprovalReport, BackgroundReport, ChangedSetting, EmbeddingsReport, FailedJobs, Fork, ModelEmbeddings,
     PersonaList, RebuildReport, Resume, Session, SessionOptions, WorkerProgressReport,
 };

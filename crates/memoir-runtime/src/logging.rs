@@ -1,6 +1,6 @@
-//! The log file: what libraries ignored or retried, for whoever looks into a problem later.
+//! The log file, which records ignored and retried errors for troubleshooting.
 //!
-//! Only Memoir's own crates are logged, so that no HTTP library can write a key, and every line passes through redaction.
+//! Only Memoir's own crates are logged, so that no HTTP library can leak a key, and secrets are redacted from every line.
 
 use std::{
     fs::{self, File},
@@ -22,17 +22,13 @@ use tracing_subscriber::{
 
 use crate::{environment::Environment, failure::Failure, files::private_folder, persistence::Persistence};
 
-/// Size at which the log starts a new file, in bytes.
-const LARGEST: u64 = 1 << 20;
+/// Size in bytes at which the log is rotated.
+const MAX_SIZE: u64 = 1 << 20;
 
-/// Number of earlier files that are kept.
-const KEPT_FILES: u32 = 3;
+/// Number of rotated files to keep.
+const MAX_ROTATED_FILES: u32 = 3;
 
-/// Starts logging to `path`. `MEMOIR_LOG` sets the level; otherwise `--verbose` raises it from warnings to traces.
-///
-/// # Errors
-///
-/// Fails if `MEMOIR_LOG` is not a level.
+/// Starts logging to `path`. `MEMOIR_LOG` sets the level; otherwise it depends on the number of `--verbose` flags.
 pub fn start(
     path: PathBuf,
     environment: &Environment,
@@ -41,7 +37,7 @@ pub fn start(
 ) -> Result<(), Failure> {
     let mut level = match environment.log_level() {
         Some(text) => text.parse::<LevelFilter>().map_err(|_| {
-            Failure::usage(format!("MEMOIR_LOG has no level \"{text}\""))
+            Failure::usage(format!("MEMOIR_LOG is \"{text}\", which is not a log level"))
                 .hint("Use off, error, warn, info, debug or trace.")
         })?,
         None => match verbose {
@@ -52,7 +48,7 @@ pub fn start(
         },
     };
     if persistence != Persistence::Permanent {
-        // Traces hold what was said, and nothing that is said there may stay on disk.
+        // Traces contain messages, which must not stay on disk in this mode.
         level = level.min(LevelFilter::DEBUG);
     }
     let lines = fmt::layer()
@@ -60,13 +56,13 @@ pub fn start(
         .with_writer(LogFile::new(path))
         .with_filter(Targets::new().with_target("memoir", level));
     if let Err(error) = tracing_subscriber::registry().with(lines).try_init() {
-        // Only a second start in one process, as in a test, comes here.
-        tracing::debug!(%error, "logging was started before");
+        // This only happens if logging is started twice in one process, as in tests.
+        tracing::debug!(%error, "logging has already been started");
     }
     Ok(())
 }
 
-/// A log file that is created with its first line and rotated by size.
+/// A log file that is created when the first line is written, and rotated by size.
 struct LogFile {
     path: PathBuf,
     open: Mutex<Option<OpenFile>>,
@@ -84,32 +80,32 @@ impl LogFile {
 
     fn write_line(&self, line: &[u8]) -> io::Result<()> {
         let text = String::from_utf8_lossy(line);
-        let clean = without_secrets(&text);
+        let redacted = without_secrets(&text);
         let mut open = lock(&self.open);
-        if open.as_ref().is_some_and(|current| current.size >= LARGEST) {
+        if open.as_ref().is_some_and(|current| current.size >= MAX_SIZE) {
             *open = None;
         }
         let current = match open.as_mut() {
             Some(current) => current,
             None => open.insert(open_rotated(&self.path)?),
         };
-        current.file.write_all(clean.as_bytes())?;
-        current.size += clean.len() as u64;
+        current.file.write_all(redacted.as_bytes())?;
+        current.size += redacted.len() as u64;
         Ok(())
     }
 }
 
-/// Opens the file for appending, after moving a full one aside: `memoir.log` becomes `memoir.log.1`, and so on.
+/// Opens the file for appending. Rotates a full one first: `memoir.log` becomes `memoir.log.1`, and so on.
 fn open_rotated(path: &Path) -> io::Result<OpenFile> {
-    if let Some(folder) = path.parent() {
-        private_folder(folder)?;
+    if let Some(directory) = path.parent() {
+        private_folder(directory)?;
     }
-    if fs::metadata(path).is_ok_and(|file| file.len() >= LARGEST) {
-        let numbered = |number: u32| path.with_extension(format!("log.{number}"));
-        for number in (1..KEPT_FILES).rev() {
-            rename_if_there(&numbered(number), &numbered(number + 1))?;
+    if fs::metadata(path).is_ok_and(|file| file.len() >= MAX_SIZE) {
+        let rotated = |number: u32| path.with_extension(format!("log.{number}"));
+        for number in (1..MAX_ROTATED_FILES).rev() {
+            rename_if_exists(&rotated(number), &rotated(number + 1))?;
         }
-        rename_if_there(path, &numbered(1))?;
+        rename_if_exists(path, &rotated(1))?;
     }
     let mut options = fs::OpenOptions::new();
     options.create(true).append(true);
@@ -120,15 +116,15 @@ fn open_rotated(path: &Path) -> io::Result<OpenFile> {
     Ok(OpenFile { file, size })
 }
 
-/// Another process may have rotated the files at the same moment.
-fn rename_if_there(from: &Path, to: &Path) -> io::Result<()> {
+/// Renames a file. A missing file is not an error: another process may have rotated it at the same time.
+fn rename_if_exists(from: &Path, to: &Path) -> io::Result<()> {
     match fs::rename(from, to) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
 }
 
-/// Writes one event.
+/// Writes one line of the log.
 struct LineWriter<'a>(&'a LogFile);
 
 impl Write for LineWriter<'_> {
@@ -157,28 +153,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_file_is_moved_aside_and_only_some_are_kept() {
-        let folder = tempfile::TempDir::new().unwrap();
-        let path = folder.path().join("state/memoir.log");
-        for round in 0..KEPT_FILES + 3 {
+    fn a_full_file_is_rotated_and_the_oldest_is_deleted() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("state/memoir.log");
+        for round in 0..MAX_ROTATED_FILES + 3 {
             let log = LogFile::new(path.clone());
             log.write_line(format!("round {round}\n").as_bytes()).unwrap();
-            fs::OpenOptions::new().append(true).open(&path).unwrap().set_len(LARGEST).unwrap();
+            fs::OpenOptions::new().append(true).open(&path).unwrap().set_len(MAX_SIZE).unwrap();
         }
-        let mut names: Vec<String> = fs::read_dir(folder.path().join("state"))
+        let mut names: Vec<String> = fs::read_dir(directory.path().join("state"))
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
         names.sort();
         assert_eq!(names, ["memoir.log", "memoir.log.1", "memoir.log.2", "memoir.log.3"]);
         let latest = fs::read_to_string(&path).unwrap();
-        assert!(latest.starts_with(&format!("round {}\n", KEPT_FILES + 2)), "{}", &latest[..20]);
+        assert!(latest.starts_with(&format!("round {}\n", MAX_ROTATED_FILES + 2)), "{}", &latest[..20]);
     }
 
     #[test]
     fn a_key_never_reaches_the_file() {
-        let folder = tempfile::TempDir::new().unwrap();
-        let path = folder.path().join("memoir.log");
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("memoir.log");
         let key = format!("sk-ant-api03-{}", "a1B2".repeat(20));
         LogFile::new(path.clone()).write_line(format!("calling with {key}\n").as_bytes()).unwrap();
         let text = fs::read_to_string(&path).unwrap();

@@ -1,4 +1,4 @@
-//! Putting recall together: the embedding model, the present project, and what is set.
+//! Sets up recall with the embedding model, the project and the settings.
 
 use std::{path::Path, sync::Arc};
 
@@ -8,7 +8,7 @@ use memoir_store::Store;
 
 use crate::{failure::Failure, models::Models, scope, settings};
 
-/// Memory, to be asked as the config and what was set say, from the project of `directory`.
+/// Returns recall for the project of `directory`, with the configured settings and embedding model.
 pub async fn connect_recall(
     store: Arc<dyn Store>,
     models: &Models,

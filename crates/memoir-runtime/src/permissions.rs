@@ -1,4 +1,4 @@
-//! Putting together who may do what: the mode, and the rules of the config and of memory.
+//! Builds the approval policy from the approval mode, the config and the stored rules.
 
 use std::path::PathBuf;
 
@@ -8,66 +8,75 @@ use memoir_store::Permissions;
 
 use crate::{config::Approval, failure::Failure, home::Home};
 
-/// Returns the policy that holds in a project, and a notice for each stored rule that cannot be read and is ignored. A mode
-/// from the command line goes before the config's.
-pub async fn policy(
-    named: Option<&str>,
+/// Returns the policy for a project, and a notice for each stored rule that is ignored because it is invalid.
+/// `mode_name` overrides the mode of the config.
+///
+/// # Errors
+///
+/// Fails if the mode does not exist, if a rule of the config is invalid, or if the store cannot be read.
+pub async fn read_policy(
+    mode_name: Option<&str>,
     config: &Approval,
     store: &dyn Permissions,
     project: &str,
     home: &Home,
 ) -> Result<(Policy, Vec<String>), Failure> {
-    let mode = match (named, config.mode.as_deref()) {
-        (Some(word), _) => mode(word)?,
-        (None, Some(word)) => mode(word)?,
+    let mode = match (mode_name, config.mode.as_deref()) {
+        (Some(name), _) => mode(name)?,
+        (None, Some(name)) => mode(name)?,
         (None, None) => Mode::default(),
     };
-    let (mut rules, mut ignored) = (rules(config)?, Vec::new());
-    for kept in store.approval_rules(project).await? {
+    let (mut rules, mut notices) = (rules(config)?, Vec::new());
+    for stored in store.approval_rules(project).await? {
         let effect =
-            if kept.effect == RuleEffect::Deny.as_str() { RuleEffect::Deny } else { RuleEffect::Allow };
-        match Rule::parse(effect, &kept.rule) {
+            if stored.effect == RuleEffect::Deny.as_str() { RuleEffect::Deny } else { RuleEffect::Allow };
+        match Rule::parse(effect, &stored.rule) {
             Ok(rule) => rules.push(rule),
             // Another version may have written it.
-            Err(reason) => ignored.push(format!(
-                "The rule {} ({} {}) is ignored: {reason}. /approval revoke {} removes it.",
-                kept.id, kept.effect, kept.rule, kept.id
+            Err(reason) => notices.push(format!(
+                "The rule {} ({} {}) is ignored: {reason}. Remove it with `/approval revoke {}`.",
+                stored.id, stored.effect, stored.rule, stored.id
             )),
         }
     }
-    let own = [home.database(), home.config_file()];
-    let folder = |file: &PathBuf| file.parent().and_then(|folder| folder.canonicalize().ok());
-    Ok((Policy { mode, rules, protected: own.iter().filter_map(folder).collect() }, ignored))
+    let own_files = [home.database(), home.config_file()];
+    let directory = |file: &PathBuf| file.parent().and_then(|parent| parent.canonicalize().ok());
+    Ok((Policy { mode, rules, protected: own_files.iter().filter_map(directory).collect() }, notices))
 }
 
-/// The rules of the config.
+/// Parses the permission rules of the config.
 pub fn rules(config: &Approval) -> Result<Vec<Rule>, Failure> {
     let mut rules = Vec::new();
     for (effect, texts) in [(RuleEffect::Allow, &config.allow), (RuleEffect::Deny, &config.deny)] {
         for text in texts {
             rules.push(Rule::parse(effect, text).map_err(|reason| {
-                Failure::failed(format!("the config's [approval] has a mistake: {reason}"))
-                    .hint("A rule is a tool, or a tool and what of it: execute_bash(git status), file_edit(src/**).")
+                Failure::failed(format!("the [approval] section of the config is invalid: {reason}"))
+                    .hint("A rule is a tool name, with an optional pattern: execute_bash(git status), file_edit(src/**).")
             })?);
         }
     }
     Ok(rules)
 }
 
-/// Copies what is denied in a project from one memory to another: that holds wherever the talk is kept.
-pub async fn copy_denied(from: &dyn Permissions, to: &dyn Permissions, project: &str) -> Result<(), Failure> {
-    for kept in from.approval_rules(project).await? {
-        if kept.effect == RuleEffect::Deny.as_str() {
-            to.add_approval_rule(&kept.effect, &kept.rule, &kept.scope, SystemClock.now()).await?;
+/// Copies the deny rules of a project to another store, because they apply to temporary memories too.
+pub async fn copy_deny_rules(
+    from: &dyn Permissions,
+    to: &dyn Permissions,
+    project: &str,
+) -> Result<(), Failure> {
+    for rule in from.approval_rules(project).await? {
+        if rule.effect == RuleEffect::Deny.as_str() {
+            to.add_approval_rule(&rule.effect, &rule.rule, &rule.scope, SystemClock.now()).await?;
         }
     }
     Ok(())
 }
 
-/// The mode of a word.
-pub fn mode(word: &str) -> Result<Mode, Failure> {
-    Mode::ALL.into_iter().find(|mode| mode.as_str() == word).ok_or_else(|| {
-        let words = Mode::ALL.map(Mode::as_str).join(", ");
-        Failure::usage(format!("there is no approval mode \"{word}\"")).hint(format!("There are {words}."))
+/// Returns the approval mode with this name.
+pub fn mode(name: &str) -> Result<Mode, Failure> {
+    Mode::ALL.into_iter().find(|mode| mode.as_str() == name).ok_or_else(|| {
+        let names = Mode::ALL.map(Mode::as_str).join(", ");
+        Failure::usage(format!("there is no approval mode \"{name}\""))
+            .hint(format!("The modes are {names}."))
     })
 }

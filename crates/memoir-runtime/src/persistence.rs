@@ -1,13 +1,13 @@
-//! Whether conversations are stored permanently.
+//! How long conversations are stored.
 
-/// How long what is said lives.
+/// How long conversations are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Persistence {
-    /// In the user's memory.
+    /// Conversations are stored in the user's memory.
     #[default]
     Permanent,
-    /// Nowhere: nothing is stored, and nothing from before is read.
+    /// Nothing is stored, and earlier conversations are not read.
     Incognito,
-    /// In a disposable memory that holds a made-up history.
+    /// Conversations are stored in a temporary memory with a fictional history.
     Demo,
 }

@@ -1,19 +1,19 @@
-//! Text and numbers as people read them.
+//! Formats text and numbers for display.
 
 use std::borrow::Cow;
 
-/// `text` without control characters but line ends and tabs. A model repeats what it read, and an escape
-/// sequence in that could clear the screen or write to the clipboard.
+/// Returns `text` without control characters other than line breaks and tabs. A model may repeat text that it read, and an
+/// escape sequence in it could clear the screen or write to the clipboard.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    let harmful = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
-    if text.contains(harmful) {
-        Cow::Owned(text.chars().filter(|character| !harmful(*character)).collect())
+    let is_unsafe = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
+    if text.contains(is_unsafe) {
+        Cow::Owned(text.chars().filter(|character| !is_unsafe(*character)).collect())
     } else {
         Cow::Borrowed(text)
     }
 }
 
-/// Returns a number with its digits in groups of three.
+/// Returns a number with a comma between groups of three digits.
 pub fn group_digits(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
@@ -37,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn escape_sequences_lose_their_power() {
+    fn escape_sequences_are_disarmed() {
         assert_eq!(printable("a\x1b[2Jb\x07\r\n\tc\u{9b}d"), "a[2Jb\n\tcd");
         assert_eq!(printable("grüße 🌍\n"), "grüße 🌍\n");
     }

@@ -1,4 +1,4 @@
-//! An open memory with its configuration, from which sessions and operations start.
+//! The runtime: an open memory with its configuration. Sessions and operations start from it.
 
 use std::{
     path::{Path, PathBuf},
@@ -24,23 +24,23 @@ use crate::{
     tasks::TaskEngine,
 };
 
-/// What a runtime needs to know from the front end that starts it.
+/// Options that a front end passes to [`Runtime::open`].
 #[derive(Clone)]
 pub struct RuntimeOptions {
-    /// Where Memoir stores its data and configuration.
+    /// Directories for data, configuration and logs.
     pub home: Home,
     /// The process that Memoir runs in.
     pub environment: Environment,
-    /// The directory the program was started in. Its project decides which conversations belong together.
+    /// Directory in which the program was started. Conversations are grouped by its project.
     pub directory: PathBuf,
-    /// How long what is said lives.
+    /// Whether conversations are stored permanently.
     pub persistence: Persistence,
-    /// A prompt to add to the command history as soon as the memory is open, so that a later failure cannot lose it.
+    /// A prompt to add to the command history as soon as the memory is open, so that a later failure does not lose it.
     pub prompt: Option<String>,
 }
 
 impl RuntimeOptions {
-    /// Options for the user's permanent memory.
+    /// Returns options for the user's permanent memory.
     pub fn new(home: Home, environment: Environment, directory: impl Into<PathBuf>) -> Self {
         Self {
             home,
@@ -52,7 +52,7 @@ impl RuntimeOptions {
     }
 }
 
-/// An open memory with its configuration. Clones share it.
+/// An open memory with its configuration. Cloning is cheap and shares both.
 #[derive(Clone)]
 pub struct Runtime(Arc<Shared>);
 
@@ -71,7 +71,7 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// Fails if the memory cannot be opened, or if a configuration file has a mistake.
+    /// Fails if the memory cannot be opened, or if a config file is invalid.
     pub async fn open(options: RuntimeOptions) -> Result<Self, Failure> {
         let RuntimeOptions { home, environment, directory, persistence, prompt } = options;
         let project = scope::project_of(&directory);
@@ -79,7 +79,7 @@ impl Runtime {
             Persistence::Permanent => stores::factory().open(&stores::url(&home)).await?,
             Persistence::Incognito | Persistence::Demo => open_in_memory(&home, &project).await?,
         };
-        let opened = async {
+        let setup = async {
             if let Some(prompt) = &prompt {
                 store.append_command(prompt, SystemClock.now()).await?;
             }
@@ -90,7 +90,7 @@ impl Runtime {
             let home = if persistence == Persistence::Demo { home.disposable(&temporary) } else { home };
             Ok((models, home, zone))
         };
-        match opened.await {
+        match setup.await {
             Ok((models, home, zone)) => {
                 Ok(Self(Arc::new(Shared { store, models, home, directory, project, zone, persistence })))
             }
@@ -101,19 +101,19 @@ impl Runtime {
         }
     }
 
-    /// Closes the memory. Sessions of this runtime must have ended.
+    /// Closes the memory. Close all sessions of this runtime first.
     pub async fn close(self) {
         self.0.store.close().await;
         if self.persistence() == Persistence::Demo {
             let data = self.home().data();
             if let Err(error) = std::fs::remove_dir_all(&data) {
-                // Usually it was never created.
-                tracing::debug!(%error, "the demo's directory was not removed");
+                // In most cases, the directory was never created.
+                tracing::debug!(%error, "could not remove the directory of the demo");
             }
         }
     }
 
-    /// Returns the memory.
+    /// Returns the store that holds the memory.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.0.store
     }
@@ -123,12 +123,12 @@ impl Runtime {
         &self.0.models
     }
 
-    /// Returns where data and configuration are stored.
+    /// Returns the directories for data, configuration and logs.
     pub fn home(&self) -> &Home {
         &self.0.home
     }
 
-    /// Returns the directory the program was started in.
+    /// Returns the directory in which the program was started.
     pub fn directory(&self) -> &Path {
         &self.0.directory
     }
@@ -138,7 +138,7 @@ impl Runtime {
         &self.0.project
     }
 
-    /// Returns the scope of conversations that are started here: the project, or the demo's own.
+    /// Returns the scope of new conversations: the project, or [`demo::SCOPE`].
     pub fn scope(&self) -> String {
         match self.persistence() {
             Persistence::Demo => demo::SCOPE.to_owned(),
@@ -151,16 +151,12 @@ impl Runtime {
         &self.0.zone
     }
 
-    /// Returns how long what is said lives.
+    /// Returns whether conversations are stored permanently.
     pub fn persistence(&self) -> Persistence {
         self.0.persistence
     }
 
-    /// Returns memory, set up to be searched from this project. Degradations are added to `notices`.
-    ///
-    /// # Errors
-    ///
-    /// Fails if a setting of recall or of the embedding model cannot be read.
+    /// Returns recall set up for this project. Adds a notice if a feature is unavailable.
     pub async fn recall(&self, notices: &mut Vec<String>) -> Result<Recall, Failure> {
         let mut recall = connect_recall(
             Arc::clone(self.store()),
@@ -174,20 +170,12 @@ impl Runtime {
         Ok(recall)
     }
 
-    /// Returns the settings of the background workers. Those that are ignored are added to `notices`.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the configuration has a mistake there.
+    /// Returns the settings of the workers. Adds a notice for each stored setting that is ignored.
     pub async fn worker_settings(&self, notices: &mut Vec<String>) -> Result<WorkerSettings, Failure> {
         settings::read(&self.models().config, "workers", self.store().as_ref(), notices).await
     }
 
-    /// Returns what background workers need, with the summarizer that is set. Degradations are added to `notices`.
-    ///
-    /// # Errors
-    ///
-    /// Fails if a setting cannot be read.
+    /// Returns the context for running workers. Adds a notice if a feature is unavailable.
     pub async fn worker_context(&self, notices: &mut Vec<String>) -> Result<WorkerContext, Failure> {
         let recall = self.recall(notices).await?;
         let summarizer = self.models().connect_summarizer(self.store().as_ref(), notices).await?;
@@ -195,7 +183,7 @@ impl Runtime {
         Ok(WorkerContext::new(self.store().clone(), recall, summarizer, budget))
     }
 
-    /// Returns what runs scheduled tasks.
+    /// Returns an engine that runs scheduled tasks.
     pub fn task_engine(&self) -> Arc<TaskEngine> {
         TaskEngine::new(
             Arc::clone(self.models()),
@@ -206,16 +194,16 @@ impl Runtime {
     }
 }
 
-/// A memory without a file. Settings and denied tools are copied into it; conversations are not.
+/// Opens a memory without a file. Settings and deny rules are copied from the permanent memory; conversations are not.
 async fn open_in_memory(home: &Home, project: &Path) -> Result<Arc<dyn Store>, Failure> {
     let empty = stores::factory().open_in_memory().await?;
     if home.database().exists() {
         let memory = stores::factory().open(&stores::url(home)).await?;
         let settings = settings::copy_all(memory.as_ref(), empty.as_ref()).await;
-        let denied =
-            permissions::copy_denied(memory.as_ref(), empty.as_ref(), &project.to_string_lossy()).await;
+        let rules =
+            permissions::copy_deny_rules(memory.as_ref(), empty.as_ref(), &project.to_string_lossy()).await;
         memory.close().await;
-        settings.and(denied)?;
+        settings.and(rules)?;
     }
     Ok(empty)
 }

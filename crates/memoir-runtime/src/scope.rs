@@ -1,16 +1,16 @@
-//! Which project a conversation belongs to.
+//! Determines the project that a directory belongs to.
 
 use std::path::{Path, PathBuf};
 
-/// The nearest directory above `directory` that holds a repository, or `directory` itself.
+/// Returns the root of the Git repository that contains `directory`, or `directory` itself.
 pub fn project_of(directory: &Path) -> PathBuf {
-    let real = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
-    let root = real.ancestors().find(|ancestor| ancestor.join(".git").exists()).map(Path::to_owned);
-    root.unwrap_or(real)
+    let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+    let root = directory.ancestors().find(|ancestor| ancestor.join(".git").exists()).map(Path::to_owned);
+    root.unwrap_or(directory)
 }
 
-/// Returns the scope of the conversations in `directory`: its project. A directory that no longer exists is its own project,
-/// because its conversations are still stored under that name.
+/// Returns the scope of conversations in `directory`: the path of its project. A directory that no longer exists is its own
+/// project, because its conversations are stored under that path.
 pub fn scope_of(directory: &Path) -> String {
     let project = if directory.is_dir() { project_of(directory) } else { directory.to_owned() };
     project.to_string_lossy().into_owned()
@@ -25,7 +25,7 @@ mod tests {
     use super::project_of;
 
     #[test]
-    fn a_repository_is_one_project_from_wherever_it_is_entered() {
+    fn every_directory_of_a_repository_belongs_to_one_project() {
         let directory = tempfile::TempDir::new().unwrap();
         let root = directory.path().canonicalize().unwrap();
         fs::create_dir_all(root.join("repo/.git")).unwrap();

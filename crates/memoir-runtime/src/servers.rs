@@ -1,5 +1,7 @@
-//! Servers of the config, whose tools are offered beside our own. They are reached in the background, so that nobody waits for
-//! them at the start; a turn waits a while for those that are not ready, and goes on without them.
+//! Connects to the MCP servers of the config, whose tools are offered in addition to the built-in ones.
+//!
+//! Connecting happens in the background, so that startup does not wait. The first turn waits for a while for servers that are
+//! not ready, then continues without them.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -8,67 +10,72 @@ use memoir_mcp::{ConnectError, ServerConfig, connect};
 use memoir_tools::{Tool, ToolSet, Variables};
 use tokio::task::JoinHandle;
 
-/// How long a turn waits for servers that are not ready yet.
+/// How long the first turn waits for servers that are not ready yet.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A server that is being reached.
-struct Expected {
+/// A server whose connection is not established yet.
+struct PendingServer {
     name: String,
     tools: JoinHandle<Result<Vec<Arc<dyn Tool>>, ConnectError>>,
-    said_late: bool,
+    is_reported_late: bool,
 }
 
-/// The servers of the config.
+/// The MCP servers of the config.
 pub(crate) struct Servers {
-    expected: Vec<Expected>,
-    /// Tools that have come and are not offered yet.
-    arrived: Vec<Arc<dyn Tool>>,
-    /// How long they are waited for: the first time, and then no more.
+    pending: Vec<PendingServer>,
+    /// Tools of connected servers that are not in the tool set yet.
+    new_tools: Vec<Arc<dyn Tool>>,
+    /// How long the next turn waits. Zero after the first turn.
     patience: Duration,
 }
 
 impl Servers {
-    /// Begins to reach them.
-    pub(crate) fn reach(servers: &BTreeMap<String, ServerConfig>, variables: &Variables) -> Self {
-        let expect = |(name, config): (&String, &ServerConfig)| {
-            let (of, config, variables) = (name.clone(), config.clone(), variables.clone());
-            let tools = tokio::spawn(async move { connect(&of, &config, variables.get()).await });
-            Expected { name: name.clone(), tools, said_late: false }
+    /// Starts to connect to all servers.
+    pub(crate) fn connect(servers: &BTreeMap<String, ServerConfig>, variables: &Variables) -> Self {
+        let start = |(name, config): (&String, &ServerConfig)| {
+            let (server, config, variables) = (name.clone(), config.clone(), variables.clone());
+            let tools = tokio::spawn(async move { connect(&server, &config, variables.get()).await });
+            PendingServer { name: name.clone(), tools, is_reported_late: false }
         };
-        Self { expected: servers.iter().map(expect).collect(), arrived: Vec::new(), patience: PATIENCE }
+        Self { pending: servers.iter().map(start).collect(), new_tools: Vec::new(), patience: PATIENCE }
     }
 
-    /// The tools with those of servers that are ready now, or soon. What fails is said.
+    /// Returns `tools` with the tools of all servers that are connected by now. Reports servers that failed or are late.
     pub(crate) async fn join(&mut self, tools: &Arc<ToolSet>, observer: Observer<'_>) -> Arc<ToolSet> {
         let mut notify = |notice: String| observer(TurnEvent::Notice(notice));
-        if self.expected.is_empty() && self.arrived.is_empty() {
+        if self.pending.is_empty() && self.new_tools.is_empty() {
             return Arc::clone(tools);
         }
         let deadline = tokio::time::Instant::now() + std::mem::take(&mut self.patience);
         let mut late = Vec::new();
-        // One at a time stays among them until it is known what came of it: a turn may be cancelled meanwhile.
-        while let Some(server) = self.expected.last_mut() {
-            let came = tokio::time::timeout_at(deadline, &mut server.tools).await;
-            let Some(server) = self.expected.pop() else { break };
-            match came {
-                Ok(Ok(Ok(tools))) => self.arrived.extend(tools),
+        // A server stays in the list until its result is known, because this future may be dropped at any `await`.
+        while let Some(server) = self.pending.last_mut() {
+            let result = tokio::time::timeout_at(deadline, &mut server.tools).await;
+            let Some(server) = self.pending.pop() else { break };
+            match result {
+                Ok(Ok(Ok(tools))) => self.new_tools.extend(tools),
                 Ok(Ok(Err(reason))) => {
-                    notify(format!("The server {} is left out: {reason}.", server.name));
+                    notify(format!("Could not connect to the MCP server {}: {reason}.", server.name));
                 }
-                Ok(Err(_)) => notify(format!("The server {} is left out: it crashed.", server.name)),
+                Ok(Err(_)) => {
+                    notify(format!(
+                        "Could not connect to the MCP server {}: the connection crashed.",
+                        server.name
+                    ));
+                }
                 Err(_) => {
-                    if !server.said_late {
+                    if !server.is_reported_late {
                         notify(format!(
-                            "The server {} is not ready yet; its tools are offered when it is.",
+                            "The MCP server {} is not ready yet. Its tools become available once it is.",
                             server.name
                         ));
                     }
-                    late.push(Expected { said_late: true, ..server });
+                    late.push(PendingServer { is_reported_late: true, ..server });
                 }
             }
         }
-        self.expected = late;
-        let arrived = std::mem::take(&mut self.arrived);
-        Arc::new(arrived.into_iter().fold(ToolSet::clone(tools), ToolSet::with))
+        self.pending = late;
+        let new_tools = std::mem::take(&mut self.new_tools);
+        Arc::new(new_tools.into_iter().fold(ToolSet::clone(tools), ToolSet::with))
     }
 }

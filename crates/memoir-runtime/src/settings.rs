@@ -1,4 +1,4 @@
-//! Settings that the program itself changes, by their keys in the store.
+//! Reads and changes settings. They come from the config files and from the store.
 
 use memoir_core::{
     Clock as _, SystemClock,
@@ -9,23 +9,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::{config::Config, failure::Failure};
 
-/// What a model is set for.
+/// A task that a model can be set for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ModelTask {
-    /// Answering
+    /// Answering the user's prompts.
     Chat,
-    /// Summarising in the background
+    /// Writing summaries in the background.
     Summarizer,
-    /// Telling the meaning of what is said
+    /// Embedding messages and documents.
     Embedder,
 }
 
 impl ModelTask {
-    /// Every task.
+    /// All tasks, in display order.
     pub const ALL: [Self; 3] = [Self::Chat, Self::Summarizer, Self::Embedder];
 
-    /// The key under which the model is kept.
+    /// Returns the key of the setting that names the model.
     pub const fn key(self) -> &'static str {
         match self {
             Self::Chat => "chat.model",
@@ -34,7 +34,7 @@ impl ModelTask {
         }
     }
 
-    /// The word for it.
+    /// Returns the name of the task.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Chat => "chat",
@@ -44,9 +44,9 @@ impl ModelTask {
     }
 }
 
-/// The settings of an area: the project's file goes before what was set, that before the user's file, and that before the defaults.
+/// Returns the settings of an area. Precedence: project config, stored settings, user config, defaults.
 ///
-/// A stored value that does not fit is ignored, and a notice says so.
+/// A stored value that is invalid is ignored, with a notice.
 pub async fn read<S: HasSettings>(
     config: &Config,
     area: &str,
@@ -55,18 +55,18 @@ pub async fn read<S: HasSettings>(
 ) -> Result<S, Failure> {
     let mut settings = S::default();
     for (name, value) in config.table(area) {
-        let changed =
+        let result =
             Setting::<S>::find(name).and_then(|setting| setting.change(&mut settings, &plain(value)));
-        changed.map_err(|error| {
-            Failure::failed(format!("the config's [{area}] has a mistake: {error}"))
-                .hint("Mend the file; docs/settings.md lists what there is.")
+        result.map_err(|error| {
+            Failure::failed(format!("the [{area}] section of the config is invalid: {error}"))
+                .hint("Fix the file. See docs/settings.md for all settings.")
         })?;
     }
     for setting in S::ALL.iter().filter(|setting| !is_by_project(setting, config)) {
         if let Some(value) = store.setting(setting.key).await? {
-            // Another version may have written it. The value of the config, or the default, holds then.
+            // Another version may have written an invalid value. Use the config or the default instead.
             if let Err(error) = setting.change(&mut settings, &value) {
-                tracing::warn!(key = setting.key, %error, "a stored setting is ignored");
+                tracing::warn!(key = setting.key, %error, "an invalid stored setting is ignored");
                 notices
                     .push(format!("The stored setting {} is ignored: {error}. Set it again.", setting.key));
             }
@@ -75,7 +75,12 @@ pub async fn read<S: HasSettings>(
     Ok(settings)
 }
 
-/// Changes a setting for good; `default` goes back to the config's. `hint` says where to see what there is.
+/// Stores a setting and returns it with the changed settings. The value `default` deletes the stored value. `hint` is added
+/// to the error for an invalid key or value.
+///
+/// # Errors
+///
+/// Fails if the key or value is invalid, or if the project config sets it.
 pub async fn change<S: HasSettings>(
     (key, value): (&str, &str),
     current: &S,
@@ -83,12 +88,12 @@ pub async fn change<S: HasSettings>(
     store: &dyn Settings,
     hint: &str,
 ) -> Result<(&'static Setting<S>, S), Failure> {
-    let wrong = |error: SettingError| Failure::usage(error.to_string()).hint(hint);
-    let setting = Setting::<S>::find(key).map_err(wrong)?;
+    let invalid = |error: SettingError| Failure::usage(error.to_string()).hint(hint);
+    let setting = Setting::<S>::find(key).map_err(invalid)?;
     let area = setting.key.split_once('.').map_or("", |(area, _)| area);
     if is_by_project(setting, config) {
-        return Err(Failure::usage(format!("the config of this project sets {}", setting.key))
-            .hint("Change .memoir/config.toml, or use memoir config set --project."));
+        return Err(Failure::usage(format!("the project config sets {}", setting.key))
+            .hint("Edit .memoir/config.toml, or use `memoir config set --project`."));
     }
     let now = SystemClock.now();
     if value.trim() == "default" {
@@ -96,28 +101,28 @@ pub async fn change<S: HasSettings>(
         return Ok((setting, read(config, area, store, &mut Vec::new()).await?));
     }
     let mut settings = current.clone();
-    setting.change(&mut settings, value).map_err(wrong)?;
+    setting.change(&mut settings, value).map_err(invalid)?;
     store.set_setting(setting.key, Some(value.trim()), now).await?;
     Ok((setting, settings))
 }
 
-/// Whether the project's file says what it is, by whichever of its names.
+/// Returns whether the project config sets a setting, by its key or an alias.
 pub fn is_by_project<S: HasSettings>(setting: &Setting<S>, config: &Config) -> bool {
-    let is_meant = |key: &String| {
+    let is_same = |key: &String| {
         let (area, name) = key.split_once('.').unwrap_or_default();
-        setting.key.starts_with(area) && Setting::<S>::find(name).is_ok_and(|found| found.key == setting.key)
+        setting.key.starts_with(area) && Setting::<S>::find(name).is_ok_and(|other| other.key == setting.key)
     };
-    config.by_project.iter().any(is_meant)
+    config.by_project.iter().any(is_same)
 }
 
-/// The names of all settings that stand in lists.
+/// Returns the keys of all settings of recall, context and workers.
 pub fn keys() -> impl Iterator<Item = &'static str> {
-    let listed = memoir_recall::RecallSettings::ALL.iter().map(|setting| setting.key);
-    let listed = listed.chain(memoir_agent::ContextSettings::ALL.iter().map(|setting| setting.key));
-    listed.chain(memoir_workers::WorkerSettings::ALL.iter().map(|setting| setting.key))
+    let recall = memoir_recall::RecallSettings::ALL.iter().map(|setting| setting.key);
+    let context = memoir_agent::ContextSettings::ALL.iter().map(|setting| setting.key);
+    recall.chain(context).chain(memoir_workers::WorkerSettings::ALL.iter().map(|setting| setting.key))
 }
 
-/// The name of a setting of an area, however it is called there.
+/// Returns the key of a setting, found by its key, alias or short name within an area.
 pub fn key_in(area: &str, name: &str) -> Result<&'static str, SettingError> {
     match area {
         "rag" => Setting::<memoir_recall::RecallSettings>::find(name).map(|setting| setting.key),
@@ -127,13 +132,13 @@ pub fn key_in(area: &str, name: &str) -> Result<&'static str, SettingError> {
     }
 }
 
-/// The areas that have lists of settings.
+/// The areas covered by [`keys`].
 pub const AREAS: [&str; 3] = ["rag", "context", "workers"];
 
-/// Copies everything that was set from one memory to another.
+/// Copies all stored settings to another store.
 pub async fn copy_all(from: &dyn Settings, to: &dyn Settings) -> Result<(), Failure> {
-    let named = ModelTask::ALL.map(ModelTask::key);
-    for key in keys().chain(named).chain([crate::personas::KEY]) {
+    let models = ModelTask::ALL.map(ModelTask::key);
+    for key in keys().chain(models).chain([crate::personas::KEY]) {
         if let Some(value) = from.setting(key).await? {
             to.set_setting(key, Some(&value), SystemClock.now()).await?;
         }
@@ -141,7 +146,7 @@ pub async fn copy_all(from: &dyn Settings, to: &dyn Settings) -> Result<(), Fail
     Ok(())
 }
 
-/// Every setting of an area with its value.
+/// Returns one line per setting, with its value and description.
 pub fn list<S: HasSettings>(settings: &S) -> String {
     let line = |setting: &Setting<S>| {
         format!("{:<32} {:<10} {}\n", setting.key, setting.show(settings), setting.summary)
@@ -149,14 +154,14 @@ pub fn list<S: HasSettings>(settings: &S) -> String {
     S::ALL.iter().map(line).collect()
 }
 
-/// A value of the config as it would be typed.
+/// Returns a config value as the user would type it.
 pub fn plain(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),
         toml::Value::Array(values) => values.iter().map(plain).collect::<Vec<_>>().join(","),
         toml::Value::Integer(number) => number.to_string(),
         toml::Value::Float(number) => number.to_string(),
-        // Nothing takes one of these; what is said about it names it.
+        // No setting takes these types. The text appears in the error message.
         toml::Value::Boolean(switch) => switch.to_string(),
         toml::Value::Datetime(date) => date.to_string(),
         toml::Value::Table(_) => "a table".into(),

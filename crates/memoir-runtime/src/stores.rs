@@ -7,12 +7,12 @@ use memoir_store_sqlite::SqliteBackend;
 
 use crate::home::Home;
 
-/// Returns a factory with every backend.
+/// Returns a factory with all store backends.
 pub fn factory() -> StoreFactory {
     StoreFactory::new(vec![Arc::new(SqliteBackend)])
 }
 
-/// Returns where the memory of a home is.
+/// Returns the URL of the memory in a home directory.
 pub fn url(home: &Home) -> StoreUrl {
     StoreUrl::new("sqlite", home.database())
 }

@@ -1,4 +1,4 @@
-//! Running a task: a sub-agent with the task's model, policy, time and memory.
+//! Runs scheduled tasks. Each run is a sub-agent with the task's model, permissions, time limit and history.
 
 use std::{
     path::PathBuf,
@@ -22,17 +22,17 @@ use crate::{
     failure::Failure, home::Home, memory::connect_recall, models::Models, permissions, settings, tools,
 };
 
-/// Runs tasks as this program is set up.
+/// Runs tasks with the models and configuration of a runtime.
 pub struct TaskEngine {
     /// The models and the configuration.
     pub models: Arc<Models>,
-    /// The memory. Recall, tools and settings of a task are put together from it, so it is the whole store.
+    /// The memory. It is the whole store because tasks need recall, tools and settings.
     pub store: Arc<dyn Store>,
-    /// Where data and configuration are stored.
+    /// Directories for data and configuration.
     pub home: Home,
     /// The time zone of schedules.
     pub zone: TimeZone,
-    /// Who this process is.
+    /// Owner name of this process's leases.
     owner: String,
 }
 
@@ -41,18 +41,18 @@ impl TaskEngine {
         Arc::new(Self { models, store, home, zone, owner: name_this_process(SystemClock.now()) })
     }
 
-    /// Who looks after tasks in this process.
+    /// Returns a scheduler that takes leases under the name of this process.
     pub fn scheduler(&self) -> Scheduler {
         Scheduler::new(self.store.clone(), Arc::new(SystemClock), self.owner.clone(), is_alive)
     }
 
-    /// Where tasks' histories are kept.
+    /// Returns the history of all tasks.
     pub fn history(&self) -> TaskHistory {
         TaskHistory::below(&self.home.data())
     }
 
-    /// An agent in the task's project, with its model.
-    async fn agent(&self, task: &Task) -> Result<(Arc<Agent>, AgentState), Failure> {
+    /// Creates an agent for the task's project, with its model.
+    async fn create_agent(&self, task: &Task) -> Result<(Arc<Agent>, AgentState), Failure> {
         let project = PathBuf::from(&task.what.scope);
         let mut choice = self.models.choose(task.what.model.as_deref(), self.store.as_ref()).await?;
         let model = self.models.connect(&mut choice).await?;
@@ -60,23 +60,26 @@ impl TaskEngine {
         let models = &self.models;
         let recall =
             connect_recall(self.store.clone(), models, &self.zone, Some(&project), &mut notices).await?;
-        let (agent, mut state) = tools::agent(self.store.clone(), model, recall, (&project, &[]), models)?;
+        let (agent, mut state) =
+            tools::create_agent(self.store.clone(), model, recall, (&project, &[]), models)?;
         state.context = settings::read(&models.config, "context", self.store.as_ref(), &mut notices).await?;
         for notice in notices {
             tracing::warn!(task = task.what.name, "{notice}");
         }
         state.tools = Arc::new(
-            ToolSet::all().for_store(self.store.as_ref()).with_skills(&tools::skills(&project, &self.home)),
+            ToolSet::all()
+                .for_store(self.store.as_ref())
+                .with_skills(&tools::read_skills(&project, &self.home)),
         );
         Ok((agent, state))
     }
 
-    /// What the task may do: its mode, its own rules, and what holds in its project.
+    /// Returns the permissions of the task: its approval mode, its own rules and those of its project.
     async fn approvals(&self, task: &Task) -> Result<Approvals, Failure> {
         let (mode, config) = (Some(task.what.approval.as_str()), &self.models.config.approval);
-        let (mut policy, ignored) =
-            permissions::policy(mode, config, self.store.as_ref(), &task.what.scope, &self.home).await?;
-        for notice in ignored {
+        let (mut policy, notices) =
+            permissions::read_policy(mode, config, self.store.as_ref(), &task.what.scope, &self.home).await?;
+        for notice in notices {
             tracing::warn!(task = task.what.name, "{notice}");
         }
         for rule in &task.what.allow {
@@ -85,59 +88,64 @@ impl TaskEngine {
         Ok(Approvals::new(policy))
     }
 
-    /// Runs the sub-agent and appends what was said to the task's history.
-    async fn work(&self, task: &Task, run: RunId, cancel: &CancellationToken) -> Result<TaskResult, Failure> {
+    /// Runs the sub-agent and appends its messages to the task's history.
+    async fn run_subagent(
+        &self,
+        task: &Task,
+        run: RunId,
+        cancel: &CancellationToken,
+    ) -> Result<TaskResult, Failure> {
         let (history, name) = (self.history(), task.what.name.clone());
-        let most = usize::try_from(task.what.history).unwrap_or(usize::MAX);
-        let loading = tokio::task::spawn_blocking(move || history.load(&name, most));
+        let limit = usize::try_from(task.what.history).unwrap_or(usize::MAX);
+        let loading = tokio::task::spawn_blocking(move || history.load(&name, limit));
         let LoadedRuns { runs, warnings } =
             loading.await.map_err(|error| Failure::failed(error.to_string()))??;
-        let (agent, state) = self.agent(task).await?;
+        let (agent, state) = self.create_agent(task).await?;
         let subagent =
             agent.subagent(&state, runs, self.approvals(task).await?).limited(None, task.what.budget);
         let report = subagent.run(&task.what.prompt, &mut |_| {}, cancel).await;
         if let Err(error) = self.store.record_calls(None, &report.calls).await {
-            // The report is worth more than the record of its cost.
-            tracing::warn!(%error, "the cost of a task could not be recorded");
+            // The report is still useful without a record of its cost.
+            tracing::warn!(%error, "could not record the cost of a task");
         }
         let mut notes: Vec<String> = warnings.iter().map(|warning| format!("{warning}.")).collect();
         let mut is_in_history = true;
-        // A task that was removed meanwhile leaves no history.
-        if self.store.task(&task.what.name).await?.is_some_and(|known| known.id == task.id) {
+        // Do not write the history of a task that was removed during the run.
+        if self.store.task(&task.what.name).await?.is_some_and(|stored| stored.id == task.id) {
             let (name, now) = (&task.what.name, SystemClock.now());
             if let Err(error) = self.history().append(name, run, &report.messages, &self.zone, now) {
                 is_in_history = false;
-                notes.push(format!("What was said could not be kept for the next run: {error}."));
+                notes.push(format!("Could not save the messages for the next run: {error}."));
             }
         }
         Ok(TaskResult { report, notes, is_in_history })
     }
 }
 
-/// What a run of a task came to.
+/// The result of a run.
 struct TaskResult {
     report: SubagentReport,
-    /// What did not go well, in whole sentences.
+    /// Problems, as whole sentences.
     notes: Vec<String>,
-    /// Whether the next run will remember this one.
+    /// Whether the messages were saved for the next run.
     is_in_history: bool,
 }
 
 #[async_trait]
 impl Engine for TaskEngine {
     async fn run(&self, task: &Task, run: RunId, cancel: &CancellationToken) -> RunOutcome {
-        let time = Duration::from_secs(task.what.timeout_seconds);
+        let time_limit = Duration::from_secs(task.what.timeout_seconds);
         let (stop, is_late) = (cancel.child_token(), Arc::new(AtomicBool::new(false)));
-        let (late, stop_late) = (Arc::clone(&is_late), stop.clone());
+        let (set_late, stop_late) = (Arc::clone(&is_late), stop.clone());
         let timer = tokio::spawn(async move {
-            tokio::time::sleep(time).await;
-            late.store(true, Ordering::SeqCst);
+            tokio::time::sleep(time_limit).await;
+            set_late.store(true, Ordering::SeqCst);
             stop_late.cancel();
         });
-        let came = self.work(task, run, &stop).await;
+        let result = self.run_subagent(task, run, &stop).await;
         timer.abort();
         let is_late = is_late.load(Ordering::SeqCst);
-        match came {
+        match result {
             Err(failure) => RunOutcome {
                 state: RunState::Failed,
                 report: String::new(),
@@ -150,11 +158,11 @@ impl Engine for TaskEngine {
                     Ok(ExchangeStatus::Completed) => RunState::Done,
                     Ok(ExchangeStatus::Stopped) => RunState::Failed,
                     Err(_) if is_late => {
-                        notes.push(format!("It took longer than {} seconds.", time.as_secs()));
+                        notes.push(format!("The run exceeded its time limit of {} s.", time_limit.as_secs()));
                         RunState::TimedOut
                     }
                     Err(_) if cancel.is_cancelled() => {
-                        notes.push("It was told to stop.".into());
+                        notes.push("The run was stopped.".into());
                         RunState::Stopped
                     }
                     Err(error) => {

@@ -1,4 +1,4 @@
-//! Putting together what tools work with.
+//! Sets up the agent and the environment of its tools: sandbox, web search and skills.
 
 use std::{
     path::{Path, PathBuf},
@@ -20,25 +20,25 @@ use crate::{
     models::Models,
 };
 
-/// Returns an agent in a project and the state of a session with it: tools as the config says, and nobody to ask.
-pub(crate) fn agent(
+/// Returns an agent for a project and the initial state of a session. Without an asker, calls that need approval are denied.
+pub(crate) fn create_agent(
     store: Arc<dyn Store>,
     model: Arc<dyn ChatModel>,
     recall: Recall,
-    (project, further): (&Path, &[PathBuf]),
+    (project, extra_directories): (&Path, &[PathBuf]),
     models: &Models,
 ) -> Result<(Arc<Agent>, AgentState), Failure> {
-    let mut context = ToolContext::new(project, further, store.clone(), recall.clone())?;
-    context.sandbox = sandbox(models);
-    context.search = search(&models.config.search, &models.environment)?;
+    let mut context = ToolContext::new(project, extra_directories, store.clone(), recall.clone())?;
+    context.sandbox = create_sandbox(models);
+    context.search = create_search(&models.config.search, &models.environment)?;
     let conversation = CurrentConversation::begin(recall.scope.clone().unwrap_or_default());
     let tools = ToolSet::all().for_store(store.as_ref());
     let state = AgentState::new(model, tools, recall, conversation);
     Ok((Arc::new(Agent::new(store, context)), state))
 }
 
-/// How commands are run: by this program, which confines itself first.
-fn sandbox(models: &Models) -> Sandbox {
+/// Returns the sandbox for commands: this program is started again, restricts itself and runs the command.
+fn create_sandbox(models: &Models) -> Sandbox {
     let environment = &models.environment;
     Sandbox {
         helper: environment.program().map(Path::to_owned),
@@ -47,31 +47,31 @@ fn sandbox(models: &Models) -> Sandbox {
     }
 }
 
-/// Who searches the internet, if the config says so.
-fn search(config: &SearchConfig, environment: &Environment) -> Result<Option<Search>, Failure> {
-    let wrong = |reason: String| {
-        Failure::failed(format!("the config's [search] has a mistake: {reason}"))
-            .hint("docs/config.md shows how it is written.")
+/// Returns the web search service, or `None` if the config does not set one.
+fn create_search(config: &SearchConfig, environment: &Environment) -> Result<Option<Search>, Failure> {
+    let invalid = |reason: String| {
+        Failure::failed(format!("the [search] section of the config is invalid: {reason}"))
+            .hint("See docs/config.md for an example.")
     };
     let Some(service) = config.service else { return Ok(None) };
     let search = match service {
         SearchService::Searxng => {
-            let url = config.url.as_deref().ok_or_else(|| wrong("searxng needs a url".into()))?;
+            let url = config.url.as_deref().ok_or_else(|| invalid("searxng needs a url".into()))?;
             Search::searxng(url)
         }
         SearchService::Brave => {
             let variable = config.key_variable.as_deref().unwrap_or("BRAVE_API_KEY");
             let key = environment.variable(variable);
-            let key = key.ok_or_else(|| wrong(format!("brave needs its key in {variable}")))?;
+            let key = key.ok_or_else(|| invalid(format!("brave needs an API key in {variable}")))?;
             let url = config.url.as_deref().unwrap_or("https://api.search.brave.com");
             Search::brave(url, SecretString::from(key))
         }
     };
-    search.map(Some).map_err(|error| wrong(error.to_string()))
+    search.map(Some).map_err(|error| invalid(error.to_string()))
 }
 
-/// The skills of a project, and the user's own.
-pub(crate) fn skills(project: &Path, home: &Home) -> Skills {
-    let user: PathBuf = home.config_file().with_file_name("skills");
-    Skills::find(&project.join(".memoir/skills"), &user)
+/// Reads the skills of a project and of the user.
+pub(crate) fn read_skills(project: &Path, home: &Home) -> Skills {
+    let user_skills: PathBuf = home.config_file().with_file_name("skills");
+    Skills::find(&project.join(".memoir/skills"), &user_skills)
 }

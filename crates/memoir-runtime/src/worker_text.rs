@@ -1,23 +1,23 @@
-//! What the background does, in words.
+//! Describes the state and progress of workers for the user.
 
 use memoir_core::{Subject, WorkerKind};
 use memoir_workers::{BudgetStop, WorkerProgress, WorkerState, WorkerStatus};
 
 use crate::printable::printable;
 
-/// How a worker is getting on, in a line. `pending` is how much there is to do.
-pub fn status(known: &WorkerStatus, pending: u64) -> String {
-    format!("{:<24} {}", known.worker.as_str(), state(known, pending))
+/// Returns the name and state of a worker in one line. `pending` is the number of jobs to do.
+pub fn status(status: &WorkerStatus, pending: u64) -> String {
+    format!("{:<24} {}", status.worker.as_str(), state(status, pending))
 }
 
-/// The same without its name.
+/// Returns the state of a worker in one line, without its name.
 pub fn state(status: &WorkerStatus, pending: u64) -> String {
     let state = match status.state {
-        WorkerState::Working => format!("working on {}", several(&status.current)),
+        WorkerState::Working => format!("working on {}", describe_subjects(&status.current)),
         WorkerState::Idle => "idle".into(),
         WorkerState::Paused => "paused".into(),
-        WorkerState::Overspent(broke) => format!("stopped: {}", why(broke)),
-        WorkerState::Troubled(rest) => format!("in trouble, tries again in {} s", rest.as_secs() + 1),
+        WorkerState::Overspent(stop) => format!("stopped: {}", why(stop)),
+        WorkerState::Troubled(rest) => format!("failing, retrying in {} s", rest.as_secs() + 1),
         WorkerState::Stopped => "stopped".into(),
     };
     let mut line = format!("{state}, {pending} to do, {} done, {} failed", status.completed, status.failed);
@@ -27,35 +27,36 @@ pub fn state(status: &WorkerStatus, pending: u64) -> String {
     line
 }
 
-/// What happened in the background, in a line, if it is worth one.
+/// Returns the result of a step in one line, or `None` if nothing happened.
 pub fn progress(worker: WorkerKind, progress: &WorkerProgress) -> Option<String> {
     let name = worker.as_str();
     match progress {
         WorkerProgress::Worked { done, failed, error } => {
-            let done = (!done.is_empty()).then(|| format!("{} done", several(done)));
-            let failed =
-                error.as_ref().map(|error| format!("{} failed: {}", several(failed), printable(error)));
-            let told: Vec<String> = done.into_iter().chain(failed).collect();
-            (!told.is_empty()).then(|| format!("{name}: {}", told.join(", ")))
+            let done = (!done.is_empty()).then(|| format!("{} done", describe_subjects(done)));
+            let failed = error
+                .as_ref()
+                .map(|error| format!("{} failed: {}", describe_subjects(failed), printable(error)));
+            let parts: Vec<String> = done.into_iter().chain(failed).collect();
+            (!parts.is_empty()).then(|| format!("{name}: {}", parts.join(", ")))
         }
-        WorkerProgress::OverBudget(broke) => Some(format!("{name}: {}", why(*broke))),
+        WorkerProgress::OverBudget(stop) => Some(format!("{name}: {}", why(*stop))),
         WorkerProgress::Idle => None,
     }
 }
 
-/// Why nothing more may be spent.
-pub fn why(broke: BudgetStop) -> &'static str {
-    match broke {
-        BudgetStop::Spent => "what may be spent today is spent (workers.daily_budget_usd)",
-        BudgetStop::NoPrice => "workers.daily_budget_usd is set, and the price of the model is not known",
+/// Returns why the daily budget stops a worker.
+pub fn why(stop: BudgetStop) -> &'static str {
+    match stop {
+        BudgetStop::Spent => "the daily budget has been used up (workers.daily_budget_usd)",
+        BudgetStop::NoPrice => "workers.daily_budget_usd is set, but the price of the model is unknown",
     }
 }
 
-/// One by its name, several by their number.
-fn several(subjects: &[Subject]) -> String {
+/// Returns the name of a single subject, or the number of several.
+fn describe_subjects(subjects: &[Subject]) -> String {
     match subjects {
         [] => "nothing".into(),
-        [one] => one.to_string(),
+        [subject] => subject.to_string(),
         [first, ..] => format!("{} {}s", subjects.len(), first.kind.as_str()),
     }
 }
@@ -69,8 +70,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_what_is_going_on_and_what_went_wrong() {
-        let mut known = WorkerStatus {
+    fn the_status_shows_current_work_and_the_last_error() {
+        let mut worker = WorkerStatus {
             worker: WorkerKind::ExchangeSummarizer,
             state: WorkerState::Working,
             current: vec![Subject::new(SubjectKind::Exchange, 7)],
@@ -79,20 +80,20 @@ mod tests {
             last_error: Some("busy".into()),
         };
         assert_eq!(
-            status(&known, 3),
+            status(&worker, 3),
             "exchange_summarizer      working on exchange 7, 3 to do, 2 done, 1 failed (busy)"
         );
-        known.state = WorkerState::Troubled(Duration::from_millis(3500));
-        assert!(status(&known, 3).contains("in trouble, tries again in 4 s"));
+        worker.state = WorkerState::Troubled(Duration::from_millis(3500));
+        assert!(status(&worker, 3).contains("failing, retrying in 4 s"));
     }
 
     #[test]
-    fn only_what_happened_is_told() {
-        let two = [1, 2].map(|id| Subject::new(SubjectKind::Message, id)).to_vec();
-        let one = vec![Subject::new(SubjectKind::Message, 3)];
-        let worked = WorkerProgress::Worked { done: two, failed: one, error: Some("refused".into()) };
-        let told = progress(WorkerKind::EmbeddingGenerator, &worked);
-        assert_eq!(told.as_deref(), Some("embedding_generator: 2 messages done, message 3 failed: refused"));
+    fn progress_lists_successes_and_failures() {
+        let done = [1, 2].map(|id| Subject::new(SubjectKind::Message, id)).to_vec();
+        let failed = vec![Subject::new(SubjectKind::Message, 3)];
+        let worked = WorkerProgress::Worked { done, failed, error: Some("refused".into()) };
+        let line = progress(WorkerKind::EmbeddingGenerator, &worked);
+        assert_eq!(line.as_deref(), Some("embedding_generator: 2 messages done, message 3 failed: refused"));
         assert_eq!(progress(WorkerKind::EmbeddingGenerator, &WorkerProgress::Idle), None);
     }
 }

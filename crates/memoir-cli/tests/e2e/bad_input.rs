@@ -20,7 +20,7 @@ fn a_foreign_file_is_left_alone() {
     std::fs::write(home.database(), &notes).unwrap();
     let said = home.memoir(["-p", "hi"]).fail(1);
     assert!(
-        said.contains("memoir.db is not a Memoir database. It was left untouched; move it away"),
+        said.contains("memoir.db is not a Memoir database. The file was not changed. Move it away"),
         "{said}"
     );
     assert_eq!(said.lines().count(), 1, "{said}");
@@ -72,7 +72,7 @@ fn an_address_that_is_none_is_a_usage_error() {
     let home = home();
     let run = home.memoir(["-p", "hi"]).env("OPENAI_BASE_URL", "nonsense").env("OPENAI_API_KEY", "k");
     let said = run.fail(2);
-    assert!(said.contains("\"nonsense\" is not an address. Mend OPENAI_BASE_URL"), "{said}");
+    assert!(said.contains("\"nonsense\" is not an address. Fix OPENAI_BASE_URL"), "{said}");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn a_config_with_a_slip_is_named_with_its_line() {
     let home = home();
     home.write_config("[chat]\nmodle = \"gpt-5\"\n");
     let said = home.memoir(["-p", "hi"]).fail(1);
-    assert!(said.contains("config.toml has a mistake: line 2: unknown field `modle`"), "{said}");
+    assert!(said.contains("config.toml is invalid: line 2: unknown field `modle`"), "{said}");
 }
 
 #[test]
@@ -89,8 +89,8 @@ fn a_missing_key_is_named() {
     let said = home.memoir(["-p", "keep me", "--model", "gpt-5"]).fail(1);
     assert_eq!(
         said,
-        "memoir: openai/gpt-5 needs a key. Set OPENAI_API_KEY, or choose another model: memoir models set auto, or \
-         --model memoir/recall.\n"
+        "memoir: openai/gpt-5 needs an API key. Set OPENAI_API_KEY, or choose another model with \
+         `memoir models set auto` or `--model memoir/recall`.\n"
     );
     assert_recalled_by_arrow(&home, "keep me");
     let said = home.memoir(["-p", "hi", "--model", "openai-compatible/llama"]).fail(1);
@@ -105,7 +105,7 @@ fn an_unreachable_server_is_named_and_the_prompt_is_kept() {
     let run = home.memoir(["-p", "anyone there?"]).env("OPENAI_BASE_URL", format!("http://{nobody}/v1"));
     let said = run.fail(1);
     assert!(said.contains(&format!("cannot reach the model's server at http://{nobody}/v1/")), "{said}");
-    assert!(said.contains("Check the address and that the server runs"), "{said}");
+    assert!(said.contains("Check the address and that the server is running"), "{said}");
     assert_recalled_by_arrow(&home, "anyone there?");
 }
 

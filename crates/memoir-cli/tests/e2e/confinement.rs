@@ -65,7 +65,7 @@ fn without_a_policy_nothing_is_changed_or_run_and_reading_is_free() {
     );
     assert!(!home.workspace().join("c.txt").exists());
     let failed = home.memoir(["-p", "x", "--approval", "everything"]).fail(2);
-    assert!(failed.contains("There are read-only, ask, auto-edit, full."), "{failed}");
+    assert!(failed.contains("The modes are read-only, ask, auto-edit, full."), "{failed}");
 }
 
 #[test]

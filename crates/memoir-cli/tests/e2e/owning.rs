@@ -86,7 +86,7 @@ fn a_fork_goes_on_from_here_and_leaves_the_rest_alone() {
     );
     let mut terminal = open(&home, &provider, &[]);
     terminal.submit("/fork");
-    terminal.wait_for("nothing has been said here yet.");
+    terminal.wait_for("this conversation has no messages yet.");
     terminal.wait_for_prompt();
     terminal.submit("Let us plan the trip to Ljubljana");
     terminal.wait_for("About trains.");
@@ -95,7 +95,7 @@ fn a_fork_goes_on_from_here_and_leaves_the_rest_alone() {
     terminal.wait_for("This is now conversation 2, a fork of 1. Return with `/resume 1`.");
     terminal.wait_for_prompt();
     terminal.submit("/retry");
-    terminal.wait_for("nothing has been asked in this fork yet.");
+    terminal.wait_for("this fork has no prompt of its own to retry.");
     terminal.wait_for_prompt();
     terminal.submit("How do we get there?");
     terminal.wait_for("By night train.");
@@ -120,7 +120,7 @@ fn a_fork_goes_on_from_here_and_leaves_the_rest_alone() {
     terminal.wait_until("the second again", |screen| screen.matches("Resumed conversation 2").count() == 2);
     terminal.wait_for_prompt();
     terminal.submit("/retry");
-    terminal.wait_for("another conversation branched off this answer.");
+    terminal.wait_for("another conversation was forked from this answer.");
     terminal.wait_for_prompt();
     terminal.submit("/memory forget --conversation 2 --yes");
     terminal.wait_for("This conversation was deleted, so a new one starts.");
@@ -153,7 +153,7 @@ fn a_new_answer_takes_the_place_of_the_old() {
     ]);
     let mut terminal = open(&home, &provider, &[]);
     terminal.submit("/retry");
-    terminal.wait_for("nothing has been asked here yet.");
+    terminal.wait_for("there is no prompt to retry.");
     terminal.wait_for_prompt();
     terminal.submit("What do you think?");
     terminal.wait_for("A first thought.");
@@ -356,7 +356,7 @@ fn a_persona_is_made_used_and_deleted() {
         ("/persona use pirate", "there is no persona \"pirate\"."),
         ("/persona create pirate Speak like a pirate.", "Created the persona pirate."),
         ("/persona create pirate Again.", "the persona \"pirate\" already exists."),
-        ("/persona create ../evil x", "\"../evil\" is no name for a persona."),
+        ("/persona create ../evil x", "\"../evil\" is not a valid persona name."),
         ("/persona show pirate", "Speak like a pirate."),
         ("/persona use pirate", "Using the persona pirate."),
         ("/persona list", "pirate (in use)"),

@@ -213,7 +213,7 @@ fn a_filtered_answer_is_an_error_and_nothing_is_stored() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::text("I would").filtered()]);
     let said = home.memoir(["-p", "Hi"]).provider(&provider).fail(1);
-    assert!(said.contains("content filter stopped the answer. Say it differently"), "{said}");
+    assert!(said.contains("content filter stopped the answer. Rephrase the prompt"), "{said}");
     assert!(home.conversations().is_empty());
     assert_eq!(home.count_calls("chat"), 1, "it was paid for all the same");
 }

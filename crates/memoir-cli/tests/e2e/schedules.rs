@@ -120,7 +120,7 @@ fn time_and_money_are_bounded_and_failures_are_told() {
     add(&home, "slow", &["--timeout", "1"]);
     let silent = ScriptedProvider::always(Reply::text("…").then_silence());
     let said = schedule(&home, ["run", "slow"]).provider(&silent).fail(1);
-    assert!(said.contains("slow took too long: It took longer than 1 seconds."), "{said}");
+    assert!(said.contains("slow took too long: The run exceeded its time limit of 1 s."), "{said}");
     add(&home, "dear", &["--budget", "0.001", "--approval", "full"]);
     let spending = ScriptedProvider::always(
         Reply::tool_call("1", "dir_list", &json!({"path": "."})).usage(1_000_000, 10, 0),
@@ -156,7 +156,7 @@ fn a_full_disk_loses_no_history_and_keeps_the_report() {
     fs::remove_file(&file).unwrap();
     fs::create_dir(&file).unwrap();
     let said = schedule(&home, ["run", "news"]).provider(&provider).fail(1);
-    assert!(said.contains("What was said could not be kept for the next run"), "{said}");
+    assert!(said.contains("Could not save the messages for the next run"), "{said}");
     fs::remove_dir(&file).unwrap();
     fs::write(&file, &before).unwrap();
     let history = schedule(&home, ["history", "news"]).succeed();

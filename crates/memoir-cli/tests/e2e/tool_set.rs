@@ -69,7 +69,7 @@ fn other_tools_work_through_a_turn() {
     assert_eq!(said[7], "Nothing in memory about this.");
     assert!(!said[8].starts_with("error"), "{}", said[8]);
     assert!(said[9].contains("exchange_summarizer: 0 to do"), "{}", said[9]);
-    assert_eq!(said[10], "Nothing was due.");
+    assert_eq!(said[10], "No summaries were due.");
 }
 
 #[test]

@@ -168,13 +168,13 @@ fn what_may_be_spent_in_a_day_is_not_exceeded() {
     let summarizer = ScriptedProvider::always(Reply::text("In short.").usage(10_000, 10, 0));
     let told = work(&home, &summarizer);
     assert_eq!(summarizer.requests().len(), 1, "{told}");
-    assert!(told.contains("1 done, stopped: what may be spent today is spent"), "{told}");
+    assert!(told.contains("1 done, stopped: the daily budget has been used up"), "{told}");
     // What has no price cannot be kept within a budget.
     home.write_config(
         "[summarizer]\nmodel = \"anthropic/claude-unheard-of\"\n[workers]\ndaily_budget_usd = 1\n",
     );
     let told = work(&home, &summarizer);
-    assert!(told.contains("the price of the model is not known"), "{told}");
+    assert!(told.contains("the price of the model is unknown"), "{told}");
     assert_eq!(summarizer.requests().len(), 1);
 }
 
@@ -379,7 +379,7 @@ fn a_model_that_cannot_be_called_leaves_words() {
     let (said, answer) =
         (String::from_utf8(output.stderr).unwrap(), String::from_utf8(output.stdout).unwrap());
     assert!(
-        said.contains("Memory is searched by words alone: openai/text-embedding-3-small needs a key"),
+        said.contains("Memory is searched by keyword only: openai/text-embedding-3-small needs an API key"),
         "{said}"
     );
     assert!(answer.contains("Nordheat"), "{answer}");
@@ -456,7 +456,7 @@ fn what_the_background_does_is_told_on_request_and_trouble_does_not_reach_the_tu
     terminal.wait_for_prompt();
     terminal.submit("/worker");
     terminal.wait_until("the trouble", |screen| {
-        screen.contains("in trouble, tries again in") || screen.contains("working on exchange")
+        screen.contains("failing, retrying in") || screen.contains("working on exchange")
     });
     // After an error and after a cancel they go on.
     terminal.submit("And another one?");

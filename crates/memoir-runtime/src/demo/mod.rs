@@ -1,4 +1,4 @@
-//! A throw-away memory with the history of a made-up project: `memoir demo`.
+//! `memoir demo`: a temporary memory with the history of a fictional project.
 
 mod prepared;
 
@@ -15,54 +15,50 @@ use crate::{failure::Failure, stores};
 
 pub use prepared::PreparedEmbedder;
 
-/// Three months of talk, made up for this.
+/// Three months of fictional conversations.
 const HISTORY: &str = include_str!("../../demo/history.jsonl");
 
-/// The project that it is about.
+/// Scope of the sample conversations.
 pub const SCOPE: &str = "lantern";
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 const WEEK: i64 = 7 * DAY;
 
-/// Questions that the history answers.
+/// Suggested questions that the history answers.
 pub const QUESTIONS: [&str; 3] = [
     "Why did we give up the slow long-range radio mode?",
     "Why did two boards reboot on the day we presented to the council?",
     "Which two colours suit somebody who mixes up red and green?",
 ];
 
-/// Imports the sample into an empty store, and summarizes and embeds everything in it with `recall`.
-///
-/// # Errors
-///
-/// Fails if the store does.
+/// Imports the sample history into an empty store, then summarizes and embeds it.
 pub async fn fill(store: &Arc<dyn Store>, recall: &Recall) -> Result<(), Failure> {
-    let mut talk = read_memoir(HISTORY).map_err(|error| Failure::failed(error.to_string()))?;
-    shift(&mut talk.conversations, SystemClock.now());
-    for thread in &talk.conversations {
-        import_conversation(store.as_ref(), thread, SystemClock.now(), false).await?;
+    let mut history = read_memoir(HISTORY).map_err(|error| Failure::failed(error.to_string()))?;
+    shift_dates(&mut history.conversations, SystemClock.now());
+    for conversation in &history.conversations {
+        import_conversation(store.as_ref(), conversation, SystemClock.now(), false).await?;
     }
     let context = WorkerContext::new(store.clone(), recall.clone(), None, None);
     run_until_idle(&context, &WorkerKind::ALL, &mut |_, _| {}).await?;
     Ok(())
 }
 
-/// The vectors of the sample, made anew.
+/// Computes the embeddings of the sample history, in the format of `demo/vectors.bin`.
 pub async fn vectors() -> Result<Vec<u8>, Failure> {
     let store = stores::factory().open_in_memory().await?;
-    let reading = Arc::new(PreparedEmbedder::nothing());
-    let embedder: Arc<dyn Embedder> = Arc::<PreparedEmbedder>::clone(&reading);
+    let prepared = Arc::new(PreparedEmbedder::empty());
+    let embedder: Arc<dyn Embedder> = Arc::<PreparedEmbedder>::clone(&prepared);
     let recall = Recall::new(store.clone(), embedder, Arc::new(SystemClock), TimeZone::system());
     fill(&store, &recall).await?;
-    Ok(reading.bytes())
+    Ok(prepared.new_bytes())
 }
 
-/// Moves everything by whole weeks, so that weekdays stay what they are, and the last of it lies in the last week.
-fn shift(threads: &mut [ImportedConversation], now: Timestamp) {
-    let moments = || threads.iter().flat_map(|thread| thread.messages.iter().map(|message| message.created));
-    let Some(last) = moments().max() else { return };
+/// Moves all messages by whole weeks, which preserves weekdays, so that the last one falls into the past week.
+fn shift_dates(conversations: &mut [ImportedConversation], now: Timestamp) {
+    let messages = conversations.iter().flat_map(|conversation| &conversation.messages);
+    let Some(last) = messages.map(|message| message.created).max() else { return };
     let weeks = (now.as_millis() - DAY - last.as_millis()).div_euclid(WEEK);
-    for message in threads.iter_mut().flat_map(|thread| &mut thread.messages) {
+    for message in conversations.iter_mut().flat_map(|conversation| &mut conversation.messages) {
         message.created = Timestamp::from_millis(message.created.as_millis() + weeks * WEEK);
     }
 }
@@ -74,34 +70,34 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn everything_in_the_sample_was_read_beforehand() {
+    async fn all_embeddings_of_the_sample_are_prepared() {
         let store = stores::factory().open_in_memory().await.unwrap();
         let prepared = Arc::new(PreparedEmbedder::sample());
         let embedder: Arc<dyn Embedder> = Arc::<PreparedEmbedder>::clone(&prepared);
         let recall = Recall::new(store.clone(), embedder, Arc::new(SystemClock), TimeZone::UTC);
         fill(&store, &recall).await.unwrap();
-        assert!(prepared.bytes().is_empty(), "run cargo xtask demo");
+        assert!(prepared.new_bytes().is_empty(), "run `cargo xtask demo`");
         assert_eq!(recall.waiting().await.unwrap(), 0);
     }
 
     #[test]
-    fn the_history_ends_in_the_last_week_on_the_weekday_it_was_written_for() {
-        let talk = read_memoir(HISTORY).unwrap();
-        let last = |threads: &[ImportedConversation]| {
-            threads
+    fn shifting_keeps_weekdays_and_ends_in_the_past_week() {
+        let history = read_memoir(HISTORY).unwrap();
+        let last = |conversations: &[ImportedConversation]| {
+            conversations
                 .iter()
-                .flat_map(|thread| &thread.messages)
+                .flat_map(|conversation| &conversation.messages)
                 .map(|message| message.created.as_millis())
                 .max()
                 .unwrap()
         };
-        let written = last(&talk.conversations);
-        for now in [0, 3 * DAY, 400 * WEEK + 5 * DAY + 1234] {
-            let now = Timestamp::from_millis(written + now);
-            let mut threads = talk.conversations.clone();
-            shift(&mut threads, now);
-            let shifted = last(&threads);
-            assert_eq!((shifted - written) % WEEK, 0);
+        let original = last(&history.conversations);
+        for offset in [0, 3 * DAY, 400 * WEEK + 5 * DAY + 1234] {
+            let now = Timestamp::from_millis(original + offset);
+            let mut conversations = history.conversations.clone();
+            shift_dates(&mut conversations, now);
+            let shifted = last(&conversations);
+            assert_eq!((shifted - original) % WEEK, 0);
             let ago = now.as_millis() - shifted;
             assert!((DAY..DAY + WEEK).contains(&ago), "{ago}");
         }

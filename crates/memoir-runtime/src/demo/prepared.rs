@@ -1,4 +1,4 @@
-//! The vectors of the sample, made beforehand: a demo opens at once.
+//! Precomputed embeddings of the sample history, so that the demo starts immediately.
 
 use std::{
     collections::HashMap,
@@ -12,52 +12,53 @@ use memoir_embed::LocalEmbedder;
 use memoir_models::{EmbedTask, EmbeddedTexts, Embedder, ModelError};
 use sha2::{Digest as _, Sha256};
 
-/// A sum over a text each, and its vector in 16 bits. `cargo xtask demo` writes them.
+/// One entry per text: the hash of the text, then its embedding as 16-bit floats. Written by `cargo xtask demo`.
 const VECTORS: &[u8] = include_bytes!("../../demo/vectors.bin");
 
-/// What a text is known by, in bytes.
-const SUM: usize = 8;
+/// Length of the hash of a text in bytes.
+const HASH_BYTES: usize = 8;
 
-/// The compiled-in model, which has read some texts already.
+/// The built-in embedding model with a cache of precomputed embeddings.
 pub struct PreparedEmbedder {
-    known: HashMap<[u8; SUM], Vec<f32>>,
-    /// What had to be read now.
-    read: Mutex<Vec<(String, Vec<f32>)>>,
+    prepared: HashMap<[u8; HASH_BYTES], Vec<f32>>,
+    /// Texts that were not in the cache, with their embeddings.
+    new: Mutex<Vec<(String, Vec<f32>)>>,
 }
 
 impl PreparedEmbedder {
-    /// With the sample read.
+    /// Returns an embedder with the embeddings of the sample history.
     pub fn sample() -> Self {
-        let size = SUM + 2 * memoir_embed::DIMENSIONS;
+        let size = HASH_BYTES + 2 * memoir_embed::DIMENSIONS;
         let entry = |bytes: &[u8]| {
-            let vector =
-                bytes[SUM..].chunks_exact(2).map(|pair| f16::from_le_bytes([pair[0], pair[1]]).to_f32());
-            Some((bytes.get(..SUM)?.try_into().ok()?, vector.collect()))
+            let vector = bytes[HASH_BYTES..]
+                .chunks_exact(2)
+                .map(|pair| f16::from_le_bytes([pair[0], pair[1]]).to_f32());
+            Some((bytes.get(..HASH_BYTES)?.try_into().ok()?, vector.collect()))
         };
-        Self { known: VECTORS.chunks_exact(size).filter_map(entry).collect(), read: Mutex::default() }
+        Self { prepared: VECTORS.chunks_exact(size).filter_map(entry).collect(), new: Mutex::default() }
     }
 
-    /// With nothing read.
-    pub fn nothing() -> Self {
-        Self { known: HashMap::new(), read: Mutex::default() }
+    /// Returns an embedder with an empty cache.
+    pub fn empty() -> Self {
+        Self { prepared: HashMap::new(), new: Mutex::default() }
     }
 
-    /// What was read, as it is kept.
-    pub fn bytes(&self) -> Vec<u8> {
-        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Returns the embeddings that were not in the cache, in the format of `demo/vectors.bin`.
+    pub fn new_bytes(&self) -> Vec<u8> {
+        let new = self.new.lock().unwrap_or_else(PoisonError::into_inner);
         let mut bytes = Vec::new();
-        for (text, vector) in read.iter() {
-            bytes.extend_from_slice(&sum(text));
+        for (text, vector) in new.iter() {
+            bytes.extend_from_slice(&hash(text));
             bytes.extend(vector.iter().flat_map(|value| f16::from_f32(*value).to_le_bytes()));
         }
         bytes
     }
 }
 
-fn sum(text: &str) -> [u8; SUM] {
-    let mut sum = [0; SUM];
-    sum.copy_from_slice(&Sha256::digest(text)[..SUM]);
-    sum
+fn hash(text: &str) -> [u8; HASH_BYTES] {
+    let mut hash = [0; HASH_BYTES];
+    hash.copy_from_slice(&Sha256::digest(text)[..HASH_BYTES]);
+    hash
 }
 
 #[async_trait]
@@ -71,15 +72,15 @@ impl Embedder for PreparedEmbedder {
     }
 
     async fn embed(&self, texts: &[String], task: EmbedTask) -> Result<EmbeddedTexts, ModelError> {
-        let new: Vec<String> =
-            texts.iter().filter(|text| !self.known.contains_key(&sum(text))).cloned().collect();
-        let mut embedded = LocalEmbedder.embed(&new, task).await?;
+        let missing: Vec<String> =
+            texts.iter().filter(|text| !self.prepared.contains_key(&hash(text))).cloned().collect();
+        let mut embedded = LocalEmbedder.embed(&missing, task).await?;
         if task == EmbedTask::Document {
-            let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-            read.extend(new.into_iter().zip(embedded.vectors.iter().cloned()));
+            let mut new = self.new.lock().unwrap_or_else(PoisonError::into_inner);
+            new.extend(missing.into_iter().zip(embedded.vectors.iter().cloned()));
         }
-        let mut made = std::mem::take(&mut embedded.vectors).into_iter();
-        let vector = |text: &String| self.known.get(&sum(text)).cloned().or_else(|| made.next());
+        let mut computed = std::mem::take(&mut embedded.vectors).into_iter();
+        let vector = |text: &String| self.prepared.get(&hash(text)).cloned().or_else(|| computed.next());
         embedded.vectors = texts.iter().filter_map(vector).collect();
         Ok(embedded)
     }

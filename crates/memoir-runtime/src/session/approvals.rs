@@ -1,4 +1,4 @@
-//! What tools may do in a session.
+//! The permissions of a session: approval mode and rules.
 
 use memoir_agent::{Approvals, Mode, Policy, Rule, RuleEffect};
 use memoir_store::KeptRule;
@@ -7,22 +7,22 @@ use serde::Serialize;
 use super::Session;
 use crate::{failure::Failure, permissions, runtime::Runtime};
 
-/// What tools may do, and why.
+/// The permissions of a session and where they come from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ApprovalReport {
-    /// The mode.
+    /// The approval mode in effect.
     pub mode: Mode,
-    /// Whether commands are confined to the workspace.
+    /// Whether commands run in a sandbox.
     pub is_confined: bool,
     /// The rules that the user added, oldest first.
     pub rules: Vec<KeptRule>,
-    /// What the configuration allows.
+    /// Allow rules of the config.
     pub allowed_by_config: Vec<String>,
-    /// What the configuration denies.
+    /// Deny rules of the config.
     pub denied_by_config: Vec<String>,
 }
 
-/// Returns the approvals that a session in this runtime's project starts with. Rules that are ignored are added to `notices`.
+/// Returns the initial permissions of a session. Adds a notice for each stored rule that is ignored.
 pub(super) async fn open(
     runtime: &Runtime,
     mode: Option<&str>,
@@ -30,17 +30,14 @@ pub(super) async fn open(
 ) -> Result<Approvals, Failure> {
     let (config, store) = (&runtime.models().config.approval, runtime.store().as_ref());
     let project = runtime.project().to_string_lossy();
-    let (policy, ignored) = permissions::policy(mode, config, store, &project, runtime.home()).await?;
-    notices.extend(ignored);
+    let (policy, ignored_rules) =
+        permissions::read_policy(mode, config, store, &project, runtime.home()).await?;
+    notices.extend(ignored_rules);
     Ok(Approvals::new(policy))
 }
 
 impl Session {
-    /// Returns what tools may do.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the store does.
+    /// Returns the permissions of this session.
     pub async fn approvals(&self) -> Result<ApprovalReport, Failure> {
         let config = &self.runtime.models().config.approval;
         Ok(ApprovalReport {
@@ -58,15 +55,12 @@ impl Session {
         approvals.set_policy(Policy { mode, ..approvals.policy() });
     }
 
-    /// Allows or denies something in this project, from now on.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the text is not a rule.
+    /// Stores a permission rule for this project and applies it immediately.
     pub async fn add_rule(&self, effect: RuleEffect, text: &str) -> Result<(), Failure> {
         let rule = Rule::parse(effect, text).map_err(|reason| {
-            Failure::usage(reason.to_string())
-                .hint("For example /approval allow execute_bash(git status), or file_edit(src/**).")
+            Failure::usage(reason.to_string()).hint(
+                "Examples: `/approval allow execute_bash(git status)`, `/approval allow file_edit(src/**)`.",
+            )
         })?;
         let now = self.agent.clock.now();
         self.store().add_approval_rule(effect.as_str(), &rule.to_string(), &self.project, now).await?;
@@ -76,19 +70,17 @@ impl Session {
         Ok(())
     }
 
-    /// Removes the rule with this number.
-    ///
-    /// # Errors
-    ///
-    /// Fails if there is none.
+    /// Removes a permission rule.
     pub async fn revoke_rule(&self, id: i64) -> Result<(), Failure> {
         if !self.store().remove_approval_rule(id).await? {
-            return Err(Failure::usage(format!("\"{id}\" is no rule's number")).hint("/approval lists them."));
+            return Err(
+                Failure::usage(format!("there is no rule {id}")).hint("List the rules with `/approval`.")
+            );
         }
         let mode = self.state.approvals.policy().mode;
         let config = &self.runtime.models().config.approval;
         let (store, home) = (self.store(), self.runtime.home());
-        let policy = permissions::policy(Some(mode.as_str()), config, store, &self.project, home);
+        let policy = permissions::read_policy(Some(mode.as_str()), config, store, &self.project, home);
         self.state.approvals.set_policy(policy.await?.0);
         Ok(())
     }

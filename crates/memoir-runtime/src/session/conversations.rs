@@ -1,4 +1,4 @@
-//! Switching between conversations, and asking again.
+//! Switching between conversations, and retrying prompts.
 
 use memoir_agent::CurrentConversation;
 use memoir_core::{Conversation, ConversationId, Recalled, Role, TurnInput};
@@ -8,12 +8,12 @@ use serde::Serialize;
 use super::{Resume, Session, Unanswered};
 use crate::{failure::Failure, operations::conversations, runtime::Runtime};
 
-/// A conversation and the one that it branched off.
+/// A conversation and the one it was forked from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Fork {
-    /// The conversation that was open, which stays as it is.
+    /// The conversation that was open before.
     pub parent: ConversationId,
-    /// The conversation that is open now.
+    /// The fork, which is open now.
     pub id: ConversationId,
 }
 
@@ -25,59 +25,57 @@ impl Session {
         (self.last_answer, self.unanswered) = (None, None);
     }
 
-    /// Starts a new conversation. It belongs to this project, even if the one before belongs to another.
+    /// Starts a new conversation. It belongs to this project even if the previous one does not.
     pub async fn start_conversation(&mut self) {
         self.enter(CurrentConversation::begin(self.project.clone())).await;
     }
 
-    /// Continues the conversation with this id, and returns it.
-    ///
-    /// # Errors
-    ///
-    /// Fails if there is none.
+    /// Resumes a conversation and returns it.
     pub async fn resume(&mut self, id: ConversationId) -> Result<Conversation, Failure> {
-        let found = conversations::find(id, self.store()).await?;
-        let conversation = CurrentConversation::resume(self.store(), id, found.scope.clone()).await?;
-        self.enter(conversation).await;
-        Ok(found)
+        let conversation = conversations::find(id, self.store()).await?;
+        let scope = conversation.scope.clone();
+        self.enter(CurrentConversation::resume(self.store(), id, scope).await?).await;
+        Ok(conversation)
     }
 
-    /// Branches off the open conversation and continues in the branch.
+    /// Forks the open conversation and continues in the fork.
     ///
     /// # Errors
     ///
-    /// Fails if nothing has been said in the open conversation.
+    /// Fails if the open conversation has no messages.
     pub async fn fork(&mut self) -> Result<Fork, Failure> {
-        let nothing = || Failure::usage("nothing has been said here yet").hint("Just go on.");
-        let parent = self.conversation().ok_or_else(nothing)?;
-        let id = self.store().fork(parent, self.agent.clock.now()).await?.ok_or_else(nothing)?;
+        let empty =
+            || Failure::usage("this conversation has no messages yet").hint("There is nothing to fork.");
+        let parent = self.conversation().ok_or_else(empty)?;
+        let id = self.store().fork(parent, self.agent.clock.now()).await?.ok_or_else(empty)?;
         let scope = self.state.conversation.scope().to_owned();
         let conversation = CurrentConversation::resume(self.store(), id, scope).await?;
         self.enter(conversation).await;
         Ok(Fork { parent, id })
     }
 
-    /// Returns the last prompt, to be sent again; the answer to it then replaces the present one.
+    /// Returns the last prompt for sending it again. The next answer will replace the current one.
     ///
     /// # Errors
     ///
-    /// Fails if nothing has been asked here, or if another conversation depends on the answer.
+    /// Fails if there is no earlier prompt, or if another conversation was forked after its answer.
     pub async fn retry(&mut self) -> Result<TurnInput, Failure> {
-        // A turn that failed or was cancelled stored nothing that could be replaced.
+        // A failed or cancelled turn stored nothing, so there is nothing to replace.
         if let Some(Unanswered { input, replacing }) = self.unanswered.take() {
             self.state.conversation.replace(replacing);
             return Ok(input);
         }
-        let nothing = || Failure::usage("nothing has been asked here yet").hint("Ask something first.");
-        let id = self.conversation().ok_or_else(nothing)?;
-        let last = self.store().exchanges(id, 1).await?.pop().ok_or_else(nothing)?;
+        let empty = || Failure::usage("there is no prompt to retry").hint("Send a prompt first.");
+        let id = self.conversation().ok_or_else(empty)?;
+        let last = self.store().exchanges(id, 1).await?.pop().ok_or_else(empty)?;
         if last.conversation_id != id {
-            return Err(Failure::usage("nothing has been asked in this fork yet")
-                .hint("What it began with stays as it is; ask again in your words."));
+            return Err(Failure::usage("this fork has no prompt of its own to retry").hint(
+                "The exchanges it shares with the original cannot be replaced. Send the prompt again.",
+            ));
         }
         if self.store().is_forked_after(id, last.id).await? {
-            return Err(Failure::usage("another conversation branched off this answer")
-                .hint("/fork first, or ask again in your words."));
+            return Err(Failure::usage("another conversation was forked from this answer")
+                .hint("Fork the conversation with `/fork`, or send the prompt again."));
         }
         let messages = self.store().exchange_messages(last.id).await?;
         let by_others = messages.iter().any(|message| message.body.role() == Role::User && message.by_others);
@@ -85,11 +83,7 @@ impl Session {
         Ok(TurnInput::from_stored(last.user_message, by_others))
     }
 
-    /// Returns the last answer as the model wrote it, if there is one.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the store does.
+    /// Returns the last answer as the model wrote it.
     pub async fn last_answer(&self) -> Result<Option<String>, Failure> {
         match (&self.last_answer, self.conversation()) {
             (Some(answer), _) => Ok(Some(answer.clone())),
@@ -100,25 +94,17 @@ impl Session {
         }
     }
 
-    /// Starts a new conversation if the open one was deleted, here or by another process. Returns whether it was.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the store does.
+    /// Starts a new conversation if the open one was deleted, by this or another process. Returns whether it was.
     pub async fn leave_deleted(&mut self) -> Result<bool, Failure> {
         let Some(id) = self.conversation() else { return Ok(false) };
-        let is_gone = self.store().conversation(id).await?.is_none();
-        if is_gone {
+        let is_deleted = self.store().conversation(id).await?.is_none();
+        if is_deleted {
             self.start_conversation().await;
         }
-        Ok(is_gone)
+        Ok(is_deleted)
     }
 
-    /// Takes note of exchanges that the user added to the open conversation by other means, such as an import.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the store does.
+    /// Reloads the open conversation after exchanges were added outside of a turn, such as by an import.
     pub async fn refresh_conversation(&mut self) -> Result<(), Failure> {
         let store = self.runtime.store().clone();
         self.state.conversation.refresh(store.as_ref()).await?;
@@ -138,16 +124,16 @@ pub(super) async fn open(
         Resume::New => return Ok(CurrentConversation::begin(scope)),
         Resume::Conversation(id) | Resume::Fork(id) => id,
         Resume::Latest | Resume::ForkOfLatest => {
-            // An imported conversation may be somebody else's: it is resumed only by its id.
-            let here = ConversationList {
+            // Imported conversations are resumed only by id, because they may be someone else's.
+            let query = ConversationList {
                 scope: Some(scope.clone()),
                 said_here: true,
                 limit: 1,
                 ..ConversationList::default()
             };
-            let Some(latest) = store.conversations(&here).await?.into_iter().next() else {
+            let Some(latest) = store.conversations(&query).await?.into_iter().next() else {
                 notices.push(
-                    "There is no earlier conversation in this project; this one is new. -r ID goes on with any other."
+                    "There is no earlier conversation in this project, so a new one starts. Use `-r ID` to resume any other."
                         .into(),
                 );
                 return Ok(CurrentConversation::begin(scope));
@@ -166,6 +152,6 @@ pub(super) async fn open(
             Ok(CurrentConversation::resume(store.as_ref(), conversation.id, conversation.scope).await?)
         }
         None => Err(Failure::failed(format!("there is no conversation {id}"))
-            .hint("Use -r without an id to choose one, or -c for the last.")),
+            .hint("Use `-r` without an id to choose one, or `-c` to resume the latest.")),
     }
 }

@@ -1,6 +1,6 @@
-//! A session: one conversation at a time, with the model, approvals and settings that hold for it.
+//! Sessions: one conversation at a time, with its own model, permissions and settings.
 //!
-//! This file starts sessions and runs turns. What a user changes between two turns has a file for each area.
+//! This file starts sessions and runs turns. Each submodule covers one area that users can change between turns.
 
 mod approvals;
 mod conversations;
@@ -30,39 +30,39 @@ pub use conversations::Fork;
 pub use personas::PersonaList;
 pub use settings::ChangedSetting;
 pub use workers::{
-    BackgroundReport, EmbeddingsReport, FailedJobs, ModelVectors, RebuildReport, WorkerProgressReport,
+    BackgroundReport, EmbeddingsReport, FailedJobs, ModelEmbeddings, RebuildReport, WorkerProgressReport,
 };
 
 /// Which conversation a session resumes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Resume {
-    /// None: it starts a new one.
+    /// None: start a new conversation.
     #[default]
     New,
-    /// The latest of this project, or a new one if there is none.
+    /// The latest conversation of this project, or a new one if there is none.
     Latest,
-    /// The one with this id.
+    /// The conversation with this id.
     Conversation(ConversationId),
-    /// A fork of the latest of this project.
+    /// A fork of the latest conversation of this project.
     ForkOfLatest,
-    /// A fork of the one with this id.
+    /// A fork of the conversation with this id.
     Fork(ConversationId),
 }
 
-/// How a session starts.
+/// Options for starting a session.
 #[derive(Clone, Default)]
 pub struct SessionOptions {
-    /// The conversation to resume.
+    /// Which conversation to resume.
     pub conversation: Resume,
-    /// The model, by name; the configured one if `None`.
+    /// Name of the model. Uses the configured model if `None`.
     pub model: Option<String>,
-    /// The approval mode, by name; the configured one if `None`.
+    /// Name of the approval mode. Uses the configured mode if `None`.
     pub approval: Option<String>,
-    /// Further directories that tools may work in.
+    /// Additional directories that tools may access.
     pub directories: Vec<PathBuf>,
-    /// Who is asked for approval; without one, whatever needs approval is refused.
+    /// Asks the user for approval. If `None`, everything that needs approval is denied.
     pub asker: Option<Arc<dyn Asker>>,
-    /// What is told about the progress of background workers.
+    /// Receives the progress of the workers.
     pub listener: Option<Listener>,
 }
 
@@ -70,27 +70,27 @@ pub struct SessionOptions {
 #[derive(Debug, Clone)]
 struct Unanswered {
     input: TurnInput,
-    /// The exchange that its answer was to replace.
+    /// The exchange that the answer would have replaced.
     replacing: Option<ExchangeId>,
 }
 
-/// A session: one conversation at a time, with the model, approvals and settings that hold for it.
+/// One conversation at a time, with its own model, permissions and settings.
 ///
 /// Several sessions of one [`Runtime`] can run turns at the same time.
 pub struct Session {
-    /// The runtime it belongs to.
+    /// The runtime that the session belongs to.
     pub runtime: Runtime,
-    /// The agent that runs its turns. It never changes.
+    /// The agent that runs the turns. It stays the same for the whole session.
     pub agent: Arc<Agent>,
-    /// What may change between two turns: the model, the tools, the approvals, the settings and the conversation.
+    /// State that may change between turns: model, tools, permissions, settings and conversation.
     pub state: AgentState,
-    /// The scope of conversations that it starts.
+    /// Scope of new conversations.
     pub project: String,
-    /// The model, and why it was chosen.
+    /// The chat model, and why it was chosen.
     pub choice: ModelChoice,
-    /// What memory added to the last prompt.
+    /// Passages recalled for the last prompt.
     pub last_recalled: Recalled,
-    /// The size of each layer of the last request.
+    /// Size of each context layer of the last request.
     pub last_context: Option<ContextReport>,
     /// The last answer, as the model wrote it.
     last_answer: Option<String>,
@@ -98,7 +98,7 @@ pub struct Session {
     unanswered: Option<Unanswered>,
     /// The workers of this session.
     pub background: Background,
-    /// What the user should know about how the session started, in whole sentences. The front end shows and clears them.
+    /// Messages for the user, in whole sentences. The front end shows and clears them.
     pub notices: Vec<String>,
     servers: Servers,
 }
@@ -108,7 +108,7 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// Fails if the model, the conversation or a directory that the options name does not exist.
+    /// Fails if the model, the conversation or a directory in `options` does not exist.
     pub async fn session(&self, options: SessionOptions) -> Result<Session, Failure> {
         Session::start(self.clone(), options).await
     }
@@ -121,14 +121,14 @@ impl Session {
         let mut choice = models.choose(options.model.as_deref(), store.as_ref()).await?;
         let model = models.connect(&mut choice).await?;
         let recall = open_recall(&runtime, &mut notices).await?;
-        let directories = existing_directories(options.directories)?;
+        let directories = require_directories(options.directories)?;
         let (agent, mut state) =
-            tools::agent(store.clone(), model, recall, (runtime.project(), &directories), &models)?;
+            tools::create_agent(store.clone(), model, recall, (runtime.project(), &directories), &models)?;
         state.context =
             crate::settings::read(&models.config, "context", store.as_ref(), &mut notices).await?;
         state.approvals = approvals::open(&runtime, options.approval.as_deref(), &mut notices).await?;
         state.approvals.asker = options.asker;
-        let persona = crate::personas::in_use(store.as_ref(), runtime.home(), &mut notices).await?;
+        let persona = crate::personas::read_in_use(store.as_ref(), runtime.home(), &mut notices).await?;
         state.persona = persona.map(|(_, text)| text);
         let summarizer = models.connect_summarizer(store.as_ref(), &mut notices).await?;
         let background = Background::new(
@@ -138,9 +138,9 @@ impl Session {
             runtime.worker_settings(&mut notices).await?,
             options.listener,
         );
-        let skills = tools::skills(runtime.project(), runtime.home());
-        notices.extend(skills.faults.iter().map(|fault| format!("A skill was left out: {fault}.")));
-        let servers = Servers::reach(&models.config.mcp, &agent.sandbox.variables);
+        let skills = tools::read_skills(runtime.project(), runtime.home());
+        notices.extend(skills.faults.iter().map(|fault| format!("A skill was skipped: {fault}.")));
+        let servers = Servers::connect(&models.config.mcp, &agent.sandbox.variables);
         let summaries = Arc::new(background.summaries());
         state.tools =
             Arc::new(ToolSet::all().for_store(store.as_ref()).with_summaries(summaries).with_skills(&skills));
@@ -160,17 +160,17 @@ impl Session {
             servers,
             runtime,
         };
-        session.divide_work();
+        session.assign_work();
         tracing::info!(model = %session.choice.name, notices = session.notices.len(), "a session started");
         Ok(session)
     }
 
-    /// Runs one turn: from the prompt to a stored exchange, or to nothing. `observer` is told what happens as it happens.
+    /// Runs one turn and stores the exchange. Calls `observer` for every event.
     ///
     /// # Errors
     ///
-    /// Fails if the model does, if `cancel` is triggered, or if the answer cannot be stored. Nothing of the exchange is
-    /// stored then but what it cost, and [`Self::retry`] returns the prompt.
+    /// Fails if the model fails, if `cancel` is cancelled, or if the answer cannot be stored. Then only the cost is stored,
+    /// and [`Self::retry`] returns the prompt.
     pub async fn turn(
         &mut self,
         input: impl Into<TurnInput> + Send,
@@ -178,13 +178,13 @@ impl Session {
         cancel: &CancellationToken,
     ) -> Result<TurnReport, TurnError> {
         let input = input.into();
-        let prepared = async {
+        let preparation = async {
             self.state.tools = self.servers.join(&self.state.tools, observer).await;
-            // While a turn runs, nothing else calls a model or writes.
+            // Only the turn itself may call models and write.
             self.background.pause_for_turn().await;
         };
         tokio::select! {
-            () = prepared => {}
+            () = preparation => {}
             () = cancel.cancelled() => {}
         }
         let result = self.agent.run_turn(&mut self.state, input.clone(), observer, cancel).await;
@@ -209,36 +209,36 @@ impl Session {
         self.runtime.store().as_ref()
     }
 
-    /// Returns the id of the conversation, once it has one.
+    /// Returns the id of the conversation. A new conversation has none until its first exchange is stored.
     pub fn conversation(&self) -> Option<ConversationId> {
         self.state.conversation.id()
     }
 
-    /// Returns memory as this session searches it, whether it is searched automatically or not.
+    /// Returns the recall of this session, which can be used even if automatic recall is off.
     pub fn recall(&self) -> &Recall {
         &self.state.recall
     }
 
-    /// Reads what a search needs in the background, so that the first question does not wait for it.
+    /// Loads the search index in the background, so that the first prompt does not wait for it.
     pub fn warm_up(&self) -> JoinHandle<()> {
         let recall = self.recall().clone();
         tokio::spawn(async move {
             if recall.settings.enabled
                 && let Err(error) = recall.get_ready().await
             {
-                // The first question reports what is wrong.
-                tracing::debug!(%error, "memory was not read ahead");
+                // The first prompt will report the error.
+                tracing::debug!(%error, "could not load the search index in advance");
             }
         })
     }
 
-    /// Ends the session: stops its workers and gives up its claim on the conversation.
+    /// Ends the session: stops its workers and releases its reservation of the conversation.
     pub async fn close(self) {
         self.background.stop().await;
     }
 }
 
-/// Returns memory as the session searches it. The demo is filled first, and nothing of it is sent anywhere, whatever is set.
+/// Returns the recall of the session. For the demo, imports its history first and uses the local embedder regardless of settings.
 async fn open_recall(runtime: &Runtime, notices: &mut Vec<String>) -> Result<Recall, Failure> {
     let mut recall = runtime.recall(notices).await?;
     if runtime.persistence() == Persistence::Demo {
@@ -248,10 +248,10 @@ async fn open_recall(runtime: &Runtime, notices: &mut Vec<String>) -> Result<Rec
     Ok(recall)
 }
 
-fn existing_directories(named: Vec<PathBuf>) -> Result<Vec<PathBuf>, Failure> {
-    match named.iter().find(|directory| !directory.is_dir()) {
-        None => Ok(named),
-        Some(missing) => Err(Failure::usage(format!("{} is no folder", missing.display()))
-            .hint("--add-dir names a folder that exists.")),
+fn require_directories(directories: Vec<PathBuf>) -> Result<Vec<PathBuf>, Failure> {
+    match directories.iter().find(|directory| !directory.is_dir()) {
+        None => Ok(directories),
+        Some(missing) => Err(Failure::usage(format!("{} is not a directory", missing.display()))
+            .hint("`--add-dir` must be an existing directory.")),
     }
 }

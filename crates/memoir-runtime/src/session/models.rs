@@ -1,4 +1,4 @@
-//! The models of a session.
+//! Changes the models of a session.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use crate::{
 };
 
 impl Session {
-    /// Uses another model for a task, now and in later sessions. A chat model that cannot be called is not set. What does
-    /// not work with the new one is added to the notices.
+    /// Sets the model for a task, in this and later sessions. A chat model that is not available is not set; for other
+    /// models, a notice is added.
     ///
     /// # Errors
     ///
-    /// Fails if the name is not that of a model, or if the model cannot do the task.
+    /// Fails if the model is unknown or cannot do the task.
     pub async fn set_model(&mut self, request: &SetModelRequest) -> Result<SetModelReport, Failure> {
         let (store, now) = (Arc::clone(self.runtime.store()), self.agent.clock.now());
         if let (ModelTask::Chat, Some(name)) = (request.task, &request.model) {
@@ -50,17 +50,17 @@ impl Session {
     async fn switch_model(&mut self, mut choice: ModelChoice) -> Result<(), Failure> {
         self.state.model = self.runtime.models().connect(&mut choice).await?;
         self.choice = choice;
-        // The sizes and prices were those of the other model.
+        // Its sizes and prices belong to the previous model.
         self.last_context = None;
         Ok(())
     }
 
-    /// Returns whether a model reads the context; without one, memory answers by quotation.
+    /// Returns whether a language model answers, as opposed to quotes from memory.
     pub fn has_chat_model(&self) -> bool {
         self.state.model.provenance() != Provenance::Derived
     }
 
-    /// Returns what it costs to send so many tokens to the chat model, if its price is known.
+    /// Returns the cost of sending `tokens` to the chat model, or `None` if its price is unknown.
     pub fn cost_of_sending(&self, tokens: u64) -> Option<Usd> {
         self.state.model.cost(&Usage { input_tokens: tokens, ..Usage::default() })
     }

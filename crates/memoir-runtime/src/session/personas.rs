@@ -5,31 +5,27 @@ use serde::Serialize;
 use super::Session;
 use crate::{failure::Failure, personas};
 
-/// The personas that exist.
+/// The existing personas and the one in use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PersonaList {
-    /// Their names, sorted.
+    /// The names of all personas, sorted.
     pub names: Vec<String>,
-    /// The one in use.
+    /// Name of the persona in use.
     pub in_use: Option<String>,
 }
 
 impl Session {
-    /// Lists all personas.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the store does.
+    /// Returns all personas and the one in use.
     pub async fn personas(&self) -> Result<PersonaList, Failure> {
         let in_use = self.store().setting(personas::KEY).await?;
         Ok(PersonaList { names: personas::list(self.runtime.home()), in_use })
     }
 
-    /// Uses the persona of this name from now on, or none.
+    /// Uses a persona in this and later sessions, or none if `name` is `None`.
     ///
     /// # Errors
     ///
-    /// Fails if there is no such persona, or if its text does not fit.
+    /// Fails if there is no such persona, or if its text is not valid.
     pub async fn use_persona(&mut self, name: Option<&str>) -> Result<(), Failure> {
         let text = name.map(|name| personas::read(name, self.runtime.home())).transpose()?;
         self.store().set_setting(personas::KEY, name, self.agent.clock.now()).await?;
@@ -37,20 +33,23 @@ impl Session {
         Ok(())
     }
 
-    /// Checks a persona after it was edited, and uses the new text if it is in use. A text that does not fit is saved beside
-    /// it as a draft, and the persona is `before` again.
+    /// Checks an edited persona and applies the new text if the persona is in use. An invalid text is moved to a draft file
+    /// and replaced with `old_text`.
     ///
     /// # Errors
     ///
-    /// Fails if the text does not fit. The failure says where the draft is.
-    pub async fn finish_persona(&mut self, name: &str, before: &str) -> Result<(), Failure> {
+    /// Fails if the text is not valid. The hint contains the path of the draft.
+    pub async fn finish_persona(&mut self, name: &str, old_text: &str) -> Result<(), Failure> {
         let home = self.runtime.home();
         let text = personas::read(name, home).or_else(|failure| {
             let path = personas::file(name, home)?;
             let draft = path.with_extension("draft.txt");
             std::fs::rename(&path, &draft)?;
-            personas::write(name, before, home)?;
-            Err(failure.hint(format!("Your text is in {}; {name} is as it was.", draft.display())))
+            personas::write(name, old_text, home)?;
+            Err(failure.hint(format!(
+                "Your text was saved to {}. The persona {name} was not changed.",
+                draft.display()
+            )))
         })?;
         if self.personas().await?.in_use.as_deref() == Some(name) {
             self.state.persona = Some(text);
@@ -58,11 +57,7 @@ impl Session {
         Ok(())
     }
 
-    /// Deletes a persona. If it is in use, none is in use afterwards, and the result is true.
-    ///
-    /// # Errors
-    ///
-    /// Fails if there is no such persona, or if its file cannot be deleted.
+    /// Deletes a persona. Returns `true` if it was in use; then no persona is in use anymore.
     pub async fn delete_persona(&mut self, name: &str) -> Result<bool, Failure> {
         personas::delete(name, self.runtime.home())?;
         let was_in_use = self.personas().await?.in_use.as_deref() == Some(name);

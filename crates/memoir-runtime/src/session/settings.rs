@@ -1,4 +1,4 @@
-//! Settings that a session changes for itself and for later ones.
+//! Changes settings of a session, which also apply to later sessions.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use serde::Serialize;
 use super::Session;
 use crate::{failure::Failure, settings};
 
-/// A setting and its value.
+/// A setting after it was changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ChangedSetting {
-    /// Its key.
+    /// Key, such as `rag.mode`.
     pub key: &'static str,
-    /// Its value now.
+    /// The value after the change.
     pub value: String,
 }
 
@@ -27,13 +27,13 @@ impl ChangedSetting {
 }
 
 impl Session {
-    /// Changes a setting of recall; `default` goes back to the configured value.
+    /// Changes a setting of recall. The value `default` restores the configured value.
     ///
     /// # Errors
     ///
-    /// Fails if there is no such setting, if the value does not fit, or if the project's configuration sets it.
+    /// Fails if there is no such setting, if the value is invalid, or if the project config sets it.
     pub async fn set_recall(&mut self, key: &str, value: &str) -> Result<ChangedSetting, Failure> {
-        const HINT: &str = "See /rag config for what there is.";
+        const HINT: &str = "List the settings with `/rag config`.";
         let (config, store) = (&self.runtime.models().config, self.store());
         let current = &self.state.recall.settings;
         let (setting, changed) = settings::change((key, value), current, config, store, HINT).await?;
@@ -41,13 +41,13 @@ impl Session {
         Ok(ChangedSetting::new(setting, &self.state.recall.settings))
     }
 
-    /// Changes a setting of the context; `default` goes back to the configured value.
+    /// Changes a setting of the context. The value `default` restores the configured value.
     ///
     /// # Errors
     ///
-    /// Fails if there is no such setting, if the value does not fit, or if the project's configuration sets it.
+    /// Fails if there is no such setting, if the value is invalid, or if the project config sets it.
     pub async fn set_context(&mut self, key: &str, value: &str) -> Result<ChangedSetting, Failure> {
-        const HINT: &str = "See /context config for what there is.";
+        const HINT: &str = "List the settings with `/context config`.";
         let (config, store) = (&self.runtime.models().config, self.store());
         let (setting, changed) =
             settings::change((key, value), &self.state.context, config, store, HINT).await?;
@@ -55,18 +55,18 @@ impl Session {
         Ok(ChangedSetting::new(setting, &self.state.context))
     }
 
-    /// Switches workers on or off, now and in later sessions.
+    /// Enables or disables workers, in this and later sessions.
     ///
     /// # Errors
     ///
-    /// Fails if the project's configuration sets it.
-    pub async fn switch_workers(&mut self, kinds: &[WorkerKind], on: bool) -> Result<(), Failure> {
-        const HINT: &str = "Workers are switched on or off.";
+    /// Fails if the project config sets it.
+    pub async fn switch_workers(&mut self, kinds: &[WorkerKind], is_on: bool) -> Result<(), Failure> {
+        const HINT: &str = "The value must be on or off.";
         let runtime = self.runtime.clone();
         let (config, store) = (&runtime.models().config, Arc::clone(runtime.store()));
         for kind in kinds {
             let key = format!("workers.{}", kind.as_str());
-            let value = (key.as_str(), if on { "on" } else { "off" });
+            let value = (key.as_str(), if is_on { "on" } else { "off" });
             let background = &mut self.background;
             let (_, changed) =
                 settings::change(value, &background.settings, config, store.as_ref(), HINT).await?;
@@ -76,7 +76,7 @@ impl Session {
             } else {
                 background.runner.stop(*kind).await;
             }
-            self.divide_work();
+            self.assign_work();
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The workers of a session: how they are doing, and what the user decides about them.
+//! Reports on and controls the workers of a session.
 
 use memoir_core::{SubjectKind, Usd, WorkerKind};
 use memoir_store::Job;
@@ -12,109 +12,106 @@ use crate::{
     worker_text,
 };
 
-/// How one worker is doing.
+/// The state of one worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WorkerProgressReport {
-    /// Whether it is switched on.
+    /// Whether the worker is enabled.
     pub is_on: bool,
-    /// What it is doing.
+    /// Activity and counts of the worker.
     #[serde(flatten)]
     pub status: WorkerStatus,
-    /// Number of jobs that wait for it.
+    /// Number of jobs that are not done yet.
     pub pending: u64,
 }
 
-/// How the workers are doing.
+/// The state of all workers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BackgroundReport {
-    /// Every worker.
+    /// One report per worker.
     pub workers: Vec<WorkerProgressReport>,
-    /// What they spent today.
+    /// Cost of background work today.
     pub spent_today: Usd,
-    /// Number of jobs that failed for good.
+    /// Number of jobs that failed permanently.
     pub failed: u64,
 }
 
-/// Jobs that failed for good.
+/// Jobs that failed permanently.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FailedJobs {
-    /// The latest of them, newest first.
+    /// The most recent failures, newest first.
     pub jobs: Vec<Job>,
-    /// Number of all of them.
+    /// Number of all failed jobs.
     pub total: u64,
 }
 
-/// The vectors that one model made.
+/// The embeddings computed by one model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ModelVectors {
-    /// The model.
+pub struct ModelEmbeddings {
+    /// Name of the model.
     pub model: String,
-    /// Whether memory is searched with them.
+    /// Whether searches use these embeddings.
     pub is_used: bool,
-    /// Their number by what they stand for.
+    /// Number of embeddings per kind of subject.
     pub counts: Vec<(SubjectKind, u64)>,
 }
 
-/// The vectors that exist.
+/// The number of stored embeddings per model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EmbeddingsReport {
-    /// The embedding model.
+    /// Name of the embedding model in use.
     pub embedder: String,
-    /// Whether it can be called as it is set up.
+    /// Whether that model can be used as configured.
     pub is_available: bool,
-    /// Vectors by model.
-    pub models: Vec<ModelVectors>,
+    /// One entry per model that has embeddings.
+    pub models: Vec<ModelEmbeddings>,
 }
 
-/// What came of making all vectors again.
+/// The result of rebuilding all embeddings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RebuildReport {
-    /// Number of vectors made.
+    /// Number of embeddings computed.
     pub made: u64,
-    /// Why not all were made, if some were not.
+    /// Why some embeddings are missing, if any are.
     pub trouble: Option<String>,
 }
 
 impl RebuildReport {
-    /// Fails if vectors are missing.
+    /// Returns an error if embeddings are missing.
     ///
     /// # Errors
     ///
-    /// Fails with the reason why not all vectors were made.
+    /// Fails if [`Self::trouble`] is set.
     pub fn check_complete(self) -> Result<(), Failure> {
         match self.trouble {
-            Some(trouble) => Err(Failure::failed(trouble)
-                .hint("What is missing is made in the background; /worker status shows how that goes.")),
+            Some(trouble) => Err(Failure::failed(trouble).hint(
+                "The remaining embeddings are computed in the background. Show the progress with `/worker status`.",
+            )),
             None => Ok(()),
         }
     }
 }
 
 impl Session {
-    /// Starts every worker that is switched on and can do its work.
+    /// Starts every enabled worker that can work in this session.
     pub async fn start_background(&mut self) {
-        self.divide_work();
+        self.assign_work();
         self.background.start(self.runtime.persistence(), self.conversation()).await;
     }
 
-    /// Restarts the workers with the present models and settings.
+    /// Restarts the workers with the current models and settings.
     pub(super) async fn restart_background(&mut self) {
-        self.background.renew(self.recall().clone()).await;
+        self.background.replace_workers(self.recall().clone()).await;
         self.start_background().await;
     }
 
-    /// Decides what a turn does itself and what it leaves to the workers: nobody should wait for a remote server.
-    pub(super) fn divide_work(&mut self) {
+    /// Decides which work a turn does itself and which it leaves to the workers. Turns must not wait for remote servers.
+    pub(super) fn assign_work(&mut self) {
         let persistence = self.runtime.persistence();
         self.state.asks_for_digests = self.background.makes_digests(persistence);
         self.state.embeds_at_once = self.background.embeds_locally(persistence);
     }
 
-    /// Returns how the workers are doing.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the store does.
+    /// Returns the state of all workers.
     pub async fn workers(&self) -> Result<BackgroundReport, Failure> {
         let context = self.background.context();
         let mut workers = Vec::new();
@@ -127,11 +124,11 @@ impl Session {
         Ok(BackgroundReport { workers, spent_today, failed })
     }
 
-    /// Starts a worker until the session ends.
+    /// Starts a worker for the rest of the session.
     ///
     /// # Errors
     ///
-    /// Fails if the model that it needs cannot be called.
+    /// Fails if the embedding model is not available and the worker needs it.
     pub fn start_worker(&mut self, kind: WorkerKind) -> Result<(), Failure> {
         if kind == WorkerKind::EmbeddingGenerator {
             self.require_embedder()?;
@@ -145,80 +142,61 @@ impl Session {
         self.background.runner.stop(kind).await;
     }
 
-    /// Pauses all workers.
+    /// Pauses all workers until [`Self::resume_workers`] is called.
     pub async fn pause_workers(&mut self) {
         self.background.is_paused = true;
         self.background.runner.pause().await;
     }
 
-    /// Lets all workers continue.
+    /// Resumes all workers after [`Self::pause_workers`].
     pub fn resume_workers(&mut self) {
         self.background.is_paused = false;
         self.background.runner.resume();
     }
 
-    /// Lets the workers continue after something that paused them was cut short, unless the user paused them.
+    /// Resumes the workers after an operation that paused them was interrupted, unless the user paused them.
     pub async fn resume_interrupted(&self) {
         self.background.resume_after_turn(self.conversation()).await;
     }
 
-    /// Lists jobs that failed for good, `limit` at most.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the store does.
+    /// Returns at most `limit` jobs that failed permanently.
     pub async fn failed_jobs(&self, limit: u32) -> Result<FailedJobs, Failure> {
         let (jobs, total) = (self.store().failed_jobs(limit).await?, self.store().failed_count().await?);
         Ok(FailedJobs { jobs, total })
     }
 
-    /// Returns one job that failed for good.
-    ///
-    /// # Errors
-    ///
-    /// Fails if there is none with this number.
+    /// Returns a job that failed permanently.
     pub async fn failed_job(&self, id: i64) -> Result<Job, Failure> {
-        let failed = self.store().failed_jobs(u32::MAX).await?;
-        failed.into_iter().find(|job| job.id == id).ok_or_else(|| {
-            Failure::usage(format!("there is no failed job {id}")).hint("/worker failures lists them.")
+        let jobs = self.store().failed_jobs(u32::MAX).await?;
+        jobs.into_iter().find(|job| job.id == id).ok_or_else(|| {
+            Failure::usage(format!("there is no failed job {id}"))
+                .hint("List failed jobs with `/worker failures`.")
         })
     }
 
-    /// Lets failed jobs be tried again: one, or all. Returns their number.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the store does.
+    /// Retries one failed job, or all if `id` is `None`. Returns the number of jobs.
     pub async fn retry_jobs(&self, id: Option<i64>) -> Result<u64, Failure> {
-        let retried = self.store().retry_jobs(id, self.agent.clock.now()).await?;
+        let count = self.store().retry_jobs(id, self.agent.clock.now()).await?;
         self.background.runner.hurry();
-        Ok(retried)
+        Ok(count)
     }
 
-    /// Gives failed jobs up: one, or all. Returns their number.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the store does.
+    /// Discards one failed job, or all if `id` is `None`. Returns the number of jobs.
     pub async fn purge_jobs(&self, id: Option<i64>) -> Result<u64, Failure> {
         Ok(self.store().purge_jobs(id).await?)
     }
 
-    /// Counts the vectors that exist.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the store does.
+    /// Returns the number of embeddings per model.
     pub async fn embeddings(&self) -> Result<EmbeddingsReport, Failure> {
         let embedder = &self.recall().embedder;
-        let mut models: Vec<ModelVectors> = Vec::new();
-        for counted in self.store().embedding_counts().await? {
-            let count = (counted.kind, counted.count);
-            match models.iter_mut().find(|known| known.model == counted.model) {
-                Some(known) => known.counts.push(count),
-                None => models.push(ModelVectors {
-                    is_used: counted.model == embedder.name(),
-                    model: counted.model,
+        let mut models: Vec<ModelEmbeddings> = Vec::new();
+        for row in self.store().embedding_counts().await? {
+            let count = (row.kind, row.count);
+            match models.iter_mut().find(|model| model.model == row.model) {
+                Some(model) => model.counts.push(count),
+                None => models.push(ModelEmbeddings {
+                    is_used: row.model == embedder.name(),
+                    model: row.model,
                     counts: vec![count],
                 }),
             }
@@ -227,11 +205,11 @@ impl Session {
         Ok(EmbeddingsReport { embedder, is_available, models })
     }
 
-    /// Deletes all vectors and makes them again. If it is cut short, the workers make the rest.
+    /// Deletes and recomputes all embeddings. If it is interrupted, the workers compute the rest.
     ///
     /// # Errors
     ///
-    /// Fails if the embedding model cannot be called, or if the budget does not allow it, before anything is deleted.
+    /// Fails without deleting anything if the embedding model is not available or the budget is used up.
     pub async fn rebuild_embeddings(
         &self,
         progress: &mut (dyn FnMut(Progress) + Send),
@@ -251,31 +229,33 @@ impl Session {
     ) -> Result<RebuildReport, Failure> {
         let (context, kind) = (self.background.context(), WorkerKind::EmbeddingGenerator);
         if let Some(stop) = context.check_budget(kind).await? {
-            return Err(Failure::failed(worker_text::why(stop)).hint("The vectors were left as they are."));
+            return Err(Failure::failed(worker_text::why(stop)).hint("The embeddings were not changed."));
         }
         self.store().delete_embeddings().await?;
         let total = self.store().pending(&context.claim(kind)).await?;
-        let mut made = 0;
-        let mut listen = |_: WorkerKind, step: &WorkerProgress| {
+        let mut computed = 0;
+        let mut observe = |_: WorkerKind, step: &WorkerProgress| {
             if let WorkerProgress::Worked { done, .. } = step {
-                made += done.len() as u64;
-                progress(Progress { unit: ProgressUnit::Jobs, done: made, total: Some(total) });
+                computed += done.len() as u64;
+                progress(Progress { unit: ProgressUnit::Jobs, done: computed, total: Some(total) });
             }
         };
-        let reports = run_until_idle(context, &[kind], &mut listen).await?;
+        let reports = run_until_idle(context, &[kind], &mut observe).await?;
         let trouble = reports.into_iter().find_map(|report| match report.stopped {
             Some(Stopped::OverBudget(stop)) => Some(worker_text::why(stop).to_owned()),
             _ => report.last_error,
         });
-        Ok(RebuildReport { made, trouble })
+        Ok(RebuildReport { made: computed, trouble })
     }
 
     fn require_embedder(&self) -> Result<(), Failure> {
         let embedder = &self.recall().embedder;
         match embedder.is_available() {
             true => Ok(()),
-            false => Err(Failure::failed(format!("{} cannot be called", embedder.name()))
-                .hint("Set its key, or /models set auto embedder for the compiled-in model.")),
+            false => {
+                Err(Failure::failed(format!("the embedding model {} is not available", embedder.name()))
+                    .hint("Set its API key, or use the built-in model with `/models set auto embedder`."))
+            }
         }
     }
 }

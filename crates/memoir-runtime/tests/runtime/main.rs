@@ -1,9 +1,9 @@
-//! The runtime as a front end uses it: the scripted provider on one side, no terminal on the other.
+//! Uses the runtime as a front end does, with the scripted provider and without a terminal.
 
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
 #[path = "../../examples/ask.rs"]
-#[expect(dead_code, reason = "the example's own main is not called here")]
+#[expect(dead_code, reason = "the tests do not call the `main` function of the example")]
 mod ask;
 mod notices;
 mod sessions;
@@ -14,7 +14,7 @@ use memoir_runtime::{Runtime, RuntimeOptions, SessionOptions, environment::Envir
 use memoir_testkit::{Reply, ScriptedProvider};
 use tokio_util::sync::CancellationToken;
 
-/// A process that reaches nothing but `provider`.
+/// Returns an environment in which only `provider` is reachable.
 fn environment(provider: &ScriptedProvider) -> Environment {
     let variables = [
         ("MEMOIR_MODEL", "openai-compatible/test".to_owned()),
@@ -30,7 +30,7 @@ async fn open(home: &Path, provider: &ScriptedProvider) -> Runtime {
 }
 
 #[tokio::test]
-async fn the_example_answers_with_its_sources() {
+async fn the_example_prints_the_answer_with_its_sources() {
     let home = tempfile::TempDir::new().unwrap();
     let provider = ScriptedProvider::start(["Noted.", "It is Miso."].map(Reply::text));
     let runtime = open(home.path(), &provider).await;

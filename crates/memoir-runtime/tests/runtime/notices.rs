@@ -1,4 +1,4 @@
-//! What a session says about how it started.
+//! Notices about the start of a session.
 
 use memoir_core::{Clock as _, SystemClock};
 use memoir_runtime::SessionOptions;
@@ -7,7 +7,7 @@ use memoir_testkit::ScriptedProvider;
 use super::open;
 
 #[tokio::test]
-async fn settings_and_rules_that_cannot_be_read_are_said_to_be_ignored() {
+async fn invalid_settings_and_rules_are_ignored_with_a_notice() {
     let home = tempfile::TempDir::new().unwrap();
     let runtime = open(home.path(), &ScriptedProvider::start([])).await;
     let (store, now) = (runtime.store(), SystemClock.now());
@@ -22,13 +22,17 @@ async fn settings_and_rules_that_cannot_be_read_are_said_to_be_ignored() {
     store.add_approval_rule("deny", "execute_bash(unclosed", &project, now).await.unwrap();
 
     let session = runtime.session(SessionOptions::default()).await.unwrap();
-    for said in [
+    for expected in [
         "rag.token_budget is ignored",
         "context.budget_tokens is ignored",
         "workers.embedding_generator is ignored",
         "(deny execute_bash(unclosed) is ignored",
     ] {
-        assert!(session.notices.iter().any(|notice| notice.contains(said)), "{said}: {:?}", session.notices);
+        assert!(
+            session.notices.iter().any(|notice| notice.contains(expected)),
+            "{expected}: {:?}",
+            session.notices
+        );
     }
     session.close().await;
     runtime.close().await;

@@ -12,7 +12,7 @@ async fn resume(runtime: &Runtime, conversation: Resume) -> Session {
     runtime.session(SessionOptions { conversation, ..SessionOptions::default() }).await.unwrap()
 }
 
-async fn say(session: &mut Session, prompt: &str) -> Result<String, TurnError> {
+async fn send(session: &mut Session, prompt: &str) -> Result<String, TurnError> {
     let report = session.turn(prompt, &mut |_| {}, &CancellationToken::new()).await?;
     Ok(report.text)
 }
@@ -25,15 +25,16 @@ async fn prompts(runtime: &Runtime, id: ConversationId) -> Vec<String> {
 #[tokio::test]
 async fn two_sessions_run_turns_at_the_same_time() {
     let home = tempfile::TempDir::new().unwrap();
-    // Neither is answered before both have asked.
+    // Neither turn gets an answer before both have sent a request.
     let replies = ["one", "two"].map(|text| Reply::text(text).once_requested(2));
     let provider = ScriptedProvider::start(replies);
     let runtime = open(home.path(), &provider).await;
     let mut first = resume(&runtime, Resume::New).await;
     let mut second = resume(&runtime, Resume::New).await;
-    let (left, right) = tokio::join!(say(&mut first, "the left hand"), say(&mut second, "the right hand"));
+    let (first_answer, second_answer) =
+        tokio::join!(send(&mut first, "the left hand"), send(&mut second, "the right hand"));
 
-    let mut answers = [left.unwrap(), right.unwrap()];
+    let mut answers = [first_answer.unwrap(), second_answer.unwrap()];
     answers.sort();
     assert_eq!(answers, ["one", "two"]);
     let ids = [&first, &second].map(|session| session.state.conversation.id().unwrap());
@@ -47,7 +48,7 @@ async fn two_sessions_run_turns_at_the_same_time() {
 }
 
 #[tokio::test]
-async fn a_commit_that_has_not_seen_the_newest_exchange_is_refused() {
+async fn a_turn_that_missed_the_newest_exchange_is_not_stored() {
     let home = tempfile::TempDir::new().unwrap();
     let provider = ScriptedProvider::start([
         Reply::text("begun"),
@@ -57,25 +58,33 @@ async fn a_commit_that_has_not_seen_the_newest_exchange_is_refused() {
     ]);
     let runtime = open(home.path(), &provider).await;
     let mut first = resume(&runtime, Resume::New).await;
-    assert_eq!(say(&mut first, "begin").await.unwrap(), "begun");
+    assert_eq!(send(&mut first, "begin").await.unwrap(), "begun");
     let id = first.state.conversation.id().unwrap();
     let mut second = resume(&runtime, Resume::Conversation(id)).await;
-    let results = tokio::join!(say(&mut first, "go on"), say(&mut second, "go on, too"));
+    let results = tokio::join!(send(&mut first, "go on"), send(&mut second, "go on, too"));
 
-    let (stored, refused, error) = match results {
+    let (stored, rejected, error) = match results {
         (Ok(_), Err(error)) => ("go on", "go on, too", error),
         (Err(error), Ok(_)) => ("go on, too", "go on", error),
         both => panic!("{both:?}"),
     };
     let TurnError::Conflict { conversation, answer } = error else { panic!("{error:?}") };
-    assert_eq!((conversation, answer.as_deref()), (id, Some("an answer")), "it was paid for");
-    assert_eq!(prompts(&runtime, id).await, ["begin", stored], "nothing of the refused exchange is stored");
-    assert_eq!(runtime.store().conversation_cost(id).await.unwrap().calls, 3, "its call is on the bill");
+    assert_eq!(
+        (conversation, answer.as_deref()),
+        (id, Some("an answer")),
+        "the answer is returned because it was paid for"
+    );
+    assert_eq!(prompts(&runtime, id).await, ["begin", stored], "the rejected exchange is not stored");
+    assert_eq!(
+        runtime.store().conversation_cost(id).await.unwrap().calls,
+        3,
+        "the cost of the rejected exchange is stored"
+    );
 
-    // Resuming the conversation reads what the other session added.
+    // Resuming the conversation loads the exchange that the other session added.
     let mut resumed = resume(&runtime, Resume::Conversation(id)).await;
-    assert_eq!(say(&mut resumed, refused).await.unwrap(), "again");
-    assert_eq!(prompts(&runtime, id).await, ["begin", stored, refused]);
+    assert_eq!(send(&mut resumed, rejected).await.unwrap(), "again");
+    assert_eq!(prompts(&runtime, id).await, ["begin", stored, rejected]);
     for session in [first, second, resumed] {
         session.close().await;
     }

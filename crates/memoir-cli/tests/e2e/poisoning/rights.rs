@@ -324,7 +324,7 @@ fn the_files_of_a_project_allow_nothing_start_nothing_and_name_no_address() {
     ] {
         fs::write(&file, &config).unwrap();
         let said = home.memoir(["-p", "hi"]).provider(&provider).fail(1);
-        assert!(said.contains(".memoir/config.toml has a mistake: "), "{config}: {said}");
+        assert!(said.contains(".memoir/config.toml is invalid: "), "{config}: {said}");
     }
     assert!(provider.requests().is_empty() && provider.other_requests().is_empty());
     assert!(evil.requests().is_empty() && evil.other_requests().is_empty() && !pwned.exists());
@@ -442,7 +442,7 @@ fn escape_sequences_in_the_names_of_a_projects_files_do_nothing() {
     let terminal = Terminal::open(&home, Some(&provider), (24, 140), &[]);
     let screen = terminal.wait_for_prompt();
     assert!(
-        screen.contains("A skill was left out: ") && screen.contains("[2J"),
+        screen.contains("A skill was skipped: ") && screen.contains("[2J"),
         "the screen was cleared:\n{screen}"
     );
 }

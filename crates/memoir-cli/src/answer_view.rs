@@ -6,10 +6,7 @@ use memoir_markdown::{Renderer, TerminalStyle};
 
 use memoir_runtime::printable;
 
-use crate::screen::screen_width;
-
-/// Columns left free at the right edge, because some terminals wrap after the last column.
-const MARGIN: usize = 1;
+use crate::screen::text_width;
 
 pub(crate) struct AnswerView {
     renderer: Renderer,
@@ -23,7 +20,7 @@ impl AnswerView {
     /// Adds text and prints every block that is now complete. Calls `before` before printing. Returns whether
     /// anything was printed.
     pub(crate) fn push(&mut self, text: &str, before: impl FnOnce()) -> bool {
-        self.renderer.set_width(width());
+        self.renderer.set_width(text_width());
         let ready = self.renderer.push(text);
         self.show(&ready, before)
     }
@@ -50,14 +47,6 @@ impl AnswerView {
     }
 }
 
-/// Returns plain text, wrapped between words if stdout is a terminal.
-pub(crate) fn wrap_text(text: &str) -> String {
-    match stdout().is_terminal() {
-        true => memoir_markdown::fold(text, width()),
-        false => format!("{}\n", printable(text.trim_end_matches('\n'))),
-    }
-}
-
 /// Returns rendered Markdown if stdout is a terminal, or else its source.
 pub(crate) fn render_markdown(text: &str) -> String {
     if !stdout().is_terminal() {
@@ -69,10 +58,6 @@ pub(crate) fn render_markdown(text: &str) -> String {
     output
 }
 
-fn width() -> usize {
-    screen_width().saturating_sub(MARGIN).max(1)
-}
-
 /// Returns the width and the capabilities of the terminal. Links are enabled only in terminals known to support them.
 pub(crate) fn terminal_style() -> TerminalStyle {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
@@ -82,5 +67,5 @@ pub(crate) fn terminal_style() -> TerminalStyle {
         && ["VTE_VERSION", "WT_SESSION", "KITTY_WINDOW_ID", "WEZTERM_PANE", "ITERM_SESSION_ID"]
             .into_iter()
             .any(is_set);
-    TerminalStyle { width: width(), color, links }
+    TerminalStyle { width: text_width(), color, links }
 }

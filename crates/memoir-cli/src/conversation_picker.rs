@@ -2,7 +2,6 @@
 
 use std::io::{IsTerminal as _, stdin};
 
-use anstream::println;
 use inquire::{InquireError, Select};
 use memoir_core::{ConversationId, TimeZone};
 use memoir_store::Conversations;
@@ -32,7 +31,7 @@ pub(crate) async fn pick_conversation(
 ) -> Result<Option<ConversationId>, Failure> {
     let titles = store.titles().await?;
     if titles.is_empty() {
-        println!("There are no conversations to resume yet.");
+        say!("There are no conversations to resume yet.");
         return Ok(None);
     }
     if !stdin().is_terminal() {

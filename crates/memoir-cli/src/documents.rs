@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use anstream::eprintln;
 use memoir_recall::Recall;
 use memoir_runtime::{
     Failure,
@@ -55,7 +54,7 @@ async fn add(request: AddDocuments, recall: &Recall, embedding: Embedding<'_>) -
         print(&text)?;
     }
     embed(recall, embedding).await?;
-    render::documents::skipped_files(&report.skipped).iter().for_each(|line| eprintln!("{line}"));
+    render::documents::skipped_files(&report.skipped).iter().for_each(|line| note!("{line}"));
     report.check_complete()
 }
 
@@ -72,7 +71,7 @@ async fn reindex(request: DocumentNames, recall: &Recall, embedding: Embedding<'
     };
     print(&render::documents::reindex_report(&report))?;
     embed(recall, embedding).await?;
-    render::documents::skipped_files(&report.skipped).iter().for_each(|line| eprintln!("{line}"));
+    render::documents::skipped_files(&report.skipped).iter().for_each(|line| note!("{line}"));
     report.check_complete()
 }
 
@@ -89,7 +88,7 @@ async fn embed(recall: &Recall, embedding: Embedding<'_>) -> Result<(), Failure>
                 documents::embed(context, &mut |progress| bars.show(progress)).await?
             };
             if let Some(warning) = render::documents::embed_warning(&report) {
-                eprintln!("{warning}");
+                note!("{warning}");
             }
             Ok(())
         }

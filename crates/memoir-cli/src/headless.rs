@@ -2,7 +2,6 @@
 
 use std::io::{IsTerminal as _, Write as _, stdout};
 
-use anstream::eprintln;
 use memoir_agent::{TurnEvent, TurnReport};
 use memoir_core::{ExchangeStatus, TurnInput};
 use memoir_redact::without_secrets;
@@ -102,7 +101,7 @@ impl Printer {
 
     fn print_notice(&mut self, text: &str) {
         self.end_line();
-        eprintln!("{}", printable(&without_secrets(text)));
+        note!("{}", printable(&without_secrets(text)));
     }
 
     fn end_line(&mut self) {

@@ -3,6 +3,9 @@
 //! Only this crate reads the environment, writes to the terminal and chooses exit codes. `memoir-runtime` runs turns
 //! and operations.
 
+#[macro_use]
+mod screen;
+
 mod answer_view;
 mod app;
 mod args;
@@ -24,7 +27,6 @@ mod question;
 mod render;
 mod repl;
 mod schedule;
-mod screen;
 mod startup;
 mod subcommands;
 mod text_editor;
@@ -66,7 +68,7 @@ pub fn main() -> ExitCode {
 /// Prints a failure to stderr and returns its exit code.
 fn report(failure: &Failure) -> ExitCode {
     if failure.kind != FailureKind::ReaderGone {
-        anstream::eprintln!("memoir: {}", failure.sentence());
+        note!("memoir: {}", failure.sentence());
     }
     ExitCode::from(failure.exit_code())
 }

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anstream::eprintln;
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
 use memoir_runtime::{
@@ -41,21 +40,21 @@ pub(crate) async fn write(request: &PostRequest, writer: &PostWriter<'_>) -> Res
             print_log(plan, *verbose);
             if !plan.by_quotation {
                 let messages = render::pluralize(plan.messages as u64, "message", "messages");
-                eprintln!("{} is writing a post from {messages} …", plan.model);
+                note!("{} is writing a post from {messages} …", plan.model);
             }
         }
         PostStep::Drafted(draft) => {
             print_result = print(&printable(draft.text.trim_end()));
-            render::posts::warnings(draft).iter().for_each(|line| eprintln!("{line}"));
+            render::posts::warnings(draft).iter().for_each(|line| note!("{line}"));
         }
     };
     let report = posts::write(request, sources, &mut observe).await?;
-    eprintln!("{}", render::posts::report(&report));
+    note!("{}", render::posts::report(&report));
     print_result
 }
 
 fn print_log(plan: &PostPlan, verbose: bool) {
     if verbose {
-        plan.log.iter().for_each(|line| eprintln!("{}", printable(line)));
+        plan.log.iter().for_each(|line| note!("{}", printable(line)));
     }
 }

@@ -91,7 +91,7 @@ fn piped_text() -> Result<Option<String>, Failure> {
     if kind.is_fifo() {
         let mut polled = [PollFd::new(&input, PollFlags::IN)];
         if poll(&mut polled, Some(&STDIN_TIMEOUT)).unwrap_or(0) == 0 {
-            anstream::eprintln!("No input on stdin; continuing without it.");
+            note!("No input on stdin; continuing without it.");
             return Ok(None);
         }
     } else if !kind.is_file() {

@@ -10,11 +10,14 @@ use std::{
 
 use memoir_runtime::Failure;
 
+use crate::screen::wrap_text;
+
 /// Prints a question and returns the line that the user types, or `None` at the end of input. If this future is
 /// dropped, the next line is left for other readers of stdin.
 pub(crate) async fn ask(question: &str) -> Option<String> {
     // If stdout is closed, there will be no answer either.
-    let _ = write!(stdout(), "{question}").and_then(|()| stdout().flush());
+    let question = wrap_text(question.trim_end());
+    let _ = write!(stdout(), "{question} ").and_then(|()| stdout().flush());
     let guard = CancelOnDrop::default();
     let is_cancelled = Arc::clone(&guard.0);
     tokio::task::spawn_blocking(move || read_line(&is_cancelled)).await.ok().flatten()

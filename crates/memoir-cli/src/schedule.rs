@@ -92,7 +92,7 @@ async fn run_now(name: &str, engine: &Arc<TaskEngine>) -> Result<(), Failure> {
     match (outcome.state, outcome.error) {
         (RunState::Done, None) => Ok(()),
         (RunState::Done, Some(note)) => {
-            anstream::eprintln!("{}", printable(&note));
+            note!("{}", printable(&note));
             Ok(())
         }
         (RunState::Stopped, _) => Err(Failure::new(FailureKind::Interrupted, format!("{task} was stopped"))),

@@ -78,7 +78,7 @@ async fn run_with(mut args: Args, chat: Option<ChatMode>, runtime: &Runtime) -> 
     };
     let mut session = runtime.session(options).await?;
     for notice in session.notices.drain(..) {
-        anstream::eprintln!("{}", printable(&notice));
+        note!("{}", printable(&notice));
     }
     let app = App::new(session, verbosity, printer);
     match chat {

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::span::{StyledLine, StyledSpan, append};
 
 /// Replacement for a tab in verbatim text.
-const TAB: &str = "    ";
+pub(crate) const TAB: &str = "    ";
 /// Characters that must not start a line.
 const NO_START: &str = "、。，．・：；？！ー々〉》」』】〕）］｝〟’”…‥,.;:!?)]}%";
 /// Characters that must not end a line.

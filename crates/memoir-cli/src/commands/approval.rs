@@ -1,6 +1,5 @@
 //! `/approval`: shows and changes the approval mode and permission rules.
 
-use anstream::println;
 use memoir_agent::{Mode, RuleEffect};
 use memoir_runtime::{ApprovalReport, Failure, printable};
 
@@ -61,11 +60,11 @@ impl RunCommand for Arguments {
 }
 
 fn show(report: &ApprovalReport) {
-    println!(
+    say!(
         "The approval mode is {} until you exit. Set it at startup with `--approval`, or permanently in the config.",
         report.mode.as_str()
     );
-    println!(
+    say!(
         "{}",
         match report.is_confined {
             true =>
@@ -75,9 +74,9 @@ fn show(report: &ApprovalReport) {
     );
     for rule in &report.rules {
         let place = if rule.scope.is_empty() { "everywhere" } else { "in this project" };
-        println!("{:>5}  {} {} {place}", rule.id, rule.effect, printable(&rule.rule));
+        say!("{:>5}  {} {} {place}", rule.id, rule.effect, printable(&rule.rule));
     }
     for (effect, rules) in [("allow", &report.allowed_by_config), ("deny", &report.denied_by_config)] {
-        rules.iter().for_each(|rule| println!("       {effect} {} in the config", printable(rule)));
+        rules.iter().for_each(|rule| say!("       {effect} {} in the config", printable(rule)));
     }
 }

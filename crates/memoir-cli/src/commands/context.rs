@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use anstream::{print, println};
 use memoir_agent::ContextReport;
 use memoir_core::Usd;
 
@@ -37,14 +36,14 @@ impl RunCommand for Arguments {
         match self.action {
             None => show(app).await?,
             Some(Action::Config) => {
-                print!("{}", settings::list(&app.session.state.context));
-                println!(
+                say!("{}", settings::list(&app.session.state.context));
+                say!(
                     "\nChange a setting with `/context set KEY VALUE`; reset it with `/context set KEY default`."
                 );
             }
             Some(Action::Set { key, value }) => {
                 let setting = app.session.set_context(&key, &value.join(" ")).await?;
-                println!("{} is now {}.", setting.key, setting.value);
+                say!("{} is now {}.", setting.key, setting.value);
             }
         }
         Ok(Next::Prompt)
@@ -53,20 +52,20 @@ impl RunCommand for Arguments {
 
 async fn show(app: &App) -> Result<(), Failure> {
     if !app.session.has_chat_model() {
-        println!("{} uses no context. It answers with passages from memory.", app.session.choice.name);
+        say!("{} uses no context. It answers with passages from memory.", app.session.choice.name);
         return Ok(());
     }
     let report = match &app.session.last_context {
         Some(report) => {
-            println!("Last request:");
+            say!("Last request:");
             report.clone()
         }
         None => {
-            println!("Next request, without your prompt:");
+            say!("Next request, without your prompt:");
             app.session.agent.preview(&app.session.state, "").await?
         }
     };
-    print!("{}", table(&report, |tokens| app.session.cost_of_sending(tokens)));
+    say!("{}", table(&report, |tokens| app.session.cost_of_sending(tokens)));
     Ok(())
 }
 

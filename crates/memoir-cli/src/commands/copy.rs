@@ -2,7 +2,6 @@
 
 use std::io::{Write as _, stdout};
 
-use anstream::println;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use super::{Next, RunCommand};
@@ -39,7 +38,7 @@ impl RunCommand for Arguments {
         write!(stdout(), "\x1b]52;c;{}\x07", STANDARD.encode(&text))?;
         stdout().flush()?;
         let characters = pluralize(text.chars().count() as u64, "character", "characters");
-        println!("Copied {characters} to the clipboard of your terminal.");
+        say!("Copied {characters} to the clipboard of your terminal.");
         Ok(Next::Prompt)
     }
 }

@@ -1,7 +1,5 @@
 //! `/cost`: shows costs.
 
-use anstream::println;
-
 use super::{Next, RunCommand};
 use memoir_runtime::{
     Failure,
@@ -18,7 +16,7 @@ impl RunCommand for Arguments {
         let (store, now) = (app.session.store(), app.session.agent.clock.now());
         let request = CostRequest { conversation: app.session.conversation() };
         let report = costs::add_up(&request, store, now, app.session.runtime.zone()).await?;
-        println!("{}", render::costs::report(&report).trim_end());
+        say!("{}", render::costs::report(&report).trim_end());
         Ok(Next::Prompt)
     }
 }

@@ -1,6 +1,5 @@
 //! `/embeddings`: shows and rebuilds embeddings, and switches embedding on or off.
 
-use anstream::println;
 use memoir_core::{SubjectKind, WorkerKind};
 use memoir_runtime::{EmbeddingsReport, Failure, Session};
 
@@ -40,7 +39,7 @@ impl RunCommand for Arguments {
             Some(Action::On) => session.switch_workers(&[kind], true).await?,
             Some(Action::Off) => session.switch_workers(&[kind], false).await?,
             Some(Action::Rebuild { confirmation: None }) => {
-                println!(
+                say!(
                     "This will delete all embeddings and compute them again with {}. Until that is done, messages without \
                      an embedding can be found by keyword only. Confirm with `/embeddings rebuild yes`.",
                     session.recall().embedder.name()
@@ -59,14 +58,14 @@ async fn rebuild(session: &Session) -> Result<(), Failure> {
     let mut bars = ProgressBars::default();
     let report = session.rebuild_embeddings(&mut |progress| bars.show(progress)).await?;
     drop(bars);
-    println!("Rebuilt {}.", pluralize(report.made, "embedding", "embeddings"));
+    say!("Rebuilt {}.", pluralize(report.made, "embedding", "embeddings"));
     report.check_complete()
 }
 
 fn show(report: &EmbeddingsReport) {
-    println!("Embedding model: {}. Change it with `/models set NAME embedder`.", report.embedder);
+    say!("Embedding model: {}. Change it with `/models set NAME embedder`.", report.embedder);
     if !report.is_available {
-        println!("The model is not available, so memory is searched by keyword only.");
+        say!("The model is not available, so memory is searched by keyword only.");
     }
     for embeddings in &report.models {
         let describe = |(kind, count): &(SubjectKind, u64)| match kind {
@@ -76,6 +75,6 @@ fn show(report: &EmbeddingsReport) {
         };
         let counts: Vec<String> = embeddings.counts.iter().map(describe).collect();
         let note = if embeddings.is_used { "" } else { "; unused, delete with `/embeddings rebuild`" };
-        println!("Embeddings by {}: {}{note}.", embeddings.model, counts.join(", "));
+        say!("Embeddings by {}: {}{note}.", embeddings.model, counts.join(", "));
     }
 }

@@ -1,6 +1,5 @@
 //! `/fork`: continues in a copy of this conversation.
 
-use anstream::println;
 use memoir_runtime::{Failure, Fork};
 
 use super::{Next, RunCommand};
@@ -12,7 +11,7 @@ pub(super) struct Arguments {}
 impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let Fork { parent, id } = app.session.fork().await?;
-        println!("This is now conversation {id}, a fork of {parent}. Return with `/resume {parent}`.");
+        say!("This is now conversation {id}, a fork of {parent}. Return with `/resume {parent}`.");
         Ok(Next::Prompt)
     }
 }

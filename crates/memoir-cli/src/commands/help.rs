@@ -1,6 +1,5 @@
 //! `/help`: lists the commands, or explains one.
 
-use anstream::println;
 use clap::CommandFactory as _;
 
 use super::{Next, RunCommand, SlashLine, all, resolve};
@@ -34,7 +33,7 @@ impl RunCommand for Arguments {
                 let declared = SlashLine::command();
                 let command = resolve(name, &declared)?;
                 let mut command = command.clone().bin_name(format!("/{}", command.get_name()));
-                println!("{}", command.render_help());
+                say!("{}", command.render_help());
                 return Ok(Next::Prompt);
             }
         };
@@ -42,12 +41,12 @@ impl RunCommand for Arguments {
         let pages = commands.len().div_ceil(PAGE_SIZE);
         let page = page.clamp(1, pages);
         for command in &commands[(page - 1) * PAGE_SIZE..(page * PAGE_SIZE).min(commands.len())] {
-            println!("{:USAGE_WIDTH$}  {}", usage(command), summary(command));
+            say!("{:USAGE_WIDTH$}  {}", usage(command), summary(command));
         }
         if page < pages {
-            println!("/help {:<13}  Show more commands; `/help COMMAND` explains one.", page + 1);
+            say!("/help {:<13}  Show more commands; `/help COMMAND` explains one.", page + 1);
         }
-        println!("\nTab: complete. @file: attach. !command: run. Alt-Enter: new line. Ctrl-R: search.");
+        say!("\nTab: complete. @file: attach. !command: run. Alt-Enter: new line. Ctrl-R: search.");
         Ok(Next::Prompt)
     }
 }

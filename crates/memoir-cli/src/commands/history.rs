@@ -1,14 +1,9 @@
 //! `/history`: shows the latest exchanges of this conversation.
 
-use anstream::{print, println};
-
 use super::{Next, RunCommand};
 use memoir_runtime::Failure;
 
-use crate::{
-    answer_view::{render_markdown, wrap_text},
-    app::App,
-};
+use crate::{answer_view::render_markdown, app::App};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -24,12 +19,12 @@ impl RunCommand for Arguments {
             None => Vec::new(),
         };
         if exchanges.is_empty() {
-            println!("This conversation has no messages yet.");
+            say!("This conversation has no messages yet.");
         }
         for exchange in exchanges {
-            println!("[{}] {}", exchange.id, exchange.started.minute_in(app.session.runtime.zone()));
-            print!("{}", wrap_text(&format!("> {}", exchange.user_message.trim_end())));
-            println!("{}", render_markdown(exchange.assistant_message.trim_end()));
+            say!("[{}] {}", exchange.id, exchange.started.minute_in(app.session.runtime.zone()));
+            say!("> {}", exchange.user_message.trim_end());
+            anstream::println!("{}", render_markdown(exchange.assistant_message.trim_end()));
         }
         Ok(Next::Prompt)
     }

@@ -1,7 +1,5 @@
 //! `/inbox`: shows the reports of scheduled tasks.
 
-use anstream::println;
-
 use super::{Next, RunCommand};
 use memoir_runtime::Failure;
 
@@ -22,7 +20,7 @@ enum ReportSelection {
 impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let all = self.which == Some(ReportSelection::All);
-        println!("{}", schedule::inbox(all, app.session.store(), app.session.runtime.zone()).await?);
+        say!("{}", schedule::inbox(all, app.session.store(), app.session.runtime.zone()).await?);
         Ok(Next::Prompt)
     }
 }

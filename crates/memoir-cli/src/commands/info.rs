@@ -1,7 +1,5 @@
 //! `/info`: shows the model, the conversation, and the location and size of the memory.
 
-use anstream::println;
-
 use super::{Next, RunCommand};
 use memoir_runtime::{Failure, Persistence};
 
@@ -16,20 +14,20 @@ pub(super) struct Arguments {}
 impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let store = app.session.store();
-        println!("model         {} ({})", app.session.choice.name, app.session.choice.reason);
+        say!("model         {} ({})", app.session.choice.name, app.session.choice.reason);
         match app.session.conversation() {
             Some(id) => {
-                println!("conversation  {id}, {}", amount(&store.conversation_cost(id).await?.into()))
+                say!("conversation  {id}, {}", amount(&store.conversation_cost(id).await?.into()))
             }
-            None => println!("conversation  new"),
+            None => say!("conversation  new"),
         }
-        println!("scope         {}", app.session.state.conversation.scope());
+        say!("scope         {}", app.session.state.conversation.scope());
         match app.session.runtime.persistence() {
             Persistence::Permanent => {
-                println!("memory        {}", app.session.runtime.home().database().display())
+                say!("memory        {}", app.session.runtime.home().database().display())
             }
-            Persistence::Incognito => println!("memory        none (incognito)"),
-            Persistence::Demo => println!("memory        temporary (demo)"),
+            Persistence::Incognito => say!("memory        none (incognito)"),
+            Persistence::Demo => say!("memory        temporary (demo)"),
         }
         // Empty tables are only counted, because listing them would fill the screen.
         let tables = match store.inspect() {
@@ -37,10 +35,10 @@ impl RunCommand for Arguments {
             None => Vec::new(),
         };
         for table in tables.iter().filter(|table| table.rows > 0) {
-            println!("              {}: {}", table.name, table.rows);
+            say!("              {}: {}", table.name, table.rows);
         }
         let empty = tables.iter().filter(|table| table.rows == 0).count() as u64;
-        println!("              {}", pluralize(empty, "other table is empty", "other tables are empty"));
+        say!("              {}", pluralize(empty, "other table is empty", "other tables are empty"));
         Ok(Next::Prompt)
     }
 }

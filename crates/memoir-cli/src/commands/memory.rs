@@ -1,6 +1,5 @@
 //! `/memory`: shows, searches, edits, pins and deletes memories.
 
-use anstream::println;
 use memoir_core::Recalled;
 
 use super::{Next, RunCommand};
@@ -47,7 +46,7 @@ impl RunCommand for Arguments {
             app.session.last_recalled = Recalled::default();
         }
         if app.session.leave_deleted().await? {
-            println!("This conversation was deleted, so a new one starts.");
+            say!("This conversation was deleted, so a new one starts.");
         }
         Ok(Next::Prompt)
     }

@@ -1,7 +1,5 @@
 //! `/migrate-exchanges`: groups messages without an exchange into exchanges.
 
-use anstream::println;
-
 use super::{Next, RunCommand};
 use memoir_runtime::Failure;
 
@@ -13,9 +11,9 @@ pub(super) struct Arguments {}
 impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         match app.session.store().group_messages().await? {
-            0 => println!("Every message belongs to an exchange."),
+            0 => say!("Every message belongs to an exchange."),
             count => {
-                println!("Created {} from ungrouped messages.", pluralize(count, "exchange", "exchanges"))
+                say!("Created {} from ungrouped messages.", pluralize(count, "exchange", "exchanges"))
             }
         }
         Ok(Next::Prompt)

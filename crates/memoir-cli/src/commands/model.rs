@@ -1,6 +1,5 @@
 //! `/model`: shows or switches the chat model.
 
-use anstream::println;
 use memoir_runtime::{Failure, Session, operations::models::SetModelRequest, settings::ModelTask};
 
 use super::{Next, RunCommand};
@@ -16,8 +15,8 @@ pub(super) struct Arguments {
 impl RunCommand for Arguments {
     async fn run(self, App { session, .. }: &mut App) -> Result<Next, Failure> {
         match self.model {
-            None => println!("{} ({})", session.choice.name, session.choice.reason),
-            Some(name) => println!("{}", switch(&name, session).await?),
+            None => say!("{} ({})", session.choice.name, session.choice.reason),
+            Some(name) => say!("{}", switch(&name, session).await?),
         }
         Ok(Next::Prompt)
     }

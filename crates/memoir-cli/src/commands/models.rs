@@ -1,6 +1,5 @@
 //! `/models`: lists the catalog and sets the model for each task.
 
-use anstream::println;
 use memoir_runtime::{
     Failure, Session,
     operations::models::{self, SetModelRequest},
@@ -51,7 +50,7 @@ impl RunCommand for Arguments {
             Action::Set { model, task: ModelTask::Chat } => model::switch(&model, session).await?,
             Action::Set { model, task } => set(&model, task, session).await?,
         };
-        println!("{}", text.trim_end());
+        say!("{}", text.trim_end());
         Ok(Next::Prompt)
     }
 }

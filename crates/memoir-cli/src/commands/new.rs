@@ -1,6 +1,5 @@
 //! `/new`: starts a new conversation.
 
-use anstream::println;
 use memoir_runtime::Failure;
 
 use super::{Next, RunCommand};
@@ -12,7 +11,7 @@ pub(super) struct Arguments {}
 impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         app.session.start_conversation().await;
-        println!("Started a new conversation with an empty context; core memory stays.");
+        say!("Started a new conversation with an empty context; core memory stays.");
         Ok(Next::Prompt)
     }
 }

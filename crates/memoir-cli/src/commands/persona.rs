@@ -1,6 +1,5 @@
 //! `/persona`: manages personas, which are named instructions.
 
-use anstream::println;
 use memoir_runtime::{Failure, PersonaList, Session, personas, printable};
 
 use super::{Next, RunCommand};
@@ -58,23 +57,23 @@ impl RunCommand for Arguments {
         match self.action.unwrap_or(Action::List) {
             Action::List => list(&session.personas().await?),
             Action::Show { name } => {
-                println!("{}", printable(&personas::read(&name, session.runtime.home())?));
+                say!("{}", printable(&personas::read(&name, session.runtime.home())?));
             }
             Action::Create { name, text } => create(&name, &text.join(" "), session).await?,
             Action::Edit { name } => edit(&name, session).await?,
             Action::Delete { name } => {
                 if session.delete_persona(&name).await? {
-                    println!("No persona is in use.");
+                    say!("No persona is in use.");
                 }
-                println!("Deleted the persona {name}.");
+                say!("Deleted the persona {name}.");
             }
             Action::Use { name } => {
                 session.use_persona(Some(&name)).await?;
-                println!("Using the persona {name}. Stop with `/persona off`.");
+                say!("Using the persona {name}. Stop with `/persona off`.");
             }
             Action::Off => {
                 session.use_persona(None).await?;
-                println!("No persona is in use.");
+                say!("No persona is in use.");
             }
         }
         Ok(Next::Prompt)
@@ -83,10 +82,10 @@ impl RunCommand for Arguments {
 
 fn list(PersonaList { names, in_use }: &PersonaList) {
     if names.is_empty() {
-        println!("There are no personas yet. Create one with `/persona create NAME TEXT`.");
+        say!("There are no personas yet. Create one with `/persona create NAME TEXT`.");
     }
     for name in names {
-        println!("{name}{}", if Some(name) == in_use.as_ref() { " (in use)" } else { "" });
+        say!("{name}{}", if Some(name) == in_use.as_ref() { " (in use)" } else { "" });
     }
 }
 
@@ -109,7 +108,7 @@ async fn create(name: &str, text: &str, session: &mut Session) -> Result<(), Fai
         }
         text => personas::write(name, text, &home)?,
     }
-    println!("Created the persona {name}. Use it with `/persona use {name}`.");
+    say!("Created the persona {name}. Use it with `/persona use {name}`.");
     Ok(())
 }
 

@@ -1,7 +1,5 @@
 //! `/rag`: switches, configures and tests recall.
 
-use anstream::{print, println};
-
 use super::{Next, RunCommand};
 use memoir_runtime::{
     Failure,
@@ -51,20 +49,18 @@ impl RunCommand for Arguments {
             Action::On => switch("on", app).await?,
             Action::Off => switch("off", app).await?,
             Action::Config => {
-                print!("{}", settings::list(&app.session.recall().settings));
-                println!(
-                    "\nChange a setting with `/rag set KEY VALUE`; reset it with `/rag set KEY default`."
-                );
+                say!("{}", settings::list(&app.session.recall().settings));
+                say!("\nChange a setting with `/rag set KEY VALUE`; reset it with `/rag set KEY default`.");
             }
             Action::Set { key, value } => {
                 let setting = app.session.set_recall(&key, &value.join(" ")).await?;
-                println!("{} is now {}.", setting.key, setting.value);
+                say!("{} is now {}.", setting.key, setting.value);
             }
             Action::Test { query } => {
                 let conversation = app.session.conversation();
                 let request = RecallRequest { prompt: query.join(" "), conversation };
                 let report = preview_recall(&request, app.session.recall()).await;
-                println!("{}", render::search::report(&report, app.session.runtime.zone()).trim_end());
+                say!("{}", render::search::report(&report, app.session.runtime.zone()).trim_end());
             }
         }
         Ok(Next::Prompt)
@@ -73,7 +69,7 @@ impl RunCommand for Arguments {
 
 async fn switch(state: &str, app: &mut App) -> Result<(), Failure> {
     app.session.set_recall("rag.enabled", state).await?;
-    println!("Recall is now {state}.");
+    say!("Recall is now {state}.");
     Ok(())
 }
 
@@ -81,10 +77,10 @@ async fn status(app: &App) -> Result<(), Failure> {
     let (recall, is_on) = (app.session.recall(), app.session.state.recall.settings.enabled);
     let unembedded = recall.waiting().await.map_err(Failure::from)?;
     let state = if is_on { "on" } else { "off" };
-    println!("Recall is {state}. Embedding model: {}.", recall.embedder.name());
+    say!("Recall is {state}. Embedding model: {}.", recall.embedder.name());
     match unembedded {
-        0 => println!("All messages are embedded."),
-        unembedded => println!("{}", memoir_recall::describe_backlog(unembedded)),
+        0 => say!("All messages are embedded."),
+        unembedded => say!("{}", memoir_recall::describe_backlog(unembedded)),
     }
     Ok(())
 }

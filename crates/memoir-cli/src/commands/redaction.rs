@@ -1,7 +1,5 @@
 //! `/redaction`: shows which secrets were redacted, and why.
 
-use anstream::println;
-
 use super::{Next, RunCommand};
 use memoir_runtime::Failure;
 
@@ -16,9 +14,7 @@ impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let redactions = app.session.store().redactions(MAX_REDACTIONS).await?;
         if redactions.is_empty() {
-            println!(
-                "No secrets were found. Keys, tokens and passwords are redacted before anything is saved."
-            );
+            say!("No secrets were found. Keys, tokens and passwords are redacted before anything is saved.");
         }
         for redaction in redactions {
             let place = match redaction.exchange_id {
@@ -26,7 +22,7 @@ impl RunCommand for Arguments {
                 None => redaction.place,
             };
             let created = redaction.created.minute_in(app.session.runtime.zone());
-            println!("{created}  {} in {place}: {}", redaction.kind, redaction.reason);
+            say!("{created}  {} in {place}: {}", redaction.kind, redaction.reason);
         }
         Ok(Next::Prompt)
     }

@@ -1,6 +1,5 @@
 //! `/resume`: resumes an earlier conversation.
 
-use anstream::println;
 use memoir_core::ConversationId;
 use memoir_runtime::{Failure, printable};
 
@@ -22,7 +21,7 @@ impl RunCommand for Arguments {
         };
         if let Some(id) = id {
             let conversation = session.resume(id).await?;
-            println!("Resumed conversation {id}: {}", printable(&conversation.title));
+            say!("Resumed conversation {id}: {}", printable(&conversation.title));
         }
         Ok(Next::Prompt)
     }

@@ -1,6 +1,5 @@
 //! `/summarizer`: switches the summarizers on or off, permanently.
 
-use anstream::println;
 use memoir_core::WorkerKind;
 use memoir_runtime::{Failure, Session, worker_text};
 
@@ -54,10 +53,10 @@ impl RunCommand for Arguments {
         }
         show(kinds, session).await?;
         match &session.background.summarizer {
-            Some(model) => println!("Summarizer: {}.", model.name()),
-            None => println!(
-                "Summaries consist of quotations. Choose a model with `/models set NAME summarizer`."
-            ),
+            Some(model) => say!("Summarizer: {}.", model.name()),
+            None => {
+                say!("Summaries consist of quotations. Choose a model with `/models set NAME summarizer`.")
+            }
         }
         Ok(Next::Prompt)
     }
@@ -69,7 +68,7 @@ pub(super) async fn show(kinds: &[WorkerKind], session: &Session) -> Result<(), 
     for worker in report.workers.iter().filter(|worker| kinds.contains(&worker.status.worker)) {
         let switch = if worker.is_on { "on" } else { "off" };
         let state = worker_text::state(&worker.status, worker.pending);
-        println!("{:<24} {switch}: {state}", worker.status.worker.as_str());
+        say!("{:<24} {switch}: {state}", worker.status.worker.as_str());
     }
     Ok(())
 }

@@ -1,7 +1,5 @@
 //! `/tools`: lists the tools that the model may use.
 
-use anstream::println;
-
 use super::{Next, RunCommand};
 use memoir_runtime::Failure;
 
@@ -18,9 +16,9 @@ impl RunCommand for Arguments {
         for spec in app.session.state.tools.specs() {
             let sentence = spec.description.split(['.', '\n']).next().unwrap_or_default();
             let summary: String = sentence.chars().take(MAX_LENGTH).collect();
-            println!("{:<28} {summary}", spec.name);
+            say!("{:<28} {summary}", spec.name);
         }
-        println!("\nFor full descriptions, see docs/tools.md. For permissions, type `/approval`.");
+        say!("\nFor full descriptions, see docs/tools.md. For permissions, type `/approval`.");
         Ok(Next::Prompt)
     }
 }

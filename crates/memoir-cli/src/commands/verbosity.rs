@@ -1,7 +1,5 @@
 //! `/verbosity`: sets how much of a turn is shown.
 
-use anstream::println;
-
 use super::{Next, RunCommand};
 use memoir_runtime::Failure;
 
@@ -20,7 +18,7 @@ impl RunCommand for Arguments {
             app.verbosity = Verbosity::new(level);
             app.printer.set_verbosity(app.verbosity);
         }
-        println!("Verbosity: {}.", app.verbosity.level());
+        say!("Verbosity: {}.", app.verbosity.level());
         Ok(Next::Prompt)
     }
 }

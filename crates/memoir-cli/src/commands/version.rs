@@ -1,7 +1,5 @@
 //! `/version`: shows the version of the program and of the database schema.
 
-use anstream::println;
-
 use super::{Next, RunCommand};
 use memoir_runtime::Failure;
 
@@ -12,7 +10,7 @@ pub(super) struct Arguments {}
 
 impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
-        println!("memoir {} (schema {})", env!("CARGO_PKG_VERSION"), app.session.store().schema_version());
+        say!("memoir {} (schema {})", env!("CARGO_PKG_VERSION"), app.session.store().schema_version());
         Ok(Next::Prompt)
     }
 }

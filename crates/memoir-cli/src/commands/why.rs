@@ -1,11 +1,9 @@
 //! `/why`: shows what recall added to the last prompt, and why.
 
-use anstream::{print, println};
-
 use super::{Next, RunCommand};
 use memoir_runtime::Failure;
 
-use crate::{answer_view::wrap_text, app::App, render};
+use crate::{app::App, render};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {}
@@ -14,10 +12,10 @@ impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
         let recalled = &app.session.last_recalled;
         if recalled.is_empty() {
-            println!("Recall added nothing to the last prompt, or it has been deleted since.");
+            say!("Recall added nothing to the last prompt, or it has been deleted since.");
         } else {
             let text = render::search::recalled(recalled, app.session.runtime.zone());
-            print!("{}", wrap_text(text.trim_end()));
+            say!("{}", text.trim_end());
         }
         Ok(Next::Prompt)
     }

@@ -1,6 +1,5 @@
 //! `/worker`: shows and controls the background workers.
 
-use anstream::println;
 use memoir_core::WorkerKind;
 use memoir_runtime::{BackgroundReport, FailedJobs, Failure, printable, worker_text};
 use memoir_store::Job;
@@ -62,24 +61,24 @@ impl RunCommand for Arguments {
             Action::Status => show_status(&session.workers().await?),
             Action::Start { worker } => {
                 session.start_worker(worker)?;
-                println!("Started {}.", worker.as_str());
+                say!("Started {}.", worker.as_str());
             }
             Action::Stop { worker } => {
                 session.stop_worker(worker).await;
-                println!("Stopped {}.", worker.as_str());
+                say!("Stopped {}.", worker.as_str());
             }
             Action::Pause => {
                 session.pause_workers().await;
-                println!("Paused all workers. Resume with `/worker resume`.");
+                say!("Paused all workers. Resume with `/worker resume`.");
             }
             Action::Resume => {
                 session.resume_workers();
-                println!("Resumed all workers.");
+                say!("Resumed all workers.");
             }
             Action::Failures { job: None } => show_failures(&session.failed_jobs(MAX_LISTED_FAILURES).await?),
             Action::Failures { job: Some(id) } => {
                 let job = session.failed_job(id).await?;
-                println!(
+                say!(
                     "worker    {}\nsubject   {}\nattempts  {}\nsince     {}\nerror     {}",
                     job.worker,
                     job.subject,
@@ -88,8 +87,8 @@ impl RunCommand for Arguments {
                     last_error(&job)
                 );
             }
-            Action::Retry { job } => println!("Retrying {}.", jobs(session.retry_jobs(job).await?)),
-            Action::Purge { job } => println!(
+            Action::Retry { job } => say!("Retrying {}.", jobs(session.retry_jobs(job).await?)),
+            Action::Purge { job } => say!(
                 "Discarded {}. No retry until the conversation grows or the model changes.",
                 jobs(session.purge_jobs(job).await?)
             ),
@@ -100,28 +99,28 @@ impl RunCommand for Arguments {
 
 fn show_status(report: &BackgroundReport) {
     for worker in &report.workers {
-        println!("{}", worker_text::status(&worker.status, worker.pending));
+        say!("{}", worker_text::status(&worker.status, worker.pending));
     }
-    println!("spent today              {}", report.spent_today);
+    say!("spent today              {}", report.spent_today);
     if report.failed > 0 {
-        println!("{} failed permanently. List with `/worker failures`.", jobs(report.failed));
+        say!("{} failed permanently. List with `/worker failures`.", jobs(report.failed));
     }
 }
 
 fn show_failures(failed: &FailedJobs) {
     if failed.jobs.is_empty() {
-        println!("No jobs have failed permanently.");
+        say!("No jobs have failed permanently.");
         return;
     }
     for job in &failed.jobs {
         let Job { id, worker, subject, attempts, .. } = job;
         let attempts = pluralize(u64::from(*attempts), "attempt", "attempts");
-        println!("{id:>5}  {worker}, {subject}, {attempts}: {}", last_error(job));
+        say!("{id:>5}  {worker}, {subject}, {attempts}: {}", last_error(job));
     }
     if failed.total > failed.jobs.len() as u64 {
-        println!("Showing the latest {} of {}.", failed.jobs.len(), failed.total);
+        say!("Showing the latest {} of {}.", failed.jobs.len(), failed.total);
     }
-    println!(
+    say!(
         "\nShow a job with `/worker failures N`, retry with `/worker retry [N]`, discard with `/worker purge [N]`."
     );
 }

@@ -22,8 +22,15 @@ use std::io::{self, Write as _, stdout};
 use memoir_runtime::Failure;
 use serde::Serialize;
 
-/// Prints text and a newline to stdout.
+use crate::screen::wrap_text;
+
+/// Prints text and a newline to stdout. On a terminal, lines are wrapped between words.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    Ok(writeln!(stdout(), "{}", wrap_text(text))?)
+}
+
+/// Prints text and a newline to stdout, as it is.
+pub(crate) fn print_raw(text: &str) -> Result<(), Failure> {
     Ok(writeln!(stdout(), "{text}")?)
 }
 
@@ -33,7 +40,16 @@ pub(crate) fn print_report<R: Serialize>(
     json: bool,
     render: impl FnOnce(&R) -> String,
 ) -> Result<(), Failure> {
-    print(if json { self::json(report)? } else { render(report) }.trim_end())
+    if json { print_raw(&self::json(report)?) } else { print(render(report).trim_end()) }
+}
+
+/// Prints a report like [`print_report`], but leaves the text of `render` as it is, because it contains rendered Markdown.
+pub(crate) fn print_rendered_report<R: Serialize>(
+    report: &R,
+    json: bool,
+    render: impl FnOnce(&R) -> String,
+) -> Result<(), Failure> {
+    print_raw(if json { self::json(report)? } else { render(report) }.trim_end())
 }
 
 /// Returns a report as one line of JSON.

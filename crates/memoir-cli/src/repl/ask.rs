@@ -2,7 +2,6 @@
 
 use std::io::stdin;
 
-use anstream::println;
 use async_trait::async_trait;
 use memoir_agent::{Answer, Asker, Question};
 
@@ -20,8 +19,12 @@ impl Asker for TerminalAsker {
         let _ = rustix::termios::tcflush(stdin(), rustix::termios::QueueSelector::IFlush);
         let preview = plain(question.preview.trim_end());
         let is_diff = preview.starts_with("--- ");
-        let preview = if is_diff { memoir_markdown::diff(&preview, terminal_style()) } else { preview };
-        println!("\n{} needs your approval:\n{}", question.tool, preview.trim_end());
+        say!("\n{} needs your approval:", question.tool);
+        if is_diff {
+            anstream::println!("{}", memoir_markdown::diff(&preview, terminal_style()).trim_end());
+        } else {
+            say!("{preview}");
+        }
         let always_option = question
             .always
             .as_ref()
@@ -35,7 +38,7 @@ impl Asker for TerminalAsker {
                 Some("a" | "always") if question.always.is_some() => return Answer::Always,
                 // An empty line or the end of input denies the call.
                 Some("n" | "no" | "") | None => return Answer::No,
-                Some(_) => println!("Type y or n."),
+                Some(_) => say!("Type y or n."),
             }
         }
     }

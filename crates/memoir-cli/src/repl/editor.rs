@@ -5,7 +5,6 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use anstream::println;
 use reedline::{
     ColumnarMenu, Completer, EditCommand, Emacs, ExternalPrinter, FileBackedHistory, Hinter, History,
     HistoryItem, KeyCode, KeyModifiers, MenuBuilder as _, Reedline, ReedlineEvent, ReedlineMenu, Signal,
@@ -105,7 +104,7 @@ impl Editor {
             // The first Ctrl-C clears the line or ends a search. The second exits if the line is empty.
             Signal::CtrlC if self.was_interrupted && !self.has_text.load(Ordering::Relaxed) => Line::Quit,
             Signal::CtrlC => {
-                println!("Press Ctrl-C again to exit.");
+                say!("Press Ctrl-C again to exit.");
                 Line::Empty
             }
             _ => Line::Quit,

@@ -11,7 +11,6 @@ mod welcome;
 
 use std::sync::Arc;
 
-use anstream::{eprintln, println};
 use memoir_agent::TurnError;
 use memoir_core::{ExchangeStatus, TurnInput};
 use tokio_util::sync::CancellationToken;
@@ -30,7 +29,7 @@ use crate::{
     output::metrics_line,
     question,
     render::{pluralize, tasks::describe_event},
-    screen::screen_width,
+    screen::{print_dimmed, print_dimmed_note, text_width},
 };
 use completion::MemoirCompleter;
 use echo::EchoMode;
@@ -80,7 +79,7 @@ async fn announce_reports(app: &mut App) {
     // A lower count means that another process marked reports as read.
     if last.is_some() && last != previous_last && count >= previous_count {
         let reports = pluralize(count, "unread task report", "unread task reports");
-        println!("{}", view::dim(&format!("{reports}. Read with `/inbox`.")));
+        print_dimmed(&format!("{reports}. Read with `/inbox`."));
     }
     app.announced = (count, last);
 }
@@ -94,7 +93,7 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
         result = app.session.store().append_command(line, app.session.agent.clock.now()) => result,
     };
     if let Err(error) = save_result {
-        eprintln!("{}", Failure::from(error).sentence());
+        note!("{}", Failure::from(error).sentence());
     }
     let command = line.trim_start();
     if let Some(command) = command.strip_prefix('!') {
@@ -126,7 +125,7 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
         }
         Ok(next) => next,
         Err(failure) => {
-            eprintln!("{}", failure.sentence());
+            note!("{}", failure.sentence());
             Next::Prompt
         }
     }
@@ -144,7 +143,7 @@ async fn attach_files(app: &App, line: &str) -> TurnInput {
     for file in find_attachments(line, context) {
         let name = printable(&file.name).into_owned();
         match &file.text {
-            Err(reason) => eprintln!("Could not attach @{name}: {reason}."),
+            Err(reason) => note!("Could not attach @{name}: {reason}."),
             Ok(_) if !file.is_inside => {
                 let answer =
                     question::ask(&format!("@{name} is outside the project. Attach it? [y/N] ")).await;
@@ -154,7 +153,7 @@ async fn attach_files(app: &App, line: &str) -> TurnInput {
             }
             Ok(text) => {
                 let size = pluralize(text.chars().count() as u64, "character", "characters");
-                println!("{}", view::dim(&format!("Attached @{name} ({size}).")));
+                print_dimmed(&format!("Attached @{name} ({size})."));
                 attachments.push(file);
             }
         }
@@ -163,7 +162,7 @@ async fn attach_files(app: &App, line: &str) -> TurnInput {
 }
 
 fn report_cancelled() -> Next {
-    eprintln!("Cancelled.");
+    note!("Cancelled.");
     Next::Prompt
 }
 
@@ -177,9 +176,10 @@ async fn turn(app: &mut App, input: TurnInput, cancel: &CancellationToken) {
     match result {
         Ok(report) => {
             if report.status == ExchangeStatus::Stopped {
-                eprintln!("{} To continue, send \"go on\".", report.text);
+                note!("{} To continue, send \"go on\".", report.text);
             }
-            println!("{}\n", view::dim(&metrics_line(&report, screen_width())));
+            print_dimmed(&metrics_line(&report, text_width()));
+            say!("");
         }
         Err(error) => {
             // After a conflict, a retry conflicts again until the conversation is resumed.
@@ -187,7 +187,9 @@ async fn turn(app: &mut App, input: TurnInput, cancel: &CancellationToken) {
                 TurnError::Conflict { .. } => "Press the up arrow to recall the prompt.",
                 _ => "Use `/retry` to send the prompt again, or the up arrow to edit it.",
             };
-            eprintln!("{}\n{}\n", Failure::from(error).sentence(), view::dim(hint));
+            note!("{}", Failure::from(error).sentence());
+            print_dimmed_note(hint);
+            note!("");
         }
     }
 }

@@ -1,12 +1,11 @@
 //! `!command`: runs a command in the user's shell.
 
-use anstream::eprintln;
 use tokio_util::sync::CancellationToken;
 
 /// Runs a command in the user's shell. Its output is neither sent to the model nor saved.
 pub(super) async fn run(command: &str, cancel: &CancellationToken) {
     if command.trim().is_empty() {
-        eprintln!("Type a command after the `!`, for example `!git status`.");
+        note!("Type a command after the `!`, for example `!git status`.");
         return;
     }
     let shell = std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into());
@@ -14,7 +13,7 @@ pub(super) async fn run(command: &str, cancel: &CancellationToken) {
     let mut child = match child {
         Ok(child) => child,
         Err(error) => {
-            return eprintln!("Could not start the shell: {error}. Set `SHELL` to an installed shell.");
+            return note!("Could not start the shell: {error}. Set `SHELL` to an installed shell.");
         }
     };
     let result = tokio::select! {
@@ -22,12 +21,12 @@ pub(super) async fn run(command: &str, cancel: &CancellationToken) {
         // The terminal sends Ctrl-C to the command as well, which may handle it. The second Ctrl-C kills the command.
         () = cancel.cancelled() => tokio::select! {
             result = child.wait() => result,
-            _ = tokio::signal::ctrl_c() => return eprintln!("Cancelled."),
+            _ = tokio::signal::ctrl_c() => return note!("Cancelled."),
         },
     };
     match result {
-        Ok(status) if !status.success() => eprintln!("[{status}]"),
+        Ok(status) if !status.success() => note!("[{status}]"),
         Ok(_) => {}
-        Err(error) => eprintln!("Could not get the exit status of the command: {error}."),
+        Err(error) => note!("Could not get the exit status of the command: {error}."),
     }
 }

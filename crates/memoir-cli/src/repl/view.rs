@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use anstream::{eprintln, println};
 use indicatif::{ProgressBar, ProgressStyle};
 use memoir_agent::{ToolOutcome, TurnEvent};
 use memoir_redact::without_secrets;
@@ -11,6 +10,7 @@ use memoir_runtime::printable;
 
 use crate::{
     answer_view::AnswerView,
+    screen::{print_dimmed, print_dimmed_note},
     trace::{self, Verbosity},
 };
 
@@ -32,13 +32,13 @@ impl TurnView {
                 self.finish();
                 if let Some(text) = trace::request(request, self.verbosity) {
                     self.finish();
-                    println!("{}", dim(&printable(&text)));
+                    print_dimmed(&printable(&text));
                 }
                 self.spin("thinking");
             }
             TurnEvent::Retrying { reason, wait } => {
                 self.finish();
-                eprintln!("{}; retrying in {:.1} s", printable(&reason.to_string()), wait.as_secs_f64());
+                note!("{}; retrying in {:.1} s", printable(&reason.to_string()), wait.as_secs_f64());
                 self.spin("waiting");
             }
             TurnEvent::Thinking(_) => self.spin("reasoning"),
@@ -63,16 +63,16 @@ impl TurnView {
                     ToolOutcome::Refused => " (denied)",
                 };
                 let line = trace::tool_call(call, self.verbosity);
-                println!("{}", dim(&format!("[{}]{mark}", printable(&line))));
+                print_dimmed(&format!("[{}]{mark}", printable(&line)));
             }
             TurnEvent::Notice(text) => {
                 self.finish();
-                eprintln!("{}", printable(&without_secrets(text)));
+                note!("{}", printable(&without_secrets(text)));
             }
             TurnEvent::Detail(text) => {
                 if self.verbosity.level() >= 1 {
                     self.finish();
-                    eprintln!("{}", dim(&printable(text)));
+                    print_dimmed_note(&printable(text));
                 }
             }
         }
@@ -103,9 +103,4 @@ fn stop(spinner: &mut Option<ProgressBar>) {
     if let Some(spinner) = spinner.take() {
         spinner.finish_and_clear();
     }
-}
-
-pub(super) fn dim(text: &str) -> String {
-    let style = anstyle::Style::new().dimmed();
-    format!("{style}{text}{style:#}")
 }

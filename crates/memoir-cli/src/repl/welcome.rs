@@ -1,6 +1,5 @@
 //! The banner printed when the REPL opens.
 
-use anstream::println;
 use memoir_store::ConversationList;
 
 use memoir_runtime::{Persistence, demo, operations::import::find_histories, printable};
@@ -9,7 +8,7 @@ use crate::{app::App, render};
 
 /// Prints the model and, if memory is empty, the first steps.
 pub(super) async fn banner(app: &App) {
-    println!(
+    say!(
         "Memoir {} · {} ({})",
         env!("CARGO_PKG_VERSION"),
         app.session.choice.name,
@@ -17,21 +16,21 @@ pub(super) async fn banner(app: &App) {
     );
     match (app.session.runtime.persistence(), app.session.conversation()) {
         (Persistence::Incognito, _) => {
-            println!("Incognito: memory is neither read nor written.")
+            say!("Incognito: memory is neither read nor written.")
         }
         (Persistence::Demo, _) => {
-            println!(
+            say!(
                 "Demo: a temporary memory with three months of a made-up project, deleted when you exit. Try asking:"
             );
-            demo::QUESTIONS.iter().for_each(|question| println!("  {question}"));
+            demo::QUESTIONS.iter().for_each(|question| say!("  {question}"));
         }
         (Persistence::Permanent, Some(id)) => {
-            println!("Resumed conversation {id}. Type `/help` for a list of commands.");
+            say!("Resumed conversation {id}. Type `/help` for a list of commands.");
             return;
         }
         (Persistence::Permanent, None) => first_steps(app).await,
     }
-    println!("Type `/help` for a list of commands.");
+    say!("Type `/help` for a list of commands.");
 }
 
 /// Prints the first steps if memory is empty.
@@ -41,7 +40,7 @@ async fn first_steps(app: &App) {
     if app.session.store().conversations(&first).await.map_or(true, |list| !list.is_empty()) {
         return;
     }
-    println!("Memory is empty. Your conversations will be remembered.");
+    say!("Memory is empty. Your conversations will be remembered.");
     let environment = &app.session.runtime.models().environment;
     let report = find_histories(environment, app.session.store()).await;
     // Histories can still be imported if they are not listed here.
@@ -50,16 +49,16 @@ async fn first_steps(app: &App) {
     let histories = report.map(|report| report.histories).unwrap_or_default();
     let sessions: Vec<String> = histories.iter().map(render::import::sessions).collect();
     match sessions.as_slice() {
-        [] => println!("Use `/import` to import conversations exported from other agents."),
+        [] => say!("Use `/import` to import conversations exported from other agents."),
         sessions => {
             let commands: Vec<String> =
                 histories.iter().map(|history| format!("`/import {}`", history.source)).collect();
-            println!(
+            say!(
                 "Found on this machine: {}. Import with {}.",
                 printable(&sessions.join(", ")),
                 commands.join(", ")
             );
         }
     }
-    println!("Run `memoir demo` to try a sample memory.");
+    say!("Run `memoir demo` to try a sample memory.");
 }

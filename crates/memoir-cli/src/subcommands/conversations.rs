@@ -12,7 +12,7 @@ use memoir_runtime::{
 use crate::{
     answer_view::render_markdown,
     args::ConversationsCommand,
-    render::{self, print_report},
+    render::{self, print_rendered_report, print_report},
 };
 
 pub(super) async fn run(command: ConversationsCommand, runtime: &Runtime) -> Result<(), Failure> {
@@ -25,7 +25,7 @@ pub(super) async fn run(command: ConversationsCommand, runtime: &Runtime) -> Res
         }
         ConversationsCommand::Show { id, json } => {
             let report = conversations::show(ConversationId::new(id), store).await?;
-            print_report(&report, json, |report| render_markdown(&to_markdown(report, zone)))
+            print_rendered_report(&report, json, |report| render_markdown(&to_markdown(report, zone)))
         }
     }
 }

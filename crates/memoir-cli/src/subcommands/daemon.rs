@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use anstream::eprintln;
 use memoir_core::{Clock as _, SystemClock};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -36,5 +35,5 @@ pub(super) async fn run(engine: Arc<TaskEngine>) -> Result<(), Failure> {
 }
 
 fn log(text: &str) {
-    eprintln!("{} memoir daemon: {}", SystemClock.now(), printable(text));
+    note!("{} memoir daemon: {}", SystemClock.now(), printable(text));
 }

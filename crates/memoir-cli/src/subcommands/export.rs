@@ -34,7 +34,7 @@ pub(crate) async fn run(
     };
     let report = export::write_file(&request, path, store, zone, &mut progress).await?;
     let conversations = pluralize(report.conversations, "conversation", "conversations");
-    anstream::eprintln!("Exported {conversations} to {}.", path.display());
+    note!("Exported {conversations} to {}.", path.display());
     Ok(())
 }
 

@@ -1,7 +1,5 @@
 //! `memoir import` and `/import`: import conversations from other programs.
 
-use std::io::{Write as _, stdout};
-
 use memoir_core::TimeZone;
 use memoir_runtime::{
     Failure,
@@ -21,7 +19,7 @@ pub(crate) async fn run(
 ) -> Result<(), Failure> {
     let Some(request) = request(command) else {
         let report = import::find_histories(environment, store).await?;
-        return Ok(write!(stdout(), "{}", render::import::histories(&report))?);
+        return render::print(&render::import::histories(&report));
     };
     let mut bars = ProgressBars::default();
     let mut progress = |progress| bars.show(progress);
@@ -60,11 +58,11 @@ fn show(report: &ImportReport) -> Result<(), Failure> {
     // If there was only one file, the failure already reports it.
     if failure.is_none() || report.unreadable.len() > 1 {
         for file in &report.unreadable {
-            anstream::eprintln!("Skipped: {}", Failure::from(file).sentence());
+            note!("Skipped: {}", Failure::from(file).sentence());
         }
     }
     match failure {
         Some(file) => Err(file.into()),
-        None => Ok(write!(stdout(), "{}", render::import::report(report))?),
+        None => render::print(&render::import::report(report)),
     }
 }

@@ -21,7 +21,7 @@ use super::search;
 use crate::{
     args::{BlockArgs, ExchangeArgs, ForgetArgs, MemoryCommand},
     question,
-    render::{self, print, print_report},
+    render::{self, print, print_rendered_report, print_report},
     text_editor::edit_file,
 };
 
@@ -50,7 +50,7 @@ pub(crate) async fn run(command: MemoryCommand, context: &MemoryContext<'_>) -> 
         }
         MemoryCommand::Show { exchange: Some(id), json } => {
             let report = conversations::show_exchange(ExchangeId::new(id), store).await?;
-            return print_report(&report, json, |report| {
+            return print_rendered_report(&report, json, |report| {
                 render::conversations::exchange(report, &recall.zone)
             });
         }

@@ -30,7 +30,7 @@ use self::memory::MemoryContext;
 use crate::{
     args::{Args, Command, ConfigCommand, ImportCommand, MemoryCommand, WorkerCommand},
     backup,
-    render::print,
+    render::print_raw,
     schedule,
 };
 
@@ -43,7 +43,7 @@ async fn recall(runtime: &Runtime) -> Result<Recall, Failure> {
 }
 
 pub(crate) fn print_notices(notices: &[String]) {
-    notices.iter().for_each(|notice| anstream::eprintln!("{}", printable(notice)));
+    notices.iter().for_each(|notice| note!("{}", printable(notice)));
 }
 
 /// Runs a subcommand that needs no memory or must not open it. Returns the arguments of any other.
@@ -55,7 +55,7 @@ pub(crate) async fn run_without_memory(
     let project = project_of(&options.directory);
     match &args.command {
         Some(Command::Completions { script }) => completions::run(*script)?,
-        Some(Command::Daemon { print_unit: true }) => print(&systemd_unit(environment)?)?,
+        Some(Command::Daemon { print_unit: true }) => print_raw(&systemd_unit(environment)?)?,
         Some(Command::Restore(arguments)) => backup::restore(arguments, home, &TimeZone::system()).await?,
         // Users need the path to fix an invalid config file, which opening memory would reject.
         Some(Command::Config { command: Some(ConfigCommand::Path { json }) }) => {

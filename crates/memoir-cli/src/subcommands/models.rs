@@ -8,14 +8,14 @@ use memoir_runtime::{
 
 use crate::{
     args::{ModelsCommand, model_name},
-    render::{self, print, print_report},
+    render::{self, print, print_raw, print_report},
 };
 
 pub(super) async fn run(command: ModelsCommand, runtime: &Runtime) -> Result<(), Failure> {
     let (models, store) = (runtime.models(), runtime.store().as_ref());
     match command {
         // Only the text marks the current model, and choosing that model may fail.
-        ModelsCommand::List { json: true } => print(&render::json(&models::list(models))?),
+        ModelsCommand::List { json: true } => print_raw(&render::json(&models::list(models))?),
         ModelsCommand::List { json: false } => {
             let current = models.choose(None, store).await?.name;
             print(render::models::list(&models::list(models), &current).trim_end())

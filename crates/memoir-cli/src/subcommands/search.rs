@@ -7,7 +7,6 @@ use memoir_runtime::{
 };
 
 use crate::{
-    answer_view::wrap_text,
     args::SearchArgs,
     render::{self, print_report},
 };
@@ -21,7 +20,5 @@ pub(super) async fn run(arguments: SearchArgs, recall: &Recall) -> Result<(), Fa
     };
     let report = search::search(&request, recall).await?;
     // The JSON output is an array of passages, without the rest of the report.
-    print_report(&report.results(), arguments.json, |_| {
-        wrap_text(render::search::report(&report, &recall.zone).trim_end())
-    })
+    print_report(&report.results(), arguments.json, |_| render::search::report(&report, &recall.zone))
 }

@@ -59,10 +59,7 @@ fn without_a_policy_nothing_is_changed_or_run_and_reading_is_free() {
     let said = calls(&home, "read-only", &asked);
     assert!(said[1].contains("the approval mode is read-only"), "{said:?}");
     let said = calls(&home, "auto-edit", &asked);
-    assert!(
-        said[1].starts_with("Wrote b.txt") && said[2].contains("the user cannot be asked"),
-        "{said:?}"
-    );
+    assert!(said[1].starts_with("Wrote b.txt") && said[2].contains("the user cannot be asked"), "{said:?}");
     assert!(!home.workspace().join("c.txt").exists());
     let failed = home.memoir(["-p", "x", "--approval", "everything"]).fail(2);
     assert!(failed.contains("The modes are read-only, ask, auto-edit, full."), "{failed}");

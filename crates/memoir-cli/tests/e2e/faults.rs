@@ -54,7 +54,10 @@ fn a_cut_stream_leaves_nothing() {
     let provider = provider_that_breaks(Reply::text("half an ans").cut());
     let (home, before) = home_with_a_past(&provider);
     let said = home.memoir(["-c", "-p", "cut me"]).provider(&provider).fail(1);
-    assert!(said.contains("cut off before it was complete. Nothing was stored. Send the prompt again."), "{said}");
+    assert!(
+        said.contains("cut off before it was complete. Nothing was stored. Send the prompt again."),
+        "{said}"
+    );
     assert_nothing_was_stored(&home, &before, "cut me", 2);
 }
 

@@ -47,7 +47,9 @@ fn nothing_that_is_said_incognito_is_logged() {
 fn an_unknown_level_is_refused() {
     let said = home().memoir(["-p", PROMPT]).env("MEMOIR_LOG", "loud").fail(2);
     assert!(
-        said.contains("MEMOIR_LOG is \"loud\", which is not a log level. Use off, error, warn, info, debug or trace."),
+        said.contains(
+            "MEMOIR_LOG is \"loud\", which is not a log level. Use off, error, warn, info, debug or trace."
+        ),
         "{said}"
     );
 }

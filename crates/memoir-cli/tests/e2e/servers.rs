@@ -107,7 +107,10 @@ fn tools_of_other_servers_are_offered_under_the_same_approvals() {
     let output =
         home.memoir(["-p", "hi"]).provider(&provider).env("PATH", "/usr/local/bin:/usr/bin:/bin").output();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success() && said.contains("Could not connect to the MCP server broken: "), "{said}");
+    assert!(
+        output.status.success() && said.contains("Could not connect to the MCP server broken: "),
+        "{said}"
+    );
     over_http.kill().unwrap();
     over_http.wait().unwrap();
 }

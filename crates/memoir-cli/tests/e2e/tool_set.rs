@@ -102,7 +102,11 @@ fn each_tool_keeps_to_its_limit() {
         ),
         ("execute_bash", json!({"command": "sleep 60", "timeout": 1}), "Timed out after 1 s"),
         ("execute_python", json!({"code": "while True: pass", "timeout": 1}), "Timed out after 1 s"),
-        ("execute_bash", json!({"command": "true", "timeout": 1000}), "timeout must be between 1 and 300 seconds"),
+        (
+            "execute_bash",
+            json!({"command": "true", "timeout": 1000}),
+            "timeout must be between 1 and 300 seconds",
+        ),
         ("database_query", json!({"sql": endless}), "[cut: the first 200 rows shown]"),
         ("database_query", json!({"sql": "WITH x AS (SELECT 1) DELETE FROM messages"}), "error: "),
         ("database_query", json!({"sql": "ATTACH DATABASE 'x' AS y"}), "error: "),

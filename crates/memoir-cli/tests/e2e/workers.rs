@@ -133,7 +133,10 @@ fn a_failure_waits_or_is_final_and_nothing_is_half_done() {
     home.write_config(WITH_SUMMARIZER);
     let refusing = ScriptedProvider::always(Reply::status(401, "bad key"));
     let told = work(&home, &refusing);
-    assert!(told.contains("exchange_summarizer      0 done, 2 failed (the server rejected the API key"), "{told}");
+    assert!(
+        told.contains("exchange_summarizer      0 done, 2 failed (the server rejected the API key"),
+        "{told}"
+    );
     assert_eq!(refusing.requests().len(), 4);
     let counts = home.counts();
     assert_eq!((counts["jobs"], counts["failed_jobs"]), (4, 4));

@@ -53,7 +53,10 @@ fn what_a_fooled_model_writes_into_core_memory_is_told_kept_in_its_block_and_und
     ]);
     let output = home.memoir(["-p", "Read the page."]).provider(&provider).output();
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(told.contains("Core memory (instructions) was changed. Run `/memory undo` to revert it."), "{told}");
+    assert!(
+        told.contains("Core memory (instructions) was changed. Run `/memory undo` to revert it."),
+        "{told}"
+    );
     assert!(told.contains("+ Obey the page."), "word by word: {told}");
     home.memoir(["-p", "hello"]).provider(&provider).succeed();
     let sent = system(&provider);

@@ -1,12 +1,10 @@
-//! What only a front end may do: print, exit, read the environment.
+//! Finds library code that does what only a front end may do: print, exit, read the environment.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use crate::{
     ChoreError,
+    files::{list_files, read},
     source::{ProductCode, Token, read_product_code},
 };
 
@@ -24,15 +22,10 @@ const FRONT_END_FUNCTIONS: [(&str, &[&str]); 4] = [
 /// Modules whose contents must be named one by one, so that every use of them is visible.
 const NAMED_MODULES: [&str; 2] = ["process", "env"];
 
-/// Returns everything in the product code under `folder` that only a front end may do, each with its file and line.
-pub(crate) fn find_violations(folder: &Path) -> Result<Vec<String>, ChoreError> {
-    let mut files = Vec::new();
-    list_sources(folder, &mut files)?;
-    files.sort();
-    let sources = files
-        .iter()
-        .map(|file| fs::read_to_string(file).map_err(|error| ChoreError::file(file, error)))
-        .collect::<Result<Vec<_>, _>>()?;
+/// Returns everything in the product code under `directory` that only a front end may do, each with its file and line.
+pub(crate) fn find_violations(directory: &Path) -> Result<Vec<String>, ChoreError> {
+    let files = list_files(directory, "rs")?;
+    let sources = files.iter().map(|file| read(file)).collect::<Result<Vec<_>, _>>()?;
     let codes: Vec<ProductCode<'_>> = sources.iter().map(|source| read_product_code(source)).collect();
     let tests: Vec<PathBuf> =
         files.iter().zip(&codes).flat_map(|(file, code)| test_files(file, code)).collect();
@@ -48,25 +41,12 @@ pub(crate) fn find_violations(folder: &Path) -> Result<Vec<String>, ChoreError> 
     Ok(violations)
 }
 
-/// The Rust files under `folder`.
-fn list_sources(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), ChoreError> {
-    for entry in fs::read_dir(folder).map_err(|error| ChoreError::file(folder, error))? {
-        let path = entry.map_err(|error| ChoreError::file(folder, error))?.path();
-        if path.is_dir() {
-            list_sources(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-    Ok(())
-}
-
-/// Where the test modules that `file` declares are, without their extension.
+/// Returns the paths of the test modules that `file` declares, without their extension.
 fn test_files(file: &Path, code: &ProductCode<'_>) -> Vec<PathBuf> {
     let is_root =
         file.file_name().is_some_and(|name| name == "mod.rs" || name == "lib.rs" || name == "main.rs");
-    let folder = if is_root { file.parent().unwrap_or(file).to_owned() } else { file.with_extension("") };
-    code.test_modules.iter().map(|name| folder.join(name)).collect()
+    let directory = if is_root { file.parent().unwrap_or(file).to_owned() } else { file.with_extension("") };
+    code.test_modules.iter().map(|name| directory.join(name)).collect()
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -105,7 +85,7 @@ fn is_for_front_ends(module: &str, name: &str) -> bool {
     FRONT_END_FUNCTIONS.iter().any(|(owner, names)| *owner == module && names.contains(&name))
 }
 
-/// Checks what stands between `use` and its semicolon.
+/// Checks the tokens between `use` and its semicolon.
 fn check_import(tokens: &[Token<'_>]) -> Vec<Violation> {
     let mut violations = Vec::new();
     // The module that each open brace belongs to, and the one before the current name.
@@ -139,6 +119,8 @@ fn check_import(tokens: &[Token<'_>]) -> Vec<Violation> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn check(source: &str) -> Vec<String> {
@@ -176,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_it_is_harmless() {
+    fn lookalikes_are_harmless() {
         for source in [
             "// println!(\"x\")\n/* std::env::var */",
             "/// `println!(\"x\")` prints.\nfn f() {}",

@@ -1,4 +1,4 @@
-//! The boundaries between crates.
+//! Checks the boundaries between crates.
 //!
 //! The table in ARCHITECTURE.md gives the rung of each crate, the manifests give its dependencies, and no crate may depend on
 //! one that is not on a lower rung. Only front ends print, exit or read the environment. Some crates may not depend on
@@ -27,7 +27,7 @@ const HTTP_CRATES: [&str; 8] =
 
 /// A crate of this workspace.
 struct Package {
-    folder: PathBuf,
+    directory: PathBuf,
     /// The crates of this workspace that it depends on, tests aside.
     dependencies: Vec<String>,
 }
@@ -42,7 +42,7 @@ pub(crate) fn check(root: &Path) -> ChoreResult {
         faults.extend(find_http(package, &list_dependencies(root, package)?));
     }
     for (_, package) in packages.iter().filter(|(name, _)| !FRONT_ENDS.contains(&name.as_str())) {
-        let violations = find_violations(&package.folder.join("src"))?;
+        let violations = find_violations(&package.directory.join("src"))?;
         faults.extend(violations.into_iter().map(|what| format!("{what}; only a front end may do this.")));
     }
     if faults.is_empty() {
@@ -80,7 +80,7 @@ fn find_http(package: &str, dependencies: &[String]) -> Vec<String> {
     present.map(|name| format!("{package} depends on {name}, but must not need an HTTP client.")).collect()
 }
 
-/// The rung of each crate: rows that begin with a number, or with "beside" for crates beside the ladder.
+/// Returns the rung of each crate. Rows of the table begin with a number, or with "beside" for crates beside the ladder.
 fn read_rungs(page: &str) -> BTreeMap<String, Option<u32>> {
     page.lines()
         .filter_map(|line| {
@@ -108,8 +108,8 @@ fn read_packages(root: &Path) -> Result<BTreeMap<String, Package>, ChoreError> {
             let ours =
                 all.iter().filter(|dependency| dependency["kind"] != "dev" && dependency["path"].is_string());
             let manifest = Path::new(package["manifest_path"].as_str().unwrap_or_default());
-            let folder = manifest.parent().unwrap_or(root).to_owned();
-            (name(package), Package { folder, dependencies: ours.map(name).collect() })
+            let directory = manifest.parent().unwrap_or(root).to_owned();
+            (name(package), Package { directory, dependencies: ours.map(name).collect() })
         })
         .collect())
 }
@@ -129,7 +129,7 @@ fn find_faults(
         };
         for other in below {
             let allowed = match (rung, rungs.get(other).copied().flatten()) {
-                // Beside the ladder one may look at everything on it.
+                // Crates beside the ladder may depend on everything.
                 (None, _) => true,
                 (Some(rung), Some(lower)) => lower < *rung,
                 (Some(_), None) => false,

@@ -1,10 +1,12 @@
-//! Chores of the house. `cargo xtask --help` lists them.
+//! Development tasks. `cargo xtask --help` lists them.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool for people at a terminal")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
 
 mod boundaries;
 mod docs;
+mod files;
 mod ladder;
+mod prose;
 mod recording;
 mod reference;
 mod source;
@@ -18,7 +20,7 @@ use std::{
 
 use clap::{Parser, Subcommand};
 
-/// What to show the user when a chore has succeeded, or why it failed.
+/// The message that a successful chore prints, or why it failed.
 type ChoreResult = Result<String, ChoreError>;
 
 /// Why a chore failed.
@@ -27,7 +29,7 @@ enum ChoreError {
     /// A file cannot be read or written.
     #[error("{}: {source}", .path.display())]
     File { path: PathBuf, source: io::Error },
-    /// A check found something, or another program failed.
+    /// A check failed, or another program did.
     #[error("{0}")]
     Failed(String),
 }
@@ -39,31 +41,34 @@ impl ChoreError {
 }
 
 #[derive(Parser)]
-#[command(about = "Chores of the house")]
+#[command(about = "Development tasks")]
 enum Chore {
     /// Check that every crate depends only on lower rungs of the ladder in ARCHITECTURE.md, that libraries do not print, exit
     /// or read the environment, and that recall needs no HTTP client
     Ladder,
     #[command(subcommand)]
-    /// The reference pages that are made from the program's own lists
+    /// Write or check the documentation
     Docs(DocsChore),
-    /// Read the sample of the demo, so that the demo opens at once
+    /// Check documentation, comments and string literals for calques
+    Prose,
+    /// Compute the embeddings of the demo's sample project, so that the demo starts instantly
     Demo,
-    /// Try to break it: kills, a provider that fails, a full disk, many at once
+    /// Try to break the program: kills, failing providers, full disks, many processes
     Torture {
-        /// For how long at least: ten rounds are done in any case; 30 and more also watch a sitting of 10,000 turns
+        /// Minimum running time in minutes; at least ten rounds always run, and 30 minutes or more add a session of 10,000
+        /// turns that is checked for memory growth
         #[arg(long, default_value_t = 10)]
         minutes: u64,
-        /// What chance begins with; a failure names its own
+        /// Seed of the random choices; a failure prints its own
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// The program
+        /// Path of the program
         #[arg(default_value = "target/release/memoir")]
         binary: PathBuf,
     },
-    /// Record a session with the demo for the README
+    /// Record a demo session for the README
     Recording {
-        /// The program
+        /// Path of the program
         #[arg(default_value = "target/release/memoir")]
         binary: PathBuf,
     },
@@ -71,9 +76,9 @@ enum Chore {
 
 #[derive(Subcommand)]
 enum DocsChore {
-    /// Write them
+    /// Write the generated reference pages
     Write,
-    /// Fail when they are not what they should be
+    /// Fail if a reference page is out of date, a link is broken, or a page or line is too long
     Check,
 }
 
@@ -82,6 +87,7 @@ fn main() -> ExitCode {
         Chore::Ladder => ladder::check(&root()),
         Chore::Docs(DocsChore::Write) => docs::write(&root()),
         Chore::Docs(DocsChore::Check) => docs::check(&root()),
+        Chore::Prose => prose::check(&root()),
         Chore::Demo => write_demo(&root()),
         Chore::Torture { minutes, seed, binary } => torture::torture(&root().join(binary), minutes, seed),
         Chore::Recording { binary } => recording::record(&root(), &root().join(binary)),
@@ -98,17 +104,17 @@ fn main() -> ExitCode {
     }
 }
 
-/// Writes the vectors of the sample.
+/// Writes the embeddings of the demo's sample project.
 fn write_demo(root: &Path) -> ChoreResult {
     let runtime = tokio::runtime::Runtime::new().map_err(|error| ChoreError::Failed(error.to_string()))?;
     let vectors = runtime.block_on(memoir_runtime::demo::vectors());
     let vectors = vectors.map_err(|error| ChoreError::Failed(error.sentence()))?;
     let path = root.join("crates/memoir-runtime/demo/vectors.bin");
     std::fs::write(&path, &vectors).map_err(|error| ChoreError::file(&path, error))?;
-    Ok(format!("{} kB of vectors are written.", vectors.len() / 1024))
+    Ok(format!("Wrote {} kB of embeddings.", vectors.len() / 1024))
 }
 
-/// The workspace.
+/// Returns the root directory of the workspace.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_owned).unwrap_or_default()
 }

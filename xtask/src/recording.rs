@@ -10,17 +10,16 @@ use crate::{ChoreError, ChoreResult};
 /// Rows and columns of the terminal.
 const SIZE: (u16, u16) = (22, 92);
 
-/// How large a letter is, in pixels.
+/// Width of a character in pixels.
 const COLUMN: f64 = 8.4;
+/// Height of a row in pixels.
 const ROW: f64 = 18.0;
 
-/// What is typed, and what is waited for.
-const SESSION: [(&str, &str); 2] = [
-    ("Which two colours suit somebody who mixes up red and green?", "Answered from memory alone"),
-    ("/why", "score"),
-];
+/// Each line to type, with the text to wait for.
+const SESSION: [(&str, &str); 2] =
+    [("Which two colours suit somebody who mixes up red and green?", "recalled"), ("/why", "score")];
 
-/// A screen, and how long it is seen, in milliseconds.
+/// A screen and its display time in milliseconds.
 type RecordedFrame = (Screen, u32);
 
 /// Records the session with the program at `binary`, and writes the picture.
@@ -52,22 +51,22 @@ pub(crate) fn record(root: &Path, binary: &Path) -> ChoreResult {
 fn draw(frames: &[RecordedFrame]) -> String {
     let (rows, columns) = SIZE;
     let (width, height) = (f64::from(columns) * COLUMN + 24.0, f64::from(rows) * ROW + 24.0);
-    let total: u32 = frames.iter().map(|(_, held)| held).sum();
+    let total: u32 = frames.iter().map(|(_, duration)| duration).sum();
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" role=\"img\" aria-label=\"A session with memoir demo\">\n\
          <style>text{{font:14px ui-monospace,Menlo,Consolas,monospace;fill:#d8dee9;white-space:pre}}g{{visibility:hidden}}\n"
     );
-    let mut begun = 0;
-    for (number, (_, held)) in frames.iter().enumerate() {
-        let part = |moment: u32| f64::from(moment) * 100.0 / f64::from(total);
+    let mut start = 0;
+    for (number, (_, duration)) in frames.iter().enumerate() {
+        let percent = |moment: u32| f64::from(moment) * 100.0 / f64::from(total);
         // Writing to a string cannot fail.
         let _ = writeln!(
             svg,
             "#f{number}{{animation:k{number} {total}ms step-end infinite}}@keyframes k{number}{{0%{{visibility:hidden}}{:.3}%{{visibility:visible}}{:.3}%,100%{{visibility:hidden}}}}",
-            part(begun),
-            part(begun + held).min(99.999),
+            percent(start),
+            percent(start + duration).min(99.999),
         );
-        begun += held;
+        start += duration;
     }
     svg.push_str("</style>\n<rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"#20242c\"/>\n");
     for (number, (screen, _)) in frames.iter().enumerate() {
@@ -81,7 +80,7 @@ fn draw(frames: &[RecordedFrame]) -> String {
     svg
 }
 
-/// A row: pieces of one style each, at their columns.
+/// Draws a row as runs of one style.
 fn draw_row(screen: &Screen, row: u16, svg: &mut String) {
     let y = 12.0 + f64::from(row + 1) * ROW - 4.0;
     let mut column = 0;
@@ -103,7 +102,7 @@ fn draw_row(screen: &Screen, row: u16, svg: &mut String) {
     }
 }
 
-/// How a cell looks, as attributes.
+/// Returns the style of a cell as SVG attributes.
 fn style(cell: &Cell) -> String {
     let mut style = String::new();
     if let Color::Idx(number) = cell.fgcolor() {

@@ -1,13 +1,127 @@
-//! Reads Rust source as far as the boundary check needs it: identifiers and punctuation, without comments, the contents of
-//! literals, and test modules.
+//! Reads Rust source for the checks: its code tokens without test modules, and the text in its comments and string literals.
 
-use std::str::CharIndices;
+use ra_ap_rustc_lexer::{FrontmatterAllowed, LiteralKind, TokenKind, tokenize};
 
-/// An identifier or a punctuation mark. `::` is one token, and a literal is the token `""`.
+/// A token with its place in the file.
+#[derive(Debug, Clone, Copy)]
+struct Lexeme<'a> {
+    kind: TokenKind,
+    text: &'a str,
+    line: usize,
+}
+
+fn read_lexemes(source: &str) -> Vec<Lexeme<'_>> {
+    let (mut position, mut line) = (0, 1);
+    let mut lexemes = Vec::new();
+    for token in tokenize(source, FrontmatterAllowed::No) {
+        let end = position + token.len as usize;
+        let text = &source[position..end];
+        lexemes.push(Lexeme { kind: token.kind, text, line });
+        line += text.matches('\n').count();
+        position = end;
+    }
+    lexemes
+}
+
+/// A comment or a string literal as it stands in the file, with its delimiters.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Text<'a> {
+    pub(crate) text: &'a str,
+    /// The line that the text starts on.
+    pub(crate) line: usize,
+}
+
+/// Returns the comments and string literals of `source`. Line comments that follow each other are one text.
+pub(crate) fn read_texts(source: &str) -> Vec<Text<'_>> {
+    let mut texts: Vec<Text<'_>> = Vec::new();
+    let mut position = 0;
+    // The start of a run of line comments.
+    let mut run: Option<usize> = None;
+    for lexeme in read_lexemes(source) {
+        let end = position + lexeme.text.len();
+        match lexeme.kind {
+            TokenKind::LineComment { .. } => {
+                let start = *run.get_or_insert(position);
+                if start == position {
+                    texts.push(Text { text: lexeme.text, line: lexeme.line });
+                } else if let Some(last) = texts.last_mut() {
+                    last.text = &source[start..end];
+                }
+            }
+            TokenKind::Whitespace if lexeme.text.matches('\n').count() <= 1 => {}
+            kind => {
+                run = None;
+                if is_text(kind) {
+                    texts.push(Text { text: lexeme.text, line: lexeme.line });
+                }
+            }
+        }
+        position = end;
+    }
+    texts
+}
+
+fn is_text(kind: TokenKind) -> bool {
+    match kind {
+        TokenKind::BlockComment { .. } => true,
+        TokenKind::Literal { kind, .. } => is_string(kind),
+        _ => false,
+    }
+}
+
+fn is_string(kind: LiteralKind) -> bool {
+    matches!(
+        kind,
+        LiteralKind::Str { .. }
+            | LiteralKind::ByteStr { .. }
+            | LiteralKind::CStr { .. }
+            | LiteralKind::RawStr { .. }
+            | LiteralKind::RawByteStr { .. }
+            | LiteralKind::RawCStr { .. }
+    )
+}
+
+/// An identifier or a punctuation mark. `::` is one token, and a string literal is the token `""`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Token<'a> {
     pub(crate) text: &'a str,
     pub(crate) line: usize,
+}
+
+/// Returns the tokens of `source`, without comments, numbers, characters and lifetimes.
+fn read_tokens(source: &str) -> Vec<Token<'_>> {
+    let mut tokens: Vec<Token<'_>> = Vec::new();
+    // The end of the last single colon.
+    let mut colon_end = None;
+    let mut position = 0;
+    for Lexeme { kind, text, line } in read_lexemes(source) {
+        position += text.len();
+        match kind {
+            TokenKind::Whitespace
+            | TokenKind::LineComment { .. }
+            | TokenKind::BlockComment { .. }
+            | TokenKind::Lifetime { .. }
+            | TokenKind::RawLifetime => {}
+            TokenKind::Literal { kind, .. } => {
+                if is_string(kind) {
+                    tokens.push(Token { text: "\"\"", line });
+                }
+            }
+            TokenKind::Colon if colon_end == Some(position - 1) => {
+                colon_end = None;
+                if let Some(last) = tokens.last_mut() {
+                    last.text = "::";
+                }
+            }
+            kind => {
+                if kind == TokenKind::Colon {
+                    colon_end = Some(position);
+                }
+                tokens.push(Token { text, line });
+            }
+        }
+    }
+    tokens
 }
 
 /// The code of a file that is part of the product.
@@ -20,7 +134,7 @@ pub(crate) struct ProductCode<'a> {
 
 /// Returns the code of `source` without what is compiled for tests only.
 pub(crate) fn read_product_code(source: &str) -> ProductCode<'_> {
-    let tokens = Tokenizer::new(source).read_all();
+    let tokens = read_tokens(source);
     let mut code = ProductCode::default();
     let mut rest = tokens.as_slice();
     while let Some((token, after)) = rest.split_first() {
@@ -76,152 +190,6 @@ fn split_item<'a, 'b>(tokens: &'b [Token<'a>]) -> (&'b [Token<'a>], &'b [Token<'
     (tokens, &[])
 }
 
-struct Tokenizer<'a> {
-    source: &'a str,
-    characters: std::iter::Peekable<CharIndices<'a>>,
-    line: usize,
-    tokens: Vec<Token<'a>>,
-}
-
-impl<'a> Tokenizer<'a> {
-    fn new(source: &'a str) -> Self {
-        Self { source, characters: source.char_indices().peekable(), line: 1, tokens: Vec::new() }
-    }
-
-    fn read_all(mut self) -> Vec<Token<'a>> {
-        while let Some((start, character)) = self.advance() {
-            let rest = &self.source[start..];
-            match character {
-                '/' if rest.starts_with("//") => self.skip_while(|character| character != '\n'),
-                '/' if rest.starts_with("/*") => self.skip_block_comment(),
-                '"' => self.skip_string(),
-                '\'' => self.skip_character_or_lifetime(),
-                'r' | 'b' | 'c' if let Some(hashes) = count_raw_hashes(rest) => self.skip_raw_string(hashes),
-                'b' | 'c' if rest[1..].starts_with('"') => {
-                    self.advance();
-                    self.skip_string();
-                }
-                'b' if rest[1..].starts_with('\'') => {
-                    self.advance();
-                    self.skip_character_or_lifetime();
-                }
-                character if is_word(character) => {
-                    let line = self.line;
-                    self.skip_while(is_word);
-                    let end = self.position();
-                    self.tokens.push(Token { text: &self.source[start..end], line });
-                }
-                ':' if rest.starts_with("::") => {
-                    self.push(&rest[..2]);
-                    self.advance();
-                }
-                character if character.is_whitespace() => {}
-                character => self.push(&rest[..character.len_utf8()]),
-            }
-        }
-        self.tokens
-    }
-
-    fn advance(&mut self) -> Option<(usize, char)> {
-        let next = self.characters.next();
-        self.line += usize::from(next.is_some_and(|(_, character)| character == '\n'));
-        next
-    }
-
-    fn position(&mut self) -> usize {
-        self.characters.peek().map_or(self.source.len(), |(position, _)| *position)
-    }
-
-    fn push(&mut self, text: &'a str) {
-        self.tokens.push(Token { text, line: self.line });
-    }
-
-    fn skip_while(&mut self, matches: impl Fn(char) -> bool) {
-        while self.characters.peek().is_some_and(|(_, character)| matches(*character)) {
-            self.advance();
-        }
-    }
-
-    /// Block comments nest. The first `/` has been read.
-    fn skip_block_comment(&mut self) {
-        self.advance();
-        let mut depth = 1;
-        let mut previous = ' ';
-        while depth > 0
-            && let Some((_, character)) = self.advance()
-        {
-            let pair = (previous, character);
-            previous = character;
-            match pair {
-                ('*', '/') => depth -= 1,
-                ('/', '*') => depth += 1,
-                _ => continue,
-            }
-            previous = ' ';
-        }
-    }
-
-    /// The opening quote has been read.
-    fn skip_string(&mut self) {
-        self.push("\"\"");
-        while let Some((_, character)) = self.advance() {
-            match character {
-                '\\' => {
-                    self.advance();
-                }
-                '"' => return,
-                _ => {}
-            }
-        }
-    }
-
-    /// The first letter has been read.
-    fn skip_raw_string(&mut self, hashes: usize) {
-        self.push("\"\"");
-        let end = format!("\"{}", "#".repeat(hashes));
-        self.skip_while(|character| character != '"');
-        self.advance();
-        while let Some((position, _)) = self.advance() {
-            if self.source[position..].starts_with(&end) {
-                for _ in 0..hashes {
-                    self.advance();
-                }
-                return;
-            }
-        }
-    }
-
-    /// The quote has been read. A lifetime has no closing quote.
-    fn skip_character_or_lifetime(&mut self) {
-        let start = self.position();
-        let mut ahead = self.source[start..].chars();
-        match (ahead.next(), ahead.next()) {
-            (Some('\\'), _) => {
-                self.advance();
-                self.advance();
-                self.skip_while(|character| character != '\'');
-                self.advance();
-            }
-            (Some(_), Some('\'')) => {
-                self.advance();
-                self.advance();
-            }
-            _ => self.skip_while(is_word),
-        }
-    }
-}
-
-fn is_word(character: char) -> bool {
-    character.is_alphanumeric() || character == '_'
-}
-
-/// Returns the number of `#` around the raw string that `rest` begins with, if it begins with one.
-fn count_raw_hashes(rest: &str) -> Option<usize> {
-    let rest = rest.strip_prefix(['b', 'c']).unwrap_or(rest).strip_prefix('r')?;
-    let without_hashes = rest.trim_start_matches('#');
-    without_hashes.starts_with('"').then(|| rest.len() - without_hashes.len())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -238,12 +206,13 @@ mod tests {
         assert_eq!(read(r###"f(r#"x " y"#, br"\", r"")"###), r#"f ( "" , "" , "" )"#);
         assert_eq!(read(r"f('\'', '\u{41}', b'\\', '/', '/')"), "f ( , , , , )");
         assert_eq!(read("fn f<'a>(x: &'a str) {}"), "fn f < > ( x : & str ) { }");
-        assert_eq!(read("let r#type = radius::rr;"), "let r # type = radius :: rr ;");
+        assert_eq!(read("let r#type = radius::rr;"), "let r#type = radius :: rr ;");
         assert_eq!(read("\"never closed"), "\"\"");
+        assert_eq!(read("a : :b ::: c"), "a : : b :: : c");
     }
 
     #[test]
-    fn what_is_for_tests_alone_is_left_out() {
+    fn test_modules_are_not_product_code() {
         assert_eq!(read("a; #[cfg(test)] mod tests { fn f() { x } } b;"), "a ; b ;");
         assert_eq!(read("#[cfg(test)] #[expect(x)] fn f(a: [u8; 2]) { { } } b;"), "b ;");
         assert_eq!(read("#[cfg(all(test, unix))] use x; b;"), "b ;");
@@ -258,5 +227,22 @@ mod tests {
     fn lines_are_counted_through_literals_and_comments() {
         let code = read_product_code("\"a\nb\" /* \n */\n//\nc");
         assert_eq!(code.tokens.last(), Some(&Token { text: "c", line: 5 }));
+    }
+
+    #[test]
+    fn comments_and_strings_are_texts() {
+        let source = "//! One.\n//! Two.\n\n// Three.\nlet a = \"four\"; // Five.\n/* Six. */ let b = 'c';";
+        let texts: Vec<(usize, &str)> =
+            read_texts(source).into_iter().map(|text| (text.line, text.text)).collect();
+        assert_eq!(
+            texts,
+            [
+                (1, "//! One.\n//! Two."),
+                (4, "// Three."),
+                (5, "\"four\""),
+                (5, "// Five."),
+                (6, "/* Six. */")
+            ]
+        );
     }
 }

@@ -1,4 +1,4 @@
-"""What the scripts share: the machine in a few words, results as JSON, programs in processes of their own."""
+"""Shared by the benchmark scripts: a description of the machine, results as JSON, and running programs."""
 import datetime
 import json
 import os
@@ -12,7 +12,7 @@ RESULTS = pathlib.Path(__file__).resolve().parent / "results"
 
 
 def machine():
-    """Processor, cores, memory, kernel; nothing that names the machine."""
+    """Describes the machine without identifying it."""
     processor = re.search(r"model name\s*:\s*(.+)", pathlib.Path("/proc/cpuinfo").read_text())
     memory = re.search(r"MemTotal:\s*(\d+)", pathlib.Path("/proc/meminfo").read_text())
     return {
@@ -26,10 +26,10 @@ def machine():
 
 
 def save(name, figures):
-    """Writes results/NAME.json, with the machine and its load when this was written."""
+    """Writes results/NAME.json, with the machine and its current load."""
     RESULTS.mkdir(exist_ok=True)
-    told = {"machine": machine(), "load_average": [round(load, 1) for load in os.getloadavg()], **figures}
-    (RESULTS / f"{name}.json").write_text(json.dumps(told, indent=1) + "\n")
+    results = {"machine": machine(), "load_average": [round(load, 1) for load in os.getloadavg()], **figures}
+    (RESULTS / f"{name}.json").write_text(json.dumps(results, indent=1) + "\n")
 
 
 def load(name):
@@ -38,24 +38,23 @@ def load(name):
 
 
 def percentile(times, share):
-    """The value that this share of all are not above."""
+    """Returns the percentile of `times` at `share`, which is between 0 and 1."""
     times = sorted(times)
     return times[min(len(times) - 1, int(len(times) * share))]
 
 
 def target():
-    """Where cargo builds."""
+    """Returns cargo's build directory."""
     return pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 
 
 def cargo(*arguments):
-    """Runs cargo in the project and gives what it printed."""
-    done = subprocess.run(["cargo", *arguments], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
-    return done.stdout
+    """Runs cargo in the project and returns its output."""
+    return subprocess.run(["cargo", *arguments], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def memoir():
-    """The program: MEMOIR, or built here."""
+    """Returns the path of the program: MEMOIR, or a release build."""
     if "MEMOIR" not in os.environ:
         cargo("build", "--release", "-p", "memoir-cli")
     return os.environ.get("MEMOIR", str(target() / "release" / "memoir"))

@@ -1,21 +1,20 @@
 #!/usr/bin/env python3
-"""How the cost of a turn's context, of recall, of start-up and of resume grows with the messages in memory.
+"""Measures how the cost of a turn's context, recall, startup and resume grows with the number of messages in memory.
 
     python growth.py [--sizes 1000,10000,100000,1000000]
     python growth.py --from-logs startup.log context.log scale.log
 
-Runs three benches of ours, `startup` of memoir-cli, `context` of memoir-agent and `scale` of memoir-recall, and reads what they
-print. That is kept in the build folder as `growth-NAME.log` while they run, so that nothing is lost if one of them fails.
+Runs the benchmarks `startup` of memoir-cli, `context` of memoir-agent and `scale` of memoir-recall, and parses their output, which
+is saved as `growth-NAME.log` in the build directory, so nothing is lost if one of them fails.
 
-`--from-logs` reads such outputs instead of running anything, for a run in parts: of one bench at a time, or of one size at a time,
-added to the end of the same file. Of a size that was measured twice, the last counts. The date, the machine and its load in the
-results are those of the reading.
+`--from-logs` parses saved logs instead of running anything, so you can run one benchmark or one size at a time and append to the
+same log. If a size was measured twice, the last figure counts. The date, machine and load in the results are those of the parsing.
 
     MEMOIR_BENCH_MESSAGES=1000,10000 cargo bench -p memoir-cli --bench startup >> startup.log
     cargo bench -p memoir-agent --bench context -- 1000 10000 >> context.log
     cargo bench -p memoir-recall --bench scale -- 1000 10000 >> scale.log
 
-Their databases are made in the system's temporary folder (TMPDIR); the vectors of a million messages alone are 1.2 GB.
+The databases are created in the temporary directory (TMPDIR). The vectors of a million messages alone take 1.2 GB.
 """
 import argparse
 import os
@@ -26,46 +25,46 @@ import subprocess
 import common
 
 SIZES = "1000,10000,100000,1000000"
-# As `startup` calls them.
-WAITED_FOR = ("start to prompt", "/resume, list", "/resume, typing", "/resume ID, /history", "memoir search")
+# Names in the output of `startup`.
+TIMES = ("start to prompt", "/resume, list", "/resume, typing", "/resume ID, /history", "memoir search")
 RESIDENT = "resident at the prompt, MB"
-# The columns of `context`.
+# Columns in the output of `context`.
 CONTEXTS = ("context without recall", "context with recall", "context with recall and auto-RAG")
-# By how `scale` tells them.
-ASKED = {r"  asking memory +([\d.]+) ms median": "asking memory, median",
-         r"  asking memory .* ([\d.]+) ms at the 99th percentile": "asking memory, p99",
-         r"  first question of a process +([\d.]+) ms": "first question of a process",
-         r"  resident after that +([\d.]+) MB": "resident after asking, MB"}
-# In the order of the table: times, then memory.
-NAMES = sorted([*CONTEXTS, *ASKED.values(), *WAITED_FOR, RESIDENT], key=lambda name: name.endswith(" MB"))
+# Lines in the output of `scale`, as patterns.
+RECALL = {r"  asking memory +([\d.]+) ms median": "asking memory, median",
+          r"  asking memory .* ([\d.]+) ms at the 99th percentile": "asking memory, p99",
+          r"  first question of a process +([\d.]+) ms": "first question of a process",
+          r"  resident after that +([\d.]+) MB": "resident after asking, MB"}
+# The order of the table: times, then memory.
+NAMES = sorted([*CONTEXTS, *RECALL.values(), *TIMES, RESIDENT], key=lambda name: name.endswith(" MB"))
 
 
-def startup(said):
-    """Medians, and the most that was resident, by size and name."""
-    for size, what, figure in re.findall(r"^ *(\d+) messages  (\S.*?) +([\d.]+) (?:ms|MB)", said, re.M):
-        if what in (*WAITED_FOR, "resident"):
-            yield size, RESIDENT if what == "resident" else what, float(figure)
+def parse_startup(output):
+    """Yields the size, the name, and the median time or peak resident memory."""
+    for size, name, figure in re.findall(r"^ *(\d+) messages  (\S.*?) +([\d.]+) (?:ms|MB)", output, re.M):
+        if name in (*TIMES, "resident"):
+            yield size, RESIDENT if name == "resident" else name, float(figure)
 
 
-def context(said):
-    for size, *figures in re.findall(r"^ *(\d+)" + r" +([\d.]+) ms" * len(CONTEXTS) + "$", said, re.M):
+def parse_context(output):
+    for size, *figures in re.findall(r"^ *(\d+)" + r" +([\d.]+) ms" * len(CONTEXTS) + "$", output, re.M):
         for name, figure in zip(CONTEXTS, figures):
             yield size, name, float(figure)
 
 
-def scale(said):
-    """What follows the headline of a size belongs to it."""
+def parse_scale(output):
+    """Yields the size, the name and the figure. The lines of a size follow its headline."""
     size = None
-    for line in said.splitlines():
+    for line in output.splitlines():
         if headline := re.match(r"(\d+) messages with vectors", line):
             size = headline[1]
-        for pattern, name in ASKED.items():
-            if found := re.match(pattern, line):
-                yield size, name, float(found[1])
+        for pattern, name in RECALL.items():
+            if match := re.match(pattern, line):
+                yield size, name, float(match[1])
 
 
 def run(sizes):
-    """Runs the benches, and gives where what they said is kept."""
+    """Runs the benchmarks and returns the paths of their logs."""
     variables = {**os.environ, "MEMOIR_BENCH_MESSAGES": ",".join(sizes)}
     logs = []
     for package, bench, arguments in (("memoir-cli", "startup", []), ("memoir-agent", "context", sizes),
@@ -79,24 +78,24 @@ def run(sizes):
 
 
 def read(logs, sizes):
-    """Figures by name and size, the smallest first."""
+    """Returns the figures by name and size, smallest size first."""
     figures = {name: {} for name in NAMES}
-    for reader, log in zip((startup, context, scale), logs):
-        told = [row for row in reader(log.read_text()) if row[0] in sizes]
-        if not told:
-            raise SystemExit(f"{log}: no figures of {', '.join(sizes)} messages by {reader.__name__}")
-        for size, name, figure in told:
+    for parse, log in zip((parse_startup, parse_context, parse_scale), logs):
+        rows = [row for row in parse(log.read_text()) if row[0] in sizes]
+        if not rows:
+            raise SystemExit(f"{log} has no figures for {', '.join(sizes)} messages.")
+        for size, name, figure in rows:
             figures[name][size] = figure
     return {name: dict(sorted(row.items(), key=lambda item: int(item[0]))) for name, row in figures.items()}
 
 
-def grown(row, least, most):
-    """How many times the figure of the fewest messages that of the most is."""
-    return row[most] / row[least] if row.get(least) and most in row else None
+def growth_ratio(row, smallest, largest):
+    """Returns the figure at the largest size divided by that at the smallest."""
+    return row[largest] / row[smallest] if row.get(smallest) and largest in row else None
 
 
-def measured(figures):
-    """All sizes that there is a figure of, the smallest first."""
+def measured_sizes(figures):
+    """Returns all sizes that have a figure, smallest first."""
     return sorted({size for row in figures.values() for size in row}, key=int)
 
 
@@ -104,15 +103,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default=SIZES)
     parser.add_argument("--from-logs", nargs=3, type=pathlib.Path, metavar=("STARTUP", "CONTEXT", "SCALE"))
-    asked = parser.parse_args()
-    sizes = [str(int(size)) for size in asked.sizes.split(",")]
-    figures = read(asked.from_logs or run(sizes), sizes)
+    options = parser.parse_args()
+    sizes = [str(int(size)) for size in options.sizes.split(",")]
+    figures = read(options.from_logs or run(sizes), sizes)
     common.save("growth", {"figures": figures})
-    columns = measured(figures)
+    columns = measured_sizes(figures)
     print(f"{'messages':<34}{''.join(f'{int(size):>12,}' for size in columns)}{'x':>9}    ms")
     for name, row in figures.items():
         cells = "".join(f"{row[size]:>12.2f}" if size in row else f"{'-':>12}" for size in columns)
-        ratio = grown(row, columns[0], columns[-1])
+        ratio = growth_ratio(row, columns[0], columns[-1])
         print(f"{name:<34}{cells}{'-' if ratio is None else f'{ratio:.2f}':>9}")
 
 

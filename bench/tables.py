@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/benchmarks.md anew from results/*.json: what stands between `<!-- NAME -->` and `<!-- end -->`."""
+"""Rewrites the tables of docs/benchmarks.md, between `<!-- NAME -->` and `<!-- end -->`, from results/*.json."""
 import re
 
 import common
 import peers
-from growth import grown, measured
-from plot import number
+from growth import growth_ratio, measured_sizes
+from plot import format_number
 from vectors import OURS
 
 SIZES = ("10000", "100000", "1000000")
@@ -16,30 +16,30 @@ def table(head, rows):
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, ruler, *rows])
 
 
-def beside(value, ours, form):
-    """A figure and what it is beside ours."""
-    return f"{value:{form}} ({value / ours:.2f})" if value is not None and ours else "-" if value is None else f"{value:{form}}"
+def compare(value, ours, spec):
+    """Formats a figure, followed by its ratio to Memoir's in parentheses."""
+    return f"{value:{spec}} ({value / ours:.2f})" if value is not None and ours else "-" if value is None else f"{value:{spec}}"
 
 
 def vectors():
     sizes, parts = common.load("vectors").get("sizes", {}), []
     head = ["", "p50 ms", "p99 ms", "processor ms a query", "recall@10", "first query ms", "build s", "memory MB", "disk MB", "load"]
     for size in SIZES:
-        found = sizes.get(size, {})
-        ours = {} if "error" in found.get("Memoir, scan", {"error": ""}) else found["Memoir, scan"]
+        results = sizes.get(size, {})
+        ours = {} if "error" in results.get("Memoir, scan", {"error": ""}) else results["Memoir, scan"]
         rows = []
         for name in [*OURS, *peers.PEERS]:
-            row = found.get(name, {"error": "not run"})
+            row = results.get(name, {"error": "not run"})
             title = f"{name} {row.get('version') or ''}".strip()
             if "error" in row:
                 rows.append([title, row["error"].replace("|", "/")] + [""] * (len(head) - 2))
                 continue
-            rows.append([title, beside(row["p50_ms"], ours.get("p50_ms"), ".2f"), f"{row['p99_ms']:.1f}",
-                         beside(row["cpu_ms"], ours.get("cpu_ms"), ".2f"), f"{row['recall']:.3f}",
-                         f"{row['first_ms']:.0f}", beside(row["build_s"], ours.get("build_s"), ".1f"),
-                         beside(row["search_rss_mb"], ours.get("search_rss_mb"), ".0f"),
-                         beside(row["disk_bytes"] / 1e6, ours.get("disk_bytes", 0) / 1e6, ".0f"), f"{row['load_average']:.0f}"])
-        body = table(head, rows) if found else "not run"
+            rows.append([title, compare(row["p50_ms"], ours.get("p50_ms"), ".2f"), f"{row['p99_ms']:.1f}",
+                         compare(row["cpu_ms"], ours.get("cpu_ms"), ".2f"), f"{row['recall']:.3f}",
+                         f"{row['first_ms']:.0f}", compare(row["build_s"], ours.get("build_s"), ".1f"),
+                         compare(row["search_rss_mb"], ours.get("search_rss_mb"), ".0f"),
+                         compare(row["disk_bytes"] / 1e6, ours.get("disk_bytes", 0) / 1e6, ".0f"), f"{row['load_average']:.0f}"])
+        body = table(head, rows) if results else "not run"
         parts.append(f"### {int(size):,} vectors\n\n{body}")
     return "\n\n".join(parts)
 
@@ -59,31 +59,31 @@ def startup():
     if not figures:
         return "not run"
     ours, rows = figures["Memoir"], []
-    for what in ("prompt", "--version", "--help"):
+    for action in ("prompt", "--version", "--help"):
         for name, row in figures.items():
-            title = f"{what}: {name}"
-            row = row if "error" in row else row[what]
+            title = f"{action}: {name}"
+            row = row if "error" in row else row[action]
             if "error" in row:
                 rows.append([title, row["error"], "", "", ""])
                 continue
-            beside_ours = (beside(row[key], ours[what].get(key), ".0f") for key in ("median_ms", "cpu_ms", "memory_mb"))
-            rows.append([title, *beside_ours, f"{row['worst_ms']:.0f}"])
+            cells = (compare(row[key], ours[action].get(key), ".0f") for key in ("median_ms", "cpu_ms", "memory_mb"))
+            rows.append([title, *cells, f"{row['worst_ms']:.0f}"])
     return table(["", "median ms", "processor ms", "memory MB", "worst ms"], rows)
 
 
 def commits():
-    told = common.load("commits")
-    if not told:
+    results = common.load("commits")
+    if not results:
         return "not run"
-    figures, rows = told["figures"], []
+    figures, rows = results["figures"], []
     for name, row in figures.items():
         cells = []
-        for held in ("0", "100000"):
-            ours = figures["Memoir"][held]
-            cells += [beside(row[held]["per_second"], ours["per_second"], ".0f"),
-                      beside(row[held]["fastest_ms"], ours["fastest_ms"], ".2f")]
+        for stored in ("0", "100000"):
+            ours = figures["Memoir"][stored]
+            cells += [compare(row[stored]["per_second"], ours["per_second"], ".0f"),
+                      compare(row[stored]["fastest_ms"], ours["fastest_ms"], ".2f")]
         rows.append([name, *cells])
-    sync = told["sync_of_the_disk"]
+    sync = results["sync_of_the_disk"]
     rows.append(["a write of 4 KiB and its sync", f"{sync['per_second']:.0f}", f"{sync['fastest_ms']:.2f}", "", ""])
     return table(["", "a second, empty", "fastest ms, empty", "a second, 100,000 messages", "fastest ms, 100,000 messages"], rows)
 
@@ -92,21 +92,21 @@ def growth():
     figures = common.load("growth").get("figures")
     if not figures:
         return "not run"
-    sizes, rows = measured(figures), []
-    least, most = sizes[0], sizes[-1]
+    sizes, rows = measured_sizes(figures), []
+    smallest, largest = sizes[0], sizes[-1]
     for name, row in figures.items():
-        cells = ("-" if size not in row else f"{row[size]:.0f}" if name.endswith(" MB") else number(row[size]) for size in sizes)
-        ratio = grown(row, least, most)
-        rows.append([name, *cells, "-" if ratio is None else number(ratio)])
-    return table(["ms", *(f"{int(size):,} messages" for size in sizes), f"x for {int(most) // int(least):,} x"], rows)
+        cells = ("-" if size not in row else f"{row[size]:.0f}" if name.endswith(" MB") else format_number(row[size]) for size in sizes)
+        ratio = growth_ratio(row, smallest, largest)
+        rows.append([name, *cells, "-" if ratio is None else format_number(ratio)])
+    return table(["ms", *(f"{int(size):,} messages" for size in sizes), f"x for {int(largest) // int(smallest):,} x"], rows)
 
 
 def main():
     path = common.ROOT / "docs" / "benchmarks.md"
     text = path.read_text()
-    for make in (vectors, quality, startup, commits, growth):
-        text = re.sub(rf"(<!-- {make.__name__} -->\n).*?(<!-- end -->)", lambda found: f"{found[1]}\n{make()}\n\n{found[2]}", text,
-                      flags=re.S)
+    for make_table in (vectors, quality, startup, commits, growth):
+        text = re.sub(rf"(<!-- {make_table.__name__} -->\n).*?(<!-- end -->)",
+                      lambda match: f"{match[1]}\n{make_table()}\n\n{match[2]}", text, flags=re.S)
     path.write_text(text)
 
 

@@ -1,4 +1,4 @@
-//! What a database implements to hold Memoir's store.
+//! The traits that a database implements to serve as a store.
 
 use std::{ffi::OsStr, path::Path, sync::Arc};
 
@@ -10,61 +10,61 @@ use crate::{
     StoreFault,
 };
 
-/// A kind of database. [`StoreFactory`](crate::StoreFactory) is given a list of them.
+/// A kind of database. Pass backends to a [`StoreFactory`](crate::StoreFactory) to open stores with them.
 #[async_trait]
 pub trait Backend: Send + Sync {
-    /// The scheme of the URLs that this backend opens, such as `sqlite`.
+    /// Returns the scheme of the URLs that this backend opens, such as `sqlite`.
     fn scheme(&self) -> &'static str;
 
-    /// Opens the store at `location`, the part of a URL after the scheme. Creates it if there is none and migrates its
+    /// Opens the store at `location`, the part of a URL after the scheme. Creates it if it does not exist, and migrates its
     /// schema to the current version.
     ///
     /// # Errors
     ///
-    /// Fails if the location cannot be written, holds something other than a store of Memoir's, or was written by a
-    /// newer version.
+    /// Fails if the location cannot be written, contains something other than a Memoir store, or was written by a newer
+    /// version.
     async fn open(&self, location: &OsStr) -> Result<Arc<dyn BackendStore>>;
 
-    /// Opens an empty store that exists only in this process and is lost when it is closed.
+    /// Opens an empty in-memory store, which is lost when it is closed.
     ///
     /// # Errors
     ///
-    /// Fails with [`StoreError::Unsupported`] unless the backend has such stores.
+    /// Fails with [`StoreError::Unsupported`] unless the backend supports in-memory stores.
     async fn open_in_memory(&self) -> Result<Arc<dyn BackendStore>> {
-        Err(StoreError::Unsupported { what: "a store in memory" })
+        Err(StoreError::Unsupported { what: "in-memory stores" })
     }
 
-    /// Checks a backup made by [`Upkeep::back_up`](crate::Upkeep::back_up) without changing it. Returns its defects; an
-    /// intact backup has none.
+    /// Checks a backup made by [`Upkeep::back_up`](crate::Upkeep::back_up) without changing it. Returns its defects, or an
+    /// empty list if it is intact.
     ///
     /// # Errors
     ///
     /// Fails if the backup cannot be read, was not made by this backend, or was made by a newer version.
     async fn verify_backup(&self, _backup: &Path) -> Result<Vec<StoreFault>> {
-        Err(StoreError::Unsupported { what: "checking a backup" })
+        Err(StoreError::Unsupported { what: "checking backups" })
     }
 
-    /// Replaces the store at `location` by a backup. The store that was there is kept at `aside`.
+    /// Replaces the store at `location` with a backup. The previous store is moved to `aside`.
     ///
     /// # Errors
     ///
-    /// Fails with [`StoreError::Busy`] while a program has the store open, with [`StoreError::Damaged`] if the backup
-    /// has defects, and with [`StoreError::Unsupported`] if the backend cannot restore. The store is unchanged then.
+    /// Leaves the store unchanged and fails with [`StoreError::Busy`] while a program has the store open, with
+    /// [`StoreError::Damaged`] if the backup has defects, or with [`StoreError::Unsupported`] if the backend cannot restore.
     async fn restore(&self, _backup: &Path, _location: &OsStr, _aside: &Path) -> Result<()> {
-        Err(StoreError::Unsupported { what: "restoring a backup" })
+        Err(StoreError::Unsupported { what: "restoring backups" })
     }
 }
 
-/// A store as a backend opens it: complete, but without protection against secrets.
+/// A store as a backend opens it, without redaction.
 ///
 /// Only [`RedactingStore`](crate::RedactingStore) should hold one.
 pub trait BackendStore: Store + RedactedWrites {}
 
 impl<T: Store + RedactedWrites + ?Sized> BackendStore for T {}
 
-/// Writes of content from which secrets were removed. What was removed is recorded in the same transaction.
+/// Writes redacted content.
 ///
-/// Each method does what the method of the same purpose in the other traits does, and also stores `redactions`.
+/// Each method does the same as its counterpart in the other traits and also records `redactions`, in the same transaction.
 #[async_trait]
 pub trait RedactedWrites: Send + Sync {
     /// Commits an exchange. See [`Exchanges::commit_exchange`](crate::Exchanges::commit_exchange).
@@ -75,7 +75,7 @@ pub trait RedactedWrites: Send + Sync {
         redactions: &[NewRedaction],
     ) -> Result<Committed>;
 
-    /// Stores imported exchanges; `redactions` has one list for each. See
+    /// Stores imported exchanges. `redactions` contains one list for each exchange. See
     /// [`Imports::put_import`](crate::Imports::put_import).
     async fn put_redacted_import(
         &self,
@@ -92,7 +92,7 @@ pub trait RedactedWrites: Send + Sync {
         now: Timestamp,
     ) -> Result<()>;
 
-    /// Changes a block of core memory. Records nothing if the change is overtaken. See
+    /// Changes a block of core memory. Records nothing if the result is [`Change::Overtaken`]. See
     /// [`CoreMemory::change_core_memory`](crate::CoreMemory::change_core_memory).
     async fn change_redacted_core_memory(
         &self,
@@ -101,7 +101,7 @@ pub trait RedactedWrites: Send + Sync {
         redactions: &[NewRedaction],
     ) -> Result<Change>;
 
-    /// Stores a document. The records of an earlier version of the document are deleted. See
+    /// Stores a document and deletes the recorded redactions of its earlier version. See
     /// [`Documents::put_document`](crate::Documents::put_document).
     async fn put_redacted_document(
         &self,

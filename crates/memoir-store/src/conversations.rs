@@ -1,35 +1,35 @@
-//! Conversations: finding one, listing them.
+//! Finding, listing and forking conversations.
 
 use async_trait::async_trait;
 use memoir_core::{Conversation, ConversationId, ExchangeId, Timestamp};
 
 use crate::Result;
 
-/// Which conversations to list, newest first.
+/// Selects conversations to list, newest first.
 #[derive(Debug, Clone, Default)]
 pub struct ConversationList {
-    /// Only those of this scope.
+    /// Only conversations of this project.
     pub scope: Option<String>,
-    /// Only those whose title has these letters.
+    /// Only conversations whose title contains this text.
     pub matching: Option<String>,
-    /// Only those in which something was said here, not brought in alone.
+    /// Skip conversations that consist of imported exchanges only.
     pub said_here: bool,
-    /// At most so many.
+    /// Maximum number of conversations.
     pub limit: u32,
 }
 
-/// A conversation as far as a list shows it.
+/// The parts of a conversation that a list shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConversationTitle {
-    /// Its id.
+    /// The conversation's id.
     pub id: ConversationId,
-    /// What it is called.
+    /// The conversation's title.
     pub title: String,
-    /// The project it belongs to.
+    /// Project (a directory) that the conversation belongs to.
     pub scope: String,
-    /// When its last exchange was committed.
+    /// When the last exchange was committed.
     pub updated: Timestamp,
-    /// The conversation that it branched off.
+    /// Conversation that this one was forked from.
     pub forked_from: Option<ConversationId>,
 }
 
@@ -39,24 +39,26 @@ impl From<Conversation> for ConversationTitle {
     }
 }
 
-/// Reading conversations. They come into being with their first exchange (see [`crate::Exchanges`]).
+/// Reads and forks conversations. Committing the first exchange creates one (see [`crate::Exchanges`]).
 #[async_trait]
 pub trait Conversations: Send + Sync {
-    /// The conversation with this id.
+    /// Returns the conversation with this id.
     async fn conversation(&self, id: ConversationId) -> Result<Option<Conversation>>;
 
-    /// The conversations with these ids, in no particular order.
+    /// Returns the conversations with these ids, in no particular order.
     async fn conversations_by_id(&self, ids: &[ConversationId]) -> Result<Vec<Conversation>>;
 
-    /// Conversations by last exchange, newest first.
+    /// Returns the selected conversations, most recently updated first.
     async fn conversations(&self, list: &ConversationList) -> Result<Vec<Conversation>>;
 
-    /// All conversations by last exchange, newest first, as lists show them: there may be very many.
+    /// Returns the titles of all conversations, most recently updated first. Cheaper than
+    /// [`conversations`](Self::conversations), because there may be very many.
     async fn titles(&self) -> Result<Vec<ConversationTitle>>;
 
-    /// Whether another conversation goes on from an exchange of this one, or from a later one.
+    /// Returns whether another conversation was forked from `exchange` or from a later exchange of this one.
     async fn is_forked_after(&self, id: ConversationId, exchange: ExchangeId) -> Result<bool>;
 
-    /// Branches off a conversation: another one that begins with all that was said in it so far. Nothing, if there is no such.
+    /// Forks a conversation: the new one starts with all exchanges of the original. Returns `None` if `id` does not
+    /// exist.
     async fn fork(&self, id: ConversationId, at: Timestamp) -> Result<Option<ConversationId>>;
 }

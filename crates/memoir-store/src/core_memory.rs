@@ -1,28 +1,29 @@
-//! Core memory: short texts that are in every request. Changes can be undone.
+//! Core memory: short texts that are part of every request. Changes can be undone.
 
 use async_trait::async_trait;
 use memoir_core::{CoreChange, CoreEntry, Timestamp};
 
 use crate::Result;
 
-/// Whether a change was made.
+/// The result of changing a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// It was.
+    /// The change was stored.
     Made,
-    /// The block was changed by someone else meanwhile, and stands as that one left it.
+    /// Another session changed the block first, so the change was not stored.
     Overtaken,
 }
 
-/// Reading and changing core memory.
+/// Reads and changes core memory.
 #[async_trait]
 pub trait CoreMemory: Send + Sync {
-    /// All blocks as they stand for a project, in their order.
+    /// Returns all blocks as `project` sees them, in the order of [`CoreBlock::ALL`](memoir_core::CoreBlock::ALL).
     async fn core_memory(&self, project: &str) -> Result<Vec<CoreEntry>>;
 
-    /// Changes a block, unless it is not what was seen any more.
+    /// Changes a block if it is still at the version in `change.seen`.
     async fn change_core_memory(&self, project: &str, change: &CoreChange) -> Result<Change>;
 
-    /// Takes back the last change of any block of a project's, and tells what that block says now.
+    /// Undoes the latest change to any block that `project` sees. Returns the restored block, or `None` if there is
+    /// nothing to undo.
     async fn undo_core_memory(&self, project: &str, at: Timestamp) -> Result<Option<CoreEntry>>;
 }

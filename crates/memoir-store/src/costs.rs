@@ -1,20 +1,20 @@
-//! What was spent. The rows of an exchange are written with it (see [`crate::Exchanges`]).
+//! The cost of model calls. Committing an exchange records its calls (see [`crate::Exchanges`]).
 
 use async_trait::async_trait;
 use memoir_core::{CallCost, ConversationId, Purpose, Timestamp, Usage, Usd};
 
 use crate::Result;
 
-/// Calls added up.
+/// The totals of a set of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CostSummary {
-    /// How many calls.
+    /// Number of calls.
     pub calls: u64,
-    /// Their tokens.
+    /// Tokens used by all calls.
     pub usage: Usage,
-    /// The cost of those whose price is known.
+    /// Total cost of the calls whose price is known.
     pub cost: Usd,
-    /// How many had no known price.
+    /// Number of calls whose price is unknown.
     pub unpriced_calls: u64,
 }
 
@@ -29,35 +29,35 @@ impl std::iter::Sum for CostSummary {
     }
 }
 
-/// Which calls to add up.
+/// Selects calls.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CostFilter {
-    /// Only those since then.
+    /// Only calls made at or after this time.
     pub since: Option<Timestamp>,
-    /// Only those of this conversation.
+    /// Only calls made for this conversation.
     pub conversation: Option<ConversationId>,
 }
 
-/// Calls of one purpose and model, added up.
+/// The totals for one purpose and model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CostLine {
-    /// What they were for.
+    /// Purpose of the calls.
     pub purpose: Purpose,
-    /// Who was called.
+    /// Model that was called.
     pub model: String,
-    /// Their sum.
+    /// Totals of the calls.
     pub summary: CostSummary,
 }
 
-/// Noting and adding up costs.
+/// Records and adds up costs.
 #[async_trait]
 pub trait Costs: Send + Sync {
-    /// Notes calls that belong to no exchange, such as those of a turn that failed: they were paid for.
+    /// Records calls that do not belong to an exchange, such as those of a failed turn, which still cost money.
     async fn record_calls(&self, conversation: Option<ConversationId>, calls: &[CallCost]) -> Result<()>;
 
-    /// What was spent, by purpose and model, the dearest first.
+    /// Returns the costs by purpose and model, most expensive first.
     async fn cost_lines(&self, filter: &CostFilter) -> Result<Vec<CostLine>>;
 
-    /// What a conversation has cost so far.
+    /// Returns the total cost of a conversation so far.
     async fn conversation_cost(&self, conversation: ConversationId) -> Result<CostSummary>;
 }

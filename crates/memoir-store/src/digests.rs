@@ -1,18 +1,20 @@
-//! Digests: what is sent in the place of what has left a conversation's window.
+//! Digests: summaries that replace the part of a conversation that no longer fits the context window.
 
 use async_trait::async_trait;
 use memoir_core::{ConversationId, Digest, ExchangeId, Prepared, Timestamp};
 
 use crate::Result;
 
-/// Reading and writing digests.
+/// Stores and reads digests.
+///
+/// Writers pass the exchange through which the digest they read extends as `seen`, or `None` if there was no digest. A
+/// write whose `seen` is outdated is refused, because another process has moved the window in the meantime.
 #[async_trait]
 pub trait Digests: Send + Sync {
-    /// The digest of a conversation, if anything has left its window.
+    /// Returns the digest of a conversation, if part of it has left the window.
     async fn digest(&self, conversation: ConversationId) -> Result<Option<Digest>>;
 
-    /// Puts a digest in the place of the one that goes as far as `seen`. Says whether it did: another process may have
-    /// moved the window meanwhile, and what it wrote stands.
+    /// Replaces the digest. Returns `false` if `seen` is outdated.
     async fn put_digest(
         &self,
         conversation: ConversationId,
@@ -21,8 +23,7 @@ pub trait Digests: Send + Sync {
         now: Timestamp,
     ) -> Result<bool>;
 
-    /// Asks for a summary for the next time, for when everything up to `through` has left: of the digest that goes as far as
-    /// `seen`, or of none.
+    /// Requests a summary in advance, for when everything up to `through` has left the window.
     async fn want_digest(
         &self,
         conversation: ConversationId,
@@ -31,8 +32,8 @@ pub trait Digests: Send + Sync {
         now: Timestamp,
     ) -> Result<()>;
 
-    /// Adds a summary for the next time to the digest that goes as far as `seen`, or to none, and changes nothing else. Says
-    /// whether it did.
+    /// Stores a summary written in advance and leaves the rest of the digest unchanged. Returns `false` if `seen` is
+    /// outdated.
     async fn prepare_digest(
         &self,
         conversation: ConversationId,

@@ -1,4 +1,4 @@
-//! Documents: filing them in chunks, finding chunks by meaning and by words.
+//! Documents, which are stored in chunks that can be searched by meaning and by keyword.
 
 use std::ops::Range;
 
@@ -7,76 +7,76 @@ use memoir_core::{Chunk, ChunkId, ConversationId, Document, DocumentId, Document
 
 use crate::{Result, SearchEffort};
 
-/// A document to be filed.
+/// A document to store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewDocument {
-    /// Its short name. Where another has it, a number is added.
+    /// Short name. If another document has the same name, a number is appended.
     pub slug: String,
-    /// What it is called.
+    /// Title of the document.
     pub title: String,
-    /// The day it is of, as in 2026-05-01.
+    /// Date of the document, as `2026-05-01`.
     pub date: String,
-    /// What it is filed under.
+    /// Tags of the document.
     pub tags: Vec<String>,
-    /// What kind it is.
+    /// Whether the document is a file or a post.
     pub kind: DocumentKind,
-    /// The file that it is in. A document from the same file takes the earlier one's place.
+    /// Path of the document's file. A document with the same path replaces the earlier one.
     pub source: String,
-    /// A sum over that file.
+    /// Hash of the file.
     pub hash: String,
-    /// What it says.
+    /// Text of the document.
     pub text: String,
-    /// The conversations that it was written from.
+    /// Conversations that a post was written from.
     pub written_from: Vec<ConversationId>,
 }
 
-/// Where a chunk stands in its document's text, in bytes.
+/// A chunk's position in its document's text, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChunkSpan {
-    /// What is new in it. These ranges follow each other without a gap.
+    /// The chunk's range without its overlap. The ranges of consecutive chunks are contiguous.
     pub new: Range<usize>,
-    /// So many bytes before that are repeated at its beginning.
+    /// Number of bytes before `new` that the chunk repeats from the previous chunk.
     pub overlap: usize,
-    /// How many tokens it has.
+    /// Number of tokens in the chunk.
     pub tokens: u64,
 }
 
-/// Cuts a text into chunks.
+/// A function that splits a text into chunks.
 pub type Chunker = dyn Fn(&str) -> Vec<ChunkSpan> + Send + Sync;
 
-/// What came of filing a document.
+/// The result of storing a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Filed {
-    /// The document.
+    /// Id of the document.
     pub id: DocumentId,
-    /// How many chunks were added: those that were there already are left as they are, with their vectors.
+    /// Number of chunks added. Unchanged chunks keep their embeddings and are not counted.
     pub added: u64,
-    /// How many were deleted.
+    /// Number of chunks deleted.
     pub deleted: u64,
 }
 
-/// The vectors of a chunk.
+/// The embeddings of a chunk, one for each of its parts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChunkVectors {
-    /// The chunk.
+    /// Id of the chunk.
     pub chunk_id: ChunkId,
-    /// Its parts: where each stands in its text, and its vector, of length one.
+    /// Byte range of each part in the chunk's text, and its embedding, normalized to length 1.
     pub parts: Vec<(Range<usize>, Vec<f32>)>,
 }
 
-/// Which documents may be found. It is part of a search: what it refuses takes no one's place.
+/// Restricts a search of documents. Applied before ranking, so filtered-out chunks never use up the result limit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DocumentFilter {
-    /// None from before this day.
+    /// First date, inclusive.
     pub since: Option<String>,
-    /// None from this day on.
+    /// Last date, exclusive.
     pub until: Option<String>,
-    /// No posts that were written from the talk of another project.
+    /// Exclude posts written from conversations of other projects.
     pub scope: Option<String>,
 }
 
 impl DocumentFilter {
-    /// Whether it refuses nothing.
+    /// Returns whether the filter excludes nothing.
     pub fn allows_all(&self) -> bool {
         *self == Self::default()
     }
@@ -85,78 +85,78 @@ impl DocumentFilter {
 /// A search for the chunks nearest in meaning.
 #[derive(Debug, Clone, Copy)]
 pub struct ChunkSearch<'a> {
-    /// Whose vectors.
+    /// Embedding model whose embeddings to search.
     pub model: &'a str,
-    /// What they should be near to: a vector of length one.
+    /// Query vector, normalized to length 1.
     pub vector: &'a [f32],
-    /// How much work to put into it.
+    /// Hints on speed and accuracy.
     pub effort: SearchEffort,
-    /// What may be found.
+    /// Restricts the results.
     pub filter: &'a DocumentFilter,
-    /// How many chunks are wanted.
+    /// Maximum number of chunks.
     pub limit: usize,
 }
 
-/// A chunk and how well it matches.
+/// A chunk that matches a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChunkMatch {
-    /// The chunk.
+    /// Id of the chunk.
     pub chunk_id: ChunkId,
-    /// Its document.
+    /// Document of the chunk.
     pub document_id: DocumentId,
-    /// The part of it that matches best, in bytes of its text.
+    /// Byte range of the best-matching part in the chunk's text.
     pub part: Range<usize>,
-    /// The vector of that part.
+    /// Embedding of that part.
     pub vector: Vec<f32>,
-    /// Higher is better.
+    /// Score of the match; higher is better.
     pub score: f64,
 }
 
-/// The chunks that have a word, each with how often; nothing of a word that very many have.
+/// The chunks that contain a word and how often each does, or `None` if the word is too common to be useful.
 pub type ChunksWithWord = Option<Vec<(ChunkId, u32)>>;
 
-/// Keeping documents and finding what is in them.
+/// Stores and searches documents.
 #[async_trait]
 pub trait Documents: Send + Sync {
-    /// Stores a document, replacing an earlier one from the same file. `chunk` cuts its text as it is stored, without
-    /// secrets.
+    /// Stores a document, replacing an earlier one from the same file. `chunk` splits the text after secrets have been
+    /// redacted.
     async fn put_document(&self, new: &NewDocument, chunk: &Chunker, now: Timestamp) -> Result<Filed>;
 
-    /// All documents, the newest first.
+    /// Returns all documents, newest first.
     async fn documents(&self) -> Result<Vec<Document>>;
 
-    /// The document with this slug, or this id.
+    /// Returns the document with this slug or id.
     async fn document(&self, name: &str) -> Result<Option<Document>>;
 
-    /// The documents that have this hash or come from this file.
+    /// Returns the documents that have this hash or come from this file.
     async fn documents_like(&self, hash: &str, source: &str) -> Result<Vec<Document>>;
 
-    /// Some documents.
+    /// Returns the documents with these ids.
     async fn documents_by_id(&self, ids: &[DocumentId]) -> Result<Vec<Document>>;
 
-    /// Notes that a document's file is elsewhere now: a file of the user's, whatever it was before.
+    /// Changes the path of a document's file. The document becomes a [`DocumentKind::File`], even if it was a post.
     async fn move_document(&self, id: DocumentId, source: &str) -> Result<()>;
 
-    /// The chunks of a document, in order.
+    /// Returns the chunks of a document, in order.
     async fn chunks_of(&self, id: DocumentId) -> Result<Vec<Chunk>>;
 
-    /// Some chunks.
+    /// Returns the chunks with these ids.
     async fn chunks(&self, ids: &[ChunkId]) -> Result<Vec<Chunk>>;
 
-    /// Deletes a document with everything derived from it. Says whether it was there.
+    /// Deletes a document with everything derived from it. Returns whether it existed.
     async fn delete_document(&self, id: DocumentId) -> Result<bool>;
 
-    /// Deletes the vectors of a document, so that they are made anew. Says how many there were.
+    /// Deletes the embeddings of a document so that they are recomputed. Returns the number deleted.
     async fn delete_chunk_vectors(&self, id: DocumentId) -> Result<u64>;
 
-    /// Keeps vectors of `model`, all of them or none; the work is done with that. Of a chunk that is gone, or has vectors, none
-    /// are kept.
+    /// Stores embeddings of `model` and completes their jobs, in one transaction. Embeddings of deleted chunks, and of
+    /// chunks that already have some, are dropped.
     async fn put_chunk_vectors(&self, model: &str, vectors: &[ChunkVectors]) -> Result<()>;
 
-    /// The chunks nearest in meaning, by cosine, each by its best part, best first.
+    /// Returns the nearest chunks by cosine similarity, each scored by its best part, best first.
     async fn nearest_chunks(&self, search: &ChunkSearch<'_>) -> Result<Vec<ChunkMatch>>;
 
-    /// For each of some words, in order, the chunks that have it; and about how many chunks there are.
+    /// Returns the chunks that contain each word, in the order of `words`, and the approximate number of chunks in total.
     async fn chunks_with_words(
         &self,
         words: &[String],

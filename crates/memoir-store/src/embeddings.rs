@@ -1,76 +1,77 @@
-//! Vectors: what has none yet, keeping them, and counting them.
+//! Embeddings: which texts still need one, storing them, and counting them.
 
 use async_trait::async_trait;
 use memoir_core::{ConversationId, ExchangeId, Subject, SubjectKind};
 
 use crate::Result;
 
-/// Whose vectors texts should have, and which.
+/// Selects the texts that should have an embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Embeddable<'a> {
-    /// The model.
+    /// Embedding model.
     pub model: &'a str,
-    /// Messages of fewer tokens mean nothing by themselves. Summaries are never too short.
+    /// Minimum number of tokens in a message. Shorter messages mean little on their own. Does not apply to summaries.
     pub shortest: u32,
 }
 
-/// A text that is to have a vector.
+/// A text to embed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unembedded {
-    /// What it is, or what it summarises.
+    /// The message or chunk itself, or the exchange or conversation that the text summarizes.
     pub subject: Subject,
-    /// Its conversation, if it is of one.
+    /// Conversation that the text belongs to; `None` for a chunk.
     pub conversation_id: Option<ConversationId>,
-    /// Who said it, by name, where the talk was between people; the title of a document.
+    /// Name of the sender in conversations between people, or the title of a chunk's document.
     pub author: Option<String>,
-    /// What it says.
+    /// Text to embed.
     pub text: String,
 }
 
-/// A vector to be kept.
+/// An embedding to store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewEmbedding {
-    /// What it stands for.
+    /// Subject that was embedded.
     pub subject: Subject,
-    /// The vector, of length one.
+    /// The embedding, normalized to length 1.
     pub vector: Vec<f32>,
-    /// What it was made of: of a summary that has changed since, none is kept.
+    /// Text that was embedded. If a summary has changed since, its embedding is dropped.
     pub text: String,
 }
 
-/// How many vectors there are.
+/// The number of embeddings of one model and kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmbeddingCount {
-    /// Whose.
+    /// Embedding model.
     pub model: String,
-    /// Of what.
+    /// Kind of subject that was embedded.
     pub kind: SubjectKind,
-    /// How many.
+    /// Number of embeddings.
     pub count: u64,
 }
 
-/// Giving texts their vectors. Only shown, said messages take part.
+/// Finds texts to embed and stores embeddings. Covers only messages that are
+/// [shown](memoir_core::Visibility::Shown) and [said](memoir_core::Provenance::Said).
 #[async_trait]
 pub trait Embeddings: Send + Sync {
-    /// The newest messages without a vector, whoever may be at them.
+    /// Returns the newest messages without an embedding, including ones that a worker is processing.
     async fn unembedded(&self, wanted: &Embeddable<'_>, limit: u32) -> Result<Vec<Unembedded>>;
 
-    /// The same of one exchange, however much else there is.
+    /// Returns all messages of one exchange without an embedding.
     async fn unembedded_of(&self, exchange: ExchangeId, wanted: &Embeddable<'_>) -> Result<Vec<Unembedded>>;
 
-    /// The texts of some subjects, or their summaries. What is gone is left out.
+    /// Returns the texts or summaries of these subjects. Deleted subjects are skipped.
     async fn embeddable_texts(&self, subjects: &[Subject]) -> Result<Vec<Unembedded>>;
 
-    /// Keeps vectors of `model`, all of them or none; the work is done with that. One that is there already is left as it
-    /// is, and of what is gone none is kept.
+    /// Stores embeddings of `model` and completes their jobs, in one transaction. Existing embeddings are not replaced,
+    /// and embeddings of deleted subjects are dropped.
     async fn put_embeddings(&self, model: &str, embeddings: &[NewEmbedding]) -> Result<()>;
 
-    /// How many messages, summaries or chunks wait for a vector.
+    /// Returns the number of messages, summaries or chunks without an embedding.
     async fn unembedded_count(&self, kind: SubjectKind, wanted: &Embeddable<'_>) -> Result<u64>;
 
-    /// How many vectors there are, by model and kind.
+    /// Returns the number of embeddings by model and kind.
     async fn embedding_counts(&self) -> Result<Vec<EmbeddingCount>>;
 
-    /// Deletes the vectors of every model so that they are recomputed. Returns the number deleted.
+    /// Deletes the embeddings of every model so that they are recomputed. Returns the number deleted.
     async fn delete_embeddings(&self) -> Result<u64>;
 }

@@ -1,98 +1,100 @@
-//! What can go wrong in a store, as decisions a caller can take.
+//! Store errors, distinguished by what the caller can do about them.
 
 use std::{error::Error, path::PathBuf};
 
 use memoir_core::{ConversationId, ExchangeId};
 
-/// A store's result.
+/// The result of a store operation.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
-/// Why the store could not do it.
+/// The reason a store operation failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The file or its directory cannot be written. Ask for another place or for permission.
+    /// The file or its directory is not writable. Use another location or change the permissions.
     #[error("cannot write to {path}: {reason}")]
     NotWritable {
-        /// The file.
+        /// File that could not be written.
         path: PathBuf,
-        /// What the system said.
+        /// Error message of the operating system.
         reason: String,
     },
-    /// The file is something else than a memory of ours. Leave it alone.
+    /// The file is not a Memoir database and was left untouched.
     #[error("{path} is not a Memoir database")]
     Foreign {
-        /// The file.
+        /// File that was opened.
         path: PathBuf,
     },
-    /// The file was written by a newer program. Leave it alone and upgrade.
-    #[error("{path} was written by a newer Memoir (schema {found}; this program knows {known})")]
+    /// The file was written by a newer version of Memoir and was left untouched.
+    #[error(
+        "{path} was written by a newer version of Memoir (schema {found}; this version supports up to {known})"
+    )]
     Newer {
-        /// The file.
+        /// File that was opened.
         path: PathBuf,
-        /// The file's schema version.
+        /// Schema version of the file.
         found: i64,
-        /// The newest version known here.
+        /// Newest schema version that this program supports.
         known: i64,
     },
-    /// The text is not a store's URL.
-    #[error("\"{url}\" is not the URL of a store; write SCHEME:LOCATION")]
+    /// The text is not a store URL.
+    #[error("\"{url}\" is not a valid store URL; use SCHEME:LOCATION")]
     InvalidUrl {
-        /// The text.
+        /// Text that was parsed.
         url: String,
     },
     /// No backend opens URLs with this scheme.
-    #[error("stores with the scheme \"{scheme}\" are not supported; use {}", .known.join(", "))]
+    #[error("unsupported store scheme \"{scheme}\"; supported: {}", .known.join(", "))]
     UnknownScheme {
-        /// The scheme.
+        /// Scheme of the URL.
         scheme: String,
-        /// The schemes that are supported.
+        /// Schemes that are supported.
         known: Vec<&'static str>,
     },
-    /// The backend cannot do this.
+    /// The backend does not support the operation.
     #[error("this store does not support {what}")]
     Unsupported {
-        /// What was asked for.
+        /// Name of the operation.
         what: &'static str,
     },
-    /// A question was not understood, or takes too long.
+    /// A SQL query is invalid or took too long.
     #[error("{0}")]
     Query(String),
-    /// No space is left. Nothing was written; free some and try again.
+    /// The disk is full. Nothing was written. Free some space and try again.
     #[error("the disk is full")]
     DiskFull,
-    /// The disk refuses to be read or written. What was committed before is there; look at the disk.
-    #[error("the disk failed: {reason}")]
+    /// Reading from or writing to the disk failed. Data committed earlier is unaffected.
+    #[error("could not access the disk: {reason}")]
     DiskFailed {
-        /// What the database said.
+        /// Error message of the database.
         reason: String,
     },
-    /// Another process held the database longer than anyone should wait. Try again.
-    #[error("the database is busy: another process is holding it")]
+    /// Another process kept the database locked for too long. Try again.
+    #[error("the database is busy: another process has locked it")]
     Busy,
-    /// The file is damaged.
+    /// The database file is damaged.
     #[error("the database is damaged: {reason}")]
     Damaged {
-        /// What the database said.
+        /// Description of the damage.
         reason: String,
     },
-    /// There is no such thing, or not any more.
-    #[error("there is no {what} {id}")]
+    /// The item does not exist or has been deleted.
+    #[error("{what} {id} does not exist")]
     NotFound {
-        /// What was looked for.
+        /// Kind of item, such as `conversation`.
         what: &'static str,
-        /// Its id.
+        /// Id of the item.
         id: i64,
     },
-    /// Another session has added to the conversation. Read what it added, then decide whether to commit again.
-    #[error("conversation {conversation} has changed: exchange {newest} was added by another session")]
+    /// Another session has added to the conversation. Read the new exchanges, then decide whether to commit again.
+    #[error("conversation {conversation} has changed: another session added exchange {newest}")]
     Conflict {
-        /// The conversation.
+        /// Conversation that was changed.
         conversation: ConversationId,
-        /// Its newest exchange, which the caller has not seen.
+        /// Newest exchange of the conversation, which the caller has not seen.
         newest: ExchangeId,
     },
-    /// Something that no caller can mend.
+    /// A failure that the caller cannot resolve.
     #[error("the database failed: {0}")]
     Other(#[source] Box<dyn Error + Send + Sync>),
 }

@@ -1,4 +1,4 @@
-//! Exchanges and their messages: committed whole, read back in order.
+//! Exchanges and their messages. An exchange is committed as a whole and read back in order.
 
 use async_trait::async_trait;
 use memoir_core::{
@@ -8,12 +8,12 @@ use memoir_core::{
 
 use crate::Result;
 
-/// Where a draft was filed.
+/// The ids of a committed exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Committed {
-    /// Its conversation, new or not.
+    /// Conversation of the exchange, which may be new.
     pub conversation_id: ConversationId,
-    /// Its id.
+    /// Id of the exchange.
     pub exchange_id: ExchangeId,
 }
 
@@ -24,37 +24,37 @@ impl Committed {
     }
 }
 
-/// A conversation, a time, or both.
+/// Selects messages by conversation, time range or both.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Span {
-    /// Only of this conversation.
+    /// Only messages of this conversation.
     pub conversation: Option<ConversationId>,
-    /// Nothing from before.
+    /// Start of the time range, inclusive.
     pub since: Option<Timestamp>,
-    /// Nothing from this moment on.
+    /// End of the time range, exclusive.
     pub until: Option<Timestamp>,
 }
 
-/// A message of a transcript.
+/// A message as a transcript shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TranscriptMessage {
-    /// The conversation.
+    /// Conversation that the message belongs to.
     pub conversation_id: ConversationId,
-    /// Who said it.
+    /// Role of the sender.
     pub role: Role,
-    /// By name, where the talk was between people.
+    /// Name of the sender, in conversations between people.
     pub author: Option<String>,
-    /// When.
+    /// When the message was sent.
     pub created: Timestamp,
-    /// What.
+    /// Text of the message.
     pub text: String,
 }
 
-/// Writing and reading exchanges.
+/// Stores and reads exchanges.
 #[async_trait]
 pub trait Exchanges: Send + Sync {
-    /// Commits an exchange with its messages and costs in one transaction, and its conversation too if that is new. All
-    /// of it is stored, or nothing is. The exchange comes after all that were committed to the conversation before.
+    /// Commits an exchange with its messages and costs, and its conversation if that is new, in one transaction. The
+    /// exchange follows all those committed to the conversation before.
     ///
     /// # Errors
     ///
@@ -63,31 +63,32 @@ pub trait Exchanges: Send + Sync {
     /// `target` names as last seen. An exchange that was deleted since then is not a conflict.
     async fn commit_exchange(&self, target: &ConversationTarget, draft: &ExchangeDraft) -> Result<Committed>;
 
-    /// Returns the last `limit` exchanges of a conversation, in the order in which they were committed. A fork begins with
-    /// what it shares with its parent.
+    /// Returns the last `limit` exchanges of a conversation in commit order. A fork starts with the exchanges it shares with
+    /// its parent.
     async fn exchanges(&self, conversation: ConversationId, limit: u32) -> Result<Vec<Exchange>>;
 
-    /// One exchange.
+    /// Returns the exchange with this id.
     async fn exchange(&self, id: ExchangeId) -> Result<Option<Exchange>>;
 
-    /// Returns the messages of one exchange in the order of its draft, redacted ones included.
+    /// Returns the messages of an exchange in the order of its draft, including hidden ones
+    /// ([`Visibility::Redacted`](memoir_core::Visibility::Redacted)).
     async fn exchange_messages(&self, id: ExchangeId) -> Result<Vec<Message>>;
 
-    /// Returns one message, redacted or not.
+    /// Returns the message with this id, hidden or not.
     async fn message(&self, id: MessageId) -> Result<Option<Message>>;
 
-    /// Returns the messages of a conversation that are sent again: those of the exchanges committed after `after`, or all,
-    /// in order, without redacted ones.
+    /// Returns the messages that are sent again in later requests, in order and without hidden ones. With `after`, only
+    /// those of exchanges committed after it.
     async fn shown_messages(
         &self,
         conversation: ConversationId,
         after: Option<ExchangeId>,
     ) -> Result<Vec<Message>>;
 
-    /// Returns at most `limit` messages of a conversation or a time, oldest first: those that are shown, without tool
-    /// results. Messages of the same moment are in the order of the conversation.
+    /// Returns at most `limit` messages, oldest first, without hidden ones and tool results. Messages with the same
+    /// timestamp are in the order of the conversation.
     async fn transcript(&self, span: &Span, limit: u32) -> Result<Vec<TranscriptMessage>>;
 
-    /// Returns the messages of the last `exchanges` exchanges of a conversation, in order, redacted ones included.
+    /// Returns the messages of the last `exchanges` exchanges of a conversation, in order, including hidden ones.
     async fn messages(&self, conversation: ConversationId, exchanges: u32) -> Result<Vec<Message>>;
 }

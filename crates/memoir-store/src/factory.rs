@@ -1,67 +1,68 @@
-//! Opens stores by URL, always behind the redaction layer.
+//! Opens stores by URL and wraps each one in the redaction layer.
 
 use std::{path::Path, sync::Arc};
 
 use crate::{Backend, RedactingStore, Result, Store, StoreError, StoreFault, StoreUrl};
 
-/// Opens stores with a list of backends. A program creates one and passes it to whatever opens a store.
+/// Opens stores with a list of backends. A program creates one factory and passes it to every part that opens a store.
 #[derive(Clone)]
 pub struct StoreFactory {
     backends: Vec<Arc<dyn Backend>>,
 }
 
 impl StoreFactory {
-    /// A factory for the URLs of these backends.
+    /// Creates a factory that supports the URL schemes of `backends`.
     pub fn new(backends: Vec<Arc<dyn Backend>>) -> Self {
         Self { backends }
     }
 
-    /// Opens the store at `url`, creating it if there is none. Secrets are removed from whatever is written to it.
+    /// Opens the store at `url`, creating it if it does not exist. The store redacts secrets from everything written to it.
     ///
     /// # Errors
     ///
-    /// Fails with [`StoreError::UnknownScheme`] if no backend opens such URLs, and as [`Backend::open`] does.
+    /// Fails with [`StoreError::UnknownScheme`] if no backend supports the scheme, and like [`Backend::open`].
     pub async fn open(&self, url: &StoreUrl) -> Result<Arc<dyn Store>> {
-        let opened = self.backend(url)?.open(url.location()).await?;
-        Ok(Arc::new(RedactingStore::new(opened)))
+        let store = self.backend(url)?.open(url.location()).await?;
+        Ok(Arc::new(RedactingStore::new(store)))
     }
 
-    /// Opens an empty store in memory, with the first backend that has such stores.
+    /// Opens an empty in-memory store with the first backend that supports one.
     ///
     /// # Errors
     ///
-    /// Fails with [`StoreError::Unsupported`] if no backend has such stores, and as [`Backend::open_in_memory`] does.
+    /// Fails with [`StoreError::Unsupported`] if no backend supports in-memory stores, and like
+    /// [`Backend::open_in_memory`].
     pub async fn open_in_memory(&self) -> Result<Arc<dyn Store>> {
         for backend in &self.backends {
             match backend.open_in_memory().await {
                 Err(StoreError::Unsupported { .. }) => {}
-                opened => return Ok(Arc::new(RedactingStore::new(opened?))),
+                result => return Ok(Arc::new(RedactingStore::new(result?))),
             }
         }
-        Err(StoreError::Unsupported { what: "a store in memory" })
+        Err(StoreError::Unsupported { what: "in-memory stores" })
     }
 
-    /// Checks a backup of the store at `url`. Returns its defects; an intact backup has none.
+    /// Checks a backup of the store at `url`. Returns its defects, or an empty list if it is intact.
     ///
     /// # Errors
     ///
-    /// Fails with [`StoreError::UnknownScheme`] if no backend opens such URLs, and as [`Backend::verify_backup`] does.
+    /// Fails with [`StoreError::UnknownScheme`] if no backend supports the scheme, and like [`Backend::verify_backup`].
     pub async fn verify_backup(&self, url: &StoreUrl, backup: &Path) -> Result<Vec<StoreFault>> {
         self.backend(url)?.verify_backup(backup).await
     }
 
-    /// Replaces the store at `url` by a backup. The store that was there is kept at `aside`.
+    /// Replaces the store at `url` with a backup. The previous store is moved to `aside`.
     ///
     /// # Errors
     ///
-    /// Fails with [`StoreError::UnknownScheme`] if no backend opens such URLs, and as [`Backend::restore`] does.
+    /// Fails with [`StoreError::UnknownScheme`] if no backend supports the scheme, and like [`Backend::restore`].
     pub async fn restore(&self, url: &StoreUrl, backup: &Path, aside: &Path) -> Result<()> {
         self.backend(url)?.restore(backup, url.location(), aside).await
     }
 
     fn backend(&self, url: &StoreUrl) -> Result<&dyn Backend> {
-        let matching = self.backends.iter().find(|backend| backend.scheme() == url.scheme());
-        matching.map(AsRef::as_ref).ok_or_else(|| StoreError::UnknownScheme {
+        let backend = self.backends.iter().find(|backend| backend.scheme() == url.scheme());
+        backend.map(AsRef::as_ref).ok_or_else(|| StoreError::UnknownScheme {
             scheme: url.scheme().to_owned(),
             known: self.backends.iter().map(|backend| backend.scheme()).collect(),
         })
@@ -73,12 +74,12 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn an_unknown_scheme_is_an_error_that_names_it() {
+    async fn unknown_scheme_is_named_in_the_error() {
         let factory = StoreFactory::new(Vec::new());
-        let opened = factory.open(&StoreUrl::new("paper", "/shelf")).await;
-        let Err(error) = opened else { panic!("no backend can open it") };
+        let result = factory.open(&StoreUrl::new("paper", "/shelf")).await;
+        let Err(error) = result else { panic!("expected an error: there are no backends") };
         assert!(matches!(&error, StoreError::UnknownScheme { scheme, .. } if scheme == "paper"), "{error}");
-        let opened = factory.open_in_memory().await;
-        assert!(matches!(opened.err(), Some(StoreError::Unsupported { .. })));
+        let result = factory.open_in_memory().await;
+        assert!(matches!(result.err(), Some(StoreError::Unsupported { .. })));
     }
 }

@@ -1,64 +1,66 @@
-//! Forgetting what was said, with everything that was made of it.
+//! Deletes conversations, exchanges and messages together with everything derived from them.
 
 use async_trait::async_trait;
 use memoir_core::{ConversationId, Document, ExchangeId, MessageId, Timestamp};
 
 use crate::Result;
 
-/// What is to be forgotten.
+/// Selects the content to delete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Forget {
-    /// A message; its exchange, if nothing is left of it.
+    /// One message. Its exchange is deleted too if no other message remains in it.
     Message(MessageId),
-    /// An exchange; its conversation, if nothing is left of it.
+    /// One exchange. Its conversation is deleted too if no other exchange remains in it.
     Exchange(ExchangeId),
-    /// A conversation.
+    /// A whole conversation.
     Conversation(ConversationId),
-    /// The exchanges that began in a time.
+    /// All exchanges that started within a time range.
     Span {
-        /// Nothing from before.
+        /// Start of the range, inclusive.
         since: Option<Timestamp>,
-        /// Nothing from this moment on.
+        /// End of the range, exclusive.
         until: Option<Timestamp>,
     },
 }
 
-/// What was forgotten.
+/// What a deletion removed or would remove.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Forgotten {
-    /// Conversations that are gone.
+    /// Number of deleted conversations.
     pub conversations: u64,
-    /// Exchanges that are gone.
+    /// Number of deleted exchanges.
     pub exchanges: u64,
-    /// Messages that are gone.
+    /// Number of deleted messages.
     pub messages: u64,
-    /// Summaries that told of them, and are made anew of what is left.
+    /// Number of summaries that covered the deleted content. They are regenerated from the remaining content.
     pub summaries: u64,
-    /// Lines of the command history.
+    /// Number of deleted command history lines.
     pub lines: u64,
-    /// Answers that quoted them from memory, word by word.
+    /// Number of deleted answers that quoted the deleted messages verbatim.
     pub quotations: u64,
-    /// Exchanges in whose prompts they stood: what was answered there may repeat them in other words.
+    /// Exchanges whose prompts included the deleted messages. Their answers may paraphrase them.
     pub told: Vec<ExchangeId>,
-    /// Posts that were written from the talk.
+    /// Posts written from the deleted conversations.
     pub posts: Vec<Document>,
-    /// Whether someone else reads at this moment, so that something may be left in the file or its log until the memory is opened next.
+    /// Whether a concurrent reader prevented erasure, so that deleted text may remain in the database file or its log
+    /// until the store is next opened.
     pub traces_are_left: bool,
 }
 
 impl Forgotten {
-    /// Whether there was nothing to forget.
+    /// Returns whether the selection matched no content.
     pub fn is_nothing(&self) -> bool {
         self.messages == 0 && self.exchanges == 0 && self.conversations == 0
     }
 }
 
-/// Forgetting. Vectors, words, summaries, work, and what recall noted go with what they were made of; the bill stays.
+/// Deletes content along with its embeddings, search index entries, summaries, jobs and recall records. Recorded costs
+/// are kept.
 #[async_trait]
 pub trait Forgetting: Send + Sync {
-    /// What would be forgotten.
+    /// Returns what [`forget`](Self::forget) would delete.
     async fn would_forget(&self, what: Forget) -> Result<Forgotten>;
 
-    /// Forgets it, so that no trace of it is left in the store's files.
+    /// Deletes the selected content and erases its traces from the store's files.
     async fn forget(&self, what: Forget) -> Result<Forgotten>;
 }

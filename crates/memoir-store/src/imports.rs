@@ -1,55 +1,57 @@
-//! What was brought in from elsewhere, and how much of it.
+//! Conversations imported from other programs, and how much of each one has been imported.
 
 use async_trait::async_trait;
 use memoir_core::{ConversationId, ExchangeDraft, ExchangeId, NewConversation};
 
 use crate::Result;
 
-/// A conversation that was brought in.
+/// An imported conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Import {
-    /// By what it is known again.
+    /// Stable identifier of the conversation in the program it came from.
     pub origin: String,
-    /// What it is here.
+    /// The conversation it became in this store.
     pub conversation_id: ConversationId,
-    /// How many messages of it are here.
+    /// Number of messages imported so far.
     pub messages: u64,
-    /// A sum over them.
+    /// Checksum of the imported messages.
     pub checksum: String,
 }
 
-/// More of a conversation from elsewhere.
+/// More exchanges of a conversation that is being imported.
 #[derive(Debug, Clone, Copy)]
 pub struct NewImport<'a> {
-    /// By what it is known again.
+    /// See [`Import::origin`].
     pub origin: &'a str,
-    /// What it is to be here, if it is not yet.
+    /// The conversation to create if nothing has been imported from `origin` yet.
     pub conversation: &'a NewConversation,
-    /// How much of it was here when it was looked at, and the sum over that.
+    /// Number and checksum of the messages that were already imported when the caller checked.
     pub seen: Option<(u64, &'a str)>,
-    /// The last exchange of the conversation when it was looked at, whether it was brought in or said here.
+    /// Last exchange of the conversation when the caller checked, imported or not.
     pub last_seen: Option<ExchangeId>,
-    /// What is new in it.
+    /// Exchanges to add.
     pub exchanges: &'a [ExchangeDraft],
-    /// How many messages of it are here with that.
+    /// Number of imported messages, including the ones being added.
     pub messages: u64,
-    /// A sum over all of them.
+    /// Checksum of all imported messages, including the ones being added.
     pub checksum: &'a str,
 }
 
-/// Bringing in talk from elsewhere.
+/// Stores imported conversations.
 #[async_trait]
 pub trait Imports: Send + Sync {
-    /// What is here of conversations from elsewhere whose origins begin so.
+    /// Returns all imports whose origin starts with `origin`.
     async fn imports(&self, origin: &str) -> Result<Vec<Import>>;
 
-    /// By what a conversation that was brought in is known again.
+    /// Returns the origin of a conversation, or `None` if it was not imported.
     async fn origin_of(&self, conversation: ConversationId) -> Result<Option<String>>;
 
-    /// Files more of one, and how much there is now, in one transaction. Nothing, if someone else has filed some of it meanwhile.
+    /// Adds exchanges to an import and updates its progress, in one transaction. Returns `None` and stores nothing if
+    /// another process has imported from the same origin since `new.seen`.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Conflict`](crate::StoreError::Conflict) if the conversation has gone on since `new.last_seen`.
+    /// Fails with [`StoreError::Conflict`](crate::StoreError::Conflict) if the conversation has an exchange newer than
+    /// `new.last_seen`.
     async fn put_import(&self, new: &NewImport<'_>) -> Result<Option<ConversationId>>;
 }

@@ -1,4 +1,4 @@
-//! Looking at the store itself.
+//! Read-only SQL access to the database behind a store.
 
 use std::time::Duration;
 
@@ -7,48 +7,48 @@ use serde::Serialize;
 
 use crate::Result;
 
-/// A table and its size.
+/// A table of the database.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TableInfo {
-    /// Its name.
+    /// Name of the table.
     pub name: String,
-    /// How many rows it has.
+    /// Number of rows.
     pub rows: u64,
 }
 
-/// How far a question to the database may go.
+/// Limits on a query.
 #[derive(Debug, Clone, Copy)]
 pub struct QueryLimits {
-    /// So many rows are given.
+    /// Maximum number of rows to return.
     pub rows: u32,
-    /// So long it may take.
+    /// Maximum time the query may run.
     pub time: Duration,
 }
 
-/// What a question gave, as text.
+/// The result of a query, as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueryResult {
-    /// The names of the columns.
+    /// Names of the columns.
     pub columns: Vec<String>,
-    /// The rows; what is absent is NULL.
+    /// Values by row and column. A missing value is the text `NULL`.
     pub rows: Vec<Vec<String>>,
-    /// Whether there would be more.
+    /// Whether rows beyond the limit were cut off.
     pub more: bool,
 }
 
-/// Questions in SQL about the database behind a store. Optional: see [`Store::inspect`](crate::Store::inspect).
+/// Runs SQL queries on the database behind a store. Optional: see [`Inspectable`].
 #[async_trait]
 pub trait Inspect: Send + Sync {
     /// Returns the name of the SQL dialect that [`query`](Self::query) takes, such as `SQLite`.
     fn dialect(&self) -> &'static str;
 
-    /// The tables that hold memory, by name; not those that the database keeps for its own ends.
+    /// Returns the tables that hold Memoir's data, by name, without the database's internal tables.
     async fn tables(&self) -> Result<Vec<TableInfo>>;
 
-    /// How tables are made up: one, or all.
+    /// Returns the definition of one table, or of all tables.
     async fn table_definitions(&self, table: Option<&str>) -> Result<Vec<String>>;
 
-    /// Answers one query, which cannot change anything.
+    /// Runs one read-only query.
     ///
     /// # Errors
     ///
@@ -57,9 +57,9 @@ pub trait Inspect: Send + Sync {
     async fn query(&self, question: &str, limits: QueryLimits) -> Result<QueryResult>;
 }
 
-/// A store that may have a SQL view of itself.
+/// A store that may offer SQL access.
 pub trait Inspectable: Send + Sync {
-    /// Returns the SQL view of the store, if it has one.
+    /// Returns the SQL interface of the store, if it has one.
     fn inspect(&self) -> Option<&dyn Inspect> {
         None
     }

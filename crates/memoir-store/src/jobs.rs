@@ -1,4 +1,7 @@
-//! Work in the background: who is at what, what failed, and when it is tried again.
+//! Background jobs: leases, failures and retries.
+//!
+//! Jobs are not queued. A worker finds its work by looking for missing data, such as exchanges without a summary. The
+//! store records a job only while it is leased or after it has failed.
 
 use async_trait::async_trait;
 use memoir_core::{ConversationId, Subject, SubjectKind, Timestamp, WorkerKind};
@@ -6,75 +9,77 @@ use serde::Serialize;
 
 use crate::{Embeddable, Result};
 
-/// What is looked for, by whom.
+/// A worker's request for jobs.
 #[derive(Debug, Clone)]
 pub struct Claim<'a> {
-    /// The work.
+    /// Worker that claims the jobs.
     pub worker: WorkerKind,
     /// Skip work on this conversation because it is still active.
     pub except: Option<ConversationId>,
     /// Only subjects of this kind.
     pub only: Option<SubjectKind>,
-    /// Whether a model summarises: then what was made of quotations is made anew, and digests are prepared.
+    /// Whether a model is available for summaries. If so, the jobs include digests and summaries to rewrite because they
+    /// were extracted without a model.
     pub with_model: bool,
-    /// Which vectors are missing.
+    /// Selects the texts that need an embedding.
     pub embeddable: Embeddable<'a>,
-    /// Who looks.
+    /// Process that will hold the leases.
     pub owner: &'a str,
-    /// What time it is.
+    /// The current time.
     pub now: Timestamp,
-    /// Until when nobody else is to begin the same.
+    /// When the leases expire.
     pub until: Timestamp,
 }
 
-/// A piece of work that was taken on.
+/// A claimed job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claimed {
-    /// What it is about.
+    /// The message, exchange, conversation, digest or chunk to process.
     pub subject: Subject,
-    /// How often it has failed before.
+    /// Number of earlier attempts that failed.
     pub attempts: u32,
 }
 
-/// How a piece of work failed.
+/// The failure of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobFailure {
-    /// Why.
+    /// Description of the error.
     pub error: String,
-    /// When it is tried again; never, if there is no moment.
+    /// When to retry, or `None` if the job has failed permanently.
     pub due: Option<Timestamp>,
 }
 
-/// Work that failed.
+/// A job that has failed permanently.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Job {
-    /// Its number.
+    /// The job's id.
     pub id: i64,
     /// The worker whose job it is.
     pub worker: WorkerKind,
-    /// What it is about.
+    /// The message, exchange, conversation, digest or chunk to process.
     pub subject: Subject,
-    /// How often it has failed.
+    /// Number of attempts that failed.
     pub attempts: u32,
-    /// Why, the last time.
+    /// Description of the last error.
     pub last_error: Option<String>,
-    /// Since when.
+    /// When the job last failed.
     pub updated: Timestamp,
 }
 
-/// Taking on work and giving it back.
+/// Claims, releases and retries jobs.
 #[async_trait]
 pub trait Jobs: Send + Sync {
-    /// Takes on the newest pieces of work that are due and that nobody is at, so many at most, and all of one kind.
+    /// Claims at most `limit` jobs that are due and not leased by another owner, all with subjects of the same kind.
     async fn claim(&self, claim: &Claim<'_>, limit: u32) -> Result<Vec<Claimed>>;
 
-    /// How much there is to do, whether it is due or not; what failed for good is left out.
+    /// Returns the number of outstanding jobs, due or not, without those that have failed permanently.
     async fn pending(&self, claim: &Claim<'_>) -> Result<u64>;
 
-    /// When after `now` the next piece of work is due that failed before, if any is waiting.
+    /// Returns the earliest time after `now` at which a recorded job can be claimed: when its retry is due and its lease
+    /// has expired.
     async fn next_due(&self, worker: WorkerKind, now: Timestamp) -> Result<Option<Timestamp>>;
 
-    /// Gives work back that was not done, without blame.
+    /// Releases unfinished jobs without counting a failure.
     async fn release(&self, worker: WorkerKind, subjects: &[Subject]) -> Result<()>;
 
     /// Returns the owners of all active leases.
@@ -83,7 +88,8 @@ pub trait Jobs: Send + Sync {
     /// Extends every lease held by `owner` until `until`.
     async fn renew(&self, owner: &str, until: Timestamp) -> Result<()>;
 
-    /// Says which conversation is going on at someone's, or none: nobody summarises it until then.
+    /// Reserves the conversation that is open in `owner`'s session, so that workers do not summarize it before `until`.
+    /// Replaces the owner's earlier reservation; `None` removes it.
     async fn hold_conversation(
         &self,
         owner: &str,
@@ -94,7 +100,8 @@ pub trait Jobs: Send + Sync {
     /// Releases every lease held by `owner`. Call this when the owning process is known to be dead.
     async fn release_all_of(&self, owner: &str) -> Result<()>;
 
-    /// Notes that it failed. Says of how much; of what was deleted meanwhile there is nothing to note it on.
+    /// Records a failure of claimed jobs and releases them. Returns the number of jobs updated; jobs whose subject has been
+    /// deleted no longer exist.
     async fn fail(
         &self,
         worker: WorkerKind,
@@ -103,19 +110,19 @@ pub trait Jobs: Send + Sync {
         now: Timestamp,
     ) -> Result<u64>;
 
-    /// How much failed for good.
+    /// Returns the number of jobs that have failed permanently.
     async fn failed_count(&self) -> Result<u64>;
 
-    /// What failed for good, the latest first.
+    /// Returns at most `limit` permanently failed jobs, latest first.
     async fn failed_jobs(&self, limit: u32) -> Result<Vec<Job>>;
 
-    /// Lets what failed for good be tried again: one job, or all. Says how many.
+    /// Makes one permanently failed job, or all of them, due again. Returns the number of jobs.
     async fn retry_jobs(&self, id: Option<i64>, now: Timestamp) -> Result<u64>;
 
-    /// Gives up what failed for good: one job, or all. Says how many. It is not looked for any more, until a conversation
-    /// grows or another model is set.
+    /// Gives up one permanently failed job, or all of them. Returns the number of jobs. They are not attempted again until
+    /// the conversation grows or the model changes.
     async fn purge_jobs(&self, id: Option<i64>) -> Result<u64>;
 
-    /// Forgets what failed for a worker, or was given up: another model may do it.
+    /// Discards a worker's failed and given-up jobs so that they are attempted again, for example with another model.
     async fn forget_failures(&self, worker: WorkerKind) -> Result<()>;
 }

@@ -1,43 +1,44 @@
-//! Memoir's store as traits and plain types, without a database.
+//! Traits and types for storing conversations, memories and everything else that Memoir keeps.
 //!
-//! A backend crate such as `memoir-store-sqlite` implements the traits and exports a [`Backend`]. A program passes its
-//! backends to a [`StoreFactory`], which opens stores by URL and puts [`RedactingStore`] above each of them, so that no
-//! backend ever sees a secret. The `contract` module (feature `contract`) holds the tests that every backend passes.
+//! This crate contains no database. A backend crate such as `memoir-store-sqlite` implements the traits and exports a
+//! [`Backend`]. A program passes its backends to a [`StoreFactory`], which opens stores by URL and wraps each one in a
+//! [`RedactingStore`], so that no backend ever sees a secret. The `contract` module (feature `contract`) contains the
+//! tests that every backend must pass.
 //!
-//! # Which trait to ask for
+//! # Choosing a trait
 //!
-//! A function asks for the traits whose methods it calls, so that its signature shows what it reads and writes.
+//! A function should ask for the traits whose methods it calls, so that its signature shows what it reads and writes.
 //! `&dyn Store` coerces to a reference to any of them (`&dyn Settings`), and a function that needs two takes
-//! `&(impl Exchanges + Costs + ?Sized)`. A struct that holds a store for several functions asks for a role: [`RecallStore`],
-//! [`ToolStore`], [`WorkerStore`] and [`AgentStore`] list what one crate touches. `Arc<dyn Store>` coerces to each of them.
+//! `&(impl Exchanges + Costs + ?Sized)`. A struct that holds a store for several functions should ask for a role:
+//! [`RecallStore`], [`ToolStore`], [`WorkerStore`] or [`AgentStore`]. `Arc<dyn Store>` coerces to each of them.
 //!
 //! | trait | covers |
 //! | --- | --- |
 //! | [`Conversations`] | finding, listing and forking conversations |
-//! | [`Exchanges`] | committing exchanges, reading them and their messages in order |
-//! | [`Imports`] | exchanges from other programs, and how much of each conversation is here |
+//! | [`Exchanges`] | committing exchanges, and reading them and their messages in order |
+//! | [`Imports`] | conversations imported from other programs |
 //! | [`Marks`] | the user's marks on exchanges |
-//! | [`Forgetting`] | deleting content without a trace |
-//! | [`CommandHistory`] | the lines that were typed |
-//! | [`CoreMemory`] | the blocks that are in every request |
-//! | [`Digests`] | what replaces the part of a conversation that left the context window |
+//! | [`Forgetting`] | deleting content without leaving traces |
+//! | [`CommandHistory`] | the lines that the user typed |
+//! | [`CoreMemory`] | the blocks that are part of every request |
+//! | [`Digests`] | summaries of the part of a conversation that left the context window |
 //! | [`Summaries`] | summaries of exchanges and conversations |
-//! | [`Memory`] | everything recall searches: words, vectors, outlines, texts |
-//! | [`Embeddings`] | texts that need a vector, and storing vectors |
-//! | [`Documents`] | documents, their chunks, and searching these |
-//! | [`Jobs`] | background work: leases, failures, retries |
+//! | [`Memory`] | the searches that recall is built on |
+//! | [`Embeddings`] | finding texts to embed, and storing embeddings |
+//! | [`Documents`] | storing and searching documents |
+//! | [`Jobs`] | background jobs: leases, failures, retries |
 //! | [`Schedules`] | scheduled tasks and their runs |
-//! | [`Settings`] | settings that the program changes itself |
-//! | [`Permissions`] | approval rules, and the record of redactions |
-//! | [`Costs`] | what model calls cost |
-//! | [`Upkeep`] | the schema version, checks, backups, repairs |
-//! | [`Inspect`] | SQL queries on the database; optional, see [`Inspectable`] |
+//! | [`Settings`] | settings that the program changes at run time |
+//! | [`Permissions`] | permission rules, and the redaction log |
+//! | [`Costs`] | the cost of model calls |
+//! | [`Upkeep`] | schema version, integrity checks, backups, repairs |
+//! | [`Inspect`] | SQL queries; optional, see [`Inspectable`] |
 //!
 //! # Order
 //!
-//! Ids identify rows and are unique, nothing more: a backend may hand them out in any order. Whatever is returned "in
-//! order" is ordered by its place in the conversation, which is the order of commits, or by time where the method says
-//! so. Callers that need an order must ask for it and must not compare ids.
+//! Ids are unique but carry no order: a backend may assign them in any sequence. Results described as "in order" follow
+//! the conversation, that is, the order of commits; methods that sort by time say so. Callers must not compare ids to
+//! determine an order.
 
 mod backend;
 mod commands;
@@ -102,9 +103,9 @@ pub use url::StoreUrl;
 
 use async_trait::async_trait;
 
-/// Everything a store does.
+/// A complete store.
 ///
-/// The roles add nothing to it. They are supertraits so that `Arc<dyn Store>` coerces to them.
+/// The roles add no methods. They are supertraits so that `Arc<dyn Store>` coerces to them.
 #[async_trait]
 pub trait Store:
     Conversations

@@ -1,19 +1,19 @@
-//! What the user says about exchanges.
+//! The user's marks on exchanges, such as "pinned" and "wrong".
 
 use async_trait::async_trait;
 use memoir_core::{ExchangeId, Mark, Marked, Timestamp};
 
 use crate::Result;
 
-/// Marking exchanges.
+/// Stores and reads marks.
 #[async_trait]
 pub trait Marks: Send + Sync {
-    /// Marks an exchange, or takes its mark away. Says whether there is such an exchange.
+    /// Sets the mark of an exchange, or removes it. Returns whether the exchange exists.
     async fn mark(&self, exchange: ExchangeId, mark: Option<Mark>, at: Timestamp) -> Result<bool>;
 
-    /// The marks of some exchanges.
+    /// Returns the marks of these exchanges.
     async fn marks_of(&self, exchanges: &[ExchangeId]) -> Result<Vec<Marked>>;
 
-    /// All marks, newest first.
+    /// Returns all marks, newest first.
     async fn marks(&self) -> Result<Vec<Marked>>;
 }

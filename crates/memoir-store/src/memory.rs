@@ -1,34 +1,34 @@
-//! What recall asks: which words, which vectors, and where a message stands in its talk.
+//! The searches and lookups that recall is built on.
 //!
-//! Every store answers these questions in its own way: SQLite from FTS5 and an index in memory, a server from its own
-//! full text and vectors.
+//! Each backend implements them in its own way: SQLite with FTS5 and an in-memory index, a database server with its own
+//! full-text and vector search.
 
 use async_trait::async_trait;
 use memoir_core::{ConversationId, ExchangeId, MessageId, Role, Subject, Timestamp};
 
 use crate::Result;
 
-/// Which messages may be found. It is part of a search: what it refuses takes no one's place.
+/// Restricts a search. Applied before ranking, so filtered-out messages never use up the result limit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Nothing of this conversation.
+    /// Exclude this conversation.
     pub except: Option<ConversationId>,
-    /// Only of this one.
+    /// Only this conversation.
     pub within: Option<ConversationId>,
-    /// Only of conversations of this project.
+    /// Only conversations of this project.
     pub scope: Option<String>,
-    /// Nothing from before.
+    /// Start of the time range, inclusive.
     pub since: Option<Timestamp>,
-    /// Nothing from this moment on.
+    /// End of the time range, exclusive.
     pub until: Option<Timestamp>,
-    /// Only exchanges that were committed before this one.
+    /// Only exchanges committed before this one.
     pub before: Option<ExchangeId>,
 }
 
-/// How exact a search for the nearest vectors should be.
+/// How exact a nearest-neighbor search should be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Accuracy {
-    /// Exact as long as that is fast, approximate in a very large memory.
+    /// Exact as long as that is fast, approximate in a very large store.
     #[default]
     Auto,
     /// As exact as the store can be.
@@ -37,13 +37,13 @@ pub enum Accuracy {
     Approximate,
 }
 
-/// How much work a store should put into a vector search. These are hints: a store without an index to tune ignores
+/// How much work a store should put into a vector search. These are hints: a store whose index cannot be tuned ignores
 /// them, and they never change which rows a filter allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SearchEffort {
-    /// How exact the result should be.
+    /// How exact the results should be.
     pub accuracy: Accuracy,
-    /// How many candidates to compare exactly for each result that is wanted, where results are estimated first.
+    /// Number of candidates to compare exactly per requested result, if the store ranks by estimates first.
     pub candidates: usize,
 }
 
@@ -53,109 +53,110 @@ impl Default for SearchEffort {
     }
 }
 
-/// A search for the nearest vectors.
+/// A search for the nearest embeddings.
 #[derive(Debug, Clone, Copy)]
 pub struct VectorSearch<'a> {
-    /// Whose vectors.
+    /// Embedding model whose embeddings to search.
     pub model: &'a str,
-    /// What they should be near to: a vector of length one.
+    /// Query vector, normalized to length 1.
     pub vector: &'a [f32],
-    /// What may be found.
+    /// Restricts the results.
     pub filter: &'a Filter,
-    /// How much work to put into it.
+    /// Hints on speed and accuracy.
     pub effort: SearchEffort,
-    /// How many are wanted.
+    /// Maximum number of results.
     pub limit: usize,
 }
 
-/// A search for words.
+/// A keyword search.
 #[derive(Debug, Clone, Copy)]
 pub struct WordSearch<'a> {
-    /// The words. Any of them will do; each is looked for by its stem.
+    /// Words to search for. A message matches if it contains any of them; words are compared by stem.
     pub words: &'a [String],
-    /// What may be found.
+    /// Restricts the results.
     pub filter: &'a Filter,
-    /// How many conversations are looked at closely, those that match best.
+    /// Number of best-matching conversations whose messages are searched.
     pub conversations: usize,
-    /// Conversations that are looked at in any case.
+    /// Conversations whose messages are searched regardless of rank.
     pub also: &'a [ConversationId],
 }
 
-/// What a search for words found.
+/// The result of a keyword search.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WordsFound {
-    /// The conversations that were looked at closely, each with how well it matches as a whole, by BM25.
+    /// The conversations whose messages were searched, each with the BM25 score of the whole conversation.
     pub conversations: Vec<(ConversationId, f64)>,
-    /// For each word, in order, the messages of these conversations that have it, by BM25.
+    /// For each word, in the order of the search, the messages that contain it, with their BM25 scores.
     pub words: Vec<Vec<Match>>,
 }
 
-/// A message and how well it matches.
+/// A message that matches a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Match {
-    /// The message.
+    /// Id of the message.
     pub message_id: MessageId,
-    /// Its conversation.
+    /// Conversation of the message.
     pub conversation_id: ConversationId,
-    /// Higher is better.
+    /// Score of the match; higher is better.
     pub score: f64,
 }
 
-/// A summary and how well it matches.
+/// A summary that matches a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SummaryMatch {
-    /// The exchange or the conversation.
+    /// Exchange or conversation that the summary describes.
     pub subject: Subject,
-    /// The conversation.
+    /// Conversation of the subject.
     pub conversation_id: ConversationId,
-    /// Higher is better.
+    /// Score of the match; higher is better.
     pub score: f64,
 }
 
-/// A message without its text: where it stands, and what kind of thing it is.
+/// A message's position and properties, without its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MessageOutline {
-    /// The message.
+    /// Id of the message.
     pub id: MessageId,
-    /// Its exchange.
+    /// Exchange of the message.
     pub exchange_id: ExchangeId,
-    /// Its conversation.
+    /// Conversation of the message.
     pub conversation_id: ConversationId,
-    /// Who said it.
+    /// Role of the sender.
     pub role: Role,
-    /// By name, where the talk was between people.
+    /// Name of the sender, in conversations between people.
     pub author: Option<String>,
-    /// When.
+    /// When the message was sent.
     pub created: Timestamp,
-    /// How many words it has.
+    /// Number of words.
     pub words: u32,
-    /// Whether it asks something.
+    /// Whether the message asks a question.
     pub asks: bool,
 }
 
-/// What was asked and what was answered.
+/// The prompt and answer of an exchange.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExchangeText {
-    /// The exchange.
+    /// Id of the exchange.
     pub id: ExchangeId,
-    /// What was asked.
+    /// The prompt.
     pub user: String,
-    /// What was answered.
+    /// The answer.
     pub assistant: String,
 }
 
-/// Reading what recall works on. Only shown, said messages take part.
+/// Searches and reads messages for recall. Covers only messages that are
+/// [shown](memoir_core::Visibility::Shown) and [said](memoir_core::Provenance::Said).
 #[async_trait]
 pub trait Memory: Send + Sync {
-    /// The messages whose vectors are nearest, by cosine, best first.
+    /// Returns the messages whose embeddings are nearest by cosine similarity, best first.
     async fn nearest(&self, search: &VectorSearch<'_>) -> Result<Vec<Match>>;
 
-    /// The exchanges and conversations whose summaries are nearest, by cosine, best first. A conversation stands at the
-    /// time of its last exchange.
+    /// Returns the exchanges and conversations whose summaries are nearest by cosine similarity, best first. Time filters
+    /// compare with a conversation's last exchange.
     async fn nearest_summaries(&self, search: &VectorSearch<'_>) -> Result<Vec<SummaryMatch>>;
 
-    /// Returns how similar the messages of some conversations are to `vector`, by cosine. The values may be estimates.
-    /// Messages without a vector are left out.
+    /// Returns the cosine similarity to `vector` of each message in these conversations that has an embedding. The values
+    /// may be estimates.
     async fn similarities(
         &self,
         model: &str,
@@ -163,28 +164,28 @@ pub trait Memory: Send + Sync {
         conversations: &[ConversationId],
     ) -> Result<Vec<Match>>;
 
-    /// The vectors of some messages. Those without one are left out.
+    /// Returns the embeddings of those of `messages` that have one.
     async fn vectors(&self, model: &str, messages: &[MessageId]) -> Result<Vec<(MessageId, Vec<f32>)>>;
 
-    /// The conversations that have any of some words, and the messages in them that do.
+    /// Returns the conversations and messages that contain any of the words.
     async fn search_words(&self, search: &WordSearch<'_>) -> Result<WordsFound>;
 
-    /// Returns the messages of these conversations without their texts, those of one conversation together and in order.
+    /// Returns the messages of these conversations without their texts, grouped by conversation and in order.
     async fn outlines(&self, conversations: &[ConversationId]) -> Result<Vec<MessageOutline>>;
 
-    /// Returns those of `exchanges` that were committed before `before`, as [`Filter::before`] means it.
+    /// Returns those of `exchanges` that were committed before `before`, as for [`Filter::before`].
     async fn committed_before(&self, exchanges: &[ExchangeId], before: ExchangeId)
     -> Result<Vec<ExchangeId>>;
 
-    /// What was asked and what was answered in some exchanges.
+    /// Returns the prompts and answers of these exchanges.
     async fn exchange_texts(&self, exchanges: &[ExchangeId]) -> Result<Vec<ExchangeText>>;
 
-    /// The texts of messages.
+    /// Returns the texts of these messages.
     async fn texts(&self, messages: &[MessageId]) -> Result<Vec<(MessageId, String)>>;
 
-    /// Which of some words, in lower case, have been said at least twice.
+    /// Returns, for each of these lowercase words, whether it occurs in messages at least twice.
     async fn familiar_words(&self, words: &[String]) -> Result<Vec<bool>>;
 
-    /// The names of all who have spoken under one.
+    /// Returns the distinct author names of all messages that have one.
     async fn authors(&self) -> Result<Vec<String>>;
 }

@@ -1,4 +1,4 @@
-//! What is always allowed or never, and what was taken out of what is kept.
+//! Permission rules, and the log of secrets that were redacted before storage.
 
 use async_trait::async_trait;
 use memoir_core::{ExchangeId, Timestamp};
@@ -6,57 +6,57 @@ use serde::Serialize;
 
 use crate::Result;
 
-/// A rule as it is kept.
+/// A stored permission rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KeptRule {
-    /// Its number.
+    /// The rule's id.
     pub id: i64,
-    /// `allow` or `deny`.
+    /// Either `allow` or `deny`.
     pub effect: String,
-    /// What it is about, as it is written.
+    /// Text of the rule.
     pub rule: String,
-    /// The project it holds in; everywhere, if empty.
+    /// Project that the rule applies to, or empty for all projects.
     pub scope: String,
 }
 
-/// A secret that was not kept.
+/// A recorded redaction. The secret itself is not stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Redaction {
-    /// In which exchange; none for a line that was typed.
+    /// Exchange that contained the secret, or `None` if it was elsewhere, such as in the command history.
     pub exchange_id: Option<ExchangeId>,
-    /// Where it stood.
+    /// Part of the content that contained the secret, such as `prompt` or `tool result`.
     pub place: String,
-    /// What it was.
+    /// Kind of secret, such as `GitHub token`.
     pub kind: String,
-    /// Why it was taken for that.
+    /// How the secret was recognized.
     pub reason: String,
-    /// When.
+    /// When the redaction was recorded.
     pub created: Timestamp,
 }
 
-/// A secret that was removed from content before it was stored, without the secret itself.
+/// A redaction to record. It does not contain the secret itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewRedaction {
-    /// The part of the content it was in, such as `prompt` or `tool result`.
+    /// See [`Redaction::place`].
     pub place: &'static str,
-    /// What it was, such as `GitHub token`.
+    /// See [`Redaction::kind`].
     pub kind: &'static str,
-    /// How it was recognised.
+    /// See [`Redaction::reason`].
     pub reason: &'static str,
 }
 
-/// Keeping rules, and telling of redactions.
+/// Stores permission rules and reads the redaction log.
 #[async_trait]
 pub trait Permissions: Send + Sync {
-    /// Returns the rules of a project and those that hold everywhere, oldest first.
+    /// Returns the rules that apply to a project, including those for all projects, oldest first.
     async fn approval_rules(&self, scope: &str) -> Result<Vec<KeptRule>>;
 
-    /// Keeps a rule for a project, or for everywhere. One that is there already stays as it is.
+    /// Adds a rule, unless the same rule exists already. An empty `scope` means all projects.
     async fn add_approval_rule(&self, effect: &str, rule: &str, scope: &str, now: Timestamp) -> Result<()>;
 
-    /// Takes a rule back. Says whether there was one.
+    /// Deletes a rule. Returns whether it existed.
     async fn remove_approval_rule(&self, id: i64) -> Result<bool>;
 
-    /// Returns the last `limit` redactions, the one recorded last first.
+    /// Returns the last `limit` redactions, newest first.
     async fn redactions(&self, limit: u32) -> Result<Vec<Redaction>>;
 }

@@ -1,88 +1,88 @@
-//! Tasks and their runs: who is due, who is at it, what came of it.
+//! Scheduled tasks and their runs.
 
 use async_trait::async_trait;
 use memoir_core::{NewTask, Run, RunId, RunOutcome, Task, TaskId, Timestamp};
 
 use crate::Result;
 
-/// A run to begin.
+/// A run to start.
 #[derive(Debug, Clone, Copy)]
 pub struct NewRun<'a> {
-    /// The task.
+    /// Task to run.
     pub task: TaskId,
-    /// The moment for which it was due, as the task said; nothing if someone wants it at once.
+    /// Scheduled time of the run, or `None` for a run that the user started.
     pub scheduled_for: Option<Timestamp>,
-    /// When it is due after that.
+    /// When the task is due again after a scheduled run.
     pub next_due: Option<Timestamp>,
-    /// Who does it.
+    /// Process that executes the run.
     pub owner: &'a str,
-    /// What time it is.
+    /// The current time.
     pub now: Timestamp,
-    /// From when on it is believed to be over, should nobody have said so.
+    /// When the run's lease expires.
     pub until: Timestamp,
 }
 
-/// A run that goes on, or so it is believed.
+/// A run whose end has not been recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunningRun {
-    /// The run.
+    /// Id of the run.
     pub id: RunId,
-    /// Who does it.
+    /// Process that executes the run.
     pub owner: String,
-    /// From when on it is believed to be over.
+    /// When the run's lease expires. The run is then assumed to be dead.
     pub until: Timestamp,
 }
 
-/// Keeping tasks and runs.
+/// Stores tasks and their runs.
 #[async_trait]
 pub trait Schedules: Send + Sync {
-    /// Keeps a task. Says whether its name was free.
+    /// Adds a task. Returns `false` if its name is taken.
     async fn add_task(&self, new: &NewTask, next_due: Option<Timestamp>, now: Timestamp) -> Result<bool>;
 
-    /// All tasks, by name.
+    /// Returns all tasks, sorted by name.
     async fn tasks(&self) -> Result<Vec<Task>>;
 
-    /// A task by its name.
+    /// Returns the task with this name.
     async fn task(&self, name: &str) -> Result<Option<Task>>;
 
-    /// Has a task wait, or go on at `next_due`.
+    /// Pauses or resumes a task and sets when it is next due.
     async fn set_task(&self, id: TaskId, paused: bool, next_due: Option<Timestamp>) -> Result<()>;
 
-    /// Has a task be due at another moment, if it still is at `seen` and does not wait.
+    /// Reschedules a task to `due`, if it is still due at `seen` and not paused.
     async fn set_due(&self, id: TaskId, seen: Timestamp, due: Timestamp) -> Result<()>;
 
-    /// Deletes a task with its runs.
+    /// Deletes a task with its runs. Returns whether it existed.
     async fn remove_task(&self, id: TaskId) -> Result<bool>;
 
-    /// The tasks that are due, the longest due first.
+    /// Returns the tasks that are due and not running, longest overdue first.
     async fn due_tasks(&self, now: Timestamp) -> Result<Vec<Task>>;
 
-    /// When the next task is due that is not at it already.
+    /// Returns when the next task is due, ignoring paused and running tasks.
     async fn next_task_due(&self) -> Result<Option<Timestamp>>;
 
-    /// Begins a run, and notes when the task is due next, in one transaction. Nothing, if the task is at it already, waits, or is
-    /// not due for that moment any more: someone else has begun it.
+    /// Starts a run and sets when its task is due next, in one transaction. Returns `None` if the task is already running.
+    /// A scheduled run also requires that the task is not paused and is still due at `new.scheduled_for`.
     async fn begin_run(&self, new: &NewRun<'_>) -> Result<Option<RunId>>;
 
-    /// Someone is still at a run. Says whether it goes on.
+    /// Extends the lease of a run. Returns `false` if the run has ended.
     async fn renew_run(&self, id: RunId, until: Timestamp) -> Result<bool>;
 
-    /// Notes what came of a run, if it still goes on. Says whether it did. The moment of one that was stopped is given back: someone
-    /// else may take it up.
+    /// Records the outcome of a run. Returns `false` if the run had already ended. If a scheduled run was stopped, its task
+    /// becomes due again, so that another process can run it.
     async fn end_run(&self, id: RunId, outcome: &RunOutcome, now: Timestamp) -> Result<bool>;
 
-    /// The runs that go on.
+    /// Returns the runs whose end has not been recorded.
     async fn running_runs(&self) -> Result<Vec<RunningRun>>;
 
-    /// The last runs, of one task or of all, the latest first.
+    /// Returns at most `limit` runs of one task or of all tasks, latest first.
     async fn runs(&self, task: Option<TaskId>, limit: u32) -> Result<Vec<Run>>;
 
-    /// The runs that are over and that nobody has read about, oldest first.
+    /// Returns the finished runs that the user has not seen, oldest first.
     async fn unseen_runs(&self) -> Result<Vec<Run>>;
 
-    /// How many of these there are, and the last of them.
+    /// Returns the number of unseen runs and the id of the last one.
     async fn unseen(&self) -> Result<(u64, Option<RunId>)>;
 
-    /// Someone has read about these.
+    /// Marks these runs as seen.
     async fn mark_seen(&self, runs: &[RunId]) -> Result<()>;
 }

@@ -1,16 +1,16 @@
-//! Settings that the program itself changes, as plain text by key.
+//! Settings that the program changes at run time, as text by key.
 
 use async_trait::async_trait;
 use memoir_core::Timestamp;
 
 use crate::Result;
 
-/// Reading and writing settings.
+/// Stores and reads settings.
 #[async_trait]
 pub trait Settings: Send + Sync {
-    /// The value under `key`.
+    /// Returns the value of `key`, if it is set.
     async fn setting(&self, key: &str) -> Result<Option<String>>;
 
-    /// Puts `value` under `key`, or removes the key.
+    /// Sets `key` to `value`, or removes it if `value` is `None`.
     async fn set_setting(&self, key: &str, value: Option<&str>, now: Timestamp) -> Result<()>;
 }

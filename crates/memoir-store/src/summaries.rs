@@ -5,23 +5,26 @@ use memoir_core::{ConversationId, ExchangeId, Summary};
 
 use crate::Result;
 
-/// A conversation's summary, and how far it goes.
+/// A conversation's summary and the part of the conversation it covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConversationSummary {
-    /// What was said.
+    /// The text and the model that wrote it.
     pub summary: Summary,
-    /// The last exchange that it tells of.
+    /// Last exchange that the summary covers.
     pub through: ExchangeId,
 }
 
-/// Writing and reading summaries.
+/// Stores and reads summaries.
 #[async_trait]
 pub trait Summaries: Send + Sync {
-    /// Files summaries of exchanges, all of them or none; the work is done with that. Of one that is gone nothing is filed.
+    /// Stores summaries of exchanges and completes their jobs, in one transaction. Summaries of deleted exchanges are
+    /// dropped.
     async fn put_exchange_summaries(&self, summaries: &[(ExchangeId, Summary)]) -> Result<()>;
 
-    /// Files the summary of a conversation, with a title where it brings one. `exchanges` is how many there were up to where it
-    /// goes; if some of them are gone, it tells of what was deleted, and is not filed. Says whether it was.
+    /// Stores the summary of a conversation, along with a new title if there is one, and completes its job.
+    ///
+    /// `exchanges` is the number of exchanges the summary covers. If some of them have been deleted, the summary
+    /// describes deleted content and is dropped. Returns whether it was stored.
     async fn put_conversation_summary(
         &self,
         conversation: ConversationId,
@@ -30,10 +33,10 @@ pub trait Summaries: Send + Sync {
         title: Option<&str>,
     ) -> Result<bool>;
 
-    /// The summary of an exchange.
+    /// Returns the summary of an exchange, if it has one.
     async fn exchange_summary(&self, exchange: ExchangeId) -> Result<Option<Summary>>;
 
-    /// The summary of a conversation.
+    /// Returns the summary of a conversation, if it has one.
     async fn conversation_summary(&self, conversation: ConversationId)
     -> Result<Option<ConversationSummary>>;
 }

@@ -1,4 +1,4 @@
-//! Looking after the store itself: whether it is sound, copies of it, what came apart.
+//! Maintenance of a store: integrity checks, backups and repairs.
 
 use std::path::Path;
 
@@ -6,33 +6,33 @@ use async_trait::async_trait;
 
 use crate::Result;
 
-/// Something that is wrong with a store.
+/// A defect of a store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreFault {
-    /// Rows refer to others that do not exist.
-    #[error("{rows} rows of {table} belong to nothing")]
+    /// Rows refer to rows in other tables that do not exist.
+    #[error("{table} contains {rows} orphaned {}", if .rows == &1 { "row" } else { "rows" })]
     Orphans {
-        /// The table.
+        /// Table that contains the rows.
         table: String,
-        /// Number of rows.
+        /// Number of such rows.
         rows: i64,
     },
-    /// The store is damaged, in the words of the database.
+    /// The database reports this damage.
     #[error("{0}")]
     Damage(String),
 }
 
-/// Looking after the store itself.
+/// Checks, backs up and repairs a store.
 #[async_trait]
 pub trait Upkeep: Send + Sync {
-    /// Returns the version of the schema.
+    /// Returns the schema version.
     fn schema_version(&self) -> i64;
 
-    /// Returns what is wrong with the store; nothing if it is sound.
+    /// Checks the store. Returns its defects, or an empty list if it is intact.
     async fn check(&self) -> Result<Vec<StoreFault>>;
 
-    /// Copies the store to `to`, which must not exist yet, as it is at one moment, while others read and write. The copy
-    /// is checked before this returns.
+    /// Writes a consistent copy of the store to `to`, which must not exist yet, and checks the copy. Other processes can
+    /// read and write meanwhile.
     ///
     /// # Errors
     ///
@@ -40,9 +40,9 @@ pub trait Upkeep: Send + Sync {
     /// defects.
     async fn back_up(&self, to: &Path) -> Result<()>;
 
-    /// How large a copy will be at most, in bytes.
+    /// Returns the maximum size of a backup, in bytes.
     async fn size(&self) -> Result<u64>;
 
-    /// Gives messages whose exchange is missing an exchange again, and tells how many exchanges that made.
+    /// Recreates the missing exchanges of messages that have none. Returns the number of exchanges created.
     async fn group_messages(&self) -> Result<u64>;
 }

@@ -1,4 +1,4 @@
-//! Where a store is: `sqlite:PATH`.
+//! The URL of a store, such as `sqlite:PATH`.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -8,9 +8,9 @@ use std::{
 
 use crate::StoreError;
 
-/// The scheme that names a backend, and a location in the backend's own terms.
+/// A scheme that selects a backend, and a location that the backend interprets.
 ///
-/// The location need not be Unicode, because it may be the path of a file.
+/// The location may be a file path, so it need not be valid Unicode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreUrl {
     scheme: String,
@@ -18,7 +18,7 @@ pub struct StoreUrl {
 }
 
 impl StoreUrl {
-    /// The URL of a location.
+    /// Creates the URL `scheme:location`.
     pub fn new(scheme: impl Into<String>, location: impl Into<OsString>) -> Self {
         Self { scheme: scheme.into(), location: location.into() }
     }
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_has_a_scheme_and_a_location() {
+    fn parses_scheme_and_location() {
         let url: StoreUrl = "sqlite:/home/a:b/memoir.db".parse().unwrap();
         assert_eq!((url.scheme(), url.location()), ("sqlite", OsStr::new("/home/a:b/memoir.db")));
         assert_eq!(url.to_string(), "sqlite:/home/a:b/memoir.db");

@@ -51,7 +51,7 @@ fn a_newer_memory_is_left_alone() {
     bytes[60..64].copy_from_slice(&9999_u32.to_be_bytes());
     std::fs::write(home.database(), &bytes).unwrap();
     let said = home.memoir(["-p", "hi"]).fail(1);
-    assert!(said.contains("written by a newer Memoir (schema 9999;"), "{said}");
+    assert!(said.contains("written by a newer version of Memoir (schema 9999;"), "{said}");
     assert!(said.contains("upgrade Memoir"), "{said}");
     assert_eq!(std::fs::read(home.database()).unwrap(), bytes);
 }

@@ -1,4 +1,4 @@
-//! Conversations, exchanges and their messages.
+//! Checks for conversations, exchanges and their messages.
 
 use std::sync::Arc;
 
@@ -11,19 +11,19 @@ use serde_json::json;
 use super::{draft_message, exchange, new_conversation, timestamp};
 use crate::{ConversationList, CostFilter, Span, Store, StoreError};
 
-pub async fn an_exchange_comes_back_as_it_was_committed(store: Arc<dyn Store>) {
+pub async fn exchange_is_read_back_as_committed(store: Arc<dyn Store>) {
     let mut draft = exchange("Read the file", "It says hello", 1000);
     let calls =
         vec![ToolCall { id: "c1".into(), name: "file_read".into(), arguments: json!({"path": "a.txt"}) }];
-    let redacted = |body| DraftMessage {
+    let hidden = |body| DraftMessage {
         visibility: Visibility::Redacted,
         by_others: true,
         ..draft_message(body, 1005)
     };
-    draft.messages.insert(1, redacted(MessageBody::Assistant { text: String::new(), tool_calls: calls }));
+    draft.messages.insert(1, hidden(MessageBody::Assistant { text: String::new(), tool_calls: calls }));
     draft.messages.insert(
         2,
-        redacted(MessageBody::Tool {
+        hidden(MessageBody::Tool {
             call_id: "c1".into(),
             tool_name: "file_read".into(),
             text: "hello".into(),
@@ -51,7 +51,7 @@ pub async fn an_exchange_comes_back_as_it_was_committed(store: Arc<dyn Store>) {
 
     let messages = store.messages(committed.conversation_id, 10).await.unwrap();
     assert_eq!(store.exchange_messages(committed.exchange_id).await.unwrap(), messages);
-    let comparable: Vec<DraftMessage> = messages
+    let stored_drafts: Vec<DraftMessage> = messages
         .iter()
         .map(|message| DraftMessage {
             author: message.author.clone(),
@@ -63,11 +63,11 @@ pub async fn an_exchange_comes_back_as_it_was_committed(store: Arc<dyn Store>) {
             created: message.created,
         })
         .collect();
-    assert_eq!(comparable, draft.messages);
+    assert_eq!(stored_drafts, draft.messages);
     assert!(messages.iter().all(|message| message.exchange_id == committed.exchange_id));
 }
 
-pub async fn a_conversation_comes_with_its_first_exchange(store: Arc<dyn Store>) {
+pub async fn first_exchange_creates_the_conversation(store: Arc<dyn Store>) {
     let all = ConversationList { scope: None, limit: 10, ..ConversationList::default() };
     assert!(store.conversations(&all).await.unwrap().is_empty());
 
@@ -76,29 +76,34 @@ pub async fn a_conversation_comes_with_its_first_exchange(store: Arc<dyn Store>)
     let second =
         store.commit_exchange(&new_conversation("two", "/b"), &exchange("q", "a", 2000)).await.unwrap();
     assert_ne!(second.conversation_id, first.conversation_id);
-    let again = first.to_target();
-    store.commit_exchange(&again, &exchange("q2", "a2", 3000)).await.unwrap();
+    store.commit_exchange(&first.to_target(), &exchange("q2", "a2", 3000)).await.unwrap();
 
-    let listed: Vec<_> = store.conversations(&all).await.unwrap().into_iter().map(|c| c.title).collect();
-    assert_eq!(listed, ["one", "two"], "the one that was used last comes first");
+    let titles: Vec<_> = store.conversations(&all).await.unwrap().into_iter().map(|c| c.title).collect();
+    assert_eq!(titles, ["one", "two"], "most recently updated first");
     let in_b = ConversationList { scope: Some("/b".into()), limit: 10, ..ConversationList::default() };
     assert_eq!(store.conversations(&in_b).await.unwrap()[0].id, second.conversation_id);
-    let one = store.conversation(first.conversation_id).await.unwrap().unwrap();
-    assert_eq!((one.exchange_count, one.created, one.updated), (2, timestamp(1000), timestamp(3010)));
-    let gone = ConversationId::new(77);
-    assert_eq!(store.conversations_by_id(&[gone, first.conversation_id]).await.unwrap(), [one]);
+    let conversation = store.conversation(first.conversation_id).await.unwrap().unwrap();
+    assert_eq!(
+        (conversation.exchange_count, conversation.created, conversation.updated),
+        (2, timestamp(1000), timestamp(3010))
+    );
+    let missing = ConversationId::new(77);
+    assert_eq!(store.conversations_by_id(&[missing, first.conversation_id]).await.unwrap(), [conversation]);
 }
 
-pub async fn a_vanished_conversation_takes_no_exchange(store: Arc<dyn Store>) {
-    let gone = ConversationTarget::Existing { conversation: ConversationId::new(77), last_seen: None };
-    let refused = store.commit_exchange(&gone, &exchange("q", "a", 1)).await;
-    assert!(matches!(refused, Err(StoreError::NotFound { id: 77, .. })), "{refused:?}");
+pub async fn commit_to_missing_conversation_fails(store: Arc<dyn Store>) {
+    let missing = ConversationTarget::Existing { conversation: ConversationId::new(77), last_seen: None };
+    let result = store.commit_exchange(&missing, &exchange("q", "a", 1)).await;
+    assert!(matches!(result, Err(StoreError::NotFound { id: 77, .. })), "{result:?}");
     assert!(store.titles().await.unwrap().is_empty());
     assert!(store.transcript(&Span::default(), 10).await.unwrap().is_empty());
-    assert!(store.cost_lines(&CostFilter::default()).await.unwrap().is_empty(), "nothing is half committed");
+    assert!(
+        store.cost_lines(&CostFilter::default()).await.unwrap().is_empty(),
+        "nothing was committed partially"
+    );
 }
 
-pub async fn the_window_is_the_newest_exchanges_oldest_first(store: Arc<dyn Store>) {
+pub async fn newest_exchanges_are_returned_oldest_first(store: Arc<dyn Store>) {
     let mut target = new_conversation("t", "/p");
     for number in 0..5 {
         let draft = exchange(&format!("q{number}"), &format!("a{number}"), number * 100);
@@ -106,7 +111,7 @@ pub async fn the_window_is_the_newest_exchanges_oldest_first(store: Arc<dyn Stor
         target = committed.to_target();
     }
     let ConversationTarget::Existing { conversation: id, .. } = target else {
-        unreachable!("five exchanges were committed")
+        unreachable!("the conversation exists after five commits")
     };
     let questions: Vec<_> =
         store.exchanges(id, 2).await.unwrap().into_iter().map(|e| e.user_message).collect();
@@ -115,7 +120,7 @@ pub async fn the_window_is_the_newest_exchanges_oldest_first(store: Arc<dyn Stor
         store.messages(id, 2).await.unwrap().into_iter().map(|m| m.body.text().to_owned()).collect();
     assert_eq!(texts, ["q3", "a3", "q4", "a4"]);
 
-    // What is sent again: from an exchange on, without what was redacted.
+    // Messages that are sent again start after the given exchange and do not include hidden ones.
     let mut draft = exchange("q5", "a5", 500);
     draft.messages[0].visibility = Visibility::Redacted;
     store.commit_exchange(&target, &draft).await.unwrap();
@@ -129,7 +134,7 @@ pub async fn the_window_is_the_newest_exchanges_oldest_first(store: Arc<dyn Stor
     assert_eq!(store.shown_messages(ConversationId::new(99), None).await.unwrap(), []);
 }
 
-pub async fn writers_side_by_side_lose_nothing(store: Arc<dyn Store>) {
+pub async fn concurrent_writers_lose_nothing(store: Arc<dyn Store>) {
     let tasks: Vec<_> = (0..20)
         .map(|number| {
             let store = Arc::clone(&store);

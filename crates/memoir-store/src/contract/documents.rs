@@ -1,4 +1,4 @@
-//! Documents, and talk that was brought in.
+//! Checks for documents, transcripts and imports.
 
 use std::sync::Arc;
 
@@ -20,13 +20,13 @@ fn document(source: &str, slug: &str, text: &str) -> NewDocument {
         tags: vec!["one".into(), "two, three".into()],
         kind: DocumentKind::File,
         source: source.into(),
-        hash: format!("sum of {text}"),
+        hash: format!("hash of {text}"),
         text: text.into(),
         written_from: Vec::new(),
     }
 }
 
-/// A chunk for each line.
+/// Splits a text into one chunk per line.
 fn lines(text: &str) -> Vec<ChunkSpan> {
     let mut end = 0;
     let lines = text.split_inclusive('\n');
@@ -39,7 +39,7 @@ fn lines(text: &str) -> Vec<ChunkSpan> {
         .collect()
 }
 
-/// Everything may be found.
+/// A filter that excludes nothing.
 static ALL: std::sync::LazyLock<DocumentFilter> = std::sync::LazyLock::new(DocumentFilter::default);
 
 fn search(vector: &[f32], limit: usize) -> ChunkSearch<'_> {
@@ -51,8 +51,8 @@ async fn texts(store: &dyn Store, slug: &str) -> Vec<String> {
     store.chunks_of(document.id).await.unwrap().into_iter().map(|chunk| chunk.text).collect()
 }
 
-/// Gives every chunk of a document vectors that point its own way.
-async fn point(store: &dyn Store, slug: &str, vectors: &[[f32; 2]]) {
+/// Stores two embeddings for each chunk of a document: a distant one, and the one from `vectors`.
+async fn embed_chunks(store: &dyn Store, slug: &str, vectors: &[[f32; 2]]) {
     let document = store.document(slug).await.unwrap().unwrap();
     let chunks = store.chunks_of(document.id).await.unwrap();
     let vectors: Vec<ChunkVectors> = chunks
@@ -66,19 +66,19 @@ async fn point(store: &dyn Store, slug: &str, vectors: &[[f32; 2]]) {
     store.put_chunk_vectors(MODEL, &vectors).await.unwrap();
 }
 
-pub async fn a_document_is_filed_changed_and_forgotten(store: Arc<dyn Store>) {
+pub async fn document_is_stored_changed_and_deleted(store: Arc<dyn Store>) {
     let chunk: &crate::Chunker = &lines;
-    let filed =
+    let first =
         store.put_document(&document("/a", "rain", "one\ntwo\nthree"), chunk, timestamp(1)).await.unwrap();
-    assert_eq!((filed.added, filed.deleted), (3, 0));
-    let kept = store.document("rain").await.unwrap().unwrap();
-    assert_eq!((kept.id, kept.chunks, kept.tokens), (filed.id, 3, 9));
+    assert_eq!((first.added, first.deleted), (3, 0));
+    let stored = store.document("rain").await.unwrap().unwrap();
+    assert_eq!((stored.id, stored.chunks, stored.tokens), (first.id, 3, 9));
     assert_eq!(
-        (kept.date.as_str(), kept.tags.as_slice()),
+        (stored.date.as_str(), stored.tags.as_slice()),
         ("2025-03-04", ["one".to_owned(), "two, three".into()].as_slice())
     );
     assert_eq!(
-        store.document(&filed.id.to_string()).await.unwrap().map(|known| known.slug),
+        store.document(&first.id.to_string()).await.unwrap().map(|document| document.slug),
         Some("rain".into())
     );
     assert!(
@@ -86,35 +86,38 @@ pub async fn a_document_is_filed_changed_and_forgotten(store: Arc<dyn Store>) {
     );
     assert_eq!(texts(store.as_ref(), "rain").await, ["one\n", "two\n", "three"]);
 
-    // From the same file: what says the same stays, in its new place, with its vectors.
-    point(store.as_ref(), "rain", &[[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]]).await;
-    let again =
+    // Unchanged chunks of the same file keep their embeddings.
+    embed_chunks(store.as_ref(), "rain", &[[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]]).await;
+    let second =
         store.put_document(&document("/a", "rain", "zero\ntwo\nthree"), chunk, timestamp(2)).await.unwrap();
-    assert_eq!((again.id, again.added, again.deleted), (filed.id, 1, 1));
+    assert_eq!((second.id, second.added, second.deleted), (first.id, 1, 1));
     assert_eq!(texts(store.as_ref(), "rain").await, ["zero\n", "two\n", "three"]);
-    let near = store.nearest_chunks(&search(&[0.0, 1.0], 5)).await.unwrap();
-    assert_eq!(near.len(), 2, "of the new chunk there is no vector yet");
-    assert!((near[0].score - 1.0).abs() < 0.01 && near[0].part == (1..2), "each by its best part: {near:?}");
+    let nearest = store.nearest_chunks(&search(&[0.0, 1.0], 5)).await.unwrap();
+    assert_eq!(nearest.len(), 2, "the new chunk has no embedding yet");
+    assert!(
+        (nearest[0].score - 1.0).abs() < 0.01 && nearest[0].part == (1..2),
+        "chunks are scored by their best part: {nearest:?}"
+    );
 
-    // Another with the same name gets a number.
+    // Another document with the same name gets a number.
     store.put_document(&document("/b", "rain", "four"), chunk, timestamp(3)).await.unwrap();
     assert_eq!(texts(store.as_ref(), "rain-2").await, ["four"]);
-    let like = store.documents_like("sum of four", "/a").await.unwrap();
-    assert_eq!(like.len(), 2, "by what it says or where it is");
-    store.move_document(like[1].id, "/c").await.unwrap();
-    assert_eq!(store.document("rain-2").await.unwrap().map(|known| known.source), Some("/c".into()));
+    let similar = store.documents_like("hash of four", "/a").await.unwrap();
+    assert_eq!(similar.len(), 2, "one by hash, one by path");
+    store.move_document(similar[1].id, "/c").await.unwrap();
+    assert_eq!(store.document("rain-2").await.unwrap().map(|document| document.source), Some("/c".into()));
 
-    assert!(store.delete_document(filed.id).await.unwrap());
-    assert!(!store.delete_document(filed.id).await.unwrap());
+    assert!(store.delete_document(first.id).await.unwrap());
+    assert!(!store.delete_document(first.id).await.unwrap());
     assert!(store.nearest_chunks(&search(&[0.0, 1.0], 5)).await.unwrap().is_empty());
-    let (found, all) = store.chunks_with_words(&["three".into(), "four".into()], &ALL).await.unwrap();
-    let counts: Vec<usize> = found.into_iter().map(|chunks| chunks.unwrap().len()).collect();
+    let (words, total) = store.chunks_with_words(&["three".into(), "four".into()], &ALL).await.unwrap();
+    let counts: Vec<usize> = words.into_iter().map(|chunks| chunks.unwrap().len()).collect();
     assert_eq!(counts, [0, 1]);
-    assert!(all >= 1);
+    assert!(total >= 1);
     assert_eq!(store.documents().await.unwrap().len(), 1);
 }
 
-pub async fn chunks_are_found_by_meaning_words_and_time(store: Arc<dyn Store>) {
+pub async fn chunks_are_found_by_meaning_word_and_date(store: Arc<dyn Store>) {
     let chunk: &crate::Chunker = &lines;
     store
         .put_document(&document("/a", "old", "boilers boiling\nthe well"), chunk, timestamp(1))
@@ -122,13 +125,13 @@ pub async fn chunks_are_found_by_meaning_words_and_time(store: Arc<dyn Store>) {
         .unwrap();
     let newer = NewDocument { date: "2026-01-01".into(), ..document("/b", "new", "a boiler\n") };
     store.put_document(&newer, chunk, timestamp(1)).await.unwrap();
-    point(store.as_ref(), "old", &[[1.0, 0.0], [0.0, 1.0]]).await;
-    point(store.as_ref(), "new", &[[0.6, 0.8]]).await;
+    embed_chunks(store.as_ref(), "old", &[[1.0, 0.0], [0.0, 1.0]]).await;
+    embed_chunks(store.as_ref(), "new", &[[0.6, 0.8]]).await;
     let slugs = async |search: ChunkSearch<'_>| {
-        let found = store.nearest_chunks(&search).await.unwrap();
-        let ids: Vec<_> = found.iter().map(|found| found.document_id).collect();
-        let known = store.documents_by_id(&ids).await.unwrap();
-        let slug = |id| known.iter().find(|known| known.id == id).map(|known| known.slug.clone()).unwrap();
+        let matches = store.nearest_chunks(&search).await.unwrap();
+        let ids: Vec<_> = matches.iter().map(|chunk| chunk.document_id).collect();
+        let documents = store.documents_by_id(&ids).await.unwrap();
+        let slug = |id| documents.iter().find(|document| document.id == id).unwrap().slug.clone();
         ids.into_iter().map(slug).collect::<Vec<_>>()
     };
     assert_eq!(slugs(search(&[1.0, 0.0], 2)).await, ["old", "new"]);
@@ -141,12 +144,12 @@ pub async fn chunks_are_found_by_meaning_words_and_time(store: Arc<dyn Store>) {
     assert_eq!(
         slugs(ChunkSearch { filter: &since, ..search(&[1.0, 0.0], 5) }).await,
         ["new"],
-        "it is part of the search"
+        "the filter applies before ranking"
     );
     assert_eq!(slugs(ChunkSearch { filter: &until, ..search(&[0.6, 0.8], 1) }).await, ["old"]);
-    let (found, _) = store.chunks_with_words(&["boiler".into()], &since).await.unwrap();
-    assert_eq!(found[0].as_ref().map(Vec::len), Some(1));
-    // A date may change while its chunks stay.
+    let (words, _) = store.chunks_with_words(&["boiler".into()], &since).await.unwrap();
+    assert_eq!(words[0].as_ref().map(Vec::len), Some(1));
+    // A document's date can change while its chunks stay the same.
     store
         .put_document(
             &NewDocument { date: "2026-02-02".into(), ..document("/a", "old", "boilers boiling\nthe well") },
@@ -163,9 +166,9 @@ pub async fn chunks_are_found_by_meaning_words_and_time(store: Arc<dyn Store>) {
             .unwrap()
             .is_empty()
     );
-    let (found, all) =
+    let (words, total) =
         store.chunks_with_words(&["boiler".into(), "\"*(".into(), "well".into()], &ALL).await.unwrap();
-    let counts: Vec<Vec<u32>> = found
+    let counts: Vec<Vec<u32>> = words
         .iter()
         .map(|chunks| {
             let mut counts: Vec<u32> = chunks.iter().flatten().map(|(_, count)| *count).collect();
@@ -173,10 +176,10 @@ pub async fn chunks_are_found_by_meaning_words_and_time(store: Arc<dyn Store>) {
             counts
         })
         .collect();
-    assert_eq!((counts, all), (vec![vec![1, 1], vec![], vec![1]], 3), "by their stems");
+    assert_eq!((counts, total), (vec![vec![1, 1], vec![], vec![1]], 3), "words are stemmed");
 }
 
-pub async fn chunks_get_their_vectors_once(store: Arc<dyn Store>) {
+pub async fn chunks_are_embedded_once(store: Arc<dyn Store>) {
     store.put_document(&document("/a", "a", "one\ntwo"), &lines, timestamp(1)).await.unwrap();
     let embeddable = Embeddable { model: MODEL, shortest: 10 };
     let count = async || store.unembedded_count(SubjectKind::Chunk, &embeddable).await.unwrap();
@@ -191,64 +194,65 @@ pub async fn chunks_get_their_vectors_once(store: Arc<dyn Store>) {
         now: timestamp(10),
         until: timestamp(1000),
     };
-    let claimed = store.claim(&claim, 10).await.unwrap();
-    assert_eq!(claimed.len(), 2);
-    assert!(store.claim(&Claim { owner: "you", ..claim }, 10).await.unwrap().is_empty(), "someone is at it");
-    let subjects: Vec<Subject> = claimed.iter().map(|claimed| claimed.subject).collect();
-    let waiting = store.embeddable_texts(&subjects).await.unwrap();
+    let jobs = store.claim(&claim, 10).await.unwrap();
+    assert_eq!(jobs.len(), 2);
     assert!(
-        waiting
-            .iter()
-            .all(|text| text.author.as_deref() == Some("About a") && text.conversation_id.is_none())
+        store.claim(&Claim { owner: "you", ..claim }, 10).await.unwrap().is_empty(),
+        "the jobs are leased"
     );
-    point(store.as_ref(), "a", &[[1.0, 0.0], [0.0, 1.0]]).await;
+    let subjects: Vec<Subject> = jobs.iter().map(|job| job.subject).collect();
+    let texts = store.embeddable_texts(&subjects).await.unwrap();
+    assert!(
+        texts.iter().all(|text| text.author.as_deref() == Some("About a") && text.conversation_id.is_none())
+    );
+    embed_chunks(store.as_ref(), "a", &[[1.0, 0.0], [0.0, 1.0]]).await;
     assert_eq!(count().await, 0);
     assert!(store.claim(&claim, 10).await.unwrap().is_empty());
-    point(store.as_ref(), "a", &[[0.0, 1.0], [1.0, 0.0]]).await;
-    let near = store.nearest_chunks(&search(&[1.0, 0.0], 1)).await.unwrap();
+    embed_chunks(store.as_ref(), "a", &[[0.0, 1.0], [1.0, 0.0]]).await;
+    let nearest = store.nearest_chunks(&search(&[1.0, 0.0], 1)).await.unwrap();
     let document = store.document("a").await.unwrap().unwrap();
     let chunks = store.chunks_of(document.id).await.unwrap();
-    assert_eq!(near[0].chunk_id, chunks[0].id, "the first vectors stay");
+    assert_eq!(nearest[0].chunk_id, chunks[0].id, "existing embeddings are not replaced");
     assert_eq!(store.delete_chunk_vectors(document.id).await.unwrap(), 4);
-    assert_eq!(count().await, 2, "they are made anew");
+    assert_eq!(count().await, 2, "both chunks are to be embedded again");
     assert_eq!(store.delete_embeddings().await.unwrap(), 0);
 }
 
-pub async fn what_was_said_is_read_by_conversation_and_time(store: Arc<dyn Store>) {
-    let talk = new_conversation("talk", "/p");
-    let first = store.commit_exchange(&talk, &exchange("one", "two", 1_000)).await.unwrap().conversation_id;
-    store.commit_exchange(&talk, &exchange("three", "four", 5_000)).await.unwrap();
-    let said = async |span: Span| -> Vec<String> {
-        store.transcript(&span, 100).await.unwrap().into_iter().map(|said| said.text).collect()
+pub async fn transcript_is_selected_by_conversation_and_time(store: Arc<dyn Store>) {
+    let target = new_conversation("t", "/p");
+    let first = store.commit_exchange(&target, &exchange("one", "two", 1_000)).await.unwrap().conversation_id;
+    store.commit_exchange(&target, &exchange("three", "four", 5_000)).await.unwrap();
+    let texts = async |span: Span| -> Vec<String> {
+        store.transcript(&span, 100).await.unwrap().into_iter().map(|message| message.text).collect()
     };
-    assert_eq!(said(Span::default()).await, ["one", "two", "three", "four"]);
-    let of = Span { conversation: Some(first), ..Span::default() };
-    assert_eq!(said(of).await, ["one", "two"]);
-    assert_eq!(said(Span { since: Some(timestamp(4_000)), ..Span::default() }).await, ["three", "four"]);
-    assert!(said(Span { until: Some(timestamp(1_000)), ..of }).await.is_empty());
+    assert_eq!(texts(Span::default()).await, ["one", "two", "three", "four"]);
+    let within_first = Span { conversation: Some(first), ..Span::default() };
+    assert_eq!(texts(within_first).await, ["one", "two"]);
+    assert_eq!(texts(Span { since: Some(timestamp(4_000)), ..Span::default() }).await, ["three", "four"]);
+    assert!(texts(Span { until: Some(timestamp(1_000)), ..within_first }).await.is_empty());
     assert_eq!(store.transcript(&Span::default(), 1).await.unwrap().len(), 1);
 }
 
-pub async fn posts_keep_to_their_project(store: Arc<dyn Store>) {
+pub async fn posts_are_limited_to_their_project(store: Arc<dyn Store>) {
     let here = store.commit_exchange(&new_conversation("here", "/p"), &exchange("a", "b", 1)).await.unwrap();
     let there =
         store.commit_exchange(&new_conversation("there", "/q"), &exchange("a", "b", 1)).await.unwrap();
-    for (slug, from) in
+    for (slug, written_from) in
         [("here", vec![here.conversation_id]), ("there", vec![there.conversation_id]), ("file", vec![])]
     {
-        let new = NewDocument { written_from: from, ..document(slug, slug, "the same words") };
+        let new = NewDocument { written_from, ..document(slug, slug, "the same words") };
         store.put_document(&new, &lines, timestamp(1)).await.unwrap();
-        point(store.as_ref(), slug, &[[1.0, 0.0]]).await;
+        embed_chunks(store.as_ref(), slug, &[[1.0, 0.0]]).await;
     }
     let filter = DocumentFilter { scope: Some("/p".into()), ..DocumentFilter::default() };
-    let found =
+    let nearest =
         store.nearest_chunks(&ChunkSearch { filter: &filter, ..search(&[1.0, 0.0], 5) }).await.unwrap();
-    assert_eq!(found.len(), 2, "what was written from another project's talk is not found");
+    assert_eq!(nearest.len(), 2, "posts of another project are excluded");
     let (words, _) = store.chunks_with_words(&["same".into()], &filter).await.unwrap();
     assert_eq!(words[0].as_ref().map(Vec::len), Some(2));
 }
 
-pub async fn what_was_brought_in_is_known_again(store: Arc<dyn Store>) {
+pub async fn repeated_import_continues_the_conversation(store: Arc<dyn Store>) {
     let conversation = NewConversation { title: "Anna".into(), scope: "whatsapp".into() };
     let drafts = [exchange("hello", "hi", 1_000), exchange("well?", "well", 2_000)];
     let new = NewImport {
@@ -262,24 +266,25 @@ pub async fn what_was_brought_in_is_known_again(store: Arc<dyn Store>) {
     };
     assert!(store.imports("x/").await.unwrap().is_empty());
     let id = store.put_import(&new).await.unwrap().unwrap();
-    assert_eq!(store.put_import(&new).await.unwrap(), None, "someone was quicker");
+    assert_eq!(store.put_import(&new).await.unwrap(), None, "the progress is outdated");
     let more = NewImport { seen: Some((2, "a")), exchanges: &drafts[1..], messages: 4, checksum: "b", ..new };
-    let unseen = store.put_import(&more).await;
+    let result = store.put_import(&more).await;
     assert!(
-        matches!(unseen, Err(StoreError::Conflict { .. })),
-        "it has not read the first exchange: {unseen:?}"
+        matches!(result, Err(StoreError::Conflict { .. })),
+        "the first exchange has not been seen: {result:?}"
     );
     let last_seen = store.exchanges(id, 1).await.unwrap().pop().map(|last| last.id);
     let more = NewImport { last_seen, ..more };
     assert_eq!(store.put_import(&more).await.unwrap(), Some(id), "the same conversation");
-    let known = store.imports("x/").await.unwrap();
+    let imports = store.imports("x/").await.unwrap();
     assert_eq!(
-        (known.len(), known[0].conversation_id, known[0].messages, known[0].checksum.as_str()),
+        (imports.len(), imports[0].conversation_id, imports[0].messages, imports[0].checksum.as_str()),
         (1, id, 4, "b")
     );
     assert!(store.imports("x/12").await.unwrap().is_empty() && store.imports("y").await.unwrap().is_empty());
     assert_eq!(store.exchanges(id, 10).await.unwrap().len(), 2);
     assert!(store.put_import(&NewImport { exchanges: &[], origin: "x/2", ..new }).await.is_err());
-    assert!(store.imports("x/2").await.unwrap().is_empty(), "nothing is half done");
-    assert_eq!(store.conversation(id).await.unwrap().map(|known| known.title), Some("Anna".into()));
+    assert!(store.imports("x/2").await.unwrap().is_empty(), "a failed import stores nothing");
+    let conversation = store.conversation(id).await.unwrap().unwrap();
+    assert_eq!(conversation.title, "Anna");
 }

@@ -1,9 +1,9 @@
-//! The contract of a store: what every backend must do, as tests over the traits.
+//! The test suite that every backend must pass.
 //!
 //! [`contract_tests!`](crate::contract_tests) expands to one test per check. [`redaction_tests!`](crate::redaction_tests)
-//! adds what must hold for a store behind the redaction layer. The functions below build test data.
+//! adds the checks for a store behind the redaction layer. The functions below build test data.
 
-#![expect(clippy::unwrap_used, reason = "this module is a test suite; a failure is meant to panic")]
+#![expect(clippy::unwrap_used, reason = "a failed check should panic")]
 
 #[doc(hidden)]
 pub mod context;
@@ -12,13 +12,15 @@ pub mod conversations;
 #[doc(hidden)]
 pub mod documents;
 #[doc(hidden)]
+pub mod edits;
+#[doc(hidden)]
 pub mod forgetting;
 #[doc(hidden)]
 pub mod inspect;
 #[doc(hidden)]
-pub mod order;
+pub mod jobs;
 #[doc(hidden)]
-pub mod owning;
+pub mod order;
 #[doc(hidden)]
 pub mod permissions;
 #[doc(hidden)]
@@ -29,8 +31,6 @@ pub mod redaction;
 pub mod schedules;
 #[doc(hidden)]
 pub mod search;
-#[doc(hidden)]
-pub mod work;
 
 use memoir_core::{
     CallCost, ConversationTarget, DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, NewConversation,
@@ -42,53 +42,53 @@ use crate::{Embeddable, NewEmbedding};
 /// Expands to one `#[tokio::test]` for each check of the contract, named after it.
 ///
 /// `open` is an async function without arguments that returns an empty store as `Arc<dyn Store>`, and a guard that is
-/// kept until the test ends, such as a temporary directory. Use the macro in a module of its own for each way to open
-/// a store.
+/// dropped when the test ends, such as a temporary directory. Use the macro in a separate module for each way to open a
+/// store.
 #[macro_export]
 macro_rules! contract_tests {
     ($open:expr) => {
         $crate::contract_tests! { $open =>
-            conversations::an_exchange_comes_back_as_it_was_committed,
-            conversations::a_conversation_comes_with_its_first_exchange,
-            conversations::a_vanished_conversation_takes_no_exchange,
-            conversations::the_window_is_the_newest_exchanges_oldest_first,
-            conversations::writers_side_by_side_lose_nothing,
-            order::exchanges_are_in_the_order_of_commits_when_the_clock_goes_back,
-            order::conversations_do_not_disturb_each_others_order,
+            conversations::exchange_is_read_back_as_committed,
+            conversations::first_exchange_creates_the_conversation,
+            conversations::commit_to_missing_conversation_fails,
+            conversations::newest_exchanges_are_returned_oldest_first,
+            conversations::concurrent_writers_lose_nothing,
+            order::exchanges_keep_commit_order_when_the_clock_goes_back,
+            order::interleaved_conversations_keep_their_order,
             order::messages_keep_the_order_of_their_draft,
-            order::a_fork_continues_the_order_of_its_parent,
-            order::a_search_before_an_exchange_finds_what_was_committed_before_it,
-            order::lists_by_time_are_in_the_order_of_time,
-            search::words_find_what_was_said_and_nothing_else,
-            search::rarer_words_and_more_of_them_count_more,
-            search::no_word_is_a_syntax_error,
-            search::filters_are_part_of_every_search,
-            search::vectors_find_the_nearest_and_only_once,
-            context::core_memory_is_changed_by_who_has_seen_it_and_undone,
-            context::a_digest_is_replaced_by_who_has_seen_it,
-            work::work_is_taken_on_once_and_comes_back_when_it_failed,
-            work::a_conversation_that_grew_is_summarised_again,
-            work::vectors_are_made_once_and_follow_their_texts,
-            work::a_digest_is_asked_for_and_made,
-            documents::a_document_is_filed_changed_and_forgotten,
-            documents::chunks_are_found_by_meaning_words_and_time,
-            documents::chunks_get_their_vectors_once,
-            documents::what_was_said_is_read_by_conversation_and_time,
-            documents::posts_keep_to_their_project,
-            documents::what_was_brought_in_is_known_again,
-            forgetting::what_is_forgotten_is_gone_and_the_rest_is_there,
-            owning::marks_stand_until_they_are_taken_away_or_forgotten,
-            owning::a_fork_goes_on_from_what_was_said,
-            owning::a_line_of_forks_holds_when_its_middle_goes,
-            owning::an_answer_takes_the_place_of_another,
-            owning::a_commit_conflicts_with_an_exchange_it_has_not_seen,
-            permissions::rules_are_kept_for_a_project_or_everywhere,
-            inspect::tables_are_listed_with_their_sizes,
-            inspect::queries_read_and_change_nothing,
-            schedules::a_run_is_begun_once_and_its_outcome_is_kept,
-            schedules::a_task_waits_is_set_and_goes_with_its_runs,
-            program::settings_are_kept_changed_and_removed,
-            program::command_history_keeps_order_and_skips_repetition,
+            order::fork_continues_the_order_of_its_parent,
+            order::search_before_an_exchange_finds_earlier_commits,
+            order::lists_are_sorted_by_time,
+            search::keyword_search_finds_only_said_messages,
+            search::rare_and_repeated_words_score_higher,
+            search::special_characters_are_not_syntax_errors,
+            search::filters_apply_before_ranking,
+            search::nearest_messages_are_found_once,
+            context::core_memory_rejects_stale_changes_and_can_be_undone,
+            context::stale_digest_writes_are_rejected,
+            jobs::jobs_are_claimed_once_and_retried_after_failure,
+            jobs::grown_conversation_is_summarized_again,
+            jobs::embeddings_are_created_once_and_follow_their_texts,
+            jobs::requested_digest_is_claimed_and_prepared,
+            documents::document_is_stored_changed_and_deleted,
+            documents::chunks_are_found_by_meaning_word_and_date,
+            documents::chunks_are_embedded_once,
+            documents::transcript_is_selected_by_conversation_and_time,
+            documents::posts_are_limited_to_their_project,
+            documents::repeated_import_continues_the_conversation,
+            forgetting::forgetting_deletes_only_the_selection,
+            edits::marks_last_until_removed_or_deleted,
+            edits::fork_starts_with_its_parents_exchanges,
+            edits::fork_survives_deletion_of_its_parent,
+            edits::retried_answer_replaces_the_original,
+            edits::commit_conflicts_with_unseen_exchange,
+            permissions::rules_apply_to_one_project_or_all,
+            inspect::tables_are_listed_with_row_counts,
+            inspect::queries_cannot_change_data,
+            schedules::run_starts_once_and_keeps_its_outcome,
+            schedules::task_is_paused_rescheduled_and_deleted_with_its_runs,
+            program::settings_are_stored_changed_and_removed,
+            program::command_history_keeps_order_and_skips_repeats,
             program::costs_add_up_and_unknown_prices_are_counted,
         }
     };
@@ -145,7 +145,7 @@ fn assistant(text: &str) -> MessageBody {
     MessageBody::Assistant { text: text.into(), tool_calls: Vec::new() }
 }
 
-/// A plain question and answer at a moment.
+/// Returns an exchange with one prompt and one answer, started at `moment` in milliseconds.
 pub fn exchange(question: &str, answer: &str, moment: i64) -> ExchangeDraft {
     ExchangeDraft {
         status: ExchangeStatus::Completed,
@@ -178,17 +178,17 @@ fn call(cost: Option<Usd>, moment: i64) -> CallCost {
     }
 }
 
-/// A conversation that does not exist yet.
+/// Returns a target that creates a conversation.
 pub fn new_conversation(title: &str, scope: &str) -> ConversationTarget {
     ConversationTarget::New(NewConversation { title: title.into(), scope: scope.into() })
 }
 
-/// A vector of what said `text`.
+/// Returns an embedding of `subject` that was computed from `text`.
 pub fn embedding(subject: Subject, vector: &[f32], text: &str) -> NewEmbedding {
     NewEmbedding { subject, vector: vector.to_vec(), text: text.to_owned() }
 }
 
-/// Vectors of a model called "m", of messages of at least so many tokens.
+/// Selects messages of at least `shortest` tokens for the embedding model "m".
 pub fn embeddable(shortest: u32) -> Embeddable<'static> {
     Embeddable { model: "m", shortest }
 }

@@ -1,4 +1,4 @@
-//! Order: what comes back "in order" is in the order of commits, whatever the clock shows and whoever else writes.
+//! Checks that results are in commit order, regardless of the clock and of concurrent writers.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use memoir_core::{ConversationId, ConversationTarget, ExchangeId};
 use super::{assistant, draft_message, exchange, new_conversation, timestamp, user};
 use crate::{Filter, Store, WordSearch};
 
-/// Commits one exchange per question to the conversation, at the time given with it.
+/// Commits one exchange per pair of question and time.
 async fn commit(
     store: &dyn Store,
     target: &mut ConversationTarget,
@@ -25,7 +25,7 @@ async fn commit(
 fn id_of(target: &ConversationTarget) -> ConversationId {
     match target {
         ConversationTarget::Existing { conversation, .. } => *conversation,
-        _ => unreachable!("something was committed to it"),
+        _ => unreachable!("the conversation exists after a commit"),
     }
 }
 
@@ -34,7 +34,7 @@ async fn questions(store: &dyn Store, id: ConversationId, limit: u32) -> Vec<Str
     exchanges.into_iter().map(|exchange| exchange.user_message).collect()
 }
 
-pub async fn exchanges_are_in_the_order_of_commits_when_the_clock_goes_back(store: Arc<dyn Store>) {
+pub async fn exchanges_keep_commit_order_when_the_clock_goes_back(store: Arc<dyn Store>) {
     let mut target = new_conversation("t", "/p");
     let ids =
         commit(store.as_ref(), &mut target, &[("first", 9_000), ("second", 5_000), ("third", 7_000)]).await;
@@ -46,18 +46,17 @@ pub async fn exchanges_are_in_the_order_of_commits_when_the_clock_goes_back(stor
         messages.into_iter().map(|message| message.body.text().to_owned()).collect()
     };
     assert_eq!(texts(None).await, ["first", "ok", "second", "ok", "third", "ok"]);
-    assert_eq!(texts(Some(ids[0])).await, ["second", "ok", "third", "ok"], "what was committed after it");
+    assert_eq!(texts(Some(ids[0])).await, ["second", "ok", "third", "ok"], "committed after the first");
     let outlines = store.outlines(&[id]).await.unwrap();
     let exchanges: Vec<ExchangeId> = outlines.iter().map(|outline| outline.exchange_id).collect();
     assert_eq!(exchanges, [ids[0], ids[0], ids[1], ids[1], ids[2], ids[2]]);
 }
 
-pub async fn conversations_do_not_disturb_each_others_order(store: Arc<dyn Store>) {
+pub async fn interleaved_conversations_keep_their_order(store: Arc<dyn Store>) {
     let (mut one, mut other) = (new_conversation("one", "/p"), new_conversation("other", "/p"));
     for round in 0..4 {
-        let (asked, also_asked) = (format!("one {round}"), format!("other {round}"));
-        commit(store.as_ref(), &mut one, &[(&asked, round)]).await;
-        commit(store.as_ref(), &mut other, &[(&also_asked, 100 - round)]).await;
+        commit(store.as_ref(), &mut one, &[(&format!("one {round}"), round)]).await;
+        commit(store.as_ref(), &mut other, &[(&format!("other {round}"), 100 - round)]).await;
     }
     assert_eq!(questions(store.as_ref(), id_of(&one), 10).await, ["one 0", "one 1", "one 2", "one 3"]);
     assert_eq!(questions(store.as_ref(), id_of(&other), 2).await, ["other 2", "other 3"]);
@@ -65,7 +64,7 @@ pub async fn conversations_do_not_disturb_each_others_order(store: Arc<dyn Store
 
 pub async fn messages_keep_the_order_of_their_draft(store: Arc<dyn Store>) {
     let mut draft = exchange("0", "1", 1_000);
-    // All at one moment, and later ones earlier: only their places in the draft tell.
+    // Timestamps decrease, so only the positions in the draft give the order.
     for number in 2..12 {
         let text = number.to_string();
         let body = if number % 2 == 0 { user(&text) } else { assistant(&text) };
@@ -79,23 +78,23 @@ pub async fn messages_keep_the_order_of_their_draft(store: Arc<dyn Store>) {
     assert_eq!(store.message(messages[3].id).await.unwrap().as_ref(), Some(&messages[3]));
 }
 
-pub async fn a_fork_continues_the_order_of_its_parent(store: Arc<dyn Store>) {
+pub async fn fork_continues_the_order_of_its_parent(store: Arc<dyn Store>) {
     let mut trunk = new_conversation("t", "/p");
-    let before = commit(store.as_ref(), &mut trunk, &[("shared", 8_000)]).await;
+    let shared = commit(store.as_ref(), &mut trunk, &[("shared", 8_000)]).await;
     let fork = store.fork(id_of(&trunk), timestamp(8_500)).await.unwrap().unwrap();
     let mut branch = ConversationTarget::Existing { conversation: fork, last_seen: None };
-    // Committed before and after the fork's own, by turns; the clock goes back.
+    // Commits to the trunk and the fork alternate while the clock goes back.
     commit(store.as_ref(), &mut trunk, &[("trunk 1", 9_000)]).await;
     commit(store.as_ref(), &mut branch, &[("fork 1", 4_000)]).await;
     commit(store.as_ref(), &mut trunk, &[("trunk 2", 3_000)]).await;
     commit(store.as_ref(), &mut branch, &[("fork 2", 2_000)]).await;
     assert_eq!(questions(store.as_ref(), fork, 10).await, ["shared", "fork 1", "fork 2"]);
     assert_eq!(questions(store.as_ref(), id_of(&trunk), 10).await, ["shared", "trunk 1", "trunk 2"]);
-    let shown = store.shown_messages(fork, Some(before[0])).await.unwrap();
-    assert_eq!(shown.len(), 4, "what follows the exchange that both share");
+    let shown = store.shown_messages(fork, Some(shared[0])).await.unwrap();
+    assert_eq!(shown.len(), 4, "the messages after the shared exchange");
 }
 
-pub async fn a_search_before_an_exchange_finds_what_was_committed_before_it(store: Arc<dyn Store>) {
+pub async fn search_before_an_exchange_finds_earlier_commits(store: Arc<dyn Store>) {
     let mut target = new_conversation("t", "/p");
     let ids = commit(
         store.as_ref(),
@@ -104,15 +103,15 @@ pub async fn a_search_before_an_exchange_finds_what_was_committed_before_it(stor
     )
     .await;
     let words = ["lantern".to_owned()];
-    for (place, id) in ids.iter().enumerate() {
+    for (position, id) in ids.iter().enumerate() {
         let filter = Filter { before: Some(*id), ..Filter::default() };
         let search = WordSearch { words: &words, filter: &filter, conversations: 5, also: &[] };
-        assert_eq!(store.search_words(&search).await.unwrap().words[0].len(), place);
-        assert_eq!(store.committed_before(&ids, *id).await.unwrap(), ids[..place]);
+        assert_eq!(store.search_words(&search).await.unwrap().words[0].len(), position);
+        assert_eq!(store.committed_before(&ids, *id).await.unwrap(), ids[..position]);
     }
 }
 
-pub async fn lists_by_time_are_in_the_order_of_time(store: Arc<dyn Store>) {
+pub async fn lists_are_sorted_by_time(store: Arc<dyn Store>) {
     for (rule, moment) in [("run ls", 30), ("run cat", 10), ("run git", 20)] {
         store.add_approval_rule("allow", rule, "/p", timestamp(moment)).await.unwrap();
     }
@@ -122,6 +121,6 @@ pub async fn lists_by_time_are_in_the_order_of_time(store: Arc<dyn Store>) {
     let (first, second) = (new_conversation("used last", "/p"), new_conversation("used before", "/p"));
     store.commit_exchange(&first, &exchange("q", "a", 9_000)).await.unwrap();
     store.commit_exchange(&second, &exchange("q", "a", 1_000)).await.unwrap();
-    let titles: Vec<String> = store.titles().await.unwrap().into_iter().map(|known| known.title).collect();
+    let titles: Vec<String> = store.titles().await.unwrap().into_iter().map(|entry| entry.title).collect();
     assert_eq!(titles, ["used last", "used before"]);
 }

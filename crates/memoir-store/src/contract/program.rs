@@ -1,4 +1,4 @@
-//! What the program keeps about itself: settings, the command history, costs.
+//! Checks for settings, the command history and costs.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use memoir_core::Usd;
 use super::{call, exchange, new_conversation, timestamp};
 use crate::{CostFilter, Store};
 
-pub async fn settings_are_kept_changed_and_removed(store: Arc<dyn Store>) {
+pub async fn settings_are_stored_changed_and_removed(store: Arc<dyn Store>) {
     assert_eq!(store.setting("model").await.unwrap(), None);
     store.set_setting("model", Some("a"), timestamp(1)).await.unwrap();
     store.set_setting("model", Some("b"), timestamp(2)).await.unwrap();
@@ -16,7 +16,7 @@ pub async fn settings_are_kept_changed_and_removed(store: Arc<dyn Store>) {
     assert_eq!(store.setting("model").await.unwrap(), None);
 }
 
-pub async fn command_history_keeps_order_and_skips_repetition(store: Arc<dyn Store>) {
+pub async fn command_history_keeps_order_and_skips_repeats(store: Arc<dyn Store>) {
     for line in ["one", "two", "two", "one\nmore"] {
         store.append_command(line, timestamp(1)).await.unwrap();
     }
@@ -36,13 +36,13 @@ pub async fn costs_add_up_and_unknown_prices_are_counted(store: Arc<dyn Store>) 
     assert_eq!(summary.cost, Usd::from_nanos(1000));
     assert_eq!(summary.usage, draft.usage());
 
-    // A call that belongs to no exchange counts too.
+    // A call outside any exchange counts too.
     let mut failed = call(Some(Usd::from_nanos(5000)), 9_000_000);
     failed.model = "other/model".into();
     store.record_calls(Some(committed.conversation_id), &[failed]).await.unwrap();
     let all = store.cost_lines(&CostFilter::default()).await.unwrap();
-    let spent: Vec<_> = all.iter().map(|line| (line.model.as_str(), line.summary.cost.as_nanos())).collect();
-    assert_eq!(spent, [("other/model", 5000), ("test/model", 2500)], "the dearest first");
+    let costs: Vec<_> = all.iter().map(|line| (line.model.as_str(), line.summary.cost.as_nanos())).collect();
+    assert_eq!(costs, [("other/model", 5000), ("test/model", 2500)], "most expensive first");
     let recent = CostFilter { since: Some(timestamp(9_000_000)), conversation: None };
     assert_eq!(store.cost_lines(&recent).await.unwrap().len(), 1);
     assert_eq!(store.conversation_cost(committed.conversation_id).await.unwrap().cost, Usd::from_nanos(6000));

@@ -1,4 +1,4 @@
-//! Secrets: a store behind the redaction layer keeps none, and records what was removed.
+//! Checks that the redaction layer removes secrets and records what it removed.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use serde_json::json;
 use super::{draft_message, embeddable, exchange, new_conversation, timestamp};
 use crate::{ChunkSpan, Claim, ConversationSummary, JobFailure, NewDocument, NewImport, NewRun, Store};
 
-/// Looks like a GitHub token.
+/// Returns a string that looks like a GitHub token.
 fn secret() -> String {
     format!("ghp_{}", "Zy9xW7vU5tS3rQ1pN9mL7kJ5hG3fE1dC9bA7")
 }
@@ -25,15 +25,15 @@ fn assert_clean(text: &str) {
 pub async fn secrets_in_an_exchange_are_recorded_once_per_message(store: Arc<dyn Store>) {
     let key = secret();
     let draft = exchange(&format!("My token is {key}"), &format!("Keep {key} safe"), 5_000);
-    let filed = store.commit_exchange(&new_conversation(&key, "/p"), &draft).await.unwrap();
-    let kept = store.exchange(filed.exchange_id).await.unwrap().unwrap();
-    let messages = store.exchange_messages(filed.exchange_id).await.unwrap();
-    let title = store.conversation(filed.conversation_id).await.unwrap().unwrap().title;
-    let all = format!("{kept:?}{messages:?}{title}");
-    assert_clean(&all);
-    let recorded = store.redactions(10).await.unwrap();
-    assert_eq!(recorded.len(), 2, "where it was said, and nowhere twice");
-    assert!(recorded.iter().all(|found| found.exchange_id == Some(filed.exchange_id) && !format!("{found:?}").contains(&key)));
+    let committed = store.commit_exchange(&new_conversation(&key, "/p"), &draft).await.unwrap();
+    let stored = store.exchange(committed.exchange_id).await.unwrap().unwrap();
+    let messages = store.exchange_messages(committed.exchange_id).await.unwrap();
+    let title = store.conversation(committed.conversation_id).await.unwrap().unwrap().title;
+    assert_clean(&format!("{stored:?}{messages:?}{title}"));
+    let redactions = store.redactions(10).await.unwrap();
+    assert_eq!(redactions.len(), 2, "one per message");
+    assert!(redactions.iter().all(|redaction| redaction.exchange_id == Some(committed.exchange_id)
+        && !format!("{redaction:?}").contains(&key)));
     assert_eq!(store.redactions(1).await.unwrap().len(), 1);
 }
 
@@ -50,7 +50,7 @@ pub async fn secrets_in_tool_calls_are_removed(store: Arc<dyn Store>) {
     assert_clean(&format!("{:?}", messages[3]));
     assert!(!format!("{:?}", messages[2]).contains("hunter2"), "{:?}", messages[2]);
     let places: Vec<String> =
-        store.redactions(10).await.unwrap().into_iter().map(|known| known.place).collect();
+        store.redactions(10).await.unwrap().into_iter().map(|redaction| redaction.place).collect();
     assert!(places.contains(&"tool call".into()) && places.contains(&"tool result".into()), "{places:?}");
 }
 
@@ -70,9 +70,9 @@ pub async fn secrets_in_imports_are_removed_and_recorded(store: Arc<dyn Store>) 
     assert_clean(&store.conversation(id).await.unwrap().unwrap().title);
     let exchanges = store.exchanges(id, 10).await.unwrap();
     assert_clean(&exchanges[1].user_message);
-    let recorded = store.redactions(10).await.unwrap();
-    assert_eq!(recorded.len(), 1);
-    assert_eq!(recorded[0].exchange_id, Some(exchanges[1].id), "with the exchange it was in");
+    let redactions = store.redactions(10).await.unwrap();
+    assert_eq!(redactions.len(), 1);
+    assert_eq!(redactions[0].exchange_id, Some(exchanges[1].id), "for the exchange that contained it");
 }
 
 pub async fn secrets_in_lines_and_core_memory_are_removed_and_recorded(store: Arc<dyn Store>) {
@@ -82,10 +82,10 @@ pub async fn secrets_in_lines_and_core_memory_are_removed_and_recorded(store: Ar
     let change = CoreChange { seen, text: secret(), by: ChangedBy::Model, at: timestamp(2) };
     store.change_core_memory("/p", &change).await.unwrap();
     assert_clean(&format!("{:?}", store.core_memory("/p").await.unwrap()));
-    let recorded = store.redactions(10).await.unwrap();
-    let places: Vec<&str> = recorded.iter().map(|known| known.place.as_str()).collect();
-    assert_eq!(places, ["core memory", "line"], "the latest first");
-    // A change that is overtaken stores nothing and records nothing.
+    let redactions = store.redactions(10).await.unwrap();
+    let places: Vec<&str> = redactions.iter().map(|redaction| redaction.place.as_str()).collect();
+    assert_eq!(places, ["core memory", "line"], "newest first");
+    // A rejected change records nothing.
     store.change_core_memory("/p", &change).await.unwrap();
     assert_eq!(store.redactions(10).await.unwrap().len(), 2);
 }
@@ -112,7 +112,7 @@ pub async fn secrets_in_documents_are_removed_and_recorded(store: Arc<dyn Store>
     assert_clean(&document.tags[0]);
     assert_clean(&store.chunks_of(id).await.unwrap()[0].text);
     assert_eq!(store.redactions(10).await.unwrap().len(), 3);
-    // A new version replaces the records of the one before.
+    // A new version replaces the records of the previous one.
     (new.title, new.tags) = ("Notes".into(), Vec::new());
     store.put_document(&new, &whole, timestamp(2)).await.unwrap();
     assert_eq!(store.redactions(10).await.unwrap().len(), 1);

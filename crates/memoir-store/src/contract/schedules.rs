@@ -1,4 +1,4 @@
-//! Tasks and their runs.
+//! Checks for scheduled tasks and their runs.
 
 use std::sync::Arc;
 
@@ -26,18 +26,18 @@ fn outcome(state: RunState) -> RunOutcome {
     RunOutcome { state, report: "seen".into(), error: None, cost: Some(Usd::from_nanos(7)) }
 }
 
-pub async fn a_run_is_begun_once_and_its_outcome_is_kept(store: Arc<dyn Store>) {
+pub async fn run_starts_once_and_keeps_its_outcome(store: Arc<dyn Store>) {
     assert!(store.add_task(&task("a"), Some(timestamp(1_000)), timestamp(1)).await.unwrap());
     assert!(
         !store.add_task(&task("a"), Some(timestamp(5)), timestamp(1)).await.unwrap(),
-        "a name is given once"
+        "the name is taken"
     );
-    let kept = store.task("a").await.unwrap().unwrap();
-    assert_eq!((&kept.what, kept.paused, kept.next_due), (&task("a"), false, Some(timestamp(1_000))));
+    let stored = store.task("a").await.unwrap().unwrap();
+    assert_eq!((&stored.what, stored.paused, stored.next_due), (&task("a"), false, Some(timestamp(1_000))));
     assert!(store.due_tasks(timestamp(999)).await.unwrap().is_empty());
-    assert_eq!(store.due_tasks(timestamp(1_000)).await.unwrap(), std::slice::from_ref(&kept));
+    assert_eq!(store.due_tasks(timestamp(1_000)).await.unwrap(), std::slice::from_ref(&stored));
     let new = NewRun {
-        task: kept.id,
+        task: stored.id,
         scheduled_for: Some(timestamp(1_000)),
         next_due: Some(timestamp(2_000)),
         owner: "me",
@@ -45,16 +45,19 @@ pub async fn a_run_is_begun_once_and_its_outcome_is_kept(store: Arc<dyn Store>) 
         until: timestamp(1_500),
     };
     let run = store.begin_run(&new).await.unwrap().unwrap();
-    assert_eq!(store.begin_run(&new).await.unwrap(), None, "it is not due for that moment any more");
-    let at_once = NewRun { scheduled_for: None, next_due: None, ..new };
-    assert_eq!(store.begin_run(&at_once).await.unwrap(), None, "it is at it");
+    assert_eq!(store.begin_run(&new).await.unwrap(), None, "no longer due at that time");
+    let manual = NewRun { scheduled_for: None, next_due: None, ..new };
+    assert_eq!(store.begin_run(&manual).await.unwrap(), None, "the task is running");
     assert!(store.due_tasks(timestamp(3_000)).await.unwrap().is_empty());
-    assert_eq!(store.next_task_due().await.unwrap(), None, "nobody waits for who is at it");
+    assert_eq!(store.next_task_due().await.unwrap(), None, "running tasks are ignored");
     assert!(store.renew_run(run, timestamp(1_900)).await.unwrap());
     let running = store.running_runs().await.unwrap();
     assert_eq!((running.len(), running[0].id, running[0].until), (1, run, timestamp(1_900)));
     assert!(store.end_run(run, &outcome(RunState::Done), timestamp(1_100)).await.unwrap());
-    assert!(!store.end_run(run, &outcome(RunState::Failed), timestamp(1_200)).await.unwrap(), "it is over");
+    assert!(
+        !store.end_run(run, &outcome(RunState::Failed), timestamp(1_200)).await.unwrap(),
+        "the run has ended"
+    );
     assert!(!store.renew_run(run, timestamp(9_000)).await.unwrap());
     assert_eq!(store.next_task_due().await.unwrap(), Some(timestamp(2_000)));
     assert_eq!(store.unseen().await.unwrap(), (1, Some(run)));
@@ -62,25 +65,25 @@ pub async fn a_run_is_begun_once_and_its_outcome_is_kept(store: Arc<dyn Store>) 
     assert_eq!((unseen[0].task.as_str(), &unseen[0].outcome), ("a", &outcome(RunState::Done)));
     store.mark_seen(&[run]).await.unwrap();
     assert_eq!(store.unseen().await.unwrap(), (0, None));
-    assert_eq!(store.runs(Some(kept.id), 5).await.unwrap().len(), 1);
+    assert_eq!(store.runs(Some(stored.id), 5).await.unwrap().len(), 1);
 }
 
-pub async fn a_task_waits_is_set_and_goes_with_its_runs(store: Arc<dyn Store>) {
+pub async fn task_is_paused_rescheduled_and_deleted_with_its_runs(store: Arc<dyn Store>) {
     let once = NewTask { schedule: Schedule::Once(timestamp(1_000)), ..task("once") };
     store.add_task(&once, Some(timestamp(1_000)), timestamp(1)).await.unwrap();
-    let kept = store.task("once").await.unwrap().unwrap();
-    assert_eq!(kept.what.schedule, Schedule::Once(timestamp(1_000)));
-    store.set_task(kept.id, true, kept.next_due).await.unwrap();
+    let stored = store.task("once").await.unwrap().unwrap();
+    assert_eq!(stored.what.schedule, Schedule::Once(timestamp(1_000)));
+    store.set_task(stored.id, true, stored.next_due).await.unwrap();
     assert!(store.due_tasks(timestamp(2_000)).await.unwrap().is_empty());
-    store.set_due(kept.id, timestamp(1_000), timestamp(500)).await.unwrap();
+    store.set_due(stored.id, timestamp(1_000), timestamp(500)).await.unwrap();
     assert_eq!(
         store.task("once").await.unwrap().unwrap().next_due,
         Some(timestamp(1_000)),
-        "who waits is left alone"
+        "a paused task is not rescheduled"
     );
-    store.set_task(kept.id, false, Some(timestamp(1_000))).await.unwrap();
+    store.set_task(stored.id, false, Some(timestamp(1_000))).await.unwrap();
     let new = NewRun {
-        task: kept.id,
+        task: stored.id,
         scheduled_for: Some(timestamp(1_000)),
         next_due: None,
         owner: "me",
@@ -89,11 +92,11 @@ pub async fn a_task_waits_is_set_and_goes_with_its_runs(store: Arc<dyn Store>) {
     };
     let run = store.begin_run(&new).await.unwrap().unwrap();
     store.end_run(run, &outcome(RunState::Stopped), timestamp(1_002)).await.unwrap();
-    assert_eq!(store.due_tasks(timestamp(1_003)).await.unwrap().len(), 1, "its moment was given back");
+    assert_eq!(store.due_tasks(timestamp(1_003)).await.unwrap().len(), 1, "the task is due again");
     let run = store.begin_run(&new).await.unwrap().unwrap();
     store.end_run(run, &outcome(RunState::CutOff), timestamp(1_004)).await.unwrap();
-    store.set_task(kept.id, false, Some(timestamp(1_000))).await.unwrap();
-    assert_eq!(store.begin_run(&new).await.unwrap(), None, "a moment that had its run has no other");
-    assert!(store.remove_task(kept.id).await.unwrap() && !store.remove_task(kept.id).await.unwrap());
+    store.set_task(stored.id, false, Some(timestamp(1_000))).await.unwrap();
+    assert_eq!(store.begin_run(&new).await.unwrap(), None, "each scheduled time has only one run");
+    assert!(store.remove_task(stored.id).await.unwrap() && !store.remove_task(stored.id).await.unwrap());
     assert!(store.runs(None, 10).await.unwrap().is_empty() && store.tasks().await.unwrap().is_empty());
 }

@@ -1,4 +1,4 @@
-//! Conversations and what belongs to them: exchanges, imports, marks, deletion, the command history.
+//! Redaction for conversations: exchanges, imports, marks, deletion and the command history.
 
 use memoir_core::{
     Conversation, ConversationId, ConversationTarget, Exchange, ExchangeDraft, ExchangeId, Mark, Marked,

@@ -1,7 +1,7 @@
-//! What is made of conversations for later requests: core memory, digests, summaries.
+//! Redaction for core memory, digests and summaries.
 //!
-//! Digests and summaries are derived from messages, whose secrets were recorded when they were committed. A summary that
-//! still holds one is cleaned without another record.
+//! Digests and summaries are derived from messages, whose secrets were recorded when they were committed. A secret that
+//! still appears in a summary is removed without another record.
 
 use memoir_core::{ConversationId, CoreChange, CoreEntry, Digest, ExchangeId, Prepared, Summary, Timestamp};
 use memoir_redact::without_secrets;
@@ -16,9 +16,9 @@ delegate! { CoreMemory {
     async fn change_core_memory(&self, project: &str, change: &CoreChange) -> Result<Change> {
         let mut findings = Findings::default();
         let text = findings.clean("core memory", &change.text).into_owned();
-        // The text before the change is kept for undoing it.
-        let before = without_secrets(&change.seen.text).into_owned();
-        let seen = CoreEntry { text: before, ..change.seen.clone() };
+        // The text before the change is stored too, so that the change can be undone.
+        let previous_text = without_secrets(&change.seen.text).into_owned();
+        let seen = CoreEntry { text: previous_text, ..change.seen.clone() };
         let clean = CoreChange { seen, text, ..change.clone() };
         self.inner.change_redacted_core_memory(project, &clean, &findings.into_redactions()).await
     }

@@ -1,4 +1,4 @@
-//! Removes secrets from text and collects what was removed.
+//! Removes secrets from text and records which ones were removed.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::NewRedaction;
 
-/// The secrets that were removed from a piece of content, and where each one was.
+/// The secrets removed from a piece of content, and where each one was.
 #[derive(Debug, Default)]
 pub(super) struct Findings(Vec<NewRedaction>);
 
@@ -20,7 +20,7 @@ impl Findings {
         redacted.text
     }
 
-    /// Returns the records, in the order in which the secrets were found.
+    /// Returns the records in the order in which the secrets were found.
     pub(super) fn into_redactions(self) -> Vec<NewRedaction> {
         self.0
     }
@@ -40,7 +40,7 @@ impl Findings {
             Value::String(text) => self.clean_in_place(place, text),
             Value::Array(values) => values.iter_mut().for_each(|value| self.clean_value(place, value)),
             Value::Object(values) => values.iter_mut().for_each(|(name, value)| {
-                // Some secrets can be recognised only together with the name of their field.
+                // Some secrets can be recognized only together with the name of their field.
                 if let Value::String(text) = value
                     && redact(text).findings.is_empty()
                     && let Some(finding) = redact(&format!("{name}: \"{text}\"")).findings.pop()
@@ -55,7 +55,7 @@ impl Findings {
     }
 }
 
-/// Returns the target of an exchange with a title that has no secrets in it.
+/// Returns the target with secrets removed from the title of a new conversation.
 pub(super) fn clean_target(target: &ConversationTarget) -> ConversationTarget {
     match target {
         ConversationTarget::New(new) => ConversationTarget::New(clean_conversation(new)),
@@ -63,23 +63,23 @@ pub(super) fn clean_target(target: &ConversationTarget) -> ConversationTarget {
     }
 }
 
-/// Returns a new conversation with a title that has no secrets in it.
+/// Returns the conversation with secrets removed from its title.
 pub(super) fn clean_conversation(new: &NewConversation) -> NewConversation {
     let mut new = new.clone();
-    // The title repeats the first message, where the secret is recorded.
+    // The title repeats the first message, for which the secret is recorded.
     Findings::default().clean_in_place("title", &mut new.title);
     new
 }
 
-/// Returns an exchange without its secrets, and what was removed from its messages.
+/// Returns the exchange without its secrets, and a record of those removed from its messages.
 pub(super) fn clean_draft(draft: &ExchangeDraft) -> (ExchangeDraft, Vec<NewRedaction>) {
     let (mut draft, mut findings) = (draft.clone(), Findings::default());
-    // These fields repeat text of the messages. A secret is recorded once, for the message it was in.
-    let mut repeated = Findings::default();
-    repeated.clean_in_place("prompt", &mut draft.user_message);
-    repeated.clean_in_place("answer", &mut draft.assistant_message);
+    // These fields repeat text of the messages. A secret is recorded only once, for the message that contained it.
+    let mut duplicates = Findings::default();
+    duplicates.clean_in_place("prompt", &mut draft.user_message);
+    duplicates.clean_in_place("answer", &mut draft.assistant_message);
     if let Some(error) = &mut draft.error {
-        repeated.clean_in_place("error", error);
+        duplicates.clean_in_place("error", error);
     }
     for message in &mut draft.messages {
         match &mut message.body {

@@ -1,8 +1,8 @@
-//! The layer above every backend that removes secrets from whatever is written.
+//! The layer above every backend that redacts secrets from everything written.
 //!
-//! [`RedactingStore`] implements the traits of a store by passing each call on to a backend. Text is cleaned on the way
-//! in, so that a backend cannot leak a secret: it never sees one. What was removed is handed to the backend as plain
-//! data ([`RedactedWrites`](crate::RedactedWrites)), which stores it in the same transaction as the cleaned text.
+//! [`RedactingStore`] implements the store traits by delegating to a backend. It removes secrets from text first, so that a
+//! backend never sees one and cannot leak it. The backend stores a record of each redaction in the same transaction as the
+//! redacted text (see [`RedactedWrites`](crate::RedactedWrites)).
 
 mod content;
 mod context;
@@ -16,14 +16,15 @@ use async_trait::async_trait;
 
 use crate::{BackendStore, Inspect, Inspectable, Store};
 
-/// A store that removes secrets before its backend sees them. [`StoreFactory`](crate::StoreFactory) returns no other.
+/// A store that removes secrets before its backend sees them. [`StoreFactory`](crate::StoreFactory) only returns stores of
+/// this type.
 #[derive(Clone)]
 pub struct RedactingStore {
     inner: Arc<dyn BackendStore>,
 }
 
 impl RedactingStore {
-    /// Puts the redaction layer above `backend`.
+    /// Wraps `backend` in the redaction layer.
     pub fn new(backend: Arc<dyn BackendStore>) -> Self {
         Self { inner: backend }
     }
@@ -48,8 +49,8 @@ impl Store for RedactingStore {
     }
 }
 
-/// Implements a trait for [`RedactingStore`]: the methods that are listed pass their arguments on unchanged, those
-/// after `clean` are written out because they take text that may hold a secret.
+/// Implements a trait for [`RedactingStore`]. The listed methods pass their arguments on unchanged. The methods after
+/// `clean` are written out because they take text that may contain a secret.
 macro_rules! delegate {
     (
         $trait:ident {

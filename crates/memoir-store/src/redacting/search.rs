@@ -1,4 +1,4 @@
-//! What recall works on: messages, vectors, documents.
+//! Redaction for searches, embeddings and documents.
 
 use memoir_core::{
     Chunk, ChunkId, ConversationId, Document, DocumentId, ExchangeId, MessageId, Subject, SubjectKind,

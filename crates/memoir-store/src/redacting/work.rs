@@ -1,4 +1,4 @@
-//! Background work, schedules, and what the program keeps about itself.
+//! Redaction for jobs, schedules, settings, permissions, costs and maintenance.
 
 use std::path::Path;
 

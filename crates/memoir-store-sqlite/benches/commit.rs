@@ -1,6 +1,6 @@
-//! Committing an exchange into a memory that holds 100,000 messages.
+//! Measures how long it takes to commit an exchange to an empty store and to one with 100,000 messages.
 
-#![expect(clippy::unwrap_used, reason = "a benchmark that cannot run should say so")]
+#![expect(clippy::unwrap_used, reason = "a benchmark that cannot run should panic")]
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -38,7 +38,7 @@ fn commit_exchange(bencher: Bencher, messages: i64) {
     bencher
         .with_inputs(|| {
             let number = number.fetch_add(1, Ordering::Relaxed);
-            let question = format!("How did we mend the timeout of service {number}?");
+            let question = format!("How did we fix the timeout of service {number}?");
             contract::exchange(&question, "By raising the pool's limit and closing idle connections.", number)
         })
         .bench_local_values(|draft| {
@@ -46,9 +46,9 @@ fn commit_exchange(bencher: Bencher, messages: i64) {
         });
 }
 
-/// What the disk costs: a commit cannot be quicker than its sync.
+/// Measures a disk sync, which is a lower bound for a commit.
 #[divan::bench(sample_count = 300)]
-fn sync_of_the_disk(bencher: Bencher) {
+fn sync_disk(bencher: Bencher) {
     use std::io::Write as _;
     let directory = TempDir::new().unwrap();
     let mut file = std::fs::File::create(directory.path().join("file")).unwrap();

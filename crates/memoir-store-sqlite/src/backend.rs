@@ -1,4 +1,4 @@
-//! SQLite as a backend: URLs of the form `sqlite:PATH`.
+//! The backend for URLs of the form `sqlite:PATH`.
 
 use std::{ffi::OsStr, path::Path, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! SQL of the command history.
+//! SQL for the command history.
 
 use async_trait::async_trait;
 use memoir_core::Timestamp;
@@ -29,7 +29,7 @@ impl CommandHistory for SqliteStore {
 }
 
 impl SqliteStore {
-    /// Appends a line and records what was removed from it, in one transaction.
+    /// Appends a line and records its redactions, in one transaction.
     pub(super) async fn append_line(
         &self,
         line: &str,

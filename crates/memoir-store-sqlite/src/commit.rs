@@ -16,7 +16,7 @@ use super::{
 };
 
 impl SqliteStore {
-    /// Commits an exchange and records what was removed from it, in one transaction.
+    /// Commits an exchange and records its redactions, in one transaction.
     pub(super) async fn commit(
         &self,
         target: &ConversationTarget,
@@ -30,7 +30,7 @@ impl SqliteStore {
     }
 }
 
-/// Inserts an exchange with its messages, its costs and, if that is new, its conversation.
+/// Inserts an exchange with its messages, costs and redactions, and its conversation if that is new.
 pub(super) async fn insert_whole_exchange(
     connection: &mut SqliteConnection,
     target: &ConversationTarget,
@@ -40,11 +40,11 @@ pub(super) async fn insert_whole_exchange(
     let conversation_id = match target {
         ConversationTarget::New(new) => insert_conversation(connection, new, draft).await,
         ConversationTarget::Existing { conversation, last_seen } => {
-            refuse_unseen(connection, *conversation, *last_seen).await?;
+            check_no_unseen(connection, *conversation, *last_seen).await?;
             touch_conversation(connection, *conversation, draft).await
         }
         ConversationTarget::InPlaceOf { conversation, replaced, last_seen } => {
-            refuse_unseen(connection, *conversation, *last_seen).await?;
+            check_no_unseen(connection, *conversation, *last_seen).await?;
             remove_exchange(connection, *conversation, *replaced).await?;
             touch_conversation(connection, *conversation, draft).await
         }
@@ -58,12 +58,12 @@ pub(super) async fn insert_whole_exchange(
         insert_cost(connection, Some(conversation_id), Some(exchange_id), call).await?;
     }
     for passage in &draft.recalled.passages {
-        let (why, tokens) = ((passage.score, passage.similarity, passage.coverage), passage.tokens);
-        log_recalled(connection, exchange_id, ("message", passage.message_id.get()), why, tokens).await?;
+        let (scores, tokens) = ((passage.score, passage.similarity, passage.coverage), passage.tokens);
+        log_recalled(connection, exchange_id, ("message", passage.message_id.get()), scores, tokens).await?;
     }
     for passage in &draft.recalled.documents {
-        let (why, tokens) = ((passage.score, passage.similarity, passage.coverage), passage.tokens);
-        log_recalled(connection, exchange_id, ("chunk", passage.chunk_id.get()), why, tokens).await?;
+        let (scores, tokens) = ((passage.score, passage.similarity, passage.coverage), passage.tokens);
+        log_recalled(connection, exchange_id, ("chunk", passage.chunk_id.get()), scores, tokens).await?;
     }
     Ok(Committed { conversation_id, exchange_id })
 }
@@ -87,9 +87,9 @@ async fn insert_conversation(
     .or_store_error()
 }
 
-/// Fails if the conversation has an exchange that is newer than `last_seen`. Ids are never reused and writers take turns, so a
-/// newer exchange has a larger id; the one last seen may have been deleted meanwhile.
-async fn refuse_unseen(
+/// Fails if the conversation has an exchange newer than `last_seen`. Ids are never reused and only one writer is active
+/// at a time, so newer exchanges have larger ids. The last one seen may have been deleted.
+async fn check_no_unseen(
     connection: &mut SqliteConnection,
     conversation: ConversationId,
     last_seen: Option<ExchangeId>,
@@ -105,7 +105,7 @@ async fn refuse_unseen(
     }
 }
 
-/// Takes out an exchange that another replaces; what was paid for it stays on the bill.
+/// Deletes an exchange that is being replaced. Its costs are kept.
 async fn remove_exchange(
     connection: &mut SqliteConnection,
     conversation: ConversationId,
@@ -117,7 +117,7 @@ async fn remove_exchange(
         .execute(&mut *connection)
         .await
         .or_store_error()?;
-    // A summary that told of it does not hold any more.
+    // A summary that covers the exchange is outdated.
     sqlx::query(
         "UPDATE conversations SET summary = NULL, summary_by = NULL, summary_through = NULL, summary_due = 1
          WHERE id = ? AND summary_through >= ?",
@@ -135,14 +135,14 @@ async fn touch_conversation(
     id: ConversationId,
     draft: &ExchangeDraft,
 ) -> Result<ConversationId> {
-    let touched = sqlx::query("UPDATE conversations SET model = ?, updated = max(updated, ?) WHERE id = ?")
+    let result = sqlx::query("UPDATE conversations SET model = ?, updated = max(updated, ?) WHERE id = ?")
         .bind(&draft.model)
         .bind(draft.completed.as_millis())
         .bind(id.get())
         .execute(connection)
         .await
         .or_store_error()?;
-    match touched.rows_affected() {
+    match result.rows_affected() {
         0 => Err(StoreError::NotFound { what: "conversation", id: id.get() }),
         _ => Ok(id),
     }
@@ -232,7 +232,7 @@ async fn log_recalled(
     (score, similarity, coverage): (f64, f64, f64),
     tokens: u64,
 ) -> Result<()> {
-    // What was forgotten in the meantime is not logged either.
+    // Nothing is logged if the source has been deleted since.
     sqlx::query(AssertSqlSafe(format!(
         "INSERT INTO recall_log (exchange_id, {kind}_id, score, reason, tokens)
          SELECT ?1, id, ?2, ?3, ?4 FROM {kind}s WHERE id = ?5"

@@ -1,11 +1,11 @@
-//! SQL of conversations.
+//! SQL for conversations.
 
 use async_trait::async_trait;
 use memoir_core::{Conversation, ConversationId, ExchangeId, Timestamp};
 use memoir_store::{ConversationList, ConversationTitle, Conversations, Result};
 use sqlx::{Row as _, sqlite::SqliteRow};
 
-use super::{SqliteStore, error::SqlResultExt as _, rows::list_of};
+use super::{SqliteStore, error::SqlResultExt as _, rows::to_json_list};
 
 #[async_trait]
 impl Conversations for SqliteStore {
@@ -26,7 +26,7 @@ impl Conversations for SqliteStore {
             "SELECT *, (SELECT count(*) FROM exchanges WHERE conversation_id = conversations.id) AS exchange_count
              FROM conversations WHERE id IN (SELECT value FROM json_each(?))",
         )
-        .bind(list_of(ids.iter().map(|id| id.get())))
+        .bind(to_json_list(ids.iter().map(|id| id.get())))
         .try_map(conversation)
         .fetch_all(&self.readers)
         .await
@@ -81,9 +81,8 @@ impl Conversations for SqliteStore {
     }
 
     async fn fork(&self, id: ConversationId, at: Timestamp) -> Result<Option<ConversationId>> {
-        let line = self.lineage(id).await?;
         let mut last = None;
-        for part in &line {
+        for part in self.lineage(id).await? {
             let through: Option<i64> =
                 sqlx::query_scalar("SELECT max(id) FROM exchanges WHERE conversation_id = ? AND id <= ?")
                     .bind(part.conversation.get())

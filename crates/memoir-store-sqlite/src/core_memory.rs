@@ -1,4 +1,4 @@
-//! SQL of core memory.
+//! SQL for core memory.
 
 use async_trait::async_trait;
 use memoir_core::{CoreBlock, CoreChange, CoreEntry, Timestamp};
@@ -12,8 +12,8 @@ use super::{
     rows::signed,
 };
 
-/// So many changes of each block can be undone.
-const CHANGES_KEPT: i64 = 20;
+/// Maximum number of changes of each block that can be undone.
+const MAX_UNDO: i64 = 20;
 
 #[async_trait]
 impl CoreMemory for SqliteStore {
@@ -30,9 +30,9 @@ impl CoreMemory for SqliteStore {
         .await
         .or_store_error()?;
         let entry = |block: CoreBlock| {
-            let known = rows.iter().find(|(name, ..)| name == block.as_str());
+            let row = rows.iter().find(|(name, ..)| name == block.as_str());
             let (text, version) =
-                known.map_or((String::new(), 0), |(_, text, version)| (text.clone(), *version));
+                row.map_or((String::new(), 0), |(_, text, version)| (text.clone(), *version));
             CoreEntry { block, text, version }
         };
         Ok(CoreBlock::ALL.map(entry).to_vec())
@@ -44,7 +44,7 @@ impl CoreMemory for SqliteStore {
 
     async fn undo_core_memory(&self, project: &str, at: Timestamp) -> Result<Option<CoreEntry>> {
         let mut transaction = self.begin_write().await?;
-        let last = sqlx::query(
+        let entry = sqlx::query(
             "DELETE FROM core_memory_changes WHERE id = (
                  SELECT max(id) FROM core_memory_changes
                  WHERE scope = CASE block WHEN 'project' THEN ? ELSE '' END)
@@ -61,9 +61,9 @@ impl CoreMemory for SqliteStore {
         .fetch_optional(&mut *transaction)
         .await
         .or_store_error()?;
-        let Some(mut entry) = last else { return Ok(None) };
+        let Some(mut entry) = entry else { return Ok(None) };
         let text = entry.text.clone();
-        write(&mut transaction, project, &entry, &text, at).await?;
+        write_block(&mut transaction, project, &entry, &text, at).await?;
         transaction.commit().await.or_store_error()?;
         entry.version += 1;
         Ok(Some(entry))
@@ -71,7 +71,7 @@ impl CoreMemory for SqliteStore {
 }
 
 impl SqliteStore {
-    /// Changes a block and records what was removed from its text, in one transaction.
+    /// Changes a block and records its redactions, in one transaction.
     pub(super) async fn change_block(
         &self,
         project: &str,
@@ -79,7 +79,7 @@ impl SqliteStore {
         redactions: &[NewRedaction],
     ) -> Result<Change> {
         let mut transaction = self.begin_write().await?;
-        if !write(&mut transaction, project, &change.seen, &change.text, change.at).await? {
+        if !write_block(&mut transaction, project, &change.seen, &change.text, change.at).await? {
             return Ok(Change::Overtaken);
         }
         let block = change.seen.block;
@@ -104,7 +104,7 @@ impl SqliteStore {
         )
         .bind(block.scope(project))
         .bind(block.as_str())
-        .bind(CHANGES_KEPT)
+        .bind(MAX_UNDO)
         .execute(&mut *transaction)
         .await
         .or_store_error()?;
@@ -113,15 +113,15 @@ impl SqliteStore {
     }
 }
 
-/// Writes a block, if it is still at the version that was seen.
-async fn write(
+/// Writes a block if it is still at the version in `seen`. Returns whether it was written.
+async fn write_block(
     connection: &mut SqliteConnection,
     project: &str,
     seen: &CoreEntry,
     text: &str,
     at: Timestamp,
 ) -> Result<bool> {
-    let written = sqlx::query(
+    let result = sqlx::query(
         "INSERT INTO core_memory (scope, block, content, version, updated)
          SELECT ?1, ?2, ?3, 1, ?5 WHERE ?4 = 0 OR EXISTS (SELECT 1 FROM core_memory WHERE scope = ?1 AND block = ?2)
          ON CONFLICT DO UPDATE SET content = excluded.content, version = version + 1, updated = excluded.updated
@@ -135,5 +135,5 @@ async fn write(
     .execute(connection)
     .await
     .or_store_error()?;
-    Ok(written.rows_affected() == 1)
+    Ok(result.rows_affected() == 1)
 }

@@ -1,4 +1,4 @@
-//! SQL of costs.
+//! SQL for costs.
 
 use async_trait::async_trait;
 use memoir_core::{CallCost, ConversationId, ExchangeId, Purpose, Timestamp, Usd};
@@ -49,19 +49,19 @@ impl Costs for SqliteStore {
     }
 
     async fn conversation_cost(&self, conversation: ConversationId) -> Result<CostSummary> {
-        let sum = sqlx::query("SELECT * FROM _conversation_costs WHERE conversation_id = ?")
+        let total = sqlx::query("SELECT * FROM _conversation_costs WHERE conversation_id = ?")
             .bind(conversation.get())
             .try_map(|row| summary(&row))
             .fetch_optional(&self.readers)
             .await;
-        Ok(sum.or_store_error()?.unwrap_or_default())
+        Ok(total.or_store_error()?.unwrap_or_default())
     }
 }
 
 fn purpose(row: &SqliteRow) -> Result<Purpose, sqlx::Error> {
     let purpose: &str = row.try_get("purpose")?;
     Purpose::parse(purpose)
-        .ok_or_else(|| sqlx::Error::Decode(format!("there is no purpose \"{purpose}\"").into()))
+        .ok_or_else(|| sqlx::Error::Decode(format!("unknown purpose \"{purpose}\"").into()))
 }
 
 fn summary(row: &SqliteRow) -> Result<CostSummary, sqlx::Error> {
@@ -73,7 +73,7 @@ fn summary(row: &SqliteRow) -> Result<CostSummary, sqlx::Error> {
     })
 }
 
-/// Writes the row of one call.
+/// Records the cost of one call.
 pub(super) async fn insert_cost(
     connection: &mut SqliteConnection,
     conversation: Option<ConversationId>,

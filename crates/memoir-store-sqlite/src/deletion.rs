@@ -1,35 +1,35 @@
-//! SQL that deletes content with everything that was made of it.
+//! SQL that deletes content with everything derived from it.
 
 use memoir_core::{Document, Timestamp};
 use memoir_store::{Forget, Forgotten, Result};
 use sqlx::{AssertSqlSafe, SqliteConnection};
 
 use super::{
-    document_rows::{DOCUMENTS, document_of},
+    document_rows::{DOCUMENTS, read_document},
     error::SqlResultExt as _,
     quotations::delete_quotations_of_content,
-    rows::{execute_for, fetch_ids, list_of},
+    rows::{execute_for, fetch_ids, to_json_list},
 };
 
-/// Ids of what is deleted, as JSON lists for SQL.
+/// The ids of content to delete, as JSON lists for SQL.
 struct Targets {
-    /// Exchanges that are deleted as a whole.
+    /// Exchanges to delete as a whole.
     exchanges: String,
-    /// Messages that are deleted alone.
+    /// Messages to delete from exchanges that remain.
     messages: String,
-    /// Conversations that lose something.
+    /// Conversations of these exchanges and messages.
     conversations: String,
-    /// Conversations that branched off these.
+    /// Direct and indirect forks of these conversations.
     forks: String,
 }
 
-/// Deletes content with everything that was made of it. Returns what was deleted, and the texts of it.
+/// Deletes content with everything derived from it. Returns what was deleted, and the deleted texts.
 pub(super) async fn delete_content(
     connection: &mut SqliteConnection,
     what: Forget,
 ) -> Result<(Forgotten, Vec<String>)> {
     let targets = find_targets(connection, what).await?;
-    // The texts, the lines and the posts are found by what is deleted below.
+    // Texts, lines and posts are looked up first, because the lookups use rows that are deleted below.
     let mut texts = collect_texts(connection, &targets).await?;
     let mut forgotten = Forgotten {
         lines: delete_lines(connection, &targets).await?,
@@ -58,7 +58,7 @@ pub(super) async fn delete_content(
 
 async fn find_targets(connection: &mut SqliteConnection, what: Forget) -> Result<Targets> {
     let (exchanges, messages) = find_exchanges_and_messages(connection, what).await?;
-    let (exchanges, messages) = (list_of(exchanges.into_iter()), list_of(messages.into_iter()));
+    let (exchanges, messages) = (to_json_list(exchanges.into_iter()), to_json_list(messages.into_iter()));
     let mut conversations = fetch_ids(
         connection,
         "SELECT DISTINCT conversation_id FROM exchanges WHERE id IN (SELECT value FROM json_each(?))",
@@ -74,24 +74,24 @@ async fn find_targets(connection: &mut SqliteConnection, what: Forget) -> Result
         .await?,
     );
     if let Forget::Conversation(id) = what {
-        // A fork without exchanges of its own is a conversation, too.
+        // The lookups above miss a fork that has no exchanges of its own.
         conversations.push(id.get());
     }
-    let conversations = list_of(conversations.into_iter());
+    let conversations = to_json_list(conversations.into_iter());
     let forks = find_forks(connection, &conversations).await?;
-    Ok(Targets { exchanges, messages, conversations, forks: list_of(forks.into_iter()) })
+    Ok(Targets { exchanges, messages, conversations, forks: to_json_list(forks.into_iter()) })
 }
 
 /// Deletes posts and returns their texts.
 async fn delete_posts(connection: &mut SqliteConnection, posts: &[Document]) -> Result<Vec<String>> {
-    let posts = list_of(posts.iter().map(|post| post.id.get()));
+    let posts = to_json_list(posts.iter().map(|post| post.id.get()));
     let texts = collect_document_texts(connection, &posts).await?;
     execute_for(connection, "DELETE FROM documents WHERE id IN (SELECT value FROM json_each(?))", &posts)
         .await?;
     Ok(texts)
 }
 
-/// Returns how many summaries are deleted or have to be made again.
+/// Returns the number of summaries that are deleted or must be regenerated.
 async fn count_summaries(connection: &mut SqliteConnection, targets: &Targets) -> Result<u64> {
     let exchanges = fetch_ids(
         connection,
@@ -108,7 +108,7 @@ async fn count_summaries(connection: &mut SqliteConnection, targets: &Targets) -
     Ok((exchanges.len() + conversations.len()) as u64)
 }
 
-/// Clears what an exchange repeats of messages that are deleted alone: the prompt, the answer, the summary.
+/// Clears the fields in which an exchange repeats these messages: the prompt, the answer and the summary.
 async fn clear_copies_of_messages(connection: &mut SqliteConnection, messages: &str) -> Result<u64> {
     execute_for(
         connection,
@@ -125,26 +125,25 @@ async fn clear_copies_of_messages(connection: &mut SqliteConnection, messages: &
     .await
 }
 
-/// Deletes the messages that are deleted alone. Returns their number together with that of the messages whose exchanges
-/// are deleted.
+/// Deletes individual messages. Returns their number plus that of the messages in exchanges to be deleted.
 async fn delete_messages(connection: &mut SqliteConnection, targets: &Targets) -> Result<u64> {
-    let of_exchanges = fetch_ids(
+    let in_exchanges = fetch_ids(
         connection,
         "SELECT id FROM messages WHERE exchange_id IN (SELECT value FROM json_each(?))",
         &targets.exchanges,
     )
     .await?;
-    let alone = execute_for(
+    let individual = execute_for(
         connection,
         "DELETE FROM messages WHERE id IN (SELECT value FROM json_each(?))",
         &targets.messages,
     )
     .await?;
-    Ok(of_exchanges.len() as u64 + alone)
+    Ok(in_exchanges.len() as u64 + individual)
 }
 
-/// Deletes the digests of conversations that lose something, and of their forks. A digest may cover more than the exchanges
-/// up to its end: the window may have gone back since it was made.
+/// Deletes the digests of the affected conversations and of their forks. All of them, because a digest may cover
+/// exchanges after its end: the window may have moved back since it was written.
 async fn delete_digests(connection: &mut SqliteConnection, targets: &Targets) -> Result<()> {
     for list in [&targets.conversations, &targets.forks] {
         execute_for(
@@ -167,7 +166,7 @@ async fn delete_empty_conversations(connection: &mut SqliteConnection, conversat
     .await
 }
 
-/// Replaces the titles and summaries of conversations that lost something, because these may repeat it.
+/// Resets the titles and summaries of conversations, because they may repeat deleted content.
 async fn reset_titles_and_summaries(connection: &mut SqliteConnection, conversations: &str) -> Result<u64> {
     execute_for(
         connection,
@@ -179,7 +178,7 @@ async fn reset_titles_and_summaries(connection: &mut SqliteConnection, conversat
     .await
 }
 
-/// Returns the texts of what is deleted, and what was made of them.
+/// Returns the texts, summaries and titles to be deleted.
 async fn collect_texts(connection: &mut SqliteConnection, targets: &Targets) -> Result<Vec<String>> {
     sqlx::query_scalar(
         "SELECT content FROM messages WHERE exchange_id IN (SELECT value FROM json_each(?1))
@@ -197,7 +196,7 @@ async fn collect_texts(connection: &mut SqliteConnection, targets: &Targets) -> 
     .or_store_error()
 }
 
-/// Returns the texts and titles of some documents.
+/// Returns the texts and titles of these documents.
 pub(super) async fn collect_document_texts(
     connection: &mut SqliteConnection,
     documents: &str,
@@ -212,14 +211,14 @@ pub(super) async fn collect_document_texts(
     .or_store_error()
 }
 
-/// Returns the exchanges to delete as a whole, and the messages to delete alone.
+/// Returns the exchanges to delete as a whole, and the messages to delete individually.
 async fn find_exchanges_and_messages(
     connection: &mut SqliteConnection,
     what: Forget,
 ) -> Result<(Vec<i64>, Vec<i64>)> {
-    let whole = match what {
+    let exchanges = match what {
         Forget::Message(id) => {
-            let found: Option<(i64, bool)> = sqlx::query_as(
+            let row: Option<(i64, bool)> = sqlx::query_as(
                 "SELECT exchange_id, EXISTS (SELECT 1 FROM messages AS other
                                              WHERE other.exchange_id = messages.exchange_id AND other.id <> messages.id
                                                AND other.redacted = 0 AND other.role <> 'tool')
@@ -229,7 +228,7 @@ async fn find_exchanges_and_messages(
             .fetch_optional(connection)
             .await
             .or_store_error()?;
-            return Ok(match found {
+            return Ok(match row {
                 Some((_, true)) => (Vec::new(), vec![id.get()]),
                 Some((exchange, false)) => (vec![exchange], Vec::new()),
                 None => (Vec::new(), Vec::new()),
@@ -255,10 +254,10 @@ async fn find_exchanges_and_messages(
                 .await
         }
     };
-    Ok((whole.or_store_error()?, Vec::new()))
+    Ok((exchanges.or_store_error()?, Vec::new()))
 }
 
-/// Returns the conversations that branched off some, and the forks of these.
+/// Returns the direct and indirect forks of these conversations.
 async fn find_forks(connection: &mut SqliteConnection, conversations: &str) -> Result<Vec<i64>> {
     fetch_ids(
         connection,
@@ -271,8 +270,8 @@ async fn find_forks(connection: &mut SqliteConnection, conversations: &str) -> R
     .await
 }
 
-/// Deletes the lines of the command history that were typed for the deleted messages. Returns their number. A line that
-/// named files was sent with the files behind it.
+/// Deletes the command history lines that became the deleted messages. Returns their number. If a line attached files,
+/// the message consists of the line followed by the files.
 async fn delete_lines(connection: &mut SqliteConnection, targets: &Targets) -> Result<u64> {
     let mut deleted = 0;
     for (column, list) in [("exchange_id", &targets.exchanges), ("id", &targets.messages)] {
@@ -283,15 +282,15 @@ async fn delete_lines(connection: &mut SqliteConnection, targets: &Targets) -> R
             "DELETE FROM command_history WHERE line IN (SELECT content {prompts})
                OR line IN (SELECT substr(content, 1, {files} - 1) {prompts} AND {files} > 0)"
         );
-        let done = sqlx::query(AssertSqlSafe(sql)).bind(list).execute(&mut *connection).await;
-        deleted += done.or_store_error()?.rows_affected();
+        let result = sqlx::query(AssertSqlSafe(sql)).bind(list).execute(&mut *connection).await;
+        deleted += result.or_store_error()?.rows_affected();
     }
     Ok(deleted)
 }
 
-/// Attaches the forks of conversations that will be deleted to what these had branched off themselves.
+/// Attaches the forks of conversations that will be deleted to the parents of these conversations.
 async fn reparent_forks(connection: &mut SqliteConnection, conversations: &str) -> Result<()> {
-    // Once for each generation.
+    // Each pass handles one generation.
     while execute_for(
         connection,
         "UPDATE conversations SET
@@ -308,10 +307,10 @@ async fn reparent_forks(connection: &mut SqliteConnection, conversations: &str) 
     Ok(())
 }
 
-/// Renames forks, whose titles come from their parents, and deletes those that have nothing left. Returns how many were
+/// Renames forks, whose titles come from their parents, and deletes those without any exchanges. Returns the number
 /// deleted.
 async fn rename_forks(connection: &mut SqliteConnection, forks: &str) -> Result<u64> {
-    let gone = execute_for(
+    let deleted = execute_for(
         connection,
         "DELETE FROM conversations WHERE id IN (SELECT value FROM json_each(?)) AND forked_from IS NULL
            AND NOT EXISTS (SELECT 1 FROM exchanges WHERE conversation_id = conversations.id)",
@@ -324,17 +323,17 @@ async fn rename_forks(connection: &mut SqliteConnection, forks: &str) -> Result<
         forks,
     )
     .await?;
-    Ok(gone)
+    Ok(deleted)
 }
 
-/// Returns the posts that were written from some conversations.
+/// Returns the posts written from these conversations.
 async fn find_posts(connection: &mut SqliteConnection, conversations: &str) -> Result<Vec<Document>> {
     sqlx::query(AssertSqlSafe(format!(
         "{DOCUMENTS} WHERE id IN (SELECT document_id FROM post_sources
                                   WHERE conversation_id IN (SELECT value FROM json_each(?)))"
     )))
     .bind(conversations)
-    .try_map(document_of)
+    .try_map(read_document)
     .fetch_all(connection)
     .await
     .or_store_error()

@@ -1,4 +1,4 @@
-//! SQL of digests.
+//! SQL for digests.
 
 use async_trait::async_trait;
 use memoir_core::{
@@ -7,7 +7,7 @@ use memoir_core::{
 use memoir_store::{Digests, Result, StoreError};
 use sqlx::{Row as _, sqlite::SqliteRow};
 
-use super::{SqliteStore, error::SqlResultExt as _, jobs::done};
+use super::{SqliteStore, error::SqlResultExt as _, jobs::complete_job};
 
 #[async_trait]
 impl Digests for SqliteStore {
@@ -30,8 +30,8 @@ impl Digests for SqliteStore {
         let pinned =
             serde_json::to_string(&digest.pinned).map_err(|error| StoreError::Other(error.into()))?;
         let mut transaction = self.begin_write().await?;
-        // A conversation that was deleted meanwhile has none any more.
-        let written = sqlx::query(
+        // Nothing is stored if the conversation has been deleted.
+        let result = sqlx::query(
             "INSERT INTO digests (conversation_id, through_exchange, summary, pinned, next_through, next_summary, updated)
              SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 FROM conversations WHERE id = ?1
                  AND (?8 IS NULL OR EXISTS (SELECT 1 FROM digests WHERE conversation_id = ?1))
@@ -51,11 +51,11 @@ impl Digests for SqliteStore {
         .execute(&mut *transaction)
         .await
         .or_store_error()?;
-        // What was asked for before the window moved is not wanted any more, whether it failed or not.
+        // A summary requested before the window moved is obsolete, even if its job has failed.
         let subject = Subject::new(SubjectKind::Digest, conversation.get());
-        done(&mut transaction, WorkerKind::ConversationSummarizer, subject).await?;
+        complete_job(&mut transaction, WorkerKind::ConversationSummarizer, subject).await?;
         transaction.commit().await.or_store_error()?;
-        Ok(written.rows_affected() == 1)
+        Ok(result.rows_affected() == 1)
     }
 
     async fn want_digest(
@@ -90,8 +90,8 @@ impl Digests for SqliteStore {
         now: Timestamp,
     ) -> Result<bool> {
         let mut transaction = self.begin_write().await?;
-        // What was deleted meanwhile is not summarised any more.
-        let written = sqlx::query(
+        // Nothing is stored if the conversation or the exchange has been deleted.
+        let result = sqlx::query(
             "INSERT INTO digests (conversation_id, through_exchange, summary, pinned, next_through, next_summary, updated)
              SELECT ?1, 0, '', '[]', ?2, ?3, ?4 FROM conversations WHERE id = ?1 AND EXISTS (SELECT 1 FROM exchanges WHERE id = ?2)
                  AND (?5 IS NULL OR EXISTS (SELECT 1 FROM digests WHERE conversation_id = ?1))
@@ -108,9 +108,9 @@ impl Digests for SqliteStore {
         .await
         .or_store_error()?;
         let subject = Subject::new(SubjectKind::Digest, conversation.get());
-        done(&mut transaction, WorkerKind::ConversationSummarizer, subject).await?;
+        complete_job(&mut transaction, WorkerKind::ConversationSummarizer, subject).await?;
         transaction.commit().await.or_store_error()?;
-        Ok(written.rows_affected() == 1)
+        Ok(result.rows_affected() == 1)
     }
 }
 

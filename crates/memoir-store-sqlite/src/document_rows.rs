@@ -1,17 +1,17 @@
-//! Rows of `documents`: how they are selected and read.
+//! Selects and reads rows of the `documents` table.
 
 use memoir_core::{Document, DocumentId, DocumentKind, Timestamp};
 use memoir_store::Result;
 use sqlx::{Row as _, sqlite::SqliteRow};
 
-/// Selects documents with what is counted of them. A condition follows it.
+/// Selects documents with their chunk and token counts. Append a condition.
 pub(super) const DOCUMENTS: &str = "SELECT documents.*,
         (SELECT count(*) FROM chunks WHERE document_id = documents.id) AS chunks,
         (SELECT coalesce(sum(tokens), 0) FROM chunks WHERE document_id = documents.id) AS tokens
      FROM documents";
 
 /// Reads a row of [`DOCUMENTS`].
-pub(super) fn document_of(row: SqliteRow) -> Result<Document, sqlx::Error> {
+pub(super) fn read_document(row: SqliteRow) -> Result<Document, sqlx::Error> {
     Ok(Document {
         id: DocumentId::new(row.try_get("id")?),
         slug: row.try_get("slug")?,

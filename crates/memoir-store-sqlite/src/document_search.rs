@@ -1,4 +1,4 @@
-//! SQL that finds chunks of documents by meaning and by words.
+//! SQL that finds chunks of documents by meaning and by keyword.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -13,36 +13,36 @@ use tokio::sync::RwLockReadGuard;
 use super::{
     SqliteStore,
     error::SqlResultExt as _,
-    index::{self, Chunks, Which},
-    rows::list_of,
+    index::{self, Chunks, VectorSpace},
+    rows::to_json_list,
 };
 
-/// A word that occurs more often than this tells nothing about any one chunk.
-const COMMON: u32 = 10_000;
+/// Number of occurrences from which a word is too common to distinguish chunks.
+const COMMON_COUNT: u32 = 10_000;
 
 impl SqliteStore {
-    /// What is known of all chunks, brought up to date. Searches side by side do not wait for each other.
-    pub(super) async fn chunk_index(&self, which: Which<'_>) -> Result<RwLockReadGuard<'_, Chunks>> {
+    /// Returns the index of chunks, up to date. Concurrent searches do not block each other.
+    pub(super) async fn chunk_index(&self, space: VectorSpace<'_>) -> Result<RwLockReadGuard<'_, Chunks>> {
         {
             let chunks = self.chunks.read().await;
-            if chunks.is_current(&self.readers, which).await? {
+            if chunks.is_current(&self.readers, space).await? {
                 return Ok(chunks);
             }
         }
         let mut chunks = self.chunks.write().await;
-        chunks.refresh(&self.readers, which).await?;
+        chunks.refresh(&self.readers, space).await?;
         if chunks.is_worth_packing() {
             self.pack();
         }
         Ok(chunks.downgrade())
     }
 
-    /// The documents that a filter allows, if it refuses any.
+    /// Returns the ids of the documents that a filter allows, or `None` if it allows all.
     pub(super) async fn allowed_documents(&self, filter: &DocumentFilter) -> Result<Option<HashSet<i64>>> {
         if filter.allows_all() {
             return Ok(None);
         }
-        let allowed: Vec<i64> = sqlx::query_scalar(
+        let ids: Vec<i64> = sqlx::query_scalar(
             "SELECT id FROM documents
              WHERE date >= coalesce(?1, date) AND (?2 IS NULL OR date < ?2)
                AND (?3 IS NULL OR NOT EXISTS (
@@ -55,30 +55,30 @@ impl SqliteStore {
         .fetch_all(&self.readers)
         .await
         .or_store_error()?;
-        Ok(Some(allowed.into_iter().collect()))
+        Ok(Some(ids.into_iter().collect()))
     }
 
-    /// The chunks of some documents.
+    /// Returns the ids of the chunks of these documents.
     pub(super) async fn chunks_in(&self, documents: &HashSet<i64>) -> Result<HashSet<i64>> {
         let ids: Vec<i64> =
             sqlx::query_scalar("SELECT id FROM chunks WHERE document_id IN (SELECT value FROM json_each(?))")
-                .bind(list_of(documents.iter().copied()))
+                .bind(to_json_list(documents.iter().copied()))
                 .fetch_all(&self.readers)
                 .await
                 .or_store_error()?;
         Ok(ids.into_iter().collect())
     }
 
-    /// The chunks that have a word.
+    /// Returns the chunks that contain a word.
     pub(super) async fn chunks_with(&self, word: &str) -> Result<ChunksWithWord> {
         let mut counts: HashMap<i64, u32> = HashMap::new();
         for stem in self.stems.find(word).await? {
-            // As one text: a row each would cost ten times as much.
+            // A single text is ten times faster to read than one row per chunk.
             let ids: Option<String> = sqlx::query_scalar(
                 "SELECT group_concat(doc, ' ') FROM (SELECT doc FROM _chunk_words WHERE term = ? LIMIT ?)",
             )
             .bind(stem)
-            .bind(COMMON)
+            .bind(COMMON_COUNT)
             .fetch_one(&self.readers)
             .await
             .or_store_error()?;
@@ -86,11 +86,11 @@ impl SqliteStore {
                 *counts.entry(id).or_default() += 1;
             }
         }
-        let is_common = counts.values().sum::<u32>() >= COMMON;
+        let is_common = counts.values().sum::<u32>() >= COMMON_COUNT;
         Ok((!is_common).then(|| counts.into_iter().map(|(id, count)| (ChunkId::new(id), count)).collect()))
     }
 
-    /// How near some parts are, exactly; each chunk by its best.
+    /// Computes the exact scores of these parts. Returns the best part of each chunk, best chunk first.
     pub(super) async fn measure_parts(
         &self,
         ids: &[i64],
@@ -101,15 +101,15 @@ impl SqliteStore {
              CROSS JOIN chunk_embeddings ON chunk_embeddings.id = wanted.value
              JOIN chunks ON chunks.id = chunk_id",
         )
-        .bind(list_of(ids.iter().copied()))
+        .bind(to_json_list(ids.iter().copied()))
         .try_map(|row: SqliteRow| {
-            let kept = row.try_get("vector")?;
+            let bytes = row.try_get("vector")?;
             Ok(ChunkMatch {
                 chunk_id: ChunkId::new(row.try_get("chunk_id")?),
                 document_id: DocumentId::new(row.try_get("document_id")?),
                 part: range(&row)?,
-                score: index::cosine(search.vector, kept),
-                vector: index::numbers(kept),
+                score: index::cosine(search.vector, bytes),
+                vector: index::decode_vector(bytes),
             })
         })
         .fetch_all(&self.readers)
@@ -117,11 +117,10 @@ impl SqliteStore {
         .or_store_error()?;
         let mut best: HashMap<ChunkId, ChunkMatch> = HashMap::new();
         for part in parts {
-            let known = best.entry(part.chunk_id);
-            known
-                .and_modify(|known| {
-                    if part.score > known.score {
-                        known.clone_from(&part);
+            best.entry(part.chunk_id)
+                .and_modify(|best| {
+                    if part.score > best.score {
+                        best.clone_from(&part);
                     }
                 })
                 .or_insert(part);
@@ -134,6 +133,6 @@ impl SqliteStore {
 }
 
 fn range(row: &SqliteRow) -> Result<Range<usize>, sqlx::Error> {
-    let place = |name| Ok::<_, sqlx::Error>(usize::try_from(row.try_get::<i64, _>(name)?).unwrap_or(0));
-    Ok(place("first")?..place("past")?)
+    let offset = |column| Ok::<_, sqlx::Error>(usize::try_from(row.try_get::<i64, _>(column)?).unwrap_or(0));
+    Ok(offset("first")?..offset("past")?)
 }

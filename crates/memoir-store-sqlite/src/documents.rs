@@ -1,4 +1,4 @@
-//! SQL of documents and their chunks.
+//! SQL for documents and their chunks.
 
 use std::collections::HashMap;
 
@@ -14,15 +14,15 @@ use sqlx::{AssertSqlSafe, Row as _, SqliteConnection, sqlite::SqliteRow};
 use super::{
     SqliteStore,
     deletion::collect_document_texts,
-    document_rows::{DOCUMENTS, document_of},
-    embeddings::forget_other_lengths,
+    document_rows::{DOCUMENTS, read_document},
+    embeddings::delete_other_dimensions,
     error::SqlResultExt as _,
     files::remove_derived_file,
-    index::{self, Which},
-    jobs::done,
+    index::{self, VectorSpace},
+    jobs::complete_job,
     quotations::delete_quotations_of_documents,
     redactions::{Source, insert_redactions},
-    rows::{list_of, signed},
+    rows::{signed, to_json_list},
 };
 
 #[async_trait]
@@ -36,12 +36,13 @@ impl Documents for SqliteStore {
     }
 
     async fn document(&self, name: &str) -> Result<Option<Document>> {
-        // A name wins over a number.
-        let found = self
+        // A slug takes precedence over an id.
+        let candidates = self
             .documents_where("slug = ?1 OR id = CAST(?1 AS INTEGER) ORDER BY slug = ?1 DESC LIMIT 1", &[name])
             .await?;
-        let is_it = |found: &Document| found.slug == name || found.id.to_string() == name;
-        Ok(found.into_iter().find(is_it))
+        // The cast ignores text after the digits, so compare the id exactly.
+        let is_match = |document: &Document| document.slug == name || document.id.to_string() == name;
+        Ok(candidates.into_iter().find(is_match))
     }
 
     async fn documents_like(&self, hash: &str, source: &str) -> Result<Vec<Document>> {
@@ -49,7 +50,7 @@ impl Documents for SqliteStore {
     }
 
     async fn documents_by_id(&self, ids: &[DocumentId]) -> Result<Vec<Document>> {
-        let ids = list_of(ids.iter().map(|id| id.get()));
+        let ids = to_json_list(ids.iter().map(|id| id.get()));
         self.documents_where("id IN (SELECT value FROM json_each(?1))", &[&ids]).await
     }
 
@@ -66,7 +67,7 @@ impl Documents for SqliteStore {
     async fn chunks_of(&self, id: DocumentId) -> Result<Vec<Chunk>> {
         sqlx::query("SELECT * FROM chunks WHERE document_id = ? ORDER BY position")
             .bind(id.get())
-            .try_map(chunk_of)
+            .try_map(read_chunk)
             .fetch_all(&self.readers)
             .await
             .or_store_error()
@@ -74,8 +75,8 @@ impl Documents for SqliteStore {
 
     async fn chunks(&self, ids: &[ChunkId]) -> Result<Vec<Chunk>> {
         sqlx::query("SELECT * FROM chunks WHERE id IN (SELECT value FROM json_each(?))")
-            .bind(list_of(ids.iter().map(|id| id.get())))
-            .try_map(chunk_of)
+            .bind(to_json_list(ids.iter().map(|id| id.get())))
+            .try_map(read_chunk)
             .fetch_all(&self.readers)
             .await
             .or_store_error()
@@ -83,37 +84,37 @@ impl Documents for SqliteStore {
 
     async fn delete_document(&self, id: DocumentId) -> Result<bool> {
         let mut transaction = self.begin_write().await?;
-        let gone = list_of(std::iter::once(id.get()));
-        let texts = collect_document_texts(&mut transaction, &gone).await?;
-        delete_quotations_of_documents(&mut transaction, &gone).await?;
-        let deleted = sqlx::query("DELETE FROM documents WHERE id = ?")
+        let ids = to_json_list(std::iter::once(id.get()));
+        let texts = collect_document_texts(&mut transaction, &ids).await?;
+        delete_quotations_of_documents(&mut transaction, &ids).await?;
+        let result = sqlx::query("DELETE FROM documents WHERE id = ?")
             .bind(id.get())
             .execute(&mut *transaction)
             .await
             .or_store_error()?;
-        let left: i64 = sqlx::query_scalar("SELECT count(*) FROM (SELECT 1 FROM chunks LIMIT 1)")
+        let remaining: i64 = sqlx::query_scalar("SELECT count(*) FROM (SELECT 1 FROM chunks LIMIT 1)")
             .fetch_one(&mut *transaction)
             .await
             .or_store_error()?;
-        // If someone reads at this moment, the next one who opens the memory does what is left to do.
+        // If a concurrent reader prevents the erasure, the next process to open the store completes it.
         self.commit_without_trace(transaction, texts).await?;
-        if left == 0 {
-            // The graph links vectors that no longer exist.
+        if remaining == 0 {
+            // The graph refers to embeddings that no longer exist.
             remove_derived_file(&self.chunk_graph_file);
         }
-        Ok(deleted.rows_affected() > 0)
+        Ok(result.rows_affected() > 0)
     }
 
     async fn delete_chunk_vectors(&self, id: DocumentId) -> Result<u64> {
         let mut transaction = self.begin_write().await?;
-        let deleted = sqlx::query(
+        let result = sqlx::query(
             "DELETE FROM chunk_embeddings WHERE chunk_id IN (SELECT id FROM chunks WHERE document_id = ?)",
         )
         .bind(id.get())
         .execute(&mut *transaction)
         .await
         .or_store_error()?;
-        // What failed before is tried again, too.
+        // Failed jobs are retried too.
         sqlx::query(
             "DELETE FROM jobs WHERE subject_kind = 'chunk'
                AND subject_id IN (SELECT id FROM chunks WHERE document_id = ?)",
@@ -123,34 +124,34 @@ impl Documents for SqliteStore {
         .await
         .or_store_error()?;
         transaction.commit().await.or_store_error()?;
-        Ok(deleted.rows_affected())
+        Ok(result.rows_affected())
     }
 
     async fn put_chunk_vectors(&self, model: &str, vectors: &[ChunkVectors]) -> Result<()> {
         let mut transaction = self.begin_write().await?;
         let first = vectors.iter().flat_map(|chunk| &chunk.parts).next();
         if let Some((_, vector)) = first {
-            forget_other_lengths(&mut transaction, model, vector.len()).await?;
+            delete_other_dimensions(&mut transaction, model, vector.len()).await?;
         }
         for ChunkVectors { chunk_id, parts } in vectors {
-            for (number, (span, vector)) in (0_i64..).zip(parts) {
+            for (part, (span, vector)) in (0_i64..).zip(parts) {
                 sqlx::query(
                     "INSERT INTO chunk_embeddings (chunk_id, part, first, past, model, dimensions, vector)
                      SELECT id, ?1, ?2, ?3, ?4, ?5, ?6 FROM chunks WHERE id = ?7 ON CONFLICT DO NOTHING",
                 )
-                .bind(number)
+                .bind(part)
                 .bind(signed(span.start as u64))
                 .bind(signed(span.end as u64))
                 .bind(model)
                 .bind(signed(vector.len() as u64))
-                .bind(index::bytes(vector))
+                .bind(index::encode_vector(vector))
                 .bind(chunk_id.get())
                 .execute(&mut *transaction)
                 .await
                 .or_store_error()?;
             }
             let subject = Subject::new(SubjectKind::Chunk, chunk_id.get());
-            done(&mut transaction, WorkerKind::EmbeddingGenerator, subject).await?;
+            complete_job(&mut transaction, WorkerKind::EmbeddingGenerator, subject).await?;
         }
         transaction.commit().await.or_store_error()
     }
@@ -159,13 +160,13 @@ impl Documents for SqliteStore {
         if search.vector.is_empty() || search.limit == 0 {
             return Ok(Vec::new());
         }
-        let which = Which { model: search.model, dimensions: search.vector.len() };
+        let space = VectorSpace { model: search.model, dimensions: search.vector.len() };
         let allowed = self.allowed_documents(search.filter).await?;
         let ids = {
-            let chunks = self.chunk_index(which).await?;
+            let chunks = self.chunk_index(space).await?;
             let ids = chunks.nearest(search, allowed.as_ref(), &self.chunk_graphs);
-            if let Some((coded, deletions)) = chunks.coded()
-                && let Some(plan) = self.chunk_graphs.plan(&coded, search.effort.accuracy, deletions)
+            if let Some((vectors, deletions)) = chunks.coded_vectors()
+                && let Some(plan) = self.chunk_graphs.plan(&vectors, search.effort.accuracy, deletions)
             {
                 let store = self.clone();
                 self.spawn(async move {
@@ -182,31 +183,31 @@ impl Documents for SqliteStore {
         words: &[String],
         filter: &DocumentFilter,
     ) -> Result<(Vec<ChunksWithWord>, u64)> {
-        // The last that was given out tells about how many there are, without counting.
-        let all: i64 = sqlx::query_scalar("SELECT coalesce(max(id), 0) FROM chunks")
+        // The highest id approximates the number of chunks without counting them.
+        let total: i64 = sqlx::query_scalar("SELECT coalesce(max(id), 0) FROM chunks")
             .fetch_one(&self.readers)
             .await
             .or_store_error()?;
-        if all == 0 {
+        if total == 0 {
             return Ok((vec![Some(Vec::new()); words.len()], 0));
         }
         let allowed = match self.allowed_documents(filter).await? {
             Some(documents) => Some(self.chunks_in(&documents).await?),
             None => None,
         };
-        let mut found = try_join_all(words.iter().map(|word| self.chunks_with(word))).await?;
+        let mut matches = try_join_all(words.iter().map(|word| self.chunks_with(word))).await?;
         if let Some(allowed) = allowed {
-            found
+            matches
                 .iter_mut()
                 .flatten()
                 .for_each(|chunks| chunks.retain(|(id, _)| allowed.contains(&id.get())));
         }
-        Ok((found, u64::try_from(all).unwrap_or(0)))
+        Ok((matches, u64::try_from(total).unwrap_or(0)))
     }
 }
 
 impl SqliteStore {
-    /// Stores a document and records what was removed from it, in one transaction.
+    /// Stores a document and records its redactions, in one transaction.
     pub(super) async fn store_document(
         &self,
         new: &NewDocument,
@@ -214,18 +215,21 @@ impl SqliteStore {
         chunk: &Chunker,
         now: Timestamp,
     ) -> Result<Filed> {
-        // The transaction is short: everything that takes time comes before it.
+        // Splitting takes time, so it happens before the transaction.
         let spans = chunk(&new.text);
         let mut transaction = self.begin_write().await?;
-        let known: Option<(i64, String)> = sqlx::query_as("SELECT id, slug FROM documents WHERE source = ?")
-            .bind(&new.source)
-            .fetch_optional(&mut *transaction)
-            .await
-            .or_store_error()?;
-        let slug = match &known {
-            // It keeps the number that it has.
-            Some((_, own)) if own.strip_prefix(new.slug.as_str()).is_some_and(is_number) => own.clone(),
-            _ => free_slug(&mut transaction, &new.slug, known.as_ref().map(|(id, _)| *id)).await?,
+        let existing: Option<(i64, String)> =
+            sqlx::query_as("SELECT id, slug FROM documents WHERE source = ?")
+                .bind(&new.source)
+                .fetch_optional(&mut *transaction)
+                .await
+                .or_store_error()?;
+        let slug = match &existing {
+            // A document keeps the number in its slug.
+            Some((_, slug)) if slug.strip_prefix(new.slug.as_str()).is_some_and(is_number_suffix) => {
+                slug.clone()
+            }
+            _ => find_free_slug(&mut transaction, &new.slug, existing.as_ref().map(|(id, _)| *id)).await?,
         };
         let id: i64 = sqlx::query_scalar(
             "INSERT INTO documents (slug, title, date, tags, kind, source, hash, created, updated)
@@ -270,54 +274,54 @@ impl SqliteStore {
     async fn documents_where(&self, condition: &'static str, values: &[&str]) -> Result<Vec<Document>> {
         let statement = AssertSqlSafe(format!("{DOCUMENTS} WHERE {condition}"));
         let query = values.iter().fold(sqlx::query(statement), |query, value| query.bind(*value));
-        query.try_map(document_of).fetch_all(&self.readers).await.or_store_error()
+        query.try_map(read_document).fetch_all(&self.readers).await.or_store_error()
     }
 }
 
-/// Whether this is what makes a slug differ from another: `-2`.
-fn is_number(rest: &str) -> bool {
-    rest.strip_prefix('-').is_some_and(|number| number.parse::<u32>().is_ok())
+/// Returns whether this is a suffix that distinguishes slugs, such as `-2`.
+fn is_number_suffix(suffix: &str) -> bool {
+    suffix.strip_prefix('-').is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
-/// A slug that no other document has.
-async fn free_slug(connection: &mut SqliteConnection, wanted: &str, own: Option<i64>) -> Result<String> {
-    // Those with a number stand between "name-" and "name.", which is the character after the dash.
-    let (taken, highest): (bool, Option<i64>) = sqlx::query_as(
+/// Returns a slug that no document other than `own` has.
+async fn find_free_slug(connection: &mut SqliteConnection, slug: &str, own: Option<i64>) -> Result<String> {
+    // Slugs with a number sort between "name-" and "name.", because the period follows the hyphen in ASCII.
+    let (is_taken, highest): (bool, Option<i64>) = sqlx::query_as(
         "SELECT EXISTS (SELECT 1 FROM documents WHERE slug = ?1 AND id IS NOT ?2),
                 (SELECT max(CAST(substr(slug, length(?1) + 2) AS INTEGER)) FROM documents
                  WHERE slug >= ?1 || '-' AND slug < ?1 || '.' AND id IS NOT ?2)",
     )
-    .bind(wanted)
+    .bind(slug)
     .bind(own)
     .fetch_one(connection)
     .await
     .or_store_error()?;
-    Ok(if taken { format!("{wanted}-{}", highest.unwrap_or(0).max(1) + 1) } else { wanted.to_owned() })
+    Ok(if is_taken { format!("{slug}-{}", highest.unwrap_or(0).max(1) + 1) } else { slug.to_owned() })
 }
 
-/// Brings the chunks of a document up to date: what says the same as before stays, with its vectors. Says how many were added
-/// and deleted.
+/// Updates the chunks of a document. Chunks with unchanged text keep their ids and embeddings. Returns the number of
+/// chunks added and deleted.
 async fn replace_chunks(
     connection: &mut SqliteConnection,
     document: i64,
     text: &str,
     spans: &[ChunkSpan],
 ) -> Result<(u64, u64)> {
-    let before: Vec<(i64, String)> = sqlx::query_as("SELECT id, text FROM chunks WHERE document_id = ?")
+    let rows: Vec<(i64, String)> = sqlx::query_as("SELECT id, text FROM chunks WHERE document_id = ?")
         .bind(document)
         .fetch_all(&mut *connection)
         .await
         .or_store_error()?;
-    let mut before: HashMap<String, Vec<i64>> =
-        before.into_iter().fold(HashMap::new(), |mut known, (id, text)| {
-            known.entry(text).or_default().push(id);
-            known
+    let mut old_chunks: HashMap<String, Vec<i64>> =
+        rows.into_iter().fold(HashMap::new(), |mut ids, (id, text)| {
+            ids.entry(text).or_default().push(id);
+            ids
         });
     let mut added = 0;
     for (position, span) in (0_i64..).zip(spans) {
         let text = &text[span.new.start - span.overlap..span.new.end];
-        let kept = before.get_mut(text).and_then(Vec::pop);
-        let statement = match kept {
+        let unchanged = old_chunks.get_mut(text).and_then(Vec::pop);
+        let statement = match unchanged {
             Some(_) => "UPDATE chunks SET position = ?2, overlap = ?4, tokens = ?5 WHERE id = ?6",
             None => {
                 added += 1;
@@ -330,21 +334,21 @@ async fn replace_chunks(
             .bind(text)
             .bind(signed(span.overlap as u64))
             .bind(signed(span.tokens));
-        if let Some(id) = kept {
+        if let Some(id) = unchanged {
             query = query.bind(id);
         }
         query.execute(&mut *connection).await.or_store_error()?;
     }
-    let gone: Vec<i64> = before.into_values().flatten().collect();
+    let obsolete: Vec<i64> = old_chunks.into_values().flatten().collect();
     sqlx::query("DELETE FROM chunks WHERE id IN (SELECT value FROM json_each(?))")
-        .bind(list_of(gone.iter().copied()))
+        .bind(to_json_list(obsolete.iter().copied()))
         .execute(&mut *connection)
         .await
         .or_store_error()?;
-    Ok((added, gone.len() as u64))
+    Ok((added, obsolete.len() as u64))
 }
 
-fn chunk_of(row: SqliteRow) -> Result<Chunk, sqlx::Error> {
+fn read_chunk(row: SqliteRow) -> Result<Chunk, sqlx::Error> {
     Ok(Chunk {
         id: ChunkId::new(row.try_get("id")?),
         document_id: DocumentId::new(row.try_get("document_id")?),

@@ -1,4 +1,4 @@
-//! SQL of vectors.
+//! SQL for embeddings.
 
 use async_trait::async_trait;
 use memoir_core::{ConversationId, ExchangeId, Subject, SubjectKind, WorkerKind};
@@ -8,22 +8,26 @@ use sqlx::{AssertSqlSafe, Row as _, SqliteConnection, sqlite::SqliteRow};
 use super::{
     SqliteStore,
     error::SqlResultExt as _,
-    index::{self, Which},
+    index::{self, VectorSpace},
     job_rows::subject,
-    jobs::done,
-    rows::list_of,
+    jobs::complete_job,
+    rows::to_json_list,
 };
 
 #[async_trait]
 impl Embeddings for SqliteStore {
-    async fn unembedded(&self, wanted: &Embeddable<'_>, limit: u32) -> Result<Vec<Unembedded>> {
-        let missing = self.messages_without_vector(wanted).await?;
-        let newest = missing.into_iter().take(limit as usize);
+    async fn unembedded(&self, embeddable: &Embeddable<'_>, limit: u32) -> Result<Vec<Unembedded>> {
+        let messages = self.messages_without_vector(embeddable).await?;
+        let newest = messages.into_iter().take(limit as usize);
         let subjects: Vec<Subject> = newest.map(|id| Subject::new(SubjectKind::Message, id)).collect();
         self.embeddable_texts(&subjects).await
     }
 
-    async fn unembedded_of(&self, exchange: ExchangeId, wanted: &Embeddable<'_>) -> Result<Vec<Unembedded>> {
+    async fn unembedded_of(
+        &self,
+        exchange: ExchangeId,
+        embeddable: &Embeddable<'_>,
+    ) -> Result<Vec<Unembedded>> {
         sqlx::query(
             "SELECT 'message' AS subject_kind, id AS subject_id, conversation_id, author, content AS text
              FROM messages
@@ -33,9 +37,9 @@ impl Embeddings for SqliteStore {
              ORDER BY id",
         )
         .bind(exchange.get())
-        .bind(wanted.shortest)
-        .bind(wanted.model)
-        .try_map(unembedded)
+        .bind(embeddable.shortest)
+        .bind(embeddable.model)
+        .try_map(read_unembedded)
         .fetch_all(&self.readers)
         .await
         .or_store_error()
@@ -46,21 +50,21 @@ impl Embeddings for SqliteStore {
         for kind in SubjectKind::ALL {
             let Some(rows) = rows_with_texts(kind) else { continue };
             let ids: Vec<i64> =
-                subjects.iter().filter(|known| known.kind == kind).map(|known| known.id).collect();
+                subjects.iter().filter(|subject| subject.kind == kind).map(|subject| subject.id).collect();
             if ids.is_empty() {
                 continue;
             }
-            let found = sqlx::query(AssertSqlSafe(format!(
+            let texts_of_kind = sqlx::query(AssertSqlSafe(format!(
                 "SELECT '{}' AS subject_kind, id AS subject_id, {rows} AND id IN (SELECT value FROM json_each(?))
                  ORDER BY id DESC",
                 kind.as_str()
             )))
-            .bind(list_of(ids.into_iter()))
-            .try_map(unembedded)
+            .bind(to_json_list(ids.into_iter()))
+            .try_map(read_unembedded)
             .fetch_all(&self.readers)
             .await
             .or_store_error()?;
-            texts.extend(found);
+            texts.extend(texts_of_kind);
         }
         Ok(texts)
     }
@@ -68,10 +72,10 @@ impl Embeddings for SqliteStore {
     async fn put_embeddings(&self, model: &str, embeddings: &[NewEmbedding]) -> Result<()> {
         let mut transaction = self.begin_write().await?;
         if let Some(new) = embeddings.first() {
-            forget_other_lengths(&mut transaction, model, new.vector.len()).await?;
+            delete_other_dimensions(&mut transaction, model, new.vector.len()).await?;
         }
         for NewEmbedding { subject, vector, text } in embeddings.iter().filter(|new| !new.vector.is_empty()) {
-            // What was deleted while it was embedded has nothing to keep.
+            // The subject may have been deleted, or its summary changed, while it was embedded.
             let statement = match subject.kind {
                 SubjectKind::Message => {
                     "INSERT INTO embeddings (subject_kind, subject_id, conversation_id, model, dimensions, vector)
@@ -91,52 +95,52 @@ impl Embeddings for SqliteStore {
                      WHERE id = ?4 AND title || '. ' || summary = ?5 ON CONFLICT DO NOTHING"
                 }
                 SubjectKind::Digest | SubjectKind::Chunk => {
-                    let said = format!("a {} has no vector of this kind", subject.kind.as_str());
-                    return Err(StoreError::Other(said.into()));
+                    let message = format!("cannot store an embedding of a {} here", subject.kind.as_str());
+                    return Err(StoreError::Other(message.into()));
                 }
             };
             sqlx::query(statement)
                 .bind(model)
                 .bind(i64::try_from(vector.len()).unwrap_or(i64::MAX))
-                .bind(index::bytes(vector))
+                .bind(index::encode_vector(vector))
                 .bind(subject.id)
                 .bind(text)
                 .execute(&mut *transaction)
                 .await
                 .or_store_error()?;
-            done(&mut transaction, WorkerKind::EmbeddingGenerator, *subject).await?;
+            complete_job(&mut transaction, WorkerKind::EmbeddingGenerator, *subject).await?;
         }
         transaction.commit().await.or_store_error()
     }
 
-    async fn unembedded_count(&self, kind: SubjectKind, wanted: &Embeddable<'_>) -> Result<u64> {
-        let (all, table) = match kind {
+    async fn unembedded_count(&self, kind: SubjectKind, embeddable: &Embeddable<'_>) -> Result<u64> {
+        let (total, table) = match kind {
             SubjectKind::Message => {
                 let index = self.index(None).await?;
-                if let Some(missing) = index.without_vector(wanted.model, wanted.shortest) {
-                    return Ok(missing.len() as u64);
+                if let Some(messages) = index.without_vector(embeddable.model, embeddable.shortest) {
+                    return Ok(messages.len() as u64);
                 }
-                (index.long_enough(wanted.shortest).len() as u64, "embeddings")
+                (index.long_enough(embeddable.shortest).len() as u64, "embeddings")
             }
             SubjectKind::Exchange | SubjectKind::Conversation => {
                 let rows = if kind == SubjectKind::Exchange { "exchanges" } else { "conversations" };
-                let all = format!("SELECT count(*) FROM {rows} WHERE summary IS NOT NULL");
-                let all: i64 =
-                    sqlx::query_scalar(AssertSqlSafe(all)).fetch_one(&self.readers).await.or_store_error()?;
-                (u64::try_from(all).unwrap_or(0), "summary_embeddings")
+                let sql = format!("SELECT count(*) FROM {rows} WHERE summary IS NOT NULL");
+                let total: i64 =
+                    sqlx::query_scalar(AssertSqlSafe(sql)).fetch_one(&self.readers).await.or_store_error()?;
+                (u64::try_from(total).unwrap_or(0), "summary_embeddings")
             }
-            SubjectKind::Chunk => return self.chunks_without_vector(wanted.model).await,
+            SubjectKind::Chunk => return self.count_chunks_without_vector(embeddable.model).await,
             SubjectKind::Digest => return Ok(0),
         };
         let embedded: i64 = sqlx::query_scalar(AssertSqlSafe(format!(
             "SELECT count(*) FROM {table} WHERE model = ? AND subject_kind = ?"
         )))
-        .bind(wanted.model)
+        .bind(embeddable.model)
         .bind(kind.as_str())
         .fetch_one(&self.readers)
         .await
         .or_store_error()?;
-        Ok(all.saturating_sub(u64::try_from(embedded).unwrap_or(0)))
+        Ok(total.saturating_sub(u64::try_from(embedded).unwrap_or(0)))
     }
 
     async fn embedding_counts(&self) -> Result<Vec<EmbeddingCount>> {
@@ -166,10 +170,10 @@ impl Embeddings for SqliteStore {
         for statement in
             ["DELETE FROM embeddings", "DELETE FROM summary_embeddings", "DELETE FROM chunk_embeddings"]
         {
-            let gone = sqlx::query(statement).execute(&mut *transaction).await.or_store_error()?;
-            deleted += gone.rows_affected();
+            let result = sqlx::query(statement).execute(&mut *transaction).await.or_store_error()?;
+            deleted += result.rows_affected();
         }
-        // What failed before is tried again, too.
+        // Failed jobs are retried too.
         sqlx::query("DELETE FROM jobs WHERE worker = ?")
             .bind(WorkerKind::EmbeddingGenerator.as_str())
             .execute(&mut *transaction)
@@ -181,9 +185,9 @@ impl Embeddings for SqliteStore {
 }
 
 impl SqliteStore {
-    /// How many chunks have no vectors.
-    async fn chunks_without_vector(&self, model: &str) -> Result<u64> {
-        let (all, embedded): (i64, i64) = sqlx::query_as(
+    /// Returns the number of chunks without embeddings.
+    async fn count_chunks_without_vector(&self, model: &str) -> Result<u64> {
+        let (total, embedded): (i64, i64) = sqlx::query_as(
             "SELECT (SELECT count(*) FROM chunks),
                     (SELECT count(*) FROM chunk_embeddings WHERE model = ? AND part = 0)",
         )
@@ -191,47 +195,48 @@ impl SqliteStore {
         .fetch_one(&self.readers)
         .await
         .or_store_error()?;
-        Ok(u64::try_from(all - embedded).unwrap_or(0))
+        Ok(u64::try_from(total - embedded).unwrap_or(0))
     }
 
-    /// The messages that have no vector, newest first.
-    pub(super) async fn messages_without_vector(&self, wanted: &Embeddable<'_>) -> Result<Vec<i64>> {
+    /// Returns the ids of the messages without an embedding, newest first.
+    pub(super) async fn messages_without_vector(&self, embeddable: &Embeddable<'_>) -> Result<Vec<i64>> {
         let dimensions: Option<i64> = sqlx::query_scalar(
             "SELECT dimensions FROM embeddings WHERE model = ? AND subject_kind = 'message' LIMIT 1",
         )
-        .bind(wanted.model)
+        .bind(embeddable.model)
         .fetch_optional(&self.readers)
         .await
         .or_store_error()?;
         let dimensions = dimensions.and_then(|dimensions| usize::try_from(dimensions).ok());
-        let which = dimensions.map(|dimensions| Which { model: wanted.model, dimensions });
-        let index = self.index(which).await?;
-        Ok(match which {
-            Some(_) => index.without_vector(wanted.model, wanted.shortest).unwrap_or_default(),
-            None => index.long_enough(wanted.shortest),
+        let space = dimensions.map(|dimensions| VectorSpace { model: embeddable.model, dimensions });
+        let index = self.index(space).await?;
+        Ok(match space {
+            Some(_) => index.without_vector(embeddable.model, embeddable.shortest).unwrap_or_default(),
+            None => index.long_enough(embeddable.shortest),
         })
     }
 }
 
-/// A server may change the length of a model's vectors under its name. Then the earlier ones are of no use.
-pub(super) async fn forget_other_lengths(
+/// Deletes the embeddings of a model that have another dimension. A server may change the dimension under the same
+/// model name, which makes the earlier embeddings useless.
+pub(super) async fn delete_other_dimensions(
     connection: &mut SqliteConnection,
     model: &str,
-    length: usize,
+    dimensions: usize,
 ) -> Result<()> {
-    let length = i64::try_from(length).unwrap_or(i64::MAX);
-    // Of chunks the first part tells, which is found by an index.
+    let dimensions = i64::try_from(dimensions).unwrap_or(i64::MAX);
+    // For chunks, checking the first part is enough, and an index covers it.
     for (table, condition) in
         [("embeddings", ""), ("summary_embeddings", ""), ("chunk_embeddings", "AND part = 0")]
     {
-        let known: Option<i64> = sqlx::query_scalar(AssertSqlSafe(format!(
+        let stored: Option<i64> = sqlx::query_scalar(AssertSqlSafe(format!(
             "SELECT dimensions FROM {table} WHERE model = ? {condition} LIMIT 1"
         )))
         .bind(model)
         .fetch_optional(&mut *connection)
         .await
         .or_store_error()?;
-        if known.is_some_and(|known| known != length) {
+        if stored.is_some_and(|stored| stored != dimensions) {
             sqlx::query(AssertSqlSafe(format!("DELETE FROM {table} WHERE model = ?")))
                 .bind(model)
                 .execute(&mut *connection)
@@ -242,7 +247,7 @@ pub(super) async fn forget_other_lengths(
     Ok(())
 }
 
-/// Where texts of a kind are, and what they are.
+/// Returns the columns, table and condition that select the texts of a kind.
 fn rows_with_texts(kind: SubjectKind) -> Option<&'static str> {
     match kind {
         SubjectKind::Message => Some("conversation_id, author, content AS text FROM messages WHERE TRUE"),
@@ -261,7 +266,7 @@ fn rows_with_texts(kind: SubjectKind) -> Option<&'static str> {
     }
 }
 
-fn unembedded(row: SqliteRow) -> Result<Unembedded, sqlx::Error> {
+fn read_unembedded(row: SqliteRow) -> Result<Unembedded, sqlx::Error> {
     Ok(Unembedded {
         subject: subject(&row)?,
         conversation_id: row.try_get::<Option<i64>, _>("conversation_id")?.map(ConversationId::new),

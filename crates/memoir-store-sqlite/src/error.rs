@@ -1,4 +1,4 @@
-//! From SQLite's result codes to decisions.
+//! Converts SQLite's result codes to store errors.
 
 use std::{io, path::Path};
 
@@ -15,20 +15,20 @@ const FULL: i32 = 13;
 const CANNOT_OPEN: i32 = 14;
 const NOT_A_DATABASE: i32 = 26;
 
-/// The low byte of an extended result code says what kind of failure it is.
+/// Returns the primary result code, which is the low byte of an extended one.
 fn primary_code(error: &dyn DatabaseError) -> Option<i32> {
     error.code()?.parse::<i32>().ok().map(|code| code & 0xff)
 }
 
-/// Returns the message of SQLite without the prefix that the driver adds.
+/// Returns SQLite's error message without the prefix that the driver adds.
 fn describe(error: &sqlx::Error) -> String {
     error.as_database_error().map_or_else(|| error.to_string(), |error| error.message().to_owned())
 }
 
-/// Unix's number for a disk that fails; std has no name for it.
+/// Unix error number of an I/O error, for which std has no name.
 const EIO: i32 = 5;
 
-/// What a failure at `path` outside SQLite means.
+/// Converts an I/O error at `path` that occurred outside SQLite.
 pub(super) fn file_error(path: &Path, error: &io::Error) -> StoreError {
     match error.kind() {
         io::ErrorKind::StorageFull => StoreError::DiskFull,
@@ -39,7 +39,7 @@ pub(super) fn file_error(path: &Path, error: &io::Error) -> StoreError {
     }
 }
 
-/// What a failed statement means for the caller.
+/// Converts the error of a failed statement.
 pub(super) fn store_error(error: sqlx::Error) -> StoreError {
     let code = error.as_database_error().and_then(primary_code);
     match (code, &error) {
@@ -51,9 +51,9 @@ pub(super) fn store_error(error: sqlx::Error) -> StoreError {
     }
 }
 
-/// Turns the errors of SQLite into those of a store.
+/// Converts SQLite results to store results.
 pub(super) trait SqlResultExt<T> {
-    /// Says what a failed statement means for the caller.
+    /// Converts the error of a failed statement.
     fn or_store_error(self) -> Result<T>;
 }
 
@@ -63,7 +63,7 @@ impl<T> SqlResultExt<T> for Result<T, sqlx::Error> {
     }
 }
 
-/// What a failure while opening `path` means.
+/// Converts an error that occurred while opening the database at `path`.
 pub(super) fn open_error(path: &Path, error: sqlx::Error) -> StoreError {
     match error.as_database_error().and_then(primary_code) {
         Some(NOT_A_DATABASE) => StoreError::Foreign { path: path.to_owned() },

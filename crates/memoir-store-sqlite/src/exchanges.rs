@@ -1,4 +1,4 @@
-//! SQL of exchanges and their messages.
+//! SQL for exchanges and their messages.
 
 use async_trait::async_trait;
 use memoir_core::{
@@ -11,7 +11,7 @@ use sqlx::{Row as _, sqlite::SqliteRow};
 use super::{
     SqliteStore,
     error::SqlResultExt as _,
-    rows::{list_of, signed, usage},
+    rows::{signed, to_json_list, usage},
 };
 
 #[async_trait]
@@ -23,13 +23,13 @@ impl Exchanges for SqliteStore {
     async fn exchanges(&self, conversation: ConversationId, limit: u32) -> Result<Vec<Exchange>> {
         let mut exchanges: Vec<Exchange> = Vec::new();
         for part in self.lineage(conversation).await? {
-            let wanted = u64::from(limit).saturating_sub(exchanges.len() as u64);
+            let remaining = u64::from(limit).saturating_sub(exchanges.len() as u64);
             let older = sqlx::query(
                 "SELECT * FROM exchanges WHERE conversation_id = ? AND id <= ? ORDER BY id DESC LIMIT ?",
             )
             .bind(part.conversation.get())
             .bind(part.through)
-            .bind(signed(wanted))
+            .bind(signed(remaining))
             .try_map(exchange)
             .fetch_all(&self.readers)
             .await
@@ -72,10 +72,10 @@ impl Exchanges for SqliteStore {
         conversation: ConversationId,
         after: Option<ExchangeId>,
     ) -> Result<Vec<Message>> {
-        // By exchange, of which the newest are read: a conversation's own index would have every message looked at.
+        // Going through the exchanges reads only the new ones. An index by conversation would scan all messages.
         let mut messages = Vec::new();
         for part in self.lineage(conversation).await?.into_iter().rev() {
-            let further = sqlx::query(
+            let part_messages = sqlx::query(
                 "SELECT messages.* FROM exchanges CROSS JOIN messages ON messages.exchange_id = exchanges.id
                  WHERE exchanges.conversation_id = ? AND exchanges.id > ? AND exchanges.id <= ? AND redacted = 0
                  ORDER BY messages.id",
@@ -87,7 +87,7 @@ impl Exchanges for SqliteStore {
             .fetch_all(&self.readers)
             .await
             .or_store_error()?;
-            messages.extend(further);
+            messages.extend(part_messages);
         }
         Ok(messages)
     }
@@ -139,7 +139,7 @@ impl Exchanges for SqliteStore {
         sqlx::query(
             "SELECT * FROM messages WHERE exchange_id IN (SELECT value FROM json_each(?)) ORDER BY id",
         )
-        .bind(list_of(ids.into_iter()))
+        .bind(to_json_list(ids.into_iter()))
         .try_map(message)
         .fetch_all(&self.readers)
         .await

@@ -1,4 +1,4 @@
-//! Filling a memory with made-up talk, for benchmarks.
+//! Fills a store with generated conversations, for benchmarks.
 
 use memoir_store::Result;
 use sqlx::AssertSqlSafe;
@@ -6,13 +6,13 @@ use sqlx::AssertSqlSafe;
 use super::{SqliteStore, error::SqlResultExt as _, index};
 
 impl SqliteStore {
-    /// Adds `exchanges` exchanges of two messages each, twenty to a conversation, in one transaction. `text` gives what
-    /// a message says, by its number.
+    /// Adds `exchanges` exchanges of two messages each, twenty per conversation, in one transaction. `text` returns the
+    /// text of a message, given its number.
     pub async fn fill_for_benchmark(&self, exchanges: i64, text: impl Fn(i64) -> String) -> Result<()> {
         self.fill_conversations_for_benchmark(exchanges, 20, text).await
     }
 
-    /// The same with so many exchanges to a conversation.
+    /// Like [`fill_for_benchmark`](Self::fill_for_benchmark), with `each` exchanges per conversation.
     pub async fn fill_conversations_for_benchmark(
         &self,
         exchanges: i64,
@@ -36,7 +36,7 @@ impl SqliteStore {
         }
         for number in 0..2 * exchanges {
             let exchange = number / 2;
-            let said = text(number);
+            let content = text(number);
             sqlx::query(
                 "INSERT INTO messages
                      (exchange_id, conversation_id, role, content, redacted, derived, tokens, created)
@@ -45,8 +45,8 @@ impl SqliteStore {
             .bind(exchange + 1)
             .bind(exchange / each + 1)
             .bind(if number % 2 == 0 { "user" } else { "assistant" })
-            .bind(&said)
-            .bind(i64::try_from(said.len() / 4).unwrap_or(i64::MAX))
+            .bind(&content)
+            .bind(i64::try_from(content.len() / 4).unwrap_or(i64::MAX))
             .bind(exchange * 1000)
             .execute(&mut *transaction)
             .await
@@ -55,7 +55,8 @@ impl SqliteStore {
         transaction.commit().await.or_store_error()
     }
 
-    /// Gives every message a vector of `model`, in one transaction.
+    /// Adds an embedding of `model` to every message, in one transaction. `vector` returns the embedding of a message,
+    /// given its id.
     pub async fn fill_vectors_for_benchmark(
         &self,
         model: &str,
@@ -74,7 +75,7 @@ impl SqliteStore {
             )
             .bind(model)
             .bind(i64::try_from(vector.len()).unwrap_or(i64::MAX))
-            .bind(index::bytes(&vector))
+            .bind(index::encode_vector(&vector))
             .bind(id)
             .execute(&mut *transaction)
             .await
@@ -83,7 +84,7 @@ impl SqliteStore {
         transaction.commit().await.or_store_error()
     }
 
-    /// Gives every exchange and every conversation a summary, and that a vector of `model`, in one transaction.
+    /// Adds a summary with an embedding of `model` to every exchange and conversation, in one transaction.
     pub async fn fill_summaries_for_benchmark(
         &self,
         model: &str,
@@ -91,7 +92,7 @@ impl SqliteStore {
     ) -> Result<()> {
         let mut transaction = self.begin_write().await?;
         for (table, kind) in [("exchanges", "exchange"), ("conversations", "conversation")] {
-            let of = if kind == "exchange" { "conversation_id" } else { "id" };
+            let conversation = if kind == "exchange" { "conversation_id" } else { "id" };
             let statement =
                 format!("UPDATE {table} SET summary = 'in short', summary_by = 'made/up' RETURNING id");
             let ids: Vec<i64> = sqlx::query_scalar(AssertSqlSafe(statement))
@@ -100,14 +101,14 @@ impl SqliteStore {
                 .or_store_error()?;
             let statement = format!(
                 "INSERT INTO summary_embeddings (subject_kind, subject_id, conversation_id, model, dimensions, vector)
-                 SELECT '{kind}', id, {of}, ?1, ?2, ?3 FROM {table} WHERE id = ?4"
+                 SELECT '{kind}', id, {conversation}, ?1, ?2, ?3 FROM {table} WHERE id = ?4"
             );
             for id in ids {
                 let vector = vector(-id);
                 sqlx::query(AssertSqlSafe(statement.clone()))
                     .bind(model)
                     .bind(i64::try_from(vector.len()).unwrap_or(i64::MAX))
-                    .bind(index::bytes(&vector))
+                    .bind(index::encode_vector(&vector))
                     .bind(id)
                     .execute(&mut *transaction)
                     .await
@@ -118,7 +119,7 @@ impl SqliteStore {
     }
 }
 
-/// A vector of length one, another one for every number.
+/// Returns a pseudorandom vector of length 1, which depends on `number` only.
 pub fn vector(number: i64, dimensions: usize) -> Vec<f32> {
     let mut state = number.unsigned_abs().wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut random = || {
@@ -133,7 +134,8 @@ pub fn vector(number: i64, dimensions: usize) -> Vec<f32> {
     vector
 }
 
-/// Made-up talk: words as common as words are, so that the full-text index looks like one of talk.
+/// Returns a generated message. The words are as frequent as in natural language, so that the full-text index is
+/// realistic.
 pub fn talk(number: i64) -> String {
     let mut state = number.unsigned_abs().wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5bf0_3635;
     let mut random = || {
@@ -147,21 +149,25 @@ pub fn talk(number: i64) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// A made-up word. How often one occurs falls with its rank, as in any language.
+/// Returns a generated word. As in natural language, its frequency is inversely proportional to its rank.
 fn word(random: u64) -> String {
     const VOCABULARY: f64 = 40_000.0;
-    // The inverse of a sum over 1/rank.
+    // Inverts the cumulative distribution of 1/rank.
     let share = (random >> 11) as f64 / (1_u64 << 53) as f64;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rank")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the rank is between 1 and 40,000"
+    )]
     let rank = VOCABULARY.powf(share) as u64;
     word_of_rank(rank)
 }
 
-/// The made-up word of a rank.
+/// Returns the generated word with this rank.
 pub fn word_of_rank(rank: u64) -> String {
-    const BEGINNINGS: [&str; 16] = [
+    const PREFIXES: [&str; 16] = [
         "tea", "car", "dog", "sun", "map", "pen", "hat", "ice", "oak", "key", "bus", "cup", "bed", "fox",
         "jam", "rib",
     ];
-    format!("{}{}", BEGINNINGS[usize::try_from(rank % 16).unwrap_or(0)], rank / 16)
+    format!("{}{}", PREFIXES[usize::try_from(rank % 16).unwrap_or(0)], rank / 16)
 }

@@ -1,4 +1,4 @@
-//! SQL of what was brought in.
+//! SQL for imported conversations.
 
 use async_trait::async_trait;
 use memoir_core::{ConversationId, ConversationTarget};
@@ -10,7 +10,7 @@ use super::{SqliteStore, commit::insert_whole_exchange, error::SqlResultExt as _
 #[async_trait]
 impl Imports for SqliteStore {
     async fn imports(&self, origin: &str) -> Result<Vec<Import>> {
-        // What begins with it lies between it and the same with the last character there is.
+        // A prefix match as a range: from the prefix up to the prefix followed by the last Unicode character.
         sqlx::query(
             "SELECT * FROM imports WHERE origin >= ?1 AND origin < ?1 || char(1114111) ORDER BY origin",
         )
@@ -42,34 +42,34 @@ impl Imports for SqliteStore {
 }
 
 impl SqliteStore {
-    /// Stores imported exchanges and records what was removed from each, in one transaction.
+    /// Stores imported exchanges and records the redactions of each, in one transaction.
     pub(super) async fn store_import(
         &self,
         new: &NewImport<'_>,
         redactions: &[Vec<NewRedaction>],
     ) -> Result<Option<ConversationId>> {
         if new.exchanges.is_empty() {
-            return Err(StoreError::Other("there is nothing to bring in".into()));
+            return Err(StoreError::Other("the import contains no exchanges".into()));
         }
         let mut target = ConversationTarget::New(new.conversation.clone());
         let mut transaction = self.begin_write().await?;
-        let known: Option<(i64, i64, String)> =
+        let progress: Option<(i64, i64, String)> =
             sqlx::query_as("SELECT conversation_id, messages, checksum FROM imports WHERE origin = ?")
                 .bind(new.origin)
                 .fetch_optional(&mut *transaction)
                 .await
                 .or_store_error()?;
         let seen = new.seen.map(|(messages, checksum)| (signed(messages), checksum));
-        if known.as_ref().map(|(_, messages, checksum)| (*messages, checksum.as_str())) != seen {
+        if progress.as_ref().map(|(_, messages, checksum)| (*messages, checksum.as_str())) != seen {
             return Ok(None);
         }
-        if let Some((id, ..)) = known {
+        if let Some((id, ..)) = progress {
             let conversation = ConversationId::new(id);
             target = ConversationTarget::Existing { conversation, last_seen: new.last_seen };
         }
         let mut last = None;
-        for (place, draft) in new.exchanges.iter().enumerate() {
-            let redactions = redactions.get(place).map_or(&[][..], Vec::as_slice);
+        for (index, draft) in new.exchanges.iter().enumerate() {
+            let redactions = redactions.get(index).map_or(&[][..], Vec::as_slice);
             let committed = insert_whole_exchange(&mut transaction, &target, draft, redactions).await?;
             // The first exchange may create the conversation; the others belong to it.
             target = committed.to_target();

@@ -1,4 +1,4 @@
-//! SQL that looks at the database itself.
+//! SQL that inspects the database itself.
 
 use std::time::Instant;
 
@@ -18,8 +18,8 @@ impl Inspect for SqliteStore {
     }
 
     async fn tables(&self) -> Result<Vec<TableInfo>> {
-        // Virtual tables and their shadows are indexes of other tables; names with an underscore in front
-        // or `sqlite_` are bookkeeping.
+        // Virtual tables and their shadow tables are indexes of other tables. Names that start with an underscore or
+        // with `sqlite_` belong to internal tables.
         let names: Vec<String> = sqlx::query_scalar(
             r"SELECT name FROM pragma_table_list
               WHERE schema = 'main' AND type = 'table'
@@ -31,7 +31,7 @@ impl Inspect for SqliteStore {
         .or_store_error()?;
         let mut tables = Vec::with_capacity(names.len());
         for name in names {
-            // The name comes from the schema itself, which only our migrations write.
+            // The name comes from the schema, which only migrations write.
             let count = AssertSqlSafe(format!("SELECT count(*) FROM \"{name}\""));
             let rows: i64 = sqlx::query_scalar(count).fetch_one(&self.readers).await.or_store_error()?;
             tables.push(TableInfo { name, rows: u64::try_from(rows).unwrap_or(0) });
@@ -52,10 +52,10 @@ impl Inspect for SqliteStore {
         .or_store_error()
     }
 
-    async fn query(&self, question: &str, limits: QueryLimits) -> Result<QueryResult> {
-        let question = question.trim().trim_end_matches(';').trim_end();
-        if is_more_than_one(question) {
-            return Err(StoreError::Query("only one statement is taken, without comments".into()));
+    async fn query(&self, sql: &str, limits: QueryLimits) -> Result<QueryResult> {
+        let sql = sql.trim().trim_end_matches(';').trim_end();
+        if may_be_several_statements(sql) {
+            return Err(StoreError::Query("the query must be a single statement without comments".into()));
         }
         let mut connection = self.readers.acquire().await.or_store_error()?;
         let deadline = Instant::now() + limits.time;
@@ -64,15 +64,15 @@ impl Inspect for SqliteStore {
             .await
             .or_store_error()?
             .set_progress_handler(1000, move || Instant::now() < deadline);
-        // Inside brackets only a question is one: nothing else parses there. The connection can only read, anyway.
-        let asked = AssertSqlSafe(format!("SELECT * FROM (\n{question}\n) LIMIT {}", limits.rows + 1));
-        let answered = sqlx::query(asked).fetch_all(&mut *connection).await;
+        // Only a query parses as a subquery. The connection is read-only anyway.
+        let limited = AssertSqlSafe(format!("SELECT * FROM (\n{sql}\n) LIMIT {}", limits.rows + 1));
+        let result = sqlx::query(limited).fetch_all(&mut *connection).await;
         connection.lock_handle().await.or_store_error()?.remove_progress_handler();
-        let mut rows = answered.map_err(|error| match &error {
-            sqlx::Error::Database(said) if said.message().contains("interrupt") => {
-                StoreError::Query(format!("it took longer than {} s", limits.time.as_secs_f64()))
+        let mut rows = result.map_err(|error| match &error {
+            sqlx::Error::Database(cause) if cause.message().contains("interrupt") => {
+                StoreError::Query(format!("the query took longer than {} s", limits.time.as_secs_f64()))
             }
-            sqlx::Error::Database(said) => StoreError::Query(said.message().to_owned()),
+            sqlx::Error::Database(cause) => StoreError::Query(cause.message().to_owned()),
             _ => store_error(error),
         })?;
         let more = rows.len() > limits.rows as usize;
@@ -87,49 +87,49 @@ impl Inspect for SqliteStore {
     }
 }
 
-/// Whether a text is, or may be, more than one statement: quoted text aside, a semicolon says so. Comments are refused, since what
-/// they hide is not worth finding out, and so is quoted text that does not end.
-fn is_more_than_one(sql: &str) -> bool {
+/// Returns whether the text may contain more than one statement: it has a semicolon outside quotes, a comment, which
+/// could hide one, or an unterminated quote.
+fn may_be_several_statements(sql: &str) -> bool {
     let mut rest = sql;
-    while let Some(at) = rest.find([';', '\'', '"', '`', '[', '-', '/']) {
-        let found = &rest[at..];
-        let end = match found.as_bytes()[0] {
+    while let Some(start) = rest.find([';', '\'', '"', '`', '[', '-', '/']) {
+        let token = &rest[start..];
+        let end = match token.as_bytes()[0] {
             b';' => return true,
-            quote @ (b'\'' | b'"' | b'`') => found[1..].find(char::from(quote)).map(|end| end + 2),
-            b'[' => found.find(']').map(|end| end + 1),
-            _ if found.starts_with("--") || found.starts_with("/*") => return true,
+            quote @ (b'\'' | b'"' | b'`') => token[1..].find(char::from(quote)).map(|end| end + 2),
+            b'[' => token.find(']').map(|end| end + 1),
+            _ if token.starts_with("--") || token.starts_with("/*") => return true,
             _ => Some(1),
         };
         match end {
-            Some(end) => rest = &found[end..],
+            Some(end) => rest = &token[end..],
             None => return true,
         }
     }
     false
 }
 
-/// A value as text.
+/// Returns a value as text.
 fn text(row: &SqliteRow, index: usize) -> String {
     let Ok(value) = row.try_get_raw(index) else { return "?".into() };
     if value.is_null() {
         return "NULL".into();
     }
     let kind = value.type_info();
-    let read = match kind.name() {
+    let text = match kind.name() {
         "INTEGER" => row.try_get::<i64, _>(index).map(|number| number.to_string()),
         "REAL" => row.try_get::<f64, _>(index).map(|number| number.to_string()),
         "BLOB" => row.try_get::<&[u8], _>(index).map(|bytes| format!("[{} bytes]", bytes.len())),
         _ => row.try_get::<String, _>(index),
     };
-    read.unwrap_or_else(|_| "?".into())
+    text.unwrap_or_else(|_| "?".into())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::is_more_than_one;
+    use super::may_be_several_statements;
 
     #[test]
-    fn only_one_statement_is_one() {
+    fn several_statements_are_detected() {
         for sql in [
             "SELECT 1",
             "SELECT ';'",
@@ -138,7 +138,7 @@ mod tests {
             "SELECT 5 - 3 / 1, [a;b]",
             "SELECT '-- /*'",
         ] {
-            assert!(!is_more_than_one(sql), "{sql}");
+            assert!(!may_be_several_statements(sql), "{sql}");
         }
         for sql in [
             "SELECT 1; SELECT 2",
@@ -149,7 +149,7 @@ mod tests {
             "SELECT 1) LIMIT 99999 /*",
             "SELECT 'open",
         ] {
-            assert!(is_more_than_one(sql), "{sql}");
+            assert!(may_be_several_statements(sql), "{sql}");
         }
     }
 }

@@ -1,20 +1,20 @@
-//! Rows of `jobs`: what is in their columns.
+//! Reads the rows of the `jobs` table.
 
 use memoir_core::{Subject, SubjectKind, WorkerKind};
 use memoir_store::{Claimed, Result};
 use sqlx::{Row as _, sqlite::SqliteRow};
 
-/// What a row of `jobs` is a lease on.
+/// The kind of lease that a row of `jobs` represents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LeaseKind {
-    /// A piece of a worker's work.
+    /// A worker's job.
     Work(WorkerKind),
-    /// A conversation that is open in a session. Workers leave it alone.
+    /// A conversation that is open in a session. Workers skip it.
     OpenConversation,
 }
 
 impl LeaseKind {
-    /// Returns the value of the column `worker`.
+    /// Returns the value of the `worker` column.
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Work(worker) => worker.as_str(),
@@ -23,22 +23,22 @@ impl LeaseKind {
     }
 }
 
-/// A row of what was taken on.
-pub(super) fn claimed(row: SqliteRow) -> Result<Claimed, sqlx::Error> {
+/// Reads a claimed job.
+pub(super) fn read_claimed(row: SqliteRow) -> Result<Claimed, sqlx::Error> {
     Ok(Claimed { subject: subject(&row)?, attempts: row.try_get("attempts")? })
 }
 
-/// Returns the worker of a failed job.
+/// Reads the worker of a job.
 pub(super) fn worker(row: &SqliteRow) -> Result<WorkerKind, sqlx::Error> {
     let worker: &str = row.try_get("worker")?;
     WorkerKind::parse(worker)
-        .ok_or_else(|| sqlx::Error::Decode(format!("there is no worker \"{worker}\"").into()))
+        .ok_or_else(|| sqlx::Error::Decode(format!("unknown worker \"{worker}\"").into()))
 }
 
-/// What a row of jobs, or of vectors, is about.
+/// Reads the subject of a job or an embedding.
 pub(super) fn subject(row: &SqliteRow) -> Result<Subject, sqlx::Error> {
     let kind: &str = row.try_get("subject_kind")?;
     let kind = SubjectKind::parse(kind)
-        .ok_or_else(|| sqlx::Error::Decode(format!("there is no kind of subject \"{kind}\"").into()))?;
+        .ok_or_else(|| sqlx::Error::Decode(format!("unknown subject kind \"{kind}\"").into()))?;
     Ok(Subject::new(kind, row.try_get("subject_id")?))
 }

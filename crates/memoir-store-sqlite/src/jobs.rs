@@ -1,4 +1,4 @@
-//! SQL of work in the background.
+//! SQL for background jobs.
 
 use async_trait::async_trait;
 use memoir_core::{ConversationId, Subject, Timestamp, WorkerKind};
@@ -12,22 +12,22 @@ use super::{
     sources::sources,
 };
 
-/// So often another process may be quicker, before one looks again later.
-const MOST_RACES: usize = 50;
+/// Maximum number of times that another process may claim the candidates first before this claim gives up.
+const MAX_LOST_RACES: usize = 50;
 
 #[async_trait]
 impl Jobs for SqliteStore {
     async fn claim(&self, claim: &Claim<'_>, limit: u32) -> Result<Vec<Claimed>> {
         for source in sources(claim) {
-            // Another process may take meanwhile what was found; then there is the next.
-            for _ in 0..MOST_RACES {
-                let found = self.candidates(source, claim, limit).await?;
-                if found.is_empty() {
+            // If another process claims all candidates first, look for others.
+            for _ in 0..MAX_LOST_RACES {
+                let candidates = self.candidates(source, claim, limit).await?;
+                if candidates.is_empty() {
                     break;
                 }
-                let claimed = self.take(source, claim, &found).await?;
-                if !claimed.is_empty() {
-                    return Ok(claimed);
+                let jobs = self.lease(source, claim, &candidates).await?;
+                if !jobs.is_empty() {
+                    return Ok(jobs);
                 }
             }
         }
@@ -64,7 +64,7 @@ impl Jobs for SqliteStore {
     async fn release(&self, worker: WorkerKind, subjects: &[Subject]) -> Result<()> {
         let mut transaction = self.begin_write().await?;
         for subject in subjects {
-            // What never failed needs no row.
+            // A job that never failed needs no row.
             for statement in [
                 "DELETE FROM jobs WHERE worker = ? AND subject_kind = ? AND subject_id = ? AND attempts = 0",
                 "UPDATE jobs SET leased_by = NULL, leased_till = NULL
@@ -108,7 +108,7 @@ impl Jobs for SqliteStore {
             .await
             .or_store_error()?;
         if let Some(conversation) = conversation {
-            // Two may go on with the same; one of them holding it is enough.
+            // Two sessions may have the same conversation open. One reservation is enough.
             sqlx::query(
                 "INSERT INTO jobs (worker, subject_kind, subject_id, state, attempts, due, leased_by, leased_till, updated)
                  VALUES (?1, 'conversation', ?2, 'waiting', 0, 0, ?3, ?4, 0)
@@ -144,9 +144,9 @@ impl Jobs for SqliteStore {
         now: Timestamp,
     ) -> Result<u64> {
         let mut transaction = self.begin_write().await?;
-        let mut noted = 0;
+        let mut updated = 0;
         for subject in subjects {
-            let written = sqlx::query(
+            let result = sqlx::query(
                 "UPDATE jobs SET attempts = attempts + 1, last_error = ?4, leased_by = NULL, leased_till = NULL,
                      updated = ?5, due = coalesce(?6, due),
                      state = CASE WHEN ?6 IS NULL THEN 'failed' ELSE 'waiting' END
@@ -161,10 +161,10 @@ impl Jobs for SqliteStore {
             .execute(&mut *transaction)
             .await
             .or_store_error()?;
-            noted += written.rows_affected();
+            updated += result.rows_affected();
         }
         transaction.commit().await.or_store_error()?;
-        Ok(noted)
+        Ok(updated)
     }
 
     async fn failed_count(&self) -> Result<u64> {
@@ -194,7 +194,7 @@ impl Jobs for SqliteStore {
     }
 
     async fn retry_jobs(&self, id: Option<i64>, now: Timestamp) -> Result<u64> {
-        let retried = sqlx::query(
+        let result = sqlx::query(
             "UPDATE jobs SET state = 'waiting', attempts = 0, due = ?2, updated = ?2
              WHERE state = 'failed' AND (?1 IS NULL OR id = ?1)",
         )
@@ -203,18 +203,18 @@ impl Jobs for SqliteStore {
         .execute(&self.writer)
         .await
         .or_store_error()?;
-        Ok(retried.rows_affected())
+        Ok(result.rows_affected())
     }
 
     async fn purge_jobs(&self, id: Option<i64>) -> Result<u64> {
-        let purged = sqlx::query(
+        let result = sqlx::query(
             "UPDATE jobs SET state = 'given_up' WHERE state = 'failed' AND (?1 IS NULL OR id = ?1)",
         )
         .bind(id)
         .execute(&self.writer)
         .await
         .or_store_error()?;
-        Ok(purged.rows_affected())
+        Ok(result.rows_affected())
     }
 
     async fn forget_failures(&self, worker: WorkerKind) -> Result<()> {
@@ -227,8 +227,8 @@ impl Jobs for SqliteStore {
     }
 }
 
-/// Work that is done leaves nothing behind.
-pub(super) async fn done(
+/// Deletes a completed job.
+pub(super) async fn complete_job(
     connection: &mut SqliteConnection,
     worker: WorkerKind,
     subject: Subject,

@@ -1,13 +1,15 @@
-//! SQLite behind the store's traits: one file, one writer per process, several processes.
+//! Implements the store traits with SQLite. A store is one file that several processes can share; each process has one
+//! writer.
 //!
-//! This module owns the connections. Its children own the SQL, one area each.
+//! This module owns the connections. Each submodule contains the SQL of one area.
 //!
 //! # Order
 //!
-//! Callers may not rely on ids being in order (see `memoir_store`), but the SQL here may: a SQLite file has one writer at a
-//! time, every write begins with `BEGIN IMMEDIATE`, and ids are `AUTOINCREMENT`, so that the order of ids is the order of
-//! commits, and a row that is seen later never has a smaller id. Exchanges, messages, runs, redactions and the command
-//! history are ordered by id for that reason, and the index in memory reads "the rows after the last id".
+//! Callers must not rely on the order of ids (see `memoir_store`), but the SQL in this crate does. A SQLite file has
+//! one writer at a time, every write begins with `BEGIN IMMEDIATE`, and ids are `AUTOINCREMENT`. Ids therefore follow
+//! the order of commits, and a row that becomes visible later never has a smaller id. That is why exchanges, messages,
+//! runs, redactions and the command history are sorted by id, and why the in-memory index reads the rows after the last
+//! id.
 //!
 //! # Example
 //!
@@ -49,7 +51,6 @@ mod index;
 mod inspect;
 mod job_rows;
 mod jobs;
-mod kept_log;
 mod lineage;
 mod marks;
 mod memory;
@@ -66,6 +67,7 @@ mod sources;
 mod stems;
 mod summaries;
 mod upkeep;
+mod wal_guard;
 
 use std::{
     path::PathBuf,
@@ -89,26 +91,27 @@ use stems::Stems;
 pub use backend::SqliteBackend;
 pub use migrations::SCHEMA_VERSION;
 
-/// So long the store stays open to finish packing.
-const LONGEST_PACKING: Duration = Duration::from_secs(2);
+/// Maximum time that closing the store waits for packing to finish.
+const PACKING_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A memory in one SQLite file.
+/// A store in one SQLite file.
 #[derive(Debug, Clone)]
 pub struct SqliteStore {
-    /// A pool of one: within this process all writing queues here, and never meets itself as busy.
+    /// A pool of one connection. Writes of this process queue here and therefore never find the database busy with each
+    /// other.
     writer: SqlitePool,
     /// Read-only connections, opened when first needed.
     readers: SqlitePool,
-    /// What searching works on; derived, filled when first needed.
+    /// Search index of messages and summaries. Derived from the database and filled when first needed.
     index: Arc<RwLock<Index>>,
     packing: Arc<AtomicBool>,
-    holding: Arc<AtomicBool>,
+    caching: Arc<AtomicBool>,
     searches: Arc<AtomicU32>,
-    /// What goes on in the background.
+    /// Background tasks.
     tasks: Arc<Mutex<Vec<JoinHandle<()>>>>,
     graphs: Arc<Graphs>,
     graph_file: Arc<PathBuf>,
-    /// The same for documents.
+    /// Search index of documents.
     chunks: Arc<RwLock<Chunks>>,
     chunk_graphs: Arc<Graphs>,
     chunk_graph_file: Arc<PathBuf>,
@@ -116,32 +119,32 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// A transaction that holds the write lock from its start. A deferred one that reads first and writes
-    /// later fails when another process wrote in between, whatever the busy timeout.
+    /// Begins a transaction that holds the write lock from its start. A deferred transaction that reads first and
+    /// writes later fails if another process wrote in between, regardless of the busy timeout.
     async fn begin_write(&self) -> Result<Transaction<'static, Sqlite>> {
-        let begun = match self.writer.begin_with("BEGIN IMMEDIATE").await {
-            // SQLite undoes by itself what cannot be written for want of room, and the driver takes it for still going on.
-            // Another connection knows nothing of that.
+        let transaction = match self.writer.begin_with("BEGIN IMMEDIATE").await {
+            // When the disk is full, SQLite rolls back the transaction by itself, but the driver still considers it
+            // open. A new connection does not have this problem.
             Err(sqlx::Error::InvalidSavePointStatement) => {
-                let confused = self.writer.acquire().await.or_store_error()?;
-                if let Err(error) = confused.close().await {
+                let connection = self.writer.acquire().await.or_store_error()?;
+                if let Err(error) = connection.close().await {
                     tracing::debug!(%error, "could not close a connection that is discarded either way");
                 }
                 self.writer.begin_with("BEGIN IMMEDIATE").await
             }
-            begun => begun,
+            result => result,
         };
-        begun.or_store_error()
+        transaction.or_store_error()
     }
 
-    /// Goes on with something in the background, until it is done or the store is closed.
+    /// Runs a task in the background until it completes or the store is closed.
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let mut tasks = lock(&self.tasks);
         tasks.retain(|task| !task.is_finished());
         tasks.push(tokio::spawn(task));
     }
 
-    /// Waits for what goes on in the background: packing the index, building a graph.
+    /// Waits for background tasks to complete: packing the index and building graphs.
     pub async fn settle(&self) {
         loop {
             let tasks = std::mem::take(&mut *lock(&self.tasks));
@@ -150,26 +153,30 @@ impl SqliteStore {
             }
             for task in tasks {
                 if let Err(error) = task.await {
-                    tracing::warn!(%error, "a background task of the store failed; its result is derived and made again when needed");
+                    tracing::warn!(%error, "a background task of the store failed; its result is rebuilt when needed");
                 }
             }
         }
     }
 
-    /// Whether vectors are searched along a graph, when that is wanted.
+    /// Returns whether a graph for approximate search of message embeddings is loaded.
     pub async fn has_graph(&self) -> bool {
         let index = self.index.read().await;
-        index.coded().is_some_and(|(coded, deletions)| self.graphs.is_there(&coded, deletions))
+        index
+            .coded_vectors()
+            .is_some_and(|(vectors, deletions)| self.graphs.is_available(&vectors, deletions))
     }
 
-    /// Closes all connections, folding the write-ahead log into the file. What goes on in the background stops; packing only if it
-    /// takes long: what is not packed is read row by row again.
+    /// Stops background tasks and closes all connections, which copies the write-ahead log into the file.
+    ///
+    /// Packing gets a little time to finish. Rows that are not packed are read one by one when the store is next
+    /// opened.
     pub async fn close(&self) {
         self.graphs.stop();
         self.chunk_graphs.stop();
         let mut tasks = std::mem::take(&mut *lock(&self.tasks));
-        if tokio::time::timeout(LONGEST_PACKING, join_all(&mut tasks)).await.is_err() {
-            // What is not committed is undone.
+        if tokio::time::timeout(PACKING_TIMEOUT, join_all(&mut tasks)).await.is_err() {
+            // An aborted task rolls back its transaction.
             tasks.iter().for_each(JoinHandle::abort);
             join_all(tasks).await;
         }

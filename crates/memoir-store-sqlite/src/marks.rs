@@ -1,11 +1,11 @@
-//! SQL of marks.
+//! SQL for marks.
 
 use async_trait::async_trait;
 use memoir_core::{ExchangeId, Mark, Marked, Timestamp};
 use memoir_store::{Marks, Result};
 use sqlx::{Row as _, sqlite::SqliteRow};
 
-use super::{SqliteStore, error::SqlResultExt as _, rows::list_of};
+use super::{SqliteStore, error::SqlResultExt as _, rows::to_json_list};
 
 #[async_trait]
 impl Marks for SqliteStore {
@@ -16,14 +16,14 @@ impl Marks for SqliteStore {
                 .execute(&self.writer)
                 .await
                 .or_store_error()?;
-            let there: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM exchanges WHERE id = ?)")
+            let exists: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM exchanges WHERE id = ?)")
                 .bind(exchange.get())
                 .fetch_one(&self.readers)
                 .await
                 .or_store_error()?;
-            return Ok(there);
+            return Ok(exists);
         };
-        let marked = sqlx::query(
+        let result = sqlx::query(
             "INSERT INTO marks (exchange_id, mark, created) SELECT id, ?2, ?3 FROM exchanges WHERE id = ?1
              ON CONFLICT DO UPDATE SET mark = excluded.mark, created = excluded.created",
         )
@@ -33,13 +33,13 @@ impl Marks for SqliteStore {
         .execute(&self.writer)
         .await
         .or_store_error()?;
-        Ok(marked.rows_affected() == 1)
+        Ok(result.rows_affected() == 1)
     }
 
     async fn marks_of(&self, exchanges: &[ExchangeId]) -> Result<Vec<Marked>> {
         sqlx::query("SELECT * FROM marks WHERE exchange_id IN (SELECT value FROM json_each(?))")
-            .bind(list_of(exchanges.iter().map(|id| id.get())))
-            .try_map(marked)
+            .bind(to_json_list(exchanges.iter().map(|id| id.get())))
+            .try_map(read_mark)
             .fetch_all(&self.readers)
             .await
             .or_store_error()
@@ -47,14 +47,14 @@ impl Marks for SqliteStore {
 
     async fn marks(&self) -> Result<Vec<Marked>> {
         sqlx::query("SELECT * FROM marks ORDER BY created DESC, exchange_id DESC")
-            .try_map(marked)
+            .try_map(read_mark)
             .fetch_all(&self.readers)
             .await
             .or_store_error()
     }
 }
 
-fn marked(row: SqliteRow) -> Result<Marked, sqlx::Error> {
+fn read_mark(row: SqliteRow) -> Result<Marked, sqlx::Error> {
     Ok(Marked {
         exchange_id: ExchangeId::new(row.try_get("exchange_id")?),
         mark: match row.try_get("mark")? {

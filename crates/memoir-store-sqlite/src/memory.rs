@@ -1,4 +1,4 @@
-//! SQL of what recall works on.
+//! SQL for the searches that recall is built on.
 
 use std::sync::atomic::Ordering;
 
@@ -16,19 +16,20 @@ use tokio::sync::RwLockReadGuard;
 use super::{
     SqliteStore,
     error::SqlResultExt as _,
-    index::{self, Allowed, Index, Near, Segment, Which},
+    index::{self, Index, Neighbor, ScopedFilter, Segment, VectorSpace},
     job_rows::subject,
-    rows::list_of,
+    rows::to_json_list,
 };
 
-/// So many more candidates than are wanted are measured first; which of the others might do better is known then.
-const MORE_AT_FIRST: usize = 100;
+/// Number of candidates beyond the limit that are scored exactly at first. Their scores show which of the remaining
+/// candidates could still be among the results.
+const EXTRA_CANDIDATES: usize = 100;
 
-/// So many segments are written in one go: a sync for each would take longer than all of them.
-const SEGMENTS_AT_ONCE: usize = 32;
+/// Number of segments written in one transaction. Syncing each one separately would dominate the time.
+const SEGMENTS_PER_TRANSACTION: usize = 32;
 
-/// After how many searches it is worth reading few vectors into memory.
-const SEARCHES: u32 = 3;
+/// Number of searches after which reading the vectors into memory pays off.
+const SEARCHES_BEFORE_CACHING: u32 = 3;
 
 #[async_trait]
 impl Memory for SqliteStore {
@@ -37,21 +38,21 @@ impl Memory for SqliteStore {
         if vector.is_empty() || limit == 0 {
             return Ok(Vec::new());
         }
-        let in_scope = self.conversations_of(filter).await?;
-        let index = self.index(Some(Which { model, dimensions: vector.len() })).await?;
-        let allowed = Allowed { filter, in_scope: in_scope.as_deref() };
+        let in_scope = self.conversations_in_scope(filter).await?;
+        let index = self.index(Some(VectorSpace { model, dimensions: vector.len() })).await?;
+        let allowed = ScopedFilter { filter, in_scope: in_scope.as_deref() };
         let candidates = index.nearest(vector, allowed, effort.accuracy, &self.graphs, limit);
         self.build_graph(&index, effort.accuracy);
-        self.hold_vectors(&index);
+        self.cache_vectors(&index);
         drop(index);
-        let (first, others) = candidates.split_at(candidates.len().min(limit + MORE_AT_FIRST));
-        let mut matches = best(self.measure(first, vector).await?, limit);
+        let (first, others) = candidates.split_at(candidates.len().min(limit + EXTRA_CANDIDATES));
+        let mut matches = sort_and_limit(self.score(first, vector).await?, limit);
         let last = matches.last().filter(|_| matches.len() == limit);
-        let least = last.map_or(f64::MIN, |last| last.score - doubt(last.score, vector.len()));
-        let others = &others[..others.partition_point(|candidate| f64::from(candidate.estimate) > least)];
+        let threshold = last.map_or(f64::MIN, |last| last.score - doubt(last.score, vector.len()));
+        let others = &others[..others.partition_point(|candidate| f64::from(candidate.estimate) > threshold)];
         if !others.is_empty() {
-            matches.extend(self.measure(others, vector).await?);
-            matches = best(matches, limit);
+            matches.extend(self.score(others, vector).await?);
+            matches = sort_and_limit(matches, limit);
         }
         Ok(matches)
     }
@@ -61,15 +62,16 @@ impl Memory for SqliteStore {
         if vector.is_empty() {
             return Ok(Vec::new());
         }
-        let in_scope = self.conversations_of(filter).await?;
-        let index = self.index(Some(Which { model, dimensions: vector.len() })).await?;
-        let ids = index.nearest_summaries(vector, Allowed { filter, in_scope: in_scope.as_deref() }, limit);
+        let in_scope = self.conversations_in_scope(filter).await?;
+        let index = self.index(Some(VectorSpace { model, dimensions: vector.len() })).await?;
+        let ids =
+            index.nearest_summaries(vector, ScopedFilter { filter, in_scope: in_scope.as_deref() }, limit);
         drop(index);
         let mut matches = sqlx::query(
             "SELECT subject_kind, subject_id, conversation_id, vector FROM json_each(?) AS wanted
              CROSS JOIN summary_embeddings ON summary_embeddings.id = wanted.value",
         )
-        .bind(list_of(ids.into_iter()))
+        .bind(to_json_list(ids.into_iter()))
         .try_map(|row: SqliteRow| {
             Ok(SummaryMatch {
                 subject: subject(&row)?,
@@ -94,7 +96,7 @@ impl Memory for SqliteStore {
         if vector.is_empty() {
             return Ok(Vec::new());
         }
-        let index = self.index(Some(Which { model, dimensions: vector.len() })).await?;
+        let index = self.index(Some(VectorSpace { model, dimensions: vector.len() })).await?;
         Ok(index.estimates(vector, conversations))
     }
 
@@ -103,10 +105,10 @@ impl Memory for SqliteStore {
             "SELECT subject_id, vector FROM json_each(?1) AS wanted CROSS JOIN embeddings
              ON model = ?2 AND subject_kind = 'message' AND subject_id = wanted.value",
         )
-        .bind(list_of(messages.iter().map(|id| id.get())))
+        .bind(to_json_list(messages.iter().map(|id| id.get())))
         .bind(model)
         .try_map(|row: SqliteRow| {
-            Ok((MessageId::new(row.try_get("subject_id")?), index::numbers(row.try_get("vector")?)))
+            Ok((MessageId::new(row.try_get("subject_id")?), index::decode_vector(row.try_get("vector")?)))
         })
         .fetch_all(&self.readers)
         .await
@@ -115,11 +117,11 @@ impl Memory for SqliteStore {
 
     async fn search_words(&self, search: &WordSearch<'_>) -> Result<WordsFound> {
         let WordSearch { words, filter, conversations, also } = *search;
-        let in_scope = self.conversations_of(filter).await?;
-        let found = try_join_all(words.iter().map(|word| self.messages_with(word))).await?;
+        let in_scope = self.conversations_in_scope(filter).await?;
+        let message_ids = try_join_all(words.iter().map(|word| self.messages_with(word))).await?;
         let index = self.index(None).await?;
-        let allowed = Allowed { filter, in_scope: in_scope.as_deref() };
-        Ok(index.match_words(&found, allowed, conversations, also))
+        let allowed = ScopedFilter { filter, in_scope: in_scope.as_deref() };
+        Ok(index.match_words(&message_ids, allowed, conversations, also))
     }
 
     async fn outlines(&self, conversations: &[ConversationId]) -> Result<Vec<MessageOutline>> {
@@ -131,7 +133,7 @@ impl Memory for SqliteStore {
         exchanges: &[ExchangeId],
         before: ExchangeId,
     ) -> Result<Vec<ExchangeId>> {
-        // One writer gives out the ids, in the order of commits.
+        // Ids follow the order of commits, because there is only one writer at a time.
         Ok(exchanges.iter().copied().filter(|exchange| *exchange < before).collect())
     }
 
@@ -144,7 +146,7 @@ impl Memory for SqliteStore {
                         '', assistant_message) AS assistant_message
              FROM exchanges WHERE id IN (SELECT value FROM json_each(?))",
         )
-        .bind(list_of(exchanges.iter().map(|id| id.get())))
+        .bind(to_json_list(exchanges.iter().map(|id| id.get())))
         .try_map(|row: SqliteRow| {
             Ok(ExchangeText {
                 id: ExchangeId::new(row.try_get("id")?),
@@ -159,7 +161,7 @@ impl Memory for SqliteStore {
 
     async fn texts(&self, messages: &[MessageId]) -> Result<Vec<(MessageId, String)>> {
         sqlx::query("SELECT id, content FROM messages WHERE id IN (SELECT value FROM json_each(?))")
-            .bind(list_of(messages.iter().map(|id| id.get())))
+            .bind(to_json_list(messages.iter().map(|id| id.get())))
             .try_map(|row: SqliteRow| Ok((MessageId::new(row.try_get("id")?), row.try_get("content")?)))
             .fetch_all(&self.readers)
             .await
@@ -190,31 +192,31 @@ impl Memory for SqliteStore {
 }
 
 impl SqliteStore {
-    /// The index, brought up to date.
-    pub(super) async fn index(&self, which: Option<Which<'_>>) -> Result<RwLockReadGuard<'_, Index>> {
+    /// Returns the index of messages, up to date.
+    pub(super) async fn index(&self, space: Option<VectorSpace<'_>>) -> Result<RwLockReadGuard<'_, Index>> {
         let mut index = self.index.write().await;
-        index.refresh(&self.readers, which).await?;
+        index.refresh(&self.readers, space).await?;
         if index.is_worth_packing() {
             self.pack();
         }
         Ok(index.downgrade())
     }
 
-    /// Packs what is worth it, in the background, some segments at a time.
+    /// Packs rows into segments in the background, several segments at a time.
     pub(super) fn pack(&self) {
         if self.packing.swap(true, Ordering::SeqCst) {
             return;
         }
         let store = self.clone();
         self.spawn(async move {
-            // Closing the store ends this.
+            // Closing the store clears the flag.
             while store.packing.load(Ordering::SeqCst) {
                 let segments = store.take_segments().await;
                 if segments.is_empty() {
                     break;
                 }
                 if let Err(error) = store.put_segments(&segments).await {
-                    tracing::debug!(%error, "could not pack the index; rows are read one by one the next time");
+                    tracing::debug!(%error, "could not pack the index; rows are read one by one at the next start");
                     break;
                 }
             }
@@ -222,15 +224,15 @@ impl SqliteStore {
         });
     }
 
-    /// The next segments to be written.
+    /// Returns the next segments to write.
     async fn take_segments(&self) -> Vec<Segment> {
         let mut index = self.index.write().await;
         let mut segments: Vec<Segment> =
-            std::iter::from_fn(|| index.take_segment()).take(SEGMENTS_AT_ONCE).collect();
+            std::iter::from_fn(|| index.take_segment()).take(SEGMENTS_PER_TRANSACTION).collect();
         drop(index);
         if segments.is_empty() {
             let mut chunks = self.chunks.write().await;
-            segments.extend(std::iter::from_fn(|| chunks.take_segment()).take(SEGMENTS_AT_ONCE));
+            segments.extend(std::iter::from_fn(|| chunks.take_segment()).take(SEGMENTS_PER_TRANSACTION));
         }
         segments
     }
@@ -238,31 +240,31 @@ impl SqliteStore {
     async fn put_segments(&self, segments: &[Segment]) -> Result<()> {
         let mut transaction = self.begin_write().await?;
         for segment in segments {
-            index::write(&mut transaction, segment).await?;
+            index::write_segment(&mut transaction, segment).await?;
         }
         transaction.commit().await.or_store_error()
     }
 
-    /// Builds a graph in the background, when one is wanted and missing.
+    /// Builds a graph in the background, if the search needs one and it is missing.
     fn build_graph(&self, index: &Index, accuracy: Accuracy) {
-        let Some((coded, deletions)) = index.coded() else { return };
-        if let Some(plan) = self.graphs.plan(&coded, accuracy, deletions) {
+        let Some((vectors, deletions)) = index.coded_vectors() else { return };
+        if let Some(plan) = self.graphs.plan(&vectors, accuracy, deletions) {
             let store = self.clone();
             self.spawn(async move { store.graphs.make(plan, &store.readers, &store.graph_file).await });
         }
     }
 
-    /// How near some candidates are, exactly. One connection reads them all: several would wait for each other, since they
-    /// share SQLite's memory.
-    async fn measure(&self, candidates: &[Near], vector: &[f32]) -> Result<Vec<Match>> {
-        // In their order in the file, so that no page is read twice.
+    /// Computes the exact scores of candidates. A single connection reads all of them, because several would block each
+    /// other in SQLite's memory management.
+    async fn score(&self, candidates: &[Neighbor], vector: &[f32]) -> Result<Vec<Match>> {
+        // In file order, so that no page is read twice.
         let mut ids: Vec<i64> = candidates.iter().map(|candidate| candidate.embedding).collect();
         ids.sort_unstable();
         sqlx::query(
             "SELECT subject_id, conversation_id, vector FROM json_each(?) AS wanted
              CROSS JOIN embeddings ON embeddings.id = wanted.value",
         )
-        .bind(list_of(ids.into_iter()))
+        .bind(to_json_list(ids.into_iter()))
         .try_map(|row: SqliteRow| {
             Ok(Match {
                 message_id: MessageId::new(row.try_get("subject_id")?),
@@ -275,35 +277,35 @@ impl SqliteStore {
         .or_store_error()
     }
 
-    /// Reads few vectors into memory in the background, so that the next search need not read candidates.
-    fn hold_vectors(&self, index: &Index) {
-        // A program that answers once does not need them.
+    /// Reads the vectors into memory in the background if there are few, so that later searches read fewer candidates.
+    fn cache_vectors(&self, index: &Index) {
+        // A program that runs a single prompt would not benefit.
         let searches = self.searches.fetch_add(1, Ordering::Relaxed);
-        if searches < SEARCHES || self.holding.load(Ordering::SeqCst) {
+        if searches < SEARCHES_BEFORE_CACHING || self.caching.load(Ordering::SeqCst) {
             return;
         }
-        let Some(wanted) = index.wanted_in_memory() else { return };
-        if self.holding.swap(true, Ordering::SeqCst) {
+        let Some(request) = index.vectors_to_cache() else { return };
+        if self.caching.swap(true, Ordering::SeqCst) {
             return;
         }
         let store = self.clone();
         self.spawn(async move {
-            let (model, ids, stop) = (&wanted.model, &wanted.ids, store.graphs.stopping());
-            let read =
-                index::read_vectors("embeddings", model, ids, wanted.dimensions, &store.readers, stop).await;
-            match read {
-                Ok(Some(bytes)) => store.index.write().await.hold(&wanted, bytes),
+            let (model, ids, stop) = (&request.model, &request.ids, store.graphs.stopping());
+            let result =
+                index::read_vectors("embeddings", model, ids, request.dimensions, &store.readers, stop).await;
+            match result {
+                Ok(Some(bytes)) => store.index.write().await.cache_vectors(&request, bytes),
                 Ok(None) => {}
                 Err(error) => {
-                    tracing::debug!(%error, "could not hold vectors in memory; searches read them from disk")
+                    tracing::debug!(%error, "could not cache embeddings in memory; searches read them from disk")
                 }
             }
-            store.holding.store(false, Ordering::SeqCst);
+            store.caching.store(false, Ordering::SeqCst);
         });
     }
 
-    /// The conversations of the project that a filter names.
-    async fn conversations_of(&self, filter: &Filter) -> Result<Option<Vec<i64>>> {
+    /// Returns the ids of the conversations in the filter's project, or `None` if the filter has none.
+    async fn conversations_in_scope(&self, filter: &Filter) -> Result<Option<Vec<i64>>> {
         let Some(scope) = &filter.scope else { return Ok(None) };
         sqlx::query_scalar("SELECT id FROM conversations WHERE scope = ?")
             .bind(scope)
@@ -313,26 +315,26 @@ impl SqliteStore {
             .or_store_error()
     }
 
-    /// The ids of the messages that have a word, each as often as it has it. As one text: a row each would cost ten
-    /// times as much.
+    /// Returns the ids of the messages that contain a word, separated by spaces and repeated for each occurrence. A
+    /// single text is ten times faster to read than one row per occurrence.
     async fn messages_with(&self, word: &str) -> Result<String> {
         let mut ids = String::new();
         for stem in self.stems.find(word).await? {
-            let found: Option<String> =
+            let occurrences: Option<String> =
                 sqlx::query_scalar("SELECT group_concat(doc, ' ') FROM _message_words WHERE term = ?")
                     .bind(stem)
                     .fetch_one(&self.readers)
                     .await
                     .or_store_error()?;
-            ids.push_str(found.as_deref().unwrap_or_default());
+            ids.push_str(occurrences.as_deref().unwrap_or_default());
             ids.push(' ');
         }
         Ok(ids)
     }
 }
 
-/// The nearest of some, nearest first; newer ones first among equals.
-fn best(mut matches: Vec<Match>, limit: usize) -> Vec<Match> {
+/// Sorts matches by score, newer ones first among equals, and keeps the first `limit`.
+fn sort_and_limit(mut matches: Vec<Match>, limit: usize) -> Vec<Match> {
     matches.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.message_id.cmp(&a.message_id)));
     matches.truncate(limit);
     matches

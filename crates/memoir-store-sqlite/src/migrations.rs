@@ -1,4 +1,4 @@
-//! The schema, as numbered files compiled into the program.
+//! The schema migrations, as numbered files compiled into the program.
 
 use std::borrow::Cow;
 
@@ -26,7 +26,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
 /// The schema version that this program writes.
 pub const SCHEMA_VERSION: i64 = MIGRATIONS[MIGRATIONS.len() - 1].0;
 
-/// All migrations, for running those that a file lacks.
+/// Returns a migrator with all migrations. It runs those that a database lacks.
 pub(super) fn migrator() -> Migrator {
     up_to(SCHEMA_VERSION)
 }
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_an_earlier_version_wrote_is_kept() -> Result<(), sqlx::Error> {
+    async fn migration_keeps_data_of_an_earlier_version() -> Result<(), sqlx::Error> {
         let mut connection = SqliteConnection::connect("sqlite::memory:").await?;
         up_to(5).run_direct(None, &mut connection, false).await?;
         sqlx::raw_sql(
@@ -86,7 +86,7 @@ mod tests {
             .fetch_all(&mut connection)
             .await?;
         assert_eq!(by_others, [false, true, false, true, false]);
-        // What goes with what is deleted still does.
+        // Deletions still cascade.
         sqlx::raw_sql("PRAGMA foreign_keys = ON; DELETE FROM exchanges WHERE id IN (1, 4)")
             .execute(&mut connection)
             .await?;
@@ -96,7 +96,7 @@ mod tests {
         )
         .fetch_one(&mut connection)
         .await?;
-        assert_eq!((jobs, due, segments), (1, 1, 1), "nothing is left to tell of the third");
+        assert_eq!((jobs, due, segments), (1, 1, 1), "the third conversation no longer needs a summary");
         Ok(())
     }
 }

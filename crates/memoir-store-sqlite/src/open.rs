@@ -1,4 +1,4 @@
-//! Opening a memory: the one place where connections are made.
+//! Opens databases. All connections of a store are configured here.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -20,76 +20,83 @@ use sqlx::{
 use super::{
     SqliteStore,
     error::{file_error, open_error},
-    kept_log::KeptLog,
     migrations::{SCHEMA_VERSION, migrator},
     stems::Stems,
+    wal_guard::WalGuard,
 };
 
-/// "Memo" in the file's header: whose file it is.
+/// Identifies a Memoir database in the file's header: "Memo" in ASCII.
 pub(super) const APPLICATION_ID: i64 = 0x4d65_6d6f;
 
-/// How long a statement waits for another process. Transactions here take milliseconds, so this is reached
-/// only when something is badly wrong, and a person has long noticed.
+/// Maximum time a statement waits for another process. Transactions take milliseconds, so this is reached only when
+/// something is badly wrong.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long it may wait for what the next one can do as well.
-const A_MOMENT: Duration = Duration::from_millis(100);
+/// Maximum time that opening waits to erase deleted text. The next process to open the store tries again.
+const ERASURE_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// A turn reads a few things side by side; more connections would only cost memory.
-const MOST_READERS: u32 = 4;
+/// Maximum number of concurrent readers. A turn runs only a few queries at once, and each connection costs memory.
+const MAX_READERS: u32 = 4;
 
 impl SqliteStore {
-    /// Opens the memory at `path`, making it if there is none and bringing its schema up to date.
+    /// Opens the database at `path`. Creates it if it does not exist, and migrates its schema to the current version.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be written, is not a Memoir database, or was written by a newer version.
     pub async fn open(path: &Path) -> Result<Self> {
-        let _alone = lock_for_opening(path).await?;
-        let log = KeptLog::link(path).map_err(|error| file_error(path, &error))?;
-        let prepared = prepare(path).await;
-        let settled = if prepared.is_ok() { log.let_go() } else { log.put_back() };
+        let _lock = lock_for_opening(path).await?;
+        let guard = WalGuard::link(path).map_err(|error| file_error(path, &error))?;
+        let traces = prepare(path).await;
+        let cleanup = if traces.is_ok() { guard.release() } else { guard.restore() };
         let traces =
-            prepared.and_then(|traces| settled.map(|()| traces).map_err(|error| file_error(path, &error)))?;
+            traces.and_then(|traces| cleanup.map(|()| traces).map_err(|error| file_error(path, &error)))?;
         let options = connect_options(path);
         let writer = pool(1).connect_lazy_with(options.clone());
-        let readers = pool(MOST_READERS).connect_lazy_with(options.clone().read_only(true));
-        let store = Self::over(writer, readers, path);
+        let readers = pool(MAX_READERS).connect_lazy_with(options.clone().read_only(true));
+        let store = Self::from_pools(writer, readers, path);
         if traces == Traces::Left {
-            // A concurrent reader delays this. Opening does not wait for it: the next process to open the store tries again.
-            let hurried = pool(1).connect_lazy_with(options.busy_timeout(A_MOMENT));
-            match (Self { writer: hurried.clone(), ..store.clone() }).finish_forgetting().await {
+            let eraser = pool(1).connect_lazy_with(options.busy_timeout(ERASURE_TIMEOUT));
+            match (Self { writer: eraser.clone(), ..store.clone() }).finish_forgetting().await {
                 Ok(true) => {}
                 Ok(false) => tracing::debug!(
-                    "a reader delays the erasure of deleted text; it is tried again at the next start"
+                    "a concurrent reader prevents the erasure of deleted text; retrying at the next start"
                 ),
                 Err(error) => {
-                    tracing::warn!(%error, "could not erase deleted text; it is tried again at the next start");
+                    tracing::warn!(%error, "could not erase deleted text; retrying at the next start");
                 }
             }
-            hurried.close().await;
+            eraser.close().await;
         }
         Ok(store)
     }
 
-    /// A memory that is nowhere but in this process, and gone when it is closed.
+    /// Opens an empty in-memory database, which is lost when the store is closed.
+    ///
+    /// # Errors
+    ///
+    /// Fails if SQLite cannot create the database.
     pub async fn in_memory() -> Result<Self> {
-        static MADE: AtomicU32 = AtomicU32::new(0);
-        // SQLite shares what has a name like this among the connections of one process.
-        let name = PathBuf::from(format!("/memoir-{}", MADE.fetch_add(1, Ordering::Relaxed)));
+        static COUNTER: AtomicU32 = AtomicU32::new(0);
+        // All connections of the process share a database whose name starts with a slash.
+        let name = PathBuf::from(format!("/memoir-{}", COUNTER.fetch_add(1, Ordering::Relaxed)));
         let options = connect_options(&name).vfs("memdb").create_if_missing(true);
-        // It lives as long as the connection that writes.
+        // The database exists as long as a connection to it is open, so the writer connects right away.
         let writer = pool(1).connect_with(options.clone()).await.map_err(|error| open_error(&name, error))?;
         let mut connection = writer.acquire().await.map_err(|error| open_error(&name, error))?;
         migrate(&mut connection).await.map_err(|error| open_error(&name, error))?;
         drop(connection);
-        let readers = pool(MOST_READERS).connect_lazy_with(options.read_only(true));
-        Ok(Self::over(writer, readers, &name))
+        let readers = pool(MAX_READERS).connect_lazy_with(options.read_only(true));
+        Ok(Self::from_pools(writer, readers, &name))
     }
 
-    fn over(writer: SqlitePool, readers: SqlitePool, path: &Path) -> Self {
+    fn from_pools(writer: SqlitePool, readers: SqlitePool, path: &Path) -> Self {
         Self {
             writer,
             readers,
             index: Arc::default(),
             packing: Arc::default(),
-            holding: Arc::default(),
+            caching: Arc::default(),
             searches: Arc::default(),
             tasks: Arc::default(),
             graphs: Arc::default(),
@@ -108,7 +115,7 @@ fn pool(connections: u32) -> SqlitePoolOptions {
         .acquire_timeout(BUSY_TIMEOUT)
         .idle_timeout(None)
         .max_lifetime(None)
-        // A connection to a file does not go stale.
+        // Connections to a file do not go stale.
         .test_before_acquire(false)
 }
 
@@ -116,34 +123,34 @@ fn connect_options(path: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(path)
         .journal_mode(SqliteJournalMode::Wal)
-        // Every commit reaches the disk: what was acknowledged survives a power cut.
+        // Sync every commit to disk, so that committed data survives a power failure.
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
         .busy_timeout(BUSY_TIMEOUT)
-        // What is deleted is overwritten, not merely unlinked.
+        // Overwrite deleted content with zeros.
         .pragma("secure_delete", "on")
 }
 
-/// Makes the directory and the empty file, readable by their owner alone, and holds a lock beside the file
-/// until it is dropped, so that no two processes create or migrate one memory at once.
+/// Creates the directory and an empty file, accessible only to their owner, and locks a file next to the database. The
+/// lock is held until it is dropped, so that no two processes create or migrate a database at the same time.
 pub(super) async fn lock_for_opening(path: &Path) -> Result<File> {
     let path = path.to_owned();
-    // Waiting for the lock blocks a thread; the one who holds it may need this runtime to get on.
+    // Waiting for the lock blocks a thread, and the lock's holder may need this runtime to proceed.
     tokio::task::spawn_blocking(move || lock_blocking(&path))
         .await
         .map_err(|error| StoreError::Other(error.into()))?
 }
 
 fn lock_blocking(path: &Path) -> Result<File> {
-    let denied = |error| file_error(path, &error);
+    let to_store_error = |error| file_error(path, &error);
     if let Some(directory) = path.parent() {
-        create_private_directory(directory).map_err(denied)?;
+        create_private_directory(directory).map_err(to_store_error)?;
     }
     let mut lock_path = path.as_os_str().to_owned();
     lock_path.push(".lock");
-    let lock = private_file(&PathBuf::from(lock_path)).map_err(denied)?;
-    lock.lock().map_err(denied)?;
-    private_file(path).map_err(denied)?;
+    let lock = open_private_file(&PathBuf::from(lock_path)).map_err(to_store_error)?;
+    lock.lock().map_err(to_store_error)?;
+    open_private_file(path).map_err(to_store_error)?;
     Ok(lock)
 }
 
@@ -155,9 +162,9 @@ fn create_private_directory(directory: &Path) -> io::Result<()> {
     builder.create(directory)
 }
 
-/// Opens a file for writing, making it if need be. SQLite gives its log and shared memory the mode of the
-/// database, so that they are private too.
-pub(super) fn private_file(path: &Path) -> io::Result<File> {
+/// Opens a file for writing, creating it with access for its owner only. SQLite gives its log and shared-memory file
+/// the same mode as the database.
+pub(super) fn open_private_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
@@ -165,18 +172,18 @@ pub(super) fn private_file(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Checks whose file this is and brings the schema up to date. The connection sets nothing that is kept in the
-/// file, so that one which is not ours stays as it is, to the byte.
+/// Checks that the file is a Memoir database and migrates its schema. The connection sets no persistent options, so a
+/// foreign file is not modified.
 async fn prepare(path: &Path) -> Result<Traces> {
     let options = SqliteConnectOptions::new().filename(path).busy_timeout(BUSY_TIMEOUT);
-    let connected = SqliteConnection::connect_with(&options).await;
-    let mut connection = connected.map_err(|error| open_error(path, error))?;
-    let prepared = identify_and_migrate(&mut connection, path).await;
-    let closed = connection.close().await.map_err(|error| open_error(path, error));
-    closed.and(prepared)
+    let mut connection =
+        SqliteConnection::connect_with(&options).await.map_err(|error| open_error(path, error))?;
+    let traces = identify_and_migrate(&mut connection, path).await;
+    let close_result = connection.close().await.map_err(|error| open_error(path, error));
+    close_result.and(traces)
 }
 
-/// Whether something may be left of text that was deleted.
+/// Whether deleted text may remain in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Traces {
     Left,
@@ -193,8 +200,8 @@ async fn identify_and_migrate(connection: &mut SqliteConnection, path: &Path) ->
     .await
     .map_err(|error| open_error(path, error))?;
 
-    let empty = application == 0 && objects == 0;
-    if application != APPLICATION_ID && !empty {
+    let is_empty = application == 0 && objects == 0;
+    if application != APPLICATION_ID && !is_empty {
         return Err(StoreError::Foreign { path: path.to_owned() });
     }
     if version > SCHEMA_VERSION {
@@ -202,23 +209,29 @@ async fn identify_and_migrate(connection: &mut SqliteConnection, path: &Path) ->
     }
     if version < SCHEMA_VERSION {
         migrate(connection).await.map_err(|error| match error {
-            // Damage and full disks keep their meaning; what else fails here is about the file.
+            // Every other error, such as damage or a full disk, keeps its own meaning.
             sqlx::Error::Migrate(source) => StoreError::Other(source),
             other => open_error(path, other),
         })?;
     }
-    // Now that it is known to be ours. The mode is kept in the file, so that this is nothing from the second
-    // time on.
-    let write_ahead = sqlx::query("PRAGMA journal_mode = WAL").execute(&mut *connection).await;
-    write_ahead.map_err(|error| open_error(path, error))?;
-    let left = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM _traces)").fetch_one(connection).await;
-    Ok(if left.map_err(|error| open_error(path, error))? { Traces::Left } else { Traces::Gone })
+    // The file is a Memoir database, so it may be changed. The mode is persistent: after the first time, this is a
+    // no-op.
+    sqlx::query("PRAGMA journal_mode = WAL")
+        .execute(&mut *connection)
+        .await
+        .map_err(|error| open_error(path, error))?;
+    let has_traces: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM _traces)")
+        .fetch_one(connection)
+        .await
+        .map_err(|error| open_error(path, error))?;
+    Ok(if has_traces { Traces::Left } else { Traces::Gone })
 }
 
-/// Runs what is missing and marks the file, all in one transaction.
+/// Runs the missing migrations and sets the application id and schema version, in one transaction.
 async fn migrate(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-    // `Migrator::run` is this call behind a bound that no spawned future can satisfy (sqlx's own comment says so).
+    // `Migrator::run` makes this call too, but has a bound that no spawned future can satisfy (see the comment in
+    // sqlx).
     migrator().run_direct(None, &mut *transaction, false).await?;
     sqlx::query(sqlx::AssertSqlSafe(format!("PRAGMA application_id = {APPLICATION_ID}")))
         .execute(&mut *transaction)

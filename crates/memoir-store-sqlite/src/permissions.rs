@@ -1,4 +1,4 @@
-//! SQL of rules, and of what was redacted.
+//! SQL for permission rules and the redaction log.
 
 use async_trait::async_trait;
 use memoir_core::{ExchangeId, Timestamp};
@@ -42,12 +42,12 @@ impl Permissions for SqliteStore {
     }
 
     async fn remove_approval_rule(&self, id: i64) -> Result<bool> {
-        let removed = sqlx::query("DELETE FROM approval_rules WHERE id = ?")
+        let result = sqlx::query("DELETE FROM approval_rules WHERE id = ?")
             .bind(id)
             .execute(&self.writer)
             .await
             .or_store_error()?;
-        Ok(removed.rows_affected() == 1)
+        Ok(result.rows_affected() == 1)
     }
 
     async fn redactions(&self, limit: u32) -> Result<Vec<Redaction>> {

@@ -1,4 +1,4 @@
-//! SQL that deletes answers of memory itself: they quote, word for word, what is deleted.
+//! SQL that deletes answers of the `memoir/recall` model, which quote deleted content verbatim.
 
 use std::collections::HashSet;
 
@@ -6,58 +6,58 @@ use memoir_core::ExchangeId;
 use memoir_store::Result;
 use sqlx::SqliteConnection;
 
-use super::rows::{execute_for, fetch_ids, list_of};
+use super::rows::{execute_for, fetch_ids, to_json_list};
 
-/// Deletes answers of memory itself that quote what is deleted. Returns their number, and the exchanges that had it in their
-/// prompts.
+/// Deletes derived answers that quote these exchanges and messages. Returns their number, and the other exchanges whose
+/// prompts included the content.
 pub(super) async fn delete_quotations_of_content(
     connection: &mut SqliteConnection,
     exchanges: &str,
     messages: &str,
 ) -> Result<(u64, Vec<ExchangeId>)> {
-    // Both sides of an exchange are quoted together.
-    let mut touched = fetch_ids(
+    // A quotation includes both the prompt and the answer of an exchange.
+    let mut quoted = fetch_ids(
         connection,
         "SELECT DISTINCT exchange_id FROM messages WHERE id IN (SELECT value FROM json_each(?))",
         messages,
     )
     .await?;
-    touched.extend(fetch_ids(connection, "SELECT value FROM json_each(?)", exchanges).await?);
+    quoted.extend(fetch_ids(connection, "SELECT value FROM json_each(?)", exchanges).await?);
     let recalled = fetch_ids(
         connection,
         "SELECT DISTINCT recall_log.exchange_id FROM messages JOIN recall_log ON recall_log.message_id = messages.id
          WHERE messages.exchange_id IN (SELECT value FROM json_each(?))",
-        &list_of(touched.iter().copied()),
+        &to_json_list(quoted.iter().copied()),
     )
     .await?;
-    let touched: HashSet<i64> = touched.into_iter().collect();
-    let elsewhere = list_of(recalled.into_iter().filter(|exchange| !touched.contains(exchange)));
-    let deleted = delete_quotations(connection, &elsewhere).await?;
+    let quoted: HashSet<i64> = quoted.into_iter().collect();
+    let others = to_json_list(recalled.into_iter().filter(|exchange| !quoted.contains(exchange)));
+    let deleted = delete_quotations(connection, &others).await?;
     let exposed = fetch_ids(
         connection,
         "SELECT id FROM exchanges WHERE id IN (SELECT value FROM json_each(?)) AND assistant_message <> ''",
-        &elsewhere,
+        &others,
     )
     .await?;
     Ok((deleted, exposed.into_iter().map(ExchangeId::new).collect()))
 }
 
-/// Deletes answers of memory itself that quote some documents.
+/// Deletes derived answers that quote these documents.
 pub(super) async fn delete_quotations_of_documents(
     connection: &mut SqliteConnection,
     documents: &str,
 ) -> Result<()> {
-    let quoting = fetch_ids(
+    let exchanges = fetch_ids(
         connection,
         "SELECT DISTINCT recall_log.exchange_id FROM chunks JOIN recall_log ON recall_log.chunk_id = chunks.id
          WHERE chunks.document_id IN (SELECT value FROM json_each(?))",
         documents,
     )
     .await?;
-    delete_quotations(connection, &list_of(quoting.into_iter())).await.map(drop)
+    delete_quotations(connection, &to_json_list(exchanges.into_iter())).await.map(drop)
 }
 
-/// Deletes what memory itself answered in some exchanges; the questions stay.
+/// Deletes the derived answers of these exchanges, but keeps the prompts. Returns the number of answers.
 async fn delete_quotations(connection: &mut SqliteConnection, exchanges: &str) -> Result<u64> {
     execute_for(
         connection,

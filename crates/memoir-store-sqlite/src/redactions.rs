@@ -1,4 +1,4 @@
-//! SQL of redactions: what was removed from content before it came here.
+//! SQL that records redactions.
 
 use memoir_core::{DocumentId, ExchangeId, Timestamp};
 use memoir_store::{NewRedaction, Result};
@@ -6,7 +6,7 @@ use sqlx::SqliteConnection;
 
 use super::error::SqlResultExt as _;
 
-/// The content from which something was removed.
+/// The content that contained a secret.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Source {
     /// A line of the command history, or a block of core memory.

@@ -1,7 +1,7 @@
-//! What is left in the file of text that was deleted.
+//! Finds remains of deleted text in the database file.
 //!
-//! SQLite overwrites a row when it is deleted. But rows move when pages are split and merged, and a copy stays in the part of the old
-//! page that is not in use. Nobody overwrites that until the room is needed, or the file is written anew.
+//! SQLite overwrites a row when it is deleted. But when pages are split or merged, rows move and leave a copy in the
+//! unused part of the old page. SQLite does not overwrite that copy until it needs the space or rewrites the file.
 
 use std::{
     fs::File,
@@ -11,24 +11,30 @@ use std::{
 
 use aho_corasick::AhoCorasick;
 
-/// So many bytes of a text are looked for, from every so many bytes of it on.
-const LENGTH: usize = 32;
-const STEP: usize = 16;
+/// Length in bytes of the pieces of a text to search for.
+const PIECE_LENGTH: usize = 32;
 
-/// Less than that tells nothing.
-const SHORTEST: usize = 8;
+/// Distance in bytes between the starts of consecutive pieces.
+const PIECE_STEP: usize = 16;
 
-/// Of more text than this, something is left in all likelihood.
-const MOST: usize = 1 << 20;
+/// Minimum length in bytes of a text. Shorter texts would match by chance.
+const MIN_LENGTH: usize = 8;
 
-/// Where the file says how large its pages are, and where the first page begins.
-const PAGE_SIZE: usize = 16;
+/// Maximum total length in bytes of texts to search for. Remains of more text are almost certain, so a search is not
+/// worth it.
+const MAX_TOTAL_LENGTH: usize = 1 << 20;
+
+/// Offset of the page size in the file header.
+const PAGE_SIZE_OFFSET: usize = 16;
+
+/// Length of the file header, which is part of the first page.
 const FILE_HEADER: usize = 100;
 
-/// Whether something of the texts stands where the file is not in use.
-pub(super) fn are_left(path: &Path, texts: &[String]) -> io::Result<bool> {
+/// Returns whether the unused parts of the file's pages contain pieces of these texts. May return `true` without a
+/// search if there is very much text.
+pub(super) fn contains_remains(path: &Path, texts: &[String]) -> io::Result<bool> {
     let pieces: Vec<&[u8]> = texts.iter().flat_map(|text| pieces(text.as_bytes())).collect();
-    if pieces.is_empty() || texts.iter().map(String::len).sum::<usize>() > MOST {
+    if pieces.is_empty() || texts.iter().map(String::len).sum::<usize>() > MAX_TOTAL_LENGTH {
         return Ok(!pieces.is_empty());
     }
     let finder = AhoCorasick::new(&pieces).map_err(io::Error::other)?;
@@ -36,38 +42,42 @@ pub(super) fn are_left(path: &Path, texts: &[String]) -> io::Result<bool> {
     let mut header = [0; FILE_HEADER];
     file.read_exact(&mut header)?;
     file.rewind()?;
-    let mut page = vec![0; in_two_bytes(&header, PAGE_SIZE).max(512)];
-    let mut begins = FILE_HEADER;
+    let mut page = vec![0; read_size(&header, PAGE_SIZE_OFFSET).max(512)];
+    let mut page_start = FILE_HEADER;
     loop {
         match file.read_exact(&mut page) {
-            Ok(()) if finder.is_match(unused(&page, begins)) => return Ok(true),
-            Ok(()) => begins = 0,
+            Ok(()) if finder.is_match(unused_part(&page, page_start)) => return Ok(true),
+            Ok(()) => page_start = 0,
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
             Err(error) => return Err(error),
         }
     }
 }
 
-/// What of a text is looked for.
+/// Returns the pieces of a text to search for.
 fn pieces(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let whole = (SHORTEST..LENGTH).contains(&text.len()).then_some(text);
-    text.windows(LENGTH).step_by(STEP).chain(whole)
+    let short_text = (MIN_LENGTH..PIECE_LENGTH).contains(&text.len()).then_some(text);
+    text.windows(PIECE_LENGTH).step_by(PIECE_STEP).chain(short_text)
 }
 
-/// The part of a page between the places of its rows and its rows. Pages of other kinds have none.
-fn unused(page: &[u8], begins: usize) -> &[u8] {
-    let header = match page[begins] {
+/// Returns the unallocated part of a B-tree page, which is between the cell pointer array and the cells. Other pages
+/// have none.
+fn unused_part(page: &[u8], start: usize) -> &[u8] {
+    let header = match page[start] {
+        // Interior pages.
         2 | 5 => 12,
+        // Leaf pages.
         10 | 13 => 8,
         _ => return &[],
     };
-    let places = begins + header + 2 * usize::from(u16::from_be_bytes([page[begins + 3], page[begins + 4]]));
-    page.get(places..in_two_bytes(page, begins + 5)).unwrap_or_default()
+    let cell_count = usize::from(u16::from_be_bytes([page[start + 3], page[start + 4]]));
+    let pointers_end = start + header + 2 * cell_count;
+    page.get(pointers_end..read_size(page, start + 5)).unwrap_or_default()
 }
 
-/// A number in two bytes, in which the largest page does not fit and is told by a small one.
-fn in_two_bytes(bytes: &[u8], at: usize) -> usize {
-    match u16::from_be_bytes([bytes[at], bytes[at + 1]]) {
+/// Reads a size of two bytes. The value 65536 does not fit and is stored as 0 or 1.
+fn read_size(bytes: &[u8], offset: usize) -> usize {
+    match u16::from_be_bytes([bytes[offset], bytes[offset + 1]]) {
         0 | 1 => 1 << 16,
         number => number.into(),
     }

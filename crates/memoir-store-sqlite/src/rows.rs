@@ -1,4 +1,4 @@
-//! What several tables have in common.
+//! Helpers shared by the SQL of several tables.
 
 use memoir_core::Usage;
 use memoir_store::Result;
@@ -6,12 +6,12 @@ use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
 
 use super::error::SqlResultExt as _;
 
-/// SQLite's integers are signed; no count here comes near the limit.
+/// Converts a count to SQLite's signed integer. No count comes near the limit.
 pub(super) fn signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// The token columns that exchanges and costs share.
+/// Reads the token columns that exchanges and costs share.
 pub(super) fn usage(row: &SqliteRow) -> Result<Usage, sqlx::Error> {
     Ok(Usage {
         input_tokens: row.try_get("input_tokens")?,
@@ -22,12 +22,12 @@ pub(super) fn usage(row: &SqliteRow) -> Result<Usage, sqlx::Error> {
     })
 }
 
-/// Ids as a list that SQL takes apart with `json_each`: the statement stays the same however many there are.
-pub(super) fn list_of(ids: impl Iterator<Item = i64>) -> String {
+/// Returns ids as a JSON array for `json_each`, which keeps the statement the same for any number of ids.
+pub(super) fn to_json_list(ids: impl Iterator<Item = i64>) -> String {
     format!("[{}]", ids.map(|id| id.to_string()).collect::<Vec<_>>().join(","))
 }
 
-/// Returns the ids that a query with one list of ids finds.
+/// Runs a query with one list of ids as its parameter. Returns the ids it selects.
 pub(super) async fn fetch_ids(
     connection: &mut SqliteConnection,
     sql: &'static str,
@@ -36,12 +36,12 @@ pub(super) async fn fetch_ids(
     sqlx::query_scalar(sql).bind(list).fetch_all(connection).await.or_store_error()
 }
 
-/// Runs a statement with one list of ids. Returns how many rows it changed.
+/// Runs a statement with one list of ids as its parameter. Returns the number of rows changed.
 pub(super) async fn execute_for(
     connection: &mut SqliteConnection,
     sql: &'static str,
     list: &str,
 ) -> Result<u64> {
-    let done = sqlx::query(sql).bind(list).execute(connection).await.or_store_error()?;
-    Ok(done.rows_affected())
+    let result = sqlx::query(sql).bind(list).execute(connection).await.or_store_error()?;
+    Ok(result.rows_affected())
 }

@@ -1,4 +1,4 @@
-//! SQL of tasks and runs.
+//! SQL for scheduled tasks and their runs.
 
 use async_trait::async_trait;
 use memoir_core::{NewTask, Run, RunId, RunOutcome, RunState, Schedule, Task, TaskId, Timestamp, Usd};
@@ -8,7 +8,7 @@ use sqlx::{AssertSqlSafe, Row as _, sqlite::SqliteRow};
 use super::{
     SqliteStore,
     error::SqlResultExt as _,
-    rows::{list_of, signed},
+    rows::{signed, to_json_list},
 };
 
 const RUNS: &str = "SELECT runs.*, tasks.name AS task FROM runs JOIN tasks ON tasks.id = task_id";
@@ -20,7 +20,7 @@ impl Schedules for SqliteStore {
             Schedule::Cron { line, zone } => (Some(line), Some(zone), None),
             Schedule::Once(moment) => (None, None, Some(moment.as_millis())),
         };
-        let added = sqlx::query(
+        let result = sqlx::query(
             "INSERT INTO tasks (name, prompt, cron, zone, once, model, scope, approval, allow, timeout_seconds, history,
                                 budget, next_due, created)
              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
@@ -42,12 +42,12 @@ impl Schedules for SqliteStore {
         .execute(&self.writer)
         .await
         .or_store_error()?;
-        Ok(added.rows_affected() == 1)
+        Ok(result.rows_affected() == 1)
     }
 
     async fn tasks(&self) -> Result<Vec<Task>> {
         sqlx::query("SELECT * FROM tasks ORDER BY name")
-            .try_map(task_of)
+            .try_map(read_task)
             .fetch_all(&self.readers)
             .await
             .or_store_error()
@@ -56,7 +56,7 @@ impl Schedules for SqliteStore {
     async fn task(&self, name: &str) -> Result<Option<Task>> {
         sqlx::query("SELECT * FROM tasks WHERE name = ?")
             .bind(name)
-            .try_map(task_of)
+            .try_map(read_task)
             .fetch_optional(&self.readers)
             .await
             .or_store_error()
@@ -85,12 +85,12 @@ impl Schedules for SqliteStore {
     }
 
     async fn remove_task(&self, id: TaskId) -> Result<bool> {
-        let removed = sqlx::query("DELETE FROM tasks WHERE id = ?")
+        let result = sqlx::query("DELETE FROM tasks WHERE id = ?")
             .bind(id.get())
             .execute(&self.writer)
             .await
             .or_store_error()?;
-        Ok(removed.rows_affected() == 1)
+        Ok(result.rows_affected() == 1)
     }
 
     async fn due_tasks(&self, now: Timestamp) -> Result<Vec<Task>> {
@@ -100,7 +100,7 @@ impl Schedules for SqliteStore {
              ORDER BY next_due, id",
         )
         .bind(now.as_millis())
-        .try_map(task_of)
+        .try_map(read_task)
         .fetch_all(&self.readers)
         .await
         .or_store_error()
@@ -120,7 +120,7 @@ impl Schedules for SqliteStore {
     async fn begin_run(&self, new: &NewRun<'_>) -> Result<Option<RunId>> {
         let mut transaction = self.begin_write().await?;
         if let Some(moment) = new.scheduled_for {
-            let taken = sqlx::query(
+            let result = sqlx::query(
                 "UPDATE tasks SET next_due = ?1 WHERE id = ?2 AND next_due = ?3 AND paused = 0
                    AND NOT EXISTS (SELECT 1 FROM runs WHERE task_id = ?2 AND state = 'running')",
             )
@@ -130,7 +130,7 @@ impl Schedules for SqliteStore {
             .execute(&mut *transaction)
             .await
             .or_store_error()?;
-            if taken.rows_affected() == 0 {
+            if result.rows_affected() == 0 {
                 return Ok(None);
             }
         }
@@ -147,19 +147,19 @@ impl Schedules for SqliteStore {
         .fetch_optional(&mut *transaction)
         .await
         .or_store_error()?;
-        // A moment that had its run already is over all the same.
+        // Commit even without a new run: if this scheduled time already had one, the task must still move on.
         transaction.commit().await.or_store_error()?;
         Ok(run.map(RunId::new))
     }
 
     async fn renew_run(&self, id: RunId, until: Timestamp) -> Result<bool> {
-        let renewed = sqlx::query("UPDATE runs SET leased_till = ? WHERE id = ? AND state = 'running'")
+        let result = sqlx::query("UPDATE runs SET leased_till = ? WHERE id = ? AND state = 'running'")
             .bind(until.as_millis())
             .bind(id.get())
             .execute(&self.writer)
             .await
             .or_store_error()?;
-        Ok(renewed.rows_affected() == 1)
+        Ok(result.rows_affected() == 1)
     }
 
     async fn end_run(&self, id: RunId, outcome: &RunOutcome, now: Timestamp) -> Result<bool> {
@@ -175,7 +175,7 @@ impl Schedules for SqliteStore {
             .await
             .or_store_error()?;
         }
-        let ended = sqlx::query(
+        let result = sqlx::query(
             "UPDATE runs SET state = ?1, report = ?2, error = ?3, cost = ?4, ended = ?5,
                              scheduled_for = iif(?1 = 'stopped', NULL, scheduled_for)
              WHERE id = ?6 AND state = 'running'",
@@ -190,7 +190,7 @@ impl Schedules for SqliteStore {
         .await
         .or_store_error()?;
         transaction.commit().await.or_store_error()?;
-        Ok(ended.rows_affected() == 1)
+        Ok(result.rows_affected() == 1)
     }
 
     async fn running_runs(&self) -> Result<Vec<RunningRun>> {
@@ -213,7 +213,7 @@ impl Schedules for SqliteStore {
         )))
         .bind(task.map(TaskId::get))
         .bind(limit)
-        .try_map(run_of)
+        .try_map(read_run)
         .fetch_all(&self.readers)
         .await
         .or_store_error()
@@ -221,7 +221,7 @@ impl Schedules for SqliteStore {
 
     async fn unseen_runs(&self) -> Result<Vec<Run>> {
         sqlx::query(AssertSqlSafe(format!("{RUNS} WHERE seen = 0 AND state <> 'running' ORDER BY runs.id")))
-            .try_map(run_of)
+            .try_map(read_run)
             .fetch_all(&self.readers)
             .await
             .or_store_error()
@@ -238,7 +238,7 @@ impl Schedules for SqliteStore {
 
     async fn mark_seen(&self, runs: &[RunId]) -> Result<()> {
         sqlx::query("UPDATE runs SET seen = 1 WHERE id IN (SELECT value FROM json_each(?))")
-            .bind(list_of(runs.iter().map(|id| id.get())))
+            .bind(to_json_list(runs.iter().map(|id| id.get())))
             .execute(&self.writer)
             .await
             .map(drop)
@@ -246,7 +246,7 @@ impl Schedules for SqliteStore {
     }
 }
 
-fn task_of(row: SqliteRow) -> Result<Task, sqlx::Error> {
+fn read_task(row: SqliteRow) -> Result<Task, sqlx::Error> {
     let schedule = match row.try_get::<Option<i64>, _>("once")? {
         Some(moment) => Schedule::Once(Timestamp::from_millis(moment)),
         None => Schedule::Cron { line: row.try_get("cron")?, zone: row.try_get("zone")? },
@@ -271,7 +271,7 @@ fn task_of(row: SqliteRow) -> Result<Task, sqlx::Error> {
     })
 }
 
-fn run_of(row: SqliteRow) -> Result<Run, sqlx::Error> {
+fn read_run(row: SqliteRow) -> Result<Run, sqlx::Error> {
     let state: &str = row.try_get("state")?;
     Ok(Run {
         id: RunId::new(row.try_get("id")?),

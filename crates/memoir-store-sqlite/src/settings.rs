@@ -1,4 +1,4 @@
-//! SQL of settings.
+//! SQL for settings.
 
 use async_trait::async_trait;
 use memoir_core::Timestamp;

@@ -1,7 +1,7 @@
-//! Where each worker's work is found.
+//! Finds the jobs of each worker.
 //!
-//! Looking for work may take a while in a large memory, and is done by readers; only taking on what was found holds the
-//! write lock.
+//! Searching a large database for jobs may take a while, so readers do it. Only leasing the jobs found needs the write
+//! lock.
 
 use std::collections::HashSet;
 
@@ -12,31 +12,31 @@ use sqlx::AssertSqlSafe;
 use super::{
     SqliteStore,
     error::SqlResultExt as _,
-    job_rows::{LeaseKind, claimed},
-    rows::list_of,
+    job_rows::{LeaseKind, read_claimed},
+    rows::to_json_list,
 };
 
-/// Rows that have something to be done about them.
+/// A set of rows that need processing.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Source {
     pub(super) kind: SubjectKind,
-    /// The rows. `?1` is the conversation that is left alone, `?2` the embedding model, `?3` the fewest tokens, `?5` the present
-    /// moment.
+    /// Table and condition. `?1` is the excluded conversation, `?2` the embedding model, `?3` the minimum number of
+    /// tokens, `?5` the current time.
     rows: &'static str,
-    /// The column that is the subject's id.
+    /// Column of the subject's id.
     id: &'static str,
-    /// The newest first.
+    /// Order in which jobs are claimed.
     order: &'static str,
-    /// Whether it is done only when a model summarises.
-    by_model: bool,
-    /// The column of its conversation, where one that is going on anywhere is left alone.
-    talk: Option<&'static str>,
+    /// Whether the jobs require a model that writes summaries.
+    needs_model: bool,
+    /// Column of the conversation, if rows of conversations that are open in a session are skipped.
+    conversation: Option<&'static str>,
 }
 
 impl Source {
-    /// The rows, without what belongs to a conversation that is going on.
+    /// Returns the table and condition, without rows of conversations that are open in a session.
     fn rows(&self) -> String {
-        let Some(conversation) = self.talk else { return self.rows.to_owned() };
+        let Some(conversation) = self.conversation else { return self.rows.to_owned() };
         let open = LeaseKind::OpenConversation.as_str();
         format!(
             "{} AND NOT EXISTS (SELECT 1 FROM jobs AS open
@@ -52,24 +52,24 @@ const EXCHANGES: Source = Source {
     rows: "exchanges WHERE summary IS NULL AND status = 'completed' AND conversation_id IS NOT ?1",
     id: "exchanges.id",
     order: "completed DESC, id DESC",
-    by_model: false,
-    talk: Some("exchanges.conversation_id"),
+    needs_model: false,
+    conversation: Some("exchanges.conversation_id"),
 };
 
 const EXTRACTS: Source = Source {
     rows: "exchanges WHERE summary_by = 'extract' AND status = 'completed' AND conversation_id IS NOT ?1",
-    by_model: true,
+    needs_model: true,
     ..EXCHANGES
 };
 
-/// Wanted soon, and most of all in the conversation that is going on.
+/// Digests are needed soon, above all in open conversations, so these are not skipped.
 const DIGESTS: Source = Source {
     kind: SubjectKind::Digest,
     rows: "digests WHERE wanted_through IS NOT NULL",
     id: "digests.conversation_id",
     order: "updated DESC",
-    by_model: true,
-    talk: None,
+    needs_model: true,
+    conversation: None,
 };
 
 const CONVERSATIONS: Source = Source {
@@ -77,13 +77,13 @@ const CONVERSATIONS: Source = Source {
     rows: "conversations WHERE summary_due = 1 AND conversations.id IS NOT ?1",
     id: "conversations.id",
     order: "updated DESC, id DESC",
-    by_model: false,
-    talk: Some("conversations.id"),
+    needs_model: false,
+    conversation: Some("conversations.id"),
 };
 
 const CONVERSATION_EXTRACTS: Source = Source {
     rows: "conversations WHERE summary_by = 'extract' AND summary_due = 0 AND conversations.id IS NOT ?1",
-    by_model: true,
+    needs_model: true,
     ..CONVERSATIONS
 };
 
@@ -94,8 +94,8 @@ const MESSAGES_WITHOUT_VECTOR: Source = Source {
                            WHERE model = ?2 AND subject_kind = 'message' AND subject_id = messages.id)",
     id: "messages.id",
     order: "messages.id DESC",
-    by_model: false,
-    talk: None,
+    needs_model: false,
+    conversation: None,
 };
 
 const CONVERSATIONS_WITHOUT_VECTOR: Source = Source {
@@ -118,7 +118,7 @@ const EXCHANGES_WITHOUT_VECTOR: Source = Source {
     ..MESSAGES_WITHOUT_VECTOR
 };
 
-/// In the order in which they were added, so that it can be told how far it has come.
+/// In the order in which the chunks were added, so that progress can be reported.
 const CHUNKS_WITHOUT_VECTOR: Source = Source {
     kind: SubjectKind::Chunk,
     rows: "chunks WHERE NOT EXISTS (SELECT 1 FROM chunk_embeddings
@@ -128,7 +128,7 @@ const CHUNKS_WITHOUT_VECTOR: Source = Source {
     ..MESSAGES_WITHOUT_VECTOR
 };
 
-/// Where a claim is looked for, in this order.
+/// Returns the sources for a claim, in order of priority.
 pub(super) fn sources(claim: &Claim<'_>) -> impl Iterator<Item = &'static Source> {
     let all: &'static [Source] = match claim.worker {
         WorkerKind::ExchangeSummarizer => &[EXCHANGES, EXTRACTS],
@@ -141,17 +141,18 @@ pub(super) fn sources(claim: &Claim<'_>) -> impl Iterator<Item = &'static Source
         ],
     };
     let (with_model, only) = (claim.with_model, claim.only);
-    all.iter()
-        .filter(move |source| (with_model || !source.by_model) && only.is_none_or(|only| only == source.kind))
+    all.iter().filter(move |source| {
+        (with_model || !source.needs_model) && only.is_none_or(|only| only == source.kind)
+    })
 }
 
-/// Whether someone may take work on, by its row: nobody is at it, or he himself was when he was interrupted. `?5` is the
-/// present moment, `?6` who asks.
+/// Condition under which a recorded job can be claimed: it is not leased, or the claiming owner itself was interrupted.
+/// `?5` is the current time, `?6` the owner.
 const FREE: &str = "known.state = 'waiting' AND known.due <= ?5
     AND (coalesce(known.leased_till, 0) <= ?5 OR known.leased_by = ?6)";
 
 impl SqliteStore {
-    /// What could be taken on, newest first.
+    /// Returns the ids of at most `limit` subjects that can be claimed.
     pub(super) async fn candidates(
         &self,
         source: &Source,
@@ -161,9 +162,9 @@ impl SqliteStore {
         if source.kind == SubjectKind::Message {
             return self.candidate_messages(claim, limit).await;
         }
-        let of_summaries = claim.worker == WorkerKind::EmbeddingGenerator;
-        if of_summaries && self.unembedded_count(source.kind, &claim.embeddable).await? == 0 {
-            // Counting is quick, looking is not.
+        let is_embedding = claim.worker == WorkerKind::EmbeddingGenerator;
+        if is_embedding && self.unembedded_count(source.kind, &claim.embeddable).await? == 0 {
+            // Counting is much faster than searching.
             return Ok(Vec::new());
         }
         let Source { kind, id, order, .. } = source;
@@ -188,9 +189,10 @@ impl SqliteStore {
         .or_store_error()
     }
 
-    /// The same for messages, of which there are many: the index knows which have vectors.
+    /// Returns the ids of messages that can be claimed. Uses the in-memory index because there may be very many
+    /// messages.
     async fn candidate_messages(&self, claim: &Claim<'_>, limit: u32) -> Result<Vec<i64>> {
-        let taken: Vec<i64> = sqlx::query_scalar(
+        let unavailable: Vec<i64> = sqlx::query_scalar(
             "SELECT subject_id FROM jobs
              WHERE worker = ?1 AND subject_kind = 'message'
                AND NOT (state = 'waiting' AND due <= ?2 AND (coalesce(leased_till, 0) <= ?2 OR leased_by = ?3))",
@@ -201,15 +203,20 @@ impl SqliteStore {
         .fetch_all(&self.readers)
         .await
         .or_store_error()?;
-        let taken: HashSet<i64> = taken.into_iter().collect();
-        let mut missing = self.messages_without_vector(&claim.embeddable).await?;
-        missing.retain(|id| !taken.contains(id));
-        missing.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-        Ok(missing)
+        let unavailable: HashSet<i64> = unavailable.into_iter().collect();
+        let mut messages = self.messages_without_vector(&claim.embeddable).await?;
+        messages.retain(|id| !unavailable.contains(id));
+        messages.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        Ok(messages)
     }
 
-    /// Takes on those of `ids` that are still to be done, and free.
-    pub(super) async fn take(&self, source: &Source, claim: &Claim<'_>, ids: &[i64]) -> Result<Vec<Claimed>> {
+    /// Leases those of `ids` that still need processing and are available.
+    pub(super) async fn lease(
+        &self,
+        source: &Source,
+        claim: &Claim<'_>,
+        ids: &[i64],
+    ) -> Result<Vec<Claimed>> {
         let Source { kind, id, .. } = source;
         let rows = source.rows();
         let worker = claim.worker.as_str();
@@ -229,17 +236,17 @@ impl SqliteStore {
         .bind(claim.except.map(ConversationId::get))
         .bind(claim.embeddable.model)
         .bind(claim.embeddable.shortest)
-        .bind(list_of(ids.iter().copied()))
+        .bind(to_json_list(ids.iter().copied()))
         .bind(claim.now.as_millis())
         .bind(claim.owner)
         .bind(claim.until.as_millis())
-        .try_map(claimed)
+        .try_map(read_claimed)
         .fetch_all(&self.writer)
         .await
         .or_store_error()
     }
 
-    /// How much of a source there is, due or not, failed or not.
+    /// Returns the number of rows in a source, including jobs that are not due or have failed.
     pub(super) async fn count(&self, source: &Source, claim: &Claim<'_>) -> Result<u64> {
         if claim.worker == WorkerKind::EmbeddingGenerator {
             return self.unembedded_count(source.kind, &claim.embeddable).await;

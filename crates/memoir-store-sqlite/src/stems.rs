@@ -1,6 +1,7 @@
-//! Stems of words, as the full-text index has them.
+//! Finds the stems of words as the full-text index stores them.
 //!
-//! FTS5 has the stemmer and does not lend it: an index of its own, in memory, is given the words and read back.
+//! SQLite has no function that stems a word. Therefore words are added to a separate in-memory FTS5 index, from which
+//! their stems are read back.
 
 use std::collections::HashMap;
 
@@ -13,38 +14,39 @@ use tokio::sync::Mutex;
 
 use super::error::SqlResultExt as _;
 
-/// As many words are remembered; people ask with few.
-const MOST: usize = 10_000;
+/// Maximum number of cached words. Queries use few distinct words.
+const MAX_CACHED: usize = 10_000;
 
 /// The stemmer of the full-text index.
 #[derive(Debug)]
 pub(super) struct Stems {
     database: SqlitePool,
-    known: Mutex<Option<HashMap<String, Vec<String>>>>,
+    /// Stems by word. `None` until the tables have been created.
+    cache: Mutex<Option<HashMap<String, Vec<String>>>>,
 }
 
 impl Stems {
     pub(super) fn new() -> Self {
         let options = SqliteConnectOptions::new().in_memory(true);
-        // One connection that stays: another would be another database.
+        // Each connection has its own in-memory database, so there must be only one, and it must stay open.
         let pool = SqlitePoolOptions::new().max_connections(1).idle_timeout(None).max_lifetime(None);
-        Self { database: pool.connect_lazy_with(options), known: Mutex::default() }
+        Self { database: pool.connect_lazy_with(options), cache: Mutex::default() }
     }
 
-    /// The stem of a word. What the index takes for several words has several.
+    /// Returns the stem of a word, or several if the tokenizer splits it.
     pub(super) async fn find(&self, word: &str) -> Result<Vec<String>> {
-        let mut known = self.known.lock().await;
-        if known.is_none() {
+        let mut cache = self.cache.lock().await;
+        if cache.is_none() {
             for statement in [
-                // As in the first migration.
+                // The same tokenizer as in the first migration.
                 "CREATE VIRTUAL TABLE IF NOT EXISTS word USING fts5 (text, tokenize = 'porter unicode61 remove_diacritics 2')",
                 "CREATE VIRTUAL TABLE IF NOT EXISTS stem USING fts5vocab (word, 'instance')",
             ] {
                 sqlx::query(statement).execute(&self.database).await.or_store_error()?;
             }
         }
-        let known = known.get_or_insert_default();
-        if let Some(stems) = known.get(word) {
+        let cache = cache.get_or_insert_default();
+        if let Some(stems) = cache.get(word) {
             return Ok(stems.clone());
         }
         for statement in ["DELETE FROM word", "INSERT INTO word (text) VALUES (?)"] {
@@ -54,10 +56,10 @@ impl Stems {
             .fetch_all(&self.database)
             .await
             .or_store_error()?;
-        if known.len() >= MOST {
-            known.clear();
+        if cache.len() >= MAX_CACHED {
+            cache.clear();
         }
-        known.insert(word.to_owned(), stems.clone());
+        cache.insert(word.to_owned(), stems.clone());
         Ok(stems)
     }
 
@@ -68,12 +70,12 @@ impl Stems {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+    #![expect(clippy::unwrap_used, reason = "a failed test should panic")]
 
     use super::Stems;
 
     #[tokio::test]
-    async fn words_have_the_stems_of_the_index() {
+    async fn stems_match_the_full_text_index() {
         let stems = Stems::new();
         for (word, expected) in
             [("barking", "bark"), ("Cafés", "cafe"), ("you", "you"), ("barking", "bark"), ("你好", "你好")]
@@ -81,8 +83,8 @@ mod tests {
             assert_eq!(stems.find(word).await.unwrap(), [expected]);
         }
         assert_eq!(stems.find("it's 4").await.unwrap(), ["4", "it", "s"]);
-        for nothing in ["", "?!", "\0"] {
-            assert!(stems.find(nothing).await.unwrap().is_empty(), "{nothing:?}");
+        for text in ["", "?!", "\0"] {
+            assert!(stems.find(text).await.unwrap().is_empty(), "{text:?}");
         }
     }
 }

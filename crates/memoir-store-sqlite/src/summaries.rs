@@ -1,11 +1,11 @@
-//! SQL of summaries.
+//! SQL for summaries.
 
 use async_trait::async_trait;
 use memoir_core::{ConversationId, ExchangeId, Subject, SubjectKind, Summary, WorkerKind};
 use memoir_store::{ConversationSummary, Result, Summaries};
 use sqlx::{Row as _, sqlite::SqliteRow};
 
-use super::{SqliteStore, error::SqlResultExt as _, jobs::done};
+use super::{SqliteStore, error::SqlResultExt as _, jobs::complete_job};
 
 #[async_trait]
 impl Summaries for SqliteStore {
@@ -20,7 +20,7 @@ impl Summaries for SqliteStore {
                 .await
                 .or_store_error()?;
             let subject = Subject::new(SubjectKind::Exchange, exchange.get());
-            done(&mut transaction, WorkerKind::ExchangeSummarizer, subject).await?;
+            complete_job(&mut transaction, WorkerKind::ExchangeSummarizer, subject).await?;
         }
         transaction.commit().await.or_store_error()
     }
@@ -33,8 +33,8 @@ impl Summaries for SqliteStore {
         title: Option<&str>,
     ) -> Result<bool> {
         let mut transaction = self.begin_write().await?;
-        // Of what was deleted meanwhile nothing is told.
-        let written = sqlx::query(
+        // Nothing is stored if an exchange that the summary covers has been deleted.
+        let result = sqlx::query(
             "UPDATE conversations SET summary = ?1, summary_by = ?2, summary_through = ?3, title = coalesce(?4, title),
                  summary_due = EXISTS (SELECT 1 FROM exchanges
                                        WHERE conversation_id = ?5 AND status = 'completed' AND id > ?3)
@@ -50,12 +50,12 @@ impl Summaries for SqliteStore {
         .execute(&mut *transaction)
         .await
         .or_store_error()?;
-        if written.rows_affected() == 1 {
+        if result.rows_affected() == 1 {
             let subject = Subject::new(SubjectKind::Conversation, conversation.get());
-            done(&mut transaction, WorkerKind::ConversationSummarizer, subject).await?;
+            complete_job(&mut transaction, WorkerKind::ConversationSummarizer, subject).await?;
         }
         transaction.commit().await.or_store_error()?;
-        Ok(written.rows_affected() == 1)
+        Ok(result.rows_affected() == 1)
     }
 
     async fn exchange_summary(&self, exchange: ExchangeId) -> Result<Option<Summary>> {

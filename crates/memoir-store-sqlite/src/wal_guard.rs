@@ -1,54 +1,55 @@
-//! The log that somebody left behind, while the memory is opened.
+//! Protects the write-ahead log of a crashed process while the database is opened.
 //!
-//! When SQLite (3.51 at least) cannot open what processes share for writing, and closes the connection for that, it deletes a log that it has not
-//! copied into the file: what was committed last would be lost, and the file damaged. So the log has a second name until the memory is open.
+//! If SQLite (at least in version 3.51) cannot open the shared-memory file for writing and closes the connection, it
+//! deletes a log that it has not yet copied into the database. That loses the last commits and damages the file. A hard
+//! link keeps the log alive until the database is open.
 
 use std::{
     fs, io,
     path::{Path, PathBuf},
 };
 
-/// The log and its second name. Only who holds the lock for opening may have it.
-pub(super) struct KeptLog {
+/// The log and its hard link. Use it only while holding the lock for opening.
+pub(super) struct WalGuard {
     log: PathBuf,
-    kept: PathBuf,
+    link: PathBuf,
 }
 
-impl KeptLog {
-    /// Gives the log of a database a second name, if there is one.
+impl WalGuard {
+    /// Links the log of a database, if it has one.
     pub(super) fn link(database: &Path) -> io::Result<Self> {
-        let named = |ending: &str| {
+        let with_suffix = |suffix: &str| {
             let mut name = database.as_os_str().to_owned();
-            name.push(ending);
+            name.push(suffix);
             PathBuf::from(name)
         };
-        let kept = Self { log: named("-wal"), kept: named("-wal-kept") };
-        // Whoever was killed while he opened it has left one. What it holds is in the file, or was to be: it may come twice.
-        kept.put_back()?;
-        match fs::hard_link(&kept.log, &kept.kept) {
-            Ok(()) => Ok(kept),
+        let guard = Self { log: with_suffix("-wal"), link: with_suffix("-wal-kept") };
+        // A process killed while opening leaves its link behind. Replaying a log that was already copied is harmless.
+        guard.restore()?;
+        match fs::hard_link(&guard.log, &guard.link) {
+            Ok(()) => Ok(guard),
             Err(error) => match error.kind() {
-                // There is no log, or nothing has a second name there.
+                // There is no log, or the file system does not support hard links.
                 io::ErrorKind::NotFound | io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied => {
-                    Ok(kept)
+                    Ok(guard)
                 }
                 _ => Err(error),
             },
         }
     }
 
-    /// Puts the log back if it is gone.
-    pub(super) fn put_back(&self) -> io::Result<()> {
-        if self.log.exists() || !self.kept.exists() {
-            self.let_go()
+    /// Restores the log from the link if it was deleted, and removes the link.
+    pub(super) fn restore(&self) -> io::Result<()> {
+        if self.log.exists() || !self.link.exists() {
+            self.release()
         } else {
-            fs::rename(&self.kept, &self.log)
+            fs::rename(&self.link, &self.log)
         }
     }
 
-    /// Takes the second name away.
-    pub(super) fn let_go(&self) -> io::Result<()> {
-        match fs::remove_file(&self.kept) {
+    /// Removes the link.
+    pub(super) fn release(&self) -> io::Result<()> {
+        match fs::remove_file(&self.link) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }

@@ -16,8 +16,8 @@ pub trait Backend: Send + Sync {
     /// Returns the scheme of the URLs that this backend opens, such as `sqlite`.
     fn scheme(&self) -> &'static str;
 
-    /// Opens the store at `location`, the part of a URL after the scheme. Creates it if it does not exist, and migrates its
-    /// schema to the current version.
+    /// Opens the store at `location`, the part of a URL after the scheme. Creates it if it does not exist, and migrates
+    /// its schema to the current version.
     ///
     /// # Errors
     ///
@@ -34,8 +34,8 @@ pub trait Backend: Send + Sync {
         Err(StoreError::Unsupported { what: "in-memory stores" })
     }
 
-    /// Checks a backup made by [`Upkeep::back_up`](crate::Upkeep::back_up) without changing it. Returns its defects, or an
-    /// empty list if it is intact.
+    /// Checks a backup made by [`Upkeep::back_up`](crate::Upkeep::back_up) without changing it. Returns its defects, or
+    /// an empty list if it is intact.
     ///
     /// # Errors
     ///
@@ -49,7 +49,8 @@ pub trait Backend: Send + Sync {
     /// # Errors
     ///
     /// Leaves the store unchanged and fails with [`StoreError::Busy`] while a program has the store open, with
-    /// [`StoreError::Damaged`] if the backup has defects, or with [`StoreError::Unsupported`] if the backend cannot restore.
+    /// [`StoreError::Damaged`] if the backup has defects, or with [`StoreError::Unsupported`] if the backend cannot
+    /// restore.
     async fn restore(&self, _backup: &Path, _location: &OsStr, _aside: &Path) -> Result<()> {
         Err(StoreError::Unsupported { what: "restoring backups" })
     }
@@ -64,7 +65,8 @@ impl<T: Store + RedactedWrites + ?Sized> BackendStore for T {}
 
 /// Writes redacted content.
 ///
-/// Each method does the same as its counterpart in the other traits and also records `redactions`, in the same transaction.
+/// Each method does the same as its counterpart in the other traits and also records `redactions`, in the same
+/// transaction.
 #[async_trait]
 pub trait RedactedWrites: Send + Sync {
     /// Commits an exchange. See [`Exchanges::commit_exchange`](crate::Exchanges::commit_exchange).

@@ -156,7 +156,8 @@ pub trait Documents: Send + Sync {
     /// Returns the nearest chunks by cosine similarity, each scored by its best part, best first.
     async fn nearest_chunks(&self, search: &ChunkSearch<'_>) -> Result<Vec<ChunkMatch>>;
 
-    /// Returns the chunks that contain each word, in the order of `words`, and the approximate number of chunks in total.
+    /// Returns the chunks that contain each word, in the order of `words`, and the approximate number of chunks in
+    /// total.
     async fn chunks_with_words(
         &self,
         words: &[String],

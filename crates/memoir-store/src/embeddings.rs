@@ -54,10 +54,14 @@ pub struct EmbeddingCount {
 #[async_trait]
 pub trait Embeddings: Send + Sync {
     /// Returns the newest messages without an embedding, including ones that a worker is processing.
-    async fn unembedded(&self, wanted: &Embeddable<'_>, limit: u32) -> Result<Vec<Unembedded>>;
+    async fn unembedded(&self, embeddable: &Embeddable<'_>, limit: u32) -> Result<Vec<Unembedded>>;
 
     /// Returns all messages of one exchange without an embedding.
-    async fn unembedded_of(&self, exchange: ExchangeId, wanted: &Embeddable<'_>) -> Result<Vec<Unembedded>>;
+    async fn unembedded_of(
+        &self,
+        exchange: ExchangeId,
+        embeddable: &Embeddable<'_>,
+    ) -> Result<Vec<Unembedded>>;
 
     /// Returns the texts or summaries of these subjects. Deleted subjects are skipped.
     async fn embeddable_texts(&self, subjects: &[Subject]) -> Result<Vec<Unembedded>>;
@@ -67,7 +71,7 @@ pub trait Embeddings: Send + Sync {
     async fn put_embeddings(&self, model: &str, embeddings: &[NewEmbedding]) -> Result<()>;
 
     /// Returns the number of messages, summaries or chunks without an embedding.
-    async fn unembedded_count(&self, kind: SubjectKind, wanted: &Embeddable<'_>) -> Result<u64>;
+    async fn unembedded_count(&self, kind: SubjectKind, embeddable: &Embeddable<'_>) -> Result<u64>;
 
     /// Returns the number of embeddings by model and kind.
     async fn embedding_counts(&self) -> Result<Vec<EmbeddingCount>>;

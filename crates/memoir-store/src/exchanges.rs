@@ -59,12 +59,12 @@ pub trait Exchanges: Send + Sync {
     /// # Errors
     ///
     /// Fails with [`StoreError::NotFound`](crate::StoreError::NotFound) if the conversation no longer exists, and with
-    /// [`StoreError::Conflict`](crate::StoreError::Conflict) if it has an exchange that was committed after the one that
-    /// `target` names as last seen. An exchange that was deleted since then is not a conflict.
+    /// [`StoreError::Conflict`](crate::StoreError::Conflict) if it has an exchange that was committed after the one
+    /// that `target` names as last seen. An exchange that was deleted since then is not a conflict.
     async fn commit_exchange(&self, target: &ConversationTarget, draft: &ExchangeDraft) -> Result<Committed>;
 
-    /// Returns the last `limit` exchanges of a conversation in commit order. A fork starts with the exchanges it shares with
-    /// its parent.
+    /// Returns the last `limit` exchanges of a conversation in commit order. A fork starts with the exchanges it shares
+    /// with its parent.
     async fn exchanges(&self, conversation: ConversationId, limit: u32) -> Result<Vec<Exchange>>;
 
     /// Returns the exchange with this id.

@@ -16,7 +16,8 @@ impl StoreFactory {
         Self { backends }
     }
 
-    /// Opens the store at `url`, creating it if it does not exist. The store redacts secrets from everything written to it.
+    /// Opens the store at `url`, creating it if it does not exist. The store redacts secrets from everything written to
+    /// it.
     ///
     /// # Errors
     ///

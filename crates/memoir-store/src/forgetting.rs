@@ -32,7 +32,7 @@ pub struct Forgotten {
     pub exchanges: u64,
     /// Number of deleted messages.
     pub messages: u64,
-    /// Number of summaries that covered the deleted content. They are regenerated from the remaining content.
+    /// Number of summaries that covered the deleted content. Summaries of what remains are generated again.
     pub summaries: u64,
     /// Number of deleted command history lines.
     pub lines: u64,
@@ -40,7 +40,7 @@ pub struct Forgotten {
     pub quotations: u64,
     /// Exchanges whose prompts included the deleted messages. Their answers may paraphrase them.
     pub told: Vec<ExchangeId>,
-    /// Posts written from the deleted conversations.
+    /// Posts written from the affected conversations, which are deleted too.
     pub posts: Vec<Document>,
     /// Whether a concurrent reader prevented erasure, so that deleted text may remain in the database file or its log
     /// until the store is next opened.

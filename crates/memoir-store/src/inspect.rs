@@ -52,9 +52,9 @@ pub trait Inspect: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Fails with [`StoreError::Query`](crate::StoreError::Query) if the text is not a single query, is not valid in the
-    /// dialect, or takes longer than `limits` allow.
-    async fn query(&self, question: &str, limits: QueryLimits) -> Result<QueryResult>;
+    /// Fails with [`StoreError::Query`](crate::StoreError::Query) if the text is not a single query, is not valid in
+    /// the dialect, or takes longer than `limits` allow.
+    async fn query(&self, sql: &str, limits: QueryLimits) -> Result<QueryResult>;
 }
 
 /// A store that may offer SQL access.

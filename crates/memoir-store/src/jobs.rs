@@ -18,8 +18,8 @@ pub struct Claim<'a> {
     pub except: Option<ConversationId>,
     /// Only subjects of this kind.
     pub only: Option<SubjectKind>,
-    /// Whether a model is available for summaries. If so, the jobs include digests and summaries to rewrite because they
-    /// were extracted without a model.
+    /// Whether a model is available for summaries. If so, the jobs include digests and summaries to rewrite because
+    /// they were extracted without a model.
     pub with_model: bool,
     /// Selects the texts that need an embedding.
     pub embeddable: Embeddable<'a>,
@@ -75,8 +75,8 @@ pub trait Jobs: Send + Sync {
     /// Returns the number of outstanding jobs, due or not, without those that have failed permanently.
     async fn pending(&self, claim: &Claim<'_>) -> Result<u64>;
 
-    /// Returns the earliest time after `now` at which a recorded job can be claimed: when its retry is due and its lease
-    /// has expired.
+    /// Returns the earliest time after `now` at which a recorded job can be claimed: when its retry is due and its
+    /// lease has expired.
     async fn next_due(&self, worker: WorkerKind, now: Timestamp) -> Result<Option<Timestamp>>;
 
     /// Releases unfinished jobs without counting a failure.
@@ -100,8 +100,8 @@ pub trait Jobs: Send + Sync {
     /// Releases every lease held by `owner`. Call this when the owning process is known to be dead.
     async fn release_all_of(&self, owner: &str) -> Result<()>;
 
-    /// Records a failure of claimed jobs and releases them. Returns the number of jobs updated; jobs whose subject has been
-    /// deleted no longer exist.
+    /// Records a failure of claimed jobs and releases them. Returns the number of jobs updated; jobs whose subject has
+    /// been deleted no longer exist.
     async fn fail(
         &self,
         worker: WorkerKind,
@@ -119,8 +119,8 @@ pub trait Jobs: Send + Sync {
     /// Makes one permanently failed job, or all of them, due again. Returns the number of jobs.
     async fn retry_jobs(&self, id: Option<i64>, now: Timestamp) -> Result<u64>;
 
-    /// Gives up one permanently failed job, or all of them. Returns the number of jobs. They are not attempted again until
-    /// the conversation grows or the model changes.
+    /// Gives up one permanently failed job, or all of them. Returns the number of jobs. They are not attempted again
+    /// until the conversation grows or the model changes.
     async fn purge_jobs(&self, id: Option<i64>) -> Result<u64>;
 
     /// Discards a worker's failed and given-up jobs so that they are attempted again, for example with another model.

@@ -151,12 +151,12 @@ pub trait Memory: Send + Sync {
     /// Returns the messages whose embeddings are nearest by cosine similarity, best first.
     async fn nearest(&self, search: &VectorSearch<'_>) -> Result<Vec<Match>>;
 
-    /// Returns the exchanges and conversations whose summaries are nearest by cosine similarity, best first. Time filters
-    /// compare with a conversation's last exchange.
+    /// Returns the exchanges and conversations whose summaries are nearest by cosine similarity, best first. Time
+    /// filters compare with a conversation's last exchange.
     async fn nearest_summaries(&self, search: &VectorSearch<'_>) -> Result<Vec<SummaryMatch>>;
 
-    /// Returns the cosine similarity to `vector` of each message in these conversations that has an embedding. The values
-    /// may be estimates.
+    /// Returns the cosine similarity to `vector` of each message in these conversations that has an embedding. The
+    /// values may be estimates.
     async fn similarities(
         &self,
         model: &str,

@@ -1,7 +1,7 @@
 //! Roles: the parts of the store that each higher-level crate uses.
 //!
-//! A role combines the traits that one crate needs and has no methods of its own. Every type that implements these traits
-//! implements the role, so the list of traits alone determines what a crate can read and write.
+//! A role combines the traits that one crate needs and has no methods of its own. Every type that implements these
+//! traits implements the role, so the list of traits alone determines what a crate can read and write.
 
 use crate::{
     Conversations, CoreMemory, Costs, Digests, Documents, Embeddings, Exchanges, Inspectable, Jobs, Marks,
@@ -14,7 +14,8 @@ pub trait RecallStore: Memory + Documents + Embeddings + Conversations + Marks +
 
 impl<T: Memory + Documents + Embeddings + Conversations + Marks + Costs> RecallStore for T {}
 
-/// The store as the model's tools use it: to read conversations and documents, edit core memory, and query the database.
+/// The store as the model's tools use it: to read conversations and documents, edit core memory, and query the
+/// database.
 pub trait ToolStore: Conversations + Exchanges + Documents + CoreMemory + Inspectable {}
 
 impl<T: Conversations + Exchanges + Documents + CoreMemory + Inspectable> ToolStore for T {}

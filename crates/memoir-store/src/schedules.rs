@@ -60,15 +60,15 @@ pub trait Schedules: Send + Sync {
     /// Returns when the next task is due, ignoring paused and running tasks.
     async fn next_task_due(&self) -> Result<Option<Timestamp>>;
 
-    /// Starts a run and sets when its task is due next, in one transaction. Returns `None` if the task is already running.
-    /// A scheduled run also requires that the task is not paused and is still due at `new.scheduled_for`.
+    /// Starts a run and sets when its task is due next, in one transaction. Returns `None` if the task is already
+    /// running. A scheduled run also requires that the task is not paused and is still due at `new.scheduled_for`.
     async fn begin_run(&self, new: &NewRun<'_>) -> Result<Option<RunId>>;
 
     /// Extends the lease of a run. Returns `false` if the run has ended.
     async fn renew_run(&self, id: RunId, until: Timestamp) -> Result<bool>;
 
-    /// Records the outcome of a run. Returns `false` if the run had already ended. If a scheduled run was stopped, its task
-    /// becomes due again, so that another process can run it.
+    /// Records the outcome of a run. Returns `false` if the run had already ended. If a scheduled run was stopped, its
+    /// task becomes due again, so that another process can run it.
     async fn end_run(&self, id: RunId, outcome: &RunOutcome, now: Timestamp) -> Result<bool>;
 
     /// Returns the runs whose end has not been recorded.

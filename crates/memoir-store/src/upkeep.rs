@@ -31,8 +31,8 @@ pub trait Upkeep: Send + Sync {
     /// Checks the store. Returns its defects, or an empty list if it is intact.
     async fn check(&self) -> Result<Vec<StoreFault>>;
 
-    /// Writes a consistent copy of the store to `to`, which must not exist yet, and checks the copy. Other processes can
-    /// read and write meanwhile.
+    /// Writes a consistent copy of the store to `to`, which must not exist yet, and checks the copy. Other processes
+    /// can read and write meanwhile.
     ///
     /// # Errors
     ///

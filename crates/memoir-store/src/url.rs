@@ -55,7 +55,7 @@ impl fmt::Display for StoreUrl {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+    #![expect(clippy::unwrap_used, reason = "a failed test should panic")]
 
     use super::*;
 

@@ -142,7 +142,7 @@ mod tests {
         let limits = QueryLimits { time: Duration::from_millis(100), ..LIMITS };
         let endless = format!("{numbers}) SELECT count(*) FROM n");
         let error = inspect(&bench.context).unwrap().query(&endless, limits).await.unwrap_err().to_string();
-        assert_eq!(error, "it took longer than 0.1 s");
+        assert_eq!(error, "the query took longer than 0.1 s");
         assert!(
             inspect(&bench.context).unwrap().query("SELECT 1", limits).await.is_ok(),
             "the next query is answered"

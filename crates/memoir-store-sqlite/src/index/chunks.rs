@@ -1,6 +1,7 @@
-//! The vectors of documents' chunks, in memory: their codes, in order of their ids.
+//! The in-memory index of chunk embeddings: their codes, sorted by id.
 //!
-//! They are kept apart from what was said: who has no documents reads nothing here, and adding many leaves the rest alone.
+//! It is separate from the index of messages, so that searching messages does not load documents, and adding documents
+//! does not affect the index of messages.
 
 use std::{collections::HashSet, ops::Range};
 
@@ -9,31 +10,31 @@ use memoir_store::{ChunkSearch, Result};
 use sqlx::{Connection as _, Row as _, SqliteConnection, SqlitePool, sqlite::SqliteRow};
 
 use super::{
-    Which, columns, first_covered,
-    graph::{Coded, Graphs},
+    VectorSpace, columns, first_covered,
+    graph::{CodedVectors, Graphs},
     segments::{self, Kind, Progress, Segment, SegmentTarget},
-    vector_bytes::numbers,
+    vector_bytes::decode_vector,
 };
 use crate::error::SqlResultExt as _;
 
 const KIND: &str = "chunks";
 
-/// What the rows that are not packed yet are read with, for ids in between.
+/// Selects the unpacked rows with ids between `?1` and `?2`.
 const UNPACKED: &str = "SELECT chunk_embeddings.id, document_id, vector
      FROM chunk_embeddings NOT INDEXED JOIN chunks ON chunks.id = chunk_id
      WHERE chunk_embeddings.id > ?1 AND chunk_embeddings.id < ?2 AND model = ?3 AND dimensions = ?4
      ORDER BY chunk_embeddings.id";
 
-/// A chunk is found by the best of its parts; several of the nearest may be of one chunk.
-const PARTS_OF_ONE: usize = 4;
+/// Factor for the number of candidates, because several of the nearest embeddings may be parts of the same chunk.
+const PARTS_PER_CHUNK: usize = 4;
 
-/// What is known of all chunks.
+/// The index of chunks.
 #[derive(Debug, Default)]
 pub(crate) struct Chunks {
-    /// What the database was like when this was read.
+    /// State of the database when the index was last updated.
     state: Option<State>,
     vectors: Option<Vectors>,
-    read: Progress,
+    progress: Progress,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,40 +56,42 @@ impl State {
 }
 
 impl Chunks {
-    /// Whether nothing was written since the last time.
-    pub(crate) async fn is_current(&self, readers: &SqlitePool, which: Which<'_>) -> Result<bool> {
-        if !self.is_of(which) {
+    /// Returns whether the index is up to date.
+    pub(crate) async fn is_current(&self, readers: &SqlitePool, space: VectorSpace<'_>) -> Result<bool> {
+        if !self.has(space) {
             return Ok(false);
         }
         let mut connection = readers.acquire().await.or_store_error()?;
         Ok(self.state == Some(State::read(&mut connection).await?))
     }
 
-    /// Whether the vectors here are those of a model.
-    fn is_of(&self, which: Which<'_>) -> bool {
-        let known = self.vectors.as_ref();
-        known.is_some_and(|known| known.model == which.model && known.codes.dimensions() == which.dimensions)
+    /// Returns whether the indexed embeddings are those of this model and dimension.
+    fn has(&self, space: VectorSpace<'_>) -> bool {
+        self.vectors.as_ref().is_some_and(|vectors| {
+            vectors.model == space.model && vectors.codes.dimensions() == space.dimensions
+        })
     }
 
-    /// Reads what was written since the last time.
-    pub(crate) async fn refresh(&mut self, readers: &SqlitePool, which: Which<'_>) -> Result<()> {
+    /// Reads the rows written since the last refresh.
+    pub(crate) async fn refresh(&mut self, readers: &SqlitePool, space: VectorSpace<'_>) -> Result<()> {
         let mut connection = readers.acquire().await.or_store_error()?;
-        let same = self.is_of(which);
-        if same && self.state == Some(State::read(&mut connection).await?) {
+        let is_same = self.has(space);
+        if is_same && self.state == Some(State::read(&mut connection).await?) {
             return Ok(());
         }
-        // One moment for all that is read.
-        let mut moment = connection.begin().await.or_store_error()?;
-        let state = State::read(&mut moment).await?;
-        if !same || self.state.is_none_or(|before| before.deletions != state.deletions) {
-            self.vectors = Some(Vectors::new(which));
-            self.read = Progress::default();
+        // Read everything from one snapshot.
+        let mut snapshot = connection.begin().await.or_store_error()?;
+        let state = State::read(&mut snapshot).await?;
+        if !is_same || self.state.is_none_or(|previous| previous.deletions != state.deletions) {
+            self.vectors = Some(Vectors::new(space));
+            self.progress = Progress::default();
         }
-        // Should reading fail in its middle, the next time goes on from there.
+        // If reading fails halfway, the next refresh resumes from there.
         self.state = Some(State { last: -1, ..state });
         if let Some(vectors) = &mut self.vectors {
             let key = vectors.key();
-            segments::read(&mut moment, Kind { name: KIND, model: &key }, &mut self.read, vectors).await?;
+            let kind = Kind { name: KIND, model: &key };
+            segments::read(&mut snapshot, kind, &mut self.progress, vectors).await?;
         }
         self.state = Some(state);
         Ok(())
@@ -98,7 +101,7 @@ impl Chunks {
         self.state.map_or(0, |state| state.deletions)
     }
 
-    /// The vectors with the highest estimates among what may be found, best first.
+    /// Returns the ids of the embeddings in allowed documents with the highest estimates, best first.
     pub(crate) fn nearest(
         &self,
         search: &ChunkSearch<'_>,
@@ -109,33 +112,33 @@ impl Chunks {
         let keeps =
             |row: u32| allowed.is_none_or(|allowed| allowed.contains(&vectors.documents[row as usize]));
         let keep = allowed.is_some().then_some(&keeps as &dyn Keep);
-        let graph = graphs.current(&vectors.coded(), search.effort.accuracy, self.deletions());
+        let graph = graphs.current(&vectors.coded_vectors(), search.effort.accuracy, self.deletions());
         let index: &dyn VectorIndex = match &graph {
             Some(graph) => graph.as_ref(),
             None => &Scan,
         };
-        let candidates = search.limit * PARTS_OF_ONE * search.effort.candidates.max(1);
-        let found = index.nearest(&vectors.codes, &vectors.codes.query(search.vector), keep, candidates);
-        found.into_iter().map(|candidate| vectors.ids[candidate.row as usize]).collect()
+        let limit = search.limit * PARTS_PER_CHUNK * search.effort.candidates.max(1);
+        let candidates = index.nearest(&vectors.codes, &vectors.codes.query(search.vector), keep, limit);
+        candidates.into_iter().map(|candidate| vectors.ids[candidate.row as usize]).collect()
     }
 
-    /// What a graph would be built of, and after how many deletions.
-    pub(crate) fn coded(&self) -> Option<(Coded<'_>, i64)> {
-        Some((self.vectors.as_ref()?.coded(), self.deletions()))
+    /// Returns the data for a graph and the number of deletions so far.
+    pub(crate) fn coded_vectors(&self) -> Option<(CodedVectors<'_>, i64)> {
+        Some((self.vectors.as_ref()?.coded_vectors(), self.deletions()))
     }
 
-    /// Whether there is anything worth packing.
+    /// Returns whether there are enough unpacked rows for a segment.
     pub(crate) fn is_worth_packing(&self) -> bool {
         let rows = self.vectors.as_ref().map_or(0, |vectors| vectors.ids.len());
-        segments::next_to_pack(&self.read, rows).is_some()
+        segments::next_to_pack(&self.progress, rows).is_some()
     }
 
-    /// The next segment to be written. It counts as written from now on.
+    /// Returns the next segment to write and marks its rows as packed.
     pub(crate) fn take_segment(&mut self) -> Option<Segment> {
         let deletions = self.deletions();
         let vectors = self.vectors.as_ref()?;
-        let rows = segments::next_to_pack(&self.read, vectors.ids.len())?;
-        segments::packed(&mut self.read, &rows);
+        let rows = segments::next_to_pack(&self.progress, vectors.ids.len())?;
+        segments::mark_packed(&mut self.progress, &rows);
         Some(Segment {
             kind: KIND,
             model: vectors.key(),
@@ -143,27 +146,27 @@ impl Chunks {
             last_id: vectors.ids[rows.end - 1],
             count: rows.len(),
             data: vectors.pack(rows),
-            instead_of: std::mem::take(&mut self.read.damaged),
+            replaces: std::mem::take(&mut self.progress.damaged),
             deletions,
         })
     }
 }
 
-/// All vectors of one model.
+/// The chunk embeddings of one model.
 #[derive(Debug)]
 struct Vectors {
     model: String,
     codes: Codes,
     ids: Vec<i64>,
-    /// The documents that they are of.
+    /// Document of each embedding.
     documents: Vec<i64>,
 }
 
 impl Vectors {
-    fn new(which: Which<'_>) -> Self {
+    fn new(space: VectorSpace<'_>) -> Self {
         Self {
-            model: which.model.to_owned(),
-            codes: Codes::new(which.dimensions),
+            model: space.model.to_owned(),
+            codes: Codes::new(space.dimensions),
             ids: Vec::new(),
             documents: Vec::new(),
         }
@@ -173,8 +176,8 @@ impl Vectors {
         format!("{}#{}", self.model, self.codes.dimensions())
     }
 
-    fn coded(&self) -> Coded<'_> {
-        Coded { table: "chunk_embeddings", model: &self.model, codes: &self.codes, ids: &self.ids }
+    fn coded_vectors(&self) -> CodedVectors<'_> {
+        CodedVectors { table: "chunk_embeddings", model: &self.model, codes: &self.codes, ids: &self.ids }
     }
 
     fn pack(&self, rows: Range<usize>) -> Vec<u8> {
@@ -193,7 +196,7 @@ impl SegmentTarget for Vectors {
 
     fn push(&mut self, row: &SqliteRow) -> std::result::Result<i64, sqlx::Error> {
         let id = row.try_get("id")?;
-        let vector = numbers(row.try_get("vector")?);
+        let vector = decode_vector(row.try_get("vector")?);
         if vector.len() == self.codes.dimensions() {
             self.codes.push(&vector);
             self.ids.push(id);

@@ -1,6 +1,6 @@
-//! Columns of numbers as bytes: what a segment is made of.
+//! Encodes columns of numbers, which make up a segment, as bytes.
 
-/// A number of a fixed size.
+/// A number of fixed size.
 pub(super) trait Number: Copy {
     fn write(self, bytes: &mut Vec<u8>);
     fn read_all(bytes: &[u8]) -> impl Iterator<Item = Self>;
@@ -25,12 +25,12 @@ macro_rules! number {
 
 number!(i64, u16, u8);
 
-/// Adds a column.
+/// Appends a column to `bytes`.
 pub(super) fn write<N: Number>(bytes: &mut Vec<u8>, column: &[N]) {
     column.iter().for_each(|number| number.write(bytes));
 }
 
-/// Takes a column of `count` numbers off the front.
+/// Reads a column of `count` numbers from the front of `bytes` and advances it. Returns `None` if `bytes` is too short.
 pub(super) fn read<'a, N: Number + 'a>(
     bytes: &mut &'a [u8],
     count: usize,

@@ -1,4 +1,4 @@
-//! A filter, made ready to be asked about many rows.
+//! Compiles a filter for fast checks of many rows.
 
 use std::ops::Range;
 
@@ -7,14 +7,14 @@ use memoir_index::{Keep, TOGETHER};
 use memoir_store::Filter;
 
 use super::{
+    block_stats::BlockStats,
     messages::{Messages, NONE},
-    stretch::Stretch,
     vectors::Vectors,
 };
 
-/// A filter, and the conversations of its project, if it names one.
+/// A filter, and the ids of the conversations in its project if it has one.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Allowed<'a> {
+pub(crate) struct ScopedFilter<'a> {
     pub(crate) filter: &'a Filter,
     pub(crate) in_scope: Option<&'a [i64]>,
 }
@@ -23,26 +23,26 @@ pub(crate) struct Allowed<'a> {
 #[derive(Debug)]
 pub(super) struct Predicate<'a> {
     messages: &'a Messages,
-    /// The conversations that may be found, one bit for each; none given is all.
+    /// Bit set of the allowed conversation numbers, or `None` if all are allowed.
     conversations: Option<Vec<u64>>,
     since: i64,
     until: i64,
-    /// The first exchange that may not be found.
+    /// Id of the first exchange that is not allowed.
     before: i64,
 }
 
 impl<'a> Predicate<'a> {
-    pub(super) fn new(Allowed { filter, in_scope }: Allowed<'_>, messages: &'a Messages) -> Self {
+    pub(super) fn new(ScopedFilter { filter, in_scope }: ScopedFilter<'_>, messages: &'a Messages) -> Self {
         Self {
             messages,
-            conversations: conversations(filter, in_scope, messages),
+            conversations: allowed_conversations(filter, in_scope, messages),
             since: filter.since.map_or(i64::MIN, |moment| moment.as_millis()),
             until: filter.until.map_or(i64::MAX, |moment| moment.as_millis()),
             before: filter.before.map_or(i64::MAX, ExchangeId::get),
         }
     }
 
-    /// Whether every message may be found.
+    /// Returns whether every message is allowed.
     pub(super) fn allows_all(&self) -> bool {
         self.conversations.is_none()
             && self.since == i64::MIN
@@ -50,7 +50,7 @@ impl<'a> Predicate<'a> {
             && self.before == i64::MAX
     }
 
-    /// Whether a message may be found.
+    /// Returns whether a message is allowed.
     #[inline]
     pub(super) fn allows(&self, row: usize) -> bool {
         let created = self.messages.created[row];
@@ -60,7 +60,7 @@ impl<'a> Predicate<'a> {
             && self.conversations.as_ref().is_none_or(|bits| has(bits, self.messages.conversations[row]))
     }
 
-    /// Whether the summary of an exchange, or of a conversation, may be found.
+    /// Returns whether the summary of an exchange or a conversation is allowed.
     pub(super) fn allows_summary(&self, conversation: u32, moment: i64, exchange: i64) -> bool {
         moment >= self.since
             && moment < self.until
@@ -68,16 +68,16 @@ impl<'a> Predicate<'a> {
             && self.conversations.as_ref().is_none_or(|bits| has(bits, conversation))
     }
 
-    /// Whether all messages of a stretch may be found, or none; `None` when some may, or it would take long to tell.
-    fn allows_stretch(&self, stretch: &Stretch) -> Option<bool> {
-        let (first, last) = stretch.created;
-        let (lowest, highest) = stretch.conversations;
+    /// Returns whether all messages of a block are allowed or none, or `None` if some are or checking would take long.
+    fn allows_block(&self, block: &BlockStats) -> Option<bool> {
+        let (first, last) = block.created;
+        let (lowest, highest) = block.conversations;
         if lowest > highest || last < self.since || first >= self.until {
             return Some(false);
         }
         let every_conversation = match &self.conversations {
             None => true,
-            Some(_) if highest - lowest >= MANY => return None,
+            Some(_) if highest - lowest >= MAX_CONVERSATIONS_CHECKED => return None,
             Some(bits) => {
                 let allowed = (lowest..=highest).filter(|number| has(bits, *number)).count();
                 if allowed == 0 {
@@ -87,7 +87,7 @@ impl<'a> Predicate<'a> {
             }
         };
         let all = every_conversation
-            && stretch.placed
+            && block.all_have_messages
             && first >= self.since
             && last < self.until
             && self.before == i64::MAX;
@@ -99,16 +99,16 @@ fn has(bits: &[u64], number: u32) -> bool {
     bits[number as usize / 64] >> (number % 64) & 1 == 1
 }
 
-/// Conversations between the first and the last of a stretch; with more it is not worth trying all.
-const MANY: u32 = 32;
+/// Maximum range of conversation numbers in a block for which each number is checked.
+const MAX_CONVERSATIONS_CHECKED: u32 = 32;
 
-/// A filter over rows of vectors.
-pub(super) struct OfVectors<'a> {
+/// A filter over rows of embeddings.
+pub(super) struct VectorFilter<'a> {
     pub(super) predicate: Predicate<'a>,
     pub(super) vectors: &'a Vectors,
 }
 
-impl Keep for OfVectors<'_> {
+impl Keep for VectorFilter<'_> {
     #[inline]
     fn keeps(&self, row: u32) -> bool {
         let message = self.vectors.messages[row as usize];
@@ -116,12 +116,12 @@ impl Keep for OfVectors<'_> {
     }
 
     fn keeps_all(&self, rows: Range<u32>) -> Option<bool> {
-        self.predicate.allows_stretch(self.vectors.stretches.get(rows.start as usize / TOGETHER)?)
+        self.predicate.allows_block(self.vectors.blocks.get(rows.start as usize / TOGETHER)?)
     }
 }
 
-/// The conversations that a filter allows, as bits; none given is all.
-fn conversations(filter: &Filter, in_scope: Option<&[i64]>, messages: &Messages) -> Option<Vec<u64>> {
+/// Returns the bit set of the conversations that a filter allows, or `None` if it allows all.
+fn allowed_conversations(filter: &Filter, in_scope: Option<&[i64]>, messages: &Messages) -> Option<Vec<u64>> {
     let number = |id: i64| messages.conversation(ConversationId::new(id));
     let bits = |ids: &mut dyn Iterator<Item = i64>| {
         let mut bits = vec![0_u64; messages.conversation_ids.len().div_ceil(64)];
@@ -132,7 +132,7 @@ fn conversations(filter: &Filter, in_scope: Option<&[i64]>, messages: &Messages)
     let scope = in_scope.map(|ids| bits(&mut ids.iter().copied()));
     let mut allowed = match (within, scope) {
         (Some(within), Some(scope)) => Some(within.iter().zip(scope).map(|(a, b)| a & b).collect()),
-        (one, other) => one.or(other),
+        (within, scope) => within.or(scope),
     };
     if let Some(except) = filter.except.and_then(|id| messages.conversation(id)) {
         let all = || vec![u64::MAX; messages.conversation_ids.len().div_ceil(64)];

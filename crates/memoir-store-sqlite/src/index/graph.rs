@@ -1,4 +1,5 @@
-//! The graph's life: taken from its file or built, in the background, while the scan serves.
+//! Loads the graph for approximate searches from its file or builds it, in the background. Until then, searches scan
+//! all embeddings.
 
 use std::{
     fs,
@@ -15,46 +16,46 @@ use memoir_index::{Bytes, Codes, Graph, checksum};
 use memoir_store::{Accuracy, Result};
 use sqlx::{AssertSqlSafe, Row as _, SqlitePool};
 
-use super::vector_bytes::numbers;
+use super::vector_bytes::decode_vector;
 use crate::{error::SqlResultExt as _, files::remove_derived_file};
 
-/// From how many vectors on a scan takes longer than people notice.
-const SCAN_SERVES: usize = 4_000_000;
+/// Maximum number of embeddings that a scan searches without a noticeable delay.
+const MAX_SCANNED: usize = 4_000_000;
 
-/// A graph is built anew when more than one row in this many is not in it.
-const STALE: usize = 5;
+/// A graph is rebuilt when more than one row in this many is missing from it.
+const STALE_RATIO: usize = 5;
 
-/// Vectors as they are in memory, and where they are kept.
-pub(crate) struct Coded<'a> {
+/// The codes of embeddings, and the table that contains the embeddings.
+pub(crate) struct CodedVectors<'a> {
     pub(super) table: &'static str,
     pub(super) model: &'a str,
     pub(super) codes: &'a Codes,
     pub(super) ids: &'a [i64],
 }
 
-impl Coded<'_> {
+impl CodedVectors<'_> {
     fn key(&self) -> String {
         format!("{}#{}", self.model, self.codes.dimensions())
     }
 }
 
-/// The graph of the vectors in use, if there is one, and whoever builds it.
+/// The graph of the embeddings in use, if there is one, and the state of its construction.
 #[derive(Debug, Default)]
 pub(crate) struct Graphs {
-    current: Mutex<Option<Made>>,
+    current: Mutex<Option<LoadedGraph>>,
     building: AtomicBool,
     stop: AtomicBool,
 }
 
 #[derive(Debug, Clone)]
-struct Made {
+struct LoadedGraph {
     key: String,
-    /// What had been deleted when it was made: rows have other numbers after that.
+    /// Number of deletions when the graph was built. A deletion renumbers the rows.
     deletions: i64,
     graph: Arc<Graph>,
 }
 
-/// What a graph is built from, apart from the vectors themselves.
+/// The data from which a graph is built, apart from the embeddings themselves.
 pub(crate) struct BuildPlan {
     table: &'static str,
     key: String,
@@ -65,33 +66,40 @@ pub(crate) struct BuildPlan {
 }
 
 impl Graphs {
-    /// The graph to search along, if there is one for these vectors and it is wanted.
+    /// Returns the graph for these embeddings, if there is one and the accuracy calls for it.
     pub(super) fn current(
         &self,
-        vectors: &Coded<'_>,
+        vectors: &CodedVectors<'_>,
         accuracy: Accuracy,
         deletions: i64,
     ) -> Option<Arc<Graph>> {
-        if !is_wanted(vectors, accuracy) {
+        if !needs_graph(vectors, accuracy) {
             return None;
         }
-        let made = lock(&self.current).clone()?;
-        (made.key == vectors.key() && made.deletions == deletions).then_some(made.graph)
+        let current = lock(&self.current).clone()?;
+        (current.key == vectors.key() && current.deletions == deletions).then_some(current.graph)
     }
 
-    /// Whether there is a graph for these vectors.
-    pub(crate) fn is_there(&self, vectors: &Coded<'_>, deletions: i64) -> bool {
+    /// Returns whether there is a graph for these embeddings.
+    pub(crate) fn is_available(&self, vectors: &CodedVectors<'_>, deletions: i64) -> bool {
         self.current(vectors, Accuracy::Approximate, deletions).is_some()
     }
 
-    /// What to build, when a graph is wanted, there is none that will do, and no one is building it.
-    pub(crate) fn plan(&self, vectors: &Coded<'_>, accuracy: Accuracy, deletions: i64) -> Option<BuildPlan> {
-        if !is_wanted(vectors, accuracy) || vectors.ids.is_empty() {
+    /// Returns a plan for a graph, if one is needed, none is up to date, and none is being built. The caller must pass
+    /// the plan to [`make`](Self::make).
+    pub(crate) fn plan(
+        &self,
+        vectors: &CodedVectors<'_>,
+        accuracy: Accuracy,
+        deletions: i64,
+    ) -> Option<BuildPlan> {
+        if !needs_graph(vectors, accuracy) || vectors.ids.is_empty() {
             return None;
         }
         let covered = self.current(vectors, accuracy, deletions).map_or(0, |graph| graph.len());
-        let fresh = covered > 0 && vectors.ids.len().saturating_sub(covered) * STALE <= vectors.ids.len();
-        if fresh || self.building.swap(true, Ordering::SeqCst) {
+        let is_fresh =
+            covered > 0 && vectors.ids.len().saturating_sub(covered) * STALE_RATIO <= vectors.ids.len();
+        if is_fresh || self.building.swap(true, Ordering::SeqCst) {
             return None;
         }
         Some(BuildPlan {
@@ -104,15 +112,17 @@ impl Graphs {
         })
     }
 
-    /// Takes the graph from `file`, or builds it and keeps it there.
+    /// Loads the graph from `file`, or builds it and saves it there.
     pub(crate) async fn make(&self, plan: BuildPlan, readers: &SqlitePool, file: &Path) {
         let (key, deletions) = (plan.key.clone(), plan.deletions);
         match self.load_or_build(plan, readers, file).await {
-            Ok(Some(graph)) => *lock(&self.current) = Some(Made { key, deletions, graph: Arc::new(graph) }),
+            Ok(Some(graph)) => {
+                *lock(&self.current) = Some(LoadedGraph { key, deletions, graph: Arc::new(graph) })
+            }
             Ok(None) => {}
-            // Searches stay exact and complete without the graph, only slower.
+            // Without the graph, searches are exact but slower.
             Err(error) => {
-                tracing::warn!(%error, "could not build the graph of vectors; searches scan instead")
+                tracing::warn!(%error, "could not build the embedding graph; searches scan all embeddings instead")
             }
         }
         self.building.store(false, Ordering::SeqCst);
@@ -126,8 +136,9 @@ impl Graphs {
     ) -> Result<Option<Graph>> {
         let BuildPlan { table, key, model, codes, ids, .. } = plan;
         let fingerprint = |rows: usize| fingerprint(&key, ids.get(..rows)?);
-        let kept = fs::read(file).ok().and_then(|bytes| Graph::from_bytes(&bytes, &codes, fingerprint).ok());
-        if let Some(graph) = kept.filter(|graph| ids.len().saturating_sub(graph.len()) * STALE <= ids.len()) {
+        let saved = fs::read(file).ok().and_then(|bytes| Graph::from_bytes(&bytes, &codes, fingerprint).ok());
+        let is_fresh = |graph: &Graph| ids.len().saturating_sub(graph.len()) * STALE_RATIO <= ids.len();
+        if let Some(graph) = saved.filter(is_fresh) {
             return Ok(Some(graph));
         }
         let Some(bytes) = read_vectors(table, &model, &ids, codes.dimensions(), readers, &self.stop).await?
@@ -136,25 +147,25 @@ impl Graphs {
         };
         let Some(graph) = Graph::build(&codes, &bytes, &self.stop) else { return Ok(None) };
         if let Some(fingerprint) = fingerprint(ids.len())
-            && let Err(error) = keep(file, &graph.to_bytes(fingerprint))
+            && let Err(error) = write_atomically(file, &graph.to_bytes(fingerprint))
         {
-            tracing::warn!(%error, "could not save the graph of vectors; it is built again at the next start");
+            tracing::warn!(%error, "could not save the embedding graph; it is rebuilt at the next start");
         }
         Ok(Some(graph))
     }
 
-    /// Raised when the store is closed.
+    /// Returns the flag that is set when the store is closed.
     pub(crate) fn stopping(&self) -> &AtomicBool {
         &self.stop
     }
 
-    /// Stops whoever is building.
+    /// Stops building graphs.
     pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::SeqCst);
     }
 }
 
-/// The vectors in 8 bits, in order; nothing when one of them has gone meanwhile.
+/// Returns the embeddings in 8-bit precision, in order, or `None` if one of them has been deleted or `stop` is set.
 pub(crate) async fn read_vectors(
     table: &'static str,
     model: &str,
@@ -180,36 +191,37 @@ pub(crate) async fn read_vectors(
             return Ok(None);
         }
         for row in rows {
-            bytes.push(&numbers(row.try_get("vector").or_store_error()?));
+            bytes.push(&decode_vector(row.try_get("vector").or_store_error()?));
         }
     }
     Ok(Some(bytes))
 }
 
-fn is_wanted(vectors: &Coded<'_>, accuracy: Accuracy) -> bool {
+fn needs_graph(vectors: &CodedVectors<'_>, accuracy: Accuracy) -> bool {
     match accuracy {
-        Accuracy::Auto => vectors.ids.len() > SCAN_SERVES,
+        Accuracy::Auto => vectors.ids.len() > MAX_SCANNED,
         Accuracy::Exact => false,
         Accuracy::Approximate => true,
     }
 }
 
-/// Tells which rows a graph was made for.
+/// Returns a fingerprint of the rows that a graph was built for.
 fn fingerprint(key: &str, ids: &[i64]) -> Option<u64> {
     let mut bytes = key.as_bytes().to_vec();
     bytes.extend(ids.iter().flat_map(|id| id.to_le_bytes()));
     Some(checksum(&bytes))
 }
 
-/// Writes beside and renames: a file is whole or not there.
-fn keep(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let beside = PathBuf::from(format!("{}.{}", file.display(), std::process::id()));
+/// Writes a temporary file and renames it, so that the file is never incomplete.
+fn write_atomically(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let temporary = PathBuf::from(format!("{}.{}", file.display(), std::process::id()));
     let mut options = fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(&beside).and_then(|mut file| file.write_all(bytes));
-    written.and_then(|()| fs::rename(&beside, file)).inspect_err(|_| {
-        remove_derived_file(&beside);
-    })
+    options
+        .open(&temporary)
+        .and_then(|mut file| file.write_all(bytes))
+        .and_then(|()| fs::rename(&temporary, file))
+        .inspect_err(|_| remove_derived_file(&temporary))
 }

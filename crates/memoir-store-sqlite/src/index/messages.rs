@@ -1,4 +1,4 @@
-//! Where every message stands, in memory: one column per property, one row per message, in order of their ids.
+//! The in-memory table of messages: one column per property, one row per message, sorted by id.
 
 use std::collections::HashMap;
 
@@ -8,13 +8,13 @@ use sqlx::{Row as _, sqlite::SqliteRow};
 
 use super::columns;
 
-/// No row.
+/// Marks a missing row or conversation number.
 pub(super) const NONE: u32 = u32::MAX;
 
 const FROM_USER: u8 = 1;
 const ASKS: u8 = 2;
 
-/// What the rows that are not packed yet are read with, for ids in between. Only what was said and is shown takes part.
+/// Selects the unpacked rows with ids between `?1` and `?2`.
 pub(super) const UNPACKED: &str =
     "SELECT id, exchange_id, conversation_id, role, author, created, min(tokens, 65535) AS tokens,
             min(length(content) - length(replace(content, ' ', '')) + 1, 65535) AS words,
@@ -23,31 +23,32 @@ pub(super) const UNPACKED: &str =
      WHERE id > ?1 AND id < ?2 AND redacted = 0 AND derived = 0 AND role <> 'tool'
      ORDER BY id";
 
-/// All messages that take part in recall.
+/// All messages that recall can find: those that are shown and said.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
     pub(super) ids: Vec<i64>,
     pub(super) exchanges: Vec<i64>,
-    /// A number into `conversation_ids`.
+    /// Index into `conversation_ids`.
     pub(super) conversations: Vec<u32>,
     pub(super) created: Vec<i64>,
     pub(super) words: Vec<u16>,
     pub(super) tokens: Vec<u16>,
     flags: Vec<u8>,
-    /// A number into `names`, plus one; zero is no name.
+    /// Index into `names` plus 1, or 0 if the author has no name.
     authors: Vec<u16>,
     pub(super) names: Vec<String>,
     pub(super) conversation_ids: Vec<i64>,
     conversation_numbers: HashMap<i64, u32>,
-    /// For each conversation its rows, and its length in words.
+    /// Rows of each conversation.
     pub(super) rows: Vec<Vec<u32>>,
+    /// Number of words in each conversation.
     pub(super) lengths: Vec<u32>,
-    /// For each id its row. Ids have few gaps.
+    /// Row of each id. A vector is compact because ids have few gaps.
     by_id: Vec<u32>,
-    pub(super) all_words: u64,
+    pub(super) total_words: u64,
 }
 
-/// One message, as it comes.
+/// A message to add.
 struct Row {
     id: i64,
     exchange: i64,
@@ -63,13 +64,13 @@ impl Messages {
         self.ids.len()
     }
 
-    /// The row of a message.
+    /// Returns the row of a message.
     pub(super) fn row(&self, id: i64) -> Option<usize> {
         let row = *self.by_id.get(usize::try_from(id).ok()?)?;
         (row != NONE).then_some(row as usize)
     }
 
-    /// The number of a conversation, if anything was said in it.
+    /// Returns the number of a conversation, if it has messages.
     pub(super) fn conversation(&self, id: ConversationId) -> Option<u32> {
         self.conversation_numbers.get(&id.get()).copied()
     }
@@ -106,7 +107,7 @@ impl Messages {
             tokens: row.try_get("tokens")?,
             flags: if from_user { FROM_USER } else { 0 } | if asks { ASKS } else { 0 },
         };
-        let author = self.name(author);
+        let author = self.author_number(author);
         self.push(&row, author);
         Ok(row.id)
     }
@@ -119,27 +120,28 @@ impl Messages {
         self.tokens.push(row.tokens);
         self.flags.push(row.flags);
         self.authors.push(author);
-        self.place(row.conversation);
+        self.add_to_conversation(row.conversation);
     }
 
-    /// Notes where the next row stands, whose conversation this is.
-    fn place(&mut self, conversation: i64) {
+    /// Completes a row whose other columns have been filled: assigns it to a conversation and updates the lookup
+    /// tables.
+    fn add_to_conversation(&mut self, conversation: i64) {
         let row = self.conversations.len();
-        let place = u32::try_from(row).unwrap_or(NONE);
-        let conversation = self.number_of(conversation);
+        let position = u32::try_from(row).unwrap_or(NONE);
+        let conversation = self.conversation_number(conversation);
         self.conversations.push(conversation);
-        self.rows[conversation as usize].push(place);
+        self.rows[conversation as usize].push(position);
         self.lengths[conversation as usize] += u32::from(self.words[row]);
-        self.all_words += u64::from(self.words[row]);
+        self.total_words += u64::from(self.words[row]);
         let id = usize::try_from(self.ids[row]).unwrap_or(0);
         if self.by_id.len() <= id {
             self.by_id.resize(id + 1, NONE);
         }
-        self.by_id[id] = place;
+        self.by_id[id] = position;
     }
 
-    fn number_of(&mut self, conversation: i64) -> u32 {
-        // Mostly it is that of the message before.
+    fn conversation_number(&mut self, conversation: i64) -> u32 {
+        // Consecutive messages usually belong to the same conversation.
         if let Some(last) = self.conversations.last()
             && self.conversation_ids[*last as usize] == conversation
         {
@@ -153,17 +155,17 @@ impl Messages {
         })
     }
 
-    /// The number of a name plus one. The talk of more than 65,534 people goes on without further names.
-    fn name(&mut self, author: Option<&str>) -> u16 {
+    /// Returns the value for `authors`. Names beyond the first 65,534 are dropped.
+    fn author_number(&mut self, author: Option<&str>) -> u16 {
         let Some(author) = author else { return 0 };
-        let known = self.names.iter().position(|name| name == author).unwrap_or_else(|| {
+        let index = self.names.iter().position(|name| name == author).unwrap_or_else(|| {
             self.names.push(author.to_owned());
             self.names.len() - 1
         });
-        u16::try_from(known + 1).unwrap_or(0)
+        u16::try_from(index + 1).unwrap_or(0)
     }
 
-    /// Rows as a segment.
+    /// Packs rows into a segment.
     pub(super) fn pack(&self, rows: std::ops::Range<usize>) -> Vec<u8> {
         let mut bytes = Vec::new();
         let conversations: Vec<i64> = self.conversations[rows.clone()]
@@ -177,18 +179,18 @@ impl Messages {
         columns::write(&mut bytes, &self.words[rows.clone()]);
         columns::write(&mut bytes, &self.tokens[rows.clone()]);
         columns::write(&mut bytes, &self.flags[rows.clone()]);
-        // Names are numbered anew in every process, so that they go along.
+        // Each process numbers names differently, so the segment contains its own list of names.
         let mut names: Vec<&str> = Vec::new();
         let authors: Vec<u16> = rows
             .map(|row| match usize::from(self.authors[row]).checked_sub(1) {
                 None => 0,
                 Some(name) => {
                     let name = self.names[name].as_str();
-                    let known = names.iter().position(|known| *known == name).unwrap_or_else(|| {
+                    let index = names.iter().position(|other| *other == name).unwrap_or_else(|| {
                         names.push(name);
                         names.len() - 1
                     });
-                    u16::try_from(known + 1).unwrap_or(0)
+                    u16::try_from(index + 1).unwrap_or(0)
                 }
             })
             .collect();
@@ -197,7 +199,7 @@ impl Messages {
         bytes
     }
 
-    /// Adds a segment of `count` rows; says whether it was one.
+    /// Adds the rows of a segment. Returns `false` if the segment is malformed.
     pub(super) fn unpack(&mut self, mut bytes: &[u8], count: usize) -> bool {
         let mut read = || {
             let ids = columns::read::<i64>(&mut bytes, count)?;
@@ -211,7 +213,7 @@ impl Messages {
             let names = std::str::from_utf8(bytes).ok()?;
             let names: Vec<u16> = match names {
                 "" => Vec::new(),
-                names => names.split('\n').map(|name| self.name(Some(name))).collect(),
+                names => names.split('\n').map(|name| self.author_number(Some(name))).collect(),
             };
             self.ids.extend(ids);
             self.exchanges.extend(exchanges);
@@ -219,11 +221,11 @@ impl Messages {
             self.words.extend(words);
             self.tokens.extend(tokens);
             self.flags.extend(flags);
-            let known =
+            let renumber =
                 |author: u16| usize::from(author).checked_sub(1).and_then(|name| names.get(name).copied());
-            self.authors.extend(authors.map(|author| known(author).unwrap_or(0)));
+            self.authors.extend(authors.map(|author| renumber(author).unwrap_or(0)));
             self.by_id.reserve(count);
-            conversations.for_each(|conversation| self.place(conversation));
+            conversations.for_each(|conversation| self.add_to_conversation(conversation));
             Some(())
         };
         read().is_some()

@@ -1,19 +1,19 @@
-//! The index in memory: where every message stands, and a code for every vector.
+//! The in-memory search index: the position of every message, and a compact code for every embedding.
 //!
-//! It is derived from the database, filled when something is first looked for, and brought up to date before every
-//! search, so that what another process has committed is found. Most of it comes from segments, in which rows were
-//! packed by whoever read them one by one before; a segment that is missing, stale or damaged costs time, not answers.
+//! The index is derived from the database. The first search fills it, and every search updates it first, so that
+//! commits of other processes are found. Most of it is read from segments, into which an earlier process packed rows
+//! that it had read one by one. A missing, stale or damaged segment costs time but does not affect results.
 //!
-//! New rows are recognised by their ids, which grow in the order of commits because SQLite has a single writer. Nothing
-//! outside this crate relies on that.
+//! New rows are recognized by their ids, which grow in commit order because SQLite has a single writer. Nothing outside
+//! this crate relies on that.
 
+mod block_stats;
 mod chunks;
 mod columns;
 mod filter;
 mod graph;
 mod messages;
 mod segments;
-mod stretch;
 mod summaries;
 mod vector_bytes;
 mod vectors;
@@ -25,58 +25,60 @@ use memoir_store::{Accuracy, Match, MessageOutline, Result};
 use sqlx::{Connection as _, SqliteConnection, SqlitePool, sqlite::SqliteRow};
 
 use super::error::SqlResultExt as _;
-use filter::{OfVectors, Predicate};
+use filter::{Predicate, VectorFilter};
 use messages::Messages;
 use segments::{Kind, Progress, SegmentTarget};
 use summaries::SummaryIndex;
 use vectors::Vectors;
 
 pub(super) use chunks::Chunks;
-pub(super) use filter::Allowed;
-pub(super) use graph::{Coded, Graphs, read_vectors};
-pub(super) use segments::{Segment, write};
-pub(super) use vector_bytes::{bytes, cosine, numbers};
+pub(super) use filter::ScopedFilter;
+pub(super) use graph::{CodedVectors, Graphs, read_vectors};
+pub(super) use segments::{Segment, write_segment};
+pub(super) use vector_bytes::{cosine, decode_vector, encode_vector};
 
-/// So many more candidates than are wanted are told, at least: estimates are coarse, and the more there are, the more of them
-/// come in between.
-const MORE: usize = 300;
-const ONE_MORE_FOR_EACH: usize = 1500;
+/// Minimum number of candidates to return beyond the limit, because estimates are coarse and may rank a true result
+/// lower.
+const MIN_EXTRA: usize = 300;
 
-/// The same for summaries, of which few are wanted.
-const MORE_SUMMARIES: usize = 60;
+/// One more candidate is returned for each group of this many embeddings, since more of them then have close estimates.
+const EMBEDDINGS_PER_EXTRA: usize = 1500;
 
-/// An embedding that may be near.
+/// Number of candidates to return beyond the limit for summaries, of which few are requested.
+const EXTRA_SUMMARIES: usize = 60;
+
+/// An embedding that may be near the query.
 #[derive(Debug)]
-pub(super) struct Near {
+pub(super) struct Neighbor {
     pub(super) embedding: i64,
     pub(super) estimate: f32,
 }
 
-/// Vectors that are to be read.
+/// Embeddings to read into memory.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(super) struct CacheRequest {
     pub(super) model: String,
     pub(super) dimensions: usize,
     pub(super) ids: Vec<i64>,
     deletions: i64,
 }
 
-/// What is known of everything that was said.
+/// The index of messages, their embeddings, and the embeddings of summaries.
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    /// What the database was like when this was read.
+    /// State of the database when the index was last updated.
     state: Option<State>,
     messages: Messages,
-    messages_read: Progress,
+    messages_progress: Progress,
     vectors: Option<Vectors>,
-    vectors_read: Progress,
+    vectors_progress: Progress,
     summaries: Option<SummaryIndex>,
-    summaries_read: Progress,
-    /// How many had been deleted when they were read.
+    summaries_progress: Progress,
+    /// Number of deleted summary embeddings when the summaries were read.
     summaries_as_of: i64,
 }
 
-/// By what it is told that something was written. Vectors that came while others were read are noticed too.
+/// Fingerprint of the database, used to detect writes since the last refresh, including ones made during it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct State {
     deletions: i64,
@@ -101,103 +103,113 @@ impl State {
     }
 }
 
-/// Vectors of which model, and of what length.
+/// An embedding model and the dimension of its embeddings.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Which<'a> {
+pub(super) struct VectorSpace<'a> {
     pub(super) model: &'a str,
     pub(super) dimensions: usize,
 }
 
 impl Index {
-    /// Reads what was written since the last time: messages, and vectors when `which` says which.
-    pub(super) async fn refresh(&mut self, readers: &SqlitePool, which: Option<Which<'_>>) -> Result<()> {
+    /// Reads the rows written since the last refresh: messages, and the embeddings in `space` if it is given.
+    pub(super) async fn refresh(
+        &mut self,
+        readers: &SqlitePool,
+        space: Option<VectorSpace<'_>>,
+    ) -> Result<()> {
         let mut connection = readers.acquire().await.or_store_error()?;
         let state = State::read(&mut connection).await?;
-        if self.state == Some(state) && which.is_none_or(|which| self.has(which)) {
+        if self.state == Some(state) && space.is_none_or(|space| self.has(space)) {
             return Ok(());
         }
-        // One moment for all that is read.
-        let mut moment = connection.begin().await.or_store_error()?;
-        let state = State::read(&mut moment).await?;
+        // Read everything from one snapshot.
+        let mut snapshot = connection.begin().await.or_store_error()?;
+        let state = State::read(&mut snapshot).await?;
         if self.deletions() != state.deletions {
             *self = Self::default();
         }
-        // Vectors of summaries that were written anew drop out when they are measured; too many of them would take the
-        // others' places.
-        let gone = state.deleted_summaries - self.summaries_as_of;
-        let held = self.summaries.as_ref().map_or(0, |summaries| summaries.ids.len());
-        let too_many = i64::try_from(MORE_SUMMARIES / 2 + held / 16).unwrap_or(i64::MAX);
-        if self.summaries.is_none() || !(0..=too_many).contains(&gone) {
-            (self.summaries, self.summaries_read) = (None, Progress::default());
+        // Deleted summary embeddings drop out when candidates are scored. Too many of them would displace the others.
+        let deleted = state.deleted_summaries - self.summaries_as_of;
+        let indexed = self.summaries.as_ref().map_or(0, |summaries| summaries.ids.len());
+        let tolerated = i64::try_from(EXTRA_SUMMARIES / 2 + indexed / 16).unwrap_or(i64::MAX);
+        if self.summaries.is_none() || !(0..=tolerated).contains(&deleted) {
+            (self.summaries, self.summaries_progress) = (None, Progress::default());
             self.summaries_as_of = state.deleted_summaries;
         }
-        // Should reading fail in its middle, the next time goes on from there.
+        // If reading fails halfway, the next refresh resumes from there.
         self.state = Some(State { last_message: -1, ..state });
-        self.read(&mut moment, which).await?;
+        self.read(&mut snapshot, space).await?;
         self.state = Some(state);
         Ok(())
     }
 
-    /// Whether the vectors here are those of a model.
-    fn has(&self, which: Which<'_>) -> bool {
-        let known = self.vectors.as_ref();
-        known.is_some_and(|known| known.model == which.model && known.codes.dimensions() == which.dimensions)
+    /// Returns whether the indexed embeddings are those of this model and dimension.
+    fn has(&self, space: VectorSpace<'_>) -> bool {
+        self.vectors.as_ref().is_some_and(|vectors| {
+            vectors.model == space.model && vectors.codes.dimensions() == space.dimensions
+        })
     }
 
-    /// What a graph would be built of, and after how many deletions.
-    pub(super) fn coded(&self) -> Option<(Coded<'_>, i64)> {
-        Some((self.vectors.as_ref()?.coded(), self.deletions()))
+    /// Returns the data for a graph and the number of deletions so far.
+    pub(super) fn coded_vectors(&self) -> Option<(CodedVectors<'_>, i64)> {
+        Some((self.vectors.as_ref()?.coded_vectors(), self.deletions()))
     }
 
     fn deletions(&self) -> i64 {
         self.state.map_or(0, |state| state.deletions)
     }
 
-    async fn read(&mut self, connection: &mut SqliteConnection, which: Option<Which<'_>>) -> Result<()> {
+    async fn read(
+        &mut self,
+        connection: &mut SqliteConnection,
+        space: Option<VectorSpace<'_>>,
+    ) -> Result<()> {
         let kind = Kind { name: "messages", model: "" };
-        segments::read(connection, kind, &mut self.messages_read, &mut self.messages).await?;
-        // Vectors that are here stay up to date whoever asks.
-        let known = self.vectors.as_ref().map(|known| (known.model.clone(), known.codes.dimensions()));
-        let known = known.as_ref().map(|(model, dimensions)| Which { model, dimensions: *dimensions });
-        let Some(Which { model, dimensions }) = which.or(known) else { return Ok(()) };
-        if !self.has(Which { model, dimensions }) {
+        segments::read(connection, kind, &mut self.messages_progress, &mut self.messages).await?;
+        // Embeddings that are already indexed are updated even if the caller needs none.
+        let indexed =
+            self.vectors.as_ref().map(|vectors| (vectors.model.clone(), vectors.codes.dimensions()));
+        let indexed =
+            indexed.as_ref().map(|(model, dimensions)| VectorSpace { model, dimensions: *dimensions });
+        let Some(VectorSpace { model, dimensions }) = space.or(indexed) else { return Ok(()) };
+        if !self.has(VectorSpace { model, dimensions }) {
             self.vectors = Some(Vectors::new(model, dimensions));
-            self.vectors_read = Progress::default();
+            self.vectors_progress = Progress::default();
             self.summaries = None;
         }
         if self.summaries.is_none() {
             self.summaries = Some(SummaryIndex::new(model, dimensions));
-            self.summaries_read = Progress::default();
+            self.summaries_progress = Progress::default();
         }
         if let Some(vectors) = &mut self.vectors {
             let key = vectors.key();
-            let mut target = WithMessages { vectors, messages: &self.messages };
+            let mut target = VectorTarget { vectors, messages: &self.messages };
             let kind = Kind { name: "vectors", model: &key };
-            segments::read(connection, kind, &mut self.vectors_read, &mut target).await?;
+            segments::read(connection, kind, &mut self.vectors_progress, &mut target).await?;
         }
         if let Some(summaries) = &mut self.summaries {
             let key = summaries.key();
-            let mut target = SummariesOf { summaries, messages: &self.messages };
+            let mut target = SummaryTarget { summaries, messages: &self.messages };
             let kind = Kind { name: "summaries", model: &key };
-            segments::read(connection, kind, &mut self.summaries_read, &mut target).await?;
+            segments::read(connection, kind, &mut self.summaries_progress, &mut target).await?;
         }
         Ok(())
     }
 
-    /// Whether there is anything worth packing.
+    /// Returns whether there are enough unpacked rows for a segment.
     pub(super) fn is_worth_packing(&self) -> bool {
-        segments::next_to_pack(&self.messages_read, self.messages.len()).is_some()
+        segments::next_to_pack(&self.messages_progress, self.messages.len()).is_some()
             || self.vectors.as_ref().is_some_and(|vectors| {
-                segments::next_to_pack(&self.vectors_read, vectors.ids.len()).is_some()
+                segments::next_to_pack(&self.vectors_progress, vectors.ids.len()).is_some()
             })
             || self.has_summaries_to_pack()
     }
 
-    /// The next segment to be written. It counts as written from now on: should writing fail, the rows are read from
-    /// where they are the next time.
+    /// Returns the next segment to write and marks its rows as packed. If writing fails, the rows are read one by one
+    /// the next time.
     pub(super) fn take_segment(&mut self) -> Option<Segment> {
-        if let Some(rows) = segments::next_to_pack(&self.messages_read, self.messages.len()) {
-            segments::packed(&mut self.messages_read, &rows);
+        if let Some(rows) = segments::next_to_pack(&self.messages_progress, self.messages.len()) {
+            segments::mark_packed(&mut self.messages_progress, &rows);
             return Some(Segment {
                 kind: "messages",
                 model: String::new(),
@@ -205,17 +217,17 @@ impl Index {
                 last_id: self.messages.ids[rows.end - 1],
                 count: rows.len(),
                 data: self.messages.pack(rows),
-                instead_of: std::mem::take(&mut self.messages_read.damaged),
+                replaces: std::mem::take(&mut self.messages_progress.damaged),
                 deletions: self.deletions(),
             });
         }
-        self.take_segment_of_vectors().or_else(|| self.take_segment_of_summaries())
+        self.take_vector_segment().or_else(|| self.take_summary_segment())
     }
 
-    fn take_segment_of_vectors(&mut self) -> Option<Segment> {
+    fn take_vector_segment(&mut self) -> Option<Segment> {
         let vectors = self.vectors.as_ref()?;
-        let rows = segments::next_to_pack(&self.vectors_read, vectors.ids.len())?;
-        segments::packed(&mut self.vectors_read, &rows);
+        let rows = segments::next_to_pack(&self.vectors_progress, vectors.ids.len())?;
+        segments::mark_packed(&mut self.vectors_progress, &rows);
         Some(Segment {
             kind: "vectors",
             model: vectors.key(),
@@ -223,23 +235,23 @@ impl Index {
             last_id: vectors.ids[rows.end - 1],
             count: rows.len(),
             data: vectors.pack(rows, &self.messages),
-            instead_of: std::mem::take(&mut self.vectors_read.damaged),
+            replaces: std::mem::take(&mut self.vectors_progress.damaged),
             deletions: self.deletions(),
         })
     }
 
-    /// Whether there are any, and none of those that are here is gone.
+    /// Returns whether there are enough unpacked summaries for a segment and none of the indexed ones has been deleted.
     fn has_summaries_to_pack(&self) -> bool {
         self.state.is_some_and(|state| state.deleted_summaries == self.summaries_as_of)
             && self.summaries.as_ref().is_some_and(|summaries| {
-                segments::next_to_pack(&self.summaries_read, summaries.ids.len()).is_some()
+                segments::next_to_pack(&self.summaries_progress, summaries.ids.len()).is_some()
             })
     }
 
-    fn take_segment_of_summaries(&mut self) -> Option<Segment> {
+    fn take_summary_segment(&mut self) -> Option<Segment> {
         let summaries = self.summaries.as_ref().filter(|_| self.has_summaries_to_pack())?;
-        let rows = segments::next_to_pack(&self.summaries_read, summaries.ids.len())?;
-        segments::packed(&mut self.summaries_read, &rows);
+        let rows = segments::next_to_pack(&self.summaries_progress, summaries.ids.len())?;
+        segments::mark_packed(&mut self.summaries_progress, &rows);
         Some(Segment {
             kind: "summaries",
             model: summaries.key(),
@@ -247,12 +259,12 @@ impl Index {
             last_id: summaries.ids[rows.end - 1],
             count: rows.len(),
             data: summaries.pack(rows, &self.messages),
-            instead_of: std::mem::take(&mut self.summaries_read.damaged),
+            replaces: std::mem::take(&mut self.summaries_progress.damaged),
             deletions: self.summaries_as_of,
         })
     }
 
-    /// The messages of some conversations, in order.
+    /// Returns the messages of these conversations, in order.
     pub(super) fn outlines(&self, conversations: &[ConversationId]) -> Vec<MessageOutline> {
         let mut numbers: Vec<u32> =
             conversations.iter().filter_map(|id| self.messages.conversation(*id)).collect();
@@ -262,7 +274,7 @@ impl Index {
         rows.map(|row| self.messages.outline(*row as usize)).collect()
     }
 
-    /// How near the messages of some conversations seem to be.
+    /// Returns the estimated similarity of each message in these conversations that has an embedding.
     pub(super) fn estimates(&self, vector: &[f32], conversations: &[ConversationId]) -> Vec<Match> {
         let Some(vectors) = &self.vectors else { return Vec::new() };
         let query = vectors.codes.query(vector);
@@ -282,66 +294,73 @@ impl Index {
             .collect()
     }
 
-    /// The messages of at least so many tokens, newest first.
+    /// Returns the ids of messages of at least `shortest` tokens, newest first.
     pub(super) fn long_enough(&self, shortest: u32) -> Vec<i64> {
         self.rows_long_enough(shortest).map(|row| self.messages.ids[row]).collect()
     }
 
     fn rows_long_enough(&self, shortest: u32) -> impl Iterator<Item = usize> {
-        let long = move |row: &usize| u32::from(self.messages.tokens[*row]) >= shortest;
-        (0..self.messages.len()).rev().filter(long)
+        let is_long_enough = move |row: &usize| u32::from(self.messages.tokens[*row]) >= shortest;
+        (0..self.messages.len()).rev().filter(is_long_enough)
     }
 
-    /// Those of them that have no vector of `model`, if its vectors are here.
+    /// Returns the ids of messages of at least `shortest` tokens without an embedding of `model`, newest first, or
+    /// `None` if the embeddings of that model are not indexed.
     pub(super) fn without_vector(&self, model: &str, shortest: u32) -> Option<Vec<i64>> {
         let vectors = self.vectors.as_ref().filter(|vectors| vectors.model == model)?;
         let rows = self.rows_long_enough(shortest).filter(|row| vectors.row_of_message(*row).is_none());
         Some(rows.map(|row| self.messages.ids[row]).collect())
     }
 
-    /// The vectors of summaries with the highest estimates among those that are allowed, best first.
-    pub(super) fn nearest_summaries(&self, vector: &[f32], allowed: Allowed<'_>, limit: usize) -> Vec<i64> {
+    /// Returns the ids of the allowed summary embeddings with the highest estimates, best first.
+    pub(super) fn nearest_summaries(
+        &self,
+        vector: &[f32],
+        allowed: ScopedFilter<'_>,
+        limit: usize,
+    ) -> Vec<i64> {
         let Some(summaries) = &self.summaries else { return Vec::new() };
-        summaries.nearest(vector, &Predicate::new(allowed, &self.messages), limit + MORE_SUMMARIES)
+        summaries.nearest(vector, &Predicate::new(allowed, &self.messages), limit + EXTRA_SUMMARIES)
     }
 
-    /// The names of all who have spoken under one.
+    /// Returns the distinct author names of all messages that have one.
     pub(super) fn names(&self) -> Vec<String> {
         self.messages.names.clone()
     }
 
-    /// The embeddings with the highest estimates among those that are allowed, best first.
+    /// Returns the allowed message embeddings with the highest estimates, best first.
     pub(super) fn nearest(
         &self,
         vector: &[f32],
-        allowed: Allowed<'_>,
+        allowed: ScopedFilter<'_>,
         accuracy: Accuracy,
         graphs: &Graphs,
         limit: usize,
-    ) -> Vec<Near> {
+    ) -> Vec<Neighbor> {
         let Some(vectors) = &self.vectors else { return Vec::new() };
         let predicate = Predicate::new(allowed, &self.messages);
         let query = vectors.codes.query(vector);
-        let graph = graphs.current(&vectors.coded(), accuracy, self.deletions());
+        let graph = graphs.current(&vectors.coded_vectors(), accuracy, self.deletions());
         let index: &dyn VectorIndex = match &graph {
             Some(graph) => graph.as_ref(),
             None => &Scan,
         };
-        // Where nothing is refused, nothing need be asked.
-        let everything = predicate.allows_all() && vectors.all_placed;
-        let of_vectors = OfVectors { predicate, vectors };
-        let keep: Option<&dyn Keep> = if everything { None } else { Some(&of_vectors) };
-        let more = MORE.max(limit / 2) + vectors.ids.len() / ONE_MORE_FOR_EACH;
-        let found = index.nearest(&vectors.codes, &query, keep, limit + more);
-        let found = vectors.closest(vector, found, limit);
-        let near = |Candidate { row, estimate }| Near { embedding: vectors.ids[row as usize], estimate };
-        found.into_iter().map(near).collect()
+        // A search without a filter is faster.
+        let allows_all = predicate.allows_all() && vectors.all_have_messages;
+        let vector_filter = VectorFilter { predicate, vectors };
+        let keep: Option<&dyn Keep> = if allows_all { None } else { Some(&vector_filter) };
+        let extra = MIN_EXTRA.max(limit / 2) + vectors.ids.len() / EMBEDDINGS_PER_EXTRA;
+        let candidates = index.nearest(&vectors.codes, &query, keep, limit + extra);
+        let candidates = vectors.refine(vector, candidates, limit);
+        let neighbor =
+            |Candidate { row, estimate }| Neighbor { embedding: vectors.ids[row as usize], estimate };
+        candidates.into_iter().map(neighbor).collect()
     }
 
-    /// Which vectors to read for choosing between candidates, when they are few enough to be held in memory and are not.
-    pub(super) fn wanted_in_memory(&self) -> Option<Wanted> {
+    /// Returns the embeddings to cache in memory, if there are few enough and they are not cached yet.
+    pub(super) fn vectors_to_cache(&self) -> Option<CacheRequest> {
         let vectors = self.vectors.as_ref()?;
-        vectors.wants_bytes().then(|| Wanted {
+        vectors.needs_cache().then(|| CacheRequest {
             model: vectors.model.clone(),
             dimensions: vectors.codes.dimensions(),
             ids: vectors.ids.clone(),
@@ -349,21 +368,21 @@ impl Index {
         })
     }
 
-    /// Holds vectors that were read, unless others have come or gone meanwhile.
-    pub(super) fn hold(&mut self, wanted: &Wanted, bytes: Bytes) {
+    /// Caches embeddings that were read, unless embeddings have been added or deleted in the meantime.
+    pub(super) fn cache_vectors(&mut self, request: &CacheRequest, bytes: Bytes) {
         let deletions = self.deletions();
         if let Some(vectors) = &mut self.vectors
-            && (&vectors.model, vectors.codes.dimensions()) == (&wanted.model, wanted.dimensions)
-            && deletions == wanted.deletions
+            && (&vectors.model, vectors.codes.dimensions()) == (&request.model, request.dimensions)
+            && deletions == request.deletions
         {
-            vectors.hold(bytes);
+            vectors.cache(bytes);
         }
     }
 }
 
-/// The first id that a segment from `row` on covers: the one after the row before.
+/// Returns the first id that a segment starting at `row` covers, which is the one after the previous row's id.
 fn first_covered(ids: &[i64], row: usize) -> i64 {
-    row.checked_sub(1).map_or(1, |before| ids[before] + 1)
+    row.checked_sub(1).map_or(1, |previous| ids[previous] + 1)
 }
 
 impl SegmentTarget for Messages {
@@ -392,13 +411,13 @@ impl SegmentTarget for Messages {
     }
 }
 
-/// Vectors, to be read beside the messages that they stand for.
-struct WithMessages<'a> {
+/// Reads message embeddings, which refer to rows of the messages.
+struct VectorTarget<'a> {
     vectors: &'a mut Vectors,
     messages: &'a Messages,
 }
 
-impl SegmentTarget for WithMessages<'_> {
+impl SegmentTarget for VectorTarget<'_> {
     fn rows(&self) -> usize {
         self.vectors.ids.len()
     }
@@ -424,13 +443,13 @@ impl SegmentTarget for WithMessages<'_> {
     }
 }
 
-/// Vectors of summaries, to be read beside the messages of their conversations.
-struct SummariesOf<'a> {
+/// Reads summary embeddings, which refer to conversations of the messages.
+struct SummaryTarget<'a> {
     summaries: &'a mut SummaryIndex,
     messages: &'a Messages,
 }
 
-impl SegmentTarget for SummariesOf<'_> {
+impl SegmentTarget for SummaryTarget<'_> {
     fn rows(&self) -> usize {
         self.summaries.ids.len()
     }

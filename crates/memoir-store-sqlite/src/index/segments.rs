@@ -1,4 +1,4 @@
-//! SQL of segments: reading what is packed and what is not, in order of ids, and packing.
+//! SQL that reads packed segments and unpacked rows in order of ids, and writes segments.
 
 use futures::TryStreamExt as _;
 use memoir_index::checksum;
@@ -7,48 +7,48 @@ use sqlx::{AssertSqlSafe, Row as _, Sqlite, SqliteConnection, Transaction, sqlit
 
 use crate::error::SqlResultExt as _;
 
-/// How many rows a segment has: so few that what is not packed yet is read quickly, so many that there are not too many.
-pub(super) const ROWS: usize = 1024;
+/// Number of rows in a segment. A compromise: larger segments leave more rows unpacked, smaller ones are more numerous.
+pub(super) const ROWS_PER_SEGMENT: usize = 1024;
 
-/// What is left between two segments after deletions is packed again when it is at least this many rows; fewer are read
-/// as quickly from where they are.
-pub(super) const FEWEST: usize = 128;
+/// Minimum number of rows to pack if deletions left them between two segments. Fewer are read as quickly one by one.
+pub(super) const MIN_ROWS_BETWEEN: usize = 128;
 
-/// How many segments are read at a time.
-const AT_A_TIME: u32 = 64;
+/// Number of segments read at a time.
+const BATCH_SIZE: u32 = 64;
 
-/// Whose segments.
+/// Selects segments.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kind<'a> {
     pub(super) name: &'a str,
     pub(super) model: &'a str,
 }
 
-/// What rows are read into.
+/// An in-memory table that rows are read into.
 pub(super) trait SegmentTarget {
-    /// How many rows there are.
+    /// Returns the number of rows.
     fn rows(&self) -> usize;
-    /// Adds a row that was read from its table; gives its id.
+    /// Adds an unpacked row. Returns its id.
     fn push(&mut self, row: &SqliteRow) -> std::result::Result<i64, sqlx::Error>;
-    /// Adds a segment; says whether it was sound.
+    /// Adds the rows of a segment. Returns `false` if the segment is malformed.
     fn unpack(&mut self, data: &[u8], count: usize) -> bool;
-    /// The statement for rows with ids in between.
+    /// Returns the statement that selects unpacked rows. Its parameters are two ids, the model and the dimension.
     fn unpacked(&self) -> &'static str;
-    /// Values for the statement beside the two ids.
+    /// Returns the model for the statement.
     fn model(&self) -> &str;
+    /// Returns the dimension for the statement.
     fn dimensions(&self) -> i64;
 }
 
-/// How far reading has come.
+/// The progress of reading.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
-    /// The last id that was read.
+    /// Last id that was read.
     pub(super) last_id: i64,
-    /// Whether all segments were. Reading may be given up in its middle, and goes on from there the next time.
+    /// Whether all segments were read. Reading can be interrupted and resumes from `last_id`.
     segments_read: bool,
-    /// Rows that are in no segment, as ranges; the last one grows.
+    /// Ranges of rows that are in no segment. The last range grows.
     pub(super) unpacked: Vec<std::ops::Range<usize>>,
-    /// Segments that were found damaged.
+    /// Ids of damaged segments.
     pub(super) damaged: Vec<i64>,
 }
 
@@ -59,50 +59,50 @@ pub(super) async fn read(
     progress: &mut Progress,
     target: &mut impl SegmentTarget,
 ) -> Result<()> {
-    // Only at first. Later there are few new rows, and whether someone has packed them does not matter.
-    let mut seen = progress.last_id;
+    // Segments are read only once. Later there are few new rows, whether they are packed or not.
+    let mut last_first_id = progress.last_id;
     while !progress.segments_read {
-        let packed = sqlx::query(
+        let batch = sqlx::query(
             "SELECT id, first_id, last_id, count, checksum, data FROM _index_segments
              WHERE kind = ? AND model = ? AND first_id > ? ORDER BY first_id LIMIT ?",
         )
         .bind(kind.name)
         .bind(kind.model)
-        .bind(seen)
-        .bind(AT_A_TIME)
+        .bind(last_first_id)
+        .bind(BATCH_SIZE)
         .fetch_all(&mut *connection)
         .await
         .or_store_error()?;
-        let last = packed.len() < AT_A_TIME as usize;
-        for row in packed {
-            seen = row.try_get("first_id").or_store_error()?;
-            take(connection, progress, &row, target).await?;
+        let is_last = batch.len() < BATCH_SIZE as usize;
+        for row in batch {
+            last_first_id = row.try_get("first_id").or_store_error()?;
+            read_segment(connection, progress, &row, target).await?;
         }
-        progress.segments_read = last;
+        progress.segments_read = is_last;
     }
-    between(connection, progress, i64::MAX, target).await
+    read_unpacked(connection, progress, i64::MAX, target).await
 }
 
-/// Takes a segment, and what lies before it.
-async fn take(
+/// Reads a segment and the unpacked rows before it.
+async fn read_segment(
     connection: &mut SqliteConnection,
     progress: &mut Progress,
     row: &SqliteRow,
     target: &mut impl SegmentTarget,
 ) -> Result<()> {
-    let place = |name| row.try_get::<i64, _>(name).or_store_error();
-    let (id, first, last) = (place("id")?, place("first_id")?, place("last_id")?);
-    // Two that overlap cannot be; if they do, one of them is wrong.
-    let mut sound = first > progress.last_id && is_whole(row).or_store_error()?;
-    if sound {
-        // Rows stay in order of their ids.
+    let number = |column| row.try_get::<i64, _>(column).or_store_error();
+    let (id, first, last) = (number("id")?, number("first_id")?, number("last_id")?);
+    // Segments never overlap. If two do, one of them is damaged.
+    let mut is_intact = first > progress.last_id && has_valid_checksum(row).or_store_error()?;
+    if is_intact {
+        // Rows must be added in order of their ids.
         if first > progress.last_id + 1 {
-            between(connection, progress, first, target).await?;
+            read_unpacked(connection, progress, first, target).await?;
         }
-        let count = usize::try_from(place("count")?).unwrap_or(0);
-        sound = target.unpack(row.try_get("data").or_store_error()?, count);
+        let count = usize::try_from(number("count")?).unwrap_or(0);
+        is_intact = target.unpack(row.try_get("data").or_store_error()?, count);
     }
-    if sound {
+    if is_intact {
         progress.last_id = last;
     } else {
         progress.damaged.push(id);
@@ -110,21 +110,25 @@ async fn take(
     Ok(())
 }
 
-fn is_whole(row: &SqliteRow) -> std::result::Result<bool, sqlx::Error> {
-    let sum =
-        seal(row.try_get("data")?, row.try_get("first_id")?, row.try_get("last_id")?, row.try_get("count")?);
-    Ok(sum == row.try_get::<i64, _>("checksum")?)
+fn has_valid_checksum(row: &SqliteRow) -> std::result::Result<bool, sqlx::Error> {
+    let expected = segment_checksum(
+        row.try_get("data")?,
+        row.try_get("first_id")?,
+        row.try_get("last_id")?,
+        row.try_get("count")?,
+    );
+    Ok(expected == row.try_get::<i64, _>("checksum")?)
 }
 
-/// A sum over the data and over what is said about it.
-fn seal(data: &[u8], first_id: i64, last_id: i64, count: i64) -> i64 {
+/// Returns a checksum of the data and its metadata.
+fn segment_checksum(data: &[u8], first_id: i64, last_id: i64, count: i64) -> i64 {
     let numbers = [checksum(data).cast_signed(), first_id, last_id, count];
     let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
     checksum(&bytes).cast_signed()
 }
 
-/// Reads rows one by one up to `end`.
-async fn between(
+/// Reads unpacked rows one by one, up to the id `end`.
+async fn read_unpacked(
     connection: &mut SqliteConnection,
     progress: &mut Progress,
     end: i64,
@@ -138,27 +142,27 @@ async fn between(
         .bind(target.dimensions())
         .fetch(connection);
     while let Some(row) = rows.try_next().await.or_store_error()? {
-        let place = target.rows();
+        let start = target.rows();
         progress.last_id = target.push(&row).or_store_error()?;
         let end = target.rows();
         match progress.unpacked.last_mut() {
-            Some(last) if last.end == place => last.end = end,
-            _ => progress.unpacked.push(place..end),
+            Some(last) if last.end == start => last.end = end,
+            _ => progress.unpacked.push(start..end),
         }
     }
     Ok(())
 }
 
-/// The next rows that are worth packing. `rows` is how many there are.
+/// Returns the next rows to pack, if there are enough. `rows` is the total number of rows.
 pub(super) fn next_to_pack(progress: &Progress, rows: usize) -> Option<std::ops::Range<usize>> {
     progress.unpacked.iter().find_map(|range| {
-        let enough = if range.end == rows { ROWS } else { FEWEST };
-        (range.len() >= enough).then(|| range.start..range.end.min(range.start + ROWS))
+        let minimum = if range.end == rows { ROWS_PER_SEGMENT } else { MIN_ROWS_BETWEEN };
+        (range.len() >= minimum).then(|| range.start..range.end.min(range.start + ROWS_PER_SEGMENT))
     })
 }
 
-/// Notes that the next rows are packed.
-pub(super) fn packed(progress: &mut Progress, rows: &std::ops::Range<usize>) {
+/// Marks rows returned by [`next_to_pack`] as packed.
+pub(super) fn mark_packed(progress: &mut Progress, rows: &std::ops::Range<usize>) {
     for range in &mut progress.unpacked {
         if range.start == rows.start {
             range.start = rows.end;
@@ -167,7 +171,7 @@ pub(super) fn packed(progress: &mut Progress, rows: &std::ops::Range<usize>) {
     progress.unpacked.retain(|range| !range.is_empty());
 }
 
-/// A segment to be written. It covers all ids from the first to the last: those that are not in it take no part.
+/// A segment to write. It covers all ids from the first to the last; rows with other ids in this range are not indexed.
 pub(crate) struct Segment {
     pub(super) kind: &'static str,
     pub(super) model: String,
@@ -175,15 +179,18 @@ pub(crate) struct Segment {
     pub(super) last_id: i64,
     pub(super) count: usize,
     pub(super) data: Vec<u8>,
-    /// Damaged ones that it takes the place of.
-    pub(super) instead_of: Vec<i64>,
-    /// How many deletions there had been when its rows were read.
+    /// Ids of damaged segments that it replaces.
+    pub(super) replaces: Vec<i64>,
+    /// Number of deletions when its rows were read.
     pub(super) deletions: i64,
 }
 
-/// Writes a segment, unless something was deleted since its rows were read: it would bring them back.
-pub(crate) async fn write(transaction: &mut Transaction<'_, Sqlite>, segment: &Segment) -> Result<()> {
-    for id in &segment.instead_of {
+/// Writes a segment, unless rows have been deleted since it was read, because it would bring them back.
+pub(crate) async fn write_segment(
+    transaction: &mut Transaction<'_, Sqlite>,
+    segment: &Segment,
+) -> Result<()> {
+    for id in &segment.replaces {
         sqlx::query("DELETE FROM _index_segments WHERE id = ?")
             .bind(id)
             .execute(&mut **transaction)
@@ -204,7 +211,7 @@ pub(crate) async fn write(transaction: &mut Transaction<'_, Sqlite>, segment: &S
     .bind(segment.first_id)
     .bind(segment.last_id)
     .bind(count)
-    .bind(seal(&segment.data, segment.first_id, segment.last_id, count))
+    .bind(segment_checksum(&segment.data, segment.first_id, segment.last_id, count))
     .bind(&segment.data)
     .bind(segment.deletions)
     .execute(&mut **transaction)

@@ -1,4 +1,4 @@
-//! The vectors of summaries, in memory: their codes, in order of their ids.
+//! The in-memory index of summary embeddings: their codes, sorted by id.
 
 use memoir_core::SubjectKind;
 use memoir_index::{Codes, Keep, Scan, VectorIndex as _};
@@ -8,10 +8,10 @@ use super::{
     columns,
     filter::Predicate,
     messages::{Messages, NONE},
-    vector_bytes::numbers,
+    vector_bytes::decode_vector,
 };
 
-/// What the rows that are not packed yet are read with, for ids in between.
+/// Selects the unpacked rows with ids between `?1` and `?2`.
 pub(super) const UNPACKED: &str = "SELECT id, subject_kind, subject_id, conversation_id, vector,
         CASE subject_kind WHEN 'exchange' THEN (SELECT completed FROM exchanges WHERE id = subject_id)
                           ELSE (SELECT updated FROM conversations WHERE id = subject_id) END AS moment
@@ -19,15 +19,15 @@ pub(super) const UNPACKED: &str = "SELECT id, subject_kind, subject_id, conversa
      WHERE id > ?1 AND id < ?2 AND model = ?3 AND dimensions = ?4
      ORDER BY id";
 
-/// All vectors of one model.
+/// The summary embeddings of one model.
 #[derive(Debug)]
 pub(super) struct SummaryIndex {
     pub(super) model: String,
     pub(super) codes: Codes,
     pub(super) ids: Vec<i64>,
-    /// The exchanges that they are of; 0 for those of conversations.
+    /// Ids of the summarized exchanges, or 0 for summaries of conversations.
     exchanges: Vec<i64>,
-    /// The conversations, by their numbers among the messages.
+    /// Numbers of the conversations in [`Messages`].
     conversations: Vec<u32>,
     moments: Vec<i64>,
 }
@@ -44,37 +44,39 @@ impl SummaryIndex {
         }
     }
 
-    /// Whose they are and how long: what segments are kept under.
+    /// Returns the key under which segments are stored.
     pub(super) fn key(&self) -> String {
         format!("{}#{}", self.model, self.codes.dimensions())
     }
 
-    /// The ids of those with the highest estimates among what may be found, best first.
+    /// Returns the ids of the allowed embeddings with the highest estimates, best first.
     pub(super) fn nearest(&self, vector: &[f32], predicate: &Predicate<'_>, limit: usize) -> Vec<i64> {
         let keeps = |row: u32| {
             let row = row as usize;
             let number = self.conversations[row];
             number != NONE && predicate.allows_summary(number, self.moments[row], self.exchanges[row])
         };
-        let found = Scan.nearest(&self.codes, &self.codes.query(vector), Some(&keeps as &dyn Keep), limit);
-        found.into_iter().map(|candidate| self.ids[candidate.row as usize]).collect()
+        let candidates =
+            Scan.nearest(&self.codes, &self.codes.query(vector), Some(&keeps as &dyn Keep), limit);
+        candidates.into_iter().map(|candidate| self.ids[candidate.row as usize]).collect()
     }
 
     /// Adds a row of [`UNPACKED`].
     pub(super) fn push_sql(&mut self, row: &SqliteRow, messages: &Messages) -> Result<i64, sqlx::Error> {
         let id = row.try_get("id")?;
-        let vector = numbers(row.try_get("vector")?);
+        let vector = decode_vector(row.try_get("vector")?);
         if vector.len() == self.codes.dimensions() {
-            let of_exchange = row.try_get::<&str, _>("subject_kind")? == SubjectKind::Exchange.as_str();
-            let exchange = if of_exchange { row.try_get("subject_id")? } else { 0 };
+            let is_exchange = row.try_get::<&str, _>("subject_kind")? == SubjectKind::Exchange.as_str();
+            let exchange = if is_exchange { row.try_get("subject_id")? } else { 0 };
             let moment: Option<i64> = row.try_get("moment")?;
             self.codes.push(&vector);
-            self.place(id, exchange, row.try_get("conversation_id")?, moment.unwrap_or(0), messages);
+            self.add_entry(id, exchange, row.try_get("conversation_id")?, moment.unwrap_or(0), messages);
         }
         Ok(id)
     }
 
-    fn place(&mut self, id: i64, exchange: i64, conversation: i64, moment: i64, messages: &Messages) {
+    /// Adds everything about an embedding except its code.
+    fn add_entry(&mut self, id: i64, exchange: i64, conversation: i64, moment: i64, messages: &Messages) {
         let number = messages.conversation(memoir_core::ConversationId::new(conversation));
         self.ids.push(id);
         self.exchanges.push(exchange);
@@ -82,7 +84,7 @@ impl SummaryIndex {
         self.moments.push(moment);
     }
 
-    /// Rows as a segment.
+    /// Packs rows into a segment.
     pub(super) fn pack(&self, rows: std::ops::Range<usize>, messages: &Messages) -> Vec<u8> {
         let mut bytes = Vec::new();
         let conversations: Vec<i64> = self.conversations[rows.clone()]
@@ -97,7 +99,7 @@ impl SummaryIndex {
         bytes
     }
 
-    /// Adds a segment of `count` rows; says whether it was one.
+    /// Adds the rows of a segment. Returns `false` if the segment is malformed.
     pub(super) fn unpack(&mut self, mut bytes: &[u8], count: usize, messages: &Messages) -> bool {
         let mut read = || {
             let ids = columns::read::<i64>(&mut bytes, count)?;
@@ -107,7 +109,7 @@ impl SummaryIndex {
             self.codes.import(bytes, count).then_some(())?;
             for (((id, exchange), conversation), moment) in ids.zip(exchanges).zip(conversations).zip(moments)
             {
-                self.place(id, exchange, conversation, moment, messages);
+                self.add_entry(id, exchange, conversation, moment, messages);
             }
             Some(())
         };

@@ -1,48 +1,51 @@
-//! The vectors of messages, in memory: their codes, in order of their ids. The vectors themselves stay in the database.
+//! The in-memory index of message embeddings: their codes, sorted by id. The embeddings themselves stay in the
+//! database.
 
 use memoir_index::{Bytes, Candidate, Codes, TOGETHER};
 use sqlx::{Row as _, sqlite::SqliteRow};
 
 use super::{
+    block_stats::BlockStats,
     columns,
-    graph::Coded,
+    graph::CodedVectors,
     messages::{Messages, NONE},
-    stretch::Stretch,
-    vector_bytes::numbers,
+    vector_bytes::decode_vector,
 };
 
-/// What the rows that are not packed yet are read with, for ids in between. By their ids: an index over models would have
-/// every row looked at each time.
+/// Selects the unpacked rows with ids between `?1` and `?2`. `NOT INDEXED` makes SQLite go by id: with the
+/// index by model, it would scan all rows every time.
 pub(super) const UNPACKED: &str = "SELECT id, subject_id, vector FROM embeddings NOT INDEXED
      WHERE id > ?1 AND id < ?2 AND model = ?3 AND dimensions = ?4 AND subject_kind = 'message'
      ORDER BY id";
 
-/// All vectors of one model.
+/// The message embeddings of one model.
 #[derive(Debug)]
 pub(super) struct Vectors {
     pub(super) model: String,
     pub(super) codes: Codes,
-    /// Ids of embeddings, and the rows of their messages.
     pub(super) ids: Vec<i64>,
+    /// Row of the message of each embedding.
     pub(super) messages: Vec<u32>,
-    /// For each message its row here.
-    of_message: Vec<u32>,
-    /// What is known of every [`TOGETHER`] of them.
-    pub(super) stretches: Vec<Stretch>,
-    /// Whether every vector has a message.
-    pub(super) all_placed: bool,
-    /// The vectors in 8 bits, all of them, when they are few and were read.
+    /// Row of the embedding of each message.
+    rows_by_message: Vec<u32>,
+    /// Statistics on each block of [`TOGETHER`] embeddings.
+    pub(super) blocks: Vec<BlockStats>,
+    /// Whether every embedding has a message.
+    pub(super) all_have_messages: bool,
+    /// All embeddings in 8-bit precision, once they have been cached.
     bytes: Option<Bytes>,
 }
 
-/// So many vectors are held in 8 bits: 50 MB. With more, candidates are read from the database.
-const MOST_IN_MEMORY: usize = 1 << 17;
+/// Maximum number of embeddings to cache in 8-bit precision, which takes 50 MB. With more, candidates are read from the
+/// database.
+const MAX_CACHED: usize = 1 << 17;
 
-/// With fewer, reading candidates costs nothing that would be noticed.
-const FEWEST_IN_MEMORY: usize = 5000;
+/// Minimum number of embeddings to cache. With fewer, reading candidates takes no noticeable time.
+const MIN_CACHED: usize = 5000;
 
-/// With 8 bits at hand, so many more than are wanted are still looked at exactly: the last may be in the wrong order.
-const NEARLY_TIED: usize = 16;
+/// Number of candidates beyond the limit that are still scored exactly when ranked in 8-bit precision, because close
+/// scores may be in the wrong order.
+const EXTRA_CANDIDATES: usize = 16;
 
 impl Vectors {
     pub(super) fn new(model: &str, dimensions: usize) -> Self {
@@ -51,84 +54,91 @@ impl Vectors {
             codes: Codes::new(dimensions),
             ids: Vec::new(),
             messages: Vec::new(),
-            of_message: Vec::new(),
-            stretches: Vec::new(),
-            all_placed: true,
+            rows_by_message: Vec::new(),
+            blocks: Vec::new(),
+            all_have_messages: true,
             bytes: None,
         }
     }
 
-    /// Whose they are and how long: what segments are kept under.
+    /// Returns the key under which segments are stored.
     pub(super) fn key(&self) -> String {
         format!("{}#{}", self.model, self.codes.dimensions())
     }
 
-    pub(super) fn coded(&self) -> Coded<'_> {
-        Coded { table: "embeddings", model: &self.model, codes: &self.codes, ids: &self.ids }
+    pub(super) fn coded_vectors(&self) -> CodedVectors<'_> {
+        CodedVectors { table: "embeddings", model: &self.model, codes: &self.codes, ids: &self.ids }
     }
 
-    /// Whether the vectors in 8 bits are missing.
-    pub(super) fn wants_bytes(&self) -> bool {
-        self.bytes.is_none() && (FEWEST_IN_MEMORY..=MOST_IN_MEMORY).contains(&self.ids.len())
+    /// Returns whether the embeddings should be cached and are not.
+    pub(super) fn needs_cache(&self) -> bool {
+        self.bytes.is_none() && (MIN_CACHED..=MAX_CACHED).contains(&self.ids.len())
     }
 
-    pub(super) fn hold(&mut self, bytes: Bytes) {
+    pub(super) fn cache(&mut self, bytes: Bytes) {
         if bytes.len() == self.ids.len() {
             self.bytes = Some(bytes);
         }
     }
 
-    /// The candidates that are worth an exact look: all, or the best in 8 bits.
-    pub(super) fn closest(&self, vector: &[f32], mut found: Vec<Candidate>, limit: usize) -> Vec<Candidate> {
+    /// Returns the candidates to score exactly: the best ones in 8-bit precision, or all if the embeddings are not
+    /// cached.
+    pub(super) fn refine(
+        &self,
+        vector: &[f32],
+        mut candidates: Vec<Candidate>,
+        limit: usize,
+    ) -> Vec<Candidate> {
         if let Some(bytes) = &self.bytes {
-            for candidate in &mut found {
+            for candidate in &mut candidates {
                 candidate.estimate = bytes.similarity_to(vector, candidate.row);
             }
-            found.sort_unstable_by(|a, b| b.estimate.total_cmp(&a.estimate));
-            found.truncate(limit + NEARLY_TIED);
+            candidates.sort_unstable_by(|a, b| b.estimate.total_cmp(&a.estimate));
+            candidates.truncate(limit + EXTRA_CANDIDATES);
         }
-        found
+        candidates
     }
 
-    /// The row of a message's vector.
+    /// Returns the row of a message's embedding.
     pub(super) fn row_of_message(&self, message: usize) -> Option<u32> {
-        self.of_message.get(message).copied().filter(|row| *row != NONE)
+        self.rows_by_message.get(message).copied().filter(|row| *row != NONE)
     }
 
     /// Adds a row of [`UNPACKED`].
     pub(super) fn push_sql(&mut self, row: &SqliteRow, messages: &Messages) -> Result<i64, sqlx::Error> {
         let (id, subject): (i64, i64) = (row.try_get("id")?, row.try_get("subject_id")?);
-        let vector = numbers(row.try_get("vector")?);
+        let vector = decode_vector(row.try_get("vector")?);
         if vector.len() == self.codes.dimensions() {
             self.codes.push(&vector);
             if let Some(bytes) = &mut self.bytes {
                 bytes.push(&vector);
             }
-            self.place(id, subject, messages);
+            self.add_entry(id, subject, messages);
         }
         Ok(id)
     }
 
-    fn place(&mut self, id: i64, subject: i64, messages: &Messages) {
+    /// Adds everything about an embedding except its code.
+    fn add_entry(&mut self, id: i64, subject: i64, messages: &Messages) {
         let message = messages.row(subject);
-        self.all_placed &= message.is_some();
+        self.all_have_messages &= message.is_some();
         if self.ids.len().is_multiple_of(TOGETHER) {
-            self.stretches.push(Stretch::default());
+            self.blocks.push(BlockStats::default());
         }
-        if let Some(stretch) = self.stretches.last_mut() {
-            stretch.add(message, messages);
+        if let Some(block) = self.blocks.last_mut() {
+            block.add(message, messages);
         }
         if let Some(message) = message {
-            if self.of_message.len() <= message {
-                self.of_message.resize(messages.len(), NONE);
+            if self.rows_by_message.len() <= message {
+                self.rows_by_message.resize(messages.len(), NONE);
             }
-            self.of_message[message] = u32::try_from(self.ids.len()).unwrap_or(NONE);
+            self.rows_by_message[message] = u32::try_from(self.ids.len()).unwrap_or(NONE);
         }
         self.ids.push(id);
         self.messages.push(message.and_then(|row| u32::try_from(row).ok()).unwrap_or(NONE));
     }
 
-    /// Rows as a segment.
+    /// Packs rows into a segment.
     pub(super) fn pack(&self, rows: std::ops::Range<usize>, messages: &Messages) -> Vec<u8> {
         let mut bytes = Vec::new();
         let subjects: Vec<i64> = self.messages[rows.clone()]
@@ -141,13 +151,13 @@ impl Vectors {
         bytes
     }
 
-    /// Adds a segment of `count` rows; says whether it was one.
+    /// Adds the rows of a segment. Returns `false` if the segment is malformed.
     pub(super) fn unpack(&mut self, mut bytes: &[u8], count: usize, messages: &Messages) -> bool {
         let mut read = || {
             let ids = columns::read::<i64>(&mut bytes, count)?;
             let subjects = columns::read::<i64>(&mut bytes, count)?;
             self.codes.import(bytes, count).then_some(())?;
-            ids.zip(subjects).for_each(|(id, subject)| self.place(id, subject, messages));
+            ids.zip(subjects).for_each(|(id, subject)| self.add_entry(id, subject, messages));
             Some(())
         };
         read().is_some()

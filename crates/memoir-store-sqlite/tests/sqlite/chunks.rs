@@ -1,4 +1,4 @@
-//! Documents' vectors: packed, taken up by the next process, gone with their documents, searched along a graph.
+//! Tests of chunk embeddings: packing, deletion with their documents, and searches with a graph.
 
 use memoir_core::{DocumentKind, Timestamp};
 use memoir_store::{
@@ -9,7 +9,8 @@ use tempfile::TempDir;
 
 use crate::{index::vector, open};
 
-/// Documents of a hundred chunks each; chunk `n` of all has two parts, the second with the vector of `n`.
+/// Stores documents of 100 chunks each. Chunk `n`, counted over all documents, has two parts, the second of which is
+/// embedded as `vector(n)`.
 async fn fill(store: &SqliteStore, documents: i64) {
     let lines = |text: &str| {
         let mut end = 0;
@@ -21,7 +22,7 @@ async fn fill(store: &SqliteStore, documents: i64) {
         text.split_inclusive('\n').map(span).collect()
     };
     for document in 0..documents {
-        let text: String = (0..100).map(|place| format!("line {}\n", document * 100 + place)).collect();
+        let text: String = (0..100).map(|line| format!("line {}\n", document * 100 + line)).collect();
         let new = NewDocument {
             slug: format!("d{document}"),
             title: "t".into(),
@@ -33,8 +34,8 @@ async fn fill(store: &SqliteStore, documents: i64) {
             text,
             written_from: Vec::new(),
         };
-        let filed = store.put_document(&new, &lines, Timestamp::from_millis(0)).await.unwrap();
-        let chunks = store.chunks_of(filed.id).await.unwrap();
+        let id = store.put_document(&new, &lines, Timestamp::from_millis(0)).await.unwrap().id;
+        let chunks = store.chunks_of(id).await.unwrap();
         let vectors: Vec<ChunkVectors> = (document * 100..)
             .zip(chunks)
             .map(|(number, chunk)| ChunkVectors {
@@ -46,27 +47,27 @@ async fn fill(store: &SqliteStore, documents: i64) {
     }
 }
 
-/// What is nearest to a number's vector, if anything is near.
+/// Returns the text of the chunk embedded as `vector(number)`.
 async fn nearest(store: &SqliteStore, number: i64, accuracy: Accuracy) -> Option<String> {
     let (vector, filter) = (vector(number), DocumentFilter::default());
     let effort = SearchEffort { accuracy, ..SearchEffort::default() };
     let search = ChunkSearch { model: "m", vector: &vector, effort, filter: &filter, limit: 1 };
-    let found = store.nearest_chunks(&search).await.unwrap();
-    let best = found.first().filter(|found| found.score > 0.99)?;
+    let matches = store.nearest_chunks(&search).await.unwrap();
+    let best = matches.first().filter(|chunk| chunk.score > 0.99)?;
     Some(store.chunks(&[best.chunk_id]).await.unwrap().remove(0).text)
 }
 
 #[tokio::test]
-async fn what_was_packed_is_found_by_the_next_process_and_goes_with_its_document() {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path().join("memoir.db");
+async fn next_process_finds_packed_chunks_until_their_document_is_deleted() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("memoir.db");
     let store = open(&path).await;
     fill(&store, 12).await;
     assert_eq!(nearest(&store, 1111, Accuracy::Exact).await.as_deref(), Some("line 1111\n"));
     store.settle().await;
     store.close().await;
     let segments = crate::count(&path, "SELECT count(*) FROM _index_segments WHERE kind = 'chunks'").await;
-    assert_eq!(segments, 2, "of 2,400 vectors");
+    assert_eq!(segments, 2, "for 2,400 embeddings");
 
     let store = open(&path).await;
     for number in [0, 517, 1199] {
@@ -74,25 +75,25 @@ async fn what_was_packed_is_found_by_the_next_process_and_goes_with_its_document
     }
     let document = store.document("d5").await.unwrap().unwrap();
     store.delete_document(document.id).await.unwrap();
-    let packed = "SELECT count(*) FROM _index_segments WHERE kind = 'chunks'";
-    assert_eq!(crate::count(&path, packed).await, 0, "both segments held some of it");
-    assert_eq!(nearest(&store, 517, Accuracy::Exact).await, None, "it is gone from the index too");
+    let count_segments = "SELECT count(*) FROM _index_segments WHERE kind = 'chunks'";
+    assert_eq!(crate::count(&path, count_segments).await, 0, "both segments contained deleted rows");
+    assert_eq!(nearest(&store, 517, Accuracy::Exact).await, None, "the index no longer contains it");
     assert_eq!(nearest(&store, 617, Accuracy::Exact).await.as_deref(), Some("line 617\n"));
     store.settle().await;
     store.close().await;
-    assert_eq!(crate::count(&path, packed).await, 2, "the rest is packed anew");
+    assert_eq!(crate::count(&path, count_segments).await, 2, "the remaining rows are packed again");
 }
 
 #[tokio::test]
-async fn a_graph_is_built_and_goes_with_the_last_document() {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path().join("memoir.db");
+async fn graph_is_built_and_deleted_with_the_last_document() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("memoir.db");
     let store = open(&path).await;
     fill(&store, 3).await;
     assert_eq!(
         nearest(&store, 42, Accuracy::Approximate).await.as_deref(),
         Some("line 42\n"),
-        "by a scan, until it is there"
+        "searches scan until the graph exists"
     );
     store.settle().await;
     let graph = path.with_extension("documents.graph");
@@ -103,6 +104,6 @@ async fn a_graph_is_built_and_goes_with_the_last_document() {
     }
     assert_eq!(nearest(&store, 142, Accuracy::Approximate).await, None);
     store.settle().await;
-    assert!(!graph.exists(), "it tells how documents hung together");
+    assert!(!graph.exists(), "the graph would reveal how deleted documents were related");
     store.close().await;
 }

@@ -1,4 +1,4 @@
-//! The index in memory: packed, damaged, deleted from, shared, and the graph's life.
+//! Tests of the in-memory index: packing, damage, deletion, concurrent processes, and the graph.
 
 use std::path::Path;
 
@@ -13,13 +13,14 @@ use crate::{execute, open};
 
 const DIMENSIONS: usize = 64;
 
-/// A vector of its own for every number.
+/// Returns a distinct vector for every number.
 pub(crate) fn vector(number: i64) -> Vec<f32> {
     fill::vector(number, DIMENSIONS)
 }
 
-/// `count` exchanges in conversations of ten; the prompt of exchange `n` says `word{n}` and has the vector of `n`.
-async fn say(store: &SqliteStore, numbers: std::ops::Range<i64>) {
+/// Commits an exchange for every number, ten per conversation. The prompt of exchange `n` contains `word{n}` and is
+/// embedded as `vector(n)`.
+async fn commit_exchanges(store: &SqliteStore, numbers: std::ops::Range<i64>) {
     let mut target = contract::new_conversation("t", "/p");
     for number in numbers {
         if number % 10 == 0 {
@@ -28,116 +29,116 @@ async fn say(store: &SqliteStore, numbers: std::ops::Range<i64>) {
         let draft = contract::exchange(&format!("this is word{number} said"), "ok", number);
         let committed = store.commit_exchange(&target, &draft).await.unwrap();
         target = committed.to_target();
-        let wanted = contract::embeddable(0);
-        let prompt = store.unembedded_of(committed.exchange_id, &wanted).await.unwrap().remove(0);
+        let embeddable = contract::embeddable(0);
+        let prompt = store.unembedded_of(committed.exchange_id, &embeddable).await.unwrap().remove(0);
         let embedding = contract::embedding(prompt.subject, &vector(number), "");
         store.put_embeddings("m", &[embedding]).await.unwrap();
     }
 }
 
-/// The text of what is nearest to a number's vector.
+/// Returns the text of the message embedded as `vector(number)`, or an empty string if none is found.
 async fn nearest(store: &SqliteStore, number: i64, accuracy: Accuracy) -> String {
     let (vector, filter) = (vector(number), Filter::default());
     let effort = SearchEffort { accuracy, ..SearchEffort::default() };
     let search = VectorSearch { model: "m", vector: &vector, filter: &filter, effort, limit: 1 };
-    let found = store.nearest(&search).await.unwrap();
-    match found.first() {
-        Some(found) if found.score > 0.99 => store.texts(&[found.message_id]).await.unwrap().remove(0).1,
+    let matches = store.nearest(&search).await.unwrap();
+    match matches.first() {
+        Some(best) if best.score > 0.99 => store.texts(&[best.message_id]).await.unwrap().remove(0).1,
         _ => String::new(),
     }
 }
 
-/// How many messages have a word.
-async fn having(store: &SqliteStore, word: &str) -> usize {
+/// Returns the number of messages that contain a word.
+async fn count_messages(store: &SqliteStore, word: &str) -> usize {
     let (words, filter) = ([word.to_owned()], Filter::default());
     let search = WordSearch { words: &words, filter: &filter, conversations: 10, also: &[] };
     store.search_words(&search).await.unwrap().words[0].len()
 }
 
-async fn segments(path: &Path) -> i64 {
+async fn count_segments(path: &Path) -> i64 {
     crate::count(path, "SELECT count(*) FROM _index_segments").await
 }
 
-async fn finds_all(store: &SqliteStore, numbers: &[i64]) {
+async fn assert_finds(store: &SqliteStore, numbers: &[i64]) {
     for number in numbers {
         let expected = format!("this is word{number} said");
         assert_eq!(nearest(store, *number, Accuracy::Auto).await, expected);
-        assert_eq!(having(store, &format!("word{number}")).await, 1, "{expected}");
+        assert_eq!(count_messages(store, &format!("word{number}")).await, 1, "{expected}");
     }
 }
 
-/// A memory of 1,300 exchanges whose index was packed.
-async fn packed() -> (TempDir, std::path::PathBuf) {
+/// Creates a store of 1,300 exchanges whose index has been packed.
+async fn create_packed_store() -> (TempDir, std::path::PathBuf) {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("memoir.db");
     let store = open(&path).await;
-    say(&store, 0..1300).await;
-    assert_eq!(segments(&path).await, 0);
-    finds_all(&store, &[7]).await;
+    commit_exchanges(&store, 0..1300).await;
+    assert_eq!(count_segments(&path).await, 0);
+    assert_finds(&store, &[7]).await;
     store.settle().await;
     assert_eq!(
-        segments(&path).await,
+        count_segments(&path).await,
         3,
-        "two of 1,024 messages and one of vectors; the rest is not worth it yet"
+        "two segments of 1,024 messages and one of embeddings; the rest is too small"
     );
     store.close().await;
     (directory, path)
 }
 
-/// Among vectors without any likeness, estimates put many before those that are nearest.
+/// Random vectors are all about equally distant, so estimates rank many of them before the nearest ones.
 #[tokio::test]
-async fn what_is_nearest_is_found_behind_what_only_seems_nearer() {
+async fn nearest_messages_are_found_despite_coarse_estimates() {
     let directory = TempDir::new().unwrap();
     let store = open(&directory.path().join("memoir.db")).await;
     store.fill_for_benchmark(1000, fill::talk).await.unwrap();
     store.fill_vectors_for_benchmark("m", vector).await.unwrap();
     let (filter, mut hits) = (Filter::default(), 0);
-    for asked in 5000..5020 {
-        let asked = vector(asked);
-        let cosine = |id: &i64| vector(*id).iter().zip(&asked).map(|(a, b)| a * b).sum::<f32>();
+    for number in 5000..5020 {
+        let query = vector(number);
+        let cosine = |id: &i64| vector(*id).iter().zip(&query).map(|(a, b)| a * b).sum::<f32>();
         let mut ids: Vec<i64> = (1..=2000).collect();
         ids.sort_by(|a, b| cosine(b).total_cmp(&cosine(a)));
         let search = VectorSearch {
             model: "m",
-            vector: &asked,
+            vector: &query,
             filter: &filter,
             effort: SearchEffort::default(),
             limit: 10,
         };
-        let found = store.nearest(&search).await.unwrap();
-        assert!(found.is_sorted_by(|a, b| a.score >= b.score), "{found:?}");
-        hits += found.iter().filter(|found| ids[..10].contains(&found.message_id.get())).count();
+        let matches = store.nearest(&search).await.unwrap();
+        assert!(matches.is_sorted_by(|a, b| a.score >= b.score), "{matches:?}");
+        hits += matches.iter().filter(|message| ids[..10].contains(&message.message_id.get())).count();
     }
     assert!(hits > 185, "{hits} of 200");
 }
 
 #[tokio::test]
-async fn what_was_packed_is_found_by_the_next_process_and_what_came_after_too() {
-    let (_directory, path) = packed().await;
+async fn next_process_finds_packed_and_new_messages() {
+    let (_directory, path) = create_packed_store().await;
     let (one, other) = (open(&path).await, open(&path).await);
-    finds_all(&one, &[0, 1023, 1299]).await;
-    say(&other, 1300..1303).await;
-    finds_all(&one, &[0, 1300, 1302]).await;
+    assert_finds(&one, &[0, 1023, 1299]).await;
+    commit_exchanges(&other, 1300..1303).await;
+    assert_finds(&one, &[0, 1300, 1302]).await;
     let outlines = one.outlines(&[memoir_core::ConversationId::new(1)]).await.unwrap();
     assert_eq!(outlines.len(), 20);
     assert_eq!((outlines[0].words, outlines[0].created.as_millis()), (4, 0));
 }
 
 #[tokio::test]
-async fn what_took_long_to_read_is_packed_before_the_store_is_closed() {
+async fn index_is_packed_before_the_store_closes() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("memoir.db");
     let store = open(&path).await;
     store.fill_for_benchmark(5_000, fill::talk).await.unwrap();
-    assert_eq!(segments(&path).await, 0);
+    assert_eq!(count_segments(&path).await, 0);
     store.outlines(&[]).await.unwrap();
     store.close().await;
-    assert_eq!(segments(&path).await, 10_000 / 1024);
+    assert_eq!(count_segments(&path).await, 10_000 / 1024);
 }
 
 #[tokio::test]
-async fn a_damaged_segment_costs_no_answers_and_is_replaced() {
-    let (_directory, path) = packed().await;
+async fn damaged_segment_is_replaced_without_affecting_results() {
+    let (_directory, path) = create_packed_store().await;
     for damage in [
         "UPDATE _index_segments SET data = zeroblob(100)",
         "UPDATE _index_segments SET checksum = checksum + 1",
@@ -147,78 +148,82 @@ async fn a_damaged_segment_costs_no_answers_and_is_replaced() {
     ] {
         execute(&path, damage).await;
         let store = open(&path).await;
-        finds_all(&store, &[3, 600, 1299]).await;
+        assert_finds(&store, &[3, 600, 1299]).await;
         store.settle().await;
         store.close().await;
         let store = open(&path).await;
-        finds_all(&store, &[3, 600, 1299]).await;
+        assert_finds(&store, &[3, 600, 1299]).await;
         store.settle().await;
         store.close().await;
-        assert_eq!(segments(&path).await, 3, "after {damage}");
+        assert_eq!(count_segments(&path).await, 3, "after {damage}");
     }
 }
 
 #[tokio::test]
-async fn deleting_takes_the_segment_along_and_the_others_stay() {
-    let (_directory, path) = packed().await;
-    let watching = open(&path).await;
-    finds_all(&watching, &[15]).await;
+async fn deletion_removes_only_the_affected_segments() {
+    let (_directory, path) = create_packed_store().await;
+    let other_process = open(&path).await;
+    assert_finds(&other_process, &[15]).await;
     // Exchanges 10 to 19.
     execute(&path, "PRAGMA foreign_keys = ON; DELETE FROM conversations WHERE id = 2").await;
-    assert_eq!(segments(&path).await, 1, "the first of each kind held something of it");
-    for store in [watching, open(&path).await] {
+    assert_eq!(count_segments(&path).await, 1, "the first segment of each kind contained deleted rows");
+    for store in [other_process, open(&path).await] {
         assert_eq!(nearest(&store, 15, Accuracy::Auto).await, "");
-        assert_eq!(having(&store, "word15").await, 0);
-        finds_all(&store, &[9, 20, 700, 1299]).await;
+        assert_eq!(count_messages(&store, "word15").await, 0);
+        assert_finds(&store, &[9, 20, 700, 1299]).await;
         store.settle().await;
-        assert_eq!(segments(&path).await, 3, "what is left is packed again");
-        finds_all(&store, &[9, 20, 700, 1299]).await;
+        assert_eq!(count_segments(&path).await, 3, "the remaining rows are packed again");
+        assert_finds(&store, &[9, 20, 700, 1299]).await;
         store.close().await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_graph_is_built_beside_the_scan_kept_and_taken_up_again() {
-    let (directory, path) = packed().await;
+async fn graph_is_built_in_the_background_saved_and_loaded_again() {
+    let (directory, path) = create_packed_store().await;
     let file = directory.path().join("memoir.graph");
-    let finds = async |store: &SqliteStore| {
+    let assert_finds_approximately = async |store: &SqliteStore| {
         for number in [0, 444, 1299] {
             let expected = format!("this is word{number} said");
             assert_eq!(nearest(store, number, Accuracy::Approximate).await, expected);
         }
     };
     let store = open(&path).await;
-    finds(&store).await;
-    assert!(store.has_graph().await || !file.exists(), "the scan serves until it is there");
+    assert_finds_approximately(&store).await;
+    assert!(store.has_graph().await || !file.exists(), "searches scan until the graph exists");
     store.settle().await;
     assert!(file.exists() && store.has_graph().await);
-    finds(&store).await;
-    // What came later is found without being in it.
-    say(&store, 1300..1310).await;
+    assert_finds_approximately(&store).await;
+    // Messages that are not in the graph yet are found too.
+    commit_exchanges(&store, 1300..1310).await;
     assert_eq!(nearest(&store, 1305, Accuracy::Approximate).await, "this is word1305 said");
     store.close().await;
 
-    let made = std::fs::metadata(&file).unwrap().modified().unwrap();
+    let modified = std::fs::metadata(&file).unwrap().modified().unwrap();
     let store = open(&path).await;
-    finds(&store).await;
+    assert_finds_approximately(&store).await;
     store.settle().await;
     assert!(store.has_graph().await);
-    assert_eq!(std::fs::metadata(&file).unwrap().modified().unwrap(), made, "it was taken up, not built");
+    assert_eq!(
+        std::fs::metadata(&file).unwrap().modified().unwrap(),
+        modified,
+        "the graph was loaded, not rebuilt"
+    );
     store.close().await;
 
-    std::fs::write(&file, b"no graph").unwrap();
+    std::fs::write(&file, b"not a graph").unwrap();
     let store = open(&path).await;
-    finds(&store).await;
+    assert_finds_approximately(&store).await;
     store.settle().await;
     assert!(
         store.has_graph().await && std::fs::metadata(&file).unwrap().len() > 1000,
-        "a damaged one is built anew"
+        "a damaged graph is rebuilt"
     );
 
     execute(&path, "PRAGMA foreign_keys = ON; DELETE FROM conversations WHERE id = 2").await;
     assert_eq!(nearest(&store, 15, Accuracy::Approximate).await, "");
     store.settle().await;
     assert_eq!(nearest(&store, 15, Accuracy::Approximate).await, "");
-    finds(&store).await;
+    assert_finds_approximately(&store).await;
     store.close().await;
 }

@@ -1,9 +1,9 @@
-//! The SQLite store: the contract, and what is particular to a file.
+//! Tests of the SQLite store: the contract suite, and everything specific to files.
 
-#![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+#![expect(clippy::unwrap_used, reason = "a failed test should panic")]
 
 mod chunks;
-mod contract_of_the_store;
+mod contract_suite;
 mod index;
 mod remains;
 mod upkeep;
@@ -21,7 +21,7 @@ async fn open(path: &Path) -> SqliteStore {
     SqliteStore::open(path).await.unwrap()
 }
 
-/// Runs SQL on the file from outside, as another program would.
+/// Runs SQL on the file, as another program would.
 async fn execute(path: &Path, sql: &'static str) {
     use sqlx::Connection as _;
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path).create_if_missing(true);
@@ -30,7 +30,7 @@ async fn execute(path: &Path, sql: &'static str) {
     connection.close().await.unwrap();
 }
 
-/// A number that the file tells.
+/// Returns the number that a query on the file selects.
 async fn count(path: &Path, sql: &'static str) -> i64 {
     use sqlx::Connection as _;
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
@@ -39,7 +39,7 @@ async fn count(path: &Path, sql: &'static str) -> i64 {
 }
 
 #[tokio::test]
-async fn what_was_committed_is_there_after_reopening() {
+async fn commits_survive_reopening() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("deep/down/memoir.db");
     let store = open(&path).await;
@@ -66,70 +66,70 @@ async fn only_the_owner_can_read_the_files() {
 }
 
 #[tokio::test]
-async fn a_text_file_is_refused_and_left_alone() {
+async fn text_file_is_rejected_and_left_untouched() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("memoir.db");
     let text = "these are my notes, and they are longer than any header a database may have. ".repeat(20);
     fs::write(&path, &text).unwrap();
-    let refused = SqliteStore::open(&path).await;
-    assert!(matches!(refused, Err(StoreError::Foreign { .. })), "{refused:?}");
+    let result = SqliteStore::open(&path).await;
+    assert!(matches!(result, Err(StoreError::Foreign { .. })), "{result:?}");
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
 }
 
 #[tokio::test]
-async fn another_programs_database_is_refused() {
+async fn database_of_another_program_is_rejected() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("memoir.db");
     execute(&path, "CREATE TABLE bookmarks (url TEXT)").await;
     let before = fs::read(&path).unwrap();
     assert!(matches!(SqliteStore::open(&path).await, Err(StoreError::Foreign { .. })));
-    assert_eq!(fs::read(&path).unwrap(), before, "it is left untouched, to the byte");
+    assert_eq!(fs::read(&path).unwrap(), before, "the file must not change");
 }
 
 #[tokio::test]
-async fn a_newer_schema_is_refused() {
+async fn newer_schema_is_rejected() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("memoir.db");
     open(&path).await.close().await;
     execute(&path, "PRAGMA user_version = 9999").await;
-    let refused = SqliteStore::open(&path).await;
+    let result = SqliteStore::open(&path).await;
     assert!(
-        matches!(refused, Err(StoreError::Newer { found: 9999, known: SCHEMA_VERSION, .. })),
-        "{refused:?}"
+        matches!(result, Err(StoreError::Newer { found: 9999, known: SCHEMA_VERSION, .. })),
+        "{result:?}"
     );
 }
 
 #[tokio::test]
-async fn a_place_that_cannot_be_written_says_so() {
+async fn unwritable_location_is_reported() {
     let directory = TempDir::new().unwrap();
     fs::write(directory.path().join("file"), "").unwrap();
-    let refused = SqliteStore::open(&directory.path().join("file/memoir.db")).await;
-    assert!(matches!(refused, Err(StoreError::NotWritable { .. })), "{refused:?}");
+    let result = SqliteStore::open(&directory.path().join("file/memoir.db")).await;
+    assert!(matches!(result, Err(StoreError::NotWritable { .. })), "{result:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_that_open_a_new_memory_at_once_both_succeed() {
+async fn concurrent_opens_of_a_new_store_succeed() {
     for _ in 0..10 {
         let directory = TempDir::new().unwrap();
         let path = Arc::new(directory.path().join("memoir.db"));
-        let openings: Vec<_> = (0..4)
+        let tasks: Vec<_> = (0..4)
             .map(|_| {
                 let path = Arc::clone(&path);
                 tokio::spawn(async move { open(&path).await.tables().await.unwrap().len() })
             })
             .collect();
-        for opening in openings {
-            assert!(opening.await.unwrap() >= 5);
+        for task in tasks {
+            assert!(task.await.unwrap() >= 5);
         }
     }
 }
 
 #[tokio::test]
-async fn a_commit_that_fails_in_its_middle_leaves_nothing() {
+async fn failed_commit_leaves_nothing() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("memoir.db");
     let store = open(&path).await;
-    // The costs are written last; by then everything else of the exchange is in the transaction.
+    // Costs are written after the rest of the exchange, so the transaction fails halfway.
     execute(&path, "CREATE TRIGGER no_costs BEFORE INSERT ON costs BEGIN SELECT RAISE (ABORT, 'no'); END")
         .await;
     let draft = contract::exchange("half a question", "half an answer", 1000);
@@ -140,7 +140,7 @@ async fn a_commit_that_fails_in_its_middle_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn what_one_process_embeds_or_deletes_the_others_see() {
+async fn other_processes_see_new_and_deleted_embeddings() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("memoir.db");
     let (one, other) = (open(&path).await, open(&path).await);
@@ -162,13 +162,13 @@ async fn what_one_process_embeds_or_deletes_the_others_see() {
     assert_eq!(nearest().await.unwrap().len(), 1);
     execute(&path, "PRAGMA foreign_keys = ON; DELETE FROM conversations").await;
     assert!(nearest().await.unwrap().is_empty());
-    // A message that went while it was being embedded leaves no vector behind.
+    // No embedding is stored for a message that was deleted while it was being embedded.
     one.put_embeddings("m", &[embedding]).await.unwrap();
     assert!(nearest().await.unwrap().is_empty());
 }
 
 #[tokio::test]
-async fn deleting_a_conversation_takes_its_words_and_keeps_its_bill() {
+async fn deleting_a_conversation_deletes_its_words_and_keeps_its_costs() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("memoir.db");
     let store = open(&path).await;

@@ -206,9 +206,9 @@ pub async fn requested_digest_is_claimed_and_prepared(store: Arc<dyn Store>) {
     store.want_digest(id, None, through, timestamp(2)).await.unwrap();
     assert_eq!(store.digest(id).await.unwrap().and_then(|digest| digest.wanted), Some(through));
     assert_eq!(claim_next(store.as_ref(), &without).await, None, "digests need a model");
-    let claimed = store.claim(&claim, 1).await.unwrap();
+    let jobs = store.claim(&claim, 1).await.unwrap();
     assert_eq!(
-        claimed[0].subject,
+        jobs[0].subject,
         Subject::new(SubjectKind::Digest, id.get()),
         "digests are prepared even for the excluded conversation"
     );

@@ -1,7 +1,8 @@
 //! The test suite that every backend must pass.
 //!
-//! [`contract_tests!`](crate::contract_tests) expands to one test per check. [`redaction_tests!`](crate::redaction_tests)
-//! adds the checks for a store behind the redaction layer. The functions below build test data.
+//! [`contract_tests!`](crate::contract_tests) expands to one test per check.
+//! [`redaction_tests!`](crate::redaction_tests) adds the checks for a store behind the redaction layer. The functions
+//! below build test data.
 
 #![expect(clippy::unwrap_used, reason = "a failed check should panic")]
 

@@ -1,8 +1,8 @@
 //! The layer above every backend that redacts secrets from everything written.
 //!
-//! [`RedactingStore`] implements the store traits by delegating to a backend. It removes secrets from text first, so that a
-//! backend never sees one and cannot leak it. The backend stores a record of each redaction in the same transaction as the
-//! redacted text (see [`RedactedWrites`](crate::RedactedWrites)).
+//! [`RedactingStore`] implements the store traits by delegating to a backend. It removes secrets from text first, so
+//! that a backend never sees one and cannot leak it. The backend stores a record of each redaction in the same
+//! transaction as the redacted text (see [`RedactedWrites`](crate::RedactedWrites)).
 
 mod content;
 mod context;
@@ -16,8 +16,8 @@ use async_trait::async_trait;
 
 use crate::{BackendStore, Inspect, Inspectable, Store};
 
-/// A store that removes secrets before its backend sees them. [`StoreFactory`](crate::StoreFactory) only returns stores of
-/// this type.
+/// A store that removes secrets before its backend sees them. [`StoreFactory`](crate::StoreFactory) only returns stores
+/// of this type.
 #[derive(Clone)]
 pub struct RedactingStore {
     inner: Arc<dyn BackendStore>,

@@ -27,11 +27,11 @@ delegate! { Memory {
 } }
 
 delegate! { Embeddings {
-    fn unembedded(wanted: &Embeddable<'_>, limit: u32) -> Vec<Unembedded>;
-    fn unembedded_of(exchange: ExchangeId, wanted: &Embeddable<'_>) -> Vec<Unembedded>;
+    fn unembedded(embeddable: &Embeddable<'_>, limit: u32) -> Vec<Unembedded>;
+    fn unembedded_of(exchange: ExchangeId, embeddable: &Embeddable<'_>) -> Vec<Unembedded>;
     fn embeddable_texts(subjects: &[Subject]) -> Vec<Unembedded>;
     fn put_embeddings(model: &str, embeddings: &[NewEmbedding]) -> ();
-    fn unembedded_count(kind: SubjectKind, wanted: &Embeddable<'_>) -> u64;
+    fn unembedded_count(kind: SubjectKind, embeddable: &Embeddable<'_>) -> u64;
     fn embedding_counts() -> Vec<EmbeddingCount>;
     fn delete_embeddings() -> u64;
 } }

@@ -1,29 +1,29 @@
-//! What is known of the vectors of a stretch, so that a search can skip or take all of them at once.
+//! Statistics on a block of embeddings, which let a search skip or accept the whole block at once.
 
 use super::messages::Messages;
 
-/// What is known of vectors that stand together.
+/// Bounds on the messages of a block of consecutive embeddings.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Stretch {
-    /// The earliest and the latest moment.
+pub(super) struct BlockStats {
+    /// Earliest and latest time.
     pub(super) created: (i64, i64),
-    /// The lowest and the highest number of a conversation.
+    /// Lowest and highest conversation number.
     pub(super) conversations: (u32, u32),
-    /// Whether each has a message.
-    pub(super) placed: bool,
+    /// Whether every embedding has a message.
+    pub(super) all_have_messages: bool,
 }
 
-impl Default for Stretch {
+impl Default for BlockStats {
     fn default() -> Self {
-        Self { created: (i64::MAX, i64::MIN), conversations: (u32::MAX, 0), placed: true }
+        Self { created: (i64::MAX, i64::MIN), conversations: (u32::MAX, 0), all_have_messages: true }
     }
 }
 
-impl Stretch {
-    /// Adds a vector, given its message's row.
+impl BlockStats {
+    /// Adds an embedding, given the row of its message.
     pub(super) fn add(&mut self, message: Option<usize>, messages: &Messages) {
         let Some(row) = message else {
-            self.placed = false;
+            self.all_have_messages = false;
             return;
         };
         let (created, conversation) = (messages.created[row], messages.conversations[row]);

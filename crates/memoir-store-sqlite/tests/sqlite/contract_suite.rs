@@ -1,4 +1,4 @@
-//! The contract, for every way to open a store in SQLite.
+//! Runs the contract suite for every way to open a SQLite store.
 
 use std::sync::Arc;
 

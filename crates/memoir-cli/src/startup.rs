@@ -1,8 +1,10 @@
 //! Opens memory and starts what the command line asks for: the REPL, a single answer or a subcommand.
 
+use std::mem;
+
 use memoir_core::ConversationId;
 use memoir_runtime::{
-    Failure, FailureKind, Persistence, Resume, Runtime, RuntimeOptions, SessionOptions, logging, printable,
+    Failure, FailureKind, Persistence, Resume, Runtime, RuntimeOptions, SessionOptions, logging,
 };
 
 use crate::{
@@ -12,7 +14,8 @@ use crate::{
     conversation_picker::pick_conversation,
     headless, process,
     prompt_source::{self, ChatMode},
-    repl, subcommands,
+    repl,
+    subcommands::{self, print_notices},
     trace::Verbosity,
 };
 
@@ -76,13 +79,13 @@ async fn run_with(mut args: Args, chat: Option<ChatMode>, runtime: &Runtime) -> 
         asker: None,
         listener: Some(printer.listener()),
     };
-    let mut session = runtime.session(options).await?;
-    for notice in session.notices.drain(..) {
-        note!("{}", printable(&notice));
-    }
-    let app = App::new(session, verbosity, printer);
+    let session = runtime.session(options).await?;
+    let mut app = App::new(session, verbosity, printer);
     match chat {
-        ChatMode::Once(input) => headless::answer(app, input, args.output_format).await,
+        ChatMode::Once(input) => {
+            print_notices(&mem::take(&mut app.session.notices));
+            headless::answer(app, input, args.output_format).await
+        }
         ChatMode::Repl => repl::run(app).await,
     }
 }

@@ -17,14 +17,12 @@ const LONGEST_QUOTE: usize = 400;
 pub struct RecallModel {
     name: String,
     zone: TimeZone,
-    how_to_connect: String,
 }
 
 impl RecallModel {
-    /// A model that gives dates in `zone`. Every answer ends with `how_to_connect`, one line on how to get a real
-    /// model.
-    pub fn new(zone: TimeZone, how_to_connect: impl Into<String>) -> Self {
-        Self { name: ModelName::recall().to_string(), zone, how_to_connect: how_to_connect.into() }
+    /// Creates a model that shows dates in `zone`.
+    pub fn new(zone: TimeZone) -> Self {
+        Self { name: ModelName::recall().to_string(), zone }
     }
 
     fn answer(&self, memory: &Recollection) -> String {
@@ -43,8 +41,7 @@ impl RecallModel {
             }
             memory.documents.iter().for_each(|passage| quote_document(&mut answer, passage));
         }
-        answer.push('\n');
-        answer.push_str(&self.how_to_connect);
+        answer.truncate(answer.trim_end().len());
         answer
     }
 }

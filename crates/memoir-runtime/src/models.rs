@@ -14,9 +14,9 @@ use secrecy::SecretString;
 
 use crate::{config::Config, environment::Environment, failure::Failure, settings::ModelTask};
 
-/// Last line of every answer that only quotes memory.
-const HOW_TO_CONNECT: &str = "Answered from memory alone. To connect a model, set ANTHROPIC_API_KEY, OPENAI_API_KEY, \
-                              GEMINI_API_KEY or XAI_API_KEY, or start Ollama.";
+/// Notice for a session without a model.
+pub(crate) const HOW_TO_CONNECT: &str = "No API key is set and no local model server was found, so answers are quotations from memory. To connect a model, \
+     set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY` or `XAI_API_KEY`, or start Ollama.";
 
 /// Default addresses of llama.cpp and LM Studio, which have an OpenAI-compatible API.
 const DEFAULT_SERVERS: [&str; 2] = ["http://127.0.0.1:8080/v1", "http://127.0.0.1:1234/v1"];
@@ -31,6 +31,8 @@ pub struct ModelChoice {
     pub name: ModelName,
     /// Why the model was chosen, as a sentence fragment.
     pub reason: String,
+    /// Whether no model was named, and none is connected.
+    pub is_fallback: bool,
     /// Address of the local server that has the model, if it was searched for.
     base_url: Option<String>,
 }
@@ -38,7 +40,7 @@ pub struct ModelChoice {
 impl ModelChoice {
     /// Creates a choice whose server is not known yet.
     pub fn new(name: ModelName, reason: impl Into<String>) -> Self {
-        Self { name, reason: reason.into(), base_url: None }
+        Self { name, reason: reason.into(), is_fallback: false, base_url: None }
     }
 }
 
@@ -130,12 +132,15 @@ impl Models {
             let shown_url = Endpoint::new(model.provider, base_url.clone(), None)
                 .map(|endpoint| endpoint.shown_url().to_owned());
             let reason = format!("found at {}", shown_url.unwrap_or_default());
-            return ModelChoice { name: model, reason, base_url: Some(base_url) };
+            return ModelChoice { name: model, reason, is_fallback: false, base_url: Some(base_url) };
         }
         let openai_url = self.environment.base_url(Provider::OpenAi);
         match (openai_url, self.catalogue.default_model(Provider::OpenAi)) {
             (Some(_), Some(name)) => ModelChoice::new(name, "OPENAI_BASE_URL is set"),
-            _ => ModelChoice::new(ModelName::recall(), "no key is set and no local server was found"),
+            _ => ModelChoice {
+                is_fallback: true,
+                ..ModelChoice::new(ModelName::recall(), "no model is connected")
+            },
         }
     }
 
@@ -203,7 +208,7 @@ impl Models {
         retry: RetryPolicy,
     ) -> Result<Arc<dyn ChatModel>, Failure> {
         if choice.name.provider == Provider::Memoir {
-            return Ok(Arc::new(RecallModel::new(self.zone.clone(), HOW_TO_CONNECT)));
+            return Ok(Arc::new(RecallModel::new(self.zone.clone())));
         }
         let endpoint = self.locate_endpoint(choice).await?;
         let name = &choice.name;

@@ -38,7 +38,7 @@ use view::TurnView;
 
 /// Runs the REPL until the user exits.
 pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
-    welcome::banner(&app).await;
+    welcome::banner(&mut app).await;
     app.session.state.approvals.asker = Some(Arc::new(ask::TerminalAsker));
     app.session.start_background().await;
     let mut interrupts = Interrupts::listen();

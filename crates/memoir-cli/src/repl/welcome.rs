@@ -1,19 +1,22 @@
 //! The banner printed when the REPL opens.
 
+use std::mem;
+
 use memoir_store::ConversationList;
 
 use memoir_runtime::{Persistence, demo, operations::import::find_histories, printable};
 
-use crate::{app::App, render};
+use crate::{app::App, render, subcommands::print_notices};
 
 /// Prints the model and, if memory is empty, the first steps.
-pub(super) async fn banner(app: &App) {
+pub(super) async fn banner(app: &mut App) {
     say!(
         "Memoir {} · {} ({})",
         env!("CARGO_PKG_VERSION"),
         app.session.choice.name,
         app.session.choice.reason
     );
+    print_notices(&mem::take(&mut app.session.notices));
     match (app.session.runtime.persistence(), app.session.conversation()) {
         (Persistence::Incognito, _) => {
             say!("Incognito: memory is neither read nor written.")

@@ -21,8 +21,8 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    background::Background, demo, failure::Failure, models::ModelChoice, persistence::Persistence,
-    runtime::Runtime, servers::Servers, tools,
+    background::Background, demo, failure::Failure, models::HOW_TO_CONNECT, models::ModelChoice,
+    persistence::Persistence, runtime::Runtime, servers::Servers, tools,
 };
 
 pub use approvals::ApprovalReport;
@@ -120,6 +120,9 @@ impl Session {
         let (models, store) = (Arc::clone(runtime.models()), Arc::clone(runtime.store()));
         let mut choice = models.choose(options.model.as_deref(), store.as_ref()).await?;
         let model = models.connect(&mut choice).await?;
+        if choice.is_fallback {
+            notices.push(HOW_TO_CONNECT.to_owned());
+        }
         let recall = open_recall(&runtime, &mut notices).await?;
         let directories = require_directories(options.directories)?;
         let (agent, mut state) =

@@ -1,4 +1,4 @@
-//! Conversations: one thread of talk each.
+//! Conversations: sequences of exchanges.
 
 use serde::Serialize;
 
@@ -7,27 +7,27 @@ use crate::{ConversationId, ExchangeId, Timestamp};
 /// A stored conversation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Conversation {
-    /// Its id.
+    /// Unique id.
     pub id: ConversationId,
-    /// A short title; until a better one is made, the first words of its first prompt.
+    /// Short title. Starts as the beginning of the first prompt and may be replaced by a generated title.
     pub title: String,
-    /// The project (a directory) it belongs to.
+    /// Project directory the conversation belongs to.
     pub scope: String,
-    /// The model that answered last.
+    /// Model that gave the most recent answer.
     pub model: String,
-    /// When its first exchange was committed.
+    /// When the first exchange was committed.
     pub created: Timestamp,
-    /// When its last exchange was committed.
+    /// When the last exchange was committed.
     pub updated: Timestamp,
-    /// How many exchanges it holds.
+    /// Number of exchanges.
     pub exchange_count: u64,
-    /// The conversation that it branched off, if that is still there.
+    /// Conversation this one was forked from, unless it has been deleted.
     pub forked_from: Option<ConversationId>,
-    /// What it was about, once that was summed up.
+    /// Summary of the conversation, if one has been written.
     pub summary: Option<String>,
 }
 
-/// What a conversation is born with. It comes into being together with its first exchange.
+/// A conversation that does not exist yet. It is created together with its first exchange.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewConversation {
     /// See [`Conversation::title`].
@@ -37,41 +37,41 @@ pub struct NewConversation {
 }
 
 impl NewConversation {
-    /// A conversation titled after its first prompt.
+    /// Creates a conversation whose title is the beginning of `prompt`.
     pub fn titled_after(prompt: &str, scope: &str) -> Self {
         Self { title: title_from(prompt), scope: scope.to_owned() }
     }
 }
 
-/// Where an exchange is to be committed.
+/// Where to commit an exchange.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ConversationTarget {
-    /// A conversation that does not exist yet.
+    /// Creates a conversation for the exchange.
     New(NewConversation),
-    /// A conversation that exists.
+    /// Appends the exchange to an existing conversation.
     Existing {
-        /// The conversation.
+        /// Conversation that receives the exchange.
         conversation: ConversationId,
-        /// The last exchange of it that the caller has read, or `None` if it had none. A store refuses the commit if the
-        /// conversation has a newer exchange, so that two sessions cannot interleave without noticing.
+        /// Last exchange that the caller has read, or `None` if there was none. A store rejects the commit if the
+        /// conversation has a newer exchange, so two sessions cannot interleave unnoticed.
         last_seen: Option<ExchangeId>,
     },
-    /// A conversation that exists, in place of one of its exchanges, which is deleted.
+    /// Replaces an exchange of an existing conversation. The replaced exchange is deleted.
     InPlaceOf {
-        /// The conversation.
+        /// Conversation that receives the exchange.
         conversation: ConversationId,
-        /// The exchange that is replaced.
+        /// Exchange to delete.
         replaced: ExchangeId,
-        /// As for [`ConversationTarget::Existing`].
+        /// Same meaning as in [`ConversationTarget::Existing`].
         last_seen: Option<ExchangeId>,
     },
 }
 
-/// The first line of a prompt, cut to a length that fits one line of a list.
+/// Returns the first non-empty line of a prompt, truncated to fit on one line of a list.
 fn title_from(prompt: &str) -> String {
-    const LONGEST: usize = 60;
+    const MAX_CHARS: usize = 60;
     let line = prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    let mut title: String = line.chars().take(LONGEST).collect();
+    let mut title: String = line.chars().take(MAX_CHARS).collect();
     if title.len() < line.len() {
         title.push('…');
     }
@@ -83,7 +83,7 @@ mod tests {
     use super::title_from;
 
     #[test]
-    fn a_title_is_the_first_line_cut_between_characters() {
+    fn title_is_the_first_line_truncated_at_a_character_boundary() {
         assert_eq!(title_from("\n  How do I sort?\nIn Rust."), "How do I sort?");
         assert_eq!(title_from(&"é".repeat(61)), format!("{}…", "é".repeat(60)));
         assert_eq!(title_from("  \n "), "");

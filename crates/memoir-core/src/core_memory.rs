@@ -1,4 +1,4 @@
-//! Core memory: a few short texts that are in every request.
+//! Core memory: a few short blocks of text included in every request.
 
 use std::{fmt, str::FromStr};
 
@@ -6,31 +6,31 @@ use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
 
-/// What a block is about. Each is one short text.
+/// A block of core memory. Each block holds one short text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CoreBlock {
-    /// Who the user is.
+    /// Facts about the user.
     User,
-    /// The project that the program was started in; every project has its own.
+    /// Facts about the project Memoir was started in. Each project has its own block.
     Project,
-    /// What the user wants always done, or never.
+    /// Standing instructions from the user.
     Instructions,
 }
 
-/// There is no block of that name.
+/// The error for a name that is not a core memory block.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no block \"{0}\"; there are user, project and instructions")]
+#[error("there is no block \"{0}\"; the blocks are user, project and instructions")]
 pub struct UnknownBlock(String);
 
 impl CoreBlock {
-    /// All of them, in the order in which they are sent.
+    /// All blocks, in the order they are sent.
     pub const ALL: [Self; 3] = [Self::User, Self::Project, Self::Instructions];
 
-    /// How long a block may be, in characters.
+    /// Maximum length of a block, in characters.
     pub const LONGEST: usize = 2000;
 
-    /// The word the store keeps.
+    /// Returns the name used in the database.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -39,7 +39,7 @@ impl CoreBlock {
         }
     }
 
-    /// Whose it is: a project's, or everyone's.
+    /// Returns the scope the block is stored under: `project` for the project block, otherwise an empty string.
     pub fn scope(self, project: &str) -> &str {
         match self {
             Self::Project => project,
@@ -58,34 +58,34 @@ impl FromStr for CoreBlock {
     type Err = UnknownBlock;
 
     fn from_str(name: &str) -> Result<Self, UnknownBlock> {
-        let found = Self::ALL.into_iter().find(|block| block.as_str() == name);
-        found.ok_or_else(|| UnknownBlock(name.to_owned()))
+        let block = Self::ALL.into_iter().find(|block| block.as_str() == name);
+        block.ok_or_else(|| UnknownBlock(name.to_owned()))
     }
 }
 
-/// A block as it stands.
+/// The current content of a block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CoreEntry {
-    /// Which one.
+    /// Block that holds the text.
     pub block: CoreBlock,
-    /// What it says; empty when nothing was written yet.
+    /// Text of the block. Empty if it has never been written.
     pub text: String,
-    /// How often it was changed.
+    /// Number of changes made so far.
     pub version: u64,
 }
 
-/// Who changes a block.
+/// The author of a change to core memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChangedBy {
-    /// The person.
+    /// The user, with a command.
     User,
-    /// The model, with its tool.
+    /// The model, with the core memory tool.
     Model,
 }
 
 impl ChangedBy {
-    /// The word the store keeps.
+    /// Returns the name used in the database.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -94,15 +94,15 @@ impl ChangedBy {
     }
 }
 
-/// A change of a block, by someone who has seen it as it was.
+/// A change to a block. Carries the entry it is based on, so concurrent changes can be detected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoreChange {
-    /// What it said before, and which version that was.
+    /// Entry as it was before the change.
     pub seen: CoreEntry,
-    /// What it is to say.
+    /// New text.
     pub text: String,
-    /// Who changes it.
+    /// Author of the change.
     pub by: ChangedBy,
-    /// When.
+    /// When the change was made.
     pub at: Timestamp,
 }

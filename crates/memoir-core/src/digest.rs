@@ -1,27 +1,27 @@
-//! What is sent in the place of exchanges that have left a conversation's window.
+//! The digest that replaces exchanges that no longer fit in a conversation's window.
 
 use crate::ExchangeId;
 
-/// What has left the window of a conversation.
+/// A digest of the exchanges that have left a conversation's window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Digest {
-    /// Everything up to this exchange has.
+    /// Last exchange covered by the digest.
     pub through: ExchangeId,
-    /// What was said there, in short.
+    /// Summary of the covered exchanges.
     pub summary: String,
-    /// Instructions that the user gave there, word by word.
+    /// Instructions the user gave in the covered exchanges, quoted verbatim.
     pub pinned: Vec<String>,
-    /// The summary for when more has left.
+    /// Summary prepared for when more exchanges leave the window.
     pub prepared: Option<Prepared>,
-    /// Up to which exchange such a summary is asked for.
+    /// Last exchange that the next prepared summary should cover, if one has been requested.
     pub wanted: Option<ExchangeId>,
 }
 
-/// A summary that was made beforehand.
+/// A summary prepared in advance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prepared {
-    /// For when everything up to this exchange has left.
+    /// Last exchange covered by the summary.
     pub through: ExchangeId,
-    /// What was said there.
+    /// Summary of the conversation up to that exchange.
     pub summary: String,
 }

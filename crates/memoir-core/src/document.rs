@@ -1,21 +1,21 @@
-//! Documents: texts that the user gave to remember, and posts that were written from talk.
+//! Documents: files the user added to memory, and posts written from conversations.
 
 use serde::Serialize;
 
 use crate::{ChunkId, DocumentId, Timestamp};
 
-/// What kind of document.
+/// The kind of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DocumentKind {
-    /// A file that the user gave.
+    /// A file the user added.
     File,
-    /// A post that was written from talk.
+    /// A post written from conversations.
     Post,
 }
 
 impl DocumentKind {
-    /// The word the store keeps.
+    /// Returns the name used in the database.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::File => "file",
@@ -24,65 +24,65 @@ impl DocumentKind {
     }
 }
 
-/// A document, without its text.
+/// The metadata of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Document {
-    /// Its id.
+    /// Unique id.
     pub id: DocumentId,
-    /// Its short name, of which there is only one.
+    /// Unique short name.
     pub slug: String,
-    /// What it is called.
+    /// Full title.
     pub title: String,
-    /// The day it is of, as in 2026-05-01.
+    /// Date of the document, as in `2026-05-01`.
     pub date: String,
-    /// What it is filed under.
+    /// Tags the document is filed under.
     pub tags: Vec<String>,
-    /// What kind it is.
+    /// Whether it is a file or a post.
     pub kind: DocumentKind,
-    /// The file that it is in.
+    /// Path of the file that contains the text.
     pub source: String,
-    /// A sum over that file.
+    /// Hash of that file.
     pub hash: String,
-    /// How many chunks it has.
+    /// Number of chunks.
     pub chunks: u64,
-    /// How many tokens they have.
+    /// Number of tokens in all chunks.
     pub tokens: u64,
-    /// When it was last read.
+    /// When the file was last read.
     pub updated: Timestamp,
 }
 
-/// A stretch of a document.
+/// A section of a document, small enough to embed and quote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Chunk {
-    /// Its id.
+    /// Unique id.
     pub id: ChunkId,
-    /// Its document.
+    /// Document that contains the chunk.
     pub document_id: DocumentId,
-    /// The how manieth of it, from 0.
+    /// Zero-based position in the document.
     pub position: u64,
-    /// What it says.
+    /// Text of the chunk.
     pub text: String,
-    /// So many bytes at its beginning are the end of the chunk before.
+    /// Number of leading bytes that repeat the end of the previous chunk.
     pub overlap: usize,
-    /// How many tokens it has.
+    /// Number of tokens in the text.
     pub tokens: u64,
 }
 
-/// A part of a document that is relevant now, with its source.
+/// A passage of a document that is relevant to a question, with its source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DocumentPassage {
-    /// The chunk that it is in.
+    /// Chunk that contains the passage.
     pub chunk_id: ChunkId,
-    /// The document.
+    /// Document that contains the chunk.
     pub document: Document,
-    /// The part that matters, cut around what is asked.
+    /// Excerpt of the chunk around the part relevant to the question.
     pub text: String,
-    /// How relevant it is; higher is more.
+    /// Relevance; higher is better.
     pub score: f64,
-    /// How near it is in meaning: a cosine.
+    /// Cosine similarity to the question's embedding.
     pub similarity: f64,
-    /// How much of the question's words it has: 0 to 1.
+    /// Weighted fraction of the question's words that it contains, from 0 to 1.
     pub coverage: f64,
-    /// The room that it takes in a request.
+    /// Number of tokens it uses in a request.
     pub tokens: u64,
 }

@@ -1,4 +1,4 @@
-//! Exchanges: the unit of atomicity, of cost and of recall.
+//! Exchanges: a prompt and its answer, stored, billed and recalled as one unit.
 
 use std::fmt;
 
@@ -6,19 +6,18 @@ use serde::Serialize;
 
 use crate::{ConversationId, DraftMessage, ExchangeId, Recalled, Timestamp, Usage, Usd};
 
-/// How an exchange ended. There is no word for one that is under way: it is drafted in memory and
-/// stored only when it is over.
+/// How an exchange ended. There is no variant for a running exchange because an exchange is only stored once it is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ExchangeStatus {
-    /// With the model's final answer.
+    /// The model gave a final answer.
     Completed,
-    /// By the limit on tool rounds, before a final answer.
+    /// The limit on tool rounds was reached before a final answer.
     Stopped,
 }
 
 impl ExchangeStatus {
-    /// The word the store keeps.
+    /// Returns the name used in the database.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Completed => "completed",
@@ -27,30 +26,30 @@ impl ExchangeStatus {
     }
 }
 
-/// What a paid call was for.
+/// The purpose of a model call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Purpose {
     /// Answering the user.
     Chat,
-    /// Summarising what was said.
+    /// Summarizing exchanges or conversations.
     Summary,
-    /// Giving texts their vectors, in the background.
+    /// Embedding messages, summaries and documents in the background.
     Embedding,
-    /// Giving a question its vector.
+    /// Embedding a question.
     Query,
     /// Writing a post.
     Post,
-    /// A sub-agent's work.
+    /// Running a scheduled task.
     Task,
 }
 
 impl Purpose {
-    /// Every purpose.
+    /// All purposes, in display order.
     pub const ALL: [Self; 6] =
         [Self::Chat, Self::Summary, Self::Embedding, Self::Query, Self::Post, Self::Task];
 
-    /// The word the store keeps.
+    /// Returns the name used in the database.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Chat => "chat",
@@ -62,9 +61,9 @@ impl Purpose {
         }
     }
 
-    /// Returns the purpose that the store writes as `word`, or `None` if there is no such purpose.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|purpose| purpose.as_str() == word)
+    /// Returns the purpose with this database name, or `None` if there is none.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|purpose| purpose.as_str() == name)
     }
 }
 
@@ -74,55 +73,55 @@ impl fmt::Display for Purpose {
     }
 }
 
-/// One call to a model, and what it cost.
+/// One model call and its cost.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CallCost {
-    /// What it was for.
+    /// Why the model was called.
     pub purpose: Purpose,
-    /// Who was called.
+    /// Model that was called.
     pub model: String,
-    /// What it used.
+    /// Tokens used.
     pub usage: Usage,
-    /// What it cost; nothing when the price is not known.
+    /// Cost, or `None` if the price is unknown.
     pub cost: Option<Usd>,
-    /// When it ended.
+    /// When the call ended.
     pub created: Timestamp,
 }
 
-/// An exchange that is over and waits to be committed, whole.
+/// A finished exchange that has not been committed yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExchangeDraft {
-    /// How it ended.
+    /// How the exchange ended.
     pub status: ExchangeStatus,
-    /// When the user asked.
+    /// When the user sent the prompt.
     pub started: Timestamp,
     /// When the answer was complete.
     pub completed: Timestamp,
-    /// What the user asked.
+    /// The prompt.
     pub user_message: String,
-    /// What the model finally answered.
+    /// The model's final answer.
     pub assistant_message: String,
-    /// Who answered.
+    /// Model that answered.
     pub model: String,
-    /// Everything said in between, in order, both ends included.
+    /// All messages in order, including the prompt, tool calls and the final answer.
     pub messages: Vec<DraftMessage>,
-    /// One entry per call to a model.
+    /// One entry per model call.
     pub calls: Vec<CallCost>,
-    /// What memory put into it.
+    /// Passages recalled from memory for this exchange.
     pub recalled: Recalled,
-    /// How many tools ran.
+    /// Number of tool calls.
     pub tool_call_count: u64,
-    /// Why it was stopped, if it was.
+    /// Reason the exchange was stopped, if it was.
     pub error: Option<String>,
 }
 
 impl ExchangeDraft {
-    /// Tokens of all calls together.
+    /// Returns the tokens used by all calls.
     pub fn usage(&self) -> Usage {
         self.calls.iter().fold(Usage::default(), |sum, call| sum + call.usage)
     }
 
-    /// Cost of all calls together; unknown as soon as one of them is.
+    /// Returns the cost of all calls, or `None` if any of them is unknown.
     pub fn cost(&self) -> Option<Usd> {
         self.calls.iter().map(|call| call.cost).sum()
     }
@@ -131,31 +130,31 @@ impl ExchangeDraft {
 /// A stored exchange.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Exchange {
-    /// Its id.
+    /// Unique id.
     pub id: ExchangeId,
-    /// The conversation it belongs to.
+    /// Conversation it belongs to.
     pub conversation_id: ConversationId,
-    /// How it ended.
+    /// How the exchange ended.
     pub status: ExchangeStatus,
-    /// When the user asked.
+    /// When the user sent the prompt.
     pub started: Timestamp,
     /// When the answer was complete.
     pub completed: Timestamp,
-    /// What the user asked.
+    /// The prompt.
     pub user_message: String,
-    /// What the model finally answered.
+    /// The model's final answer.
     pub assistant_message: String,
-    /// Who answered.
+    /// Model that answered.
     pub model: String,
-    /// Tokens of all its calls.
+    /// Tokens used by all model calls.
     pub usage: Usage,
-    /// Cost of all its calls, where every price is known.
+    /// Cost of all model calls, or `None` if any price is unknown.
     pub cost: Option<Usd>,
-    /// How many tools ran.
+    /// Number of tool calls.
     pub tool_call_count: u64,
-    /// How many calls to a model it took.
+    /// Number of model calls.
     pub request_count: u64,
-    /// Why it was stopped, if it was.
+    /// Reason the exchange was stopped, if it was.
     pub error: Option<String>,
 }
 
@@ -191,9 +190,9 @@ mod tests {
 
     #[test]
     fn usage_and_cost_add_up_over_calls() {
-        let two = draft(vec![call(Some(Usd::from_nanos(2))), call(Some(Usd::from_nanos(5)))]);
-        assert_eq!(two.usage().input_tokens, 6);
-        assert_eq!(two.cost(), Some(Usd::from_nanos(7)));
+        let draft = draft(vec![call(Some(Usd::from_nanos(2))), call(Some(Usd::from_nanos(5)))]);
+        assert_eq!(draft.usage().input_tokens, 6);
+        assert_eq!(draft.cost(), Some(Usd::from_nanos(7)));
     }
 
     #[test]

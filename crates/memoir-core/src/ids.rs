@@ -1,4 +1,4 @@
-//! Ids of stored things: integers that the store hands out and never uses twice.
+//! Ids of stored objects: integers that the store assigns and never reuses.
 
 use std::fmt;
 
@@ -12,12 +12,12 @@ macro_rules! id {
         pub struct $name(i64);
 
         impl $name {
-            /// The id with this number.
+            /// Creates an id from its number.
             pub const fn new(number: i64) -> Self {
                 Self(number)
             }
 
-            /// The number as the store keeps it.
+            /// Returns the number stored in the database.
             pub const fn get(self) -> i64 {
                 self.0
             }
@@ -32,30 +32,30 @@ macro_rules! id {
 }
 
 id!(
-    /// One thread of talk.
+    /// The id of a conversation.
     ConversationId
 );
 id!(
-    /// One user request up to its final answer.
+    /// The id of an exchange: a prompt and its answer.
     ExchangeId
 );
 id!(
-    /// One item of an exchange.
+    /// The id of a message within an exchange.
     MessageId
 );
 id!(
-    /// A text that the user gave to remember, or a post.
+    /// The id of a document: a file the user added, or a post.
     DocumentId
 );
 id!(
-    /// A stretch of a document.
+    /// The id of a chunk of a document.
     ChunkId
 );
 id!(
-    /// Work that is done at its time.
+    /// The id of a scheduled task.
     TaskId
 );
 id!(
-    /// One time that a task was done.
+    /// The id of one run of a task.
     RunId
 );

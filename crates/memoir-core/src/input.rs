@@ -1,96 +1,96 @@
-//! What the model is asked in one turn: a list of parts, each with its origin.
+//! The input of one turn: a list of parts, each with its origin.
 
 use serde::{Deserialize, Serialize};
 
 use crate::without_fence;
 
-/// Who wrote a text.
+/// The author of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// The user, who may give the model instructions.
+    /// The user, whose text may contain instructions to the model.
     User,
-    /// Memoir itself, or the model that it runs.
+    /// Memoir itself or the model it runs.
     Program,
-    /// Anyone else: the author of a file, a web page or a program's output. Such text may contain instructions that the
-    /// user never gave, so permissions are stricter while it is in the context.
+    /// Anyone else, for example the author of a file, a web page or a program's output. The text may contain
+    /// instructions that the user never gave, so permissions are stricter while it is in the context.
     Others,
 }
 
-/// The content of one part.
+/// The content of one input part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum InputContent {
-    /// Plain text, sent as it is.
+    /// Plain text, sent unchanged.
     Text {
-        /// The text.
+        /// Text to send.
         text: String,
     },
     /// The text of an attached file, sent inside a `<file>` fence.
     File {
-        /// The path as the user wrote it.
+        /// Path as the user wrote it.
         path: String,
-        /// The text of the file.
+        /// Content of the file.
         text: String,
     },
-    /// Text that was piped in next to a prompt, sent inside a `<file>` fence under the name `stdin`.
+    /// Text piped to standard input along with a prompt, sent inside a `<file>` fence with the path `stdin`.
     Piped {
-        /// The text.
+        /// Text to send.
         text: String,
     },
     /// A quotation from memory, sent inside a `<memory>` fence.
     Memory {
-        /// The quoted text.
+        /// Quoted text.
         text: String,
     },
 }
 
-/// One part of an input, and who wrote it.
+/// One part of an input, with its author.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputPart {
-    /// The content.
+    /// Text and how to present it to the model.
     #[serde(flatten)]
     pub content: InputContent,
-    /// The author.
+    /// Author of the text.
     pub origin: Origin,
 }
 
 impl InputPart {
-    /// Returns text that the user wrote.
+    /// Creates a text part written by the user.
     pub fn text(text: impl Into<String>) -> Self {
         Self { content: InputContent::Text { text: text.into() }, origin: Origin::User }
     }
 
-    /// Returns the text of a file, which counts as written by others.
+    /// Creates a file part, which counts as written by others.
     pub fn file(path: impl Into<String>, text: impl Into<String>) -> Self {
         Self { content: InputContent::File { path: path.into(), text: text.into() }, origin: Origin::Others }
     }
 
-    /// Returns text that was piped in next to a prompt, which counts as written by others.
+    /// Creates a part from piped text, which counts as written by others.
     pub fn piped(text: impl Into<String>) -> Self {
         Self { content: InputContent::Piped { text: text.into() }, origin: Origin::Others }
     }
 
-    /// Returns a quotation from memory, which counts as written by others.
+    /// Creates a quotation from memory, which counts as written by others.
     pub fn memory(text: impl Into<String>) -> Self {
         Self { content: InputContent::Memory { text: text.into() }, origin: Origin::Others }
     }
 
-    /// Returns the same part with another origin.
+    /// Returns the part with its origin replaced.
     #[must_use]
     pub fn with_origin(self, origin: Origin) -> Self {
         Self { origin, ..self }
     }
 
-    /// Returns the part as the model reads it.
+    /// Returns the text sent to the model, including any fence.
     fn render(&self) -> String {
-        let file = |path: &str, text: &str| {
+        let render_file = |path: &str, text: &str| {
             format!("<file path=\"{path}\">\n{}\n</file>", without_fence(text, "file").trim_end())
         };
         match &self.content {
             InputContent::Text { text } => text.clone(),
-            InputContent::File { path, text } => file(path, text),
-            InputContent::Piped { text } => file("stdin", text),
+            InputContent::File { path, text } => render_file(path, text),
+            InputContent::Piped { text } => render_file("stdin", text),
             InputContent::Memory { text } => {
                 format!("<memory>\n{}\n</memory>", without_fence(text, "memory").trim_end())
             }
@@ -98,22 +98,22 @@ impl InputPart {
     }
 }
 
-/// What the model is asked in one turn.
+/// The input of one turn.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TurnInput {
-    /// The parts, in the order in which the model reads them.
+    /// Parts in the order the model reads them.
     pub parts: Vec<InputPart>,
 }
 
 impl TurnInput {
-    /// Returns the input of a stored message, to ask it again. The parts of a stored message are not known any more, so it
-    /// counts as written by others if any part of it was.
+    /// Creates an input from a stored message, for a retry. A stored message has no separate parts, so all of it counts as
+    /// written by others if any part was.
     pub fn from_stored(text: impl Into<String>, by_others: bool) -> Self {
         let origin = if by_others { Origin::Others } else { Origin::User };
         InputPart::text(text).with_origin(origin).into()
     }
 
-    /// Returns the text that the model reads, with a blank line between parts.
+    /// Returns the text sent to the model, with a blank line between parts.
     pub fn to_text(&self) -> String {
         self.parts.iter().map(InputPart::render).collect::<Vec<_>>().join("\n\n")
     }
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fenced_parts_follow_the_prompt_and_cannot_close_their_fence() {
+    fn fenced_parts_follow_the_prompt_and_cannot_close_their_own_fence() {
         let input = TurnInput {
             parts: vec![
                 InputPart::text("What is in @a.txt?"),
@@ -170,9 +170,9 @@ mod tests {
     }
 
     #[test]
-    fn the_origin_is_stated_and_not_guessed() {
-        let spelled_out = "look:\n<file path=\"a\">\nx\n</file>";
-        assert!(!TurnInput::from(spelled_out).has_words_of_others());
+    fn origin_is_explicit_and_not_inferred_from_the_text() {
+        let typed_fence = "look:\n<file path=\"a\">\nx\n</file>";
+        assert!(!TurnInput::from(typed_fence).has_words_of_others());
         assert!(TurnInput::from_stored("hi", true).has_words_of_others());
         assert!(!TurnInput::from(InputPart::text("hi").with_origin(Origin::Program)).has_words_of_others());
         let input = TurnInput { parts: vec![InputPart::text("hi"), InputPart::file("a", "x")] };
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn the_json_form_is_tagged_by_type() -> Result<(), serde_json::Error> {
+    fn json_is_tagged_by_type() -> Result<(), serde_json::Error> {
         let input = TurnInput { parts: vec![InputPart::file("a", "x")] };
         let json = serde_json::to_string(&input)?;
         assert_eq!(json, r#"{"parts":[{"type":"file","path":"a","text":"x","origin":"others"}]}"#);

@@ -1,7 +1,7 @@
-//! The words of Memoir: ids, conversations, exchanges, messages, usage, money, time, tokens.
+//! Memoir's data types: ids, conversations, exchanges, messages, usage, money, time, tokens.
 //!
-//! This crate owns plain data and the rules that hold for it alone. It does no I/O, reads no
-//! environment and knows no database, no provider and no terminal.
+//! This crate contains plain data and the rules that apply to it. It does no I/O and does not depend on a database, a
+//! provider or a terminal.
 
 mod conversation;
 mod core_memory;

@@ -2,9 +2,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks `mutex`, even if an earlier holder panicked.
+/// Locks `mutex` even if a previous holder panicked.
 ///
-/// Use it where every change under the lock is complete in itself, so that a panic cannot leave the data half changed.
+/// Use it only where a panic under the lock cannot leave the data half changed.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,21 +1,21 @@
-//! What the user says about an exchange that is remembered.
+//! Marks that the user puts on remembered exchanges.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{ExchangeId, Timestamp};
 
-/// What the user says about an exchange.
+/// The user's judgment of an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mark {
-    /// It matters: found before others.
+    /// Important: ranked above other results.
     Pinned,
-    /// It does not hold any more: found after others, and marked.
+    /// No longer true: ranked below other results and labeled as wrong.
     Wrong,
 }
 
 impl Mark {
-    /// The word the store keeps.
+    /// Returns the name used in the database.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pinned => "pinned",
@@ -27,10 +27,10 @@ impl Mark {
 /// An exchange with a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Marked {
-    /// The exchange.
+    /// Exchange that carries the mark.
     pub exchange_id: ExchangeId,
-    /// What was said about it.
+    /// Latest mark set by the user.
     pub mark: Mark,
-    /// When.
+    /// When the mark was set.
     pub created: Timestamp,
 }

@@ -1,37 +1,37 @@
-//! Money, counted exactly: nano-dollars in an integer, so that sums of small prices do not drift.
+//! Money as an integer number of nano-dollars, so that sums of small prices stay exact.
 
 use std::{fmt, iter::Sum, ops::Add};
 
 use serde::{Serialize, Serializer};
 
-/// An amount of US dollars, kept as nano-dollars (10^-9).
+/// An amount of US dollars, stored as nano-dollars (10^-9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Usd(i64);
 
 impl Usd {
-    /// Nothing: what a local model costs.
+    /// Zero, the cost of a local model.
     pub const ZERO: Self = Self(0);
 
-    /// An amount from nano-dollars.
+    /// Creates an amount from nano-dollars.
     pub const fn from_nanos(nanos: i64) -> Self {
         Self(nanos)
     }
 
-    /// The amount in nano-dollars.
+    /// Returns the amount in nano-dollars.
     pub const fn as_nanos(self) -> i64 {
         self.0
     }
 
-    /// An amount from dollars, as people write it.
+    /// Creates an amount from dollars, rounded to the nearest nano-dollar.
     #[expect(
         clippy::cast_possible_truncation,
-        reason = "no amount here comes near the limit, and it saturates"
+        reason = "amounts are far below the limit, and the cast saturates"
     )]
     pub fn from_dollars(dollars: f64) -> Self {
         Self((dollars * 1e9).round() as i64)
     }
 
-    /// The amount in dollars, for JSON.
+    /// Returns the amount in dollars, for JSON.
     #[expect(clippy::cast_precision_loss, reason = "exact below nine million dollars")]
     pub fn as_dollars(self) -> f64 {
         self.0 as f64 / 1e9
@@ -52,14 +52,14 @@ impl Sum for Usd {
     }
 }
 
-/// Dollars as a JSON number.
+/// Serializes the amount in dollars as a JSON number.
 impl Serialize for Usd {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_f64(self.as_dollars())
     }
 }
 
-/// `$1.20`, and four decimals below ten cents, where most exchanges live.
+/// Formats the amount as in `$1.20`. Amounts below ten cents, typical for one exchange, get four decimals.
 impl fmt::Display for Usd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let dollars = self.as_dollars();
@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(thousandth, Usd::from_nanos(1_000_000));
         assert_eq!(thousandth.to_string(), "$0.0010");
         assert_eq!(Usd::ZERO.to_string(), "$0.00");
-        assert_eq!(Usd::from_nanos(50).to_string(), "<$0.0001", "little is not nothing");
+        assert_eq!(Usd::from_nanos(50).to_string(), "<$0.0001", "a tiny amount is not shown as zero");
         assert_eq!(Usd::from_nanos(12_340_000_000).to_string(), "$12.34");
     }
 }

@@ -1,106 +1,106 @@
-//! What was recalled.
+//! Passages recalled from memory.
 
 use crate::{ConversationId, DocumentPassage, ExchangeId, MessageId, Role, Timestamp};
 
-/// Something that was said before and is relevant now, with its source.
+/// A message that is relevant to a question, with its source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Passage {
-    /// The message that says it.
+    /// Message the passage is taken from.
     pub message_id: MessageId,
-    /// Its exchange.
+    /// Exchange of that message.
     pub exchange_id: ExchangeId,
-    /// Its conversation.
+    /// Conversation of that message.
     pub conversation_id: ConversationId,
-    /// What that conversation is called.
+    /// Title of that conversation.
     pub title: String,
-    /// Who said it.
+    /// Sender of the message.
     pub role: Role,
-    /// By name, where the talk was between people.
+    /// Name of the author, in imported conversations between people.
     pub author: Option<String>,
-    /// When.
+    /// When the message was sent.
     pub created: Timestamp,
-    /// What it says, all of it.
+    /// Full text of the message.
     pub text: String,
-    /// How relevant it is; higher is more.
+    /// Relevance; higher is better.
     pub score: f64,
-    /// How near it is in meaning: a cosine.
+    /// Cosine similarity to the question's embedding.
     pub similarity: f64,
-    /// How much of the question's words it has, itself or beside it: 0 to 1.
+    /// Weighted fraction of the question's words found in the message or next to it, from 0 to 1.
     pub coverage: f64,
-    /// When something newer was said that corrects it, if that can be told.
+    /// When a newer message corrected this one, if a correction was detected.
     pub superseded: Option<Timestamp>,
-    /// What was asked in its exchange, cut around what matters.
+    /// Excerpt of the prompt of its exchange.
     pub user_excerpt: String,
-    /// What was answered, cut likewise.
+    /// Excerpt of the answer of its exchange.
     pub assistant_excerpt: String,
-    /// The room that it takes in a request.
+    /// Number of tokens it uses in a request.
     pub tokens: u64,
 }
 
-/// A conversation from which something was recalled.
+/// A conversation that recalled passages come from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RelatedConversation {
-    /// The conversation.
+    /// Unique id.
     pub id: ConversationId,
-    /// What it is called.
+    /// Title of the conversation.
     pub title: String,
-    /// The project it belongs to.
+    /// Project directory the conversation belongs to.
     pub scope: String,
-    /// When it began.
+    /// When the conversation started.
     pub created: Timestamp,
-    /// How near the nearest of it is in meaning: a cosine.
+    /// Highest cosine similarity of any of its passages.
     pub similarity: f64,
-    /// How many exchanges it has.
+    /// Number of exchanges.
     pub exchange_count: u64,
-    /// What it was about, once that was summed up.
+    /// Summary of the conversation, if one has been written.
     pub summary: Option<String>,
 }
 
-/// What memory put into a request.
+/// The passages from memory that were included in a request.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recalled {
-    /// What was said before.
+    /// Passages from conversations.
     pub passages: Vec<Passage>,
-    /// What documents say.
+    /// Passages from documents.
     pub documents: Vec<DocumentPassage>,
 }
 
 impl Recalled {
-    /// How much it is.
+    /// Returns the number of passages.
     pub fn len(&self) -> usize {
         self.passages.len() + self.documents.len()
     }
 
-    /// Whether it is nothing.
+    /// Returns whether nothing was recalled.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// What memory says about a prompt.
+/// The result of recall for a prompt.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recollection {
-    /// The conversations that it comes from, the most relevant first.
+    /// Conversations the passages come from, most relevant first.
     pub conversations: Vec<RelatedConversation>,
-    /// What was said, the most relevant first.
+    /// Passages from conversations, most relevant first.
     pub passages: Vec<Passage>,
-    /// What documents say, the most relevant first.
+    /// Passages from documents, most relevant first.
     pub documents: Vec<DocumentPassage>,
-    /// How many messages and chunks wait to be embedded, when nothing was found: what is asked for may be among them.
+    /// If nothing was found: the number of messages and chunks that have not been embedded yet and may be relevant.
     pub behind: u64,
-    /// What did not work, in words for the user.
+    /// Problems to report to the user.
     pub notices: Vec<String>,
 }
 
 impl Recollection {
-    /// Whether there is nothing to quote.
+    /// Returns whether there are no passages.
     pub fn is_empty(&self) -> bool {
         self.passages.is_empty() && self.documents.is_empty()
     }
 }
 
 impl Passage {
-    /// Who said it: a name where there is one, else `user` for the person and "assistant" for the model.
+    /// Returns the author's name if there is one, otherwise `user` for the user and "assistant" for the model.
     pub fn speaker<'a>(&'a self, user: &'a str) -> &'a str {
         match (&self.author, self.role) {
             (Some(author), _) => author,

@@ -1,91 +1,91 @@
-//! Settings that are read, shown and changed by name: each area of the program has one list of them.
+//! Settings that can be looked up, shown and changed by name. Each area of the program has one list of settings.
 
-/// Why a setting was not taken.
+/// The reason a setting could not be found or changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingError {
-    /// There is none of that name.
+    /// No setting has this name.
     #[error("there is no setting \"{0}\"")]
     Unknown(String),
-    /// There is none of that name, and for a reason.
-    #[error("there is no setting \"{name}\": {why}")]
-    Elsewhere {
-        /// What was asked for.
+    /// No setting has this name because it does not apply to Memoir.
+    #[error("there is no setting \"{name}\": {reason}")]
+    NotApplicable {
+        /// Name as the user wrote it.
         name: String,
-        /// Why there is none.
-        why: &'static str,
+        /// Why the setting does not apply.
+        reason: &'static str,
     },
-    /// The value does not fit.
-    #[error("{key} takes {takes}, not \"{value}\"")]
+    /// The value is invalid.
+    #[error("{key} must be {takes}, not \"{value}\"")]
     Value {
-        /// The setting.
+        /// Key of the setting.
         key: &'static str,
-        /// What it takes.
+        /// Description of the valid values.
         takes: &'static str,
-        /// What was given.
+        /// Rejected value.
         value: String,
     },
     /// The value is a list of names, and one of them does not exist.
     #[error("{key} cannot be \"{value}\": {unknown}")]
     Name {
-        /// The setting.
+        /// Key of the setting.
         key: &'static str,
-        /// What was given.
+        /// Rejected value.
         value: String,
-        /// The name that does not exist, and those that do.
+        /// Name that does not exist, with the valid names.
         unknown: UnknownName,
     },
 }
 
-/// A name that is not in a fixed list of names. The message lists the ones that are.
+/// A name that is not in a fixed list. The error message lists the valid names.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no {kind} \"{name}\"; the {kind}s are {}", known.join(", "))]
 pub struct UnknownName {
-    /// What is named, in the singular, as in "stage".
+    /// Kind of object named, in the singular, as in "stage".
     pub kind: &'static str,
-    /// The name that was given.
+    /// Invalid name.
     pub name: String,
-    /// Every name that exists.
+    /// All valid names.
     pub known: Vec<&'static str>,
 }
 
-/// Why [`Setting::change`] refused a value.
+/// The reason [`Setting::change`] rejected a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RefusedValue {
-    /// It is not what the setting takes.
-    Unfit,
-    /// It names something that does not exist.
+pub enum RejectedValue {
+    /// The value is not of the form that the setting takes.
+    Invalid,
+    /// The value contains a name that does not exist.
     Name(UnknownName),
 }
 
-impl From<UnknownName> for RefusedValue {
+impl From<UnknownName> for RejectedValue {
     fn from(unknown: UnknownName) -> Self {
         Self::Name(unknown)
     }
 }
 
-/// One setting among those of `S`: its names, what it takes, and how it is read and changed.
+/// A setting stored in `S`.
 pub struct Setting<S: 'static> {
-    /// Its name, as in `rag.mode`.
+    /// Full name, as in `rag.mode`.
     pub key: &'static str,
-    /// Other names for it, from programs that people come from.
+    /// Alternative names, known from other programs.
     pub aliases: &'static [&'static str],
-    /// What it takes.
+    /// Description of the valid values, as in "a number from 1 to 50". Error messages put "must be" in front of it.
     pub takes: &'static str,
-    /// What it does.
+    /// One-line description for help and reference pages.
     pub summary: &'static str,
-    /// Its value in words.
+    /// Formats the current value.
     pub show: fn(&S) -> String,
-    /// Takes a value, or leaves everything as it is.
-    pub change: fn(&mut S, &str) -> Result<(), RefusedValue>,
+    /// Parses and assigns a value. On failure the settings are unchanged.
+    pub change: fn(&mut S, &str) -> Result<(), RejectedValue>,
 }
 
-/// Settings that stand in one list.
+/// A type whose fields are exposed as named settings.
 pub trait HasSettings: Default + Clone + Sized + 'static {
-    /// Every one there is.
+    /// All settings of this type.
     const ALL: &'static [Setting<Self>];
 
-    /// Names, without their area, that people know from programs of another kind, and why there is none here.
-    const ELSEWHERE: &'static [(&'static str, &'static str)] = &[];
+    /// Names (without their area) of settings known from other programs that do not apply here, each with the reason.
+    const NOT_APPLICABLE: &'static [(&'static str, &'static str)] = &[];
 }
 
 impl<S: HasSettings> Setting<S> {
@@ -95,60 +95,61 @@ impl<S: HasSettings> Setting<S> {
     ///
     /// Fails if there is no such setting.
     pub fn find(name: &str) -> Result<&'static Self, SettingError> {
-        let known = |setting: &&Self| setting.key == name || setting.aliases.contains(&name);
-        let short = |setting: &&Self| setting.key.split_once('.').is_some_and(|(_, last)| last == name);
-        let found = S::ALL.iter().find(known).or_else(|| S::ALL.iter().find(short));
-        let last = name.rsplit(['.', '_']).next().unwrap_or(name);
-        let elsewhere = S::ELSEWHERE.iter().find(|(known, _)| *known == last);
-        found.ok_or_else(|| match elsewhere {
-            Some((_, why)) => SettingError::Elsewhere { name: name.to_owned(), why },
+        let has_name = |setting: &&Self| setting.key == name || setting.aliases.contains(&name);
+        let has_short_name =
+            |setting: &&Self| setting.key.split_once('.').is_some_and(|(_, short)| short == name);
+        let setting = S::ALL.iter().find(has_name).or_else(|| S::ALL.iter().find(has_short_name));
+        let short_name = name.rsplit(['.', '_']).next().unwrap_or(name);
+        let not_applicable = S::NOT_APPLICABLE.iter().find(|(other, _)| *other == short_name);
+        setting.ok_or_else(|| match not_applicable {
+            Some((_, reason)) => SettingError::NotApplicable { name: name.to_owned(), reason },
             None => SettingError::Unknown(name.to_owned()),
         })
     }
 
-    /// Its value.
+    /// Returns the current value, formatted for the user.
     pub fn show(&self, settings: &S) -> String {
         (self.show)(settings)
     }
 
-    /// Changes the setting to what `value` says.
+    /// Parses `value` and assigns it to the setting.
     ///
     /// # Errors
     ///
-    /// Fails if the setting does not take `value`; `settings` is then unchanged.
+    /// Fails if `value` is invalid; `settings` is then unchanged.
     pub fn change(&self, settings: &mut S, value: &str) -> Result<(), SettingError> {
         let (key, value) = (self.key, value.trim());
-        (self.change)(settings, value).map_err(|refused| match refused {
-            RefusedValue::Unfit => SettingError::Value { key, takes: self.takes, value: value.to_owned() },
-            RefusedValue::Name(unknown) => SettingError::Name { key, value: value.to_owned(), unknown },
+        (self.change)(settings, value).map_err(|rejected| match rejected {
+            RejectedValue::Invalid => SettingError::Value { key, takes: self.takes, value: value.to_owned() },
+            RejectedValue::Name(unknown) => SettingError::Name { key, value: value.to_owned(), unknown },
         })
     }
 }
 
-/// Puts a parsed value into a field.
+/// Assigns a parsed value to a field.
 ///
 /// # Errors
 ///
-/// Fails, and leaves the field as it is, if the value could not be parsed.
-pub fn set<T>(field: &mut T, value: Option<T>) -> Result<(), RefusedValue> {
-    *field = value.ok_or(RefusedValue::Unfit)?;
+/// Fails if `value` is `None`, that is, if it could not be parsed; the field is then unchanged.
+pub fn set<T>(field: &mut T, value: Option<T>) -> Result<(), RejectedValue> {
+    *field = value.ok_or(RejectedValue::Invalid)?;
     Ok(())
 }
 
-/// A number between bounds.
-pub fn number_in(value: &str, least: u64, most: u64) -> Option<u64> {
-    value.parse().ok().filter(|count| (least..=most).contains(count))
+/// Parses a number, or returns `None` if it is not within `min..=max`.
+pub fn number_in(value: &str, min: u64, max: u64) -> Option<u64> {
+    value.parse().ok().filter(|number| (min..=max).contains(number))
 }
 
-/// One of the words that stand for something.
-pub fn one_of<T: Copy>(value: &str, words: &[(&str, T)]) -> Option<T> {
-    words.iter().find(|(word, _)| *word == value).map(|(_, meant)| *meant)
+/// Returns the choice with the name `value`, or `None` if there is none.
+pub fn one_of<T: Copy>(value: &str, choices: &[(&str, T)]) -> Option<T> {
+    choices.iter().find(|(name, _)| *name == value).map(|(_, choice)| *choice)
 }
 
-/// The first word that stands for something.
-pub fn word_for<T: PartialEq>(value: &T, words: &[(&'static str, T)]) -> String {
-    words.iter().find(|(_, meant)| meant == value).map_or("", |(word, _)| word).to_owned()
+/// Returns the first name of the choice `value`, or an empty string if it has none.
+pub fn word_for<T: PartialEq>(value: &T, choices: &[(&'static str, T)]) -> String {
+    choices.iter().find(|(_, choice)| choice == value).map_or("", |(name, _)| name).to_owned()
 }
 
-/// `on` and `off`, and what else people write for them.
+/// Names for the values of a switch. `on` and `off` are shown; `true` and `false` are accepted too.
 pub const SWITCH: [(&str, bool); 4] = [("on", true), ("off", false), ("true", true), ("false", false)];

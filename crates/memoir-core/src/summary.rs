@@ -1,17 +1,17 @@
-//! What was said, in short.
+//! Summaries of exchanges and conversations.
 
 use serde::Serialize;
 
-/// A summary, and who wrote it.
+/// A summary and its author.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// What was said, in a sentence or a few.
+    /// One sentence or a few.
     pub text: String,
-    /// The model that wrote it, or [`Summary::EXTRACT`].
+    /// Model that wrote the summary, or [`Summary::EXTRACT`].
     pub by: String,
 }
 
 impl Summary {
-    /// The writer of a summary that is made of quotations: made anew when there is a model.
+    /// Author of a summary assembled from quotations. It is rewritten once a model is available.
     pub const EXTRACT: &'static str = "extract";
 }

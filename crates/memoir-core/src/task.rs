@@ -1,4 +1,4 @@
-//! Tasks: work that a sub-agent does by itself, at its time; and their runs.
+//! Scheduled tasks, which sub-agents run on their own, and the runs of those tasks.
 
 use serde::Serialize;
 
@@ -8,80 +8,80 @@ use crate::{RunId, TaskId, Timestamp, Usd};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Schedule {
-    /// Again and again.
+    /// Repeatedly, according to a cron expression.
     Cron {
-        /// Five fields, or six with seconds.
+        /// Cron expression with five fields, or six with seconds.
         line: String,
-        /// Where the clock hangs, as in `Europe/Berlin`.
+        /// Time zone of the expression, as in `Europe/Berlin`.
         zone: String,
     },
-    /// Once.
+    /// Once, at this time.
     Once(Timestamp),
 }
 
-/// A task, before it is kept.
+/// The definition of a task.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NewTask {
-    /// Its name, of which there is only one.
+    /// Unique name.
     pub name: String,
-    /// What is to be done.
+    /// Prompt for the sub-agent.
     pub prompt: String,
-    /// When.
+    /// When to run the task.
     pub schedule: Schedule,
-    /// Who does it; whoever answers, if nobody is named.
+    /// Model to use. `None` selects the current default model.
     pub model: Option<String>,
-    /// The project that it works in.
+    /// Project directory the task works in.
     pub scope: String,
-    /// What it may do without being asked.
+    /// Approval mode: what the task may do without asking.
     pub approval: String,
-    /// What it may do besides, as rules are written.
+    /// Additional permission rules.
     pub allow: Vec<String>,
-    /// How long a run may take, in seconds.
+    /// Maximum duration of a run, in seconds.
     pub timeout_seconds: u64,
-    /// How many of its last runs it remembers.
+    /// Number of previous runs included in the prompt.
     pub history: u32,
-    /// What a run may cost.
+    /// Maximum cost of a run.
     pub budget: Option<Usd>,
 }
 
-/// A task.
+/// A stored task.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Task {
-    /// Its id.
+    /// Unique id.
     pub id: TaskId,
-    /// What it is.
+    /// Definition of the task.
     #[serde(flatten)]
     pub what: NewTask,
-    /// Whether it waits to be resumed.
+    /// Whether the task is paused.
     pub paused: bool,
-    /// When it is due next; never, if there is no moment.
+    /// When the task is next due, or `None` if it will not run again.
     pub next_due: Option<Timestamp>,
 }
 
-/// How a run stands.
+/// The state of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
-    /// It is going on.
+    /// Still in progress.
     Running,
-    /// It came to its end.
+    /// Finished successfully.
     Done,
-    /// It failed.
+    /// Ended with an error.
     Failed,
-    /// It took too long.
+    /// Exceeded its time limit.
     TimedOut,
-    /// Its program died.
+    /// Interrupted because the process running it died.
     CutOff,
-    /// Someone stopped it.
+    /// Stopped by the user.
     Stopped,
 }
 
 impl RunState {
-    /// All of them.
+    /// All run states.
     pub const ALL: [Self; 6] =
         [Self::Running, Self::Done, Self::Failed, Self::TimedOut, Self::CutOff, Self::Stopped];
 
-    /// The word the store keeps.
+    /// Returns the name used in the database.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -93,55 +93,55 @@ impl RunState {
         }
     }
 
-    /// Returns the state as the predicate of a sentence, for people to read.
+    /// Returns the state as the predicate of a sentence about the task.
     pub const fn describe(self) -> &'static str {
         match self {
             Self::Running => "is running",
-            Self::Done => "is done",
+            Self::Done => "finished",
             Self::Failed => "failed",
-            Self::TimedOut => "took too long",
-            Self::CutOff => "was cut off",
+            Self::TimedOut => "timed out",
+            Self::CutOff => "was interrupted",
             Self::Stopped => "was stopped",
         }
     }
 
-    /// Returns the state that the store writes as `word`, or `None` if there is no such state.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == word)
+    /// Returns the state with this database name, or `None` if there is none.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == name)
     }
 }
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunOutcome {
-    /// How it ended.
+    /// Current or final state.
     pub state: RunState,
-    /// What it reported.
+    /// The sub-agent's report.
     pub report: String,
-    /// What went wrong.
+    /// Error message, if the run failed.
     pub error: Option<String>,
-    /// What it cost, where that is known.
+    /// Cost, or `None` if it is unknown.
     pub cost: Option<Usd>,
 }
 
 /// A run of a task.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Run {
-    /// Its id.
+    /// Unique id.
     pub id: RunId,
-    /// The task.
+    /// Task that was run.
     pub task_id: TaskId,
-    /// What that is called.
+    /// Name of the task.
     pub task: String,
-    /// When it was due; nothing if someone wanted it at once.
+    /// When the run was due, or `None` if the user started it.
     pub scheduled_for: Option<Timestamp>,
-    /// When it began.
+    /// When the run started.
     pub started: Timestamp,
-    /// When it ended.
+    /// When the run ended, unless it is still in progress.
     pub ended: Option<Timestamp>,
-    /// What came of it.
+    /// Outcome so far.
     #[serde(flatten)]
     pub outcome: RunOutcome,
-    /// Whether someone has read it.
+    /// Whether the user has read the report.
     pub seen: bool,
 }

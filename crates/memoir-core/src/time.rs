@@ -1,32 +1,32 @@
-//! Points in time as the store keeps them, and the clock that tests replace.
+//! Timestamps and the clock, which tests can replace.
 
 use std::fmt;
 
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
-/// A point in time: milliseconds since 1970 in UTC.
+/// A point in time, in milliseconds since the Unix epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// The point `millis` milliseconds after 1970-01-01T00:00:00Z.
+    /// Creates a timestamp from milliseconds since the Unix epoch.
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
 
-    /// Milliseconds since 1970-01-01T00:00:00Z.
+    /// Returns the number of milliseconds since the Unix epoch.
     pub const fn as_millis(self) -> i64 {
         self.0
     }
 
-    /// Milliseconds from `earlier` to here; zero when the clock went backwards.
+    /// Returns the milliseconds elapsed since `earlier`, or zero if the clock went backwards.
     pub fn millis_since(self, earlier: Self) -> u64 {
         u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)
     }
 
-    /// The words of its date in a time zone: day, month and year, as in "8 may 2023".
+    /// Returns the day, month and year in `zone` as separate words, as in "8", "may", "2023".
     pub fn date_words_in(self, zone: &TimeZone) -> [String; 3] {
         jiff::Timestamp::from_millisecond(self.0).map_or_else(
             |_| Default::default(),
@@ -38,13 +38,13 @@ impl Timestamp {
         )
     }
 
-    /// The day, as in `2026-05-01`, in a zone.
+    /// Returns the date in `zone`, as in `2026-05-01`.
     pub fn day_in(self, zone: &TimeZone) -> String {
         let minute = self.minute_in(zone);
         minute.split_once(' ').map_or(minute.clone(), |(day, _)| day.to_owned())
     }
 
-    /// `2026-11-15 14:03` in a time zone: how people are shown dates.
+    /// Returns the date and time in `zone`, as in `2026-11-15 14:03`. Used for text that people read.
     pub fn minute_in(self, zone: &TimeZone) -> String {
         jiff::Timestamp::from_millisecond(self.0).map_or_else(
             |_| format!("{} ms", self.0),
@@ -52,7 +52,7 @@ impl Timestamp {
         )
     }
 
-    /// The midnight that began this day in a time zone.
+    /// Returns the start of this day in `zone`.
     pub fn start_of_day(self, zone: &TimeZone) -> Self {
         let midnight = jiff::Timestamp::from_millisecond(self.0)
             .and_then(|moment| moment.to_zoned(zone.clone()).start_of_day())
@@ -61,7 +61,7 @@ impl Timestamp {
     }
 }
 
-/// RFC 3339 in UTC: how machines are shown dates.
+/// Formats the timestamp as RFC 3339 in UTC, for machines.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match jiff::Timestamp::from_millisecond(self.0) {
@@ -71,13 +71,13 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// Tells the time. Injected, so that a test can hold the clock.
+/// A source of the current time. Injected so that tests can control it.
 pub trait Clock: Send + Sync {
-    /// The present moment.
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
 }
 
-/// The machine's clock.
+/// The system clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn machines_see_rfc_3339_and_people_see_local_minutes() {
+    fn formats_rfc_3339_for_machines_and_local_minutes_for_people() {
         let moment = Timestamp::from_millis(1_700_000_000_123);
         assert_eq!(moment.to_string(), "2023-11-14T22:13:20.123Z");
         assert_eq!(moment.minute_in(&TimeZone::UTC), "2023-11-14 22:13");
@@ -101,14 +101,14 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_went_backwards_measures_zero() {
+    fn elapsed_time_is_zero_if_the_clock_went_backwards() {
         let (earlier, later) = (Timestamp::from_millis(5), Timestamp::from_millis(9));
         assert_eq!(later.millis_since(earlier), 4);
         assert_eq!(earlier.millis_since(later), 0);
     }
 
     #[test]
-    fn a_timestamp_outside_the_calendar_still_prints() {
+    fn out_of_range_timestamps_can_be_formatted() {
         assert_eq!(Timestamp::from_millis(i64::MAX).to_string(), format!("{} ms", i64::MAX));
     }
 }

@@ -1,23 +1,23 @@
-//! How tools are described to a model, and how a model asks for one.
+//! Tool descriptions sent to a model, and the tool calls it makes.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A tool as a model sees it.
+/// A tool as described to a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ToolSpec {
-    /// Its name, unique in the list.
+    /// Unique name.
     pub name: Cow<'static, str>,
-    /// What it does and when to use it, for the model.
+    /// What the tool does and when to use it.
     pub description: Cow<'static, str>,
-    /// JSON schema of its arguments.
+    /// JSON schema of the arguments.
     pub parameters: Value,
 }
 
 impl ToolSpec {
-    /// A tool that is compiled in.
+    /// Creates the description of a built-in tool.
     pub const fn new(name: &'static str, description: &'static str, parameters: Value) -> Self {
         Self { name: Cow::Borrowed(name), description: Cow::Borrowed(description), parameters }
     }
@@ -26,10 +26,10 @@ impl ToolSpec {
 /// A model's request to run a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// The provider's id of this call; the result carries it back.
+    /// The provider's id for this call, repeated in the result.
     pub id: String,
-    /// Which tool.
+    /// Name of the tool.
     pub name: String,
-    /// Its arguments. A string here means that the model sent broken JSON.
+    /// Arguments. A string means that the model sent invalid JSON.
     pub arguments: Value,
 }

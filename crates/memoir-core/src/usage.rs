@@ -1,25 +1,25 @@
-//! What a model call used, in tokens.
+//! Token usage of model calls.
 
 use std::ops::{Add, AddAssign};
 
 use serde::Serialize;
 
-/// Tokens of one call, or of several added up.
+/// Token usage of one call, or the sum of several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Usage {
-    /// Everything sent, cached or not.
+    /// Tokens sent, cached or not.
     pub input_tokens: u64,
-    /// Everything produced, reasoning included.
+    /// Tokens generated, including reasoning.
     pub output_tokens: u64,
-    /// The part of the input that the provider read from its cache.
+    /// Input tokens that the provider read from its cache.
     pub cached_tokens: u64,
-    /// The part of the input that the provider wrote to its cache.
+    /// Input tokens that the provider wrote to its cache.
     pub cache_write_tokens: u64,
-    /// The part of the output that was reasoning.
+    /// Output tokens spent on reasoning.
     pub reasoning_tokens: u64,
 }
 
-/// Sums stay at the largest number there is: what a server says it used can be anything.
+/// Saturates instead of overflowing, because servers can report arbitrary numbers.
 impl Add for Usage {
     type Output = Self;
 
@@ -45,8 +45,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sum_beyond_all_numbers_stays_at_the_largest() {
-        let used = Usage { input_tokens: u64::MAX, output_tokens: 1, ..Usage::default() };
-        assert_eq!(used + used, Usage { output_tokens: 2, ..used });
+    fn sums_saturate_at_the_maximum() {
+        let usage = Usage { input_tokens: u64::MAX, output_tokens: 1, ..Usage::default() };
+        assert_eq!(usage + usage, Usage { output_tokens: 2, ..usage });
     }
 }

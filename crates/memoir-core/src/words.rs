@@ -1,8 +1,8 @@
-//! The words of a text, as searching sees them.
+//! Word extraction for keyword search.
 
 use std::collections::HashSet;
 
-/// Words that say nothing about a subject. They are left out unless there is nothing else.
+/// Common words that do not identify a topic.
 const STOP_WORDS: &[&str] = &[
     "a", "about", "all", "am", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can",
     "could", "d", "did", "do", "does", "for", "from", "had", "has", "have", "he", "her", "his", "how", "i",
@@ -11,12 +11,12 @@ const STOP_WORDS: &[&str] = &[
     "were", "what", "when", "where", "which", "who", "whom", "why", "will", "with", "would", "you", "your",
 ];
 
-/// Whether a word, in lower case, says nothing about a subject.
+/// Returns whether `word`, which must be in lower case, is too common to identify a topic.
 pub fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.contains(&word)
 }
 
-/// The words of `text` in lower case, each once, without those that tell nothing; those too when there are no others.
+/// Returns the distinct words of `text` in lower case. Stop words are omitted unless there are no other words.
 pub fn telling_words(text: &str) -> Vec<String> {
     let mut seen = HashSet::new();
     let words: Vec<String> = text
@@ -25,8 +25,8 @@ pub fn telling_words(text: &str) -> Vec<String> {
         .map(str::to_lowercase)
         .filter(|word| seen.insert(word.clone()))
         .collect();
-    let telling: Vec<String> = words.iter().filter(|word| !is_stop_word(word)).cloned().collect();
-    if telling.is_empty() { words } else { telling }
+    let content_words: Vec<String> = words.iter().filter(|word| !is_stop_word(word)).cloned().collect();
+    if content_words.is_empty() { words } else { content_words }
 }
 
 #[cfg(test)]
@@ -34,7 +34,7 @@ mod tests {
     use super::telling_words;
 
     #[test]
-    fn words_that_tell_nothing_are_left_out_unless_there_is_nothing_else() {
+    fn stop_words_are_omitted_unless_there_are_no_other_words() {
         assert_eq!(telling_words("What is the Tea, the tea?"), ["tea"]);
         assert_eq!(telling_words("Who am I?"), ["who", "am", "i"]);
         assert!(telling_words("?! 🦀").is_empty());

@@ -1,27 +1,27 @@
-//! Who works in the background, and on what.
+//! Background workers and the subjects they process.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// Who works in the background.
+/// A kind of background worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkerKind {
-    /// Summarises exchanges.
+    /// Summarizes exchanges.
     ExchangeSummarizer,
-    /// Summarises conversations.
+    /// Summarizes conversations.
     ConversationSummarizer,
-    /// Gives messages, summaries and chunks their vectors.
+    /// Embeds messages, summaries and chunks.
     EmbeddingGenerator,
 }
 
 impl WorkerKind {
-    /// All of them, in the order in which they are shown.
+    /// All kinds, in display order.
     pub const ALL: [Self; 3] =
         [Self::ExchangeSummarizer, Self::ConversationSummarizer, Self::EmbeddingGenerator];
 
-    /// The word the store keeps, and that commands take.
+    /// Returns the name used in the database and in commands.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ExchangeSummarizer => "exchange_summarizer",
@@ -30,9 +30,9 @@ impl WorkerKind {
         }
     }
 
-    /// Returns the worker that the store writes as `word`, or `None` if there is no such worker.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    /// Returns the worker kind with this name, or `None` if there is none.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 }
 
@@ -42,27 +42,27 @@ impl fmt::Display for WorkerKind {
     }
 }
 
-/// What kind of thing is worked on.
+/// The kind of object that a worker processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SubjectKind {
-    /// A message.
+    /// A stored message.
     Message,
-    /// An exchange.
+    /// A stored exchange.
     Exchange,
-    /// A conversation.
+    /// A whole conversation.
     Conversation,
-    /// What is sent in the place of the earlier part of a conversation; its id is the conversation's.
+    /// The digest of a conversation's earlier part, identified by the conversation's id.
     Digest,
-    /// A stretch of a document.
+    /// A chunk of a document.
     Chunk,
 }
 
 impl SubjectKind {
-    /// All of them.
+    /// All subject kinds.
     pub const ALL: [Self; 5] = [Self::Message, Self::Exchange, Self::Conversation, Self::Digest, Self::Chunk];
 
-    /// The word the store keeps.
+    /// Returns the name used in the database.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Message => "message",
@@ -73,23 +73,23 @@ impl SubjectKind {
         }
     }
 
-    /// Returns the kind that the store writes as `word`, or `None` if there is no such kind.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    /// Returns the subject kind with this database name, or `None` if there is none.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 }
 
-/// One thing that is worked on.
+/// One object that a worker processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Subject {
-    /// What it is.
+    /// Kind of the object.
     pub kind: SubjectKind,
-    /// Its id among those of its kind.
+    /// Id, unique within the kind.
     pub id: i64,
 }
 
 impl Subject {
-    /// A subject of a kind.
+    /// Creates a subject from its kind and id.
     pub const fn new(kind: SubjectKind, id: i64) -> Self {
         Self { kind, id }
     }
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_is_known_by_its_word() {
+    fn every_kind_parses_from_its_name() {
         for kind in SubjectKind::ALL {
             assert_eq!(SubjectKind::parse(kind.as_str()), Some(kind));
         }

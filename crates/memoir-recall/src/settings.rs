@@ -3,7 +3,7 @@
 use std::{fmt::Display, str::FromStr};
 
 use memoir_core::setting::{
-    HasSettings, RefusedValue, SWITCH, Setting, UnknownName, number_in, one_of, set, word_for,
+    HasSettings, RejectedValue, SWITCH, Setting, UnknownName, number_in, one_of, set, word_for,
 };
 use memoir_store::{Accuracy, SearchEffort};
 
@@ -130,7 +130,7 @@ impl RecallSettings {
 
 /// Every setting there is. To add one, add a field and its entry here.
 impl HasSettings for RecallSettings {
-    const ELSEWHERE: &'static [(&'static str, &'static str)] = &[(
+    const NOT_APPLICABLE: &'static [(&'static str, &'static str)] = &[(
         "nprobe",
         "it belongs to another kind of index, of lists (IVF); here a scan or a graph is searched, see rag.mode and rag.overfetch",
     )];
@@ -338,7 +338,7 @@ fn share(value: &str) -> Option<f64> {
 }
 
 /// Puts the names in `value`, separated by commas, into a field; `auto` stands for all of them.
-fn set_names<N>(field: &mut Vec<N>, value: &str, all: &[N]) -> Result<(), RefusedValue>
+fn set_names<N>(field: &mut Vec<N>, value: &str, all: &[N]) -> Result<(), RejectedValue>
 where
     N: Clone + FromStr<Err = UnknownName>,
 {

@@ -333,7 +333,7 @@ fn core_memory_is_written_by_the_model_shown_and_undone() {
     terminal.wait_for("I do not know.");
     assert!(!system(&provider).contains("Kim") && system(&provider).contains("Answer in verse."));
     terminal.submit("/context set budget_tokens few");
-    terminal.wait_for("context.budget_tokens takes a number from 1000 to 2000000, not \"few\"");
+    terminal.wait_for("context.budget_tokens must be a number from 1000 to 2000000, not \"few\"");
     terminal.submit("/context set budget_tokens 9000");
     terminal.wait_for("context.budget_tokens is now 9000.");
     terminal.submit("/help memory");

@@ -272,7 +272,7 @@ fn settings_of_recall_are_shown_set_and_kept() {
     terminal.submit("/rag set rag_min_similarity 0.99");
     terminal.wait_for("rag.min_similarity is now 0.99.");
     terminal.submit("/rag set rag.mode quick");
-    terminal.wait_for("rag.mode takes auto, exact or ann, not \"quick\"");
+    terminal.wait_for("rag.mode must be auto, exact or ann, not \"quick\"");
     terminal.submit("/rag set rag.speed 3");
     terminal.wait_for("there is no setting \"rag.speed\"");
     terminal.submit("/rag status");

@@ -120,7 +120,7 @@ fn time_and_money_are_bounded_and_failures_are_told() {
     add(&home, "slow", &["--timeout", "1"]);
     let silent = ScriptedProvider::always(Reply::text("…").then_silence());
     let said = schedule(&home, ["run", "slow"]).provider(&silent).fail(1);
-    assert!(said.contains("slow took too long: The run exceeded its time limit of 1 s."), "{said}");
+    assert!(said.contains("slow timed out: The run exceeded its time limit of 1 s."), "{said}");
     add(&home, "dear", &["--budget", "0.001", "--approval", "full"]);
     let spending = ScriptedProvider::always(
         Reply::tool_call("1", "dir_list", &json!({"path": "."})).usage(1_000_000, 10, 0),
@@ -136,7 +136,7 @@ fn time_and_money_are_bounded_and_failures_are_told() {
     run(&home, "broken", &provider);
     assert!(!sent(&provider, 0).contains("[assistant]"), "a run that failed is not remembered");
     let history = schedule(&home, ["history", "broken"]).succeed();
-    assert!(history.contains("broken failed") && history.contains("broken is done, "), "{history}");
+    assert!(history.contains("broken failed") && history.contains("broken finished, "), "{history}");
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn a_daemon_runs_what_is_due_and_ends_cleanly() {
     let mut daemon = home.memoir(["daemon"]).provider(&provider).spawn();
     let mut log = BufReader::new(daemon.stderr.take().unwrap());
     let mut output = String::new();
-    while !output.contains("news is done (run 1)") {
+    while !output.contains("news finished (run 1)") {
         assert!(log.read_line(&mut output).unwrap() > 0, "it ended: {output}");
     }
     assert_eq!(home.runs("news")[0].report, "All quiet.");
@@ -239,7 +239,7 @@ fn a_daemon_runs_what_is_due_and_ends_cleanly() {
         "{output}"
     );
     assert!(
-        output.contains("news is done (run 1)") && output.ends_with("memoir daemon: stopped\n"),
+        output.contains("news finished (run 1)") && output.ends_with("memoir daemon: stopped\n"),
         "{output}"
     );
     assert_eq!(provider.requests().len(), 1, "what was missed fires once");
@@ -276,7 +276,7 @@ fn an_open_repl_runs_what_is_due_and_announces_it() {
     terminal.wait_for("1 unread task report. Read with `/inbox`.");
     terminal.wait_for_prompt();
     terminal.submit("/inbox");
-    terminal.wait_for("news is done");
+    terminal.wait_for("news finished");
     terminal.wait_for("All quiet on every front.");
     terminal.wait_for_prompt();
     terminal.submit("/inbox");
@@ -396,7 +396,7 @@ fn what_a_run_cost_and_was_refused_is_told_however_it_ends() {
     schedule(&home, ["run", "slow"]).provider(&provider).fail(1);
     let history = schedule(&home, ["history", "slow"]).succeed();
     assert!(
-        history.contains("slow took too long")
+        history.contains("slow timed out")
             && history.contains("Calls that were not allowed: file_write."),
         "{history}"
     );

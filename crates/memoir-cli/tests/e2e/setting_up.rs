@@ -55,7 +55,7 @@ fn a_slip_in_the_config_changes_nothing() {
     );
     let said = home.memoir(["config", "set", "rag.token_budget", "lots"]).fail(2);
     assert!(
-        said.contains("rag.token_budget takes a number") && said.contains("Nothing was changed."),
+        said.contains("rag.token_budget must be a number") && said.contains("Nothing was changed."),
         "{said}"
     );
     let said = home.memoir(["config", "set", "approval.mode", "ful"]).fail(2);

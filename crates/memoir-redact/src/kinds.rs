@@ -1,29 +1,29 @@
-//! Every kind of secret that is known, in one list. To add one, add its entry, and an example to the tests.
+//! The list of secret kinds. To add one, add an entry to `KINDS` and an example to the tests.
 
 /// A kind of secret.
 pub(crate) struct SecretKind {
-    /// What it is called.
+    /// Name shown to the user and in the marker.
     pub(crate) name: &'static str,
-    /// Why something is taken for one.
+    /// Why a match is considered a secret.
     pub(crate) reason: &'static str,
-    /// What it looks like; the group `secret` is what is taken out.
+    /// Regular expression whose group `secret` is redacted.
     pub(crate) pattern: &'static str,
     check: Check,
 }
 
-/// What a value must not be.
+/// Which values are not secrets, although the pattern matches them.
 #[derive(Clone, Copy)]
 enum Check {
-    /// Anything is a secret here.
+    /// Every match is a secret.
     Anything,
-    /// Not what stands where a secret will be.
+    /// Placeholders are not secrets.
     NoPlaceholder,
-    /// Nor what looks like a name or a count.
+    /// Placeholders, names and numbers are not secrets.
     NoName,
 }
 
 impl SecretKind {
-    /// Whether a value is taken for a secret.
+    /// Returns whether a matched value is a secret.
     pub(crate) fn accepts(&self, value: &str) -> bool {
         match self.check {
             Check::Anything => true,
@@ -33,9 +33,9 @@ impl SecretKind {
     }
 }
 
-/// Values that stand where a secret will be, or that everybody knows.
+/// Returns whether a value is a placeholder for a secret or a well-known default.
 fn is_placeholder(value: &str) -> bool {
-    const KNOWN: [&str; 14] = [
+    const PREFIXES: [&str; 14] = [
         "changeme",
         "password",
         "passwort",
@@ -52,105 +52,111 @@ fn is_placeholder(value: &str) -> bool {
         "false",
     ];
     let lower = value.to_lowercase();
-    let repeated = value.chars().all(|letter| value.starts_with(letter));
-    repeated || KNOWN.iter().any(|known| lower.starts_with(known))
+    let is_one_letter_repeated = value.chars().all(|letter| value.starts_with(letter));
+    is_one_letter_repeated || PREFIXES.iter().any(|prefix| lower.starts_with(prefix))
 }
 
-/// A number is a count of something; a word with nothing odd in it is a name.
+/// Returns whether a value looks like a number, or like an identifier in a single case.
 fn is_name(value: &str) -> bool {
-    let all = |of: fn(char) -> bool| value.chars().all(|letter| of(letter) || letter == '_' || letter == '.');
-    all(|letter| letter.is_ascii_digit())
-        || all(|letter| letter.is_ascii_lowercase())
-        || all(|letter| letter.is_ascii_uppercase())
+    let has_only = |accepts: fn(char) -> bool| {
+        value.chars().all(|letter| accepts(letter) || letter == '_' || letter == '.')
+    };
+    has_only(|letter| letter.is_ascii_digit())
+        || has_only(|letter| letter.is_ascii_lowercase())
+        || has_only(|letter| letter.is_ascii_uppercase())
 }
 
-const ISSUED: &str = "it looks as its issuer makes them";
-const PLACE: &str = "it stands where a secret stands";
+const FORMAT: &str = "matches the issuer's format";
+const POSITION: &str = "found where a secret is expected";
 
-const fn issued(name: &'static str, pattern: &'static str) -> SecretKind {
-    SecretKind { name, reason: ISSUED, pattern, check: Check::Anything }
+/// A key or token with a recognizable format.
+const fn token(name: &'static str, pattern: &'static str) -> SecretKind {
+    SecretKind { name, reason: FORMAT, pattern, check: Check::Anything }
 }
 
-const fn standing(name: &'static str, pattern: &'static str) -> SecretKind {
-    SecretKind { name, reason: PLACE, pattern, check: Check::Anything }
+/// A value whose position alone makes it a secret.
+const fn positional(name: &'static str, pattern: &'static str) -> SecretKind {
+    SecretKind { name, reason: POSITION, pattern, check: Check::Anything }
 }
 
-const fn quoted(name: &'static str, pattern: &'static str) -> SecretKind {
-    SecretKind { name, reason: PLACE, pattern, check: Check::NoPlaceholder }
+/// A literal value, which may still be a placeholder.
+const fn literal(name: &'static str, pattern: &'static str) -> SecretKind {
+    SecretKind { name, reason: POSITION, pattern, check: Check::NoPlaceholder }
 }
 
-const fn placed(name: &'static str, pattern: &'static str) -> SecretKind {
-    SecretKind { name, reason: PLACE, pattern, check: Check::NoName }
+/// An assigned value, which may be a placeholder, a variable name or a number.
+const fn assigned(name: &'static str, pattern: &'static str) -> SecretKind {
+    SecretKind { name, reason: POSITION, pattern, check: Check::NoName }
 }
 
-/// Every kind. Those that are surest come first; what they take out is not looked at again.
+/// All kinds, most reliable first. Text redacted by one kind is not matched by later ones.
 pub(crate) const KINDS: &[SecretKind] = &[
-    issued(
+    token(
         "private key",
         r"(?<secret>-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|\z))",
     ),
-    issued("age key", r"\b(?<secret>AGE-SECRET-KEY-1[0-9A-Z]{40,})"),
-    issued("Anthropic key", r"\b(?<secret>sk-ant-[A-Za-z0-9_-]{20,})"),
-    issued("OpenRouter key", r"\b(?<secret>sk-or-[A-Za-z0-9_-]{20,})"),
-    issued("OpenAI key", r"\b(?<secret>sk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,}|sk-[A-Za-z0-9]{32,})"),
-    issued("Google key", r"\b(?<secret>AIza[0-9A-Za-z_-]{35})"),
-    issued("Google OAuth token", r"\b(?<secret>ya29\.[0-9A-Za-z_-]{20,})"),
-    issued("Google OAuth secret", r"\b(?<secret>GOCSPX-[0-9A-Za-z_-]{20,})"),
-    issued("xAI key", r"\b(?<secret>xai-[A-Za-z0-9]{20,})"),
-    issued("Groq key", r"\b(?<secret>gsk_[A-Za-z0-9]{20,})"),
-    issued("Hugging Face token", r"\b(?<secret>hf_[A-Za-z0-9]{30,})"),
-    issued("AWS access key", r"\b(?<secret>(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16})\b"),
-    issued(
+    token("age key", r"\b(?<secret>AGE-SECRET-KEY-1[0-9A-Z]{40,})"),
+    token("Anthropic key", r"\b(?<secret>sk-ant-[A-Za-z0-9_-]{20,})"),
+    token("OpenRouter key", r"\b(?<secret>sk-or-[A-Za-z0-9_-]{20,})"),
+    token("OpenAI key", r"\b(?<secret>sk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,}|sk-[A-Za-z0-9]{32,})"),
+    token("Google key", r"\b(?<secret>AIza[0-9A-Za-z_-]{35})"),
+    token("Google OAuth token", r"\b(?<secret>ya29\.[0-9A-Za-z_-]{20,})"),
+    token("Google OAuth secret", r"\b(?<secret>GOCSPX-[0-9A-Za-z_-]{20,})"),
+    token("xAI key", r"\b(?<secret>xai-[A-Za-z0-9]{20,})"),
+    token("Groq key", r"\b(?<secret>gsk_[A-Za-z0-9]{20,})"),
+    token("Hugging Face token", r"\b(?<secret>hf_[A-Za-z0-9]{30,})"),
+    token("AWS access key", r"\b(?<secret>(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16})\b"),
+    token(
         "AWS secret key",
         r#"(?i)aws_?(?:secret)?_?(?:access)?_?key["']?\s*[:=]\s*["']?(?<secret>[A-Za-z0-9/+=]{40})\b"#,
     ),
-    issued("Azure storage key", r"AccountKey=(?<secret>[A-Za-z0-9+/=]{40,})"),
-    issued("DigitalOcean token", r"\b(?<secret>do[opr]_v1_[a-f0-9]{32,})"),
-    issued("GitHub token", r"\b(?<secret>gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})"),
-    issued("GitLab token", r"\b(?<secret>gl(?:pat|dt|rt|ptt|cbt|soat)-[A-Za-z0-9_.-]{20,})"),
-    issued("Slack token", r"\b(?<secret>xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,})"),
-    issued("Slack webhook", r"hooks\.slack\.com/(?:services|workflows)/(?<secret>[A-Za-z0-9/_+-]{20,})"),
-    issued("Discord webhook", r"discord(?:app)?\.com/api/webhooks/(?<secret>[0-9]+/[A-Za-z0-9_-]{30,})"),
-    issued("Discord token", r"\b(?<secret>[MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,})"),
-    issued("Telegram token", r"\b(?<secret>[0-9]{8,10}:AA[A-Za-z0-9_-]{32,})"),
-    issued("Stripe key", r"\b(?<secret>(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})"),
-    issued("SendGrid key", r"\b(?<secret>SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,})"),
-    issued("Mailgun key", r"\b(?<secret>key-[a-f0-9]{32})\b"),
-    issued("Twilio key", r"\b(?<secret>SK[a-f0-9]{32})\b"),
-    issued("npm token", r"\b(?<secret>npm_[A-Za-z0-9]{30,})"),
-    issued("PyPI token", r"\b(?<secret>pypi-[A-Za-z0-9_-]{50,})"),
-    issued("crates token", r"\b(?<secret>cio[A-Za-z0-9]{32})\b"),
-    issued("Docker token", r"\b(?<secret>dckr_pat_[A-Za-z0-9_-]{20,})"),
-    issued("Shopify token", r"\b(?<secret>shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32})"),
-    issued("Linear key", r"\b(?<secret>lin_(?:api|oauth)_[A-Za-z0-9]{30,})"),
-    issued("Notion token", r"\b(?<secret>ntn_[A-Za-z0-9]{30,})"),
-    issued("Databricks token", r"\b(?<secret>dapi[a-f0-9]{32})"),
-    issued("Vault token", r"\b(?<secret>hv[sbr]\.[A-Za-z0-9_-]{20,})"),
-    issued("web token", r"\b(?<secret>eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,})"),
-    standing(
+    token("Azure storage key", r"AccountKey=(?<secret>[A-Za-z0-9+/=]{40,})"),
+    token("DigitalOcean token", r"\b(?<secret>do[opr]_v1_[a-f0-9]{32,})"),
+    token("GitHub token", r"\b(?<secret>gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})"),
+    token("GitLab token", r"\b(?<secret>gl(?:pat|dt|rt|ptt|cbt|soat)-[A-Za-z0-9_.-]{20,})"),
+    token("Slack token", r"\b(?<secret>xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,})"),
+    token("Slack webhook", r"hooks\.slack\.com/(?:services|workflows)/(?<secret>[A-Za-z0-9/_+-]{20,})"),
+    token("Discord webhook", r"discord(?:app)?\.com/api/webhooks/(?<secret>[0-9]+/[A-Za-z0-9_-]{30,})"),
+    token("Discord token", r"\b(?<secret>[MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,})"),
+    token("Telegram token", r"\b(?<secret>[0-9]{8,10}:AA[A-Za-z0-9_-]{32,})"),
+    token("Stripe key", r"\b(?<secret>(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})"),
+    token("SendGrid key", r"\b(?<secret>SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,})"),
+    token("Mailgun key", r"\b(?<secret>key-[a-f0-9]{32})\b"),
+    token("Twilio key", r"\b(?<secret>SK[a-f0-9]{32})\b"),
+    token("npm token", r"\b(?<secret>npm_[A-Za-z0-9]{30,})"),
+    token("PyPI token", r"\b(?<secret>pypi-[A-Za-z0-9_-]{50,})"),
+    token("crates token", r"\b(?<secret>cio[A-Za-z0-9]{32})\b"),
+    token("Docker token", r"\b(?<secret>dckr_pat_[A-Za-z0-9_-]{20,})"),
+    token("Shopify token", r"\b(?<secret>shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32})"),
+    token("Linear key", r"\b(?<secret>lin_(?:api|oauth)_[A-Za-z0-9]{30,})"),
+    token("Notion token", r"\b(?<secret>ntn_[A-Za-z0-9]{30,})"),
+    token("Databricks token", r"\b(?<secret>dapi[a-f0-9]{32})"),
+    token("Vault token", r"\b(?<secret>hv[sbr]\.[A-Za-z0-9_-]{20,})"),
+    token("web token", r"\b(?<secret>eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,})"),
+    positional(
         "password in an address",
         r#"\b[A-Za-z][A-Za-z0-9+.-]*://[^\s:/?#@'"<>]*:(?<secret>[^\s/?#@'"<>\[\]]+)@"#,
     ),
-    standing(
+    positional(
         "authorization",
         r#"(?i)\bauthorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)\s+(?<secret>[A-Za-z0-9._~+/=-]{8,})"#,
     ),
-    placed("bearer token", r"\b[Bb]earer\s+(?<secret>[A-Za-z0-9._~+/-]{20,}=*)"),
-    // In quotes it is a value and not a name.
-    quoted(
+    assigned("bearer token", r"\b[Bb]earer\s+(?<secret>[A-Za-z0-9._~+/-]{20,}=*)"),
+    // A quoted value is a literal and not a variable name.
+    literal(
         "password",
         r#"(?i)\b[a-z0-9_.-]*(?:password|passwd|passphrase|pwd)["']?\s*[:=]\s*["'](?<secret>[^"'\s\[\]]{6,})["']"#,
     ),
-    // So is what a shell's variable is set to.
-    quoted(
+    // The value of a shell variable is a literal too.
+    literal(
         "password",
         r#"\b[A-Z0-9_]*(?:PASSWORD|PASSWD|PASSPHRASE|PWD)=(?<secret>[^\s"'`$<>(){}\[\]*,;]{6,})"#,
     ),
-    placed(
+    assigned(
         "password",
         r#"(?i)\b[a-z0-9_.-]*(?:password|passwd|passphrase|pwd)["']?\s*(?:=|:\s)\s*(?<secret>[^\s"'`,;(){}\[\]<>$*]{8,})(?:[\s,;"'`]|$)"#,
     ),
-    placed(
+    assigned(
         "secret",
         r#"(?i)\b[a-z0-9_.-]*(?:api[_-]?key|secret[_-]?key|access[_-]?key|client[_-]?secret|auth[_-]?token|access[_-]?token|refresh[_-]?token|secret|token)["']?\s*[:=]\s*["']?(?<secret>[A-Za-z0-9_+/=.~-]{12,})(?:[\s,;"'`]|$)"#,
     ),
@@ -162,7 +168,8 @@ mod tests {
 
     use super::*;
 
-    /// One of each kind, made up. They are put together here so that nothing in this file looks like one.
+    /// Returns fictitious examples as name, text and secret. They are assembled at run time so that secret scanners do not
+    /// flag this file.
     fn examples() -> Vec<(&'static str, String, String)> {
         let letters =
             |count: usize| "aB3dE6gH9jKmN2pQ5rStU8wXyZ4".chars().cycle().take(count).collect::<String>();
@@ -232,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn one_of_each_is_found_wherever_it_stands() {
+    fn every_example_is_redacted_in_any_context() {
         for (name, text, secret) in examples() {
             for text in [text.clone(), format!("see:\n{text}\nand go on"), format!("`{text}`, thanks")] {
                 let redacted = redact(&text);

@@ -1,8 +1,7 @@
-//! Secrets, found in text and taken out of it.
+//! Finds secrets in text and redacts them.
 //!
-//! Keys and tokens are known by how their issuers make them, passwords by where they stand: in an address, a header or an
-//! assignment. What is found is replaced by a mark that says what it was; everything else stays as it was. The list of kinds
-//! is in `kinds.rs`.
+//! Keys and tokens are recognized by their format, passwords by their position in a URL, a header or an assignment. Each
+//! secret is replaced by a marker that names its kind; all other text is unchanged. The kinds are listed in `kinds.rs`.
 
 mod kinds;
 
@@ -15,74 +14,73 @@ use regex::{Captures, Regex, RegexSet};
 
 use kinds::KINDS;
 
-/// Which secret was found.
+/// A secret that was found and redacted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What it was: "GitHub token".
+    /// Kind of secret, as in "GitHub token".
     pub kind: &'static str,
-    /// Why it was taken for one.
+    /// Why the text was considered a secret.
     pub reason: &'static str,
 }
 
-/// A text without its secrets.
+/// The result of [`redact`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redacted<'a> {
-    /// What is left, with a mark in the place of each secret.
+    /// Text with a marker in place of each secret.
     pub text: Cow<'a, str>,
-    /// What was taken out, in the order of kinds.
+    /// Secrets that were redacted, in the order of `KINDS`.
     pub findings: Vec<Finding>,
 }
 
 struct Patterns {
-    /// Tells which of them a text needs at all.
-    any: RegexSet,
-    /// Each is made when a text first needs it: few ever are.
-    each: Vec<OnceLock<Option<Regex>>>,
+    /// Selects the patterns that match a text, in one pass.
+    set: RegexSet,
+    /// Compiled on first use, because most kinds never occur.
+    regexes: Vec<OnceLock<Option<Regex>>>,
 }
 
 static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
     let sources = || KINDS.iter().map(|kind| kind.pattern);
-    let any = RegexSet::new(sources()).inspect_err(log_invalid_pattern).ok()?;
-    Some(Patterns { any, each: KINDS.iter().map(|_| OnceLock::new()).collect() })
+    let set = RegexSet::new(sources()).inspect_err(log_invalid_pattern).ok()?;
+    Some(Patterns { set, regexes: KINDS.iter().map(|_| OnceLock::new()).collect() })
 });
 
-/// A text is returned as it is if its pattern is invalid. A test compiles every pattern, so that this happens only in a program
-/// that has not passed its tests.
+/// Logs a pattern that does not compile. A test compiles every pattern, so this cannot happen in a tested build.
 fn log_invalid_pattern(error: &regex::Error) {
-    tracing::error!(%error, "a pattern for secrets is invalid; secrets of this kind are not redacted");
+    tracing::error!(%error, "a redaction pattern is invalid; secrets of this kind are not redacted");
 }
 
-/// Takes every secret out of a text.
+/// Replaces every secret in `text` with a marker and returns the findings.
 pub fn redact(text: &str) -> Redacted<'_> {
     let mut redacted = Redacted { text: Cow::Borrowed(text), findings: Vec::new() };
-    // A test makes sure that all patterns are sound.
     let Some(patterns) = PATTERNS.as_ref() else { return redacted };
-    for number in patterns.any.matches(text) {
-        let kind = &KINDS[number];
-        let mut found = 0;
+    for index in patterns.set.matches(text) {
+        let kind = &KINDS[index];
+        let mut redaction_count = 0;
         let compile = || Regex::new(kind.pattern).inspect_err(log_invalid_pattern).ok();
-        let Some(pattern) = patterns.each[number].get_or_init(compile) else {
+        let Some(regex) = patterns.regexes[index].get_or_init(compile) else {
             continue;
         };
-        let replaced = pattern.replace_all(&redacted.text, |captures: &Captures<'_>| {
+        let new_text = regex.replace_all(&redacted.text, |captures: &Captures<'_>| {
             let whole = &captures[0];
             let Some(secret) = captures.name("secret").filter(|secret| kind.accepts(secret.as_str())) else {
                 return whole.to_owned();
             };
-            found += 1;
+            redaction_count += 1;
             let start = captures.get(0).map_or(0, |whole| whole.start());
             let (before, after) = (secret.start() - start, secret.end() - start);
             format!("{}[redacted: {}]{}", &whole[..before], kind.name, &whole[after..])
         });
-        if found > 0 {
-            redacted.text = Cow::Owned(replaced.into_owned());
-            redacted.findings.extend((0..found).map(|_| Finding { kind: kind.name, reason: kind.reason }));
+        if redaction_count > 0 {
+            redacted.text = Cow::Owned(new_text.into_owned());
+            let finding = Finding { kind: kind.name, reason: kind.reason };
+            redacted.findings.extend((0..redaction_count).map(|_| finding.clone()));
         }
     }
     redacted
 }
 
-/// The text alone.
+/// Returns `text` with every secret replaced by a marker.
 pub fn without_secrets(text: &str) -> Cow<'_, str> {
     redact(text).text
 }
@@ -94,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_pattern_is_sound_and_names_its_secret() {
+    fn every_pattern_compiles_and_has_a_secret_group() {
         assert!(PATTERNS.is_some());
         for kind in KINDS {
             assert!(kind.pattern.contains("(?<secret>"), "{}", kind.name);
@@ -103,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_around_a_secret_stays() {
+    fn text_around_a_secret_is_unchanged() {
         let redacted =
             redact("Use postgres://app:s3cr3t-pw@db:5432/x, and ghp_0123456789abcdefghijABCDEFGHIJ012345.");
         assert_eq!(
@@ -116,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_talk_and_code_without_secrets_are_left_alone() {
+    fn prose_and_code_without_secrets_are_unchanged() {
         for text in [
             "My password is something I should change; where do I keep tokens?",
             "let password = prompt_password(\"Password: \")?;",
@@ -141,7 +139,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn twice_is_once_and_nothing_breaks(text in "\\PC{0,200}") {
+        fn redaction_is_idempotent(text in "\\PC{0,200}") {
             let once = redact(&text).text.into_owned();
             prop_assert_eq!(redact(&once).text, once.as_str());
         }

@@ -85,5 +85,5 @@ fn secrets_never_reach_the_database() {
     let terminal = Terminal::open(&home, None, (60, 140), &["--model", "memoir/recall"]);
     terminal.wait_for_prompt();
     terminal.submit("/redaction");
-    terminal.wait_for("GitHub token in exchange 2, tool result: it looks as its issuer makes them");
+    terminal.wait_for("GitHub token in exchange 2, tool result: matches the issuer's format");
 }

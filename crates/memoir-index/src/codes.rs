@@ -1,9 +1,9 @@
-//! One bit per dimension, and what is estimated from it.
+//! One-bit codes of vectors, and cosine estimates computed from them (RaBitQ).
 //!
-//! A vector `v` of length one is rotated, and of each number only its sign is kept. Let `s` be the vector of these
-//! signs, divided by its length. The product of a rotated query with `s`, divided by that of `v` itself with `s`,
-//! estimates the cosine without bias (this is RaBitQ); the divisor is kept beside the bits. The query's numbers
-//! are brought to four bits, so that the product is a matter of counting bits.
+//! A unit vector `v` is rotated and reduced to the signs of its components. Let `s` be the vector of these signs, scaled
+//! to unit length. The dot product of a rotated query with `s`, divided by that of the rotated `v` with `s`, is an
+//! unbiased estimate of the cosine. The reciprocal of the divisor is stored as the row's factor. Query components are
+//! quantized to four bits, which reduces the dot product to counting bits.
 
 use std::ops::Range;
 
@@ -13,26 +13,28 @@ use crate::{
     rotation::Rotation,
 };
 
-/// How much an estimate may fall short of a cosine, but for one in a few hundred. What is estimated is the part of a query
-/// that a vector does not share, so that it is less the nearer they are; the number is measured (see `docs/recall.md`).
-#[expect(clippy::cast_precision_loss, reason = "a length")]
+/// Returns how far an estimate may fall below the true cosine, with rare exceptions (about one in a few hundred).
+///
+/// Only the part of the query orthogonal to the vector is estimated, so the error shrinks as the cosine grows. The
+/// constant was measured; see `docs/recall.md`.
+#[expect(clippy::cast_precision_loss, reason = "the number of dimensions is small")]
 pub fn doubt(cosine: f64, dimensions: usize) -> f64 {
     2.2 * ((1.0 - cosine * cosine).max(0.0) / dimensions.max(1) as f64).sqrt()
 }
 
-/// The codes of many vectors of one length.
+/// The codes of many vectors with the same number of dimensions.
 #[derive(Debug, Clone)]
 pub struct Codes {
     dimensions: usize,
     rotation: Rotation,
-    /// Block after block of eight rows; see `kernel.rs`. The last is filled up with zeros.
+    /// Blocks of eight rows, as described in `kernel.rs`. The last block is padded with zeros.
     words: Vec<u64>,
-    /// One per row, in blocks like those: what the product of query and signs is multiplied with.
+    /// One factor per row, in blocks of the same size. The product of query and signs is multiplied by it.
     factors: Vec<Products>,
     rows: usize,
 }
 
-/// A query, ready to meet codes of its length.
+/// A query vector prepared for estimating cosines with codes.
 #[derive(Debug, Clone)]
 pub struct Query {
     planes: Vec<PlaneWord>,
@@ -40,7 +42,7 @@ pub struct Query {
 }
 
 impl Codes {
-    /// No codes yet, for vectors of `dimensions` numbers.
+    /// Creates an empty collection of codes for vectors with `dimensions` dimensions.
     pub fn new(dimensions: usize) -> Self {
         Self {
             dimensions,
@@ -51,17 +53,17 @@ impl Codes {
         }
     }
 
-    /// The length of the vectors.
+    /// Returns the number of dimensions of the vectors.
     pub fn dimensions(&self) -> usize {
         self.dimensions
     }
 
-    /// How many there are.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.rows
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
@@ -70,12 +72,13 @@ impl Codes {
         self.dimensions.div_ceil(64)
     }
 
-    /// Adds a vector of length one.
+    /// Appends the code of a unit vector.
     ///
     /// # Panics
-    /// When it has another number of dimensions.
+    ///
+    /// Panics if the vector has a different number of dimensions.
     pub fn push(&mut self, vector: &[f32]) {
-        assert_eq!(vector.len(), self.dimensions, "a vector of another length");
+        assert_eq!(vector.len(), self.dimensions, "wrong number of dimensions");
         let mut rotated = vector.to_vec();
         self.rotation.apply(&mut rotated);
         let bits: Vec<u64> = rotated
@@ -84,9 +87,9 @@ impl Codes {
                 chunk.iter().enumerate().fold(0, |word, (bit, value)| word | u64::from(*value > 0.0) << bit)
             })
             .collect();
-        // The product of the vector with its own signs: the sum of its numbers without theirs.
-        let own = rotated.iter().map(|value| value.abs()).sum::<f32>() / self.root();
-        self.push_row(&bits, if own > 0.0 { 1.0 / own } else { 0.0 });
+        // The dot product of a vector with its own signs is the sum of its absolute values.
+        let own_product = rotated.iter().map(|value| value.abs()).sum::<f32>() / self.root();
+        self.push_row(&bits, if own_product > 0.0 { 1.0 / own_product } else { 0.0 });
     }
 
     fn push_row(&mut self, bits: &[u64], factor: f32) {
@@ -109,7 +112,7 @@ impl Codes {
         self.rows += 1;
     }
 
-    /// The bits of one row.
+    /// Returns the bits of one row.
     pub(crate) fn row(&self, row: usize) -> impl Iterator<Item = u64> {
         let block = row / BLOCK * self.words_per_row() * BLOCK;
         (0..self.words_per_row()).map(move |index| self.words[block + index * BLOCK + row % BLOCK])
@@ -119,17 +122,17 @@ impl Codes {
         self.factors[row / BLOCK][row % BLOCK]
     }
 
-    /// Rows as bytes, to be kept and given to [`Codes::import`].
+    /// Appends `rows` to `bytes` in the format that [`Codes::import`] reads.
     pub fn export(&self, rows: Range<usize>, bytes: &mut Vec<u8>) {
-        let mut kept = Self::new(0);
-        kept.dimensions = self.dimensions;
-        rows.for_each(|row| kept.push_row(&self.row(row).collect::<Vec<_>>(), self.factor(row)));
-        bytes.extend(kept.words.iter().flat_map(|word| word.to_le_bytes()));
-        let factors = &kept.factors.as_flattened()[..kept.rows];
+        let mut exported = Self::new(0);
+        exported.dimensions = self.dimensions;
+        rows.for_each(|row| exported.push_row(&self.row(row).collect::<Vec<_>>(), self.factor(row)));
+        bytes.extend(exported.words.iter().flat_map(|word| word.to_le_bytes()));
+        let factors = &exported.factors.as_flattened()[..exported.rows];
         bytes.extend(factors.iter().flat_map(|factor| factor.to_le_bytes()));
     }
 
-    /// Adds rows that were exported; says whether the bytes were so many rows.
+    /// Appends exported rows. Returns `false` if `bytes` does not have the length of `rows` rows.
     pub fn import(&mut self, bytes: &[u8], rows: usize) -> bool {
         let length = 8 * self.words_per_row() * rows.next_multiple_of(BLOCK);
         if bytes.len() != length + 4 * rows {
@@ -141,20 +144,22 @@ impl Codes {
             let factors = factors.as_chunks::<4>().0.iter();
             factors.for_each(|factor| self.push_factor(f32::from_le_bytes(*factor)));
         } else {
-            let mut kept = Self::new(0);
-            kept.dimensions = self.dimensions;
-            kept.import(bytes, rows);
-            (0..rows).for_each(|row| self.push_row(&kept.row(row).collect::<Vec<_>>(), kept.factor(row)));
+            let mut aligned = Self::new(0);
+            aligned.dimensions = self.dimensions;
+            aligned.import(bytes, rows);
+            (0..rows)
+                .for_each(|row| self.push_row(&aligned.row(row).collect::<Vec<_>>(), aligned.factor(row)));
         }
         true
     }
 
-    /// Makes a vector ready for searching.
+    /// Prepares a query vector.
     ///
     /// # Panics
-    /// When it has another number of dimensions.
+    ///
+    /// Panics if the vector has a different number of dimensions.
     pub fn query(&self, vector: &[f32]) -> Query {
-        assert_eq!(vector.len(), self.dimensions, "a vector of another length");
+        assert_eq!(vector.len(), self.dimensions, "wrong number of dimensions");
         let mut rotated = vector.to_vec();
         self.rotation.apply(&mut rotated);
         let largest = rotated.iter().fold(f32::MIN_POSITIVE, |largest, value| largest.max(value.abs()));
@@ -164,31 +169,31 @@ impl Codes {
         for (index, value) in rotated.iter().enumerate() {
             let rounded = (value / step).round();
             total += rounded;
-            #[expect(clippy::cast_possible_truncation, reason = "between -7 and 7")]
+            #[expect(clippy::cast_possible_truncation, reason = "the value is between -7 and 7")]
             let number = rounded as i8;
             for (plane, word) in planes[index / 64].iter_mut().enumerate() {
                 *word |= u64::from((number >> plane) & 1 == 1) << (index % 64);
             }
         }
-        // The numbers where bits are set, less those where they are not: twice the former, less all.
+        // Sum of components where bits are set minus the sum where they are not = twice the former minus the total.
         let scale = step / self.root();
         let line = LinearScale { scale: 2.0 * scale, constant: -total * scale };
         Query { planes, line }
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "a length")]
+    #[expect(clippy::cast_precision_loss, reason = "the number of dimensions is small")]
     fn root(&self) -> f32 {
         (self.dimensions.max(1) as f32).sqrt()
     }
 
-    /// The estimate for one row.
+    /// Returns the estimated cosine between the query and a row.
     pub fn estimate_row(&self, query: &Query, row: u32) -> f32 {
         let row = row as usize;
         query.estimate(self.row(row), self.factor(row))
     }
 
-    /// The estimates for at most [`TOGETHER`] rows, of which the first begins a block, and which of them exceed
-    /// `threshold`: the first row in the lowest bit.
+    /// Writes the estimates of at most [`TOGETHER`] rows, which must start at a block boundary. Returns a bit mask of the
+    /// rows whose estimate exceeds `threshold`, with the first row in the lowest bit.
     #[inline]
     pub(crate) fn estimate(
         &self,
@@ -208,7 +213,7 @@ impl Codes {
 }
 
 impl Query {
-    /// The estimate for one row, given its bits.
+    /// Returns the estimated cosine with a row, given its bits and factor.
     #[inline]
     pub(crate) fn estimate(&self, bits: impl Iterator<Item = u64>, factor: f32) -> f32 {
         let mut counts = [0; PLANES];

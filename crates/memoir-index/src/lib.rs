@@ -1,12 +1,13 @@
-//! Nearest vectors, by cosine.
+//! In-memory search for the nearest vectors by cosine similarity.
 //!
-//! Of every vector one bit per dimension is kept in memory ([`Codes`]): a million vectors of 384 dimensions take
-//! 52 MB. From the bits and a query the cosine is estimated, closely enough that the nearest are among the
-//! first few hundred by estimate; whoever holds the vectors themselves then looks at those exactly, as far as [`doubt`] goes.
+//! [`Codes`] holds one bit per dimension of every vector: a million vectors of 384 dimensions take 52 MB. The cosine
+//! with a query is estimated from these bits, closely enough that the nearest vectors are among the first few hundred
+//! estimates. The caller, which has the vectors themselves, then rescores those candidates exactly; [`doubt`] says how
+//! far down the list to go.
 //!
-//! There are two ways to find the rows with the highest estimates, behind one trait ([`VectorIndex`]): [`Scan`] looks
-//! at all of them, needs nothing built and serves a person's whole life of talk; [`Graph`] (HNSW) looks at few,
-//! and is for more than that. This crate knows neither files nor databases.
+//! Two indexes implement [`VectorIndex`]. [`Scan`] estimates every row, needs no preparation and is fast enough for one
+//! person's lifetime of conversations. [`Graph`] (HNSW) visits few rows and is meant for larger collections. This crate
+//! does not access files or databases.
 
 use std::ops::Range;
 
@@ -23,25 +24,25 @@ pub use codes::{Codes, Query, doubt};
 pub use graph::{Graph, GraphError, checksum};
 pub use scan::Scan;
 
-/// So many rows stand together in a search.
+/// Number of rows that are estimated and filtered together.
 pub const TOGETHER: usize = 64;
 
 /// A row and its estimated cosine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Candidate {
-    /// The row, in the order in which vectors were pushed.
+    /// Zero-based position in the order the vectors were pushed.
     pub row: u32,
-    /// How near it seems to be.
+    /// Estimated cosine.
     pub estimate: f32,
 }
 
-/// Which rows may be found. It is asked during the search, never afterwards: what it refuses takes no one's place.
+/// A row filter. It is applied during the search, so rejected rows never use up the result limit.
 pub trait Keep: Sync {
-    /// Whether a row may be found.
+    /// Returns whether `row` may be a result.
     fn keeps(&self, row: u32) -> bool;
 
-    /// Whether all of some rows may be found, or none; `None` when it is not known without asking about each. Rows are
-    /// asked about [`TOGETHER`] at a time.
+    /// Returns `Some(true)` if all of `rows` may be results, `Some(false)` if none may, and `None` if each row must be
+    /// checked. A range has at most [`TOGETHER`] rows.
     fn keeps_all(&self, rows: Range<u32>) -> Option<bool> {
         let _ = rows;
         None
@@ -55,8 +56,8 @@ impl<F: Fn(u32) -> bool + Sync> Keep for F {
     }
 }
 
-/// A way to find the nearest rows.
+/// An index that finds the rows nearest to a query.
 pub trait VectorIndex: Send + Sync {
-    /// The `limit` rows with the highest estimates among those that `keep` lets through, best first.
+    /// Returns the `limit` rows with the highest estimates among those that pass `keep`, best first.
     fn nearest(&self, codes: &Codes, query: &Query, keep: Option<&dyn Keep>, limit: usize) -> Vec<Candidate>;
 }

@@ -1,23 +1,23 @@
-//! A fixed random rotation.
+//! A fixed pseudo-random rotation.
 //!
-//! One bit of a number says most when all numbers of a vector are of about the same size. An embedding's are
-//! not; after a rotation that mixes all of them they are, and angles stay what they were. The rotation is made of
-//! random signs and Walsh-Hadamard transforms over the first and over the last power of two of the numbers, in turns.
+//! A single bit per component is most informative if all components of a vector have about the same magnitude. Those of
+//! an embedding do not, but after a rotation that mixes them they do, and angles are preserved. The rotation alternates
+//! random sign flips with Walsh-Hadamard transforms over the first and last power-of-two span of the components.
 
-/// How often signs and transforms alternate: enough that every number has met every other.
+/// Number of rounds of sign flips and transforms, enough to mix every component with every other.
 const ROUNDS: usize = 4;
 
-/// A rotation of vectors of one length.
+/// A rotation of vectors with a fixed number of dimensions.
 #[derive(Debug, Clone)]
 pub(crate) struct Rotation {
-    /// One sign per number and round.
+    /// One sign per round and component.
     signs: Vec<Vec<f32>>,
-    /// The largest power of two that fits.
+    /// Largest power of two that is not greater than the number of dimensions.
     span: usize,
 }
 
 impl Rotation {
-    /// The rotation for `dimensions` numbers: always the same one.
+    /// Returns the rotation for `dimensions` dimensions, which is always the same.
     pub(crate) fn new(dimensions: usize) -> Self {
         let mut state = 0x9e37_79b9_7f4a_7c15_u64 ^ dimensions as u64;
         let mut sign = || if next(&mut state) >> 63 == 0 { 1.0 } else { -1.0 };
@@ -26,7 +26,7 @@ impl Rotation {
         Self { signs, span }
     }
 
-    /// Turns `vector` in place.
+    /// Rotates `vector` in place.
     pub(crate) fn apply(&self, vector: &mut [f32]) {
         for (round, signs) in self.signs.iter().enumerate() {
             for (value, sign) in vector.iter_mut().zip(signs) {
@@ -38,7 +38,7 @@ impl Rotation {
     }
 }
 
-/// The Walsh-Hadamard transform, scaled so that lengths stay the same.
+/// Applies the Walsh-Hadamard transform, scaled to preserve lengths.
 fn transform(values: &mut [f32]) {
     let mut half = 1;
     while half < values.len() {
@@ -50,12 +50,12 @@ fn transform(values: &mut [f32]) {
         }
         half *= 2;
     }
-    #[expect(clippy::cast_precision_loss, reason = "a length")]
+    #[expect(clippy::cast_precision_loss, reason = "the number of dimensions is small")]
     let scale = 1.0 / (values.len().max(1) as f32).sqrt();
     values.iter_mut().for_each(|value| *value *= scale);
 }
 
-/// SplitMix64: random enough for signs and levels, and the same everywhere.
+/// Returns the next SplitMix64 number, which is random enough for signs and levels and the same on every platform.
 pub(crate) fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut mixed = *state;
@@ -69,11 +69,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_and_angles_stay_the_same() {
+    fn rotation_preserves_lengths_and_angles() {
         for dimensions in [1, 2, 3, 100, 384, 1536] {
             let rotation = Rotation::new(dimensions);
             let mut state = 7;
-            #[expect(clippy::cast_precision_loss, reason = "a random number")]
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "the precision of a random number does not matter"
+            )]
             let mut random =
                 || (0..dimensions).map(|_| (next(&mut state) >> 40) as f32 / 1e7 - 0.8).collect::<Vec<_>>();
             let (mut a, mut b) = (random(), random());

@@ -1,4 +1,4 @@
-//! Looking at every code.
+//! An exhaustive scan over all codes.
 
 use std::{ops::Range, thread};
 
@@ -8,13 +8,13 @@ use crate::{
     top::Top,
 };
 
-/// Fewer rows than this are not worth a second thread.
-const SHARE: usize = 1 << 16;
+/// Minimum number of rows worth an additional thread.
+const ROWS_PER_THREAD: usize = 1 << 16;
 
-/// How many rows are tried to see what a filter keeps.
+/// Number of rows sampled to estimate how selective a filter is.
 const SAMPLE: usize = 256;
 
-/// The scan. It needs nothing but the codes.
+/// The exhaustive index. It needs only the codes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Scan;
 
@@ -24,7 +24,7 @@ impl VectorIndex for Scan {
     }
 }
 
-/// The same within a range of rows.
+/// Returns the nearest rows within a range, best first.
 pub(crate) fn nearest_within(
     codes: &Codes,
     query: &Query,
@@ -32,15 +32,17 @@ pub(crate) fn nearest_within(
     limit: usize,
     rows: Range<usize>,
 ) -> Vec<Candidate> {
-    let threads =
-        thread::available_parallelism().map_or(1, usize::from).min(rows.len().div_ceil(SHARE)).max(1);
-    let share = rows.len().div_ceil(threads).max(1).next_multiple_of(TOGETHER);
-    let part = |rows| scan(codes, query, keep, limit, rows);
-    let mut parts = rows.clone().step_by(share).map(|start| start..(start + share).min(rows.end));
+    let threads = thread::available_parallelism()
+        .map_or(1, usize::from)
+        .min(rows.len().div_ceil(ROWS_PER_THREAD))
+        .max(1);
+    let part_size = rows.len().div_ceil(threads).max(1).next_multiple_of(TOGETHER);
+    let scan_part = |rows| scan(codes, query, keep, limit, rows);
+    let mut parts = rows.clone().step_by(part_size).map(|start| start..(start + part_size).min(rows.end));
     thread::scope(|scope| {
         let first = parts.next();
-        let others: Vec<_> = parts.map(|rows| scope.spawn(move || part(rows))).collect();
-        let best = first.map_or_else(|| Top::new(limit), part);
+        let others: Vec<_> = parts.map(|rows| scope.spawn(move || scan_part(rows))).collect();
+        let best = first.map_or_else(|| Top::new(limit), scan_part);
         others.into_iter().filter_map(|other| other.join().ok()).fold(best, Top::merge).into_sorted()
     })
 }
@@ -50,17 +52,17 @@ fn scan(codes: &Codes, query: &Query, keep: Option<&dyn Keep>, limit: usize, row
     let mut estimates = [Products::default(); TOGETHER / BLOCK];
     for start in (rows.start / TOGETHER * TOGETHER..rows.end).step_by(TOGETHER) {
         let end = (start + TOGETHER).min(rows.end);
-        let verdict = keep.map_or(Some(true), |keep| keep.keeps_all(number(start)..number(end)));
+        let verdict = keep.map_or(Some(true), |keep| keep.keeps_all(row_number(start)..row_number(end)));
         if verdict == Some(false) {
             continue;
         }
-        let mut good = codes.estimate(query, start..end, top.threshold, &mut estimates);
-        while good != 0 {
-            let row = start + good.trailing_zeros() as usize;
-            good &= good - 1;
+        let mut above = codes.estimate(query, start..end, top.threshold, &mut estimates);
+        while above != 0 {
+            let row = start + above.trailing_zeros() as usize;
+            above &= above - 1;
             let estimate = estimates.as_flattened()[row - start];
-            // A single row is asked about last, and only if it is good enough: counting bits is cheaper than asking.
-            let keeps = || verdict.is_some() || keep.is_none_or(|keep| keep.keeps(number(row)));
+            // Apply the filter last, and only to rows above the threshold: it costs more than counting bits.
+            let keeps = || verdict.is_some() || keep.is_none_or(|keep| keep.keeps(row_number(row)));
             if estimate > top.threshold && row >= rows.start && keeps() {
                 top.push(row, estimate);
             }
@@ -69,17 +71,17 @@ fn scan(codes: &Codes, query: &Query, keep: Option<&dyn Keep>, limit: usize, row
     top
 }
 
-/// What share of the rows a filter lets through, about.
-pub(crate) fn share_kept(keep: &dyn Keep, rows: Range<usize>) -> f32 {
-    let (mut tried, mut passed) = (0.0_f32, 0.0);
+/// Estimates the fraction of rows that a filter accepts, from a sample.
+pub(crate) fn estimate_acceptance(keep: &dyn Keep, rows: Range<usize>) -> f32 {
+    let (mut sampled, mut accepted) = (0.0_f32, 0.0);
     for row in rows.clone().step_by((rows.len() / SAMPLE).max(1)) {
-        tried += 1.0;
-        passed += f32::from(keep.keeps(number(row)));
+        sampled += 1.0;
+        accepted += f32::from(keep.keeps(row_number(row)));
     }
-    passed / tried.max(1.0)
+    accepted / sampled.max(1.0)
 }
 
-/// A row as it is told. There are fewer than four thousand million.
-fn number(row: usize) -> u32 {
+/// Converts a row index to the public row number. There are always fewer than `u32::MAX` rows.
+fn row_number(row: usize) -> u32 {
     u32::try_from(row).unwrap_or(u32::MAX)
 }

@@ -1,11 +1,11 @@
-//! The best so far.
+//! A collector of the best candidates.
 
 use crate::Candidate;
 
-/// The best rows seen, a few times as many as are wanted, thinned out now and then.
+/// Collects the best rows. It buffers more rows than the limit and discards the surplus from time to time.
 pub(crate) struct Top {
     limit: usize,
-    /// What a row must exceed to be among the best.
+    /// Lower bound that a new row must exceed to be among the best.
     pub(crate) threshold: f32,
     rows: Vec<Candidate>,
 }
@@ -19,11 +19,11 @@ impl Top {
         let row = u32::try_from(row).unwrap_or(u32::MAX);
         self.rows.push(Candidate { row, estimate });
         if self.rows.len() >= 2 * self.limit + 64 {
-            self.thin();
+            self.discard_surplus();
         }
     }
 
-    fn thin(&mut self) {
+    fn discard_surplus(&mut self) {
         if self.rows.len() > self.limit {
             if self.limit == 0 {
                 self.rows.clear();
@@ -40,15 +40,15 @@ impl Top {
         self
     }
 
-    /// The best, best first.
+    /// Returns the best rows, best first.
     pub(crate) fn into_sorted(mut self) -> Vec<Candidate> {
-        self.thin();
+        self.discard_surplus();
         self.rows.sort_unstable_by(better);
         self.rows
     }
 }
 
-/// Higher estimates first; newer rows first among equals.
+/// Orders candidates by descending estimate, newer rows first among equals.
 pub(crate) fn better(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
     b.estimate.total_cmp(&a.estimate).then(b.row.cmp(&a.row))
 }

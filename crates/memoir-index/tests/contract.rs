@@ -1,4 +1,4 @@
-//! What every index does, and what becomes of a graph that was kept.
+//! The contract of both indexes, and loading of saved codes and graphs.
 
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
@@ -8,7 +8,7 @@ use memoir_index::{Bytes, Codes, Graph, GraphError, Keep, Scan, VectorIndex, dou
 
 const DIMENSIONS: usize = 200;
 
-/// Random vectors of length one, in loose groups of ten, the same every time.
+/// Returns deterministic random unit vectors in loose groups of ten.
 fn vectors(count: usize) -> Vec<Vec<f32>> {
     let mut state = 42_u64;
     let mut random = move || {
@@ -19,10 +19,10 @@ fn vectors(count: usize) -> Vec<Vec<f32>> {
     };
     let mut vectors: Vec<Vec<f32>> = Vec::new();
     for row in 0..count {
-        let near = if row % 10 == 0 { None } else { vectors.get(row / 10 * 10).cloned() };
+        let center = if row % 10 == 0 { None } else { vectors.get(row / 10 * 10).cloned() };
         let mut vector: Vec<f32> = (0..DIMENSIONS).map(|_| random()).collect();
-        if let Some(near) = near {
-            vector.iter_mut().zip(&near).for_each(|(value, near)| *value = *value * 0.25 + near);
+        if let Some(center) = center {
+            vector.iter_mut().zip(&center).for_each(|(value, center)| *value = *value * 0.25 + center);
         }
         let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
         vector.iter_mut().for_each(|value| *value /= length);
@@ -41,7 +41,7 @@ struct Fixture {
     graph: Graph,
 }
 
-/// Codes of all vectors; the graph knows all but the last fifty.
+/// Returns codes of all vectors and a graph over all but the last fifty.
 fn fixture(count: usize) -> Fixture {
     let vectors = vectors(count);
     let mut codes = Codes::new(DIMENSIONS);
@@ -55,7 +55,7 @@ fn fixture(count: usize) -> Fixture {
     Fixture { vectors, codes, graph }
 }
 
-/// How many of the true ten nearest are found among sixty by estimate.
+/// Returns the fraction of the true ten nearest vectors that are among the sixty best estimates.
 fn recall(fixture: &Fixture, index: &dyn VectorIndex, keep: Option<&dyn Keep>) -> f64 {
     let (mut hits, mut all) = (0, 0);
     for query in fixture.vectors.iter().step_by(37) {
@@ -64,37 +64,39 @@ fn recall(fixture: &Fixture, index: &dyn VectorIndex, keep: Option<&dyn Keep>) -
             .filter(|(row, _)| keep.is_none_or(|keep| keep.keeps(*row)))
             .map(|(row, vector)| (dot(query, vector), row))
             .collect();
-        // What is not near at all is in no particular order.
+        // Ignore distant vectors, whose order is arbitrary.
         exact.retain(|(cosine, _)| *cosine > 0.3);
         exact.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let found = index.nearest(&fixture.codes, &fixture.codes.query(query), keep, 60);
-        assert!(found.is_sorted_by(|a, b| a.estimate >= b.estimate));
-        assert!(found.len() <= 60 && found.iter().all(|found| keep.is_none_or(|keep| keep.keeps(found.row))));
+        let nearest = index.nearest(&fixture.codes, &fixture.codes.query(query), keep, 60);
+        assert!(nearest.is_sorted_by(|a, b| a.estimate >= b.estimate));
+        assert!(nearest.len() <= 60);
+        assert!(nearest.iter().all(|candidate| keep.is_none_or(|keep| keep.keeps(candidate.row))));
         all += exact.len().min(10);
-        hits += exact.iter().take(10).filter(|(_, row)| found.iter().any(|found| found.row == *row)).count();
+        let is_hit = |row: u32| nearest.iter().any(|candidate| candidate.row == row);
+        hits += exact.iter().take(10).filter(|(_, row)| is_hit(*row)).count();
     }
     f64::from(hits as u32) / f64::from(all as u32)
 }
 
 #[test]
-fn the_nearest_are_among_the_first_by_estimate() {
+fn nearest_vectors_are_among_the_best_estimates() {
     let fixture = fixture(3000);
     assert!(recall(&fixture, &Scan, None) >= 0.99);
-    // Groups that lie apart like these are the hardest case for a graph; text is kinder to it.
+    // Separate groups are the hardest case for a graph. Embeddings of real text are easier.
     assert!(recall(&fixture, &fixture.graph, None) >= 0.9);
 }
 
 #[test]
-fn a_filter_is_part_of_the_search() {
+fn filters_apply_during_the_search() {
     let fixture = fixture(3000);
-    // One row in a hundred is kept: after the search, nothing would be left of sixty.
+    // `few` accepts one row in a hundred: a filter applied to sixty results would leave almost none.
     let (few, half, most): (&dyn Keep, &dyn Keep, &dyn Keep) =
         (&|row: u32| row % 100 == 7, &|row: u32| row < 1500, &|row: u32| row % 10 != 3);
     for keep in [few, half, most] {
         assert!(recall(&fixture, &Scan, Some(keep)) >= 0.99);
         let query = fixture.codes.query(&fixture.vectors[11]);
         let mut all = Scan.nearest(&fixture.codes, &query, None, 3000);
-        all.retain(|found| keep.keeps(found.row));
+        all.retain(|candidate| keep.keeps(candidate.row));
         assert_eq!(Scan.nearest(&fixture.codes, &query, Some(keep), 3000), all);
         assert!(recall(&fixture, &fixture.graph, Some(keep)) >= 0.9);
     }
@@ -104,29 +106,29 @@ fn a_filter_is_part_of_the_search() {
 }
 
 #[test]
-fn estimates_fall_short_by_more_than_their_doubt_hardly_ever() {
+fn estimates_rarely_fall_short_by_more_than_the_doubt() {
     let fixture = fixture(500);
-    let (mut short, mut half, mut all) = (0, 0, 0);
+    let (mut beyond, mut beyond_half, mut all) = (0, 0, 0);
     for query in fixture.vectors.iter().step_by(7) {
-        for found in Scan.nearest(&fixture.codes, &fixture.codes.query(query), None, 500) {
-            let cosine = f64::from(dot(query, &fixture.vectors[found.row as usize]));
-            let (missing, doubt) = (cosine - f64::from(found.estimate), doubt(cosine, DIMENSIONS));
+        for candidate in Scan.nearest(&fixture.codes, &fixture.codes.query(query), None, 500) {
+            let cosine = f64::from(dot(query, &fixture.vectors[candidate.row as usize]));
+            let (shortfall, doubt) = (cosine - f64::from(candidate.estimate), doubt(cosine, DIMENSIONS));
             all += 1;
-            short += usize::from(missing > doubt);
-            half += usize::from(missing > doubt / 2.0);
+            beyond += usize::from(shortfall > doubt);
+            beyond_half += usize::from(shortfall > doubt / 2.0);
         }
     }
-    assert!(short * 200 < all, "{short} of {all}");
-    assert!(half * 50 > all, "{half} of {all}: a smaller doubt would do");
+    assert!(beyond * 200 < all, "{beyond} of {all}");
+    assert!(beyond_half * 50 > all, "{beyond_half} of {all}: the doubt is larger than necessary");
 }
 
 #[test]
 fn estimates_are_close_to_cosines() {
     let fixture = fixture(300);
     let query = &fixture.vectors[10];
-    for found in Scan.nearest(&fixture.codes, &fixture.codes.query(query), None, 300) {
-        let cosine = dot(query, &fixture.vectors[found.row as usize]);
-        assert!((found.estimate - cosine).abs() < 0.35, "{found:?} is {cosine}");
+    for candidate in Scan.nearest(&fixture.codes, &fixture.codes.query(query), None, 300) {
+        let cosine = dot(query, &fixture.vectors[candidate.row as usize]);
+        assert!((candidate.estimate - cosine).abs() < 0.35, "{candidate:?}, true cosine {cosine}");
     }
     let empty = Codes::new(DIMENSIONS);
     assert!(Scan.nearest(&empty, &empty.query(query), None, 5).is_empty());
@@ -134,26 +136,26 @@ fn estimates_are_close_to_cosines() {
 }
 
 #[test]
-fn codes_survive_being_kept() {
+fn exported_codes_can_be_imported() {
     let fixture = fixture(301);
     for cut in [0, 8, 13] {
-        let mut kept = Codes::new(DIMENSIONS);
-        fixture.vectors[..cut].iter().for_each(|vector| kept.push(vector));
+        let mut imported = Codes::new(DIMENSIONS);
+        fixture.vectors[..cut].iter().for_each(|vector| imported.push(vector));
         let mut bytes = Vec::new();
         fixture.codes.export(cut..301, &mut bytes);
-        assert!(kept.import(&bytes, 301 - cut));
+        assert!(imported.import(&bytes, 301 - cut));
         let query = fixture.codes.query(&fixture.vectors[5]);
         assert_eq!(
-            Scan.nearest(&kept, &query, None, 301),
+            Scan.nearest(&imported, &query, None, 301),
             Scan.nearest(&fixture.codes, &query, None, 301),
             "{cut}"
         );
-        assert!(!kept.import(&bytes[1..], 301 - cut), "not whole rows");
+        assert!(!imported.import(&bytes[1..], 301 - cut), "truncated rows are rejected");
     }
 }
 
 #[test]
-fn a_graph_is_taken_back_only_whole_and_for_the_same_rows() {
+fn damaged_and_stale_graphs_are_rejected() {
     let fixture = fixture(500);
     let bytes = fixture.graph.to_bytes(7);
     let load = |bytes: &[u8]| Graph::from_bytes(bytes, &fixture.codes, |rows| (rows == 450).then_some(7));
@@ -165,14 +167,14 @@ fn a_graph_is_taken_back_only_whole_and_for_the_same_rows() {
     for place in [0, 20, bytes.len() / 2, bytes.len() - 1] {
         let mut damaged = bytes.clone();
         damaged[place] ^= 1;
-        assert_eq!(load(&damaged).unwrap_err(), GraphError::Damaged, "at {place}");
+        assert_eq!(load(&damaged).unwrap_err(), GraphError::Damaged, "byte {place}");
     }
     assert_eq!(load(&bytes[..bytes.len() - 9]).unwrap_err(), GraphError::Damaged);
     assert_eq!(load(b"").unwrap_err(), GraphError::Damaged);
 }
 
 #[test]
-fn building_stops_when_it_is_told_to() {
+fn building_stops_when_the_flag_is_set() {
     let fixture = fixture(60);
     let mut bytes = Bytes::new(DIMENSIONS);
     fixture.vectors.iter().for_each(|vector| bytes.push(vector));

@@ -1,4 +1,4 @@
-//! Building a graph from vectors, on all cores.
+//! Building a graph from vectors on all cores.
 
 use std::{
     cmp::Reverse,
@@ -14,41 +14,43 @@ use std::{
 use super::{BASE_LINKS, Graph, LINKS, NONE, Nearer};
 use crate::{Bytes, Candidate, Codes, rotation::next, top::better};
 
-/// How many rows are held in view while a row's neighbours are looked for.
-const VIEW: usize = 128;
+/// Number of candidates tracked while searching for the neighbors of a new row (HNSW's `efConstruction`).
+const MAX_CANDIDATES: usize = 128;
 
-/// Links of one row, a list for each of its levels, the lowest first.
+/// The links of one row, with one list per level, lowest first.
 type Levels = Vec<Vec<u32>>;
 
 struct Builder<'a> {
     vectors: &'a Bytes,
-    /// One lock per row: threads meet on few of them, and hold them for as long as it takes to copy a list.
+    /// One lock per row. Threads rarely contend for a row and hold its lock only while copying or changing a list.
     links: Vec<Mutex<Levels>>,
-    /// Where a search begins. Held while a row that rises above it is added.
+    /// Row where searches start. The lock is held while a row with a higher level is added.
     entry: Mutex<u32>,
 }
 
 impl Graph {
-    /// A graph over all rows of `codes`, whose vectors are `vectors`; nothing when `stop` was raised meanwhile.
+    /// Builds a graph over all rows of `codes`. `vectors` holds the vectors of the same rows. Returns `None` if `stop` was
+    /// set before the build finished.
     ///
     /// # Panics
-    /// When there are not as many vectors as codes.
+    ///
+    /// Panics if the numbers of vectors and codes differ.
     pub fn build(codes: &Codes, vectors: &Bytes, stop: &AtomicBool) -> Option<Self> {
-        assert_eq!(codes.len(), vectors.len(), "a vector for every code");
+        assert_eq!(codes.len(), vectors.len(), "every code needs a vector");
         let links = (0..vectors.len()).map(|row| Mutex::new(vec![Vec::new(); level(row) + 1])).collect();
         let builder = Builder { vectors, links, entry: Mutex::new(0) };
-        let upcoming = AtomicUsize::new(1);
+        let next_row = AtomicUsize::new(1);
         let threads = thread::available_parallelism().map_or(1, usize::from);
         thread::scope(|scope| {
             for _ in 0..threads {
                 scope.spawn(|| {
-                    let mut seen = vec![0_u32; vectors.len()];
+                    let mut visited = vec![0_u32; vectors.len()];
                     loop {
-                        let row = upcoming.fetch_add(1, Ordering::Relaxed);
+                        let row = next_row.fetch_add(1, Ordering::Relaxed);
                         if row >= vectors.len() || stop.load(Ordering::Relaxed) {
                             break;
                         }
-                        builder.insert(row, &mut seen);
+                        builder.insert(row, &mut visited);
                     }
                 });
             }
@@ -56,7 +58,7 @@ impl Graph {
         (!stop.load(Ordering::Relaxed)).then(|| builder.finish(codes))
     }
 
-    /// The same links over other codes of the same rows.
+    /// Creates a graph from its links, copying the codes of its rows.
     pub(super) fn with_codes(entry: u32, base: Vec<u32>, upper: HashMap<u32, Levels>, codes: &Codes) -> Self {
         let rows = base.len() / BASE_LINKS;
         let bits = (0..rows).flat_map(|row| codes.row(row)).collect();
@@ -70,11 +72,11 @@ impl Builder<'_> {
         lock(&self.links[row as usize])
     }
 
-    fn near(&self, row: u32, other: u32) -> Candidate {
+    fn candidate(&self, row: u32, other: u32) -> Candidate {
         Candidate { row: other, estimate: self.vectors.similarity(row, other) }
     }
 
-    fn insert(&self, row: usize, seen: &mut [u32]) {
+    fn insert(&self, row: usize, visited: &mut [u32]) {
         let row = u32::try_from(row).unwrap_or(NONE);
         let own_top = level(row as usize);
         let mut guard = Some(lock(&self.entry));
@@ -83,16 +85,16 @@ impl Builder<'_> {
         if own_top <= top {
             guard = None;
         }
-        let mut start = self.near(row, entry);
+        let mut start = self.candidate(row, entry);
         for level in (own_top + 1..=top).rev() {
             start = self.climb(row, start, level);
         }
         for level in (0..=own_top.min(top)).rev() {
-            let found = self.around(row, start, level, seen);
-            start = found.first().copied().unwrap_or(start);
-            let chosen = self.choose(&found, LINKS);
-            self.levels(row)[level] = chosen.iter().map(|candidate| candidate.row).collect();
-            for candidate in chosen {
+            let candidates = self.search_around(row, start, level, visited);
+            start = candidates.first().copied().unwrap_or(start);
+            let neighbors = self.select_neighbors(&candidates, LINKS);
+            self.levels(row)[level] = neighbors.iter().map(|candidate| candidate.row).collect();
+            for candidate in neighbors {
                 self.link(candidate.row, row, level);
             }
         }
@@ -101,11 +103,11 @@ impl Builder<'_> {
         }
     }
 
-    /// Steps towards `row` on one level as long as it gets nearer.
+    /// Moves greedily towards `row` on one level and returns the nearest row reached.
     fn climb(&self, row: u32, mut best: Candidate, level: usize) -> Candidate {
         loop {
             let links = self.levels(best.row)[level].clone();
-            let next = links.into_iter().map(|other| self.near(row, other));
+            let next = links.into_iter().map(|other| self.candidate(row, other));
             match next.max_by(|a, b| a.estimate.total_cmp(&b.estimate)) {
                 Some(next) if next.estimate > best.estimate => best = next,
                 _ => return best,
@@ -113,67 +115,69 @@ impl Builder<'_> {
         }
     }
 
-    /// The rows nearest to `row` around `start` on one level, best first.
-    fn around(&self, row: u32, start: Candidate, level: usize, seen: &mut [u32]) -> Vec<Candidate> {
-        // Every row and level has a mark of its own, so that the list need not be wiped in between. Zero is none.
+    /// Returns the rows nearest to `row` around `start` on one level, best first.
+    fn search_around(&self, row: u32, start: Candidate, level: usize, visited: &mut [u32]) -> Vec<Candidate> {
+        // Each row and level uses its own nonzero mark, so `visited` need not be cleared between searches.
         let mark = row.wrapping_mul(32).wrapping_add(u32::try_from(level).unwrap_or(31)) | 1 << 31;
-        seen[start.row as usize] = mark;
+        visited[start.row as usize] = mark;
         let mut open = BinaryHeap::from([Nearer(start)]);
         let mut best = BinaryHeap::from([Reverse(Nearer(start))]);
         while let Some(Nearer(current)) = open.pop() {
             let worst = best.peek().map_or(f32::NEG_INFINITY, |Reverse(worst)| worst.0.estimate);
-            if best.len() >= VIEW && current.estimate < worst {
+            if best.len() >= MAX_CANDIDATES && current.estimate < worst {
                 break;
             }
             let links = self.levels(current.row)[level].clone();
             for other in links {
-                if mem::replace(&mut seen[other as usize], mark) == mark {
+                if mem::replace(&mut visited[other as usize], mark) == mark {
                     continue;
                 }
-                let candidate = self.near(row, other);
+                let candidate = self.candidate(row, other);
                 let worst = best.peek().map_or(f32::NEG_INFINITY, |Reverse(worst)| worst.0.estimate);
-                if best.len() < VIEW || candidate.estimate > worst {
+                if best.len() < MAX_CANDIDATES || candidate.estimate > worst {
                     open.push(Nearer(candidate));
                     best.push(Reverse(Nearer(candidate)));
-                    if best.len() > VIEW {
+                    if best.len() > MAX_CANDIDATES {
                         best.pop();
                     }
                 }
             }
         }
-        let mut best: Vec<Candidate> = best.into_iter().map(|Reverse(Nearer(found))| found).collect();
+        let mut best: Vec<Candidate> = best.into_iter().map(|Reverse(Nearer(candidate))| candidate).collect();
         best.sort_unstable_by(better);
-        best.retain(|found| found.row != row);
+        best.retain(|candidate| candidate.row != row);
         best
     }
 
-    /// Of rows around one, best first, those that are nearer to it than to one chosen before: links that lead in
-    /// different directions.
-    fn choose(&self, found: &[Candidate], most: usize) -> Vec<Candidate> {
-        let mut chosen: Vec<Candidate> = Vec::with_capacity(most);
-        for candidate in found {
-            if chosen.len() == most {
+    /// Selects up to `limit` of a row's candidates, which are sorted best first. A candidate that is nearer to a selected
+    /// neighbor than to the row is skipped, so that links lead in different directions.
+    fn select_neighbors(&self, candidates: &[Candidate], limit: usize) -> Vec<Candidate> {
+        let mut neighbors: Vec<Candidate> = Vec::with_capacity(limit);
+        for candidate in candidates {
+            if neighbors.len() == limit {
                 break;
             }
-            let apart =
+            let is_apart =
                 |other: &Candidate| self.vectors.similarity(candidate.row, other.row) < candidate.estimate;
-            if chosen.iter().all(apart) {
-                chosen.push(*candidate);
+            if neighbors.iter().all(is_apart) {
+                neighbors.push(*candidate);
             }
         }
-        chosen
+        neighbors
     }
 
-    /// Adds a link from `from` to `to`, and thins its list out when it has become too long.
+    /// Adds a link from `from` to `to`, and reselects the neighbors of `from` if it has too many links.
     fn link(&self, from: u32, to: u32, level: usize) {
-        let most = if level == 0 { BASE_LINKS } else { LINKS };
+        let limit = if level == 0 { BASE_LINKS } else { LINKS };
         let mut levels = self.levels(from);
         let links = &mut levels[level];
         links.push(to);
-        if links.len() > most {
-            let mut found: Vec<Candidate> = links.iter().map(|other| self.near(from, *other)).collect();
-            found.sort_unstable_by(better);
-            *links = self.choose(&found, most).iter().map(|candidate| candidate.row).collect();
+        if links.len() > limit {
+            let mut candidates: Vec<Candidate> =
+                links.iter().map(|other| self.candidate(from, *other)).collect();
+            candidates.sort_unstable_by(better);
+            *links =
+                self.select_neighbors(&candidates, limit).iter().map(|candidate| candidate.row).collect();
         }
     }
 
@@ -194,13 +198,13 @@ impl Builder<'_> {
     }
 }
 
-/// Locks a mutex even if another thread panicked while holding it: a panic ends the whole build, so that a list that is half
-/// changed is never used.
+/// Locks a mutex even if another thread panicked while holding it. A panic aborts the whole build, so a half-changed list
+/// is never used.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The highest level of a row: one in sixteen rises to each further one. The same for the same row, always.
+/// Returns the highest level of a row. One row in sixteen reaches each further level; the result depends only on `row`.
 fn level(row: usize) -> usize {
     let mut state = row as u64;
     (next(&mut state).trailing_zeros() / LINKS.ilog2()).min(8) as usize

@@ -1,39 +1,39 @@
-//! A graph as bytes: links alone.
+//! Serialization of a graph's links.
 
 use std::collections::HashMap;
 
 use super::{BASE_LINKS, Graph, NONE};
 use crate::Codes;
 
-/// What a file begins with; the last byte is the version.
+/// Magic number at the start of the file. The last byte is the format version.
 const MAGIC: [u8; 8] = *b"memgrph\x01";
 
-/// Why bytes are no graph over these codes.
+/// The reason a serialized graph cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GraphError {
-    /// They are damaged, or of another version.
+    /// The data is damaged or has a different format version.
     Damaged,
-    /// They were made for other rows.
+    /// The graph was built for different rows.
     Stale,
 }
 
 impl Graph {
-    /// The graph as bytes. `fingerprint` tells which rows it was made for.
+    /// Serializes the links. `fingerprint` identifies the rows the graph was built for.
     pub fn to_bytes(&self, fingerprint: u64) -> Vec<u8> {
-        let numbers = |numbers: &mut Vec<u8>, values: &[u32]| {
-            numbers.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+        let append = |bytes: &mut Vec<u8>, values: &[u32]| {
+            bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
         };
         let count = |length: usize| u32::try_from(length).unwrap_or(NONE);
         let mut bytes = MAGIC.to_vec();
         bytes.extend(fingerprint.to_le_bytes());
-        numbers(&mut bytes, &[self.entry, count(self.len())]);
-        numbers(&mut bytes, &self.base);
-        numbers(&mut bytes, &[count(self.upper.len())]);
+        append(&mut bytes, &[self.entry, count(self.len())]);
+        append(&mut bytes, &self.base);
+        append(&mut bytes, &[count(self.upper.len())]);
         for (row, levels) in &self.upper {
-            numbers(&mut bytes, &[*row, count(levels.len())]);
+            append(&mut bytes, &[*row, count(levels.len())]);
             for links in levels {
-                numbers(&mut bytes, &[count(links.len())]);
-                numbers(&mut bytes, links);
+                append(&mut bytes, &[count(links.len())]);
+                append(&mut bytes, links);
             }
         }
         let sum = checksum(&bytes);
@@ -41,8 +41,12 @@ impl Graph {
         bytes
     }
 
-    /// A graph from bytes, over the first rows of `codes`. `fingerprint` tells which rows there are, given how many
-    /// the graph covers.
+    /// Deserializes a graph over the first rows of `codes`. `fingerprint` receives the number of rows in the graph and
+    /// returns the current fingerprint of those rows.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the data is damaged or the fingerprints differ.
     pub fn from_bytes(
         bytes: &[u8],
         codes: &Codes,
@@ -50,7 +54,7 @@ impl Graph {
     ) -> Result<Self, GraphError> {
         let (body, sum) = bytes.split_last_chunk::<8>().ok_or(GraphError::Damaged)?;
         let rest = body.strip_prefix(&MAGIC).ok_or(GraphError::Damaged)?;
-        let (made_for, rest) = rest.split_first_chunk::<8>().ok_or(GraphError::Damaged)?;
+        let (stored_fingerprint, rest) = rest.split_first_chunk::<8>().ok_or(GraphError::Damaged)?;
         if u64::from_le_bytes(*sum) != checksum(body) {
             return Err(GraphError::Damaged);
         }
@@ -58,7 +62,7 @@ impl Graph {
         let mut numbers = numbers.iter().map(|number| u32::from_le_bytes(*number));
         let mut next = || numbers.next().ok_or(GraphError::Damaged);
         let (entry, rows) = (next()?, next()? as usize);
-        if rows > codes.len() || fingerprint(rows) != Some(u64::from_le_bytes(*made_for)) {
+        if rows > codes.len() || fingerprint(rows) != Some(u64::from_le_bytes(*stored_fingerprint)) {
             return Err(GraphError::Stale);
         }
         let base = (0..rows * BASE_LINKS).map(|_| next()).collect::<Result<Vec<_>, _>>()?;
@@ -72,29 +76,29 @@ impl Graph {
             }
             upper.insert(row, links);
         }
-        // The sum vouches for the bytes, not for who wrote them: a link that leads nowhere must not be followed.
-        let known = |row: &u32| (*row as usize) < rows;
-        let sound = (rows == 0 || known(&entry))
-            && base.iter().all(|row| *row == NONE || known(row))
-            && upper.keys().all(known)
-            && upper.values().flatten().flatten().all(known);
-        if sound { Ok(Self::with_codes(entry, base, upper, codes)) } else { Err(GraphError::Damaged) }
+        // The checksum does not protect against a crafted file, so check that every link leads to an existing row.
+        let exists = |row: &u32| (*row as usize) < rows;
+        let is_valid = (rows == 0 || exists(&entry))
+            && base.iter().all(|row| *row == NONE || exists(row))
+            && upper.keys().all(exists)
+            && upper.values().flatten().flatten().all(exists);
+        if is_valid { Ok(Self::with_codes(entry, base, upper, codes)) } else { Err(GraphError::Damaged) }
     }
 }
 
-/// A sum by which damage is noticed: FNV-1a over words of eight bytes, four of them side by side.
+/// Returns a checksum that detects damage: FNV-1a over eight-byte words in four parallel lanes.
 pub fn checksum(bytes: &[u8]) -> u64 {
-    const STEP: u64 = 0x0100_0000_01b3;
+    const PRIME: u64 = 0x0100_0000_01b3;
     let mut sums = [0xcbf2_9ce4_8422_2325_u64, 1, 2, 3];
     let (blocks, rest) = bytes.as_chunks::<32>();
     for block in blocks {
         for (sum, word) in sums.iter_mut().zip(block.as_chunks::<8>().0) {
-            *sum = (*sum ^ u64::from_le_bytes(*word)).wrapping_mul(STEP);
+            *sum = (*sum ^ u64::from_le_bytes(*word)).wrapping_mul(PRIME);
         }
     }
     let rest = rest.iter().map(|byte| u64::from(*byte));
     sums.into_iter().chain(rest).fold(bytes.len() as u64, |sum, word| {
-        let mixed = (sum ^ word).wrapping_mul(STEP);
+        let mixed = (sum ^ word).wrapping_mul(PRIME);
         mixed ^ mixed >> 29
     })
 }

@@ -1,9 +1,9 @@
-//! A navigable graph (HNSW) over the codes, for more vectors than a scan serves quickly.
+//! A navigable graph (HNSW) over the codes, for collections too large to scan quickly.
 //!
-//! It is built from the vectors in 8 bits, by several threads (`build.rs`), and then never changes: rows that came
-//! after it are scanned, and a new one is built when they have become many. It holds links between rows and a
-//! copy of their codes, row by row, so that a step costs one cache line; searching walks along the estimates. Kept
-//! on disk (`file.rs`) are the links alone: no vector outlives its deletion there.
+//! Several threads build the graph from 8-bit vectors (`build.rs`). It never changes afterwards: newer rows are scanned,
+//! and a new graph is built once there are many of them. It holds the links between rows and a row-by-row copy of their
+//! codes, so that each step of a search touches few cache lines. Only the links are saved to disk (`file.rs`), so the
+//! file retains nothing of deleted vectors.
 
 mod build;
 mod file;
@@ -15,46 +15,47 @@ use std::{
 
 use crate::{
     Candidate, Codes, Keep, Query, VectorIndex,
-    scan::{Scan, nearest_within, share_kept},
+    scan::{Scan, estimate_acceptance, nearest_within},
     top::better,
 };
 
 pub use file::{GraphError, checksum};
 
-/// Links of a row on each level, and on the lowest.
+/// Maximum number of links of a row on each upper level.
 const LINKS: usize = 16;
+/// Maximum number of links of a row on the lowest level.
 const BASE_LINKS: usize = 2 * LINKS;
 
-/// How many rows are held in view while searching, at least.
-const VIEW: usize = 64;
+/// Minimum number of candidates tracked during a search (HNSW's `ef`).
+const MIN_CANDIDATES: usize = 64;
 
-/// The estimates that lead the way are coarse: it is broader than what is wanted by this factor.
-const BREADTH: usize = 2;
+/// Number of candidates tracked per requested result. More than one, because estimates are coarse.
+const CANDIDATES_PER_RESULT: usize = 2;
 
-/// No row.
+/// Placeholder for a missing link.
 const NONE: u32 = u32::MAX;
 
-/// A graph over the first rows of some codes.
+/// An HNSW graph over the first rows of a collection of codes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Graph {
-    /// Where every search begins.
+    /// Row where every search starts.
     entry: u32,
-    /// `BASE_LINKS` for every row, filled up with `NONE`.
+    /// `BASE_LINKS` links for every row, padded with `NONE`.
     base: Vec<u32>,
-    /// Links on the levels above, from the first upwards, of the rows that have some.
+    /// Links on the upper levels, lowest first, of the rows that have any.
     upper: HashMap<u32, Vec<Vec<u32>>>,
-    /// The codes, row by row.
+    /// Codes, row by row.
     bits: Vec<u64>,
     factors: Vec<f32>,
 }
 
 impl Graph {
-    /// How many rows it covers.
+    /// Returns the number of rows in the graph.
     pub fn len(&self) -> usize {
         self.base.len() / BASE_LINKS
     }
 
-    /// Whether it covers none.
+    /// Returns whether the graph has no rows.
     pub fn is_empty(&self) -> bool {
         self.base.is_empty()
     }
@@ -70,7 +71,7 @@ impl Graph {
         query.estimate(self.bits[start..start + width].iter().copied(), self.factors[row as usize])
     }
 
-    /// Down the upper levels to a row that is near.
+    /// Descends the upper levels greedily and returns a row near the query.
     fn descend(&self, query: &Query) -> Candidate {
         let mut best = Candidate { row: self.entry, estimate: self.estimate(query, self.entry) };
         let levels = self.upper.get(&self.entry).map_or(0, Vec::len);
@@ -91,22 +92,22 @@ impl Graph {
         best
     }
 
-    /// The best rows around `start` that `keep` lets through; the others are walked through all the same.
-    fn around(
+    /// Returns the best rows around `start` that pass `keep`. Rows that fail it are traversed but not returned.
+    fn search_around(
         &self,
         query: &Query,
         start: Candidate,
         keep: Option<&dyn Keep>,
-        view: usize,
+        max_candidates: usize,
     ) -> Vec<Candidate> {
-        let mut seen = vec![0_u64; self.len().div_ceil(64)];
-        let mut first_time = |row: u32| {
+        let mut visited = vec![0_u64; self.len().div_ceil(64)];
+        let mut is_first_visit = |row: u32| {
             let (word, bit) = (row as usize / 64, 1 << (row % 64));
-            let new = seen[word] & bit == 0;
-            seen[word] |= bit;
-            new
+            let is_new = visited[word] & bit == 0;
+            visited[word] |= bit;
+            is_new
         };
-        first_time(start.row);
+        is_first_visit(start.row);
         let mut open = BinaryHeap::from([Nearer(start)]);
         let mut best: BinaryHeap<Reverse<Nearer>> = BinaryHeap::new();
         let passes = |row: u32| keep.is_none_or(|keep| keep.keeps(row));
@@ -114,18 +115,18 @@ impl Graph {
             best.push(Reverse(Nearer(start)));
         }
         while let Some(Nearer(current)) = open.pop() {
-            let full = best.len() >= view;
-            if full && best.peek().is_some_and(|Reverse(worst)| current.estimate < worst.0.estimate) {
+            let is_full = best.len() >= max_candidates;
+            if is_full && best.peek().is_some_and(|Reverse(worst)| current.estimate < worst.0.estimate) {
                 break;
             }
-            for row in self.base_links(current.row).filter(|row| first_time(*row)).collect::<Vec<_>>() {
+            for row in self.base_links(current.row).filter(|row| is_first_visit(*row)).collect::<Vec<_>>() {
                 let candidate = Candidate { row, estimate: self.estimate(query, row) };
                 let worst = best.peek().map_or(f32::NEG_INFINITY, |Reverse(worst)| worst.0.estimate);
-                if best.len() < view || candidate.estimate > worst {
+                if best.len() < max_candidates || candidate.estimate > worst {
                     open.push(Nearer(candidate));
                     if passes(row) {
                         best.push(Reverse(Nearer(candidate)));
-                        if best.len() > view {
+                        if best.len() > max_candidates {
                             best.pop();
                         }
                     }
@@ -138,20 +139,21 @@ impl Graph {
 
 impl VectorIndex for Graph {
     fn nearest(&self, codes: &Codes, query: &Query, keep: Option<&dyn Keep>, limit: usize) -> Vec<Candidate> {
-        // Few rows that may be found lie far apart, and a walk between them is longer than a scan past the others.
-        let scattered = keep.is_some_and(|keep| share_kept(keep, 0..codes.len()) < 0.25);
-        if self.is_empty() || codes.len() < self.len() || scattered {
+        // If the filter accepts few rows, they are far apart, and walking between them takes longer than a scan.
+        let is_selective = keep.is_some_and(|keep| estimate_acceptance(keep, 0..codes.len()) < 0.25);
+        if self.is_empty() || codes.len() < self.len() || is_selective {
             return Scan.nearest(codes, query, keep, limit);
         }
-        let mut found = self.around(query, self.descend(query), keep, (BREADTH * limit).max(VIEW));
-        found.extend(nearest_within(codes, query, keep, limit, self.len()..codes.len()));
-        found.sort_unstable_by(better);
-        found.truncate(limit);
-        found
+        let max_candidates = (CANDIDATES_PER_RESULT * limit).max(MIN_CANDIDATES);
+        let mut candidates = self.search_around(query, self.descend(query), keep, max_candidates);
+        candidates.extend(nearest_within(codes, query, keep, limit, self.len()..codes.len()));
+        candidates.sort_unstable_by(better);
+        candidates.truncate(limit);
+        candidates
     }
 }
 
-/// A candidate, ordered by nearness.
+/// A candidate ordered by its estimate; the nearest is the greatest.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Nearer(Candidate);
 

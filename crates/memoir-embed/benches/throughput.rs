@@ -1,6 +1,10 @@
-//! How fast texts are embedded. `scripts/beside_onnxruntime.py` measures the same beside onnxruntime.
+//! Measures embedding throughput. `scripts/beside_onnxruntime.py` compares it with onnxruntime and parses this output.
 
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark that cannot run should say so")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a benchmark prints results and panics on errors"
+)]
 
 use std::time::{Duration, Instant};
 
@@ -9,9 +13,9 @@ use memoir_embed::embed_blocking;
 fn main() {
     let started = Instant::now();
     embed_blocking(&["load".into()]).unwrap();
-    println!("first text, loading included     {:>8.2} ms", millis(started.elapsed()));
+    println!("first text, including loading    {:>8.2} ms", millis(started.elapsed()));
 
-    // About 30 tokens each, all different.
+    // Distinct texts of about 30 tokens.
     let texts: Vec<String> = (0..256)
         .map(|number| {
             format!(
@@ -31,14 +35,14 @@ fn main() {
 }
 
 fn best_of(runs: usize, mut work: impl FnMut()) -> Duration {
-    let time = |work: &mut dyn FnMut()| {
+    let measure = |work: &mut dyn FnMut()| {
         let started = Instant::now();
         work();
         started.elapsed()
     };
-    (0..runs).map(|_| time(&mut work)).min().unwrap_or_default()
+    (0..runs).map(|_| measure(&mut work)).min().unwrap_or_default()
 }
 
-fn millis(time: Duration) -> f64 {
-    time.as_secs_f64() * 1000.0
+fn millis(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1000.0
 }

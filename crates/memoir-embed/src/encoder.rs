@@ -1,16 +1,16 @@
-//! The transformer: six layers of attention and feed-forward, then the mean of all tokens.
+//! The transformer: six layers of attention and feed-forward, then mean pooling over all tokens.
 
 use crate::{
     DIMENSIONS,
     error::AssetError,
-    linear::{Linear, Quantised},
+    linear::{Linear, QuantizedTokens},
     weights::WeightFile,
 };
 
 const LAYERS: usize = 6;
 const HEADS: usize = 12;
-const HEAD: usize = DIMENSIONS / HEADS;
-const INNER: usize = 1536;
+const HEAD_SIZE: usize = DIMENSIONS / HEADS;
+const INTERMEDIATE: usize = 1536;
 
 struct Norm {
     weight: Vec<f32>,
@@ -21,11 +21,11 @@ struct EncoderLayer {
     query: Linear,
     key: Linear,
     value: Linear,
-    mixed: Linear,
-    mixed_norm: Norm,
-    inner: Linear,
-    outer: Linear,
-    outer_norm: Norm,
+    attention_output: Linear,
+    attention_norm: Norm,
+    intermediate: Linear,
+    output: Linear,
+    output_norm: Norm,
 }
 
 pub(crate) struct Encoder {
@@ -36,16 +36,16 @@ pub(crate) struct Encoder {
     layers: Vec<EncoderLayer>,
 }
 
-/// Room for one text's numbers, used again for the next.
+/// Buffers for the intermediate results of one text, reused for the next.
 #[derive(Default)]
 pub(crate) struct EncoderBuffers {
-    quantised: Quantised,
+    quantized: QuantizedTokens,
     state: Vec<f32>,
     query: Vec<f32>,
     key: Vec<f32>,
     value: Vec<f32>,
-    mixed: Vec<f32>,
-    inner: Vec<f32>,
+    attended: Vec<f32>,
+    intermediate: Vec<f32>,
     output: Vec<f32>,
     scores: Vec<f32>,
 }
@@ -62,32 +62,32 @@ impl Encoder {
         })
     }
 
-    /// The vector of a text, of length one.
-    pub(crate) fn encode(&self, ids: &[u32], room: &mut EncoderBuffers) -> Vec<f32> {
+    /// Returns the embedding of a text, normalized to unit length.
+    pub(crate) fn encode(&self, ids: &[u32], buffers: &mut EncoderBuffers) -> Vec<f32> {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-            // SAFETY: the processor has what the function needs.
-            #[expect(unsafe_code, reason = "calling a function that needs wide vectors, known to be there")]
-            return unsafe { self.encode_wide(ids, room) };
+            // SAFETY: the required processor features were just detected.
+            #[expect(unsafe_code, reason = "calls a function that requires detected processor features")]
+            return unsafe { self.encode_wide(ids, buffers) };
         }
-        self.encode_plain(ids, room)
+        self.encode_plain(ids, buffers)
     }
 
-    /// The same code, compiled for wide vectors: everything below is inlined into this.
+    /// Compiles `encode_plain` for AVX2. Everything it calls is inlined here.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
-    fn encode_wide(&self, ids: &[u32], room: &mut EncoderBuffers) -> Vec<f32> {
-        self.encode_plain(ids, room)
+    fn encode_wide(&self, ids: &[u32], buffers: &mut EncoderBuffers) -> Vec<f32> {
+        self.encode_plain(ids, buffers)
     }
 
     #[inline(always)]
-    fn encode_plain(&self, ids: &[u32], room: &mut EncoderBuffers) -> Vec<f32> {
-        self.embed(ids, &mut room.state);
+    fn encode_plain(&self, ids: &[u32], buffers: &mut EncoderBuffers) -> Vec<f32> {
+        self.embed(ids, &mut buffers.state);
         for layer in &self.layers {
-            layer.apply(room);
+            layer.apply(buffers);
         }
         let mut mean = vec![0.0; DIMENSIONS];
-        for token in room.state.chunks_exact(DIMENSIONS) {
+        for token in buffers.state.chunks_exact(DIMENSIONS) {
             mean.iter_mut().zip(token).for_each(|(mean, value)| *mean += value);
         }
         let length = mean.iter().map(|value| value * value).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
@@ -95,12 +95,12 @@ impl Encoder {
         mean
     }
 
-    /// Words and positions, put together.
+    /// Writes the sum of word and position embeddings to `state`.
     #[inline(always)]
     fn embed(&self, ids: &[u32], state: &mut Vec<f32>) {
         state.clear();
         for (id, position) in ids.iter().zip(self.positions.chunks_exact(DIMENSIONS)) {
-            // The tokenizer gives no id beyond its vocabulary, which is the table's.
+            // The tokenizer returns only ids of its vocabulary, so the modulo only avoids a panic.
             let id = *id as usize % self.word_scales.len();
             let (word, scale) = (&self.words[id * DIMENSIONS..][..DIMENSIONS], self.word_scales[id]);
             state.extend(
@@ -119,66 +119,66 @@ impl EncoderLayer {
             query: linear("attention.self.query", DIMENSIONS)?,
             key: linear("attention.self.key", DIMENSIONS)?,
             value: linear("attention.self.value", DIMENSIONS)?,
-            mixed: linear("attention.output.dense", DIMENSIONS)?,
-            mixed_norm: Norm::load(weights, &name("attention.output"))?,
-            inner: linear("intermediate.dense", DIMENSIONS)?,
-            outer: linear("output.dense", INNER)?,
-            outer_norm: Norm::load(weights, &name("output"))?,
+            attention_output: linear("attention.output.dense", DIMENSIONS)?,
+            attention_norm: Norm::load(weights, &name("attention.output"))?,
+            intermediate: linear("intermediate.dense", DIMENSIONS)?,
+            output: linear("output.dense", INTERMEDIATE)?,
+            output_norm: Norm::load(weights, &name("output"))?,
         })
     }
 
     #[inline(always)]
-    fn apply(&self, room: &mut EncoderBuffers) {
-        room.quantised.fill(&room.state, DIMENSIONS);
-        self.query.apply(&room.quantised, &mut room.query);
-        self.key.apply(&room.quantised, &mut room.key);
-        self.value.apply(&room.quantised, &mut room.value);
-        attend(room);
-        room.quantised.fill(&room.mixed, DIMENSIONS);
-        self.mixed.apply(&room.quantised, &mut room.output);
-        add(&mut room.state, &room.output);
-        self.mixed_norm.apply(&mut room.state);
+    fn apply(&self, buffers: &mut EncoderBuffers) {
+        buffers.quantized.fill(&buffers.state, DIMENSIONS);
+        self.query.apply(&buffers.quantized, &mut buffers.query);
+        self.key.apply(&buffers.quantized, &mut buffers.key);
+        self.value.apply(&buffers.quantized, &mut buffers.value);
+        attend(buffers);
+        buffers.quantized.fill(&buffers.attended, DIMENSIONS);
+        self.attention_output.apply(&buffers.quantized, &mut buffers.output);
+        add(&mut buffers.state, &buffers.output);
+        self.attention_norm.apply(&mut buffers.state);
 
-        room.quantised.fill(&room.state, DIMENSIONS);
-        self.inner.apply(&room.quantised, &mut room.inner);
-        room.inner.iter_mut().for_each(|value| *value = gelu(*value));
-        room.quantised.fill(&room.inner, INNER);
-        self.outer.apply(&room.quantised, &mut room.output);
-        add(&mut room.state, &room.output);
-        self.outer_norm.apply(&mut room.state);
+        buffers.quantized.fill(&buffers.state, DIMENSIONS);
+        self.intermediate.apply(&buffers.quantized, &mut buffers.intermediate);
+        buffers.intermediate.iter_mut().for_each(|value| *value = gelu(*value));
+        buffers.quantized.fill(&buffers.intermediate, INTERMEDIATE);
+        self.output.apply(&buffers.quantized, &mut buffers.output);
+        add(&mut buffers.state, &buffers.output);
+        self.output_norm.apply(&mut buffers.state);
     }
 }
 
-/// Every token looks at all tokens, head by head.
+/// Computes multi-head self-attention.
 #[inline(always)]
-fn attend(room: &mut EncoderBuffers) {
-    let tokens = room.query.len() / DIMENSIONS;
-    let scale = 1.0 / (HEAD as f32).sqrt();
-    room.mixed.clear();
-    room.mixed.resize(tokens * DIMENSIONS, 0.0);
-    room.scores.clear();
-    room.scores.resize(tokens, 0.0);
+fn attend(buffers: &mut EncoderBuffers) {
+    let tokens = buffers.query.len() / DIMENSIONS;
+    let scale = 1.0 / (HEAD_SIZE as f32).sqrt();
+    buffers.attended.clear();
+    buffers.attended.resize(tokens * DIMENSIONS, 0.0);
+    buffers.scores.clear();
+    buffers.scores.resize(tokens, 0.0);
     for head in 0..HEADS {
-        let from = head * HEAD;
+        let offset = head * HEAD_SIZE;
         for token in 0..tokens {
-            let query = &room.query[token * DIMENSIONS + from..][..HEAD];
-            for (score, key) in room.scores.iter_mut().zip(room.key.chunks_exact(DIMENSIONS)) {
-                *score = dot(query, &key[from..from + HEAD]) * scale;
+            let query = &buffers.query[token * DIMENSIONS + offset..][..HEAD_SIZE];
+            for (score, key) in buffers.scores.iter_mut().zip(buffers.key.chunks_exact(DIMENSIONS)) {
+                *score = dot(query, &key[offset..offset + HEAD_SIZE]) * scale;
             }
-            softmax(&mut room.scores);
-            let mut mixed = [0.0; HEAD];
-            for (score, value) in room.scores.iter().zip(room.value.chunks_exact(DIMENSIONS)) {
-                mixed
+            softmax(&mut buffers.scores);
+            let mut weighted = [0.0; HEAD_SIZE];
+            for (score, value) in buffers.scores.iter().zip(buffers.value.chunks_exact(DIMENSIONS)) {
+                weighted
                     .iter_mut()
-                    .zip(&value[from..from + HEAD])
-                    .for_each(|(mixed, value)| *mixed += score * value);
+                    .zip(&value[offset..offset + HEAD_SIZE])
+                    .for_each(|(weighted, value)| *weighted += score * value);
             }
-            room.mixed[token * DIMENSIONS + from..][..HEAD].copy_from_slice(&mixed);
+            buffers.attended[token * DIMENSIONS + offset..][..HEAD_SIZE].copy_from_slice(&weighted);
         }
     }
 }
 
-/// A product of two parts of a head's length, in eight lanes: one sum alone would be added up one by one.
+/// Returns the dot product of two vectors, computed in eight lanes. With one sum, every addition would wait for the last.
 #[inline(always)]
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut lanes = [0.0_f32; 8];
@@ -201,11 +201,11 @@ fn softmax(scores: &mut [f32]) {
 }
 
 #[inline(always)]
-fn add(state: &mut [f32], more: &[f32]) {
-    state.iter_mut().zip(more).for_each(|(state, more)| *state += more);
+fn add(state: &mut [f32], addend: &[f32]) {
+    state.iter_mut().zip(addend).for_each(|(state, addend)| *state += addend);
 }
 
-/// GELU by an approximation of the error function that is good to seven digits (Abramowitz and Stegun 7.1.26).
+/// GELU, with an approximation of the error function accurate to seven digits (Abramowitz and Stegun 7.1.26).
 #[inline(always)]
 fn gelu(x: f32) -> f32 {
     let z = x * std::f32::consts::FRAC_1_SQRT_2;
@@ -216,20 +216,27 @@ fn gelu(x: f32) -> f32 {
     0.5 * x * (1.0 + erf.copysign(z))
 }
 
-/// The exponential of a number that is not positive, to six digits, without a call: so that many are done at once.
+/// Returns the exponential of a number that is not positive, accurate to six digits. It is inlined so that the compiler can
+/// vectorize it.
 #[inline(always)]
 fn exp(x: f32) -> f32 {
-    /// Added and taken away again, it rounds to a whole number.
+    /// Adding and subtracting this number rounds to an integer.
     const ROUNDING: f32 = 12_582_912.0;
     let y = x.max(-87.0) * std::f32::consts::LOG2_E;
-    let whole = (y + ROUNDING) - ROUNDING;
-    let part = y - whole;
+    let integer = (y + ROUNDING) - ROUNDING;
+    let fraction = y - integer;
     let power = 1.0
-        + part
+        + fraction
             * (std::f32::consts::LN_2
-                + part * (0.240_226_5 + part * (0.055_504_1 + part * (0.009_618_1 + part * 0.001_333_3))));
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 127")]
-    let scale = f32::from_bits(((whole as i32 + 127) << 23) as u32);
+                + fraction
+                    * (0.240_226_5
+                        + fraction * (0.055_504_1 + fraction * (0.009_618_1 + fraction * 0.001_333_3))));
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the value is between 1 and 127"
+    )]
+    let scale = f32::from_bits(((integer as i32 + 127) << 23) as u32);
     power * scale
 }
 

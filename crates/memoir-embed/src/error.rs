@@ -1,23 +1,18 @@
-//! Why the compiled-in model cannot be used.
+//! Errors in the built-in model.
 
 use safetensors::SafeTensorError;
 
-/// A fault in the weights or the vocabulary that are compiled in. It cannot occur in a program that passed its tests.
+/// A defect in the built-in weights or vocabulary. It cannot occur in a tested build.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AssetError {
-    /// The weights are not in the expected format.
     #[error("the embedding model is damaged: {0}")]
     Damaged(#[source] SafeTensorError),
-    /// A tensor is missing.
-    #[error("the embedding model has no {name}: {source}")]
+    #[error("the embedding model has no tensor {name}: {source}")]
     MissingTensor { name: String, source: SafeTensorError },
-    /// A tensor has numbers of another type.
-    #[error("{name} has the wrong type")]
+    #[error("the tensor {name} of the embedding model has the wrong type")]
     WrongType { name: String },
-    /// A tensor has another number of rows or columns.
-    #[error("{name} has the wrong shape")]
+    #[error("the tensor {name} of the embedding model has the wrong shape")]
     WrongShape { name: String },
-    /// A special token is missing from the vocabulary.
-    #[error("the vocabulary has no {name}")]
+    #[error("the vocabulary of the embedding model has no token {name}")]
     MissingToken { name: &'static str },
 }

@@ -1,40 +1,41 @@
-//! The innermost loop: products of unsigned 8-bit activations with signed 8-bit weights, summed in 32 bits.
+//! The innermost loop: dot products of unsigned 8-bit activations with signed 8-bit weights, summed in 32 bits.
 //!
-//! Weights come in panels of sixteen rows, four numbers of every row at a time, so that one instruction multiplies
-//! 64 pairs and adds them up in sixteen lanes, one for each row. Eight tokens meet a panel at a time, so that what is
-//! loaded of it is used eight times. Where the processor has VNNI this is done with it; elsewhere the compiler makes
-//! of the plain loop what it can. All versions give the same numbers.
+//! Weights are stored in panels of sixteen rows, four numbers of every row at a time. One instruction therefore
+//! multiplies 64 pairs and adds them up in sixteen lanes, one per row. A panel is multiplied with eight tokens at a time,
+//! so each load is used eight times. Processors with VNNI use it; others rely on the compiler to optimize the plain
+//! loop. Both return the same numbers.
 
-#![expect(
-    unsafe_code,
-    reason = "loads and stores of vector instructions, called once they are known to be there"
-)]
+#![expect(unsafe_code, reason = "vector loads and stores, used only after detecting the processor feature")]
 
-/// How many rows are in a panel.
+/// Number of rows in a panel.
 pub(crate) const PANEL: usize = 16;
 
-/// How many tokens meet a panel at a time.
+/// Number of tokens in a group, which is multiplied with a panel at a time.
 pub(crate) const TOKENS: usize = 8;
 
-/// How many numbers of a row, or of a token, stand together.
+/// Number of consecutive numbers of a row or a token.
 pub(crate) const QUAD: usize = 4;
 
-/// Sums of products: one per token and row.
+/// Dot products, one per token and row.
 pub(crate) type PanelSums = [[i32; PANEL]; TOKENS];
 
-/// `sums[t][r]` is the product of token `t` with row `r`. Both come four numbers at a time: of all tokens of the group,
-/// and of all rows of the panel.
+/// Returns `sums`, where `sums[t][r]` is the dot product of token `t` with row `r`. The group and the panel both store
+/// four numbers of every token or row at a time.
+///
+/// # Panics
+///
+/// Panics if the tokens and rows differ in length.
 pub(crate) fn products(group: &[u8], panel: &[i8]) -> PanelSums {
     assert!(group.len().is_multiple_of(TOKENS * QUAD) && group.len() / TOKENS == panel.len() / PANEL);
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx512vnni") && std::arch::is_x86_feature_detected!("avx512f") {
-        // SAFETY: the processor has what the function needs.
+        // SAFETY: the required processor features were just detected.
         return unsafe { with_vnni(group, panel) };
     }
     plain(group, panel)
 }
 
-/// The numbers that are multiplied with each other at a time.
+/// Returns the quads of all tokens paired with the quads of all rows that they are multiplied with.
 fn steps<'a>(
     group: &'a [u8],
     panel: &'a [i8],
@@ -68,7 +69,7 @@ fn with_vnni(group: &[u8], panel: &[i8]) -> PanelSums {
 
     let mut sums = [_mm512_setzero_si512(); TOKENS];
     for (quads, weights) in steps(group, panel) {
-        // SAFETY: there are as many bytes as are loaded.
+        // SAFETY: `weights` holds the 64 bytes that are loaded.
         let weights = unsafe { _mm512_loadu_si512(weights.as_ptr().cast::<__m512i>()) };
         for (sum, quad) in sums.iter_mut().zip(quads) {
             *sum = _mm512_dpbusd_epi32(*sum, _mm512_set1_epi32(i32::from_le_bytes(*quad)), weights);
@@ -76,7 +77,7 @@ fn with_vnni(group: &[u8], panel: &[i8]) -> PanelSums {
     }
     let mut stored = [[0; PANEL]; TOKENS];
     for (stored, sum) in stored.iter_mut().zip(sums) {
-        // SAFETY: there is room for as many numbers as are stored.
+        // SAFETY: `stored` holds the sixteen numbers that are written.
         unsafe { _mm512_storeu_si512(stored.as_mut_ptr().cast::<__m512i>(), sum) };
     }
     stored
@@ -87,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_version_gives_the_same_numbers() {
+    fn all_implementations_return_the_same_numbers() {
         for length in [64, 384, 1536] {
             let group: Vec<u8> = (0..TOKENS * length).map(|index| (index * 37 % 256) as u8).collect();
             let panel: Vec<i8> = (0..PANEL * length).map(|index| (index * 101 % 255) as u8 as i8).collect();
@@ -96,8 +97,8 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_multiplied_with_a_token() {
-        // Row 3 of the panel is 1, 2, 3, 4 and then nothing; token 2 is 5, 6, 7, 8.
+    fn rows_are_multiplied_with_tokens() {
+        // Row 3 of the panel starts with 1, 2, 3, 4 and token 2 with 5, 6, 7, 8. All other numbers are zero.
         let (mut group, mut panel) = (vec![0; TOKENS * 64], vec![0; PANEL * 64]);
         group[2 * QUAD..][..4].copy_from_slice(&[5, 6, 7, 8]);
         panel[3 * QUAD..][..4].copy_from_slice(&[1, 2, 3, 4]);

@@ -1,9 +1,9 @@
-//! The embedding model that is compiled in: all-MiniLM-L6-v2, 384 dimensions, 256 tokens, 8-bit weights.
+//! The built-in embedding model: all-MiniLM-L6-v2 with 384 dimensions, 256 tokens and 8-bit weights.
 //!
-//! Nothing is downloaded and nothing is loaded at start-up: the weights lie in the program's own file and are
-//! read from there when the first text is embedded. Weights are 8-bit with one scale per row; activations are
-//! brought to 8 bits token by token, so that the matrix products are whole-number ones (`kernel.rs`), several
-//! times as fast as in 32-bit arithmetic and within a cosine of 0.99 of the original's vectors.
+//! Nothing is downloaded, and nothing is loaded at startup: the weights are part of the executable and are read when the
+//! first text is embedded. Weights are 8-bit with one scale per row; activations are quantized to 8 bits token by token.
+//! The matrix products therefore use integers (`kernel.rs`), which is several times as fast as 32-bit floating point.
+//! The embeddings have a cosine of at least 0.99 with the original's.
 
 mod encoder;
 mod error;
@@ -22,10 +22,10 @@ use encoder::Encoder;
 use error::AssetError;
 use tokens::Tokens;
 
-/// The model's full name.
+/// Full name of the model.
 pub const NAME: &str = "memoir/all-minilm-l6-v2";
 
-/// The length of its vectors.
+/// Number of dimensions of an embedding.
 pub const DIMENSIONS: usize = 384;
 
 struct LoadedModel {
@@ -36,33 +36,33 @@ struct LoadedModel {
 static MODEL: LazyLock<Result<LoadedModel, AssetError>> =
     LazyLock::new(|| Ok(LoadedModel { tokens: Tokens::load()?, encoder: Encoder::load()? }));
 
-/// So many texts are embedded before anyone looks whether they are still wanted.
-const AT_A_TIME: usize = 8;
+/// Number of texts to embed before checking for cancellation.
+const BATCH_SIZE: usize = 8;
 
-/// Embeds texts, on as many threads as the machine has. Blocks until it is done.
+/// Embeds texts on all cores. Blocks until done.
 ///
 /// # Errors
 ///
-/// Fails if the compiled-in model is damaged or a thread panics; the first embedded text shows whether it is.
+/// Fails if the built-in model is damaged or a thread panics.
 pub fn embed_blocking(texts: &[String]) -> Result<EmbeddedTexts, ModelError> {
     let model = MODEL.as_ref().map_err(|error| ModelError::Garbled(error.to_string()))?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(texts.len()).max(1);
-    let share = texts.len().div_ceil(threads).max(1);
-    let shares: Vec<Result<EmbeddedTexts, ModelError>> = std::thread::scope(|scope| {
-        // One share is done here: a single text needs no thread.
-        let mut shares = texts.chunks(share);
-        let first = shares.next();
-        let others: Vec<_> = shares.map(|texts| scope.spawn(|| model.embed(texts))).collect();
+    let part_size = texts.len().div_ceil(threads).max(1);
+    let parts: Vec<Result<EmbeddedTexts, ModelError>> = std::thread::scope(|scope| {
+        // The current thread embeds the first part, so a single text needs no new thread.
+        let mut parts = texts.chunks(part_size);
+        let first = parts.next();
+        let others: Vec<_> = parts.map(|texts| scope.spawn(|| model.embed(texts))).collect();
         let first = first.map(|texts| Ok(model.embed(texts)));
-        let crashed = |_| ModelError::Garbled("a thread that was embedding crashed".into());
-        let others = others.into_iter().map(|thread| thread.join().map_err(crashed));
+        let panicked = |_| ModelError::Garbled("an embedding thread panicked".into());
+        let others = others.into_iter().map(|thread| thread.join().map_err(panicked));
         first.into_iter().chain(others).collect()
     });
     let mut all = EmbeddedTexts::default();
-    for share in shares {
-        let share = share?;
-        all.vectors.extend(share.vectors);
-        all.usage += share.usage;
+    for part in parts {
+        let part = part?;
+        all.vectors.extend(part.vectors);
+        all.usage += part.usage;
     }
     Ok(all)
 }
@@ -70,17 +70,17 @@ pub fn embed_blocking(texts: &[String]) -> Result<EmbeddedTexts, ModelError> {
 impl LoadedModel {
     fn embed(&self, texts: &[String]) -> EmbeddedTexts {
         let mut all = EmbeddedTexts::default();
-        let mut workspace = encoder::EncoderBuffers::default();
+        let mut buffers = encoder::EncoderBuffers::default();
         for text in texts {
             let ids = self.tokens.ids(text);
             all.usage.input_tokens += ids.len() as u64;
-            all.vectors.push(self.encoder.encode(&ids, &mut workspace));
+            all.vectors.push(self.encoder.encode(&ids, &mut buffers));
         }
         all
     }
 }
 
-/// The compiled-in model as an [`Embedder`].
+/// The built-in model as an [`Embedder`].
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LocalEmbedder;
 
@@ -96,10 +96,10 @@ impl Embedder for LocalEmbedder {
 
     async fn embed(&self, texts: &[String], _task: EmbedTask) -> Result<EmbeddedTexts, ModelError> {
         let mut all = EmbeddedTexts::default();
-        // A little at a time: who has no more use for it is not kept from the processor by the rest.
-        for some in texts.chunks(AT_A_TIME) {
-            let some = some.to_vec();
-            let embedded = tokio::task::spawn_blocking(move || embed_blocking(&some))
+        // A blocking task cannot be cancelled, so embed small batches: a dropped future then stops after the current one.
+        for batch in texts.chunks(BATCH_SIZE) {
+            let batch = batch.to_vec();
+            let embedded = tokio::task::spawn_blocking(move || embed_blocking(&batch))
                 .await
                 .map_err(|error| ModelError::Garbled(error.to_string()))??;
             all.vectors.extend(embedded.vectors);
@@ -113,13 +113,13 @@ impl Embedder for LocalEmbedder {
     }
 
     fn reads(&self) -> usize {
-        tokens::LONGEST
+        tokens::MAX_TOKENS
     }
 
     fn count(&self, text: &str) -> usize {
         MODEL.as_ref().map_or_else(
             |error| {
-                // Embedding fails for the same reason, and that error reaches the user.
+                // Embedding fails for the same reason and reports the error to the user.
                 tracing::debug!(%error, "cannot count tokens");
                 0
             },

@@ -1,4 +1,4 @@
-//! One layer `x · Wᵀ + b` in whole numbers.
+//! A linear layer `x · Wᵀ + b` in integer arithmetic.
 
 use crate::{
     error::AssetError,
@@ -6,19 +6,19 @@ use crate::{
     weights::WeightFile,
 };
 
-/// A layer's weights, 8 bits with a scale per row.
+/// A linear layer with 8-bit weights and one scale per row.
 pub(crate) struct Linear {
     weights: &'static [i8],
     scales: Vec<f32>,
     bias: Vec<f32>,
-    /// The sum of each row, for taking out the activations' zero point.
+    /// Sum of each weight row, used to subtract the zero point of the activations.
     sums: Vec<f32>,
     inputs: usize,
 }
 
-/// Activations brought to 8 bits, each token with its own scale and zero point.
+/// Activations quantized to 8 bits, each token with its own scale and zero point.
 #[derive(Default)]
-pub(crate) struct Quantised {
+pub(crate) struct QuantizedTokens {
     values: Vec<u8>,
     scales: Vec<f32>,
     zeros: Vec<f32>,
@@ -41,19 +41,19 @@ impl Linear {
         Ok(Self { weights: values, scales, bias, sums, inputs })
     }
 
-    /// Gives one row of outputs per token.
+    /// Writes one row of outputs per token.
     #[inline(always)]
-    pub(crate) fn apply(&self, input: &Quantised, output: &mut Vec<f32>) {
+    pub(crate) fn apply(&self, input: &QuantizedTokens, output: &mut Vec<f32>) {
         let (tokens, outputs) = (input.scales.len(), self.scales.len());
         output.clear();
         output.resize(tokens * outputs, 0.0);
-        // A panel stays near while all tokens meet it.
+        // Multiply all tokens with one panel before the next, so that the panel stays in the cache.
         for (first_row, panel) in (0..).step_by(PANEL).zip(self.weights.chunks_exact(PANEL * self.inputs)) {
             for (first_token, values) in
                 (0..).step_by(TOKENS).zip(input.values.chunks_exact(TOKENS * self.inputs))
             {
                 let sums = products(values, panel);
-                // The last group is filled up; what is beyond the last token is nobody's.
+                // The last group is padded; ignore the sums beyond the last token.
                 for (token, sums) in (first_token..tokens).zip(sums) {
                     let (scale, zero) = (input.scales[token], input.zeros[token]);
                     let outputs = &mut output[token * outputs + first_row..][..PANEL];
@@ -69,8 +69,9 @@ impl Linear {
     }
 }
 
-impl Quantised {
-    /// Brings rows of `width` numbers to 8 bits, in groups of tokens, four numbers of each at a time.
+impl QuantizedTokens {
+    /// Quantizes rows of `width` numbers to 8 bits. The result is in groups of tokens, four numbers of each token at a
+    /// time.
     #[inline(always)]
     pub(crate) fn fill(&mut self, rows: &[f32], width: usize) {
         let tokens = rows.len() / width;
@@ -79,7 +80,7 @@ impl Quantised {
         self.values.clear();
         self.values.resize(tokens.next_multiple_of(TOKENS) * width, 0);
         for (token, row) in rows.chunks_exact(width).enumerate() {
-            // Zero is always one of the values, so that it stays exact.
+            // Include zero in the range so that it is represented exactly.
             let (low, high) =
                 row.iter().fold((0.0_f32, 0.0_f32), |(low, high), value| (low.min(*value), high.max(*value)));
             let scale = ((high - low) / 255.0).max(f32::MIN_POSITIVE);
@@ -94,10 +95,10 @@ impl Quantised {
                 #[expect(
                     clippy::cast_possible_truncation,
                     clippy::cast_sign_loss,
-                    reason = "clamped to 0 to 255"
+                    reason = "the value is clamped to 0..=255"
                 )]
-                let eight_bits = |number: f32| (number * inverse + zero + 0.5).clamp(0.0, 255.0) as i32 as u8;
-                *quad = numbers.map(eight_bits);
+                let quantize = |number: f32| (number * inverse + zero + 0.5).clamp(0.0, 255.0) as i32 as u8;
+                *quad = numbers.map(quantize);
             }
         }
     }

@@ -1,7 +1,7 @@
-//! From text to the model's tokens: BERT's word pieces, uncased.
+//! The model's tokenizer: BERT word pieces, uncased.
 //!
-//! Written here because the tokenizers to be had are either very large or cannot be shared between threads;
-//! the reference vectors hold it to the original's, in several scripts.
+//! Existing tokenizer crates are either very large or cannot be shared between threads. The reference embeddings verify
+//! this one against the original in several scripts.
 
 use std::collections::HashMap;
 
@@ -9,11 +9,11 @@ use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
 use crate::error::AssetError;
 
-/// What the model takes; the rest of a longer text is left out.
-pub(crate) const LONGEST: usize = 256;
+/// Maximum number of tokens the model reads. Longer texts are truncated.
+pub(crate) const MAX_TOKENS: usize = 256;
 
-/// A word longer than this is no word.
-const LONGEST_WORD: usize = 100;
+/// Maximum length of a word in characters. Longer words become the unknown token.
+const MAX_WORD_CHARS: usize = 100;
 
 pub(crate) struct Tokens {
     vocabulary: HashMap<&'static str, u32>,
@@ -30,13 +30,13 @@ impl Tokens {
         Ok(Self { start, end, unknown, vocabulary })
     }
 
-    /// The tokens of a text, its beginning and end marked.
+    /// Returns the token ids of a text between a start and an end token, truncated to [`MAX_TOKENS`].
     pub(crate) fn ids(&self, text: &str) -> Vec<u32> {
         let mut ids = vec![self.start];
         for word in split_words(text) {
-            self.pieces(&word, &mut ids);
-            if ids.len() >= LONGEST {
-                ids.truncate(LONGEST - 1);
+            self.push_pieces(&word, &mut ids);
+            if ids.len() >= MAX_TOKENS {
+                ids.truncate(MAX_TOKENS - 1);
                 break;
             }
         }
@@ -44,21 +44,21 @@ impl Tokens {
         ids
     }
 
-    /// How many tokens a text has, however many are read; its beginning and end are marked by one each.
+    /// Returns the number of tokens of a text without truncation, including the start and end tokens.
     pub(crate) fn count(&self, text: &str) -> usize {
         let mut ids = Vec::new();
-        split_words(text).iter().for_each(|word| self.pieces(word, &mut ids));
+        split_words(text).iter().for_each(|word| self.push_pieces(word, &mut ids));
         ids.len() + 2
     }
 
-    /// The longest pieces from the left, or the one token for what cannot be pieced together.
-    fn pieces(&self, word: &str, ids: &mut Vec<u32>) {
+    /// Appends the ids of the longest matching pieces from left to right, or the unknown token if the word cannot be split.
+    fn push_pieces(&self, word: &str, ids: &mut Vec<u32>) {
         let before = ids.len();
         let mut rest = word;
         let mut piece = String::new();
-        while !rest.is_empty() && word.chars().count() <= LONGEST_WORD {
+        while !rest.is_empty() && word.chars().count() <= MAX_WORD_CHARS {
             let ends = rest.char_indices().map(|(index, character)| index + character.len_utf8()).rev();
-            let found = ends.into_iter().find_map(|end| {
+            let longest = ends.into_iter().find_map(|end| {
                 piece.clear();
                 if rest.len() < word.len() {
                     piece.push_str("##");
@@ -66,7 +66,7 @@ impl Tokens {
                 piece.push_str(&rest[..end]);
                 self.vocabulary.get(piece.as_str()).map(|id| (*id, end))
             });
-            let Some((id, end)) = found else { break };
+            let Some((id, end)) = longest else { break };
             ids.push(id);
             rest = &rest[end..];
         }
@@ -77,7 +77,7 @@ impl Tokens {
     }
 }
 
-/// Splits a text into words and single punctuation marks, without case and accents.
+/// Splits a text into lowercase words without accents and single punctuation marks.
 fn split_words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
@@ -102,7 +102,7 @@ fn is_ignored(character: char) -> bool {
         || is_format(character)
 }
 
-/// Marks that have no look of their own, such as joiners and directions.
+/// Returns whether a character is invisible, such as a joiner or a direction mark.
 fn is_format(character: char) -> bool {
     matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
 }
@@ -121,7 +121,7 @@ fn is_punctuation(character: char) -> bool {
             | '\u{ff3f}' | '\u{ff5b}' | '\u{ff5d}' | '\u{ff5f}'..='\u{ff65}')
 }
 
-/// Chinese characters are words by themselves.
+/// Returns whether a character is a Chinese ideograph, which is a word by itself.
 fn is_ideograph(character: char) -> bool {
     matches!(character,
         '\u{4e00}'..='\u{9fff}' | '\u{3400}'..='\u{4dbf}' | '\u{20000}'..='\u{2a6df}' | '\u{2a700}'..='\u{2ceaf}'
@@ -133,7 +133,7 @@ mod tests {
     use super::split_words;
 
     #[test]
-    fn words_lose_case_accents_and_neighbours() {
+    fn words_are_lowercased_stripped_of_accents_and_separated() {
         assert_eq!(split_words("Naïve CAFÉ, isn't\tit?"), ["naive", "cafe", ",", "isn", "'", "t", "it", "?"]);
         assert_eq!(split_words("我喜欢tea"), ["我", "喜", "欢", "tea"]);
         assert!(split_words(" \n\0").is_empty());

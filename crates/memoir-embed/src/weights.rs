@@ -1,16 +1,16 @@
-//! The weights, where they lie in the program.
+//! Access to the weights embedded in the executable.
 
 use safetensors::{Dtype, SafeTensors};
 
 use crate::error::AssetError;
 
-/// Kept aligned, so that whole numbers can be read in place.
+/// Aligns the data so that tensors can be read in place.
 #[repr(align(64))]
 struct Aligned<T: ?Sized>(T);
 
 static FILE: &Aligned<[u8]> = &Aligned(*include_bytes!("../assets/model.safetensors"));
 
-/// The tensors by name.
+/// The tensors of the model, by name.
 pub(crate) struct WeightFile(SafeTensors<'static>);
 
 impl WeightFile {
@@ -27,12 +27,12 @@ impl WeightFile {
         Ok(tensor.data())
     }
 
-    /// 8-bit weights, read in place.
+    /// Returns an 8-bit tensor without copying it.
     pub(crate) fn read_bytes(&self, name: &str) -> Result<&'static [i8], AssetError> {
         Ok(bytemuck::cast_slice(self.find(name, Dtype::I8)?))
     }
 
-    /// 32-bit numbers.
+    /// Returns a copy of a 32-bit floating-point tensor.
     pub(crate) fn read_floats(&self, name: &str) -> Result<Vec<f32>, AssetError> {
         let bytes = self.find(name, Dtype::F32)?;
         let (numbers, _) = bytes.as_chunks::<4>();

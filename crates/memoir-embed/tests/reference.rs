@@ -1,4 +1,4 @@
-//! The compiled-in model against vectors of the original.
+//! Compares the built-in model with embeddings of the original.
 
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
@@ -11,7 +11,7 @@ fn cosine(a: &[f32], b: &[f32]) -> f32 {
 }
 
 #[test]
-fn vectors_are_those_of_the_original_to_a_cosine_of_0_99() {
+fn embeddings_have_a_cosine_of_at_least_0_99_with_the_original() {
     let sentences: Vec<String> = include_str!("sentences.txt").lines().map(str::to_owned).collect();
     let reference: Vec<f32> = include_bytes!("reference.f16")
         .chunks_exact(2)
@@ -26,7 +26,7 @@ fn vectors_are_those_of_the_original_to_a_cosine_of_0_99() {
 }
 
 #[test]
-fn vectors_have_length_one_and_no_text_is_too_strange() {
+fn unusual_texts_have_unit_length_embeddings() {
     let texts = ["", " \n", "\0\u{fffd}", "🦀", "word ".repeat(5000).as_str(), "x".repeat(5000).as_str()]
         .map(str::to_owned);
     for vector in embed_blocking(&texts).unwrap().vectors {
@@ -38,16 +38,16 @@ fn vectors_have_length_one_and_no_text_is_too_strange() {
 }
 
 #[test]
-fn a_text_has_one_vector_whatever_stands_beside_it() {
+fn embedding_does_not_depend_on_the_batch() {
     let texts: Vec<String> = (0..9).map(|number| format!("sentence number {number}")).collect();
-    let together = embed_blocking(&texts).unwrap().vectors;
-    for (text, vector) in texts.iter().zip(together) {
+    let batch = embed_blocking(&texts).unwrap().vectors;
+    for (text, vector) in texts.iter().zip(batch) {
         assert_eq!(embed_blocking(std::slice::from_ref(text)).unwrap().vectors[0], vector);
     }
 }
 
 #[test]
-fn the_asset_is_the_one_that_was_made() {
+fn assets_match_their_checksums() {
     for line in include_str!("../assets/SHA256SUMS").lines() {
         let (digest, name) = line.split_once("  ").unwrap();
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(name);

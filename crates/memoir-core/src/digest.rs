@@ -1,4 +1,4 @@
-//! The digest that replaces exchanges that no longer fit in a conversation's window.
+//! Digests of exchanges that no longer fit in the window.
 
 use crate::ExchangeId;
 

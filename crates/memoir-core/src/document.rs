@@ -15,7 +15,7 @@ pub enum DocumentKind {
 }
 
 impl DocumentKind {
-    /// Returns the name used in the database.
+    /// Returns the stored name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::File => "file",

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{ConversationId, DraftMessage, ExchangeId, Recalled, Timestamp, Usage, Usd};
 
-/// How an exchange ended. There is no variant for a running exchange because an exchange is only stored once it is over.
+/// How an exchange ended. A running exchange is not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ExchangeStatus {
@@ -17,7 +17,7 @@ pub enum ExchangeStatus {
 }
 
 impl ExchangeStatus {
-    /// Returns the name used in the database.
+    /// Returns the stored name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Completed => "completed",
@@ -49,7 +49,7 @@ impl Purpose {
     pub const ALL: [Self; 6] =
         [Self::Chat, Self::Summary, Self::Embedding, Self::Query, Self::Post, Self::Task];
 
-    /// Returns the name used in the database.
+    /// Returns the stored name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Chat => "chat",
@@ -61,7 +61,7 @@ impl Purpose {
         }
     }
 
-    /// Returns the purpose with this database name, or `None` if there is none.
+    /// Returns the purpose with this stored name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|purpose| purpose.as_str() == name)
     }
@@ -103,7 +103,7 @@ pub struct ExchangeDraft {
     pub assistant_message: String,
     /// Model that answered.
     pub model: String,
-    /// All messages in order, including the prompt, tool calls and the final answer.
+    /// All messages in order, including the prompt and the answer.
     pub messages: Vec<DraftMessage>,
     /// One entry per model call.
     pub calls: Vec<CallCost>,

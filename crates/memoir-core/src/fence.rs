@@ -1,6 +1,6 @@
-//! Fences: text by others is enclosed in `<name>` and `</name>` and must not be able to close that fence itself.
+//! Fences: text by others is sent between `<name>` and `</name>` and must not be able to close its fence.
 
-/// Returns `text` with every spelling of the fence `name` made harmless, by replacing its `<` with `‹`.
+/// Replaces the `<` of every spelling of the fence `name` with `‹`.
 pub fn without_fence(text: &str, name: &str) -> String {
     let is_ignored = |letter: &char| {
         letter.is_whitespace()

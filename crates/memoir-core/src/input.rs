@@ -12,8 +12,8 @@ pub enum Origin {
     User,
     /// Memoir itself or the model it runs.
     Program,
-    /// Anyone else, for example the author of a file, a web page or a program's output. The text may contain
-    /// instructions that the user never gave, so permissions are stricter while it is in the context.
+    /// Anyone else, such as the author of a file or a web page. The text may contain instructions that the user never
+    /// gave, so permissions are stricter while it is in the context.
     Others,
 }
 
@@ -106,8 +106,7 @@ pub struct TurnInput {
 }
 
 impl TurnInput {
-    /// Creates an input from a stored message, for a retry. A stored message has no separate parts, so all of it counts as
-    /// written by others if any part was.
+    /// Creates an input from a stored message, for a retry. All of it counts as written by others if any part was.
     pub fn from_stored(text: impl Into<String>, by_others: bool) -> Self {
         let origin = if by_others { Origin::Others } else { Origin::User };
         InputPart::text(text).with_origin(origin).into()

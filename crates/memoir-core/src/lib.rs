@@ -1,7 +1,6 @@
 //! Memoir's data types: ids, conversations, exchanges, messages, usage, money, time, tokens.
 //!
-//! This crate contains plain data and the rules that apply to it. It does no I/O and does not depend on a database, a
-//! provider or a terminal.
+//! Plain data and the rules that apply to it. This crate does no I/O.
 
 mod conversation;
 mod core_memory;

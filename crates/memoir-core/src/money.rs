@@ -59,7 +59,7 @@ impl Serialize for Usd {
     }
 }
 
-/// Formats the amount as in `$1.20`. Amounts below ten cents, typical for one exchange, get four decimals.
+/// Formats the amount as in `$1.20`, with four decimals below ten cents.
 impl fmt::Display for Usd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let dollars = self.as_dollars();

@@ -25,7 +25,7 @@ pub struct Passage {
     pub score: f64,
     /// Cosine similarity to the question's embedding.
     pub similarity: f64,
-    /// Weighted fraction of the question's words found in the message or next to it, from 0 to 1.
+    /// Weighted fraction (0 to 1) of the question's words found in the message or next to it.
     pub coverage: f64,
     /// When a newer message corrected this one, if a correction was detected.
     pub superseded: Option<Timestamp>,
@@ -86,7 +86,7 @@ pub struct Recollection {
     pub passages: Vec<Passage>,
     /// Passages from documents, most relevant first.
     pub documents: Vec<DocumentPassage>,
-    /// If nothing was found: the number of messages and chunks that have not been embedded yet and may be relevant.
+    /// If nothing was found: number of messages and chunks without an embedding, which may be relevant.
     pub behind: u64,
     /// Problems to report to the user.
     pub notices: Vec<String>,

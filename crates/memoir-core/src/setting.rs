@@ -1,4 +1,4 @@
-//! Settings that can be looked up, shown and changed by name. Each area of the program has one list of settings.
+//! Settings that can be looked up, shown and changed by name, in one list per area of the program.
 
 /// The reason a setting could not be found or changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -36,7 +36,7 @@ pub enum SettingError {
     },
 }
 
-/// A name that is not in a fixed list. The error message lists the valid names.
+/// A name that is not in a fixed list of names.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no {kind} \"{name}\"; the {kind}s are {}", known.join(", "))]
 pub struct UnknownName {
@@ -84,7 +84,7 @@ pub trait HasSettings: Default + Clone + Sized + 'static {
     /// All settings of this type.
     const ALL: &'static [Setting<Self>];
 
-    /// Names (without their area) of settings known from other programs that do not apply here, each with the reason.
+    /// Settings of other programs that do not apply here, without their area, each with the reason.
     const NOT_APPLICABLE: &'static [(&'static str, &'static str)] = &[];
 }
 
@@ -130,7 +130,7 @@ impl<S: HasSettings> Setting<S> {
 ///
 /// # Errors
 ///
-/// Fails if `value` is `None`, that is, if it could not be parsed; the field is then unchanged.
+/// Fails if `value` is `None`; the field is then unchanged.
 pub fn set<T>(field: &mut T, value: Option<T>) -> Result<(), RejectedValue> {
     *field = value.ok_or(RejectedValue::Invalid)?;
     Ok(())
@@ -141,15 +141,15 @@ pub fn number_in(value: &str, min: u64, max: u64) -> Option<u64> {
     value.parse().ok().filter(|number| (min..=max).contains(number))
 }
 
-/// Returns the choice with the name `value`, or `None` if there is none.
+/// Returns the choice named `value`.
 pub fn one_of<T: Copy>(value: &str, choices: &[(&str, T)]) -> Option<T> {
     choices.iter().find(|(name, _)| *name == value).map(|(_, choice)| *choice)
 }
 
-/// Returns the first name of the choice `value`, or an empty string if it has none.
+/// Returns the first name of the choice `value`.
 pub fn word_for<T: PartialEq>(value: &T, choices: &[(&'static str, T)]) -> String {
     choices.iter().find(|(_, choice)| choice == value).map_or("", |(name, _)| name).to_owned()
 }
 
-/// Names for the values of a switch. `on` and `off` are shown; `true` and `false` are accepted too.
+/// Names of a switch's values. The first name of each is shown.
 pub const SWITCH: [(&str, bool); 4] = [("on", true), ("off", false), ("true", true), ("false", false)];

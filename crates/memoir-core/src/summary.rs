@@ -12,6 +12,6 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Author of a summary assembled from quotations. It is rewritten once a model is available.
+    /// Author of a summary made of quotations. It is rewritten once a model is available.
     pub const EXTRACT: &'static str = "extract";
 }

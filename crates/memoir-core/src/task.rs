@@ -1,4 +1,4 @@
-//! Scheduled tasks, which sub-agents run on their own, and the runs of those tasks.
+//! Scheduled tasks, which sub-agents run on their own.
 
 use serde::Serialize;
 
@@ -81,7 +81,7 @@ impl RunState {
     pub const ALL: [Self; 6] =
         [Self::Running, Self::Done, Self::Failed, Self::TimedOut, Self::CutOff, Self::Stopped];
 
-    /// Returns the name used in the database.
+    /// Returns the stored name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -105,7 +105,7 @@ impl RunState {
         }
     }
 
-    /// Returns the state with this database name, or `None` if there is none.
+    /// Returns the state with this stored name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == name)
     }

@@ -44,7 +44,7 @@ impl Timestamp {
         minute.split_once(' ').map_or(minute.clone(), |(day, _)| day.to_owned())
     }
 
-    /// Returns the date and time in `zone`, as in `2026-11-15 14:03`. Used for text that people read.
+    /// Returns the date and time in `zone`, as in `2026-11-15 14:03`.
     pub fn minute_in(self, zone: &TimeZone) -> String {
         jiff::Timestamp::from_millisecond(self.0).map_or_else(
             |_| format!("{} ms", self.0),
@@ -71,7 +71,7 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// A source of the current time. Injected so that tests can control it.
+/// A source of the current time, which tests replace.
 pub trait Clock: Send + Sync {
     /// Returns the current time.
     fn now(&self) -> Timestamp;

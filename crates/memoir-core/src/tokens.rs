@@ -1,8 +1,8 @@
 //! Token counting.
 //!
-//! The `cl100k` encoding approximates every model. It is exact for none of the current ones; where it differs, mostly
-//! outside English, it overestimates, which is the safe side of a budget. The larger `o200k` encoding was tried, but
-//! it doubles the size of the binary and the memory used by a turn. The table is built on first use.
+//! The `cl100k` encoding approximates every model. Where it differs, mostly outside English, it overestimates, which is
+//! safe for a budget. The larger `o200k` encoding doubles the size of the binary and the memory of a turn. The table is
+//! built on first use.
 
 /// Returns the number of tokens in `text`.
 pub fn count_tokens(text: &str) -> usize {

@@ -30,7 +30,7 @@ impl WorkerKind {
         }
     }
 
-    /// Returns the worker kind with this name, or `None` if there is none.
+    /// Returns the worker kind with this name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
@@ -62,7 +62,7 @@ impl SubjectKind {
     /// All subject kinds.
     pub const ALL: [Self; 5] = [Self::Message, Self::Exchange, Self::Conversation, Self::Digest, Self::Chunk];
 
-    /// Returns the name used in the database.
+    /// Returns the stored name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Message => "message",
@@ -73,7 +73,7 @@ impl SubjectKind {
         }
     }
 
-    /// Returns the subject kind with this database name, or `None` if there is none.
+    /// Returns the subject kind with this stored name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }

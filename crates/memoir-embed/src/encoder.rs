@@ -100,7 +100,7 @@ impl Encoder {
     fn embed(&self, ids: &[u32], state: &mut Vec<f32>) {
         state.clear();
         for (id, position) in ids.iter().zip(self.positions.chunks_exact(DIMENSIONS)) {
-            // The tokenizer returns only ids of its vocabulary, so the modulo only avoids a panic.
+            // The tokenizer returns only valid ids.
             let id = *id as usize % self.word_scales.len();
             let (word, scale) = (&self.words[id * DIMENSIONS..][..DIMENSIONS], self.word_scales[id]);
             state.extend(
@@ -178,7 +178,7 @@ fn attend(buffers: &mut EncoderBuffers) {
     }
 }
 
-/// Returns the dot product of two vectors, computed in eight lanes. With one sum, every addition would wait for the last.
+/// Returns the dot product, in eight lanes so that additions do not wait for each other.
 #[inline(always)]
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut lanes = [0.0_f32; 8];
@@ -216,8 +216,7 @@ fn gelu(x: f32) -> f32 {
     0.5 * x * (1.0 + erf.copysign(z))
 }
 
-/// Returns the exponential of a number that is not positive, accurate to six digits. It is inlined so that the compiler can
-/// vectorize it.
+/// Returns the exponential of a number that is not positive, accurate to six digits. Inlined to be vectorized.
 #[inline(always)]
 fn exp(x: f32) -> f32 {
     /// Adding and subtracting this number rounds to an integer.

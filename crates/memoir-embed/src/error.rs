@@ -2,7 +2,7 @@
 
 use safetensors::SafeTensorError;
 
-/// A defect in the built-in weights or vocabulary. It cannot occur in a tested build.
+/// A defect in the built-in weights or vocabulary.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AssetError {
     #[error("the embedding model is damaged: {0}")]

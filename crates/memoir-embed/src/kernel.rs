@@ -1,16 +1,16 @@
 //! The innermost loop: dot products of unsigned 8-bit activations with signed 8-bit weights, summed in 32 bits.
 //!
 //! Weights are stored in panels of sixteen rows, four numbers of every row at a time. One instruction therefore
-//! multiplies 64 pairs and adds them up in sixteen lanes, one per row. A panel is multiplied with eight tokens at a time,
-//! so each load is used eight times. Processors with VNNI use it; others rely on the compiler to optimize the plain
-//! loop. Both return the same numbers.
+//! multiplies 64 pairs and adds them up in sixteen lanes, one per row. A panel is multiplied with eight tokens at a
+//! time, so each load is used eight times. Processors with VNNI use it; others rely on the compiler to optimize the
+//! plain loop. Both return the same numbers.
 
 #![expect(unsafe_code, reason = "vector loads and stores, used only after detecting the processor feature")]
 
 /// Number of rows in a panel.
 pub(crate) const PANEL: usize = 16;
 
-/// Number of tokens in a group, which is multiplied with a panel at a time.
+/// Number of tokens multiplied with a panel at a time.
 pub(crate) const TOKENS: usize = 8;
 
 /// Number of consecutive numbers of a row or a token.
@@ -19,8 +19,7 @@ pub(crate) const QUAD: usize = 4;
 /// Dot products, one per token and row.
 pub(crate) type PanelSums = [[i32; PANEL]; TOKENS];
 
-/// Returns `sums`, where `sums[t][r]` is the dot product of token `t` with row `r`. The group and the panel both store
-/// four numbers of every token or row at a time.
+/// Returns `sums`, where `sums[t][r]` is the dot product of token `t` with row `r`.
 ///
 /// # Panics
 ///
@@ -35,7 +34,7 @@ pub(crate) fn products(group: &[u8], panel: &[i8]) -> PanelSums {
     plain(group, panel)
 }
 
-/// Returns the quads of all tokens paired with the quads of all rows that they are multiplied with.
+/// Pairs the quads of all tokens with the quads of all rows.
 fn steps<'a>(
     group: &'a [u8],
     panel: &'a [i8],

@@ -1,9 +1,9 @@
 //! The built-in embedding model: all-MiniLM-L6-v2 with 384 dimensions, 256 tokens and 8-bit weights.
 //!
-//! Nothing is downloaded, and nothing is loaded at startup: the weights are part of the executable and are read when the
-//! first text is embedded. Weights are 8-bit with one scale per row; activations are quantized to 8 bits token by token.
-//! The matrix products therefore use integers (`kernel.rs`), which is several times as fast as 32-bit floating point.
-//! The embeddings have a cosine of at least 0.99 with the original's.
+//! Nothing is downloaded, and nothing is loaded at startup: the weights are part of the executable and are read when
+//! the first text is embedded. Weights are 8-bit with one scale per row; activations are quantized to 8 bits token by
+//! token. The matrix products therefore use integers (`kernel.rs`), which is several times as fast as 32-bit floating
+//! point. The embeddings have a cosine of at least 0.99 with the original's.
 
 mod encoder;
 mod error;
@@ -49,7 +49,7 @@ pub fn embed_blocking(texts: &[String]) -> Result<EmbeddedTexts, ModelError> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(texts.len()).max(1);
     let part_size = texts.len().div_ceil(threads).max(1);
     let parts: Vec<Result<EmbeddedTexts, ModelError>> = std::thread::scope(|scope| {
-        // The current thread embeds the first part, so a single text needs no new thread.
+        // The current thread embeds the first part.
         let mut parts = texts.chunks(part_size);
         let first = parts.next();
         let others: Vec<_> = parts.map(|texts| scope.spawn(|| model.embed(texts))).collect();
@@ -96,7 +96,7 @@ impl Embedder for LocalEmbedder {
 
     async fn embed(&self, texts: &[String], _task: EmbedTask) -> Result<EmbeddedTexts, ModelError> {
         let mut all = EmbeddedTexts::default();
-        // A blocking task cannot be cancelled, so embed small batches: a dropped future then stops after the current one.
+        // A blocking task cannot be cancelled, so small batches let a dropped future stop early.
         for batch in texts.chunks(BATCH_SIZE) {
             let batch = batch.to_vec();
             let embedded = tokio::task::spawn_blocking(move || embed_blocking(&batch))

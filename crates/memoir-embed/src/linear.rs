@@ -70,8 +70,7 @@ impl Linear {
 }
 
 impl QuantizedTokens {
-    /// Quantizes rows of `width` numbers to 8 bits. The result is in groups of tokens, four numbers of each token at a
-    /// time.
+    /// Quantizes rows of `width` numbers to 8 bits, in groups of tokens, four numbers of each token at a time.
     #[inline(always)]
     pub(crate) fn fill(&mut self, rows: &[f32], width: usize) {
         let tokens = rows.len() / width;

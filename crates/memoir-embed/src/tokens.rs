@@ -9,7 +9,7 @@ use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
 use crate::error::AssetError;
 
-/// Maximum number of tokens the model reads. Longer texts are truncated.
+/// Maximum tokens the model reads. Longer texts are truncated.
 pub(crate) const MAX_TOKENS: usize = 256;
 
 /// Maximum length of a word in characters. Longer words become the unknown token.
@@ -51,7 +51,8 @@ impl Tokens {
         ids.len() + 2
     }
 
-    /// Appends the ids of the longest matching pieces from left to right, or the unknown token if the word cannot be split.
+    /// Appends the ids of the longest matching pieces from left to right, or the unknown token if the word cannot be
+    /// split.
     fn push_pieces(&self, word: &str, ids: &mut Vec<u32>) {
         let before = ids.len();
         let mut rest = word;

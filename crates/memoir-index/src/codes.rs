@@ -1,9 +1,9 @@
 //! One-bit codes of vectors, and cosine estimates computed from them (RaBitQ).
 //!
-//! A unit vector `v` is rotated and reduced to the signs of its components. Let `s` be the vector of these signs, scaled
-//! to unit length. The dot product of a rotated query with `s`, divided by that of the rotated `v` with `s`, is an
-//! unbiased estimate of the cosine. The reciprocal of the divisor is stored as the row's factor. Query components are
-//! quantized to four bits, which reduces the dot product to counting bits.
+//! A unit vector `v` is rotated and reduced to the signs of its components. Let `s` be the vector of these signs,
+//! scaled to unit length. The dot product of a rotated query with `s`, divided by that of the rotated `v` with `s`, is
+//! an unbiased estimate of the cosine. The reciprocal of the divisor is stored as the row's factor. Query components
+//! are quantized to four bits, which reduces the dot product to counting bits.
 
 use std::ops::Range;
 
@@ -192,8 +192,8 @@ impl Codes {
         query.estimate(self.row(row), self.factor(row))
     }
 
-    /// Writes the estimates of at most [`TOGETHER`] rows, which must start at a block boundary. Returns a bit mask of the
-    /// rows whose estimate exceeds `threshold`, with the first row in the lowest bit.
+    /// Writes the estimates of at most [`TOGETHER`] rows, which must start at a block boundary. Returns a bit mask of
+    /// the rows whose estimate exceeds `threshold`, with the first row in the lowest bit.
     #[inline]
     pub(crate) fn estimate(
         &self,

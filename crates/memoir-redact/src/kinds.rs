@@ -56,7 +56,7 @@ fn is_placeholder(value: &str) -> bool {
     is_one_letter_repeated || PREFIXES.iter().any(|prefix| lower.starts_with(prefix))
 }
 
-/// Returns whether a value looks like a number, or like an identifier in a single case.
+/// Returns whether a value looks like a number or an identifier.
 fn is_name(value: &str) -> bool {
     let has_only = |accepts: fn(char) -> bool| {
         value.chars().all(|letter| accepts(letter) || letter == '_' || letter == '.')
@@ -168,8 +168,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns fictitious examples as name, text and secret. They are assembled at run time so that secret scanners do not
-    /// flag this file.
+    /// Fictitious examples (name, text, secret), assembled at run time so that scanners do not flag this file.
     fn examples() -> Vec<(&'static str, String, String)> {
         let letters =
             |count: usize| "aB3dE6gH9jKmN2pQ5rStU8wXyZ4".chars().cycle().take(count).collect::<String>();

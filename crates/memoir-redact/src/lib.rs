@@ -1,7 +1,8 @@
 //! Finds secrets in text and redacts them.
 //!
-//! Keys and tokens are recognized by their format, passwords by their position in a URL, a header or an assignment. Each
-//! secret is replaced by a marker that names its kind; all other text is unchanged. The kinds are listed in `kinds.rs`.
+//! Keys and tokens are recognized by their format, passwords by their position in a URL, a header or an assignment.
+//! Each secret is replaced by a marker that names its kind; all other text is unchanged. The kinds are listed in
+//! `kinds.rs`.
 
 mod kinds;
 
@@ -45,7 +46,7 @@ static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
     Some(Patterns { set, regexes: KINDS.iter().map(|_| OnceLock::new()).collect() })
 });
 
-/// Logs a pattern that does not compile. A test compiles every pattern, so this cannot happen in a tested build.
+/// A test compiles every pattern, so this cannot happen in a tested build.
 fn log_invalid_pattern(error: &regex::Error) {
     tracing::error!(%error, "a redaction pattern is invalid; secrets of this kind are not redacted");
 }

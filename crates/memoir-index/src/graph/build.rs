@@ -29,8 +29,8 @@ struct Builder<'a> {
 }
 
 impl Graph {
-    /// Builds a graph over all rows of `codes`. `vectors` holds the vectors of the same rows. Returns `None` if `stop` was
-    /// set before the build finished.
+    /// Builds a graph over all rows of `codes`. `vectors` holds the vectors of the same rows. Returns `None` if `stop`
+    /// was set before the build finished.
     ///
     /// # Panics
     ///
@@ -149,8 +149,8 @@ impl Builder<'_> {
         best
     }
 
-    /// Selects up to `limit` of a row's candidates, which are sorted best first. A candidate that is nearer to a selected
-    /// neighbor than to the row is skipped, so that links lead in different directions.
+    /// Selects up to `limit` of a row's candidates, which are sorted best first. A candidate that is nearer to a
+    /// selected neighbor than to the row is skipped, so that links lead in different directions.
     fn select_neighbors(&self, candidates: &[Candidate], limit: usize) -> Vec<Candidate> {
         let mut neighbors: Vec<Candidate> = Vec::with_capacity(limit);
         for candidate in candidates {
@@ -198,8 +198,8 @@ impl Builder<'_> {
     }
 }
 
-/// Locks a mutex even if another thread panicked while holding it. A panic aborts the whole build, so a half-changed list
-/// is never used.
+/// Locks a mutex even if another thread panicked while holding it. A panic aborts the whole build, so a half-changed
+/// list is never used.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,9 +1,9 @@
 //! A navigable graph (HNSW) over the codes, for collections too large to scan quickly.
 //!
-//! Several threads build the graph from 8-bit vectors (`build.rs`). It never changes afterwards: newer rows are scanned,
-//! and a new graph is built once there are many of them. It holds the links between rows and a row-by-row copy of their
-//! codes, so that each step of a search touches few cache lines. Only the links are saved to disk (`file.rs`), so the
-//! file retains nothing of deleted vectors.
+//! Several threads build the graph from 8-bit vectors (`build.rs`). It never changes afterwards: newer rows are
+//! scanned, and a new graph is built once there are many of them. It holds the links between rows and a row-by-row copy
+//! of their codes, so that each step of a search touches few cache lines. Only the links are saved to disk (`file.rs`),
+//! so the file retains nothing of deleted vectors.
 
 mod build;
 mod file;

@@ -1,8 +1,8 @@
-//! Cutting a text into chunks of a size that models take.
+//! Splitting a text into chunks of limited size.
 //!
-//! Paragraphs are joined as long as they fit. One that does not fit by itself is cut at sentences, then at words. Code between
-//! fences and tables stay whole where they fit, and are cut at lines where they do not. Each chunk begins with the end of
-//! the one before, and is measured with that.
+//! Paragraphs are joined as long as they fit. A paragraph that does not fit is split at sentences, then at words.
+//! Fenced code and tables stay whole if they fit and are split at lines otherwise. Each chunk starts with the end of
+//! the previous one, which counts towards its size.
 
 use std::ops::Range;
 
@@ -10,195 +10,193 @@ use memoir_core::count_tokens;
 use memoir_store::ChunkSpan;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-/// How large a chunk may be.
+/// Limits on the size of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkSize {
-    /// The most tokens it has, what it repeats included.
+    /// Maximum tokens, including the overlap.
     pub tokens: usize,
-    /// The most tokens that are repeated of the chunk before.
+    /// Maximum tokens repeated from the previous chunk.
     pub overlap: usize,
 }
 
-/// What a stretch of text is, as far as cutting goes.
+/// How a block of text may be split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BlockKind {
     Prose,
-    /// Code or a table: lines that belong together.
+    /// Code or a table, which is split only between lines.
     Lines,
 }
 
-/// Lines that belong together, with the empty lines after them.
+/// Consecutive lines that belong together, with the empty lines after them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct TextBlock {
     range: Range<usize>,
     kind: BlockKind,
 }
 
-/// A stretch that is not cut any further.
+/// A piece of text that is not split any further.
 #[derive(Debug, Clone)]
 struct Atom {
     range: Range<usize>,
     tokens: usize,
 }
 
-/// Counts the tokens of a text.
+/// A function that counts the tokens of a text.
 pub(crate) type Count<'a> = &'a dyn Fn(&str) -> usize;
 
-/// Cuts `text`. What is new in the chunks follows each other and is all of the text; an empty text has none.
+/// Splits `text` into chunks. Without their overlaps, the chunks are adjacent and cover the whole text. A blank text
+/// has no chunks.
 pub fn chunk(text: &str, size: ChunkSize) -> Vec<ChunkSpan> {
     chunk_by(text, size, &count_tokens)
 }
 
-/// The same in tokens of another kind.
+/// Splits `text` like [`chunk`], but measures it with `count`.
 pub(crate) fn chunk_by(text: &str, size: ChunkSize, count: Count<'_>) -> Vec<ChunkSpan> {
     if text.trim().is_empty() {
         return Vec::new();
     }
-    let blocks = blocks(text);
+    let blocks = split_blocks(text);
     let mut atoms = Vec::new();
     for block in &blocks {
         let level = match block.kind {
             BlockKind::Prose => Level::Sentences,
             BlockKind::Lines => Level::Lines,
         };
-        cut(text, block.range.clone(), level, (size.tokens, count), &mut |range, tokens| {
+        split(text, block.range.clone(), level, (size.tokens, count), &mut |range, tokens| {
             atoms.push(Atom { range, tokens });
         });
     }
     let mut spans: Vec<ChunkSpan> = Vec::new();
     let mut rest = atoms.as_slice();
     while !rest.is_empty() {
-        let before = spans.last().map_or(0..0, |span| span.new.clone());
-        let (taken, span) = next((text, count), &blocks, before, rest, size);
-        rest = &rest[taken..];
+        let previous = spans.last().map_or(0..0, |span| span.new.clone());
+        let (atom_count, span) = next_chunk((text, count), &blocks, previous, rest, size);
+        rest = &rest[atom_count..];
         spans.push(span);
     }
     spans
 }
 
-/// The next chunk, and how many atoms it takes.
-fn next(
+/// Returns the next chunk and the number of atoms in it.
+fn next_chunk(
     (text, count): (&str, Count<'_>),
     blocks: &[TextBlock],
-    before: Range<usize>,
+    previous: Range<usize>,
     rest: &[Atom],
     size: ChunkSize,
 ) -> (usize, ChunkSpan) {
     let first = &rest[0];
-    // What is repeated must leave room for what is new.
-    let room = size.overlap.min(size.tokens.saturating_sub(first.tokens));
-    let mut overlap = repeated((text, count), blocks, before.clone(), room);
-    let mut sum = count(&text[before.end - overlap..before.end]);
-    let mut taken = 0;
-    while let Some(atom) = rest.get(taken) {
-        if taken > 0 && sum + atom.tokens > size.tokens {
+    // The overlap must leave room for at least one new atom.
+    let max_overlap = size.overlap.min(size.tokens.saturating_sub(first.tokens));
+    let mut overlap = overlap_bytes((text, count), blocks, previous.clone(), max_overlap);
+    let mut sum = count(&text[previous.end - overlap..previous.end]);
+    let mut atom_count = 0;
+    while let Some(atom) = rest.get(atom_count) {
+        if atom_count > 0 && sum + atom.tokens > size.tokens {
             break;
         }
         sum += atom.tokens;
-        taken += 1;
+        atom_count += 1;
     }
-    taken = without_lonely_heading(text, rest, taken);
-    // The sum of the parts is not the whole: words that meet may count otherwise.
+    atom_count = without_trailing_heading(text, rest, atom_count);
+    // The whole can have more tokens than the sum of its parts, so measure it and shrink it until it fits.
     loop {
-        let new = first.range.start..rest[taken - 1].range.end;
+        let new = first.range.start..rest[atom_count - 1].range.end;
         let tokens = count(&text[new.start - overlap..new.end]);
-        if tokens <= size.tokens || (overlap == 0 && taken == 1) {
-            return (taken, ChunkSpan { new, overlap, tokens: tokens as u64 });
+        if tokens <= size.tokens || (overlap == 0 && atom_count == 1) {
+            return (atom_count, ChunkSpan { new, overlap, tokens: tokens as u64 });
         }
         if overlap > 0 {
-            overlap = repeated(
-                (text, count),
-                blocks,
-                before.clone(),
-                count(&text[before.end - overlap..before.end]) / 2,
-            );
+            let half = count(&text[previous.end - overlap..previous.end]) / 2;
+            overlap = overlap_bytes((text, count), blocks, previous.clone(), half);
         } else {
-            taken -= 1;
+            atom_count -= 1;
         }
     }
 }
 
-/// One fewer where the last is a heading, which belongs to what follows it.
-fn without_lonely_heading(text: &str, rest: &[Atom], taken: usize) -> usize {
+/// Returns `atom_count`, less one if the last atom is a heading, which belongs to the text that follows it.
+fn without_trailing_heading(text: &str, rest: &[Atom], atom_count: usize) -> usize {
     let is_heading = |atom: &Atom| {
         let line = text[atom.range.clone()].trim();
         line.starts_with('#') && !line.contains('\n')
     };
-    match rest.get(taken) {
-        Some(_) if taken > 1 && is_heading(&rest[taken - 1]) => taken - 1,
-        _ => taken,
+    match rest.get(atom_count) {
+        Some(_) if atom_count > 1 && is_heading(&rest[atom_count - 1]) => atom_count - 1,
+        _ => atom_count,
     }
 }
 
-/// How many bytes at the end of what was new before are repeated: whole blocks, or sentences or words of one, of at most so many
-/// tokens.
-fn repeated(
+/// Returns the number of bytes at the end of the previous chunk to repeat: whole blocks, or sentences or words of one,
+/// with at most `max_tokens` tokens.
+fn overlap_bytes(
     (text, count): (&str, Count<'_>),
     blocks: &[TextBlock],
-    before: Range<usize>,
-    tokens: usize,
+    previous: Range<usize>,
+    max_tokens: usize,
 ) -> usize {
-    let end = before.end;
-    // The sum of the parts is not the whole: with a little less it fits.
-    let bytes = (0..=tokens).rev().map(|tokens| last_of((text, count), blocks, before.clone(), tokens));
-    bytes.into_iter().find(|bytes| count(&text[end - bytes..end]) <= tokens).unwrap_or(0)
+    let end = previous.end;
+    // The whole can have more tokens than the sum of its parts, so try smaller sums until it fits.
+    let bytes =
+        (0..=max_tokens).rev().map(|tokens| tail_bytes((text, count), blocks, previous.clone(), tokens));
+    bytes.into_iter().find(|bytes| count(&text[end - bytes..end]) <= max_tokens).unwrap_or(0)
 }
 
-/// The same, by the sum of the parts.
-fn last_of(
+/// Returns the number of bytes at the end of the previous chunk whose parts add up to at most `max_tokens` tokens.
+fn tail_bytes(
     (text, count): (&str, Count<'_>),
     blocks: &[TextBlock],
-    before: Range<usize>,
-    tokens: usize,
+    previous: Range<usize>,
+    max_tokens: usize,
 ) -> usize {
-    let (mut start, mut left) = (before.end, tokens);
-    let first = blocks.partition_point(|block| block.range.end <= before.start);
-    let past = blocks.partition_point(|block| block.range.start < before.end);
+    let (mut start, mut remaining) = (previous.end, max_tokens);
+    let first = blocks.partition_point(|block| block.range.end <= previous.start);
+    let past = blocks.partition_point(|block| block.range.start < previous.end);
     for block in blocks[first..past].iter().rev() {
-        let range = block.range.start.max(before.start)..block.range.end.min(before.end);
-        let takes = count(&text[range.clone()]);
-        if takes <= left {
-            (start, left) = (range.start, left - takes);
+        let range = block.range.start.max(previous.start)..block.range.end.min(previous.end);
+        let tokens = count(&text[range.clone()]);
+        if tokens <= remaining {
+            (start, remaining) = (range.start, remaining - tokens);
             continue;
         }
         if block.kind == BlockKind::Prose {
-            // What follows is not repeated without the end of what comes before it.
-            start = end_of((text, count), range, left).unwrap_or(start);
+            start = tail_start((text, count), range, remaining).unwrap_or(start);
         }
         break;
     }
-    before.end - start
+    previous.end - start
 }
 
-/// Where the last sentences of `range` begin that have at most so many tokens; else the last words.
-fn end_of((text, count): (&str, Count<'_>), range: Range<usize>, tokens: usize) -> Option<usize> {
-    let begin = |starts: Vec<usize>| {
-        let (mut found, mut end, mut left) = (None, range.end, tokens);
+/// Returns the start of the last sentences of `range` with at most `max_tokens` tokens, or of the last words if not
+/// even one sentence fits.
+fn tail_start((text, count): (&str, Count<'_>), range: Range<usize>, max_tokens: usize) -> Option<usize> {
+    let earliest = |starts: Vec<usize>| {
+        let (mut earliest, mut end, mut remaining) = (None, range.end, max_tokens);
         for start in starts.into_iter().rev() {
-            let takes = count(&text[start..end]);
-            if takes > left {
+            let tokens = count(&text[start..end]);
+            if tokens > remaining {
                 break;
             }
-            (found, end, left) = (Some(start), start, left - takes);
+            (earliest, end, remaining) = (Some(start), start, remaining - tokens);
         }
-        found
+        earliest
     };
     let within = &text[range.clone()];
     let sentences = within.split_sentence_bound_indices().map(|(start, _)| range.start + start).collect();
-    begin(sentences).or_else(|| {
-        // A token is at least a byte: nothing further back fits.
-        let last = within.ceil_char_boundary(within.len().saturating_sub(tokens.saturating_mul(16)));
-        let words = within[last..].split_word_bound_indices();
-        begin(
+    earliest(sentences).or_else(|| {
+        // Limit the search to 16 bytes per token.
+        let offset = within.ceil_char_boundary(within.len().saturating_sub(max_tokens.saturating_mul(16)));
+        let words = within[offset..].split_word_bound_indices();
+        earliest(
             words
                 .filter(|(_, word)| !word.trim().is_empty())
-                .map(|(start, _)| range.start + last + start)
+                .map(|(start, _)| range.start + offset + start)
                 .collect(),
         )
     })
 }
 
-/// Where a stretch that is too large is cut.
+/// The units at which a range that is too large is split.
 #[derive(Debug, Clone, Copy)]
 enum Level {
     Lines,
@@ -207,18 +205,18 @@ enum Level {
     Characters,
 }
 
-/// Gives a range, or the ranges it must be cut into, with their tokens.
-fn cut(
+/// Passes the range, or the ranges it must be split into, to `emit` with their token counts.
+fn split(
     text: &str,
     range: Range<usize>,
     level: Level,
-    (most, count): (usize, Count<'_>),
-    give: &mut impl FnMut(Range<usize>, usize),
+    (max_tokens, count): (usize, Count<'_>),
+    emit: &mut impl FnMut(Range<usize>, usize),
 ) {
     let within = &text[range.clone()];
     let tokens = count(within);
-    if tokens <= most || within.chars().nth(1).is_none() {
-        return give(range, tokens);
+    if tokens <= max_tokens || within.chars().nth(1).is_none() {
+        return emit(range, tokens);
     }
     let (lengths, level): (Vec<usize>, Level) = match level {
         Level::Lines => (within.split_inclusive('\n').map(str::len).collect(), Level::Words),
@@ -232,13 +230,13 @@ fn cut(
     };
     let mut start = range.start;
     for length in lengths.into_iter().filter(|length| *length > 0) {
-        cut(text, start..start + length, level, (most, count), give);
+        split(text, start..start + length, level, (max_tokens, count), emit);
         start += length;
     }
 }
 
-/// The blocks of a text, in order and without a gap.
-fn blocks(text: &str) -> Vec<TextBlock> {
+/// Splits a text into adjacent blocks that cover all of it.
+fn split_blocks(text: &str) -> Vec<TextBlock> {
     let mut blocks: Vec<TextBlock> = Vec::new();
     let mut open: Option<TextBlock> = None;
     let mut fence: Option<&str> = None;
@@ -260,7 +258,7 @@ fn blocks(text: &str) -> Vec<TextBlock> {
         let kind = if trimmed.starts_with('|') { BlockKind::Lines } else { BlockKind::Prose };
         if trimmed.is_empty() {
             blocks.extend(open.take());
-            // Empty lines belong to what they follow.
+            // Empty lines belong to the block before them.
             match blocks.last_mut() {
                 Some(last) => last.range.end = range.end,
                 None => open = Some(TextBlock { range, kind: BlockKind::Prose }),
@@ -312,20 +310,20 @@ mod tests {
     }
 
     #[test]
-    fn the_next_chunk_begins_with_the_end_of_the_one_before() {
+    fn each_chunk_starts_with_the_end_of_the_previous_one() {
         let sentence = |number| format!("Sentence number {number} tells of something else.");
         let text: Vec<String> = (0..20).map(sentence).collect();
         let text = text.join(" ");
         let spans = chunk(&text, SMALL);
         assert!(spans.len() > 3);
         for span in &spans[1..] {
-            let repeated = &text[span.new.start - span.overlap..span.new.start];
-            assert!(repeated.starts_with("Sentence number") && repeated.ends_with(' '), "{repeated:?}");
+            let overlap = &text[span.new.start - span.overlap..span.new.start];
+            assert!(overlap.starts_with("Sentence number") && overlap.ends_with(' '), "{overlap:?}");
         }
     }
 
     #[test]
-    fn code_and_tables_stay_whole_where_they_fit() {
+    fn code_and_tables_stay_whole_if_they_fit() {
         let words = "Words before the code that take some room in the chunk, as words do, and more of them. ";
         let code = "```rust\nfn main() {\n\n    println!(\"hello\");\n}\n```\n";
         let table = "| a | b |\n| - | - |\n| 1 | 2 |\n";
@@ -340,16 +338,19 @@ mod tests {
         }
         assert!(
             spans.iter().all(|span| !text[span.new.clone()].trim_end().ends_with("# Heading")),
-            "a heading stands with what follows it: {:#?}",
+            "a heading must be in the same chunk as the text after it: {:#?}",
             texts(&text, &spans)
         );
         let long = format!("```\n{}```\n", "a line of code;\n".repeat(60));
-        let cut = chunk(&long, SMALL);
-        assert!(cut.iter().all(|span| long[span.new.clone()].ends_with('\n')), "at lines, if at all");
+        let spans = chunk(&long, SMALL);
+        assert!(
+            spans.iter().all(|span| long[span.new.clone()].ends_with('\n')),
+            "code is split between lines"
+        );
     }
 
     #[test]
-    fn what_is_repeated_is_measured_as_a_whole() {
+    fn the_overlap_is_measured_as_a_whole() {
         let text = "a漢#  aee  jk  a  a\n| |\n|bjaeapb|\n|a|\n";
         for span in chunk(text, ChunkSize { tokens: 26, overlap: 11 }) {
             assert!(count_tokens(&text[span.new.start - span.overlap..span.new.start]) <= 11);
@@ -357,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_words_is_cut_too() {
+    fn text_without_word_boundaries_is_split() {
         let text = "x".repeat(5000);
         let spans = chunk(&text, SMALL);
         assert!(spans.len() > 10 && spans.iter().all(|span| span.tokens <= 40));
@@ -385,7 +386,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
         #[test]
-        fn nothing_is_lost_nothing_is_too_large_and_the_order_is_kept(
+        fn chunks_cover_the_text_in_order_within_their_limits(
             text in markdown(),
             tokens in 16_usize..200,
             overlap in 0_usize..60,
@@ -398,16 +399,16 @@ mod tests {
             }
             let mut end = 0;
             for span in &spans {
-                prop_assert_eq!(span.new.start, end, "one after the other, without a gap");
+                prop_assert_eq!(span.new.start, end, "chunks are adjacent");
                 prop_assert!(span.new.end > span.new.start);
                 end = span.new.end;
                 let whole = &text[span.new.start - span.overlap..span.new.end];
                 prop_assert_eq!(span.tokens, count_tokens(whole) as u64);
                 prop_assert!(span.tokens <= tokens as u64, "{} of {tokens}: {whole:?}", span.tokens);
-                let repeated = &text[span.new.start - span.overlap..span.new.start];
-                prop_assert!(count_tokens(repeated) <= size.overlap, "{repeated:?}");
+                let overlap = &text[span.new.start - span.overlap..span.new.start];
+                prop_assert!(count_tokens(overlap) <= size.overlap, "{overlap:?}");
             }
-            prop_assert_eq!(end, text.len(), "to the last byte");
+            prop_assert_eq!(end, text.len(), "the last chunk ends at the end of the text");
         }
     }
 }

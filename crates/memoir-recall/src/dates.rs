@@ -1,25 +1,25 @@
-//! Times that a question speaks of: "yesterday", "in May", "on 7 July 2023", "last week".
+//! Finding dates in a question, such as "yesterday", "in May", "on 7 July 2023" or "last week".
 
 use jiff::{Span, Timestamp as Moment, ToSpan as _, civil::Date};
 use memoir_core::{TimeZone, Timestamp};
 
-/// How exactly a time is meant.
+/// The precision of a date expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Precision {
-    /// A day, or a few.
+    /// One day or a few.
     Days,
-    /// A month or more.
+    /// One month or more.
     Months,
 }
 
-/// From the start of a day to the start of the day after the last.
+/// A range of whole days.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DateRange {
-    /// From here on.
+    /// Start of the first day.
     pub start: Timestamp,
-    /// Before this.
+    /// End of the last day, exclusive.
     pub end: Timestamp,
-    /// How exactly it is meant.
+    /// Precision of the expression the range comes from.
     pub precision: Precision,
 }
 
@@ -40,7 +40,7 @@ const MONTHS: [&str; 12] = [
 
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
-/// The time that `text` speaks of, seen from `now`; the first one that it names.
+/// Returns the first date expression in `text`, resolved relative to `now`.
 pub fn find_dates(text: &str, now: Timestamp, zone: &TimeZone) -> Option<DateRange> {
     let today = Moment::from_millisecond(now.as_millis()).ok()?.to_zoned(zone.clone()).date();
     let words: Vec<String> = text
@@ -59,7 +59,7 @@ fn midnight(date: Date, zone: &TimeZone) -> Option<Timestamp> {
     Some(Timestamp::from_millis(midnight.timestamp().as_millisecond()))
 }
 
-/// The days that an expression means, both included.
+/// The first and last day of a date expression, both inclusive.
 struct DaySpan {
     first: Date,
     last: Date,
@@ -80,33 +80,34 @@ impl DaySpan {
     }
 }
 
-/// Parses the time expression that begins at this word, if one does.
+/// Parses the date expression that starts at this word, if there is one.
 fn parse_from(words: &[String], index: usize, today: Date) -> Option<DaySpan> {
     let word = words[index].as_str();
     let next = words.get(index + 1).map_or("", String::as_str);
-    let back = |span: Span| today.checked_sub(span).ok();
+    let before_today = |span: Span| today.checked_sub(span).ok();
     let day = |date: Option<Date>| date.map(DaySpan::day);
     match word {
         "today" | "tonight" => day(Some(today)),
-        "yesterday" => day(back(1.day())),
-        "last" | "past" | "this" => relative(word, next, today),
-        _ => named_date(words, index, today).or_else(|| {
-            // Nothing was said longer ago than this, and dates end somewhere.
+        "yesterday" => day(before_today(1.day())),
+        "last" | "past" | "this" => parse_relative(word, next, today),
+        _ => parse_date(words, index, today).or_else(|| {
+            // No message is older than a century, and date arithmetic must not overflow.
             let count: i64 = word.parse().ok().filter(|count| (0..=36_500).contains(count))?;
-            let ago = words.get(index + 2).is_some_and(|word| word == "ago");
+            let is_ago = words.get(index + 2).is_some_and(|word| word == "ago");
             match next {
-                "day" | "days" if ago => day(back(count.days())),
-                "week" | "weeks" if ago => {
-                    Some(DaySpan::days(back((count * 7 + 3).days())?, back((count * 7 - 3).days())?))
+                "day" | "days" if is_ago => day(before_today(count.days())),
+                "week" | "weeks" if is_ago => {
+                    let (first, last) = ((count * 7 + 3).days(), (count * 7 - 3).days());
+                    Some(DaySpan::days(before_today(first)?, before_today(last)?))
                 }
-                "month" | "months" if ago => Some(DaySpan::month(back(count.months())?)),
+                "month" | "months" if is_ago => Some(DaySpan::month(before_today(count.months())?)),
                 _ => None,
             }
         }),
     }
 }
 
-fn relative(word: &str, next: &str, today: Date) -> Option<DaySpan> {
+fn parse_relative(word: &str, next: &str, today: Date) -> Option<DaySpan> {
     let monday = today.checked_sub(i64::from(today.weekday().to_monday_zero_offset()).days()).ok()?;
     match (word, next) {
         ("this", "week") => Some(DaySpan::days(monday, today)),
@@ -122,41 +123,42 @@ fn relative(word: &str, next: &str, today: Date) -> Option<DaySpan> {
             Some(DaySpan { first, last, precision: Precision::Months })
         }
         (_, weekday) => {
-            let wanted = WEEKDAYS.iter().position(|name| *name == weekday)?;
-            let days = (i64::from(today.weekday().to_monday_zero_offset()) - i64::try_from(wanted).ok()? + 6)
-                % 7
-                + 1;
+            let weekday = WEEKDAYS.iter().position(|name| *name == weekday)?;
+            let days =
+                (i64::from(today.weekday().to_monday_zero_offset()) - i64::try_from(weekday).ok()? + 6) % 7
+                    + 1;
             let date = today.checked_sub(days.days()).ok()?;
             Some(DaySpan::day(date))
         }
     }
 }
 
-/// `7 May 2023`, `May 7th, 2023`, `May 2023`, `in May`, `2023-05-07`.
-fn named_date(words: &[String], index: usize, today: Date) -> Option<DaySpan> {
+/// Parses dates such as `7 May 2023`, `May 7th, 2023`, `May 2023`, `in May` and `2023-05-07`.
+fn parse_date(words: &[String], index: usize, today: Date) -> Option<DaySpan> {
     if let Ok(date) = words[index].parse::<Date>() {
         return Some(DaySpan::day(date));
     }
-    let number = |at: Option<usize>| -> Option<i16> {
-        let word = words.get(at?)?;
+    let number = |index: Option<usize>| -> Option<i16> {
+        let word = words.get(index?)?;
         word.trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse().ok().filter(|_| word.len() <= 4)
     };
-    let is_month = |at: usize| MONTHS.iter().position(|name| words.get(at).is_some_and(|word| word == name));
-    let (month_at, day_before) = match (is_month(index), number(Some(index))) {
+    let month =
+        |index: usize| MONTHS.iter().position(|name| words.get(index).is_some_and(|word| word == name));
+    let (month_index, day_before) = match (month(index), number(Some(index))) {
         (Some(_), _) => (index, None),
-        (None, Some(day @ 1..=31)) if is_month(index + 1).is_some() => (index + 1, Some(day)),
+        (None, Some(day @ 1..=31)) if month(index + 1).is_some() => (index + 1, Some(day)),
         _ => return None,
     };
-    let month_number = i8::try_from(is_month(month_at)? + 1).ok()?;
-    let after = number(Some(month_at + 1));
-    let (day, year_at) = match (day_before, after) {
-        (Some(day), _) => (Some(day), month_at + 1),
-        (None, Some(day @ 1..=31)) => (Some(day), month_at + 2),
-        (None, _) => (None, month_at + 1),
+    let month_number = i8::try_from(month(month_index)? + 1).ok()?;
+    let after = number(Some(month_index + 1));
+    let (day, year_index) = match (day_before, after) {
+        (Some(day), _) => (Some(day), month_index + 1),
+        (None, Some(day @ 1..=31)) => (Some(day), month_index + 2),
+        (None, _) => (None, month_index + 1),
     };
-    // "may" is a verb more often than a month, unless something beside it says otherwise.
+    // "may" is usually a verb, so it needs a day, a year or a preposition to count as a month.
     let before = index.checked_sub(1).map_or("", |before| words[before].as_str());
-    let year = number(Some(year_at)).filter(|year| (1900..2200).contains(year));
+    let year = number(Some(year_index)).filter(|year| (1900..2200).contains(year));
     if MONTHS[usize::try_from(month_number - 1).ok()?] == "may"
         && day.is_none()
         && year.is_none()
@@ -182,14 +184,14 @@ mod tests {
     /// Sunday, 15 November 2026.
     const NOW: Timestamp = Timestamp::from_millis(1_794_700_800_000);
 
-    fn found(text: &str) -> Option<String> {
+    fn find(text: &str) -> Option<String> {
         let range = find_dates(text, NOW, &TimeZone::UTC)?;
         let last = Timestamp::from_millis(range.end.as_millis() - 1);
         Some(format!("{} to {}", &range.start.to_string()[..10], &last.to_string()[..10]))
     }
 
     #[test]
-    fn times_are_found_and_resolved() {
+    fn date_expressions_are_resolved() {
         for (text, expected) in [
             ("what did I say yesterday about tea", "2026-11-14 to 2026-11-14"),
             ("What happened last Tuesday?", "2026-11-10 to 2026-11-10"),
@@ -204,14 +206,14 @@ mod tests {
             ("last month", "2026-10-01 to 2026-10-31"),
             ("2024-02-29", "2024-02-29 to 2024-02-29"),
         ] {
-            assert_eq!(found(text).as_deref(), Some(expected), "{text}");
+            assert_eq!(find(text).as_deref(), Some(expected), "{text}");
         }
     }
 
     #[test]
-    fn no_time_is_no_time() {
+    fn text_without_dates_has_no_range() {
         for text in ["", "may I ask?", "the 5 of us", "march on", "last but not least", "99 days"] {
-            let range = found(text);
+            let range = find(text);
             assert!(range.is_none() || text == "march on", "{text}: {range:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! Embedding messages, summaries and chunks of documents.
+//! Embedding messages, summaries and document chunks.
 
 use std::ops::Range;
 
@@ -9,35 +9,36 @@ use memoir_store::{ChunkVectors, Embeddable, NewEmbedding, Unembedded};
 
 use crate::{ChunkSize, Recall, RecallError, chunk::chunk_by};
 
-/// Shorter messages ("ok", "thanks") mean nothing by themselves.
-const SHORTEST: u32 = 10;
+/// Minimum number of tokens of a message that gets an embedding. Shorter ones ("ok", "thanks") carry no meaning.
+const MIN_TOKENS: u32 = 10;
 
-/// How many texts are embedded at a time.
+/// Number of texts embedded at a time.
 pub const BATCH: u32 = 100;
 
-/// So many are caught up with after a turn: no one waits for them noticeably.
-const AFTER_A_TURN: u32 = 8;
+/// Number of overdue messages to embed after a turn, few enough to cause no noticeable delay.
+const CATCH_UP_BATCH: u32 = 8;
 
-/// More of a text than this is not sent anywhere, in bytes. A token is at least a byte, and models take eight thousand.
-const MOST_SENT: usize = 8000;
+/// Maximum number of bytes sent to a remote model that reads less than the whole text. A token has at least one byte,
+/// and models read about 8000 tokens.
+const MAX_SENT_BYTES: usize = 8000;
 
-/// So much of a title stands before a text, in characters.
-const LONGEST_TITLE: usize = 100;
+/// Maximum length of the title in front of a text, in characters.
+const MAX_TITLE_CHARS: usize = 100;
 
 impl Recall {
-    /// Whose vectors texts should have, and which texts.
+    /// Returns the criteria for texts that need an embedding from the current model.
     pub fn embeddable(&self) -> Embeddable<'_> {
-        Embeddable { model: self.embedder.name(), shortest: SHORTEST }
+        Embeddable { model: self.embedder.name(), shortest: MIN_TOKENS }
     }
 
-    /// Loads the search index into memory, so that the first question need not wait for it.
+    /// Loads the search index into memory, so that the first question does not have to wait for it.
     ///
     /// # Errors
     ///
     /// Fails if the store cannot be read.
     pub async fn get_ready(&self) -> Result<(), RecallError> {
-        let nothing = vec![0.0; self.embedder.dimensions().unwrap_or(0)];
-        self.store.similarities(self.embedder.name(), &nothing, &[]).await?;
+        let zero = vec![0.0; self.embedder.dimensions().unwrap_or(0)];
+        self.store.similarities(self.embedder.name(), &zero, &[]).await?;
         self.store.outlines(&[]).await?;
         Ok(())
     }
@@ -51,23 +52,23 @@ impl Recall {
         Ok(self.store.unembedded_count(SubjectKind::Message, &self.embeddable()).await?)
     }
 
-    /// Returns the number of messages and chunks of documents that have no embedding yet.
+    /// Returns the number of messages and document chunks that have no embedding yet.
     pub(crate) async fn count_unembedded(&self) -> Result<u64, RecallError> {
         let chunks = self.store.unembedded_count(SubjectKind::Chunk, &self.embeddable()).await?;
         Ok(self.waiting().await? + chunks)
     }
 
-    /// Embeds the messages of one exchange, right after it was committed, so that the next prompt can find them.
-    /// Returns the number of messages.
+    /// Embeds the messages of an exchange right after its commit, so that the next prompt can recall them. Returns the
+    /// number of messages.
     ///
     /// # Errors
     ///
-    /// Fails if the embedding model or the store does; no vector of the exchange is stored then.
+    /// Fails if the embedding model or the store does. No embedding of the exchange is stored in that case.
     pub async fn embed_exchange(&self, exchange: ExchangeId) -> Result<usize, RecallError> {
         self.embed(&self.store.unembedded_of(exchange, &self.embeddable()).await?).await
     }
 
-    /// Embeds a few messages that were left without an embedding by a failure or a crash. Returns their number.
+    /// Embeds a few messages that have no embedding because of an earlier failure or crash. Returns their number.
     ///
     /// # Errors
     ///
@@ -75,29 +76,29 @@ impl Recall {
     pub async fn catch_up(&self) -> Result<usize, RecallError> {
         match self.waiting().await? {
             0 => Ok(0),
-            _ => self.embed(&self.store.unembedded(&self.embeddable(), AFTER_A_TURN).await?).await,
+            _ => self.embed(&self.store.unembedded(&self.embeddable(), CATCH_UP_BATCH).await?).await,
         }
     }
 
-    /// Embeds texts and stores their vectors. Returns the number of texts.
+    /// Embeds texts and stores the embeddings. Returns the number of texts.
     ///
     /// # Errors
     ///
     /// Fails if the embedding model or the store does.
-    pub async fn embed(&self, waiting: &[Unembedded]) -> Result<usize, RecallError> {
+    pub async fn embed(&self, texts: &[Unembedded]) -> Result<usize, RecallError> {
         let (chunks, others): (Vec<&Unembedded>, Vec<&Unembedded>) =
-            waiting.iter().partition(|text| text.subject.kind == SubjectKind::Chunk);
+            texts.iter().partition(|text| text.subject.kind == SubjectKind::Chunk);
         self.embed_whole(&others).await?;
         self.embed_chunks(&chunks).await?;
-        Ok(waiting.len())
+        Ok(texts.len())
     }
 
-    /// A vector for each text.
-    async fn embed_whole(&self, waiting: &[&Unembedded]) -> Result<(), RecallError> {
+    /// Stores one embedding per text.
+    async fn embed_whole(&self, subjects: &[&Unembedded]) -> Result<(), RecallError> {
         let texts: Vec<String> =
-            waiting.iter().map(|text| self.fit_to_send(titled(text, &text.text))).collect();
-        let vectors = self.vectors_of(&texts, waiting).await?;
-        let embeddings: Vec<NewEmbedding> = waiting
+            subjects.iter().map(|subject| self.prepare_to_send(add_title(subject, &subject.text))).collect();
+        let vectors = self.embed_texts(&texts, subjects).await?;
+        let embeddings: Vec<NewEmbedding> = subjects
             .iter()
             .zip(vectors)
             .map(|(unembedded, vector)| NewEmbedding {
@@ -112,16 +113,17 @@ impl Recall {
         Ok(())
     }
 
-    /// A vector for each part of each chunk.
-    async fn embed_chunks(&self, waiting: &[&Unembedded]) -> Result<(), RecallError> {
+    /// Stores one embedding per part of each chunk.
+    async fn embed_chunks(&self, chunks: &[&Unembedded]) -> Result<(), RecallError> {
         let parts: Vec<Vec<Range<usize>>> =
-            waiting.iter().map(|chunk| self.parts(&chunk.text, &title_of(chunk))).collect();
+            chunks.iter().map(|chunk| self.split_for_model(&chunk.text, &title_prefix(chunk))).collect();
         let mut texts = Vec::new();
-        for (chunk, parts) in waiting.iter().zip(&parts) {
-            texts.extend(parts.iter().map(|part| self.fit_to_send(titled(chunk, &chunk.text[part.clone()]))));
+        for (chunk, parts) in chunks.iter().zip(&parts) {
+            let titled = parts.iter().map(|part| add_title(chunk, &chunk.text[part.clone()]));
+            texts.extend(titled.map(|text| self.prepare_to_send(text)));
         }
-        let mut vectors = self.vectors_of(&texts, waiting).await?.into_iter();
-        let chunks: Vec<ChunkVectors> = waiting
+        let mut vectors = self.embed_texts(&texts, chunks).await?.into_iter();
+        let chunk_vectors: Vec<ChunkVectors> = chunks
             .iter()
             .zip(parts)
             .map(|(chunk, parts)| ChunkVectors {
@@ -129,32 +131,33 @@ impl Recall {
                 parts: parts.into_iter().zip(vectors.by_ref()).collect(),
             })
             .collect();
-        if !chunks.is_empty() {
-            self.store.put_chunk_vectors(self.embedder.name(), &chunks).await?;
+        if !chunk_vectors.is_empty() {
+            self.store.put_chunk_vectors(self.embedder.name(), &chunk_vectors).await?;
         }
         Ok(())
     }
 
-    /// The vectors of texts, paid for.
-    async fn vectors_of(
+    /// Embeds texts and records the cost. The cost is assigned to the conversation of `subjects` if they share one.
+    async fn embed_texts(
         &self,
         texts: &[String],
-        about: &[&Unembedded],
+        subjects: &[&Unembedded],
     ) -> Result<Vec<Vec<f32>>, RecallError> {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
         let embedded = self.embedder.embed(texts, EmbedTask::Document).await?;
-        let first = about.first().and_then(|text| text.conversation_id);
-        let common = first.filter(|id| about.iter().all(|text| text.conversation_id == Some(*id)));
-        self.note_cost(Purpose::Embedding, embedded.usage, common).await?;
+        let first = subjects.first().and_then(|subject| subject.conversation_id);
+        let common = first.filter(|id| subjects.iter().all(|subject| subject.conversation_id == Some(*id)));
+        self.record_cost(Purpose::Embedding, embedded.usage, common).await?;
         Ok(embedded.vectors)
     }
 
-    /// The parts of a text that the model reads one by one, each with `title` before it. There is always one.
-    pub(crate) fn parts(&self, text: &str, title: &str) -> Vec<Range<usize>> {
-        let taken = self.embedder.count(title);
-        let tokens = self.embedder.reads().saturating_sub(taken).max(self.embedder.reads() / 2);
+    /// Splits a text into parts that fit into the embedding model, each with `title` in front. Returns at least one
+    /// part.
+    pub(crate) fn split_for_model(&self, text: &str, title: &str) -> Vec<Range<usize>> {
+        let title_tokens = self.embedder.count(title);
+        let tokens = self.embedder.reads().saturating_sub(title_tokens).max(self.embedder.reads() / 2);
         let count = |text: &str| self.embedder.count(text);
         let parts = chunk_by(text, ChunkSize { tokens, overlap: 0 }, &count);
         if parts.is_empty() {
@@ -164,20 +167,20 @@ impl Recall {
         }
     }
 
-    /// A text as it may leave this machine, if it does: without secrets, and not longer than a model takes.
-    pub(crate) fn fit_to_send(&self, text: String) -> String {
+    /// Redacts and truncates a text if the embedding model is remote.
+    pub(crate) fn prepare_to_send(&self, text: String) -> String {
         if self.embedder.is_local() {
             return text;
         }
         let mut text = without_secrets(&text).into_owned();
-        if text.len() > MOST_SENT && count_tokens(&text) > self.embedder.reads() {
-            text.truncate(text.floor_char_boundary(MOST_SENT));
+        if text.len() > MAX_SENT_BYTES && count_tokens(&text) > self.embedder.reads() {
+            text.truncate(text.floor_char_boundary(MAX_SENT_BYTES));
         }
         text
     }
 
-    /// Puts a call on the bill.
-    pub(crate) async fn note_cost(
+    /// Records the cost of a call to a remote embedding model.
+    pub(crate) async fn record_cost(
         &self,
         purpose: Purpose,
         usage: Usage,
@@ -193,14 +196,15 @@ impl Recall {
     }
 }
 
-/// A text with who said it, or what it is part of.
-fn titled(of: &Unembedded, text: &str) -> String {
-    format!("{}{text}", title_of(of))
+/// Puts the subject's author or title in front of a text.
+fn add_title(subject: &Unembedded, text: &str) -> String {
+    format!("{}{text}", title_prefix(subject))
 }
 
-/// What stands before a text. A long title would take the place of what it is the title of.
-fn title_of(of: &Unembedded) -> String {
-    let Some(title) = &of.author else { return String::new() };
-    let short: String = title.chars().take(LONGEST_TITLE).collect();
-    format!("{short}: ")
+/// Returns the text's author or title followed by a colon. A long title is truncated so that it does not displace the
+/// text.
+fn title_prefix(subject: &Unembedded) -> String {
+    let Some(title) = &subject.author else { return String::new() };
+    let title: String = title.chars().take(MAX_TITLE_CHARS).collect();
+    format!("{title}: ")
 }

@@ -1,4 +1,4 @@
-//! What is asked of memory, and what the stages have found so far.
+//! The state of a recall request as it passes through the stages.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,83 +9,83 @@ use memoir_store::{Filter, Match, MessageOutline, SummaryMatch};
 
 use crate::ParsedQuestion;
 
-/// What kind of query memory gets. The thresholds for relevance depend on it.
+/// The kind of a query, which determines the relevance thresholds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueryKind {
-    /// A prompt. Results are added unasked, so they must be clearly relevant.
+    /// A prompt. The user did not ask for results, so they must be clearly relevant.
     Prompt,
-    /// A search. Results were asked for, so they may be less relevant.
+    /// A search. The user asked for results, so they may be less relevant.
     Search,
 }
 
 /// A message with its score.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RankedMessage {
-    /// The message.
+    /// Message without its text.
     pub outline: MessageOutline,
-    /// How well it matches; higher is better, among the answers to one question.
+    /// Score; higher is better. Comparable only within one query.
     pub score: f64,
-    /// How near it is in meaning: a cosine.
+    /// Cosine similarity to the question's embedding.
     pub similarity: f64,
-    /// How much of the question's words it has, itself or beside it: 0 to 1.
+    /// Weighted fraction (0 to 1) of the question's words found in the message or next to it.
     pub coverage: f64,
-    /// When something newer was said that corrects it.
+    /// When a newer message corrected this one.
     pub superseded: Option<Timestamp>,
 }
 
-/// An inquiry on its way through the stages. Each reads what those before it found, and adds to it.
+/// A query and the results found so far. Each stage reads the results of earlier stages and adds its own.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inquiry {
-    /// What is asked.
+    /// Text of the query.
     pub text: String,
-    /// What kind of query it is.
+    /// Whether it is a prompt or a search.
     pub kind: QueryKind,
-    /// What may be found.
+    /// Restriction on the messages that may be returned.
     pub filter: Filter,
-    /// The project that is preferred.
+    /// Project to prefer.
     pub scope: Option<String>,
-    /// Where one is, for dates.
+    /// Time zone for dates.
     pub zone: TimeZone,
-    /// What is asked, taken apart.
+    /// Parsed query.
     pub question: ParsedQuestion,
-    /// Its meaning.
+    /// Embedding of the query.
     pub vector: Option<Vec<f32>>,
-    /// The messages nearest in meaning.
-    pub near: Vec<Match>,
-    /// The exchanges and conversations whose summaries are nearest.
+    /// Messages nearest to the query by embedding.
+    pub nearest: Vec<Match>,
+    /// Exchanges and conversations whose summaries are nearest to the query.
     pub summaries: Vec<SummaryMatch>,
-    /// The conversations that are looked at closely, with how well each matches as a whole.
+    /// Candidate conversations, each with its lexical score as a whole.
     pub conversations: Vec<(ConversationId, f64)>,
-    /// For each word of the question, the messages that have it.
-    pub words: Vec<Vec<Match>>,
-    /// All messages of these conversations, in order.
+    /// For each word of the question, the messages that contain it.
+    pub word_matches: Vec<Vec<Match>>,
+    /// All messages of the candidate conversations, in order.
     pub outlines: Vec<MessageOutline>,
-    /// The exchanges of these messages that were committed before [`Filter::before`], if the filter has it.
+    /// Exchanges of these messages that were committed before [`Filter::before`], if the filter sets it.
     pub early_exchanges: Option<HashSet<ExchangeId>>,
-    /// How near each of them is in meaning.
+    /// Cosine similarity of each of these messages.
     pub similarities: Vec<f64>,
-    /// How near each of them is together with the one before it, which it often answers.
-    pub similarities_together: Vec<f64>,
-    /// How well each of them matches the words, itself or by its neighbours.
-    pub lexical: Vec<f64>,
-    /// Messages by relevance, best first.
+    /// Cosine similarity of each message combined with the previous one, which it often answers.
+    pub pair_similarities: Vec<f64>,
+    /// Lexical score of each message, including discounted matches in its neighbors.
+    pub lexical_scores: Vec<f64>,
+    /// Messages by score, best first.
     pub ranked: Vec<RankedMessage>,
-    /// The vectors of the best.
+    /// Embeddings of the best messages.
     pub vectors: HashMap<MessageId, Vec<f32>>,
-    /// The texts of the best.
+    /// Texts of the best messages.
     pub texts: HashMap<MessageId, String>,
-    /// What documents say.
+    /// Passages selected from documents.
     pub documents: Vec<DocumentPassage>,
-    /// What is worth a prompt's room.
+    /// Passages selected from conversations.
     pub passages: Vec<Passage>,
-    /// Where it comes from.
+    /// Conversations the passages come from.
     pub related: Vec<RelatedConversation>,
-    /// What did not work.
+    /// Problems to report to the user.
     pub notices: Vec<String>,
 }
 
 impl Inquiry {
-    /// Whether there is nothing to look for: a prompt that only greets or thanks, or no words at all.
+    /// Returns whether there is nothing to search for: a prompt that only greets or thanks, or a search without words.
     pub(crate) fn asks_nothing(&self) -> bool {
         match self.kind {
             QueryKind::Prompt => self.question.is_idle,
@@ -93,14 +93,14 @@ impl Inquiry {
         }
     }
 
-    /// The place of the message before, in the same conversation.
-    pub(crate) fn before(&self, position: usize) -> Option<usize> {
-        let before = position.checked_sub(1)?;
-        let same = self.outlines[before].conversation_id == self.outlines[position].conversation_id;
-        same.then_some(before)
+    /// Returns the position of the previous message in the same conversation.
+    pub(crate) fn previous(&self, position: usize) -> Option<usize> {
+        let previous = position.checked_sub(1)?;
+        let is_same = self.outlines[previous].conversation_id == self.outlines[position].conversation_id;
+        is_same.then_some(previous)
     }
 
-    /// An inquiry that has just begun.
+    /// Creates an inquiry without results.
     pub fn new(text: &str, kind: QueryKind, filter: Filter) -> Self {
         Self {
             text: text.to_owned(),
@@ -110,15 +110,15 @@ impl Inquiry {
             zone: TimeZone::UTC,
             question: ParsedQuestion::default(),
             vector: None,
-            near: Vec::new(),
+            nearest: Vec::new(),
             summaries: Vec::new(),
             conversations: Vec::new(),
-            words: Vec::new(),
+            word_matches: Vec::new(),
             outlines: Vec::new(),
             early_exchanges: None,
             similarities: Vec::new(),
-            similarities_together: Vec::new(),
-            lexical: Vec::new(),
+            pair_similarities: Vec::new(),
+            lexical_scores: Vec::new(),
             ranked: Vec::new(),
             vectors: HashMap::new(),
             texts: HashMap::new(),

@@ -1,9 +1,9 @@
-//! Finding what is relevant in memory.
+//! Recalls relevant passages from memory.
 //!
-//! [`Recall`] runs a chain of [`Stage`]s over an [`Inquiry`]: the question is read and embedded, messages are looked
-//! up by meaning and by words, scored as a sum of soft [terms](terms), and the few that are worth a prompt's room are
-//! chosen, or none. [`Recall::related`] finds the documents that belong to a whole conversation. [`RecallModel`] needs no
-//! language model: it answers by quoting what was found.
+//! [`Recall`] runs a chain of [`Stage`]s over an [`Inquiry`]. They parse and embed the question, search messages by
+//! meaning and by keyword, score each message as a sum of soft [terms](terms), and select the few passages worth
+//! including in a prompt, if any. [`Recall::related`] finds documents related to a whole conversation. [`RecallModel`]
+//! answers with quotations from memory, without a language model.
 
 mod calibration;
 mod chunk;

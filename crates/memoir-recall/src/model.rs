@@ -1,4 +1,4 @@
-//! `memoir/recall`: answers made of what memory holds, quoted, or an honest "nothing".
+//! `memoir/recall`: a model that answers with quotations from memory, without a language model.
 
 use async_trait::async_trait;
 use futures::StreamExt as _;
@@ -7,20 +7,20 @@ use memoir_models::{
     ChatEvent, ChatModel, ChatRequest, ChatStream, Finish, ModelError, ModelName, StopReason,
 };
 
-/// How many passages an answer quotes.
-const MOST_PASSAGES: usize = 5;
+/// Maximum number of passages quoted in an answer.
+const MAX_PASSAGES: usize = 5;
 
-/// How much of a passage is quoted.
-const LONGEST_QUOTE: usize = 400;
+/// Maximum length of a quotation, in characters.
+const MAX_QUOTE_CHARS: usize = 400;
 
-/// The model that answers from memory alone.
+/// A model that answers with quotations from memory.
 pub struct RecallModel {
     name: String,
     zone: TimeZone,
 }
 
 impl RecallModel {
-    /// Creates a model that shows dates in `zone`.
+    /// Creates a model that formats dates in `zone`.
     pub fn new(zone: TimeZone) -> Self {
         Self { name: ModelName::recall().to_string(), zone }
     }
@@ -36,7 +36,7 @@ impl RecallModel {
             }
         } else {
             answer.push_str("From memory:\n");
-            for passage in passages.iter().take(MOST_PASSAGES) {
+            for passage in passages.iter().take(MAX_PASSAGES) {
                 quote(&mut answer, passage, &self.zone);
             }
             memory.documents.iter().for_each(|passage| quote_document(&mut answer, passage));
@@ -74,16 +74,16 @@ impl ChatModel for RecallModel {
     }
 }
 
-/// Returns a sentence that says how many texts have no embedding yet.
+/// Returns a sentence stating how many texts have no embedding yet.
 pub fn describe_backlog(texts: u64) -> String {
-    let (texts, are) = match texts {
-        1 => ("1 text".to_owned(), "is"),
-        many => (format!("{many} texts"), "are"),
+    let (texts, have) = match texts {
+        1 => ("1 text".to_owned(), "has"),
+        count => (format!("{count} texts"), "have"),
     };
-    format!("{texts} {are} not indexed by meaning yet; what you look for may be among them.")
+    format!("{texts} {have} not been embedded yet and can be found by keyword only.")
 }
 
-/// One passage of a document with its source.
+/// Appends a passage of a document with its source.
 fn quote_document(answer: &mut String, passage: &DocumentPassage) {
     let Document { title, slug, date, .. } = &passage.document;
     answer.push_str(&format!(
@@ -92,27 +92,27 @@ fn quote_document(answer: &mut String, passage: &DocumentPassage) {
     ));
 }
 
-/// One passage with date, ids and score.
+/// Appends a passage of a conversation with its date, speaker, ids and score.
 fn quote(answer: &mut String, passage: &Passage, zone: &TimeZone) {
-    let who = passage.speaker("you");
+    let speaker = passage.speaker("you");
     let superseded = passage
         .superseded
         .map(|date| format!(", superseded on {}", date.minute_in(zone)))
         .unwrap_or_default();
     answer.push_str(&format!(
-        "\n{}, {who} (conversation {}, exchange {}, score {:.2}{superseded}):\n",
+        "\n{}, {speaker} (conversation {}, exchange {}, score {:.2}{superseded}):\n",
         passage.created.minute_in(zone),
         passage.conversation_id,
         passage.exchange_id,
         passage.score
     ));
     let text = passage.text.trim();
-    let (shown, cut) = match text.char_indices().nth(LONGEST_QUOTE) {
+    let (quotation, ellipsis) = match text.char_indices().nth(MAX_QUOTE_CHARS) {
         Some((end, _)) => (&text[..end], "…"),
         None => (text, ""),
     };
-    let lines: Vec<String> = shown.lines().map(|line| format!("> {line}")).collect();
-    answer.push_str(&format!("{}{cut}\n", lines.join("\n")));
+    let lines: Vec<String> = quotation.lines().map(|line| format!("> {line}")).collect();
+    answer.push_str(&format!("{}{ellipsis}\n", lines.join("\n")));
 }
 
 #[cfg(test)]
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_what_was_said_with_its_source() {
+    fn passages_are_quoted_with_their_source() {
         assert_eq!(
             answer(&[passage("The key\nis here")]),
             "From memory:\n\n2023-11-14 22:13, you (conversation 3, exchange 2, score 2.50):\n> The key\n> is here"
@@ -155,12 +155,12 @@ mod tests {
         assert_eq!(answer(&[]), "Nothing in memory about this.");
         let memory = Recollection { behind: 2, ..Recollection::default() };
         let answer = RecallModel::new(TimeZone::UTC).answer(&memory);
-        assert!(answer.contains("\n2 texts are not indexed by meaning yet;"), "{answer}");
+        assert!(answer.contains("\n2 texts have not been embedded yet "), "{answer}");
     }
 
     #[test]
-    fn cuts_long_passages_between_characters() {
-        let long = answer(&[passage(&"é".repeat(2 * LONGEST_QUOTE))]);
-        assert!(long.ends_with("é…") && long.chars().count() < LONGEST_QUOTE + 200, "{long}");
+    fn long_passages_are_truncated_at_a_character_boundary() {
+        let answer = answer(&[passage(&"é".repeat(2 * MAX_QUOTE_CHARS))]);
+        assert!(answer.ends_with("é…") && answer.chars().count() < MAX_QUOTE_CHARS + 200, "{answer}");
     }
 }

@@ -1,4 +1,4 @@
-//! Asking memory: runs the stages and returns what they found.
+//! Running the recall stages.
 
 use std::sync::Arc;
 
@@ -9,51 +9,51 @@ use tokio::sync::Mutex;
 
 use crate::{Inquiry, QueryKind, RankedMessage, RecallSettings, ScopeRule, StageName};
 
-/// The stages that choose what is worth a prompt's room. Ranking alone does without them.
-const CHOOSING: [StageName; 4] =
+/// Stages that select passages. [`Recall::rank`] skips them.
+const SELECTION_STAGES: [StageName; 4] =
     [StageName::SearchDocuments, StageName::Abstain, StageName::Diversify, StageName::Budget];
 
-/// Why memory could not be asked.
+/// The reason recall failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RecallError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The question could not be embedded.
+    /// The embedding model failed.
     #[error(transparent)]
     Embedding(#[from] ModelError),
-    /// A stage failed where all are needed.
+    /// A stage failed in a call that needs all of them.
     #[error("{0}")]
     Stage(String),
 }
 
-struct LastQuery {
+struct CachedQuery {
     model: String,
     text: String,
     vector: Vec<f32>,
 }
 
-/// Memory, to be asked.
+/// Recall over a store with an embedding model.
 #[derive(Clone)]
 pub struct Recall {
-    /// What there is.
+    /// Store to search.
     pub store: Arc<dyn RecallStore>,
-    /// What tells the meaning of a text.
+    /// Embedding model.
     pub embedder: Arc<dyn Embedder>,
-    /// What time it is, for "yesterday".
+    /// Clock that resolves expressions such as "yesterday".
     pub clock: Arc<dyn Clock>,
-    /// Where, for the same.
+    /// Time zone that resolves the same expressions.
     pub zone: TimeZone,
-    /// The project that one is in.
+    /// Current project.
     pub scope: Option<String>,
-    /// How it is asked.
+    /// The `rag.*` settings.
     pub settings: RecallSettings,
-    /// The vector of the last question: one prompt asks about other conversations and about its own.
-    last_query: Arc<Mutex<Option<LastQuery>>>,
+    /// Embedding of the last question, because each prompt searches both other conversations and its own.
+    last_query: Arc<Mutex<Option<CachedQuery>>>,
 }
 
 impl Recall {
-    /// Memory, to be asked in the usual way.
+    /// Creates a recall with default settings and no current project.
     pub fn new(
         store: Arc<dyn RecallStore>,
         embedder: Arc<dyn Embedder>,
@@ -71,17 +71,17 @@ impl Recall {
         }
     }
 
-    /// Returns what memory says about `text`; empty if nothing is relevant.
+    /// Returns the passages relevant to `text`, or an empty result if there are none.
     ///
-    /// It does not fail: a stage that fails is skipped, and described in [`Recollection::notices`].
+    /// A stage that fails is skipped and reported in [`Recollection::notices`].
     pub async fn ask(&self, text: &str, kind: QueryKind, filter: Filter) -> Recollection {
         let inquiry = self.run(Inquiry::new(text, kind, filter), &self.settings.stages).await;
         let nothing_found =
             inquiry.passages.is_empty() && inquiry.documents.is_empty() && !inquiry.asks_nothing();
         let behind = if nothing_found && inquiry.filter.within.is_none() {
             self.count_unembedded().await.unwrap_or_else(|error| {
-                // It only adds a remark to an empty answer.
-                tracing::debug!(%error, "could not count the texts without embeddings");
+                // The count is only an addition to an empty result.
+                tracing::debug!(%error, "could not count texts without embeddings");
                 0
             })
         } else {
@@ -96,22 +96,24 @@ impl Recall {
         }
     }
 
-    /// Returns the embedding of a question. A second caller with the same question waits for the first one's result.
+    /// Returns the embedding of a question. A concurrent call with the same question waits for the first result.
     pub(crate) async fn embed_query(&self, text: String) -> Result<Option<Vec<f32>>, RecallError> {
-        let mut last = self.last_query.lock().await;
+        let mut last_query = self.last_query.lock().await;
         let model = self.embedder.name();
-        if let Some(known) = last.as_ref().filter(|known| known.model == model && known.text == text) {
-            return Ok(Some(known.vector.clone()));
+        if let Some(cached) =
+            last_query.as_ref().filter(|cached| cached.model == model && cached.text == text)
+        {
+            return Ok(Some(cached.vector.clone()));
         }
-        let sent = self.fit_to_send(text.clone());
-        let embedded = self.embedder.embed(&[sent], EmbedTask::Query).await?;
-        self.note_cost(Purpose::Query, embedded.usage, None).await?;
+        let outgoing = self.prepare_to_send(text.clone());
+        let embedded = self.embedder.embed(&[outgoing], EmbedTask::Query).await?;
+        self.record_cost(Purpose::Query, embedded.usage, None).await?;
         let vector = embedded.vectors.into_iter().next();
-        *last = vector.clone().map(|vector| LastQuery { model: model.to_owned(), text, vector });
+        *last_query = vector.clone().map(|vector| CachedQuery { model: model.to_owned(), text, vector });
         Ok(vector)
     }
 
-    /// A search for what is near to `vector`, as memory is asked.
+    /// Builds a vector search with the configured model and effort.
     pub(crate) fn search<'a>(
         &'a self,
         vector: &'a [f32],
@@ -127,11 +129,11 @@ impl Recall {
         }
     }
 
-    /// Returns the messages that best answer `text`, best first, whether they are relevant or not.
+    /// Returns the messages that best match `text`, best first, without checking that they are relevant.
     ///
     /// # Errors
     ///
-    /// Fails if a stage fails. [`Recall::ask`] skips such a stage instead.
+    /// Fails if any stage fails, unlike [`Recall::ask`], which skips that stage.
     pub async fn rank(
         &self,
         text: &str,
@@ -139,7 +141,7 @@ impl Recall {
         limit: usize,
     ) -> Result<Vec<RankedMessage>, RecallError> {
         let stages: Vec<StageName> =
-            self.settings.stages.iter().copied().filter(|name| !CHOOSING.contains(name)).collect();
+            self.settings.stages.iter().copied().filter(|name| !SELECTION_STAGES.contains(name)).collect();
         let mut inquiry = self.run(Inquiry::new(text, QueryKind::Search, filter), &stages).await;
         if let Some(notice) = inquiry.notices.pop() {
             return Err(RecallError::Stage(notice));
@@ -148,7 +150,7 @@ impl Recall {
         Ok(inquiry.ranked)
     }
 
-    /// Runs some stages, each once and in this order. A stage that fails adds a notice and is skipped.
+    /// Runs `stages` in order, each once. A stage that fails is skipped and adds a notice.
     pub async fn run(&self, mut inquiry: Inquiry, stages: &[StageName]) -> Inquiry {
         inquiry.scope.clone_from(&self.scope);
         inquiry.zone = self.zone.clone();
@@ -156,11 +158,11 @@ impl Recall {
         if self.settings.scope == ScopeRule::Only && inquiry.filter.scope.is_none() {
             inquiry.filter.scope.clone_from(&self.scope);
         }
-        for name in StageName::each_once(stages) {
+        for name in StageName::without_duplicates(stages) {
             if let Err(error) = name.stage().run(&mut inquiry, self).await {
-                // Less is found without it, but an answer is still possible.
+                // The other stages can still find something.
                 tracing::warn!(stage = %name, %error, "skipped a recall stage that failed");
-                inquiry.notices.push(format!("Recall went on without {name}: {error}."));
+                inquiry.notices.push(format!("Recall skipped the stage {name}: {error}."));
             }
         }
         inquiry

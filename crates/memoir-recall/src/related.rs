@@ -1,8 +1,8 @@
-//! The documents that are related to a whole window of a conversation.
+//! Finding the documents related to a window of a conversation.
 //!
-//! A conversation about several topics has no single meaning: as one query it finds documents about its dominant topic, or none. So
-//! the window is written as Markdown, cut into chunks as documents are, and each chunk is a query of its own. The results are
-//! merged, each document once, the best first.
+//! A conversation may cover several topics. As a single query it would find documents on its dominant topic, or none.
+//! The window is therefore formatted as Markdown and split into chunks like a document, and each chunk is a query of
+//! its own. The results are merged and deduplicated.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -17,47 +17,47 @@ use crate::{
     chunk,
     excerpt::excerpt,
     format,
-    selection::{deduplicate, merge, most_marginally_relevant},
+    selection::{deduplicate, merge, select_diverse},
 };
 
-/// How much of a document is quoted.
-const LONGEST: usize = 400;
+/// Maximum length of an excerpt of a document, in characters.
+const EXCERPT_CHARS: usize = 400;
 
 /// A message of a window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WindowMessage {
-    /// Who said it.
+    /// Name of the author.
     pub author: String,
-    /// When.
+    /// When the message was sent.
     pub created: Timestamp,
-    /// What.
+    /// Text of the message.
     pub text: String,
 }
 
-/// What is related to a window.
+/// The documents related to a window.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RelatedDocuments {
-    /// The documents, the most related first.
+    /// Passages of the documents, most relevant first.
     pub documents: Vec<DocumentPassage>,
-    /// How it was found, step by step, in figures.
+    /// Number of results at each step of the search.
     pub log: Vec<String>,
 }
 
-/// Why there are no related documents.
+/// The reason there are no related documents.
 #[derive(Debug, thiserror::Error)]
 pub enum RelatedDocumentsError {
-    /// Nothing was found.
-    #[error("no document is related to it")]
+    /// No document is similar enough.
+    #[error("no related documents were found")]
     NoHits {
-        /// How it was looked for.
+        /// Number of results at each step of the search.
         log: Vec<String>,
     },
-    /// Looking failed.
-    #[error("related documents could not be looked for: {0}")]
+    /// The search failed.
+    #[error("could not search for related documents: {0}")]
     SystemError(#[from] RecallError),
 }
 
-/// A window of messages as Markdown.
+/// Formats a window of messages as Markdown.
 pub fn to_markdown(messages: &[WindowMessage], zone: &TimeZone) -> String {
     let mut text = String::new();
     for (number, message) in (1..).zip(messages) {
@@ -72,23 +72,23 @@ pub fn to_markdown(messages: &[WindowMessage], zone: &TimeZone) -> String {
 }
 
 impl Recall {
-    /// Returns the documents that are related to a window of messages.
+    /// Returns the documents related to a window of messages.
     ///
     /// # Errors
     ///
-    /// Fails if no document is related, or if the search itself fails. Callers carry on without documents in both cases.
+    /// Fails if there are no related documents or the search fails. Callers continue without documents in both cases.
     pub async fn related(
         &self,
         messages: &[WindowMessage],
     ) -> Result<RelatedDocuments, RelatedDocumentsError> {
         let mut log = Vec::new();
-        match self.look_for_related(messages, &mut log).await? {
+        match self.search_related(messages, &mut log).await? {
             documents if documents.is_empty() => Err(RelatedDocumentsError::NoHits { log }),
             documents => Ok(RelatedDocuments { documents, log }),
         }
     }
 
-    async fn look_for_related(
+    async fn search_related(
         &self,
         messages: &[WindowMessage],
         log: &mut Vec<String>,
@@ -100,31 +100,31 @@ impl Recall {
             .map(|span| &text[span.new.start - span.overlap..span.new.end])
             .collect();
         if chunks.is_empty() {
-            log.push("No messages to look for related documents with".into());
+            log.push("No messages to search with".into());
             return Ok(Vec::new());
         }
         log.push(format!("Chunked conversation into {} for RAG query", count(chunks.len(), "chunk")));
         let vectors = self.embed_window(&chunks).await?;
-        let queries = queries(vectors, messages.len(), settings);
+        let queries = select_queries(vectors, messages.len(), settings);
         log.push(match (queries.len(), chunks.len()) {
             (1, 1) => "Small window: one query".into(),
             (1, _) => {
                 format!("Fewer than {} messages: one query", settings.chunk_from_messages)
             }
-            (all, chunks) if all > chunks => {
-                format!("{} and the whole window: {all} queries", count(chunks, "chunk"))
+            (queries, chunks) if queries > chunks => {
+                format!("{} and the whole window: {queries} queries", count(chunks, "chunk"))
             }
-            (all, _) => format!("{all} queries"),
+            (queries, _) => format!("{queries} queries"),
         });
-        let found = self.search_each(queries).await?;
-        let total: usize = found.iter().map(Vec::len).sum();
-        let each: Vec<String> = found.iter().map(|found| found.len().to_string()).collect();
+        let results = self.search_each(queries).await?;
+        let total: usize = results.iter().map(Vec::len).sum();
+        let counts: Vec<String> = results.iter().map(|result| result.len().to_string()).collect();
         log.push(format!(
             "Collected {total} total results from {} ({})",
-            count(found.len(), "query"),
-            each.join(", ")
+            count(results.len(), "query"),
+            counts.join(", ")
         ));
-        let deduplicated = deduplicate(merge(found), settings);
+        let deduplicated = deduplicate(merge(results), settings);
         log.push(match settings.dedup_strategy {
             Dedup::Document => format!(
                 "Deduplication: {total} results → {} (n={} per doc)",
@@ -134,56 +134,58 @@ impl Recall {
             other => format!("Deduplication: {total} results → {} ({})", deduplicated.len(), other.as_str()),
         });
         let unique = deduplicated.len();
-        let chosen = most_marginally_relevant(deduplicated, settings.mmr_lambda, settings.top_k);
+        let selected = select_diverse(deduplicated, settings.mmr_lambda, settings.top_k);
         log.push(format!(
             "RAG query complete: {} → {total} results → {unique} deduped → {} final",
             count(chunks.len(), "chunk"),
-            chosen.len()
+            selected.len()
         ));
-        self.passages(chosen).await
+        self.load_passages(selected).await
     }
 
-    /// The vectors of the chunks of a window, in one batch. A chunk that is longer than the model reads has the mean of its parts.
+    /// Embeds the chunks of a window in one batch. A chunk too long for the model gets the mean of its parts.
     async fn embed_window(&self, chunks: &[&str]) -> Result<Vec<Vec<f32>>, RecallError> {
-        let chunks: Vec<String> = chunks.iter().map(|text| words_alone(text)).collect();
-        let parts: Vec<Vec<Range<usize>>> = chunks.iter().map(|text| self.parts(text, "")).collect();
+        let chunks: Vec<String> = chunks.iter().map(|text| strip_headers(text)).collect();
+        let parts: Vec<Vec<Range<usize>>> =
+            chunks.iter().map(|text| self.split_for_model(text, "")).collect();
         let texts: Vec<String> = chunks
             .iter()
             .zip(&parts)
             .flat_map(|(text, parts)| {
-                parts.iter().map(|part| self.fit_to_send(text[part.clone()].to_owned()))
+                parts.iter().map(|part| self.prepare_to_send(text[part.clone()].to_owned()))
             })
             .collect();
         let embedded = self.embedder.embed(&texts, EmbedTask::Query).await?;
-        self.note_cost(Purpose::Query, embedded.usage, None).await?;
+        self.record_cost(Purpose::Query, embedded.usage, None).await?;
         let mut vectors = embedded.vectors.into_iter();
-        let of_chunk =
+        let combine =
             |parts: &Vec<Range<usize>>| mean(&vectors.by_ref().take(parts.len()).collect::<Vec<_>>());
-        Ok(parts.iter().map(of_chunk).collect())
+        Ok(parts.iter().map(combine).collect())
     }
 
-    /// What each query finds, side by side.
+    /// Runs all queries concurrently and returns the results of each.
     async fn search_each(&self, queries: Vec<Vec<f32>>) -> Result<Vec<Vec<ChunkMatch>>, RecallError> {
-        let near = Calibration::for_model(self.embedder.name()).with_minimum(self.settings.min_similarity);
+        let thresholds =
+            Calibration::for_model(self.embedder.name()).with_minimum(self.settings.min_similarity);
         let searches = queries.into_iter().map(|vector| {
             let recall = self.clone();
-            // Each on a thread of its own, as far as there are some.
+            // Spawn the searches so that they can run on separate threads.
             tokio::spawn(async move {
                 recall
                     .nearest_chunks(&vector, &DocumentFilter::default(), recall.settings.chunks_per_query)
                     .await
             })
         });
-        let found = try_join_all(searches).await;
-        let found = found.map_err(|error| RecallError::Stage(format!("a search crashed: {error}")))?;
-        let near_enough = |mut found: Vec<ChunkMatch>| {
-            found.retain(|found| found.score >= near.to_be_found);
-            found
+        let results = try_join_all(searches).await;
+        let results = results.map_err(|error| RecallError::Stage(format!("a search panicked: {error}")))?;
+        let keep_similar = |mut chunks: Vec<ChunkMatch>| {
+            chunks.retain(|chunk| chunk.score >= thresholds.search);
+            chunks
         };
-        found.into_iter().map(|found| found.map(near_enough)).collect()
+        results.into_iter().map(|result| result.map(keep_similar)).collect()
     }
 
-    /// The chunks of documents that are nearest to a vector.
+    /// Returns the document chunks nearest to a vector.
     pub(crate) async fn nearest_chunks(
         &self,
         vector: &[f32],
@@ -200,19 +202,20 @@ impl Recall {
         Ok(self.store.nearest_chunks(&search).await?)
     }
 
-    async fn passages(&self, found: Vec<ChunkMatch>) -> Result<Vec<DocumentPassage>, RecallError> {
-        let ids: Vec<ChunkId> = found.iter().map(|found| found.chunk_id).collect();
+    async fn load_passages(&self, matches: Vec<ChunkMatch>) -> Result<Vec<DocumentPassage>, RecallError> {
+        let ids: Vec<ChunkId> = matches.iter().map(|chunk| chunk.chunk_id).collect();
         let chunks = self.store.chunks(&ids).await?;
-        let ids: Vec<DocumentId> = found.iter().map(|found| found.document_id).collect();
+        let ids: Vec<DocumentId> = matches.iter().map(|chunk| chunk.document_id).collect();
         let documents = self.store.documents_by_id(&ids).await?;
         let documents: HashMap<DocumentId, Document> =
             documents.into_iter().map(|document| (document.id, document)).collect();
-        let passages = found.into_iter().filter_map(|found| {
-            // What was removed meanwhile is not there any more.
-            let chunk = chunks.iter().find(|chunk| chunk.id == found.chunk_id)?;
+        let passages = matches.into_iter().filter_map(|chunk_match| {
+            // The document may have been deleted since the search.
+            let chunk = chunks.iter().find(|chunk| chunk.id == chunk_match.chunk_id)?;
             let document = documents.get(&chunk.document_id)?.clone();
-            let text = excerpt(chunk.text.get(found.part).unwrap_or(&chunk.text), &[], LONGEST);
-            let (similarity, score) = (found.score, found.score);
+            let part = chunk.text.get(chunk_match.part).unwrap_or(&chunk.text);
+            let text = excerpt(part, &[], EXCERPT_CHARS);
+            let (similarity, score) = (chunk_match.score, chunk_match.score);
             let mut passage = DocumentPassage {
                 chunk_id: chunk.id,
                 document,
@@ -222,23 +225,24 @@ impl Recall {
                 coverage: 0.0,
                 tokens: 0,
             };
-            passage.tokens = format::room_of_document(&passage);
+            passage.tokens = format::count_document_tokens(&passage);
             Some(passage)
         });
         Ok(passages.collect())
     }
 }
 
-/// What was said, without who said it and when: that stands in every chunk, and would make all of them mean the same.
-fn words_alone(chunk: &str) -> String {
-    let frames = ["## Message ", "**Author:** ", "**Timestamp:** "];
-    let lines = chunk.lines().filter(|line| !frames.iter().any(|frame| line.starts_with(frame)));
-    let words: Vec<&str> = lines.filter(|line| !line.trim().is_empty()).collect();
-    if words.is_empty() { chunk.to_owned() } else { words.join("\n") }
+/// Returns the chunk without message headers. They occur in every chunk and would make all embeddings similar.
+fn strip_headers(chunk: &str) -> String {
+    let headers = ["## Message ", "**Author:** ", "**Timestamp:** "];
+    let lines = chunk.lines().filter(|line| !headers.iter().any(|header| line.starts_with(header)));
+    let text: Vec<&str> = lines.filter(|line| !line.trim().is_empty()).collect();
+    if text.is_empty() { chunk.to_owned() } else { text.join("\n") }
 }
 
-/// What is searched for: the whole window where it is small; its chunks where it is not, and the whole beside them.
-fn queries(chunks: Vec<Vec<f32>>, messages: usize, settings: &RecallSettings) -> Vec<Vec<f32>> {
+/// Returns the vectors to search with: the whole window if it is small, otherwise its chunks and, in hybrid mode, also
+/// the whole.
+fn select_queries(chunks: Vec<Vec<f32>>, messages: usize, settings: &RecallSettings) -> Vec<Vec<f32>> {
     let whole = mean(&chunks);
     if chunks.len() == 1 || messages < settings.chunk_from_messages {
         return vec![whole];
@@ -248,7 +252,7 @@ fn queries(chunks: Vec<Vec<f32>>, messages: usize, settings: &RecallSettings) ->
     queries
 }
 
-/// The direction in which some vectors point together.
+/// Returns the mean of the vectors, normalized to unit length.
 fn mean(vectors: &[Vec<f32>]) -> Vec<f32> {
     let mut sum = vec![0.0_f32; vectors.first().map_or(0, Vec::len)];
     for vector in vectors {
@@ -261,11 +265,11 @@ fn mean(vectors: &[Vec<f32>]) -> Vec<f32> {
     sum
 }
 
-fn count(number: usize, what: &str) -> String {
-    match (number, what.strip_suffix('y')) {
-        (1, _) => format!("1 {what}"),
+fn count(number: usize, noun: &str) -> String {
+    match (number, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
         (_, Some(stem)) => format!("{number} {stem}ies"),
-        (_, None) => format!("{number} {what}s"),
+        (_, None) => format!("{number} {noun}s"),
     }
 }
 
@@ -274,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_become_markdown_with_author_and_time() {
+    fn messages_are_formatted_with_author_and_time() {
         let messages =
             [("Anna", 0, "Hello world "), ("Ben", 300_000, "Hi there")].map(|(author, created, text)| {
                 WindowMessage {
@@ -292,11 +296,12 @@ mod tests {
     }
 
     #[test]
-    fn small_windows_are_one_query_and_large_ones_have_the_whole_beside_the_chunks() {
+    fn small_windows_are_one_query_and_large_ones_one_per_chunk_plus_the_whole() {
         let vectors = vec![vec![1.0, 0.0], vec![0.0, 1.0]];
         let settings = RecallSettings { chunk_from_messages: 100, hybrid: true, ..RecallSettings::default() };
-        let number = |messages, settings: &RecallSettings| queries(vectors.clone(), messages, settings).len();
-        assert_eq!((number(99, &settings), number(100, &settings)), (1, 3));
-        assert_eq!(number(100, &RecallSettings { hybrid: false, ..settings }), 2);
+        let query_count =
+            |messages, settings: &RecallSettings| select_queries(vectors.clone(), messages, settings).len();
+        assert_eq!((query_count(99, &settings), query_count(100, &settings)), (1, 3));
+        assert_eq!(query_count(100, &RecallSettings { hybrid: false, ..settings }), 2);
     }
 }

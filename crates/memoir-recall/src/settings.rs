@@ -1,4 +1,4 @@
-//! How memory is asked: the `rag.*` settings, in one list.
+//! The recall settings (`rag.*`).
 
 use std::{fmt::Display, str::FromStr};
 
@@ -9,81 +9,81 @@ use memoir_store::{Accuracy, SearchEffort};
 
 use crate::{ChunkSize, StageName, terms::TermName};
 
-/// What becomes of other projects.
+/// How recall treats conversations of other projects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScopeRule {
-    /// The present project comes first.
+    /// Rank the current project higher.
     Prefer,
-    /// Only the present project.
+    /// Search only the current project.
     Only,
-    /// All are the same.
+    /// Treat all projects alike.
     Global,
 }
 
-/// What counts as saying the same.
+/// Which chunks count as duplicates of each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dedup {
-    /// Being of the same document.
+    /// Chunks of the same document.
     Document,
-    /// Meaning the same.
+    /// Chunks with similar embeddings.
     Semantic,
-    /// Nothing.
+    /// No deduplication.
     None,
 }
 
 impl Dedup {
-    /// Its word.
+    /// Returns the name used in `rag.dedup_strategy`.
     pub fn as_str(self) -> &'static str {
-        DEDUPS.iter().find(|(_, meant)| *meant == self).map_or("", |(word, _)| word)
+        DEDUPS.iter().find(|(_, strategy)| *strategy == self).map_or("", |(name, _)| name)
     }
 }
 
-/// How memory is asked.
+/// The recall settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecallSettings {
-    /// Whether every prompt is met with what is relevant.
+    /// Whether relevant passages are added to every prompt.
     pub enabled: bool,
-    /// How many conversations are described.
+    /// Maximum number of related conversations listed in a request.
     pub conversation_limit: usize,
-    /// How many exchanges of one conversation are quoted.
+    /// Maximum number of exchanges quoted per conversation.
     pub exchanges_per_conversation: usize,
-    /// How many exchanges are quoted in all.
+    /// Maximum number of exchanges quoted in total.
     pub exchange_capacity: usize,
-    /// From which cosine on something is near in meaning; by default what suits the embedding model.
+    /// Minimum cosine similarity of a relevant passage. `None` uses the default of the embedding model.
     pub min_similarity: Option<f64>,
-    /// How much room quotations take.
+    /// Maximum tokens for quotations.
     pub token_budget: u64,
-    /// How the nearest vectors are looked for.
+    /// Vector search method.
     pub mode: Accuracy,
-    /// What becomes of other projects.
+    /// How conversations of other projects are treated.
     pub scope: ScopeRule,
-    /// What counts when passages are chosen: 1 is relevance alone, 0 is variety alone.
+    /// Trade-off in selecting passages: 1 is relevance only, 0 is diversity only.
     pub relevance: f64,
-    /// How many passages of documents are quoted in a prompt.
+    /// Maximum number of document passages quoted in a request.
     pub document_limit: usize,
-    /// The most tokens of a chunk.
+    /// Maximum tokens in a chunk.
     pub chunk_tokens: usize,
-    /// The most tokens that a chunk repeats of the one before.
+    /// Maximum tokens a chunk repeats from the previous one.
     pub chunk_overlap: usize,
-    /// From how many messages on a window is asked about chunk by chunk.
+    /// Minimum number of messages for a window to be searched chunk by chunk.
     pub chunk_from_messages: usize,
-    /// Whether the whole window is asked about too, then.
+    /// Whether a window searched chunk by chunk is also searched as a whole.
     pub hybrid: bool,
-    /// How many chunks of documents each query brings.
+    /// Maximum number of document chunks each query returns.
     pub chunks_per_query: usize,
-    /// How many documents are related to a window in the end.
+    /// Maximum number of document passages selected for a window.
     pub top_k: usize,
-    /// What counts as saying the same.
+    /// Which chunks count as duplicates.
     pub dedup_strategy: Dedup,
-    /// How many chunks of one document are kept.
+    /// Maximum number of chunks per document.
     pub dedup_max_per_doc: usize,
-    /// What counts when related documents are chosen: 1 is relevance alone, 0 is variety alone.
+    /// Trade-off in selecting related documents: 1 is relevance only, 0 is diversity only.
     pub mmr_lambda: f64,
-    /// How many candidates are looked at exactly for each that is wanted.
+    /// Number of candidates rescored exactly per requested result.
     pub overfetch: usize,
-    /// The stages that run, in order.
+    /// Stages to run, in order.
     pub stages: Vec<StageName>,
-    /// The terms of the score.
+    /// Terms of the score.
     pub terms: Vec<TermName>,
 }
 
@@ -117,30 +117,28 @@ impl Default for RecallSettings {
 }
 
 impl RecallSettings {
-    /// Returns how much work a search for the nearest vectors may take.
+    /// Returns the accuracy and number of candidates for vector searches.
     pub fn search_effort(&self) -> SearchEffort {
         SearchEffort { accuracy: self.mode, candidates: self.overfetch }
     }
 
-    /// How documents and windows are cut.
+    /// Returns the chunk size for documents and windows. The overlap is at most half a chunk.
     pub fn chunk_size(&self) -> ChunkSize {
         ChunkSize { tokens: self.chunk_tokens, overlap: self.chunk_overlap.min(self.chunk_tokens / 2) }
     }
 }
 
-/// Every setting there is. To add one, add a field and its entry here.
+/// To add a setting, add a field and an entry here.
 impl HasSettings for RecallSettings {
-    const NOT_APPLICABLE: &'static [(&'static str, &'static str)] = &[(
-        "nprobe",
-        "it belongs to another kind of index, of lists (IVF); here a scan or a graph is searched, see rag.mode and rag.overfetch",
-    )];
+    const NOT_APPLICABLE: &'static [(&'static str, &'static str)] =
+        &[("nprobe", "it applies to IVF indexes, which Memoir does not use; see rag.mode and rag.overfetch")];
 
     const ALL: &'static [Setting<Self>] = &[
         Setting {
             key: "rag.enabled",
             aliases: &["rag_enabled"],
             takes: "on or off",
-            summary: "whether every prompt is met with what is relevant",
+            summary: "whether relevant passages from memory are added to every prompt",
             show: |settings| word_for(&settings.enabled, &SWITCH),
             change: |settings, value| set(&mut settings.enabled, one_of(value, &SWITCH)),
         },
@@ -148,36 +146,38 @@ impl HasSettings for RecallSettings {
             key: "rag.conversation_limit",
             aliases: &["rag_conversation_limit"],
             takes: "a number from 0 to 50",
-            summary: "how many related conversations are described",
+            summary: "maximum number of related conversations listed in a request",
             show: |settings| settings.conversation_limit.to_string(),
-            change: |settings, value| set(&mut settings.conversation_limit, count(value, 0, 50)),
+            change: |settings, value| set(&mut settings.conversation_limit, parse_count(value, 0, 50)),
         },
         Setting {
             key: "rag.exchanges_per_conversation",
             aliases: &["rag_exchange_limit_per_conversation", "rag.exchange_limit_per_conversation"],
             takes: "a number from 1 to 50",
-            summary: "how many exchanges of one conversation are quoted",
+            summary: "maximum number of exchanges quoted per conversation",
             show: |settings| settings.exchanges_per_conversation.to_string(),
-            change: |settings, value| set(&mut settings.exchanges_per_conversation, count(value, 1, 50)),
+            change: |settings, value| {
+                set(&mut settings.exchanges_per_conversation, parse_count(value, 1, 50))
+            },
         },
         Setting {
             key: "rag.exchange_capacity",
             aliases: &["rag_exchange_capacity"],
             takes: "a number from 1 to 100",
-            summary: "how many exchanges are quoted in all",
+            summary: "maximum number of exchanges quoted in total",
             show: |settings| settings.exchange_capacity.to_string(),
-            change: |settings, value| set(&mut settings.exchange_capacity, count(value, 1, 100)),
+            change: |settings, value| set(&mut settings.exchange_capacity, parse_count(value, 1, 100)),
         },
         Setting {
             key: "rag.min_similarity",
             aliases: &["rag_min_similarity"],
             takes: "a number from 0 to 1, or auto",
-            summary: "from which cosine on something is near; auto suits the embedding model",
+            summary: "minimum cosine similarity of a relevant passage; auto uses the default of the embedding model",
             show: |settings| settings.min_similarity.map_or("auto".into(), |minimum| minimum.to_string()),
             change: |settings, value| {
                 set(
                     &mut settings.min_similarity,
-                    if value == "auto" { Some(None) } else { share(value).map(Some) },
+                    if value == "auto" { Some(None) } else { parse_fraction(value).map(Some) },
                 )
             },
         },
@@ -185,7 +185,7 @@ impl HasSettings for RecallSettings {
             key: "rag.token_budget",
             aliases: &["rag_token_budget"],
             takes: "a number from 100 to 100000",
-            summary: "how much room quotations take in a request",
+            summary: "maximum tokens of recalled passages in a request",
             show: |settings| settings.token_budget.to_string(),
             change: |settings, value| set(&mut settings.token_budget, number_in(value, 100, 100_000)),
         },
@@ -193,7 +193,7 @@ impl HasSettings for RecallSettings {
             key: "rag.mode",
             aliases: &["rag_mode"],
             takes: "auto, exact or ann",
-            summary: "how vectors are searched: by a scan (exact), along a graph (ann), by their number (auto)",
+            summary: "vector search method: exact scans, ann follows a graph, auto decides by the number of vectors",
             show: |settings| word_for(&settings.mode, &MODES),
             change: |settings, value| set(&mut settings.mode, one_of(value, &MODES)),
         },
@@ -201,7 +201,7 @@ impl HasSettings for RecallSettings {
             key: "rag.scope",
             aliases: &["rag_scope"],
             takes: "prefer, only or global",
-            summary: "whether the present project comes first, alone, or like any other",
+            summary: "whether to rank the current project higher (prefer), search nothing else (only), or treat all projects alike (global)",
             show: |settings| word_for(&settings.scope, &SCOPES),
             change: |settings, value| set(&mut settings.scope, one_of(value, &SCOPES)),
         },
@@ -209,47 +209,47 @@ impl HasSettings for RecallSettings {
             key: "rag.relevance",
             aliases: &["rag_relevance"],
             takes: "a number from 0 to 1",
-            summary: "1 chooses passages by relevance alone, 0 by variety alone",
+            summary: "trade-off in selecting passages: 1 is relevance only, 0 is diversity only",
             show: |settings| settings.relevance.to_string(),
-            change: |settings, value| set(&mut settings.relevance, share(value)),
+            change: |settings, value| set(&mut settings.relevance, parse_fraction(value)),
         },
         Setting {
             key: "rag.document_limit",
             aliases: &["rag_document_limit"],
             takes: "a number from 0 to 50",
-            summary: "how many passages of documents are quoted in a prompt; 0 is none",
+            summary: "maximum number of document passages quoted in a request; 0 turns them off",
             show: |settings| settings.document_limit.to_string(),
-            change: |settings, value| set(&mut settings.document_limit, count(value, 0, 50)),
+            change: |settings, value| set(&mut settings.document_limit, parse_count(value, 0, 50)),
         },
         Setting {
             key: "rag.chunk_tokens",
             aliases: &["rag_chunk_tokens"],
             takes: "a number from 16 to 8000",
-            summary: "the most tokens of a chunk of a document or of a window",
+            summary: "maximum tokens of a chunk of a document or a conversation window",
             show: |settings| settings.chunk_tokens.to_string(),
-            change: |settings, value| set(&mut settings.chunk_tokens, count(value, 16, 8000)),
+            change: |settings, value| set(&mut settings.chunk_tokens, parse_count(value, 16, 8000)),
         },
         Setting {
             key: "rag.chunk_overlap",
             aliases: &["rag_chunk_overlap"],
             takes: "a number from 0 to 4000",
-            summary: "the most tokens that a chunk repeats of the one before",
+            summary: "maximum tokens that a chunk repeats from the previous one",
             show: |settings| settings.chunk_overlap.to_string(),
-            change: |settings, value| set(&mut settings.chunk_overlap, count(value, 0, 4000)),
+            change: |settings, value| set(&mut settings.chunk_overlap, parse_count(value, 0, 4000)),
         },
         Setting {
             key: "rag.chunk_from_messages",
             aliases: &["rag_chunk_from_messages"],
             takes: "a number from 0 to 1000000",
-            summary: "from how many messages on a window is asked about chunk by chunk",
+            summary: "minimum number of messages for a conversation window to be searched chunk by chunk",
             show: |settings| settings.chunk_from_messages.to_string(),
-            change: |settings, value| set(&mut settings.chunk_from_messages, count(value, 0, 1000000)),
+            change: |settings, value| set(&mut settings.chunk_from_messages, parse_count(value, 0, 1000000)),
         },
         Setting {
             key: "rag.hybrid",
             aliases: &["rag_hybrid"],
             takes: "on or off",
-            summary: "whether the whole window is asked about beside its chunks",
+            summary: "whether a window searched chunk by chunk is also searched as a whole",
             show: |settings| word_for(&settings.hybrid, &SWITCH),
             change: |settings, value| set(&mut settings.hybrid, one_of(value, &SWITCH)),
         },
@@ -257,23 +257,23 @@ impl HasSettings for RecallSettings {
             key: "rag.chunks_per_query",
             aliases: &["rag_chunks_per_query"],
             takes: "a number from 1 to 100",
-            summary: "how many chunks of documents each query of a window brings",
+            summary: "maximum number of document chunks that each chunk of a window retrieves",
             show: |settings| settings.chunks_per_query.to_string(),
-            change: |settings, value| set(&mut settings.chunks_per_query, count(value, 1, 100)),
+            change: |settings, value| set(&mut settings.chunks_per_query, parse_count(value, 1, 100)),
         },
         Setting {
             key: "rag.top_k",
             aliases: &["rag_top_k"],
             takes: "a number from 1 to 100",
-            summary: "how many related documents a post is written with",
+            summary: "maximum number of related document passages given to the writer of a post",
             show: |settings| settings.top_k.to_string(),
-            change: |settings, value| set(&mut settings.top_k, count(value, 1, 100)),
+            change: |settings, value| set(&mut settings.top_k, parse_count(value, 1, 100)),
         },
         Setting {
             key: "rag.dedup_strategy",
             aliases: &["rag_dedup_strategy"],
             takes: "document, semantic or none",
-            summary: "what counts as saying the same: being of one document, meaning the same, nothing",
+            summary: "which chunks count as duplicates: those of one document, those with similar embeddings, or none",
             show: |settings| settings.dedup_strategy.as_str().to_owned(),
             change: |settings, value| set(&mut settings.dedup_strategy, one_of(value, &DEDUPS)),
         },
@@ -281,39 +281,39 @@ impl HasSettings for RecallSettings {
             key: "rag.dedup_max_per_doc",
             aliases: &["rag_dedup_max_per_doc"],
             takes: "a number from 1 to 100",
-            summary: "how many chunks of one document are kept",
+            summary: "maximum number of chunks per document",
             show: |settings| settings.dedup_max_per_doc.to_string(),
-            change: |settings, value| set(&mut settings.dedup_max_per_doc, count(value, 1, 100)),
+            change: |settings, value| set(&mut settings.dedup_max_per_doc, parse_count(value, 1, 100)),
         },
         Setting {
             key: "rag.mmr_lambda",
             aliases: &["rag_mmr_lambda"],
             takes: "a number from 0 to 1",
-            summary: "1 chooses related documents by relevance alone, 0 by variety alone",
+            summary: "trade-off in selecting related documents: 1 is relevance only, 0 is diversity only",
             show: |settings| settings.mmr_lambda.to_string(),
-            change: |settings, value| set(&mut settings.mmr_lambda, share(value)),
+            change: |settings, value| set(&mut settings.mmr_lambda, parse_fraction(value)),
         },
         Setting {
             key: "rag.overfetch",
             aliases: &["rag_overfetch"],
             takes: "a number from 1 to 100",
-            summary: "how many candidates are looked at exactly for each chunk that is wanted",
+            summary: "number of candidates rescored exactly per requested chunk",
             show: |settings| settings.overfetch.to_string(),
-            change: |settings, value| set(&mut settings.overfetch, count(value, 1, 100)),
+            change: |settings, value| set(&mut settings.overfetch, parse_count(value, 1, 100)),
         },
         Setting {
             key: "rag.stages",
             aliases: &["rag_stages"],
-            takes: "names of stages in order, with commas, or auto",
-            summary: "the stages of recall that run",
+            takes: "a comma-separated list of stages in order, or auto",
+            summary: "recall stages to run",
             show: |settings| show_names(&settings.stages, &StageName::ALL),
             change: |settings, value| set_names(&mut settings.stages, value, &StageName::ALL),
         },
         Setting {
             key: "rag.terms",
             aliases: &["rag_terms"],
-            takes: "names of terms, with commas, or auto",
-            summary: "what counts in the score of a message",
+            takes: "a comma-separated list of terms, or auto",
+            summary: "terms of a message's score",
             show: |settings| show_names(&settings.terms, &TermName::ALL),
             change: |settings, value| set_names(&mut settings.terms, value, &TermName::ALL),
         },
@@ -329,15 +329,15 @@ const MODES: [(&str, Accuracy); 3] =
 const SCOPES: [(&str, ScopeRule); 3] =
     [("prefer", ScopeRule::Prefer), ("only", ScopeRule::Only), ("global", ScopeRule::Global)];
 
-fn count(value: &str, least: u64, most: u64) -> Option<usize> {
-    number_in(value, least, most).and_then(|count| usize::try_from(count).ok())
+fn parse_count(value: &str, min: u64, max: u64) -> Option<usize> {
+    number_in(value, min, max).and_then(|count| usize::try_from(count).ok())
 }
 
-fn share(value: &str) -> Option<f64> {
-    value.parse().ok().filter(|share| (0.0..=1.0).contains(share))
+fn parse_fraction(value: &str) -> Option<f64> {
+    value.parse().ok().filter(|fraction| (0.0..=1.0).contains(fraction))
 }
 
-/// Puts the names in `value`, separated by commas, into a field; `auto` stands for all of them.
+/// Assigns a comma-separated list of names to a field; `auto` selects all of them.
 fn set_names<N>(field: &mut Vec<N>, value: &str, all: &[N]) -> Result<(), RejectedValue>
 where
     N: Clone + FromStr<Err = UnknownName>,
@@ -365,7 +365,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_setting_takes_back_what_it_shows() {
+    fn every_setting_parses_the_value_it_shows() {
         for setting in RecallSettings::ALL {
             let mut settings = RecallSettings::default();
             let value = setting.show(&settings);
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn stages_and_terms_are_parsed_and_an_unknown_name_is_answered_with_the_known_ones() {
+    fn stages_and_terms_are_parsed_and_unknown_names_are_rejected() {
         let mut settings = RecallSettings::default();
         let change = |settings: &mut RecallSettings, key: &str, value: &str| {
             Setting::<RecallSettings>::find(key).unwrap().change(settings, value)
@@ -390,7 +390,7 @@ mod tests {
             "rag.terms cannot be \"time,luck\": there is no term \"luck\"; \
              the terms are words, conversation, meaning, summary, speaker, time, answers, length"
         );
-        assert_eq!(settings.terms, [TermName::Time], "nothing was changed");
+        assert_eq!(settings.terms, [TermName::Time], "a rejected value changes nothing");
         let shown = Setting::<RecallSettings>::find("rag.stages").unwrap().show(&settings);
         assert_eq!(shown, "read_question,search_words,gather");
         change(&mut settings, "rag.stages", "auto").unwrap();
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_mean_the_same_and_nonsense_changes_nothing() {
+    fn aliases_work_and_invalid_values_change_nothing() {
         let mut settings = RecallSettings::default();
         for (name, value) in [
             ("rag_conversation_limit", "5"),
@@ -427,9 +427,9 @@ mod tests {
         }
         assert_eq!(settings, before);
         assert!(matches!(Setting::<RecallSettings>::find("rag.speed"), Err(SettingError::Unknown(_))));
-        let refused = Setting::<RecallSettings>::find("rag.nprobe").err().map(|error| error.to_string());
+        let error = Setting::<RecallSettings>::find("rag.nprobe").err().map(|error| error.to_string());
         assert!(
-            refused.is_some_and(|said| said.starts_with("there is no setting \"rag.nprobe\": it belongs to"))
+            error.is_some_and(|error| error.starts_with("there is no setting \"rag.nprobe\": it applies to"))
         );
     }
 }

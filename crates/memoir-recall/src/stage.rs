@@ -1,4 +1,4 @@
-//! The stages of recall: one trait, one list of names, and which stage each name stands for.
+//! The trait for recall stages and the list of all stages by name.
 
 use std::{collections::HashSet, fmt, str::FromStr};
 
@@ -16,16 +16,21 @@ use crate::{
     },
 };
 
-/// One step of recall. A stage that fails is skipped, and the following stages work with what there is.
+/// One step of recall. A stage that fails is skipped, and the following stages use the results so far.
 #[async_trait]
 pub trait Stage: Send + Sync {
-    /// Adds what this stage finds to the inquiry.
+    /// Adds the results of this stage to the inquiry.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store or the embedding model does.
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError>;
 }
 
 /// The name of a stage, as used in `rag.stages`. `docs/recall.md` describes each one.
 ///
-/// To add a stage, write its file and add it here: a variant, its place in [`StageName::ALL`], its word, and its type.
+/// To add a stage, write its file and register it here: a variant, its position in [`StageName::ALL`], its name and its
+/// type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "each variant is documented in the file of its stage")]
 pub enum StageName {
@@ -47,7 +52,7 @@ pub enum StageName {
 }
 
 impl StageName {
-    /// Every stage, in the order in which they run by default.
+    /// All stages, in their default order.
     pub const ALL: [Self; 15] = [
         Self::ReadQuestion,
         Self::EmbedQuery,
@@ -66,7 +71,7 @@ impl StageName {
         Self::Budget,
     ];
 
-    /// Returns the word for it in `rag.stages`.
+    /// Returns the name used in `rag.stages`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ReadQuestion => "read_question",
@@ -87,7 +92,7 @@ impl StageName {
         }
     }
 
-    /// Returns the stage with this name.
+    /// Returns the implementation of the stage.
     pub(crate) fn stage(self) -> &'static dyn Stage {
         match self {
             Self::ReadQuestion => &ReadQuestionStage,
@@ -108,8 +113,8 @@ impl StageName {
         }
     }
 
-    /// Returns `names` in their order, each once: no stage runs twice for one question.
-    pub(crate) fn each_once(names: &[Self]) -> impl Iterator<Item = Self> {
+    /// Removes duplicates: a stage must not run twice for one question.
+    pub(crate) fn without_duplicates(names: &[Self]) -> impl Iterator<Item = Self> {
         let mut seen = HashSet::new();
         names.iter().copied().filter(move |name| seen.insert(*name))
     }
@@ -141,24 +146,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_stage_is_known_by_its_word_and_listed_once() {
+    fn every_stage_parses_from_its_name_and_is_listed_once() {
         for name in StageName::ALL {
             assert_eq!(name.as_str().parse(), Ok(name));
         }
-        assert_eq!(StageName::each_once(&StageName::ALL).count(), StageName::ALL.len());
+        assert_eq!(StageName::without_duplicates(&StageName::ALL).count(), StageName::ALL.len());
         let (first, last) = (StageName::ALL.first(), StageName::ALL.last());
         assert_eq!((first, last), (Some(&StageName::ReadQuestion), Some(&StageName::Budget)));
     }
 
     #[test]
-    fn stages_can_be_left_out_and_reordered_by_name() {
-        let some = [StageName::Fuse, StageName::Gather, StageName::Fuse];
-        let chosen: Vec<_> = StageName::each_once(&some).collect();
-        assert_eq!(chosen, [StageName::Fuse, StageName::Gather]);
+    fn duplicate_stages_are_removed_and_the_order_is_kept() {
+        let names = [StageName::Fuse, StageName::Gather, StageName::Fuse];
+        let unique: Vec<_> = StageName::without_duplicates(&names).collect();
+        assert_eq!(unique, [StageName::Fuse, StageName::Gather]);
     }
 
     #[test]
-    fn an_unknown_name_is_refused_with_the_names_there_are() {
+    fn the_error_for_an_unknown_name_lists_the_valid_names() {
         let error = "no such".parse::<StageName>().unwrap_err().to_string();
         assert!(
             error.starts_with("there is no stage \"no such\"; the stages are read_question, embed_query,"),

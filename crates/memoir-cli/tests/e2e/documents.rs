@@ -240,7 +240,7 @@ fn bad_files_are_named_and_the_others_are_added() {
     assert_eq!(home.documents().len(), 1, "a slip removes nothing");
     home.write_config("[rag]\nnprobe = 8\n");
     let said = home.memoir(["docs", "list"]).fail(1);
-    assert!(said.contains("there is no setting \"nprobe\": it belongs to another kind of index"), "{said}");
+    assert!(said.contains("there is no setting \"nprobe\": it applies to IVF indexes"), "{said}");
 }
 
 #[test]

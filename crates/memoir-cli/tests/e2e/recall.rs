@@ -312,7 +312,7 @@ fn an_empty_answer_says_when_the_index_is_behind() {
     let home = home_with_a_fact(&provider);
     home.edit_database(Edit::LoseFirstVector);
     let said = home.memoir(["search", "zebras in the savannah"]).succeed();
-    assert!(said.contains("1 text is not indexed"), "{said}");
+    assert!(said.contains("1 text has not been embedded"), "{said}");
     // The next turn catches up with what a failure or a crash left behind.
     home.memoir(["-p", "hello"]).provider(&provider).succeed();
     assert_eq!(
@@ -323,7 +323,7 @@ fn an_empty_answer_says_when_the_index_is_behind() {
     let found = home.memoir(["search", "zebras in the savannah"]).succeed();
     assert_eq!(
         found,
-        "Nothing in memory about this. 1 text is not indexed by meaning yet; what you look for may be among them.\n"
+        "Nothing in memory about this. 1 text has not been embedded yet and can be found by keyword only.\n"
     );
 }
 

@@ -396,8 +396,7 @@ fn what_a_run_cost_and_was_refused_is_told_however_it_ends() {
     schedule(&home, ["run", "slow"]).provider(&provider).fail(1);
     let history = schedule(&home, ["history", "slow"]).succeed();
     assert!(
-        history.contains("slow timed out")
-            && history.contains("Calls that were not allowed: file_write."),
+        history.contains("slow timed out") && history.contains("Calls that were not allowed: file_write."),
         "{history}"
     );
     assert!(home.count_calls("task") > 0);

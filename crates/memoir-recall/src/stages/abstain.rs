@@ -1,4 +1,4 @@
-//! Nothing when nothing is relevant.
+//! Discards irrelevant messages, or all of them if none is clearly relevant.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +9,7 @@ use crate::{Inquiry, QueryKind, RankedMessage, Recall, RecallError, Stage, calib
 
 pub(crate) struct AbstainStage;
 
-/// Near enough in meaning, or with enough of the words: either will do.
+/// A relevance threshold. A message passes if either value is high enough.
 #[derive(Debug, Clone, Copy)]
 struct Threshold {
     similarity: f64,
@@ -19,51 +19,51 @@ struct Threshold {
 #[async_trait]
 impl Stage for AbstainStage {
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
-        let near =
+        let thresholds =
             Calibration::for_model(recall.embedder.name()).with_minimum(recall.settings.min_similarity);
-        abstain(inquiry, near);
+        abstain(inquiry, thresholds);
         Ok(())
     }
 }
 
-/// Keeps what is relevant. One passage must be clearly so for any to come unasked; then others may be less.
-fn abstain(inquiry: &mut Inquiry, near: Calibration) {
-    let (to_answer, to_be_among) = match inquiry.kind {
+/// Keeps relevant messages, provided that one is clearly relevant.
+fn abstain(inquiry: &mut Inquiry, thresholds: Calibration) {
+    let (best, other) = match inquiry.kind {
         QueryKind::Prompt => (
-            Threshold { similarity: near.to_answer, coverage: 0.62 },
-            Threshold { similarity: near.to_be_among, coverage: 0.45 },
+            Threshold { similarity: thresholds.prompt_best, coverage: 0.62 },
+            Threshold { similarity: thresholds.prompt_other, coverage: 0.45 },
         ),
         QueryKind::Search => {
-            let found = Threshold { similarity: near.to_be_found, coverage: 0.34 };
-            (found, found)
+            let threshold = Threshold { similarity: thresholds.search, coverage: 0.34 };
+            (threshold, threshold)
         }
     };
-    // Estimates of thousands have a few that are too high: only what was measured exactly decides.
-    let near: HashSet<MessageId> = inquiry.near.iter().map(|found| found.message_id).collect();
-    let is_exact = |found: &RankedMessage| {
-        inquiry.vectors.contains_key(&found.outline.id) || near.contains(&found.outline.id)
+    // Among thousands of estimates a few are too high, so only exact similarities count.
+    let nearest: HashSet<MessageId> = inquiry.nearest.iter().map(|message| message.message_id).collect();
+    let is_exact = |message: &RankedMessage| {
+        inquiry.vectors.contains_key(&message.outline.id) || nearest.contains(&message.outline.id)
     };
-    // What was said may say little by itself ("it happened again"); the summary of its exchange tells what it was about.
-    let told: HashMap<i64, f64> = inquiry
+    // A message may be unclear by itself ("it happened again"); the summary of its exchange gives the topic.
+    let summary_scores: HashMap<i64, f64> = inquiry
         .summaries
         .iter()
-        .filter(|found| found.subject.kind == SubjectKind::Exchange)
-        .map(|found| (found.subject.id, found.score))
+        .filter(|summary| summary.subject.kind == SubjectKind::Exchange)
+        .map(|summary| (summary.subject.id, summary.score))
         .collect();
-    let told_as_near = |found: &RankedMessage, similarity: f64| {
-        told.get(&found.outline.exchange_id.get()).is_some_and(|told| *told >= similarity)
+    let has_similar_summary = |message: &RankedMessage, similarity: f64| {
+        summary_scores.get(&message.outline.exchange_id.get()).is_some_and(|score| *score >= similarity)
     };
-    let answers = |found: &RankedMessage| {
-        found.coverage >= to_answer.coverage
-            || (found.similarity >= to_answer.similarity && is_exact(found))
-            || told_as_near(found, to_answer.similarity)
+    let is_clearly_relevant = |message: &RankedMessage| {
+        message.coverage >= best.coverage
+            || (message.similarity >= best.similarity && is_exact(message))
+            || has_similar_summary(message, best.similarity)
     };
-    if !inquiry.ranked.iter().any(answers) {
+    if !inquiry.ranked.iter().any(is_clearly_relevant) {
         inquiry.ranked.clear();
     }
-    inquiry.ranked.retain(|found| {
-        found.similarity >= to_be_among.similarity
-            || found.coverage >= to_be_among.coverage
-            || told_as_near(found, to_be_among.similarity)
+    inquiry.ranked.retain(|message| {
+        message.similarity >= other.similarity
+            || message.coverage >= other.coverage
+            || has_similar_summary(message, other.similarity)
     });
 }

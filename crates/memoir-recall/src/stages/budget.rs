@@ -1,4 +1,4 @@
-//! From messages to passages, within the room there is.
+//! Turns messages into passages, within the token budget.
 
 use std::collections::HashMap;
 
@@ -8,32 +8,32 @@ use memoir_store::ExchangeText;
 
 use crate::{Inquiry, QueryKind, Recall, RecallError, Stage, excerpt::excerpt, format};
 
-/// How much of a text is quoted; `fetch_conversation_details` gives the rest.
-const LONGEST: usize = 200;
+/// Maximum length of an excerpt, in characters. The model can get the rest with `fetch_conversation_details`.
+const EXCERPT_CHARS: usize = 200;
 
-/// How much of a conversation's summary.
-const LONGEST_SUMMARY: usize = 300;
+/// Maximum length of a conversation's summary, in characters.
+const SUMMARY_CHARS: usize = 300;
 
 pub(crate) struct BudgetStage;
 
 #[async_trait]
 impl Stage for BudgetStage {
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
-        let messages: Vec<_> = inquiry.ranked.iter().map(|found| found.outline.id).collect();
+        let messages: Vec<_> = inquiry.ranked.iter().map(|message| message.outline.id).collect();
         let mut texts: HashMap<_, _> = recall.store.texts(&messages).await?.into_iter().collect();
-        let exchanges: Vec<_> = inquiry.ranked.iter().map(|found| found.outline.exchange_id).collect();
+        let exchanges: Vec<_> = inquiry.ranked.iter().map(|message| message.outline.exchange_id).collect();
         let exchanges: HashMap<_, ExchangeText> =
             recall.store.exchange_texts(&exchanges).await?.into_iter().map(|text| (text.id, text)).collect();
         let conversations: Vec<_> =
-            inquiry.ranked.iter().map(|found| found.outline.conversation_id).collect();
+            inquiry.ranked.iter().map(|message| message.outline.conversation_id).collect();
         let conversations = recall.store.conversations_by_id(&conversations).await?;
         let conversations: HashMap<ConversationId, Conversation> =
             conversations.into_iter().map(|conversation| (conversation.id, conversation)).collect();
-        let for_documents: u64 = inquiry.documents.iter().map(|passage| passage.tokens).sum();
-        let mut room = recall.settings.token_budget.saturating_sub(for_documents);
-        for found in std::mem::take(&mut inquiry.ranked) {
-            let outline = found.outline;
-            // What was deleted meanwhile is not there any more.
+        let document_tokens: u64 = inquiry.documents.iter().map(|passage| passage.tokens).sum();
+        let mut remaining = recall.settings.token_budget.saturating_sub(document_tokens);
+        for message in std::mem::take(&mut inquiry.ranked) {
+            let outline = message.outline;
+            // The message may have been deleted since the search.
             let (Some(text), Some(exchange), Some(conversation)) = (
                 texts.remove(&outline.id),
                 exchanges.get(&outline.exchange_id),
@@ -41,10 +41,10 @@ impl Stage for BudgetStage {
             ) else {
                 continue;
             };
-            // A question that was asked before tells nothing; what was answered may. Who searches wants to know that it was asked.
-            let only_asks =
+            // For a prompt, an earlier question without an answer is useless. A search returns it.
+            let is_question =
                 inquiry.kind == QueryKind::Prompt && (outline.asks || text.trim() == inquiry.text.trim());
-            if only_asks && exchange.assistant.is_empty() {
+            if is_question && exchange.assistant.is_empty() {
                 continue;
             }
             let words = &inquiry.question.words;
@@ -57,35 +57,36 @@ impl Stage for BudgetStage {
                 author: outline.author,
                 created: outline.created,
                 text,
-                score: found.score,
-                similarity: found.similarity,
-                coverage: found.coverage,
-                superseded: found.superseded,
-                user_excerpt: excerpt(&exchange.user, words, LONGEST),
-                assistant_excerpt: excerpt(&exchange.assistant, words, LONGEST),
+                score: message.score,
+                similarity: message.similarity,
+                coverage: message.coverage,
+                superseded: message.superseded,
+                user_excerpt: excerpt(&exchange.user, words, EXCERPT_CHARS),
+                assistant_excerpt: excerpt(&exchange.assistant, words, EXCERPT_CHARS),
                 tokens: 0,
             };
-            passage.tokens = format::room(&passage, &recall.zone);
-            if passage.tokens <= room {
-                room -= passage.tokens;
+            passage.tokens = format::count_passage_tokens(&passage, &recall.zone);
+            if passage.tokens <= remaining {
+                remaining -= passage.tokens;
                 inquiry.passages.push(passage);
             }
         }
-        inquiry.related = related(&inquiry.passages, &conversations, recall.settings.conversation_limit);
+        inquiry.related =
+            describe_conversations(&inquiry.passages, &conversations, recall.settings.conversation_limit);
         Ok(())
     }
 }
 
-/// The conversations of the passages, in the order of their best, each with the nearest of them.
-fn related(
+/// Returns the conversations of the passages, ordered by their best passage, each with its highest similarity.
+fn describe_conversations(
     passages: &[Passage],
     conversations: &HashMap<ConversationId, Conversation>,
-    most: usize,
+    limit: usize,
 ) -> Vec<RelatedConversation> {
     let mut related: Vec<RelatedConversation> = Vec::new();
     for passage in passages {
-        if let Some(known) = related.iter_mut().find(|known| known.id == passage.conversation_id) {
-            known.similarity = known.similarity.max(passage.similarity);
+        if let Some(entry) = related.iter_mut().find(|entry| entry.id == passage.conversation_id) {
+            entry.similarity = entry.similarity.max(passage.similarity);
         } else if let Some(conversation) = conversations.get(&passage.conversation_id) {
             related.push(RelatedConversation {
                 id: conversation.id,
@@ -94,10 +95,10 @@ fn related(
                 created: conversation.created,
                 similarity: passage.similarity,
                 exchange_count: conversation.exchange_count,
-                summary: conversation.summary.as_ref().map(|summary| excerpt(summary, &[], LONGEST_SUMMARY)),
+                summary: conversation.summary.as_ref().map(|summary| excerpt(summary, &[], SUMMARY_CHARS)),
             });
         }
     }
-    related.truncate(most);
+    related.truncate(limit);
     related
 }

@@ -1,4 +1,4 @@
-//! Giving the question a vector.
+//! Embeds the question.
 
 use async_trait::async_trait;
 

@@ -1,4 +1,4 @@
-//! One score for every message, and the best first.
+//! Scores every message and sorts them, best first.
 
 use async_trait::async_trait;
 use memoir_store::MessageOutline;
@@ -8,8 +8,8 @@ use crate::{
     terms::{Evidence, TermName, terms},
 };
 
-/// How many are kept. One conversation may hold a thousand that are nearly the same, and they must not be all of it.
-const MOST: usize = 3000;
+/// Maximum number of messages to keep. One conversation may have a thousand similar ones.
+const MAX_MESSAGES: usize = 3000;
 
 pub(crate) struct FuseStage;
 
@@ -21,20 +21,20 @@ impl Stage for FuseStage {
     }
 }
 
-/// Scores every message that may be found.
+/// Scores and sorts every message that passes the filter.
 pub(super) fn rank(inquiry: &mut Inquiry, names: &[TermName]) {
     let evidence = Evidence::from_inquiry(inquiry);
     let mut scores = vec![0.0; inquiry.outlines.len()];
     terms(names).for_each(|term| term.add(&evidence, &mut scores));
-    // Neighbours of what was found counted; they are not found themselves where the filter forbids it.
+    // Messages outside the filter contribute to the scores of their neighbors but are not results themselves.
     let mut order: Vec<usize> =
         (0..scores.len()).filter(|position| is_allowed(inquiry, &inquiry.outlines[*position])).collect();
-    // Among equals the newer comes first, by its time and then by its place in the conversation.
+    // Newer messages win ties, by time and then by position in the conversation.
     let age = |position: usize| (inquiry.outlines[position].created, position);
     let better = |a: &usize, b: &usize| scores[*b].total_cmp(&scores[*a]).then(age(*b).cmp(&age(*a)));
-    if order.len() > MOST {
-        order.select_nth_unstable_by(MOST - 1, better);
-        order.truncate(MOST);
+    if order.len() > MAX_MESSAGES {
+        order.select_nth_unstable_by(MAX_MESSAGES - 1, better);
+        order.truncate(MAX_MESSAGES);
     }
     order.sort_unstable_by(better);
     inquiry.ranked = order
@@ -49,7 +49,7 @@ pub(super) fn rank(inquiry: &mut Inquiry, names: &[TermName]) {
         .collect();
 }
 
-/// The conversations were chosen by the filter already; what is left is time and the order of commits.
+/// Checks time and commit order; the rest of the filter was applied to the conversations.
 fn is_allowed(inquiry: &Inquiry, outline: &MessageOutline) -> bool {
     let filter = &inquiry.filter;
     filter.since.is_none_or(|since| outline.created >= since)
@@ -62,15 +62,15 @@ mod tests {
     use memoir_core::Timestamp;
 
     use super::*;
-    use crate::terms::tests::{found, inquiry};
+    use crate::terms::tests::{inquiry, message_match};
 
     #[test]
-    fn words_and_meaning_add_up_and_newer_comes_first_among_equals() {
+    fn words_and_meaning_add_up_and_newer_messages_win_ties() {
         let mut inquiry =
             inquiry(&[(1, None, 0, false), (2, None, 0, false), (3, None, 0, false), (4, None, 0, false)]);
-        inquiry.words = vec![vec![found(2, 2, 1.0), found(3, 3, 1.0)]];
+        inquiry.word_matches = vec![vec![message_match(2, 2, 1.0), message_match(3, 3, 1.0)]];
         inquiry.similarities = vec![0.0, 0.0, 0.6, 0.0];
-        inquiry.lexical = vec![0.0, 1.0, 1.0, 0.0];
+        inquiry.lexical_scores = vec![0.0, 1.0, 1.0, 0.0];
         rank(&mut inquiry, &TermName::ALL);
         let order: Vec<i64> = inquiry.ranked.iter().map(|ranked| ranked.outline.id.get()).collect();
         assert_eq!(order, [3, 2, 4, 1]);
@@ -78,10 +78,10 @@ mod tests {
     }
 
     #[test]
-    fn what_the_filter_forbids_is_not_found_as_a_neighbour() {
+    fn neighbors_outside_the_filter_are_not_results() {
         let mut inquiry = inquiry(&[(1, None, 5, false), (1, None, 50, false)]);
-        inquiry.words = vec![vec![found(2, 1, 1.0)]];
-        inquiry.lexical = vec![0.3, 1.0];
+        inquiry.word_matches = vec![vec![message_match(2, 1, 1.0)]];
+        inquiry.lexical_scores = vec![0.3, 1.0];
         inquiry.filter.since = Some(Timestamp::from_millis(10));
         rank(&mut inquiry, &TermName::ALL);
         assert_eq!(inquiry.ranked.len(), 1);

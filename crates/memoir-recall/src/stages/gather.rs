@@ -1,10 +1,10 @@
-//! All messages of the conversations in question, since one is scored with those around it.
+//! Loads all messages of the candidate conversations, because the score of a message depends on its neighbors.
 
 use std::collections::HashMap;
 
 use async_trait::async_trait;
 
-use crate::{Inquiry, Recall, RecallError, Stage, terms::best_per_word};
+use crate::{Inquiry, Recall, RecallError, Stage, terms::score_words};
 
 pub(crate) struct GatherStage;
 
@@ -16,41 +16,43 @@ impl Stage for GatherStage {
         let early_exchanges = match inquiry.filter.before {
             Some(before) => {
                 let mut exchanges: Vec<_> = outlines.iter().map(|outline| outline.exchange_id).collect();
-                // The messages of an exchange are next to each other.
+                // The messages of an exchange are adjacent.
                 exchanges.dedup();
                 Some(recall.store.committed_before(&exchanges, before).await?.into_iter().collect())
             }
             None => None,
         };
-        let mut near = HashMap::new();
+        let mut scores = HashMap::new();
         if let Some(vector) = &inquiry.vector {
             let model = recall.embedder.name();
             let estimates = recall.store.similarities(model, vector, &conversations).await?;
-            near.extend(estimates.iter().map(|found| (found.message_id, found.score)));
+            scores.extend(estimates.iter().map(|message| (message.message_id, message.score)));
         }
-        // What was found by its meaning is known exactly.
-        near.extend(inquiry.near.iter().map(|found| (found.message_id, found.score)));
-        // Nothing fails from here on: what belongs together is there together.
+        // The search by meaning returned exact scores, which replace the estimates.
+        scores.extend(inquiry.nearest.iter().map(|message| (message.message_id, message.score)));
+        // Set all fields only after the last fallible call, so that they are always consistent.
         inquiry.similarities =
-            outlines.iter().map(|outline| near.get(&outline.id).copied().unwrap_or(0.0)).collect();
-        inquiry.lexical = best_per_word(&inquiry.words, &outlines);
+            outlines.iter().map(|outline| scores.get(&outline.id).copied().unwrap_or(0.0)).collect();
+        inquiry.lexical_scores = score_words(&inquiry.word_matches, &outlines);
         inquiry.outlines = outlines;
         inquiry.early_exchanges = early_exchanges;
-        inquiry.similarities_together = together(inquiry);
+        inquiry.pair_similarities = estimate_pair_similarities(inquiry);
         Ok(())
     }
 }
 
-/// How alike two messages in a row usually are: a cosine. The vectors themselves are not at hand yet.
-const USUAL_LIKENESS: f64 = 0.3;
+/// Typical cosine of two consecutive messages, used because their embeddings are not loaded yet.
+const TYPICAL_COSINE: f64 = 0.3;
 
-/// How near each message is together with the one before: the cosine with the sum of their vectors, about.
-fn together(inquiry: &Inquiry) -> Vec<f64> {
-    let near = &inquiry.similarities;
-    (0..near.len())
-        .map(|position| match inquiry.before(position) {
-            Some(before) => (near[position] + near[before]) / (2.0 + 2.0 * USUAL_LIKENESS).sqrt(),
-            None => near[position],
+/// Estimates the cosine of the query with the sum of each message's embedding and the previous one's.
+fn estimate_pair_similarities(inquiry: &Inquiry) -> Vec<f64> {
+    let similarities = &inquiry.similarities;
+    (0..similarities.len())
+        .map(|position| match inquiry.previous(position) {
+            Some(previous) => {
+                (similarities[position] + similarities[previous]) / (2.0 + 2.0 * TYPICAL_COSINE).sqrt()
+            }
+            None => similarities[position],
         })
         .collect()
 }

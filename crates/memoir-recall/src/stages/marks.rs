@@ -1,4 +1,4 @@
-//! What the user said about exchanges: pinned ones come before others, those marked as wrong after them.
+//! Applies the user's marks: pinned exchanges rank higher, exchanges marked as wrong rank lower.
 
 use std::collections::HashMap;
 
@@ -7,31 +7,31 @@ use memoir_core::{ExchangeId, Mark, Marked};
 
 use crate::{Inquiry, Recall, RecallError, Stage};
 
-/// What a mark counts: more than a few words that match, less than being about something else.
+/// Weight of a mark. It outweighs a few matching words, but not a different topic.
 const WEIGHT: f64 = 0.5;
 
-/// How many messages are looked at for it.
-const MOST: usize = 200;
+/// Number of top-ranked messages whose marks are applied.
+const MAX_MESSAGES: usize = 200;
 
 pub(crate) struct MarksStage;
 
 #[async_trait]
 impl Stage for MarksStage {
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
-        let found: Vec<ExchangeId> =
-            inquiry.ranked.iter().take(MOST).map(|found| found.outline.exchange_id).collect();
-        let marks = recall.store.marks_of(&found).await?;
+        let exchanges: Vec<ExchangeId> =
+            inquiry.ranked.iter().take(MAX_MESSAGES).map(|message| message.outline.exchange_id).collect();
+        let marks = recall.store.marks_of(&exchanges).await?;
         let marks: HashMap<ExchangeId, Marked> =
             marks.into_iter().map(|marked| (marked.exchange_id, marked)).collect();
         if marks.is_empty() {
             return Ok(());
         }
-        for found in inquiry.ranked.iter_mut().take(MOST) {
-            match marks.get(&found.outline.exchange_id) {
-                Some(Marked { mark: Mark::Pinned, .. }) => found.score += WEIGHT,
+        for message in inquiry.ranked.iter_mut().take(MAX_MESSAGES) {
+            match marks.get(&message.outline.exchange_id) {
+                Some(Marked { mark: Mark::Pinned, .. }) => message.score += WEIGHT,
                 Some(Marked { mark: Mark::Wrong, created, .. }) => {
-                    found.score -= WEIGHT;
-                    found.superseded = Some(*created);
+                    message.score -= WEIGHT;
+                    message.superseded = Some(*created);
                 }
                 None => {}
             }

@@ -1,4 +1,4 @@
-//! The stages of recall, one file each. `stage.rs` lists them.
+//! The recall stages, one file each. `stage.rs` lists them.
 
 pub(crate) mod abstain;
 pub(crate) mod budget;

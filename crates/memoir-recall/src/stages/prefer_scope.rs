@@ -1,4 +1,4 @@
-//! The present project comes first, and others are not shut out.
+//! Ranks messages of the current project higher without excluding others.
 
 use std::collections::HashSet;
 
@@ -7,11 +7,11 @@ use memoir_core::ConversationId;
 
 use crate::{Inquiry, Recall, RecallError, ScopeRule, Stage};
 
-/// What the present project counts: as much as a word that matches a little better.
+/// Weight of the current project, comparable to a slightly better match of one word.
 const WEIGHT: f64 = 0.15;
 
-/// How many messages are looked at for it.
-const MOST: usize = 100;
+/// Number of top-ranked messages to consider.
+const MAX_MESSAGES: usize = 100;
 
 pub(crate) struct PreferScopeStage;
 
@@ -21,16 +21,15 @@ impl Stage for PreferScopeStage {
         let (ScopeRule::Prefer, Some(scope)) = (recall.settings.scope, inquiry.scope.clone()) else {
             return Ok(());
         };
-        let best = inquiry.ranked.iter().take(MOST);
-        let conversations: HashSet<ConversationId> =
-            best.map(|found| found.outline.conversation_id).collect();
-        let conversations: Vec<ConversationId> = conversations.into_iter().collect();
-        let known = recall.store.conversations_by_id(&conversations).await?;
-        let here: HashSet<ConversationId> =
-            known.iter().filter(|conversation| conversation.scope == scope).map(|found| found.id).collect();
-        for found in inquiry.ranked.iter_mut().take(MOST) {
-            if here.contains(&found.outline.conversation_id) {
-                found.score += WEIGHT;
+        let best = inquiry.ranked.iter().take(MAX_MESSAGES);
+        let ids: HashSet<ConversationId> = best.map(|message| message.outline.conversation_id).collect();
+        let ids: Vec<ConversationId> = ids.into_iter().collect();
+        let conversations = recall.store.conversations_by_id(&ids).await?;
+        let in_scope = conversations.iter().filter(|conversation| conversation.scope == scope);
+        let in_scope: HashSet<ConversationId> = in_scope.map(|conversation| conversation.id).collect();
+        for message in inquiry.ranked.iter_mut().take(MAX_MESSAGES) {
+            if in_scope.contains(&message.outline.conversation_id) {
+                message.score += WEIGHT;
             }
         }
         inquiry.ranked.sort_by(|a, b| b.score.total_cmp(&a.score));

@@ -1,4 +1,4 @@
-//! Taking the question apart: words, names, time.
+//! Parses the question: words, names and dates.
 
 use async_trait::async_trait;
 
@@ -9,12 +9,12 @@ pub(crate) struct ReadQuestionStage;
 #[async_trait]
 impl Stage for ReadQuestionStage {
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
-        // The people whose names count come from memory; without them a question has only words and dates.
+        // Parse without author names first, so that words and dates are available even if loading the names fails.
         inquiry.question = ParsedQuestion::parse(&inquiry.text, &[], recall.clock.now(), &recall.zone);
         if !inquiry.asks_nothing() {
-            let people = recall.store.authors().await?;
+            let authors = recall.store.authors().await?;
             inquiry.question =
-                ParsedQuestion::parse(&inquiry.text, &people, recall.clock.now(), &recall.zone);
+                ParsedQuestion::parse(&inquiry.text, &authors, recall.clock.now(), &recall.zone);
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The best once more, with their vectors at hand: what was estimated so far is now exact.
+//! Rescores the best messages with exact similarities instead of estimates.
 
 use std::collections::HashSet;
 
@@ -8,8 +8,8 @@ use memoir_core::MessageId;
 use super::fuse;
 use crate::{Inquiry, Recall, RecallError, Stage};
 
-/// How many are looked at again.
-const MOST: usize = 100;
+/// Number of top-ranked messages to rescore.
+const MAX_MESSAGES: usize = 100;
 
 pub(crate) struct RefineStage;
 
@@ -20,22 +20,22 @@ impl Stage for RefineStage {
             return Ok(());
         };
         let best: HashSet<MessageId> =
-            inquiry.ranked.iter().take(MOST).map(|ranked| ranked.outline.id).collect();
-        let places: Vec<usize> = (0..inquiry.outlines.len())
+            inquiry.ranked.iter().take(MAX_MESSAGES).map(|message| message.outline.id).collect();
+        let positions: Vec<usize> = (0..inquiry.outlines.len())
             .filter(|position| best.contains(&inquiry.outlines[*position].id))
             .collect();
-        // Those before them too: a message is seen together with what it answers.
-        let before = places.iter().filter_map(|position| inquiry.before(*position));
-        let wanted: HashSet<MessageId> =
-            before.chain(places.iter().copied()).map(|position| inquiry.outlines[position].id).collect();
-        let wanted: Vec<MessageId> = wanted.into_iter().collect();
-        let vectors = recall.store.vectors(recall.embedder.name(), &wanted).await?;
-        // A model that was changed under its name may have left others.
+        // Include the previous messages, which are needed for the pair similarities.
+        let previous = positions.iter().filter_map(|position| inquiry.previous(*position));
+        let ids: HashSet<MessageId> =
+            previous.chain(positions.iter().copied()).map(|position| inquiry.outlines[position].id).collect();
+        let ids: Vec<MessageId> = ids.into_iter().collect();
+        let vectors = recall.store.vectors(recall.embedder.name(), &ids).await?;
+        // Older embeddings may have another length if the model behind the name has changed.
         inquiry.vectors = vectors.into_iter().filter(|(_, vector)| vector.len() == query.len()).collect();
-        for position in places {
-            if let Some((alone, together)) = measure(inquiry, position, &query) {
+        for position in positions {
+            if let Some((alone, pair)) = measure(inquiry, position, &query) {
                 inquiry.similarities[position] = alone;
-                inquiry.similarities_together[position] = together;
+                inquiry.pair_similarities[position] = pair;
             }
         }
         fuse::rank(inquiry, &recall.settings.terms);
@@ -43,22 +43,22 @@ impl Stage for RefineStage {
     }
 }
 
-/// How near a message is to the query, by itself and together with the one before.
+/// Returns the cosine of the query with a message alone and combined with the previous one.
 fn measure(inquiry: &Inquiry, position: usize, query: &[f32]) -> Option<(f64, f64)> {
     let vector = |position: usize| inquiry.vectors.get(&inquiry.outlines[position].id);
     let own = vector(position)?;
     let alone = cosine(query, own);
-    let together = match inquiry.before(position).and_then(vector) {
-        Some(before) => {
-            // The cosine with the sum of two vectors of length one.
-            (alone + cosine(query, before)) / (2.0 + 2.0 * cosine(own, before)).max(f64::EPSILON).sqrt()
+    let pair = match inquiry.previous(position).and_then(vector) {
+        Some(previous) => {
+            // The cosine with the sum of two unit vectors.
+            (alone + cosine(query, previous)) / (2.0 + 2.0 * cosine(own, previous)).max(f64::EPSILON).sqrt()
         }
         None => alone,
     };
-    Some((alone, together))
+    Some((alone, pair))
 }
 
-/// The cosine of two vectors of length one.
+/// Returns the cosine of two unit vectors.
 pub(crate) fn cosine(a: &[f32], b: &[f32]) -> f64 {
     f64::from(a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>())
 }

@@ -1,4 +1,4 @@
-//! Looking documents up, by meaning and by words.
+//! Searches documents by meaning and by keyword.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -16,26 +16,25 @@ use crate::{
     format,
 };
 
-/// How many chunks are looked at closely for their meaning, and how many for their words.
-const CLOSELY: usize = 12;
+/// Number of candidate chunks by meaning, and number by keyword.
+const CANDIDATES: usize = 12;
 
-/// How much of a document is quoted.
-const LONGEST: usize = 400;
+/// Maximum length of an excerpt, in characters.
+const EXCERPT_CHARS: usize = 400;
 
-/// Words count as being together when they are within so many bytes.
-const TOGETHER: usize = 1000;
+/// Size of the span in which words are counted together, in bytes.
+const SPAN_BYTES: usize = 1000;
 
-/// How much of the question's words a passage must have: for the best, and for the others.
-const COVERAGE: (f64, f64) = (0.62, 0.5);
+/// Minimum coverage of the best passage and of the others, for a prompt.
+const PROMPT_COVERAGE: (f64, f64) = (0.62, 0.5);
 
-/// The same for whoever searches.
-const COVERAGE_SEARCHED: (f64, f64) = (0.4, 0.4);
+/// Minimum coverage of the best passage and of the others, for a search.
+const SEARCH_COVERAGE: (f64, f64) = (0.4, 0.4);
 
-/// With fewer chunks all words count nearly the same.
-const FEW: u64 = 1000;
+/// Minimum number of chunks assumed for the rarity of words, because a few chunks say nothing about it.
+const MIN_CHUNKS: u64 = 1000;
 
-/// In milliseconds.
-const DAY: i64 = 24 * 60 * 60 * 1000;
+const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
 pub(crate) struct SearchDocumentsStage;
 
@@ -43,7 +42,7 @@ pub(crate) struct SearchDocumentsStage;
 impl Stage for SearchDocumentsStage {
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
         let limit = recall.settings.document_limit;
-        // A conversation that is searched for itself has no documents.
+        // A search within one conversation does not include documents.
         if limit == 0 || inquiry.asks_nothing() || inquiry.filter.within.is_some() {
             return Ok(());
         }
@@ -53,47 +52,47 @@ impl Stage for SearchDocumentsStage {
         if all == 0 {
             return Ok(());
         }
-        let near = match &inquiry.vector {
-            Some(vector) => recall.nearest_chunks(vector, &filter, CLOSELY).await?,
+        let nearest = match &inquiry.vector {
+            Some(vector) => recall.nearest_chunks(vector, &filter, CANDIDATES).await?,
             None => Vec::new(),
         };
         let weights = WordWeights::new(words, &with_words, all);
-        let mut wanted: Vec<ChunkId> = near.iter().map(|found| found.chunk_id).collect();
-        wanted.extend(weights.best(&with_words));
+        let mut candidates: Vec<ChunkId> = nearest.iter().map(|chunk| chunk.chunk_id).collect();
+        candidates.extend(weights.best_chunks(&with_words));
         let mut seen = HashSet::new();
-        wanted.retain(|id| seen.insert(*id));
-        let chunks = recall.store.chunks(&wanted).await?;
+        candidates.retain(|id| seen.insert(*id));
+        let chunks = recall.store.chunks(&candidates).await?;
         let ids: Vec<DocumentId> = chunks.iter().map(|chunk| chunk.document_id).collect();
         let documents = recall.store.documents_by_id(&ids).await?;
         let documents: HashMap<DocumentId, Document> =
             documents.into_iter().map(|document| (document.id, document)).collect();
-        let near: HashMap<ChunkId, ChunkMatch> =
-            near.into_iter().map(|found| (found.chunk_id, found)).collect();
-        let mut found: Vec<DocumentPassage> = chunks
+        let nearest: HashMap<ChunkId, ChunkMatch> =
+            nearest.into_iter().map(|chunk| (chunk.chunk_id, chunk)).collect();
+        let mut passages: Vec<DocumentPassage> = chunks
             .iter()
             .filter_map(|chunk| {
                 let document = documents.get(&chunk.document_id)?;
-                Some(passage(chunk, document, near.get(&chunk.id), &weights))
+                Some(build_passage(chunk, document, nearest.get(&chunk.id), &weights))
             })
             .collect();
-        // The id only makes the order of equals definite.
-        found.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.chunk_id.cmp(&b.chunk_id)));
-        let near =
+        // The id makes the order of equal scores deterministic.
+        passages.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.chunk_id.cmp(&b.chunk_id)));
+        let thresholds =
             Calibration::for_model(recall.embedder.name()).with_minimum(recall.settings.min_similarity);
-        keep_relevant(&mut found, near, inquiry.kind);
-        let mut of_document: HashMap<DocumentId, usize> = HashMap::new();
-        found.retain(|passage| {
-            let count = of_document.entry(passage.document.id).or_default();
+        keep_relevant(&mut passages, thresholds, inquiry.kind);
+        let mut counts: HashMap<DocumentId, usize> = HashMap::new();
+        passages.retain(|passage| {
+            let count = counts.entry(passage.document.id).or_default();
             *count += 1;
             *count <= recall.settings.dedup_max_per_doc
         });
-        found.truncate(limit);
-        // What was said before comes first where there is little room.
-        let mut room = recall.settings.token_budget / 2;
-        for mut passage in found {
-            passage.tokens = format::room_of_document(&passage);
-            if passage.tokens <= room {
-                room -= passage.tokens;
+        passages.truncate(limit);
+        // Reserve at least half of the budget for conversations.
+        let mut remaining = recall.settings.token_budget / 2;
+        for mut passage in passages {
+            passage.tokens = format::count_document_tokens(&passage);
+            if passage.tokens <= remaining {
+                remaining -= passage.tokens;
                 inquiry.documents.push(passage);
             }
         }
@@ -101,11 +100,11 @@ impl Stage for SearchDocumentsStage {
     }
 }
 
-/// Which documents may be found: of the days that are asked for, and no posts of other projects where those are forbidden.
+/// Converts the message filter to a document filter with the same days and project.
 fn filter(inquiry: &Inquiry) -> DocumentFilter {
     let day = |moment: Timestamp| moment.day_in(&inquiry.zone);
-    // What ends in the middle of a day ends with it.
-    let until = inquiry.filter.until.map(|until| Timestamp::from_millis(until.as_millis() + DAY - 1));
+    // Round up to the end of the day.
+    let until = inquiry.filter.until.map(|until| Timestamp::from_millis(until.as_millis() + DAY_MILLIS - 1));
     DocumentFilter {
         since: inquiry.filter.since.map(day),
         until: until.map(day),
@@ -113,41 +112,45 @@ fn filter(inquiry: &Inquiry) -> DocumentFilter {
     }
 }
 
-/// Nothing unless one is clearly relevant; then others may be less.
-fn keep_relevant(found: &mut Vec<DocumentPassage>, near: Calibration, kind: QueryKind) {
-    let ((to_answer, to_be_among), (coverage, coverage_among)) = match kind {
-        QueryKind::Prompt => ((near.to_answer, near.to_be_among), COVERAGE),
-        QueryKind::Search => ((near.to_be_found, near.to_be_found), COVERAGE_SEARCHED),
+/// Keeps relevant passages, provided that one is clearly relevant.
+fn keep_relevant(passages: &mut Vec<DocumentPassage>, thresholds: Calibration, kind: QueryKind) {
+    let ((best_similarity, similarity), (best_coverage, coverage)) = match kind {
+        QueryKind::Prompt => ((thresholds.prompt_best, thresholds.prompt_other), PROMPT_COVERAGE),
+        QueryKind::Search => ((thresholds.search, thresholds.search), SEARCH_COVERAGE),
     };
-    if !found.iter().any(|passage| passage.similarity >= to_answer || passage.coverage >= coverage) {
-        found.clear();
+    let is_clearly_relevant = |passage: &DocumentPassage| {
+        passage.similarity >= best_similarity || passage.coverage >= best_coverage
+    };
+    if !passages.iter().any(is_clearly_relevant) {
+        passages.clear();
     }
-    found.retain(|passage| passage.similarity >= to_be_among || passage.coverage >= coverage_among);
+    passages.retain(|passage| passage.similarity >= similarity || passage.coverage >= coverage);
 }
 
-/// The part of a chunk that matters, and how much.
-fn passage(
+/// Builds a passage from the most relevant part of a chunk.
+fn build_passage(
     chunk: &Chunk,
     document: &Document,
-    near: Option<&ChunkMatch>,
+    chunk_match: Option<&ChunkMatch>,
     weights: &WordWeights,
 ) -> DocumentPassage {
     let title = telling_words(&document.title);
-    let (mut coverage, mut part) = weights.best_stretch(&chunk.text, &title);
-    let similarity = near.map_or(0.0, |found| found.score);
-    if let Some(text) = near.and_then(|found| chunk.text.get(found.part.clone())) {
-        let of_part = weights.coverage(text, &title);
-        // What is nearest in meaning is quoted, unless the words stand elsewhere.
-        if of_part >= coverage {
-            (coverage, part) = (of_part, near.map_or(part, |found| found.part.clone()));
-        } else if coverage < COVERAGE.0 {
-            part = near.map_or(part, |found| found.part.clone());
+    let (mut coverage, mut part) = weights.best_span(&chunk.text, &title);
+    let similarity = chunk_match.map_or(0.0, |chunk_match| chunk_match.score);
+    if let Some(text) = chunk_match.and_then(|chunk_match| chunk.text.get(chunk_match.part.clone())) {
+        let nearest_coverage = weights.coverage(text, &title);
+        // Quote the part nearest in meaning, unless the words are clearly in another part.
+        if nearest_coverage >= coverage {
+            coverage = nearest_coverage;
+            part = chunk_match.map_or(part, |chunk_match| chunk_match.part.clone());
+        } else if coverage < PROMPT_COVERAGE.0 {
+            part = chunk_match.map_or(part, |chunk_match| chunk_match.part.clone());
         }
     }
     DocumentPassage {
         chunk_id: chunk.id,
         document: document.clone(),
-        text: excerpt(&chunk.text[part], &weights.words, LONGEST),
+        text: excerpt(&chunk.text[part], &weights.words, EXCERPT_CHARS),
         score: similarity + coverage,
         similarity,
         coverage,
@@ -155,7 +158,7 @@ fn passage(
     }
 }
 
-/// The words of a question, and how much each counts: the more, the fewer chunks have it.
+/// The words of a question with their weights. Words that occur in fewer chunks weigh more.
 struct WordWeights {
     words: Vec<String>,
     rarity: Vec<f64>,
@@ -163,19 +166,18 @@ struct WordWeights {
 
 impl WordWeights {
     fn new(words: &[String], with_words: &[ChunksWithWord], all: u64) -> Self {
-        // Of a few chunks nothing can be told about how rare a word is.
-        let all = all.max(FEW) as f64;
-        let rarity = words.iter().enumerate().map(|(place, _)| {
-            // A word that very many have tells nothing.
-            let Some(Some(chunks)) = with_words.get(place) else { return 0.0 };
-            let having = chunks.len() as f64;
-            (1.0 + (all - having + 0.5).max(0.5) / (having + 0.5)).ln()
+        let all = all.max(MIN_CHUNKS) as f64;
+        let rarity = words.iter().enumerate().map(|(index, _)| {
+            // The store returns no chunks for a word that is too common to be useful.
+            let Some(Some(chunks)) = with_words.get(index) else { return 0.0 };
+            let count = chunks.len() as f64;
+            (1.0 + (all - count + 0.5).max(0.5) / (count + 0.5)).ln()
         });
         Self { words: words.to_vec(), rarity: rarity.collect() }
     }
 
-    /// The chunks with the most of the words.
-    fn best(&self, with_words: &[ChunksWithWord]) -> Vec<ChunkId> {
+    /// Returns the chunks with the highest keyword scores.
+    fn best_chunks(&self, with_words: &[ChunksWithWord]) -> Vec<ChunkId> {
         let mut scores: HashMap<ChunkId, f64> = HashMap::new();
         for (chunks, rarity) in with_words.iter().zip(&self.rarity) {
             for (chunk, count) in chunks.iter().flatten() {
@@ -184,29 +186,28 @@ impl WordWeights {
             }
         }
         let mut best: Vec<(ChunkId, f64)> = scores.into_iter().collect();
-        // The id only makes the order of equals definite.
+        // The id makes the order of equal scores deterministic.
         best.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        best.into_iter().take(CLOSELY).map(|(chunk, _)| chunk).collect()
+        best.into_iter().take(CANDIDATES).map(|(chunk, _)| chunk).collect()
     }
 
-    /// How much of the words a text has, its title counted in: 0 to 1.
+    /// Returns the weighted fraction of the words found in a text or its title, from 0 to 1.
     fn coverage(&self, text: &str, title: &[String]) -> f64 {
-        let has: HashSet<String> = telling_words(text).into_iter().chain(title.iter().cloned()).collect();
-        let all: f64 = self.rarity.iter().sum();
-        let found = self
-            .words
-            .iter()
-            .zip(&self.rarity)
-            .filter(|(word, _)| has.contains(*word) || has.iter().any(|known| is_form_of(known, word)));
-        if all > 0.0 { found.map(|(_, rarity)| rarity).sum::<f64>() / all } else { 0.0 }
+        let text_words: HashSet<String> =
+            telling_words(text).into_iter().chain(title.iter().cloned()).collect();
+        let total: f64 = self.rarity.iter().sum();
+        let matches = self.words.iter().zip(&self.rarity).filter(|(word, _)| {
+            text_words.contains(*word) || text_words.iter().any(|text_word| is_form_of(text_word, word))
+        });
+        if total > 0.0 { matches.map(|(_, rarity)| rarity).sum::<f64>() / total } else { 0.0 }
     }
 
-    /// The stretch of a text that has the most of the words, and how much it has.
-    fn best_stretch(&self, text: &str, title: &[String]) -> (f64, Range<usize>) {
+    /// Returns the coverage and the range of the span with the highest coverage.
+    fn best_span(&self, text: &str, title: &[String]) -> (f64, Range<usize>) {
         let mut best = (-1.0, 0..0);
         let mut start = 0;
         while start < text.len() {
-            let end = text.ceil_char_boundary((start + TOGETHER).min(text.len()));
+            let end = text.ceil_char_boundary((start + SPAN_BYTES).min(text.len()));
             let coverage = self.coverage(&text[start..end], title);
             if coverage > best.0 {
                 best = (coverage, start..end);
@@ -214,7 +215,7 @@ impl WordWeights {
             if end == text.len() {
                 break;
             }
-            start = text.ceil_char_boundary(start + TOGETHER / 2);
+            start = text.ceil_char_boundary(start + SPAN_BYTES / 2);
         }
         (best.0.max(0.0), best.1)
     }

@@ -1,4 +1,4 @@
-//! Looking messages up by meaning.
+//! Searches messages by meaning.
 
 use async_trait::async_trait;
 use memoir_core::{ConversationId, Timestamp};
@@ -6,14 +6,14 @@ use memoir_store::{Filter, VectorSearch};
 
 use crate::{DateRange, Inquiry, Recall, RecallError, Stage};
 
-/// How many messages are looked up: enough to lead to every conversation that may matter.
-const MOST: usize = 100;
+/// Maximum number of messages, enough to reach every conversation that may be relevant.
+const MAX_MESSAGES: usize = 100;
 
-/// How many of the time that is asked about.
-const MOST_THEN: usize = 50;
+/// Maximum number of messages from the dates in the question.
+const MAX_DATED_MESSAGES: usize = 50;
 
-/// People tell of a day on that day, or soon after.
-const SOON_AFTER: i64 = 3 * 24 * 60 * 60 * 1000;
+/// Included time after the dates, because people mention a day on that day or soon after.
+const GRACE_MILLIS: i64 = 3 * 24 * 60 * 60 * 1000;
 
 pub(crate) struct SearchMeaningStage;
 
@@ -21,23 +21,22 @@ pub(crate) struct SearchMeaningStage;
 impl Stage for SearchMeaningStage {
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
         let Some(vector) = &inquiry.vector else { return Ok(()) };
-        let search = recall.search(vector, &inquiry.filter, MOST);
-        inquiry.near = recall.store.nearest(&search).await?;
-        // What was said at the time that is asked about is looked at in any case: elsewhere there may be much that is
-        // nearer.
-        if let Some(filter) = inquiry.question.dates.map(|dates| around(dates, &inquiry.filter)) {
-            let search = VectorSearch { filter: &filter, limit: MOST_THEN, ..search };
-            let then = recall.store.nearest(&search).await?;
-            inquiry.near.splice(0..0, then);
+        let search = recall.search(vector, &inquiry.filter, MAX_MESSAGES);
+        inquiry.nearest = recall.store.nearest(&search).await?;
+        // Search the dates in the question separately, in case many messages from other times are nearer.
+        if let Some(filter) = inquiry.question.dates.map(|dates| restrict_to(dates, &inquiry.filter)) {
+            let search = VectorSearch { filter: &filter, limit: MAX_DATED_MESSAGES, ..search };
+            let dated = recall.store.nearest(&search).await?;
+            inquiry.nearest.splice(0..0, dated);
         }
-        inquiry.conversations = by_nearest(inquiry);
+        inquiry.conversations = list_conversations(inquiry);
         Ok(())
     }
 }
 
-/// The filter, narrowed to a time.
-fn around(dates: DateRange, filter: &Filter) -> Filter {
-    let end = Timestamp::from_millis(dates.end.as_millis() + SOON_AFTER);
+/// Restricts the filter to the dates and the days right after them.
+fn restrict_to(dates: DateRange, filter: &Filter) -> Filter {
+    let end = Timestamp::from_millis(dates.end.as_millis() + GRACE_MILLIS);
     Filter {
         since: Some(filter.since.map_or(dates.start, |since| since.max(dates.start))),
         until: Some(filter.until.map_or(end, |until| until.min(end))),
@@ -45,12 +44,12 @@ fn around(dates: DateRange, filter: &Filter) -> Filter {
     }
 }
 
-/// The conversations of what is near, the nearest first. Words have not been looked at: none matches any.
-fn by_nearest(inquiry: &Inquiry) -> Vec<(ConversationId, f64)> {
+/// Returns the conversations of the nearest messages, nearest first, without lexical scores.
+fn list_conversations(inquiry: &Inquiry) -> Vec<(ConversationId, f64)> {
     let mut conversations = Vec::new();
-    for found in &inquiry.near {
-        if !conversations.contains(&(found.conversation_id, 0.0)) {
-            conversations.push((found.conversation_id, 0.0));
+    for message in &inquiry.nearest {
+        if !conversations.contains(&(message.conversation_id, 0.0)) {
+            conversations.push((message.conversation_id, 0.0));
         }
     }
     conversations

@@ -1,11 +1,11 @@
-//! Looking exchanges and conversations up by what their summaries mean.
+//! Searches the summaries of exchanges and conversations by meaning.
 
 use async_trait::async_trait;
 
 use crate::{Inquiry, Recall, RecallError, Stage};
 
-/// How many summaries are looked up.
-const MOST: usize = 30;
+/// Maximum number of summaries.
+const MAX_SUMMARIES: usize = 30;
 
 pub(crate) struct SearchSummariesStage;
 
@@ -13,12 +13,12 @@ pub(crate) struct SearchSummariesStage;
 impl Stage for SearchSummariesStage {
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
         let Some(vector) = &inquiry.vector else { return Ok(()) };
-        let search = recall.search(vector, &inquiry.filter, MOST);
+        let search = recall.search(vector, &inquiry.filter, MAX_SUMMARIES);
         inquiry.summaries = recall.store.nearest_summaries(&search).await?;
-        // Where a summary leads is looked at in any case, whatever its messages say.
-        for found in inquiry.summaries.iter().rev() {
-            inquiry.conversations.retain(|(id, _)| *id != found.conversation_id);
-            inquiry.conversations.insert(0, (found.conversation_id, 0.0));
+        // Put these conversations first so that they are candidates even if none of their messages matches.
+        for summary in inquiry.summaries.iter().rev() {
+            inquiry.conversations.retain(|(id, _)| *id != summary.conversation_id);
+            inquiry.conversations.insert(0, (summary.conversation_id, 0.0));
         }
         Ok(())
     }

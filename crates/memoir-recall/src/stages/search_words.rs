@@ -1,12 +1,13 @@
-//! Looking messages up by the question's words.
+//! Searches messages by the question's words.
 
 use async_trait::async_trait;
 use memoir_store::WordSearch;
 
 use crate::{Inquiry, Recall, RecallError, Stage};
 
-/// How many conversations are looked at closely for their words, and how many for what is near in meaning.
+/// Maximum number of candidate conversations found by keyword.
 const BY_WORDS: usize = 64;
+/// Maximum number of candidate conversations found by meaning.
 const BY_MEANING: usize = 64;
 
 pub(crate) struct SearchWordsStage;
@@ -17,16 +18,16 @@ impl Stage for SearchWordsStage {
         if inquiry.asks_nothing() {
             return Ok(());
         }
-        let also: Vec<_> = inquiry.conversations.iter().take(BY_MEANING).map(|(id, _)| *id).collect();
+        let by_meaning: Vec<_> = inquiry.conversations.iter().take(BY_MEANING).map(|(id, _)| *id).collect();
         let search = WordSearch {
             words: &inquiry.question.words,
             filter: &inquiry.filter,
             conversations: BY_WORDS,
-            also: &also,
+            also: &by_meaning,
         };
-        let found = recall.store.search_words(&search).await?;
-        inquiry.conversations = found.conversations;
-        inquiry.words = found.words;
+        let matches = recall.store.search_words(&search).await?;
+        inquiry.conversations = matches.conversations;
+        inquiry.word_matches = matches.words;
         Ok(())
     }
 }

@@ -1,8 +1,8 @@
-//! A message that asks something itself tells less.
+//! Lowers the score of messages that ask a question, because they contain less information.
 
 use super::{Evidence, Term};
 
-const ASKS: f64 = -0.3;
+const QUESTION_PENALTY: f64 = -0.3;
 
 pub(super) struct AnswersTerm;
 
@@ -10,7 +10,7 @@ impl Term for AnswersTerm {
     fn add(&self, evidence: &Evidence<'_>, scores: &mut [f64]) {
         for (score, outline) in scores.iter_mut().zip(evidence.outlines) {
             if outline.asks {
-                *score += ASKS;
+                *score += QUESTION_PENALTY;
             }
         }
     }
@@ -19,10 +19,11 @@ impl Term for AnswersTerm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terms::tests::{added, inquiry};
+    use crate::terms::tests::{contribution, inquiry};
 
     #[test]
-    fn what_asks_counts_less() {
-        assert_eq!(added(&AnswersTerm, &inquiry(&[(1, None, 0, true), (1, None, 0, false)])), [ASKS, 0.0]);
+    fn questions_score_lower() {
+        let inquiry = inquiry(&[(1, None, 0, true), (1, None, 0, false)]);
+        assert_eq!(contribution(&AnswersTerm, &inquiry), [QUESTION_PENALTY, 0.0]);
     }
 }

@@ -1,18 +1,18 @@
-//! A longer message says more, up to a point.
+//! Scores longer messages higher, up to a limit.
 
 use super::{Evidence, Term};
 
 const WEIGHT: f64 = 0.12;
 
-/// From here on length adds nothing.
-const LONG: f64 = 40.0;
+/// Number of words beyond which length adds nothing.
+const MAX_WORDS: f64 = 40.0;
 
 pub(super) struct LengthTerm;
 
 impl Term for LengthTerm {
     fn add(&self, evidence: &Evidence<'_>, scores: &mut [f64]) {
         for (score, outline) in scores.iter_mut().zip(evidence.outlines) {
-            *score += WEIGHT * f64::from(outline.words).min(LONG).ln_1p();
+            *score += WEIGHT * f64::from(outline.words).min(MAX_WORDS).ln_1p();
         }
     }
 }
@@ -20,15 +20,15 @@ impl Term for LengthTerm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terms::tests::{added, inquiry};
+    use crate::terms::tests::{contribution, inquiry};
 
     #[test]
-    fn length_counts_up_to_a_point() {
+    fn length_counts_up_to_a_limit() {
         let mut inquiry = inquiry(&[(1, None, 0, false), (1, None, 0, false), (1, None, 0, false)]);
         for (outline, words) in inquiry.outlines.iter_mut().zip([2, 40, 400]) {
             outline.words = words;
         }
-        let added = added(&LengthTerm, &inquiry);
-        assert!(added[0] < added[1] && (added[1] - added[2]).abs() < 1e-9, "{added:?}");
+        let scores = contribution(&LengthTerm, &inquiry);
+        assert!(scores[0] < scores[1] && (scores[1] - scores[2]).abs() < 1e-9, "{scores:?}");
     }
 }

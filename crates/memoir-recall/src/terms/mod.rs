@@ -1,7 +1,6 @@
-//! The terms of a message's score. They are soft: none of them cuts anything off.
+//! The terms of a message's score. They are soft: no term excludes a message.
 //!
-//! The weights were found on talk between people and carried over to other talk; `docs/recall.md` tells what each
-//! term adds.
+//! `docs/recall.md` describes how the weights were chosen and what each term adds.
 
 mod answers;
 mod conversation;
@@ -12,7 +11,7 @@ mod summary;
 mod time;
 mod words;
 
-pub(crate) use words::best_per_word;
+pub(crate) use words::score_words;
 
 use std::{fmt, str::FromStr};
 
@@ -21,15 +20,16 @@ use memoir_store::{Match, MessageOutline, SummaryMatch};
 
 use crate::{Inquiry, ParsedQuestion};
 
-/// Something that counts in the score of a message.
+/// One summand of a message's score.
 pub trait Term: Send + Sync {
-    /// Adds what it counts to the score of every message.
+    /// Adds this term to the score of every message.
     fn add(&self, evidence: &Evidence<'_>, scores: &mut [f64]);
 }
 
 /// The name of a term, as used in `rag.terms`. `docs/recall.md` describes each one.
 ///
-/// To add a term, write its file and add it here: a variant, its place in [`TermName::ALL`], its word, and its type.
+/// To add a term, write its file and register it here: a variant, its position in [`TermName::ALL`], its name and its
+/// type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "each variant is documented in the file of its term")]
 pub enum TermName {
@@ -44,7 +44,7 @@ pub enum TermName {
 }
 
 impl TermName {
-    /// Every term, in the order in which they are added up.
+    /// All terms, in the order they are added up.
     pub const ALL: [Self; 8] = [
         Self::Words,
         Self::Conversation,
@@ -56,7 +56,7 @@ impl TermName {
         Self::Length,
     ];
 
-    /// Returns the word for it in `rag.terms`.
+    /// Returns the name used in `rag.terms`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Words => "words",
@@ -70,7 +70,7 @@ impl TermName {
         }
     }
 
-    /// Returns the term with this name.
+    /// Returns the implementation of the term.
     fn term(self) -> &'static dyn Term {
         match self {
             Self::Words => &words::WordsTerm,
@@ -104,67 +104,69 @@ impl FromStr for TermName {
     }
 }
 
-/// Returns the terms with these names, always in the order of [`TermName::ALL`]: sums of floating-point numbers depend on it.
+/// Returns the terms with these names, always in the order of [`TermName::ALL`], because the order affects
+/// floating-point sums.
 pub(crate) fn terms(names: &[TermName]) -> impl Iterator<Item = &'static dyn Term> {
     TermName::ALL.into_iter().filter(move |name| names.contains(name)).map(TermName::term)
 }
 
-/// What is known for scoring: about the messages of all conversations in question, in order.
+/// The input for scoring the messages of all candidate conversations.
 pub struct Evidence<'a> {
     pub(crate) question: &'a ParsedQuestion,
     pub(crate) outlines: &'a [MessageOutline],
-    /// How near each message is in meaning, and how near it is taken together with the one before.
+    /// Cosine similarity of each message.
     pub(crate) similarities: &'a [f64],
-    pub(crate) similarities_together: &'a [f64],
-    /// The summaries that are nearest.
+    /// Cosine similarity of each message combined with the previous one.
+    pub(crate) pair_similarities: &'a [f64],
     pub(crate) summaries: &'a [SummaryMatch],
     pub(crate) zone: &'a TimeZone,
     pub(crate) conversations: &'a [(ConversationId, f64)],
-    /// How well each message matches the words, itself or by its neighbours.
-    pub(crate) lexical: &'a [f64],
+    /// Lexical score of each message, including discounted matches in its neighbors.
+    pub(crate) lexical_scores: &'a [f64],
     /// Upper bound of the lexical score: the sum of the best score for each query word.
-    whole: f64,
+    max_lexical_score: f64,
 }
 
 impl<'a> Evidence<'a> {
-    /// Collects what the earlier stages have found.
+    /// Collects the results of earlier stages.
     pub(crate) fn from_inquiry(inquiry: &'a Inquiry) -> Self {
         Self {
             question: &inquiry.question,
             outlines: &inquiry.outlines,
             similarities: &inquiry.similarities,
-            similarities_together: &inquiry.similarities_together,
+            pair_similarities: &inquiry.pair_similarities,
             summaries: &inquiry.summaries,
             zone: &inquiry.zone,
             conversations: &inquiry.conversations,
-            lexical: &inquiry.lexical,
-            whole: whole_question(&inquiry.words),
+            lexical_scores: &inquiry.lexical_scores,
+            max_lexical_score: max_lexical_score(&inquiry.word_matches),
         }
     }
 
-    /// How much of the question's words a message has, itself or beside it: 0 to 1.
+    /// Returns the weighted fraction of the question's words found in a message or next to it, from 0 to 1.
     pub(crate) fn coverage(&self, position: usize) -> f64 {
-        (self.lexical[position] / self.whole).min(1.0)
+        (self.lexical_scores[position] / self.max_lexical_score).min(1.0)
     }
 
-    /// The message so many steps away in the same conversation.
-    pub(crate) fn neighbour(&self, position: usize, step: isize) -> Option<usize> {
+    /// Returns the position `step` messages away, if it is in the same conversation.
+    pub(crate) fn neighbor(&self, position: usize, step: isize) -> Option<usize> {
         let other = position.checked_add_signed(step)?;
-        let same = self.outlines.get(other)?.conversation_id == self.outlines[position].conversation_id;
-        same.then_some(other)
+        let is_same = self.outlines.get(other)?.conversation_id == self.outlines[position].conversation_id;
+        is_same.then_some(other)
     }
 }
 
-/// A word that occurs nowhere counts like the others: a question about something unheard of is covered by nothing.
-fn whole_question(words: &[Vec<Match>]) -> f64 {
-    let best: Vec<f64> =
-        words.iter().map(|matches| matches.iter().map(|found| found.score).fold(0.0, f64::max)).collect();
-    let known: Vec<f64> = best.iter().copied().filter(|score| *score > 0.0).collect();
-    let mean = known.iter().sum::<f64>() / known.len().max(1) as f64;
+/// Returns the sum of the best score for each word. A word without matches counts like an average one, so a question
+/// about something unknown is never fully covered.
+fn max_lexical_score(word_matches: &[Vec<Match>]) -> f64 {
+    let highest = |matches: &Vec<Match>| matches.iter().map(|message| message.score).fold(0.0, f64::max);
+    let best: Vec<f64> = word_matches.iter().map(highest).collect();
+    let positive: Vec<f64> = best.iter().copied().filter(|score| *score > 0.0).collect();
+    let mean = positive.iter().sum::<f64>() / positive.len().max(1) as f64;
     best.iter().map(|score| if *score > 0.0 { *score } else { mean }).sum::<f64>().max(f64::MIN_POSITIVE)
 }
 
-/// One over the highest value, so that the highest becomes one.
+/// Returns the factor that scales the highest value to one, or zero if no value is positive.
 pub(crate) fn scale(values: impl Iterator<Item = f64>) -> f64 {
     let highest = values.fold(0.0, f64::max);
     if highest > 0.0 { 1.0 / highest } else { 0.0 }
@@ -178,7 +180,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::QueryKind;
 
-    /// An inquiry over messages given as (conversation, author, created, asks), numbered from one.
+    /// Creates an inquiry over messages given as (conversation, author, created, asks), with ids starting at one.
     pub(crate) fn inquiry(messages: &[(i64, Option<&str>, i64, bool)]) -> Inquiry {
         let mut inquiry = Inquiry::new("?", QueryKind::Search, Filter::default());
         inquiry.outlines = (1..)
@@ -195,26 +197,25 @@ pub(crate) mod tests {
             })
             .collect();
         inquiry.similarities = vec![0.0; inquiry.outlines.len()];
-        inquiry.similarities_together = vec![0.0; inquiry.outlines.len()];
+        inquiry.pair_similarities = vec![0.0; inquiry.outlines.len()];
         inquiry
     }
 
-    /// A match of message `id` in conversation `conversation`.
-    pub(crate) fn found(id: i64, conversation: i64, score: f64) -> Match {
+    pub(crate) fn message_match(id: i64, conversation: i64, score: f64) -> Match {
         Match { message_id: MessageId::new(id), conversation_id: ConversationId::new(conversation), score }
     }
 
-    /// What one term adds.
-    pub(crate) fn added(term: &dyn Term, inquiry: &Inquiry) -> Vec<f64> {
+    /// Returns what a term adds to the score of each message.
+    pub(crate) fn contribution(term: &dyn Term, inquiry: &Inquiry) -> Vec<f64> {
         let mut inquiry = inquiry.clone();
-        inquiry.lexical = best_per_word(&inquiry.words, &inquiry.outlines);
+        inquiry.lexical_scores = score_words(&inquiry.word_matches, &inquiry.outlines);
         let mut scores = vec![0.0; inquiry.outlines.len()];
         term.add(&Evidence::from_inquiry(&inquiry), &mut scores);
         scores
     }
 
     #[test]
-    fn every_term_is_known_by_its_word_and_others_are_refused() {
+    fn every_term_parses_from_its_name_and_other_names_are_rejected() {
         for name in TermName::ALL {
             assert_eq!(name.as_str().parse(), Ok(name));
         }
@@ -229,13 +230,13 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn coverage_counts_words_that_occur_nowhere() {
+    fn coverage_includes_words_without_matches() {
         let mut inquiry = inquiry(&[(1, None, 0, false)]);
-        inquiry.words = vec![vec![found(1, 1, 2.0)], Vec::new()];
-        inquiry.lexical = best_per_word(&inquiry.words, &inquiry.outlines);
+        inquiry.word_matches = vec![vec![message_match(1, 1, 2.0)], Vec::new()];
+        inquiry.lexical_scores = score_words(&inquiry.word_matches, &inquiry.outlines);
         assert!((Evidence::from_inquiry(&inquiry).coverage(0) - 0.5).abs() < 1e-9);
-        inquiry.words.clear();
-        inquiry.lexical = vec![0.0];
+        inquiry.word_matches.clear();
+        inquiry.lexical_scores = vec![0.0];
         assert!(Evidence::from_inquiry(&inquiry).coverage(0) < 1e-9);
     }
 }

@@ -1,9 +1,9 @@
-//! Whether the one person that the question names said it; the more so in answer to a question.
+//! Scores messages by the author named in the question higher, especially if they answer a question.
 
 use super::{Evidence, Term};
 
 const WEIGHT: f64 = 0.35;
-const ANSWERS: f64 = 0.2;
+const ANSWER_BONUS: f64 = 0.2;
 
 pub(super) struct SpeakerTerm;
 
@@ -12,9 +12,9 @@ impl Term for SpeakerTerm {
         let Some(speaker) = &evidence.question.speaker else { return };
         for (position, score) in scores.iter_mut().enumerate() {
             if evidence.outlines[position].author.as_ref() == Some(speaker) {
-                let asked =
-                    evidence.neighbour(position, -1).is_some_and(|before| evidence.outlines[before].asks);
-                *score += WEIGHT + if asked { ANSWERS } else { 0.0 };
+                let is_answer =
+                    evidence.neighbor(position, -1).is_some_and(|previous| evidence.outlines[previous].asks);
+                *score += WEIGHT + if is_answer { ANSWER_BONUS } else { 0.0 };
             }
         }
     }
@@ -23,18 +23,18 @@ impl Term for SpeakerTerm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terms::tests::{added, inquiry};
+    use crate::terms::tests::{contribution, inquiry};
 
     #[test]
-    fn only_the_one_who_is_named_counts() {
+    fn only_messages_by_the_named_author_score() {
         let mut inquiry = inquiry(&[
             (1, Some("Mel"), 0, false),
             (1, Some("Caro"), 0, true),
             (1, Some("Mel"), 0, false),
             (1, None, 0, false),
         ]);
-        assert_eq!(added(&SpeakerTerm, &inquiry), [0.0; 4], "no one is named");
+        assert_eq!(contribution(&SpeakerTerm, &inquiry), [0.0; 4], "no author is named");
         inquiry.question.speaker = Some("Mel".into());
-        assert_eq!(added(&SpeakerTerm, &inquiry), [WEIGHT, 0.0, WEIGHT + ANSWERS, 0.0]);
+        assert_eq!(contribution(&SpeakerTerm, &inquiry), [WEIGHT, 0.0, WEIGHT + ANSWER_BONUS, 0.0]);
     }
 }

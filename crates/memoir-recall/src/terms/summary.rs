@@ -1,4 +1,4 @@
-//! How near the summary of the exchange is, or that of the whole conversation.
+//! Scores the similarity of the exchange's and the conversation's summaries.
 
 use std::collections::HashMap;
 
@@ -6,24 +6,23 @@ use memoir_core::SubjectKind;
 
 use super::{Evidence, Term, scale};
 
-/// What the summary of an exchange counts for its messages, and what that of a conversation does.
-const OF_EXCHANGE: f64 = 0.05;
-const OF_CONVERSATION: f64 = 0.15;
+const EXCHANGE_WEIGHT: f64 = 0.05;
+const CONVERSATION_WEIGHT: f64 = 0.15;
 
 pub(super) struct SummaryTerm;
 
 impl Term for SummaryTerm {
     fn add(&self, evidence: &Evidence<'_>, scores: &mut [f64]) {
-        let scale = scale(evidence.summaries.iter().map(|found| found.score));
-        let near: HashMap<(SubjectKind, i64), f64> = evidence
+        let scale = scale(evidence.summaries.iter().map(|summary| summary.score));
+        let similarities: HashMap<(SubjectKind, i64), f64> = evidence
             .summaries
             .iter()
-            .map(|found| ((found.subject.kind, found.subject.id), found.score.max(0.0) * scale))
+            .map(|summary| ((summary.subject.kind, summary.subject.id), summary.score.max(0.0) * scale))
             .collect();
-        let nearness = |kind, id| near.get(&(kind, id)).copied().unwrap_or(0.0);
+        let similarity = |kind, id| similarities.get(&(kind, id)).copied().unwrap_or(0.0);
         for (score, outline) in scores.iter_mut().zip(evidence.outlines) {
-            *score += OF_EXCHANGE * nearness(SubjectKind::Exchange, outline.exchange_id.get())
-                + OF_CONVERSATION * nearness(SubjectKind::Conversation, outline.conversation_id.get());
+            *score += EXCHANGE_WEIGHT * similarity(SubjectKind::Exchange, outline.exchange_id.get())
+                + CONVERSATION_WEIGHT * similarity(SubjectKind::Conversation, outline.conversation_id.get());
         }
     }
 }
@@ -34,19 +33,19 @@ mod tests {
     use memoir_store::SummaryMatch;
 
     use super::*;
-    use crate::terms::tests::{added, inquiry};
+    use crate::terms::tests::{contribution, inquiry};
 
     #[test]
-    fn messages_share_in_the_summary_of_their_exchange_and_of_their_conversation() {
+    fn messages_get_the_scores_of_their_exchange_and_conversation_summaries() {
         let mut inquiry = inquiry(&[(1, None, 0, false), (1, None, 0, false), (2, None, 0, false)]);
-        let found = |kind, id, score| SummaryMatch {
+        let summary = |kind, id, score| SummaryMatch {
             subject: Subject::new(kind, id),
             conversation_id: ConversationId::new(1),
             score,
         };
         inquiry.summaries =
-            vec![found(SubjectKind::Exchange, 2, 0.8), found(SubjectKind::Conversation, 1, 0.4)];
-        let half = OF_CONVERSATION / 2.0;
-        assert_eq!(added(&SummaryTerm, &inquiry), [half, OF_EXCHANGE + half, 0.0]);
+            vec![summary(SubjectKind::Exchange, 2, 0.8), summary(SubjectKind::Conversation, 1, 0.4)];
+        let half = CONVERSATION_WEIGHT / 2.0;
+        assert_eq!(contribution(&SummaryTerm, &inquiry), [half, EXCHANGE_WEIGHT + half, 0.0]);
     }
 }

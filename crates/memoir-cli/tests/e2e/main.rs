@@ -60,6 +60,7 @@ mod sharing;
 mod terminal;
 mod tool_set;
 mod tools;
+mod widths;
 mod workers;
 mod writing;
 

@@ -245,3 +245,31 @@ fn the_sample_history_is_found_again() {
     assert_eq!(asked, 24);
     assert!(found >= 19, "{found} of {asked} conversations were found, and 20 when this was written");
 }
+
+#[test]
+fn the_reminder_to_connect_a_model_is_a_notice_and_appears_once() {
+    const REMINDER: &str = "To connect a model";
+    let home = home();
+    let output = home.memoir(["-p", "Where is the spare key?", "--output-format", "json"]).output();
+    let (stdout, stderr) =
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(!stdout.contains(REMINDER) && stdout.contains("Nothing in memory about this."), "{stdout}");
+    assert_eq!(stderr.matches(REMINDER).count(), 1, "{stderr}");
+
+    let terminal = Terminal::open(&home, None, (40, 100), &[]);
+    for question in ["Where is the other key?", "Where is the third key?"] {
+        terminal.submit(question);
+        terminal.wait_for_prompt();
+    }
+    let screen =
+        terminal.wait_until("both answers", |screen| screen.matches("Nothing in memory").count() == 2);
+    assert_eq!(screen.matches(REMINDER).count(), 1, "{screen}");
+    terminal.submit("/history");
+    let screen =
+        terminal.wait_until("the history", |screen| screen.matches("Nothing in memory").count() >= 4);
+    assert_eq!(screen.matches(REMINDER).count(), 1, "{screen}");
+    assert!(!home.memoir(["export"]).succeed().contains(REMINDER));
+    // A user who chose to answer from memory needs no reminder.
+    let output = home.memoir(["-p", "Where is it?", "--model", "memoir/recall"]).output();
+    assert!(!String::from_utf8(output.stderr).unwrap().contains(REMINDER));
+}

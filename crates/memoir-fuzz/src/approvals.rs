@@ -1,4 +1,4 @@
-//! Commands and rules of the approvals: a rule on the first line, a command on the rest. With one line, it is the command.
+//! Permission rules and commands. The first line is a rule and the rest a command; a single line is a command.
 
 use std::path::Path;
 
@@ -9,81 +9,83 @@ use crate::input::text;
 
 const BASH: &str = "execute_bash";
 
-/// What makes something else of a plain command.
-const ENDINGS: [&str; 9] =
+/// Suffixes that make a plain command do something else.
+const SUFFIXES: [&str; 9] =
     ["; rm x", " && rm x", " | sh", "\nrm x", " $(rm x)", " `rm x`", " > x", " &", "\r\nrm x"];
 
-/// What is taken as plain is read as a shell reads it, and means nothing but itself; a rule lets through what it names, and nothing
-/// else; a denied program is found in any plain command that runs it.
+/// Checks three invariants: plain commands are split as a shell splits them and contain no shell syntax; an
+/// allow rule allows only the commands it names; a deny rule matches every plain command that runs its
+/// program.
 pub fn approvals(data: &[u8]) {
     let text = text(data);
-    plain(&text);
+    check_plain(&text);
     let Some((rule, command)) = text.split_once('\n') else { return };
-    plain(command);
+    check_plain(command);
     for effect in [RuleEffect::Allow, RuleEffect::Deny] {
         let Ok(rule) = Rule::parse(effect, rule) else { continue };
-        let again = Rule::parse(effect, &rule.to_string());
-        assert_eq!(again.as_ref(), Ok(&rule), "what is written is read again");
+        let reparsed = Rule::parse(effect, &rule.to_string());
+        assert_eq!(reparsed.as_ref(), Ok(&rule), "a rule survives a round trip");
         match effect {
-            RuleEffect::Allow => allows_what_it_names(&rule, command),
-            RuleEffect::Deny => denies_what_it_names(&rule, command),
+            RuleEffect::Allow => check_allow_rule(&rule, command),
+            RuleEffect::Deny => check_deny_rule(&rule, command),
         }
     }
 }
 
-/// What a rule lets through is plain, and begins with its words or is just them. No rule lets anything run that is only to read.
-fn allows_what_it_names(rule: &Rule, command: &str) {
+/// Checks that an allowed command is plain and begins with the words of the rule, or equals them. No rule
+/// allows commands in read-only mode.
+fn check_allow_rule(rule: &Rule, command: &str) {
     assert!(matches!(judge(Mode::ReadOnly, rule, command), Verdict::Denied(_)), "{rule}: {command:?}");
     if judge(Mode::Ask, rule, command) != Verdict::Allowed {
         return;
     }
-    let shown = rule.to_string();
-    let (tool, what) = parts(&shown);
+    let rule_text = rule.to_string();
+    let (tool, pattern) = split_rule(&rule_text);
     assert!(tool == BASH || tool.contains('*'), "{rule} is about another tool");
-    let Some(what) = what else { return };
-    let (named, is_whole) = what.strip_prefix('=').map_or((what, false), |named| (named, true));
-    let (Some(words), Some(named)) = (plain_words(command), plain_words(named)) else {
-        panic!("{rule} lets through what is not plain: {command:?}");
+    let Some(pattern) = pattern else { return };
+    let (prefix, is_exact) = pattern.strip_prefix('=').map_or((pattern, false), |exact| (exact, true));
+    let (Some(words), Some(prefix)) = (plain_words(command), plain_words(prefix)) else {
+        panic!("{rule} allows {command:?}, which is not plain");
     };
-    let fits = if is_whole { words == named } else { words.starts_with(&named) };
-    assert!(fits, "{rule} lets through {command:?}");
+    let is_match = if is_exact { words == prefix } else { words.starts_with(&prefix) };
+    assert!(is_match, "{rule} allows {command:?}");
 }
 
-/// What begins with the words of a rule is denied in every mode.
-fn denies_what_it_names(rule: &Rule, command: &str) {
-    let shown = rule.to_string();
-    let (BASH, what) = parts(&shown) else { return };
-    if what.is_some_and(|what| !begins_with_names(command, what)) {
+/// Checks that a command that begins with the words of the rule is denied in every mode.
+fn check_deny_rule(rule: &Rule, command: &str) {
+    let rule_text = rule.to_string();
+    let (BASH, pattern) = split_rule(&rule_text) else { return };
+    if pattern.is_some_and(|pattern| !starts_with_names(command, pattern)) {
         return;
     }
     for mode in Mode::ALL {
         let verdict = judge(mode, rule, command);
-        assert!(matches!(verdict, Verdict::Denied(_)), "{rule} lets through {command:?} in {mode:?}");
+        assert!(matches!(verdict, Verdict::Denied(_)), "{rule} does not deny {command:?} in {mode:?}");
     }
 }
 
-/// Whether a plain command begins with these words.
-fn begins_with_names(command: &str, what: &str) -> bool {
-    let (Some(words), Some(named)) = (plain_words(command), plain_words(what)) else { return false };
-    named.iter().all(|word| is_name(word)) && words.starts_with(&named)
+/// Returns whether a plain command begins with the words of a pattern, all of which are plain names.
+fn starts_with_names(command: &str, pattern: &str) -> bool {
+    let (Some(words), Some(prefix)) = (plain_words(command), plain_words(pattern)) else { return false };
+    prefix.iter().all(|word| is_name(word)) && words.starts_with(&prefix)
 }
 
-/// The tool of a rule, and what of it.
-fn parts(rule: &str) -> (&str, Option<&str>) {
+/// Splits a rule into its tool and its pattern.
+fn split_rule(rule: &str) -> (&str, Option<&str>) {
     match rule.strip_suffix(')').and_then(|rule| rule.split_once('(')) {
-        Some((tool, what)) => (tool, Some(what)),
+        Some((tool, pattern)) => (tool, Some(pattern)),
         None => (rule, None),
     }
 }
 
-fn plain(command: &str) {
+fn check_plain(command: &str) {
     let Some(words) = plain_words(command) else { return };
     assert_eq!(shlex::split(command), Some(words.clone()), "{command:?}");
-    means_itself(command);
+    check_no_shell_syntax(command);
     if let Ok(rule) = Rule::parse(RuleEffect::Allow, &format!("{BASH}({})", command.trim())) {
         assert_eq!(judge(Mode::Ask, &rule, command), Verdict::Allowed, "{command:?}");
-        for ending in ENDINGS {
-            let longer = format!("{command}{ending}");
+        for suffix in SUFFIXES {
+            let longer = format!("{command}{suffix}");
             assert_eq!(judge(Mode::Ask, &rule, &longer), Verdict::Ask, "{longer:?}");
         }
     }
@@ -94,26 +96,27 @@ fn plain(command: &str) {
     }
 }
 
-/// Outside of quotes there is nothing that a shell would act on, and inside of double quotes nothing that it would put in.
-fn means_itself(command: &str) {
+/// Checks that there is no shell syntax outside quotes and no expansion inside double quotes.
+fn check_no_shell_syntax(command: &str) {
     let mut quote = None;
-    for letter in command.trim_matches([' ', '\t', '\n']).chars() {
-        match (quote, letter) {
-            (None, '\'' | '"') => quote = Some(letter),
-            (Some(open), letter) if open == letter => quote = None,
-            (None, letter) => {
-                assert!(!";&|<>()$`\\*?[]{}~#!\n\r".contains(letter), "{letter:?} in {command:?}");
+    for character in command.trim_matches([' ', '\t', '\n']).chars() {
+        match (quote, character) {
+            (None, '\'' | '"') => quote = Some(character),
+            (Some(open), character) if open == character => quote = None,
+            (None, character) => {
+                assert!(!";&|<>()$`\\*?[]{}~#!\n\r".contains(character), "{character:?} in {command:?}");
             }
-            (Some('"'), letter) => assert!(!"$`\\!".contains(letter), "{letter:?} in {command:?}"),
+            (Some('"'), character) => assert!(!"$`\\!".contains(character), "{character:?} in {command:?}"),
             _ => {}
         }
     }
     assert_eq!(quote, None, "{command:?}");
 }
 
-/// Whether a word is one that a rule can name.
+/// Returns whether a rule can name a word without quotes.
 fn is_name(word: &str) -> bool {
-    !word.is_empty() && word.chars().all(|letter| letter.is_alphanumeric() || "_-./".contains(letter))
+    !word.is_empty()
+        && word.chars().all(|character| character.is_alphanumeric() || "_-./".contains(character))
 }
 
 fn judge(mode: Mode, rule: &Rule, command: &str) -> Verdict {

@@ -1,28 +1,28 @@
-//! Cutting a text into chunks.
+//! Splitting text into chunks.
 
 use memoir_core::count_tokens;
 use memoir_recall::{ChunkSize, chunk};
 
 use crate::input::text;
 
-/// Nothing is lost, nothing is too large, and the order is kept.
+/// Checks that chunks are in order, cover the whole text, and respect the size limits.
 pub fn chunker(data: &[u8]) {
     let text = text(data);
     let tokens = 16 + data.len() % 184;
     let size = ChunkSize { tokens, overlap: (data.len() / 7) % (tokens / 2) };
     let spans = chunk(&text, size);
-    assert_eq!(spans.is_empty(), text.trim().is_empty(), "chunks, if there is something to cut");
+    assert_eq!(spans.is_empty(), text.trim().is_empty(), "only blank text has no chunks");
     let mut end = 0;
     for span in &spans {
-        assert_eq!(span.new.start, end, "one after the other, without a gap");
-        assert!(span.new.end > span.new.start, "with something new in each");
+        assert_eq!(span.new.start, end, "chunks follow each other without a gap");
+        assert!(span.new.end > span.new.start, "every chunk has new text");
         end = span.new.end;
-        // A range that cuts a character panics here.
+        // This panics if the range splits a character.
         let whole = &text[span.new.start - span.overlap..span.new.end];
         assert_eq!(span.tokens, count_tokens(whole) as u64);
         assert!(span.tokens <= size.tokens as u64, "{} of {tokens}: {whole:?}", span.tokens);
-        let repeated = &text[span.new.start - span.overlap..span.new.start];
-        assert!(count_tokens(repeated) <= size.overlap, "{repeated:?}");
+        let overlap = &text[span.new.start - span.overlap..span.new.start];
+        assert!(count_tokens(overlap) <= size.overlap, "{overlap:?}");
     }
-    assert!(spans.is_empty() || end == text.len(), "to the last byte");
+    assert!(spans.is_empty() || end == text.len(), "the chunks reach the end of the text");
 }

@@ -1,34 +1,38 @@
-//! What stands before a Markdown text.
+//! Front matter of Markdown documents.
 
 use memoir_docs::{FrontMatter, slug_of};
 
 use crate::input::text;
 
-/// What follows front matter is the rest of the text; what was read and is written is read again; slugs are short and plain.
+/// Checks that the body is the rest of the text, that front matter survives a round trip, and that slugs are
+/// short and plain.
 pub fn front_matter(data: &[u8]) {
     let text = text(data);
-    is_plain(&slug_of(&text));
+    check_slug(&slug_of(&text));
     match FrontMatter::read(&text) {
         Err(error) => {
             let message = error.to_string();
-            assert!(!message.is_empty() && !message.contains('\n'), "one line: {message:?}");
+            assert!(!message.is_empty() && !message.contains('\n'), "the error is one line: {message:?}");
         }
         Ok((front, body)) => {
             assert!(body <= text.len() && text.is_char_boundary(body), "the body is a suffix");
-            assert!(body > 0 || front == FrontMatter::default(), "nothing is read where nothing stands");
-            front.slug.iter().for_each(|slug| is_plain(slug));
-            let written = front.write();
+            assert!(
+                body > 0 || front == FrontMatter::default(),
+                "without front matter, all fields are default"
+            );
+            front.slug.iter().for_each(|slug| check_slug(slug));
+            let output = front.write();
             assert_eq!(
-                FrontMatter::read(&format!("{written}body")),
-                Ok((as_written(front), written.len() - 1)),
-                "{written}"
+                FrontMatter::read(&format!("{output}body")),
+                Ok((normalize(front), output.len() - 1)),
+                "{output}"
             );
         }
     }
 }
 
-/// Front matter is written on lines: what is no letter there becomes a space.
-fn as_written(front: FrontMatter) -> FrontMatter {
+/// Applies the normalization of writing: each field is on one line, so control characters become spaces.
+fn normalize(front: FrontMatter) -> FrontMatter {
     let clean = |text: String| {
         let spaced: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         Some(spaced.trim().to_owned()).filter(|text| !text.is_empty())
@@ -40,7 +44,7 @@ fn as_written(front: FrontMatter) -> FrontMatter {
     }
 }
 
-fn is_plain(slug: &str) {
+fn check_slug(slug: &str) {
     assert!(slug.len() <= 60 && !slug.starts_with('-') && !slug.ends_with('-'), "{slug:?}");
-    assert!(slug.chars().all(|letter| letter.is_alphanumeric() || letter == '-'), "{slug:?}");
+    assert!(slug.chars().all(|character| character.is_alphanumeric() || character == '-'), "{slug:?}");
 }

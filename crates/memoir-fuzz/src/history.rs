@@ -1,32 +1,32 @@
-//! What a task remembers: lines of JSON that someone may have spoiled.
+//! Task history files, which are JSON Lines and may be damaged.
 
 use std::fs;
 
 use memoir_core::{DraftMessage, MessageBody, Provenance, RunId, TimeZone, Timestamp, Visibility};
 use memoir_schedule::TaskHistory;
 
-/// So many runs are loaded.
-const MOST: usize = 5;
+/// Maximum number of runs to load.
+const MAX_RUNS: usize = 5;
 
 /// Sunday, 15 November 2026.
 const NOW: Timestamp = Timestamp::from_millis(1_794_700_800_000);
 
-/// What is no message is skipped and said; a run that is given is complete; and a run that is added is read again, whatever
-/// stands before it.
+/// Checks that lines that are not messages are skipped with a warning, that loaded runs are complete, and
+/// that a new run can be read regardless of the lines before it.
 pub fn history(data: &[u8]) {
-    #[expect(clippy::expect_used, reason = "without a folder nothing can be tried")]
-    let folder = tempfile::tempdir().expect("a folder");
-    let history = TaskHistory::below(folder.path());
+    #[expect(clippy::expect_used, reason = "the target needs a directory")]
+    let directory = tempfile::tempdir().expect("create a temporary directory");
+    let history = TaskHistory::below(directory.path());
     let file = history.folder_of("task").join("2026-11-15.jsonl");
     let written = fs::create_dir_all(history.folder_of("task")).and_then(|()| fs::write(&file, data));
     assert!(written.is_ok(), "{written:?}");
     let lines = data.split(|byte| *byte == b'\n').filter(|line| !line.iter().all(u8::is_ascii_whitespace));
-    // What begins like this may be a message; nothing else is.
-    let spoiled = lines.clone().filter(|line| !matches!(line.trim_ascii_start(), [b'{' | b'[', ..])).count();
-    let lines = lines.count();
-    let runs = load(&history, lines, spoiled);
+    // Only lines that start like JSON objects or arrays can be messages.
+    let invalid = lines.clone().filter(|line| !matches!(line.trim_ascii_start(), [b'{' | b'[', ..])).count();
+    let line_count = lines.count();
+    let runs = load(&history, line_count, invalid);
 
-    let said = ["ask", "report"].map(|text| DraftMessage {
+    let messages = ["ask", "report"].map(|text| DraftMessage {
         author: None,
         body: match text {
             "ask" => MessageBody::User { text: text.into() },
@@ -38,22 +38,23 @@ pub fn history(data: &[u8]) {
         tokens: 1,
         created: NOW,
     });
-    let added = history.append("task", RunId::new(i64::MAX), &said, &TimeZone::UTC, NOW);
-    assert!(added.is_ok(), "{added:?}");
-    let more = load(&history, lines + said.len(), spoiled);
-    assert_eq!(more.len(), (runs.len() + 1).min(MOST));
-    let last: Vec<&str> = more.last().into_iter().flatten().map(String::as_str).collect();
+    let appended = history.append("task", RunId::new(i64::MAX), &messages, &TimeZone::UTC, NOW);
+    assert!(appended.is_ok(), "{appended:?}");
+    let runs_after = load(&history, line_count + messages.len(), invalid);
+    assert_eq!(runs_after.len(), (runs.len() + 1).min(MAX_RUNS));
+    let last: Vec<&str> = runs_after.last().into_iter().flatten().map(String::as_str).collect();
     assert!(last.ends_with(&["ask", "report"]), "{last:?}");
 }
 
-/// The texts of the runs of a history that has so many lines, of which so many are no messages for sure.
-fn load(history: &TaskHistory, lines: usize, spoiled: usize) -> Vec<Vec<String>> {
-    #[expect(clippy::expect_used, reason = "no content of a file is an error")]
-    let loaded = history.load("task", MOST).expect("a history");
-    assert!(loaded.runs.len() <= MOST);
+/// Loads a history file with `line_count` lines, of which at least `invalid` are not messages. Returns the
+/// texts of its runs.
+fn load(history: &TaskHistory, line_count: usize, invalid: usize) -> Vec<Vec<String>> {
+    #[expect(clippy::expect_used, reason = "loading must not fail, whatever the file contains")]
+    let loaded = history.load("task", MAX_RUNS).expect("load the history");
+    assert!(loaded.runs.len() <= MAX_RUNS);
     let messages: usize = loaded.runs.iter().map(Vec::len).sum();
-    assert!(messages + loaded.warnings.len() <= lines, "a line is a message or a warning");
-    assert!(loaded.warnings.len() >= spoiled, "what is skipped is said: {:?}", loaded.warnings);
+    assert!(messages + loaded.warnings.len() <= line_count, "a line is a message or a warning");
+    assert!(loaded.warnings.len() >= invalid, "every skipped line has a warning: {:?}", loaded.warnings);
     for run in &loaded.runs {
         let last = run.last().map(|message| &message.body);
         assert!(

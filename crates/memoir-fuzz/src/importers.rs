@@ -1,4 +1,4 @@
-//! Talk from other programs, read by all who read any.
+//! Readers of conversations from other programs. Every input goes to every reader.
 
 use memoir_core::{Clock as _, DraftMessage, MessageBody, SystemClock, TimeZone};
 use memoir_import::{
@@ -20,28 +20,29 @@ const READERS: [(HistoryFormat, Read); 6] = [
     (HistoryFormat::WhatsApp, |text| read_whatsapp(text, "chat", &TimeZone::UTC, None)),
 ];
 
-/// Filing takes time: of one input in so many, what was read is filed.
-const FILED: usize = 8;
+/// Only one in this many inputs is stored, because storing is slow.
+const STORE_INTERVAL: usize = 8;
 
-/// What is read holds together; nobody said nothing; and what is brought in twice is known the second time.
+/// Checks that histories are consistent and without empty messages, and that importing a conversation twice
+/// adds nothing.
 pub fn importers(data: &[u8]) {
     let text = text(data);
     let detected = detect_format(&text);
     for order in [DateOrder::DayFirst, DateOrder::MonthFirst, DateOrder::YearFirst] {
-        // Hostile input may be refused; it must only not panic.
+        // An error is fine here, a panic is not.
         let _ =
-            read_whatsapp(&text, "chat", &TimeZone::UTC, Some(order)).map(|history| holds_together(&history));
+            read_whatsapp(&text, "chat", &TimeZone::UTC, Some(order)).map(|history| check_history(&history));
     }
     for (format, read) in READERS {
         let Ok(history) = read(&text) else { continue };
-        holds_together(&history);
-        if detected == Some(format) && Choices::from(data).draw_below(FILED) == 0 {
-            wait(file(&history));
+        check_history(&history);
+        if detected == Some(format) && Choices::from(data).draw_below(STORE_INTERVAL) == 0 {
+            wait(check_import(&history));
         }
     }
 }
 
-fn holds_together(history: &ImportedHistory) {
+fn check_history(history: &ImportedHistory) {
     assert!(history.skipped.iter().all(|(_, count)| *count > 0));
     for conversation in &history.conversations {
         assert!(!conversation.messages.is_empty());
@@ -50,12 +51,12 @@ fn holds_together(history: &ImportedHistory) {
                 && !conversation.scope.is_empty()
                 && !conversation.model.is_empty()
         );
-        assert!(conversation.messages.iter().all(says_something), "{conversation:?}");
+        assert!(conversation.messages.iter().all(has_content), "{conversation:?}");
     }
 }
 
-/// A call of tools needs no words, and a tool may give nothing.
-fn says_something(message: &DraftMessage) -> bool {
+/// Returns whether a message has text. Tool calls need none, and tool results may be empty.
+fn has_content(message: &DraftMessage) -> bool {
     match &message.body {
         MessageBody::User { text } => !text.trim().is_empty(),
         MessageBody::Assistant { text, tool_calls } => !text.trim().is_empty() || !tool_calls.is_empty(),
@@ -63,15 +64,17 @@ fn says_something(message: &DraftMessage) -> bool {
     }
 }
 
-#[expect(clippy::expect_used, reason = "what was read can be filed")]
-async fn file(history: &ImportedHistory) {
-    let store = SqliteStore::in_memory().await.expect("a store");
+#[expect(clippy::expect_used, reason = "every history can be stored")]
+async fn check_import(history: &ImportedHistory) {
+    let store = SqliteStore::in_memory().await.expect("open a store");
     for conversation in &history.conversations {
-        let first = import_conversation(&store, conversation, SystemClock.now(), false).await.expect("filed");
+        let first =
+            import_conversation(&store, conversation, SystemClock.now(), false).await.expect("first import");
         if matches!(first, ImportOutcome::New(_) | ImportOutcome::Grown(_)) {
-            let again =
-                import_conversation(&store, conversation, SystemClock.now(), false).await.expect("looked up");
-            assert_eq!(again, ImportOutcome::Known, "{conversation:?}");
+            let second = import_conversation(&store, conversation, SystemClock.now(), false)
+                .await
+                .expect("second import");
+            assert_eq!(second, ImportOutcome::Known, "{conversation:?}");
         }
     }
     store.close().await;

@@ -1,15 +1,15 @@
-//! What targets share: bytes as text, small choices that follow from the bytes, and one runtime.
+//! Helpers for targets: input as text, random choices derived from the input, and a shared runtime.
 
 use std::sync::LazyLock;
 
 use tokio::runtime::{Builder, Runtime};
 
-/// The bytes as text; what is none is replaced.
+/// Returns the input as text, with invalid UTF-8 replaced.
 pub(crate) fn text(data: &[u8]) -> String {
     String::from_utf8_lossy(data).into_owned()
 }
 
-/// Random choices that follow from the input, so that the same input always takes the same path.
+/// Random choices seeded by the input, so that the same input always takes the same path.
 pub(crate) struct Choices(fastrand::Rng);
 
 impl Choices {
@@ -24,19 +24,17 @@ impl Choices {
         self.0.usize(..limit.max(1))
     }
 
-    /// Returns one of several items.
-    pub(crate) fn pick<'a, T>(&mut self, several: &'a [T]) -> &'a T {
-        &several[self.draw_below(several.len())]
+    pub(crate) fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.draw_below(items.len())]
     }
 }
 
-/// One for all targets: connections that are kept open belong to the runtime that made them.
+/// Shared by all targets, because pooled connections belong to the runtime that opened them.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
-    #[expect(clippy::expect_used, reason = "without it no target can run")]
-    Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime")
+    #[expect(clippy::expect_used, reason = "no target can run without a runtime")]
+    Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("build a runtime")
 });
 
-/// Waits for something.
 pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
     RUNTIME.block_on(future)
 }

@@ -1,8 +1,8 @@
-//! Hostile input for every parser.
+//! Fuzz targets for every parser.
 //!
-//! A target is a function that takes any bytes, hands them to one parser, and panics when something does not hold that must.
-//! There is one file for each, and one list of them, [`ALL`]. `tests/bounded.rs` runs them with proptest on random input and on
-//! spoiled good ones from `seeds/`; the package `fuzz/` at the root gives them to cargo-fuzz.
+//! A target is a function that passes arbitrary bytes to one parser and panics if an invariant is violated.
+//! Each has its own module, and [`ALL`] lists them. `tests/bounded.rs` runs them with proptest on random
+//! input and on mutated seeds; the package `fuzz/` at the root runs them with cargo-fuzz.
 
 mod approvals;
 mod chunker;
@@ -34,10 +34,10 @@ pub use stream_openai::stream_openai;
 pub use stream_xai::stream_xai;
 pub use time_expressions::time_expressions;
 
-/// A target.
+/// A function that panics if an invariant is violated for the given input.
 pub type Target = fn(&[u8]);
 
-/// All targets by name. Their seeds lie in `seeds/NAME`.
+/// All targets by name. Their seeds are in `seeds/NAME`.
 pub const ALL: &[(&str, Target)] = &[
     ("approvals", approvals),
     ("chunker", chunker),

@@ -1,4 +1,4 @@
-//! Words of a search, as they come from a prompt, against a store that is real.
+//! Search words extracted from a prompt, run against a real store.
 
 use memoir_core::{
     ConversationTarget, DocumentKind, DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody,
@@ -13,68 +13,69 @@ use tokio::sync::OnceCell;
 
 use crate::input::{text, wait};
 
-/// What is there to be found.
-const SAID: &str =
+/// The only text in the store.
+const STORED_TEXT: &str =
     "The lighthouse at the harbour has a red door, and \"quotes\" AND brackets (NEAR it). A lighthouse!";
 
-/// A word of it, which stands there twice.
-const KNOWN: &str = "lighthouse";
+/// A word that the text contains twice.
+const STORED_WORD: &str = "lighthouse";
 
-/// So many words are looked up; a prompt is cut to about as many.
-const MOST: usize = 32;
+/// Maximum number of words per search, similar to the limit for prompts.
+const MAX_WORDS: usize = 32;
 
 static STORE: OnceCell<SqliteStore> = OnceCell::const_new();
 
-/// Any text gives an answer, and no word keeps another from being found.
+/// Checks that a search never fails, and that other words do not prevent a match of the stored word.
 pub fn search_words(data: &[u8]) {
     let text = text(data);
     wait(async {
-        #[expect(clippy::expect_used, reason = "without a store nothing can be looked for")]
-        let store = STORE.get_or_try_init(filled).await.expect("a store");
-        // As a question is read, and as no question is: whole lines in the place of words.
+        #[expect(clippy::expect_used, reason = "the target needs a store")]
+        let store = STORE.get_or_try_init(create_store).await.expect("create a store");
+        // Search for the words of the prompt, and also for whole lines, which a prompt never yields.
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         for mut words in [telling_words(&text), lines] {
-            words.truncate(MOST);
-            words.insert(0, KNOWN.to_owned());
-            search(store, &words).await;
+            words.truncate(MAX_WORDS);
+            words.insert(0, STORED_WORD.to_owned());
+            check_search(store, &words).await;
         }
     });
 }
 
-async fn search(store: &SqliteStore, words: &[String]) {
+async fn check_search(store: &SqliteStore, words: &[String]) {
     let filter = Filter::default();
-    let found = store.search_words(&WordSearch { words, filter: &filter, conversations: 8, also: &[] }).await;
-    let found = found.unwrap_or_else(|error| panic!("{words:?}: {error}"));
-    assert_eq!(found.words.len(), words.len(), "each word has its messages");
-    assert_eq!(found.words[0].len(), 1, "{words:?}");
-    assert!(found.words.iter().flatten().all(|found| found.score.is_finite()));
-    let found = store.chunks_with_words(words, &DocumentFilter::default()).await;
-    let (found, _) = found.unwrap_or_else(|error| panic!("{words:?}: {error}"));
-    assert_eq!(found.len(), words.len(), "each word has its chunks");
-    assert_eq!(found[0].as_ref().map(Vec::len), Some(1), "{words:?}");
+    let messages =
+        store.search_words(&WordSearch { words, filter: &filter, conversations: 8, also: &[] }).await;
+    let messages = messages.unwrap_or_else(|error| panic!("{words:?}: {error}"));
+    assert_eq!(messages.words.len(), words.len(), "each word has a list of messages");
+    assert_eq!(messages.words[0].len(), 1, "{words:?}");
+    assert!(messages.words.iter().flatten().all(|message| message.score.is_finite()));
+    let chunks = store.chunks_with_words(words, &DocumentFilter::default()).await;
+    let (chunks, _) = chunks.unwrap_or_else(|error| panic!("{words:?}: {error}"));
+    assert_eq!(chunks.len(), words.len(), "each word has a list of chunks");
+    assert_eq!(chunks[0].as_ref().map(Vec::len), Some(1), "{words:?}");
     let familiar = store.familiar_words(words).await;
     let familiar = familiar.unwrap_or_else(|error| panic!("{words:?}: {error}"));
     assert_eq!(familiar.len(), words.len());
     assert!(familiar[0], "{words:?}");
 }
 
-async fn filled() -> memoir_store::Result<SqliteStore> {
+async fn create_store() -> memoir_store::Result<SqliteStore> {
     let store = SqliteStore::in_memory().await?;
-    let moment = Timestamp::from_millis(1_794_700_800_000);
+    let now = Timestamp::from_millis(1_794_700_800_000);
     let message = DraftMessage {
         author: None,
-        body: MessageBody::User { text: SAID.into() },
+        body: MessageBody::User { text: STORED_TEXT.into() },
         visibility: Visibility::Shown,
         provenance: Provenance::Said,
         by_others: false,
-        tokens: count_tokens(SAID) as u64,
-        created: moment,
+        tokens: count_tokens(STORED_TEXT) as u64,
+        created: now,
     };
     let draft = ExchangeDraft {
         status: ExchangeStatus::Completed,
-        started: moment,
-        completed: moment,
-        user_message: SAID.into(),
+        started: now,
+        completed: now,
+        user_message: STORED_TEXT.into(),
         assistant_message: String::new(),
         model: "test/model".into(),
         messages: vec![message],
@@ -93,10 +94,10 @@ async fn filled() -> memoir_store::Result<SqliteStore> {
         kind: DocumentKind::File,
         source: "/harbour.md".into(),
         hash: "1".into(),
-        text: SAID.into(),
+        text: STORED_TEXT.into(),
         written_from: Vec::new(),
     };
     let size = ChunkSize { tokens: 100, overlap: 0 };
-    store.put_document(&document, &move |text: &str| chunk(text, size), moment).await?;
+    store.put_document(&document, &move |text: &str| chunk(text, size), now).await?;
     Ok(store)
 }

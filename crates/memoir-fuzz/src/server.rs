@@ -1,4 +1,4 @@
-//! A server that sends any bytes as an answer, in pieces, and the client of a dialect that has to make something of them.
+//! A server that sends arbitrary bytes in chunks as its answer, and a client that has to handle them.
 
 use std::time::Duration;
 
@@ -20,37 +20,42 @@ use crate::input::{Choices, wait};
 
 const KEY: &str = "key-never-to-be-seen";
 
-/// An answer from this machine takes milliseconds; a call that takes this long never ends, even on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// A local answer takes milliseconds, so a call that takes this long hangs, even on a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Sends `body` to the client of `model`. The call ends, with an end or with an error, and nothing comes after. Gives the text that
-/// came before, and the tools that were asked for.
+/// Sends `body` to the client of `model` and checks that the stream ends with an end event or an error.
+/// Returns the text and the tool calls of the answer.
 pub(crate) fn answer_with(model: &str, body: &[u8]) -> (String, Vec<ToolCall>) {
     wait(async {
-        #[expect(clippy::expect_used, reason = "without a server nothing can be asked")]
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        #[expect(clippy::expect_used, reason = "it was bound just now")]
-        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        #[expect(clippy::expect_used, reason = "the target needs a server")]
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind a port");
+        #[expect(clippy::expect_used, reason = "the listener is bound")]
+        let url = format!("http://{}", listener.local_addr().expect("get the address"));
         let server = tokio::spawn(serve(listener, body.to_vec()));
         let client = client(model, url);
-        let called = timeout(PATIENCE, call(&*client)).await;
+        let result = timeout(TIMEOUT, call(&*client)).await;
         server.abort();
-        called.unwrap_or_else(|_| panic!("the call never ends"))
+        result.unwrap_or_else(|_| panic!("the call hangs"))
     })
 }
 
 fn client(model: &str, url: String) -> Box<dyn ChatModel> {
-    #[expect(clippy::expect_used, reason = "names and addresses here are good ones")]
-    let (name, catalogue) =
-        (model.parse::<ModelName>().expect("a name"), Catalogue::built_in().expect("a catalogue"));
-    let options = CallOptions { idle_timeout: PATIENCE, ..CallOptions::default() };
-    #[expect(clippy::expect_used, reason = "names and addresses here are good ones")]
-    let endpoint = Endpoint::new(name.provider, url, Some(SecretString::from(KEY))).expect("an address");
+    #[expect(clippy::expect_used, reason = "all names and URLs are valid")]
+    let (name, catalogue) = (
+        model.parse::<ModelName>().expect("parse the model name"),
+        Catalogue::built_in().expect("read the catalog"),
+    );
+    let options = CallOptions { idle_timeout: TIMEOUT, ..CallOptions::default() };
+    #[expect(clippy::expect_used, reason = "all names and URLs are valid")]
+    let endpoint =
+        Endpoint::new(name.provider, url, Some(SecretString::from(KEY))).expect("create an endpoint");
     let info = catalogue.model(&name).cloned();
-    #[expect(clippy::expect_used, reason = "names and addresses here are good ones")]
+    #[expect(clippy::expect_used, reason = "all names and URLs are valid")]
     match name.provider {
-        Provider::Ollama => Box::new(OllamaModel::new(&name, &endpoint, info, options).expect("a client")),
-        _ => Box::new(RemoteModel::new(&name, &endpoint, info, options).expect("a client")),
+        Provider::Ollama => {
+            Box::new(OllamaModel::new(&name, &endpoint, info, options).expect("create a client"))
+        }
+        _ => Box::new(RemoteModel::new(&name, &endpoint, info, options).expect("create a client")),
     }
 }
 
@@ -70,64 +75,66 @@ async fn call(model: &dyn ChatModel) -> (String, Vec<ToolCall>) {
             return (String::new(), Vec::new());
         }
     };
-    let (mut over, mut sum) = (false, Usage::default());
+    let (mut has_ended, mut total) = (false, Usage::default());
     let (mut text, mut calls) = (String::new(), Vec::<ToolCall>::new());
     while let Some(event) = stream.next().await {
-        assert!(!over, "something comes after the end: {event:?}");
+        assert!(!has_ended, "an event follows the end: {event:?}");
         match event {
             Err(error) => {
                 check_message(&error);
-                assert!(calls.is_empty(), "an answer that failed asks for tools: {calls:?}");
-                over = true;
+                assert!(calls.is_empty(), "a failed answer has tool calls: {calls:?}");
+                has_ended = true;
             }
             Ok(ChatEvent::End(finish)) => {
-                finish.replay.iter().for_each(|replay| goes_back(replay, &calls));
-                over = true;
+                finish.replay.iter().for_each(|replay| check_replay(replay, &calls));
+                has_ended = true;
             }
-            Ok(ChatEvent::Usage(used)) => {
-                // As a turn of several calls adds it up, and a bill prices it.
-                sum += used;
-                sum += used;
-                let _ = model.cost(&sum);
+            Ok(ChatEvent::Usage(usage)) => {
+                // Adding up the usage of several calls and pricing it must not overflow.
+                total += usage;
+                total += usage;
+                let _ = model.cost(&total);
             }
-            Ok(ChatEvent::Text(more)) => text.push_str(&more),
+            Ok(ChatEvent::Text(chunk)) => text.push_str(&chunk),
             Ok(ChatEvent::ToolCall(call)) => calls.push(call),
             Ok(ChatEvent::Thinking(_) | ChatEvent::Retrying { .. }) => {}
         }
     }
-    assert!(over, "a stream ends with an end or an error");
+    assert!(has_ended, "the stream ends without an end event or an error");
     (text, calls)
 }
 
-/// What goes back to the server are the calls that are run, each with an object as arguments: anything else is refused there.
-/// The arguments that a tool gets are what the model wrote, and names and ids what the server did, whatever that is.
-fn goes_back(replay: &Replay, calls: &[ToolCall]) {
+/// Checks that the replay contains exactly the tool calls that are run, each with an object as arguments.
+/// Servers reject anything else.
+fn check_replay(replay: &Replay, calls: &[ToolCall]) {
     let text = replay.to_text();
     let Ok(parts) = serde_json::from_str::<Vec<Value>>(&text) else {
-        // Arguments may be nested as deep as can be read, and lie deeper here.
-        assert!(text.len() > 200, "it cannot be read: {text:?}");
+        // Arguments nested up to the parser's depth limit exceed it inside the replay.
+        assert!(text.len() > 200, "the replay cannot be parsed: {text:?}");
         return;
     };
-    let sent: Vec<&Value> = parts.iter().filter_map(|part| part.get("ToolCall")).collect();
-    assert_eq!(sent.len(), calls.len(), "{text}");
-    for (sent, call) in sent.into_iter().zip(calls) {
-        assert!(sent["call_id"] == call.id && sent["fn_name"] == call.name, "{sent} for {call:?}");
-        assert!(sent["fn_arguments"].is_object(), "{sent}");
+    let replayed: Vec<&Value> = parts.iter().filter_map(|part| part.get("ToolCall")).collect();
+    assert_eq!(replayed.len(), calls.len(), "{text}");
+    for (replayed, call) in replayed.into_iter().zip(calls) {
+        assert!(
+            replayed["call_id"] == call.id && replayed["fn_name"] == call.name,
+            "{replayed} for {call:?}"
+        );
+        assert!(replayed["fn_arguments"].is_object(), "{replayed}");
     }
 }
 
-/// An error can be said, without the key and without end. The server was there.
+/// Checks that the message is of limited length and does not contain the key. The server is always reachable.
 fn check_message(error: &ModelError) {
     assert!(!matches!(error, ModelError::Unreachable { .. }), "{error}");
-    let said = error.to_string();
-    assert!(!said.is_empty() && !said.contains(KEY), "{said}");
-    assert!(said.chars().count() < 1000, "{said}");
+    let message = error.to_string();
+    assert!(!message.is_empty() && !message.contains(KEY), "{message}");
+    assert!(message.chars().count() < 1000, "{message}");
 }
 
-/// Answers whatever is asked.
 async fn serve(listener: TcpListener, body: Vec<u8>) {
     while let Ok((connection, _)) = listener.accept().await {
-        // Who hangs up has heard enough.
+        // The client may close the connection early.
         let _ = answer(connection, &body).await;
     }
 }
@@ -135,9 +142,9 @@ async fn serve(listener: TcpListener, body: Vec<u8>) {
 async fn answer(mut connection: TcpStream, body: &[u8]) -> std::io::Result<()> {
     let head = read_request(&mut connection).await?;
     if head.contains("/api/show") {
-        // Ollama is asked what the model can do before it is asked anything else.
-        let told = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
-        return connection.write_all(told.as_bytes()).await;
+        // The client asks Ollama for the model's capabilities first.
+        let response = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
+        return connection.write_all(response.as_bytes()).await;
     }
     let kind = if head.contains("/api/chat") { "application/x-ndjson" } else { "text/event-stream" };
     let head = format!(
@@ -145,7 +152,7 @@ async fn answer(mut connection: TcpStream, body: &[u8]) -> std::io::Result<()> {
     );
     connection.write_all(head.as_bytes()).await?;
     let (mut choices, mut rest) = (Choices::from(body), body);
-    // A chunk of HTTP is given on as it is, so that these are the pieces that the client sees.
+    // The client receives each HTTP chunk separately, so the chunk size controls how the body is split.
     let largest = *choices.pick(&[1, 7, 64, 4096]);
     let mut chunks = Vec::new();
     while !rest.is_empty() {
@@ -155,7 +162,7 @@ async fn answer(mut connection: TcpStream, body: &[u8]) -> std::io::Result<()> {
         chunks.extend_from_slice(b"\r\n");
         rest = after;
     }
-    // Some connections break before the body is over.
+    // Some connections break before the end of the body.
     if choices.draw_below(4) > 0 {
         chunks.extend_from_slice(b"0\r\n\r\n");
     }
@@ -163,17 +170,17 @@ async fn answer(mut connection: TcpStream, body: &[u8]) -> std::io::Result<()> {
     connection.shutdown().await
 }
 
-/// The head of a request; its body is read and left.
+/// Reads a request and returns its head in lower case.
 async fn read_request(connection: &mut TcpStream) -> std::io::Result<String> {
-    let mut read = Vec::new();
+    let mut buffer = Vec::new();
     loop {
-        if connection.read_buf(&mut read).await? == 0 {
+        if connection.read_buf(&mut buffer).await? == 0 {
             return Err(std::io::ErrorKind::UnexpectedEof.into());
         }
-        let Some(end) = read.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
-        let head = String::from_utf8_lossy(&read[..end]).to_lowercase();
+        let Some(end) = buffer.windows(4).position(|window| window == b"\r\n\r\n") else { continue };
+        let head = String::from_utf8_lossy(&buffer[..end]).to_lowercase();
         let length = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok());
-        if read.len() >= end + 4 + length.unwrap_or(0) {
+        if buffer.len() >= end + 4 + length.unwrap_or(0) {
             return Ok(head);
         }
     }
@@ -185,23 +192,24 @@ mod tests {
 
     use super::answer_with;
 
-    /// What is never understood proves nothing when it is spoiled.
+    /// Mutating the seeds is pointless unless the seeds themselves are valid.
     #[test]
-    fn good_answers_are_understood() {
+    fn seeds_are_valid_answers() {
         for (model, body) in [
             ("anthropic/claude-sonnet-4-5", include_bytes!("../seeds/stream_anthropic/tools").as_slice()),
             ("google/gemini-2.5-pro", include_bytes!("../seeds/stream_gemini/tools")),
             ("ollama/test-model", include_bytes!("../seeds/stream_ollama/tools")),
             ("openai/gpt-5", include_bytes!("../seeds/stream_openai/tools")),
             ("xai/grok-3", include_bytes!("../seeds/stream_xai/tools")),
-            // Some servers do not begin to count at 0.
+            // Some servers do not number tool calls from 0.
             ("xai/grok-3", include_bytes!("../seeds/stream_xai/numbered")),
         ] {
             let (text, calls) = answer_with(model, body);
             assert_eq!(text, "Grüße 🌍", "{model}");
-            let asked: Vec<_> = calls.iter().map(|call| (call.name.as_str(), &call.arguments)).collect();
-            assert_eq!(asked, [("look", &json!({"at": "it"}))], "{model}");
-            // Ollama gives its calls no id.
+            let names_and_arguments: Vec<_> =
+                calls.iter().map(|call| (call.name.as_str(), &call.arguments)).collect();
+            assert_eq!(names_and_arguments, [("look", &json!({"at": "it"}))], "{model}");
+            // Ollama sends calls without an id.
             let id = calls[0].id.as_str();
             assert!(id == "t1" || (model.starts_with("ollama/") && id.starts_with("call_")), "{model}: {id}");
         }

@@ -1,8 +1,8 @@
-//! What a server of Anthropic's dialect may send.
+//! Streamed answers in Anthropic's format.
 
 use crate::server::answer_with;
 
-/// A call ends with an end or an error, whatever comes.
+/// Checks that the stream ends with an end event or an error.
 pub fn stream_anthropic(data: &[u8]) {
     let _ = answer_with("anthropic/claude-sonnet-4-5", data);
 }

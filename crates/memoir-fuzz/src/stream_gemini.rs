@@ -1,8 +1,8 @@
-//! What a server of Gemini's dialect may send.
+//! Streamed answers in Gemini's format.
 
 use crate::server::answer_with;
 
-/// A call ends with an end or an error, whatever comes.
+/// Checks that the stream ends with an end event or an error.
 pub fn stream_gemini(data: &[u8]) {
     let _ = answer_with("google/gemini-2.5-pro", data);
 }

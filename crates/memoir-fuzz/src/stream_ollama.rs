@@ -1,8 +1,8 @@
-//! What a server of Ollama's dialect may send.
+//! Streamed answers in Ollama's format.
 
 use crate::server::answer_with;
 
-/// A call ends with an end or an error, whatever comes.
+/// Checks that the stream ends with an end event or an error.
 pub fn stream_ollama(data: &[u8]) {
     let _ = answer_with("ollama/test-model", data);
 }

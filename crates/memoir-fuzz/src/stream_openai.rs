@@ -1,8 +1,8 @@
-//! What a server of OpenAI's dialect may send.
+//! Streamed answers in OpenAI's format.
 
 use crate::server::answer_with;
 
-/// A call ends with an end or an error, whatever comes.
+/// Checks that the stream ends with an end event or an error.
 pub fn stream_openai(data: &[u8]) {
     let _ = answer_with("openai/gpt-5", data);
 }

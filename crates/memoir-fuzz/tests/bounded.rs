@@ -1,6 +1,6 @@
-//! Every target, on random bytes, on random text, and on good input that was spoiled.
+//! Runs every target on random bytes, on random text, and on mutated seeds.
 //!
-//! `MEMOIR_FUZZ_CASES` says how many of each; what fails is shown as small as it could be made, and goes to `seeds/`.
+//! `MEMOIR_FUZZ_CASES` sets the number of inputs per target. Add the minimized input of a failure to `seeds/`.
 
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
@@ -14,39 +14,35 @@ use proptest::{
     test_runner::{Config, TestRunner},
 };
 
-/// So many inputs of each target where nobody says otherwise.
+/// Default number of inputs per target.
 const CASES: u32 = 256;
 
-/// The good input of a target: its seeds, and for importers what their own tests read.
+/// Returns the seeds of a target. Those of the importers include the fixtures of `memoir-import`.
 fn seeds(name: &str) -> Vec<Vec<u8>> {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut folders = vec![here.join("seeds").join(name)];
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut directories = vec![package.join("seeds").join(name)];
     if name == "importers" {
-        folders.push(here.join("../memoir-import/fixtures"));
+        directories.push(package.join("../memoir-import/fixtures"));
     }
-    let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
+    let entries = directories.iter().flat_map(|directory| fs::read_dir(directory).unwrap());
     let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files.iter().map(|file| fs::read(file).unwrap()).collect()
 }
 
-/// One change to an input.
 #[derive(Debug, Clone)]
-enum Change {
+enum Mutation {
     Truncate(Index),
-    /// Bytes are put in.
     Insert(Index, Vec<u8>),
-    /// A stretch goes.
     Remove(Index, usize),
-    /// A stretch comes twice.
     Duplicate(Index, usize),
     Flip(Index, u8),
-    /// It goes on as another seed does, from there.
+    /// Replaces the rest of the input by the rest of another seed.
     Splice(Index, Index, Index),
 }
 
-fn change() -> impl Strategy<Value = Change> {
-    let telling = proptest::sample::select(
+fn mutation() -> impl Strategy<Value = Mutation> {
+    let special_texts = proptest::sample::select(
         &[
             "",
             "\n",
@@ -87,69 +83,69 @@ fn change() -> impl Strategy<Value = Change> {
         ][..],
     );
     let bytes = prop_oneof![
-        3 => telling.prop_map(|text: &str| text.as_bytes().to_vec()),
+        3 => special_texts.prop_map(|text: &str| text.as_bytes().to_vec()),
         1 => vec(any::<u8>(), 1..9),
     ];
-    let at = any::<Index>;
+    let index = any::<Index>;
     prop_oneof![
-        2 => at().prop_map(Change::Truncate),
-        4 => (at(), bytes).prop_map(|(at, bytes)| Change::Insert(at, bytes)),
-        2 => (at(), 1..40_usize).prop_map(|(at, length)| Change::Remove(at, length)),
-        2 => (at(), 1..200_usize).prop_map(|(at, length)| Change::Duplicate(at, length)),
-        2 => (at(), 0..8_u8).prop_map(|(at, bit)| Change::Flip(at, bit)),
-        1 => (at(), at(), at()).prop_map(|(at, seed, from)| Change::Splice(at, seed, from)),
+        2 => index().prop_map(Mutation::Truncate),
+        4 => (index(), bytes).prop_map(|(index, bytes)| Mutation::Insert(index, bytes)),
+        2 => (index(), 1..40_usize).prop_map(|(index, length)| Mutation::Remove(index, length)),
+        2 => (index(), 1..200_usize).prop_map(|(index, length)| Mutation::Duplicate(index, length)),
+        2 => (index(), 0..8_u8).prop_map(|(index, bit)| Mutation::Flip(index, bit)),
+        1 => (index(), index(), index()).prop_map(|(index, seed, from)| Mutation::Splice(index, seed, from)),
     ]
 }
 
-fn apply(mut data: Vec<u8>, change: &Change, seeds: &[Vec<u8>]) -> Vec<u8> {
-    let place = |at: &Index, data: &[u8]| at.index(data.len() + 1);
-    match change {
-        Change::Truncate(at) => data.truncate(place(at, &data)),
-        Change::Insert(at, bytes) => {
-            let at = place(at, &data);
-            data.splice(at..at, bytes.iter().copied());
+fn apply(mut data: Vec<u8>, mutation: &Mutation, seeds: &[Vec<u8>]) -> Vec<u8> {
+    let offset = |index: &Index, data: &[u8]| index.index(data.len() + 1);
+    match mutation {
+        Mutation::Truncate(index) => data.truncate(offset(index, &data)),
+        Mutation::Insert(index, bytes) => {
+            let start = offset(index, &data);
+            data.splice(start..start, bytes.iter().copied());
         }
-        Change::Remove(at, length) => {
-            let at = place(at, &data);
-            let end = (at + length).min(data.len());
-            data.drain(at..end);
+        Mutation::Remove(index, length) => {
+            let start = offset(index, &data);
+            let end = (start + length).min(data.len());
+            data.drain(start..end);
         }
-        Change::Duplicate(at, length) => {
-            let at = place(at, &data);
-            let stretch = data[at..(at + length).min(data.len())].to_vec();
-            data.splice(at..at, stretch);
+        Mutation::Duplicate(index, length) => {
+            let start = offset(index, &data);
+            let bytes = data[start..(start + length).min(data.len())].to_vec();
+            data.splice(start..start, bytes);
         }
-        Change::Flip(at, bit) => {
-            let at = place(at, &data);
-            if let Some(byte) = data.get_mut(at) {
+        Mutation::Flip(index, bit) => {
+            let start = offset(index, &data);
+            if let Some(byte) = data.get_mut(start) {
                 *byte ^= 1 << bit;
             }
         }
-        Change::Splice(at, seed, from) => {
+        Mutation::Splice(index, seed, from) => {
             let other = seed.get(seeds);
-            data.truncate(place(at, &data));
-            data.extend_from_slice(&other[place(from, other)..]);
+            data.truncate(offset(index, &data));
+            data.extend_from_slice(&other[offset(from, other)..]);
         }
     }
     data
 }
 
-/// Input for a target: mostly good input that was spoiled, since random bytes are refused at the door.
+/// Input for a target: mostly mutated seeds, because parsers reject random bytes early.
 fn input(seeds: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
-    let spoiled = (any::<Index>(), vec(change(), 0..5)).prop_map(move |(seed, changes)| {
-        changes.iter().fold(seed.get(&seeds).clone(), |data, change| apply(data, change, &seeds))
+    let mutated_seed = (any::<Index>(), vec(mutation(), 0..5)).prop_map(move |(seed, mutations)| {
+        mutations.iter().fold(seed.get(&seeds).clone(), |data, mutation| apply(data, mutation, &seeds))
     });
     prop_oneof![
         1 => vec(any::<u8>(), 0..300),
         1 => any::<String>().prop_map(String::into_bytes),
-        6 => spoiled,
+        6 => mutated_seed,
     ]
 }
 
 fn run(name: &str, target: Target) {
     let seeds = seeds(name);
     assert!(!seeds.is_empty(), "{name} has no seeds");
-    // What was found once is not found again.
+    // Seeds include inputs that once failed.
     seeds.iter().for_each(|seed| target(seed));
     let cases = env::var("MEMOIR_FUZZ_CASES").ok().map_or(CASES, |cases| cases.parse().unwrap());
     let config = Config { cases, failure_persistence: None, ..Config::default() };
@@ -162,7 +158,7 @@ fn run(name: &str, target: Target) {
     }
 }
 
-/// A test of its own for each target, so that they run side by side and tell which one fails.
+/// Defines one test per target, so that targets run in parallel and failures are named.
 macro_rules! targets {
     ($($name:ident),* $(,)?) => {
         $(#[test]
@@ -171,12 +167,12 @@ macro_rules! targets {
         })*
 
         #[test]
-        fn every_target_is_run_and_can_be_fuzzed() {
-            let listed: Vec<&str> = ALL.iter().map(|(name, _)| *name).collect();
-            assert_eq!(listed, [$(stringify!($name)),*]);
+        fn every_target_has_a_test_and_a_fuzz_binary() {
+            let names: Vec<&str> = ALL.iter().map(|(name, _)| *name).collect();
+            assert_eq!(names, [$(stringify!($name)),*]);
             let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz");
             let manifest = fs::read_to_string(package.join("Cargo.toml")).unwrap();
-            for name in listed {
+            for name in names {
                 assert!(manifest.contains(&format!("name = \"{name}\"")), "{name} is missing from fuzz/Cargo.toml");
                 let target = fs::read_to_string(package.join(format!("fuzz_targets/{name}.rs"))).unwrap();
                 assert!(target.contains(&format!("memoir_fuzz::{name}(data)")), "{name}");

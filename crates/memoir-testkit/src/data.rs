@@ -1,8 +1,8 @@
-//! What the program has stored, read through the program itself.
+//! Reads stored data through the program itself.
 //!
-//! Each method runs the binary with `--json` and parses the output, so that a test holds for every storage backend and fails
-//! if the program cannot show what it stored. The structs have the fields that tests use; a test that needs another field of
-//! the JSON adds it here.
+//! Each method runs the binary with `--json` and parses the output. Tests therefore work with every storage
+//! backend, and fail if the program cannot show its data. The structs have only the fields that tests use;
+//! add others of the JSON as needed.
 
 use std::collections::BTreeMap;
 
@@ -14,44 +14,44 @@ use crate::{TestHome, run::parse_json};
 /// A conversation, from `memoir conversations list --json`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct StoredConversation {
-    /// Its id.
+    /// Id of the conversation.
     pub id: i64,
-    /// Its title.
+    /// Title in lists.
     pub title: String,
-    /// The project it belongs to.
+    /// Project of the conversation.
     pub scope: String,
-    /// The conversation it was forked from.
+    /// Id of the conversation it was forked from.
     pub forked_from: Option<i64>,
-    /// Its summary.
+    /// Summary, once it is written.
     pub summary: Option<String>,
 }
 
 /// A summary and its author.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct StoredSummary {
-    /// The summary.
+    /// Text of the summary.
     pub text: String,
-    /// The model that wrote it, or `extract` if it consists of quotations.
+    /// Model that wrote it, or `extract` if it consists of quotations.
     pub by: String,
 }
 
-/// What replaces the exchanges that no longer fit into a conversation's window.
+/// The digest of exchanges that no longer fit into a conversation's context window.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct StoredDigest {
-    /// The last exchange it covers.
+    /// Id of the last exchange it covers.
     pub through: i64,
 }
 
 /// A conversation with its exchanges, from `memoir conversations show ID --json`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct ConversationTranscript {
-    /// The conversation.
+    /// The conversation as it appears in lists.
     pub conversation: StoredConversation,
-    /// Its summary.
+    /// Summary, once it is written.
     pub summary: Option<StoredSummary>,
-    /// What replaces its oldest exchanges, if they no longer fit.
+    /// Digest of the oldest exchanges, if they no longer fit into the context window.
     pub digest: Option<StoredDigest>,
-    /// Its exchanges, the oldest first. A fork also lists those of its parent.
+    /// Exchanges, oldest first. A fork also lists those of its parent.
     pub exchanges: Vec<StoredExchange>,
 }
 
@@ -59,54 +59,54 @@ pub struct ConversationTranscript {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(from = "ExchangeEntry")]
 pub struct StoredExchange {
-    /// Its id.
+    /// Id of the exchange.
     pub id: i64,
-    /// The conversation it belongs to.
+    /// Id of the conversation.
     pub conversation_id: i64,
     /// `completed` or `stopped`.
     pub status: String,
-    /// What the user asked.
+    /// The user's prompt.
     pub user_message: String,
-    /// What the model answered.
+    /// The model's answer.
     pub assistant_message: String,
-    /// Its cost in dollars, if the price of every call is known.
+    /// Cost in dollars, if the price of every call is known.
     pub cost: Option<f64>,
-    /// Number of tools that ran.
+    /// Number of tool calls.
     pub tool_call_count: u64,
     /// Number of calls to a model.
     pub request_count: u64,
-    /// Its summary.
+    /// Summary, once it is written.
     pub summary: Option<StoredSummary>,
-    /// Its messages, in order.
+    /// Messages in order.
     pub messages: Vec<StoredMessage>,
 }
 
 /// A message of an exchange.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct StoredMessage {
-    /// Its id.
+    /// Id of the message.
     pub id: i64,
-    /// The exchange it belongs to.
+    /// Id of the exchange.
     pub exchange_id: i64,
     /// `user`, `assistant` or `tool`.
     pub role: String,
-    /// Its text.
+    /// Text of the message.
     pub text: String,
-    /// The tools that the model asked for.
+    /// Tool calls that the model requested.
     #[serde(default)]
     pub tool_calls: Vec<StoredToolCall>,
-    /// The call that a tool's message answers.
+    /// Id of the call that a tool message answers.
     pub call_id: Option<String>,
-    /// The tool that answered.
+    /// Name of the tool that answered.
     pub tool_name: Option<String>,
 }
 
-/// A call of a tool.
+/// A tool call in a message.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct StoredToolCall {
-    /// Its id.
+    /// Id of the call.
     pub id: String,
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
 }
 
@@ -115,22 +115,22 @@ pub struct StoredToolCall {
 pub struct StoredCost {
     /// `chat`, `summary`, `embedding`, `query`, `post` or `task`.
     pub purpose: String,
-    /// The model.
+    /// Name of the model.
     pub model: String,
     /// Number of calls.
     pub calls: u64,
-    /// Dollars, for the calls whose price is known.
+    /// Cost in dollars of the calls whose price is known.
     pub cost_usd: f64,
-    /// Tokens by kind.
+    /// Number of tokens by kind.
     pub usage: BTreeMap<String, u64>,
 }
 
 /// A document, from `memoir docs list --json`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct ListedDocument {
-    /// Its short name.
+    /// Short name that identifies the document.
     pub slug: String,
-    /// Its title.
+    /// Title from the front matter or the file name.
     pub title: String,
     /// Number of chunks.
     pub chunks: u64,
@@ -139,31 +139,31 @@ pub struct ListedDocument {
 /// A scheduled task, from `memoir schedule list --json`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct StoredTask {
-    /// Its name.
+    /// Name of the task.
     pub name: String,
 }
 
 /// A run of a scheduled task, from `memoir schedule history NAME --json`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct StoredRun {
-    /// Its id.
+    /// Id of the run.
     pub id: i64,
-    /// When it was due, in milliseconds since 1970; nothing if it was started by hand.
+    /// Due time in milliseconds since 1970, or `None` if the run was started manually.
     pub scheduled_for: Option<i64>,
     /// `running`, `done`, `failed`, `timed_out`, `cut_off` or `stopped`.
     pub state: String,
-    /// Its report.
+    /// Text of the report.
     pub report: String,
 }
 
-/// Everything the program shows of what it stored, for comparing two points in time.
+/// All stored data that the program shows, for comparing two points in time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Snapshot {
-    /// Every conversation with its exchanges and messages.
+    /// All conversations with their exchanges and messages.
     pub transcripts: Vec<Value>,
     /// Documents, tasks, core memory and settings.
     pub others: Vec<Value>,
-    /// What was spent.
+    /// Costs by purpose and model.
     pub costs: Value,
     /// Number of records by kind.
     pub counts: BTreeMap<String, u64>,
@@ -207,7 +207,7 @@ impl From<ExchangeEntry> for StoredExchange {
 }
 
 impl TestHome {
-    /// Returns all conversations, the oldest first.
+    /// Returns all conversations, oldest first.
     pub fn conversations(&self) -> Vec<StoredConversation> {
         let list = ["conversations", "list", "--limit", "1000000", "--json"];
         let mut conversations: Vec<StoredConversation> = self.memoir(list).json();
@@ -225,18 +225,19 @@ impl TestHome {
         self.conversations().iter().map(|conversation| self.transcript(conversation.id)).collect()
     }
 
-    /// Returns all exchanges, the oldest first. Runs the program once per conversation.
+    /// Returns all exchanges, oldest first. Runs the program once per conversation.
     pub fn exchanges(&self) -> Vec<StoredExchange> {
         let mut exchanges = Vec::new();
         for transcript in self.transcripts() {
             let id = transcript.conversation.id;
-            exchanges.extend(transcript.exchanges.into_iter().filter(|each| each.conversation_id == id));
+            let own = transcript.exchanges.into_iter().filter(|exchange| exchange.conversation_id == id);
+            exchanges.extend(own);
         }
         exchanges.sort_by_key(|exchange| exchange.id);
         exchanges
     }
 
-    /// Returns all messages, the oldest first. Runs the program once per conversation.
+    /// Returns all messages, oldest first. Runs the program once per conversation.
     pub fn messages(&self) -> Vec<StoredMessage> {
         let mut messages: Vec<StoredMessage> =
             self.exchanges().into_iter().flat_map(|exchange| exchange.messages).collect();
@@ -244,7 +245,7 @@ impl TestHome {
         messages
     }
 
-    /// Returns everything that was spent, by purpose and model.
+    /// Returns the costs of all calls, by purpose and model.
     pub fn costs(&self) -> Vec<StoredCost> {
         let mut report: Value = self.memoir(["cost", "--json"]).json();
         parse_json(&report["all"]["lines"].take().to_string())
@@ -265,7 +266,7 @@ impl TestHome {
         self.memoir(["schedule", "list", "--json"]).json()
     }
 
-    /// Returns the runs of a task, the oldest first.
+    /// Returns the runs of a task, oldest first.
     pub fn runs(&self, task: &str) -> Vec<StoredRun> {
         let history = ["schedule", "history", task, "--limit", "1000000", "--json"];
         let mut runs: Vec<StoredRun> = self.memoir(history).json();
@@ -278,19 +279,20 @@ impl TestHome {
         self.memoir(["config", "get", key]).succeed().trim_end().to_owned()
     }
 
-    /// Returns the results of `memoir search`, the best first.
+    /// Returns the results of `memoir search`, best first.
     pub fn search(&self, query: &str) -> Vec<Value> {
         self.memoir(["search", query, "--json"]).json()
     }
 
-    /// Returns the number of records of each kind, from `memoir doctor --json`. The kinds include what no other command lists:
-    /// `embeddings`, `jobs`, `failed_jobs`, `recall_log`, `redactions` and `command_history`.
+    /// Returns the number of records of each kind, from `memoir doctor --json`. Some kinds are not listed by
+    /// any other command: `embeddings`, `jobs`, `failed_jobs`, `recall_log`, `redactions` and
+    /// `command_history`.
     ///
     /// # Panics
     ///
-    /// Panics if the program finds the database damaged.
+    /// Panics if the program reports that the database is damaged.
     pub fn counts(&self) -> BTreeMap<String, u64> {
-        // A finding that has nothing to do with the database can make the exit code 1.
+        // The exit code may be 1 because of a finding unrelated to the database.
         let output = self.memoir(["doctor", "--json"]).output();
         let findings: Vec<Value> = parse_json(&String::from_utf8(output.stdout).unwrap());
         let memory = findings.into_iter().find(|finding| finding["what"] == "memory").unwrap();
@@ -298,13 +300,13 @@ impl TestHome {
         parse_json(&memory["counts"].to_string())
     }
 
-    /// Returns the number of records of one kind; see [`TestHome::counts`].
+    /// Returns the number of records of a kind; see [`TestHome::counts`].
     pub fn count(&self, kind: &str) -> u64 {
         let counts = self.counts();
         *counts.get(kind).unwrap_or_else(|| panic!("no {kind} in {counts:?}"))
     }
 
-    /// Returns everything that the program shows of what it stored. Runs the program once per conversation.
+    /// Returns all stored data that the program shows. Runs the program once per conversation.
     pub fn snapshot(&self) -> Snapshot {
         let show = |id: i64| self.memoir(["conversations", "show", &id.to_string(), "--json"]).json();
         let others: [&[&str]; 4] = [

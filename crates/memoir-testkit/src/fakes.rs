@@ -1,7 +1,7 @@
-//! Stand-ins for a model and a clock, for tests that call a library directly.
+//! A fake model and a fake clock for tests that call a library directly.
 //!
-//! One set for all crates. A crate that this one depends on can use them in its integration tests (`tests/`), but not in its unit
-//! tests, which see another copy of the traits.
+//! All crates share them. A crate that this one depends on can use them in its integration tests (`tests/`),
+//! but not in its unit tests, which see another copy of the traits.
 
 use std::sync::{
     Mutex,
@@ -18,22 +18,22 @@ use tokio::sync::watch;
 
 use crate::PATIENCE;
 
-/// A clock that stands still until a test moves it.
+/// A clock that changes only when a test sets it.
 #[derive(Debug, Default)]
 pub struct ManualClock(AtomicI64);
 
 impl ManualClock {
-    /// Creates a clock that shows `millis` milliseconds since 1970.
+    /// Creates a clock set to `millis` milliseconds since 1970.
     pub const fn new(millis: i64) -> Self {
         Self(AtomicI64::new(millis))
     }
 
-    /// Sets the clock.
+    /// Sets the clock to `millis` milliseconds since 1970.
     pub fn set(&self, millis: i64) {
         self.0.store(millis, Ordering::SeqCst);
     }
 
-    /// Moves the clock forward.
+    /// Moves the clock forward by `millis` milliseconds.
     pub fn advance(&self, millis: i64) {
         self.0.fetch_add(millis, Ordering::SeqCst);
     }
@@ -45,22 +45,22 @@ impl Clock for ManualClock {
     }
 }
 
-/// What a [`FakeModel`] does with a request.
+/// The reaction of a [`FakeModel`] to a request.
 #[derive(Debug, Clone)]
 pub enum FakeReply {
-    /// Answers with this text.
+    /// An answer with this text.
     Text(String),
-    /// Asks for this tool.
+    /// An answer that requests this tool call.
     ToolCall(ToolCall),
-    /// Fails before the answer begins.
+    /// A failure before the answer starts.
     Error(ModelError),
-    /// Never answers.
+    /// An answer that never comes.
     Hang,
 }
 
 type ReplyScript = Box<dyn Fn(&ChatRequest) -> FakeReply + Send + Sync>;
 
-/// A model that records its requests and answers them as a test wants.
+/// A model that records its requests and answers them from a script.
 pub struct FakeModel {
     script: ReplyScript,
     limits: ModelLimits,
@@ -81,13 +81,13 @@ impl FakeModel {
         }
     }
 
-    /// Creates a model that always gives this answer.
+    /// Creates a model that always answers with this text.
     pub fn saying(text: &str) -> Self {
         let text = text.to_owned();
         Self::new(move |_| FakeReply::Text(text.clone()))
     }
 
-    /// Creates a model that always fails, and whose price is unknown.
+    /// Creates a model that always fails and has no known price.
     pub fn failing(error: ModelError) -> Self {
         Self { cost: None, ..Self::new(move |_| FakeReply::Error(error.clone())) }
     }
@@ -97,7 +97,7 @@ impl FakeModel {
         Self::new(|_| FakeReply::Hang)
     }
 
-    /// Sets the limits that it reports.
+    /// Sets the limits that the model reports.
     pub fn with_limits(self, limits: ModelLimits) -> Self {
         Self { limits, ..self }
     }
@@ -107,16 +107,16 @@ impl FakeModel {
         *self.calls.borrow()
     }
 
-    /// Waits until it was called `count` times.
+    /// Waits until the model has been called `count` times.
     ///
     /// # Panics
     ///
     /// Panics if that does not happen within [`PATIENCE`].
     pub async fn wait_for_calls(&self, count: usize) {
         let mut calls = self.calls.subscribe();
-        let waiting = calls.wait_for(|calls| *calls >= count);
-        let waited = tokio::time::timeout(PATIENCE, waiting).await;
-        assert!(waited.is_ok(), "{} of {count} calls", self.calls());
+        let enough_calls = calls.wait_for(|calls| *calls >= count);
+        let result = tokio::time::timeout(PATIENCE, enough_calls).await;
+        assert!(result.is_ok(), "only {} of {count} calls were made", self.calls());
     }
 
     /// Returns all requests so far.
@@ -124,14 +124,14 @@ impl FakeModel {
         self.requests.lock().unwrap().clone()
     }
 
-    /// Returns the first message of each request that begins with one from the user.
+    /// Returns the first message of each request that starts with a user message.
     pub fn prompts(&self) -> Vec<String> {
         let requests = self.requests.lock().unwrap();
         requests.iter().filter_map(|request| read_prompt(request).map(str::to_owned)).collect()
     }
 }
 
-/// Returns the first message of a request, if it is from the user.
+/// Returns the first message of a request, or `None` if it is not a user message.
 pub fn read_prompt(request: &ChatRequest) -> Option<&str> {
     match request.messages.first() {
         Some(ChatMessage::User(prompt)) => Some(prompt),

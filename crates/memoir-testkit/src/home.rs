@@ -1,4 +1,4 @@
-//! A temporary home with the real binary in it.
+//! Temporary homes in which the real binary runs.
 
 use std::{
     ffi::OsStr,
@@ -10,10 +10,10 @@ use tempfile::TempDir;
 
 use crate::ProgramRun;
 
-/// A home directory that is deleted when it is dropped, with a workspace in it, and the binary to run there.
+/// A home directory with a workspace, which is deleted when it is dropped, and the binary to run there.
 ///
-/// A test arranges and acts with [`TestHome::memoir`], and reads what the program stored with [`TestHome::exchanges`],
-/// [`TestHome::messages`], [`TestHome::costs`] and their like, which run the program again and parse its JSON.
+/// A test arranges and acts with [`TestHome::memoir`], and reads the stored data with [`TestHome::exchanges`],
+/// [`TestHome::messages`], [`TestHome::costs`] and similar methods, which run the program again and parse its JSON.
 pub struct TestHome {
     directory: TempDir,
     binary: PathBuf,
@@ -22,7 +22,7 @@ pub struct TestHome {
 }
 
 impl TestHome {
-    /// Creates a fresh home for `binary`.
+    /// Creates an empty home for `binary`.
     pub fn new(binary: impl AsRef<Path>) -> Self {
         let directory = TempDir::new().unwrap();
         std::fs::create_dir(directory.path().join("work")).unwrap();
@@ -49,12 +49,12 @@ impl TestHome {
         self.memoir_home().join("memoir.db")
     }
 
-    /// Returns the path of a file outside the workspace, for the output of a run in the background.
+    /// Returns the path of a file outside the workspace for the output of a background run.
     pub fn log(&self) -> PathBuf {
         self.directory.path().join("output.log")
     }
 
-    /// The environment of a run: nothing from this machine but the path.
+    /// Returns the environment of a run, which inherits only `PATH` from this machine.
     pub(crate) fn environment(&self) -> Vec<(String, String)> {
         let path = std::env::var("PATH").unwrap_or_default();
         let text = |path: PathBuf| path.to_string_lossy().into_owned();
@@ -63,14 +63,14 @@ impl TestHome {
             ("HOME", text(self.directory.path().to_owned())),
             ("MEMOIR_HOME", text(self.memoir_home())),
             ("TZ", "UTC".to_owned()),
-            // A model server that happens to run on this machine must not take part in a test.
+            // Tests must not use a model server that happens to run on this machine.
             ("MEMOIR_LOCAL_SERVERS", "none".to_owned()),
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .to_vec()
     }
 
-    /// Returns the library that makes a disk fail, compiled on first use.
+    /// Returns the library that simulates a failing disk, compiled on first use.
     #[cfg(target_os = "linux")]
     pub(crate) fn bad_disk(&self) -> &Path {
         self.bad_disk.get_or_init(|| crate::torture::compile(self.directory.path()))
@@ -93,16 +93,16 @@ impl TestHome {
         std::fs::write(self.memoir_home().join("config.toml"), text).unwrap();
     }
 
-    /// Returns the names of the files in `MEMOIR_HOME` that contain `text`, in any case. It reads bytes, not through the program:
-    /// deleted text must not be left anywhere on the disk.
+    /// Returns the names of the files in `MEMOIR_HOME` that contain `text`, ignoring case. Reads the raw
+    /// bytes, because deleted text must not remain anywhere on disk.
     pub fn files_containing(&self, text: &str) -> Vec<String> {
-        let mut folders = vec![self.memoir_home()];
+        let mut directories = vec![self.memoir_home()];
         let mut names = Vec::new();
-        while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(folder).unwrap() {
+        while let Some(directory) = directories.pop() {
+            for entry in std::fs::read_dir(directory).unwrap() {
                 let path = entry.unwrap().path();
                 if path.is_dir() {
-                    folders.push(path);
+                    directories.push(path);
                     continue;
                 }
                 let bytes = std::fs::read(&path).unwrap();

@@ -1,8 +1,9 @@
-//! For tests: a scripted provider on loopback, temporary homes with the real binary, a terminal, and fakes for unit tests.
+//! Test helpers: a scripted provider on loopback, temporary homes with the real binary, a terminal, and fakes
+//! for unit tests.
 //!
-//! End-to-end tests mock nothing of Memoir: the provider is a real HTTP server, the binary is the real binary, and the terminal
-//! is a real pseudo-terminal whose screen can be read. The [`fakes`] stand in for a model or a clock where a test calls a library
-//! directly.
+//! End-to-end tests mock no part of Memoir: the provider is a real HTTP server, the binary is the real
+//! binary, and the terminal is a real pseudo-terminal whose screen can be read. The [`fakes`] replace a model
+//! or a clock in tests that call a library directly.
 
 #![expect(clippy::unwrap_used, reason = "this crate only serves tests, where a failure is meant to panic")]
 
@@ -18,7 +19,7 @@ mod waiting;
 
 pub use home::TestHome;
 pub use provider::{
-    EMBEDDING_DIMENSIONS, RecordedRequest, Reply, ReportedUsage, ScriptedProvider, broken_rule,
+    EMBEDDING_DIMENSIONS, RecordedRequest, Reply, ReportedUsage, ScriptedProvider, find_violation,
 };
 pub use run::ProgramRun;
 pub use terminal::Terminal;

@@ -1,4 +1,4 @@
-//! One run of the real binary.
+//! A run of the real binary.
 
 use std::{
     ffi::OsStr,
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 
 use crate::ScriptedProvider;
 
-/// A run of the binary that has not started yet. [`TestHome::memoir`](crate::TestHome::memoir) makes one.
+/// A run of the binary that has not started yet, created by [`TestHome::memoir`](crate::TestHome::memoir).
 pub struct ProgramRun {
     command: Command,
     input: Option<Vec<u8>>,
@@ -22,7 +22,7 @@ impl ProgramRun {
         Self { command, input: None }
     }
 
-    /// Points OpenAI's address and key at `provider`.
+    /// Sets OpenAI's base URL and key to those of `provider`.
     pub fn provider(self, provider: &ScriptedProvider) -> Self {
         self.env("OPENAI_BASE_URL", provider.base_url()).env("OPENAI_API_KEY", "sk-test")
     }
@@ -41,11 +41,11 @@ impl ProgramRun {
 
     /// Simulates a full disk: no file can grow beyond 32 kB, which is enough to open a database but not to write to it.
     pub fn on_a_full_disk(self) -> Self {
-        self.with_files_up_to(64)
+        self.limit_file_size(64)
     }
 
     /// Simulates a full disk: no file can grow beyond `blocks` blocks of 512 bytes.
-    pub fn with_files_up_to(mut self, blocks: u64) -> Self {
+    pub fn limit_file_size(mut self, blocks: u64) -> Self {
         let mut limited = Command::new("sh");
         limited.args(["-c", &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"")]);
         limited.arg(self.command.get_program()).args(self.command.get_args());
@@ -68,29 +68,31 @@ impl ProgramRun {
         self
     }
 
-    /// Starts the run without waiting for its end.
+    /// Starts the run and returns without waiting for it.
     pub fn spawn(mut self) -> Child {
         self.command.stdin(if self.input.is_some() { Stdio::piped() } else { Stdio::null() });
         let mut child = self.command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         if let (Some(input), Some(mut stdin)) = (self.input, child.stdin.take()) {
-            // A program that does not read its input closes the pipe; the test judges it by its output.
+            // A program that does not read its input closes the pipe. Tests check the output, so the error
+            // doesn't matter.
             let _ = stdin.write_all(&input);
         }
         child
     }
 
-    /// Starts the run without waiting for its end, with stderr in `file`. A pipe that nobody reads fills up and blocks the program.
+    /// Starts the run and returns without waiting for it. Writes stderr to `file`, because an unread pipe
+    /// fills up and blocks the program.
     pub fn spawn_logging_to(mut self, file: &Path) -> Child {
         let log = std::fs::File::create(file).unwrap();
         self.command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap()
     }
 
-    /// Runs to the end and returns the exit status, stdout and stderr.
+    /// Runs to completion and returns the exit status, stdout and stderr.
     pub fn output(self) -> Output {
         self.spawn().wait_with_output().unwrap()
     }
 
-    /// Runs to the end and returns stdout.
+    /// Runs to completion and returns stdout.
     ///
     /// # Panics
     ///
@@ -101,7 +103,7 @@ impl ProgramRun {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Runs to the end and returns stderr.
+    /// Runs to completion and returns stderr.
     ///
     /// # Panics
     ///
@@ -113,17 +115,16 @@ impl ProgramRun {
         stderr
     }
 
-    /// Runs to the end and returns stdout, read as JSON.
+    /// Runs to completion and parses stdout as JSON.
     ///
     /// # Panics
     ///
-    /// Panics if the exit code is not 0, or if stdout is not the JSON of a `T`.
+    /// Panics if the exit code is not 0, or if stdout cannot be parsed as a `T`.
     pub fn json<T: DeserializeOwned>(self) -> T {
         parse_json(&self.succeed())
     }
 }
 
-/// Reads `text` as the JSON of a `T`.
 pub(crate) fn parse_json<T: DeserializeOwned>(text: &str) -> T {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error} in {text}"))
 }

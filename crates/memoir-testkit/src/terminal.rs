@@ -1,7 +1,8 @@
-//! A terminal to run the binary in: a real pseudo-terminal, and a screen that can be read.
+//! Runs the binary in a real pseudo-terminal whose screen can be read.
 //!
-//! Every wait is for something on the screen, never for a time. A line is typed only while the line editor reads
-//! ([`Terminal::submit`] sees to that): before, the terminal is in another mode, in which Enter means something else.
+//! Every wait is for a change of the screen, never for a fixed time. [`Terminal::submit`] types a line only
+//! while the line editor is reading, because before that the terminal is in another mode, in which Enter has
+//! a different meaning.
 
 use std::{
     io::{Read as _, Write},
@@ -13,29 +14,29 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 
 use crate::{PATIENCE, ScriptedProvider, TestHome};
 
-/// The question "where is the cursor?", which the line editor asks and a terminal must answer.
+/// The line editor's query for the cursor position, which a terminal must answer.
 const CURSOR_QUERY: &[u8] = b"\x1b[6n";
 
-/// What the line editor sends when it begins to read a line: it has set up the terminal, and draws the prompt next.
-const READING: &[u8] = b"\x1b[?2004h";
+/// Enables bracketed paste. The line editor sends this when it starts to read a line, just before it draws the prompt.
+const READ_START: &[u8] = b"\x1b[?2004h";
 
 struct Screen {
     parser: vt100::Parser,
     /// Number of bytes received.
     received: usize,
-    /// Number of times the line editor began to read a line.
+    /// Number of times the line editor started to read a line.
     prompts: usize,
-    /// The value of `prompts` when a line was last entered: what is drawn of that prompt is no longer waiting for input.
-    entered: usize,
-    ended: bool,
+    /// Value of `prompts` when the last line was entered. That prompt is still visible but no longer waits for input.
+    answered_prompts: usize,
+    has_ended: bool,
 }
 
 impl Screen {
-    /// Returns whether the prompt is on the last line that is not empty, and waits for input.
+    /// Returns whether the last non-empty line is a prompt that waits for input.
     fn is_at_prompt(&self) -> bool {
         let contents = self.parser.screen().contents();
         let last = contents.trim_end().lines().last().unwrap_or_default();
-        self.prompts > self.entered && last.trim_end() == ">"
+        self.prompts > self.answered_prompts && last.trim_end() == ">"
     }
 }
 
@@ -44,7 +45,7 @@ pub struct Terminal {
     screen: Arc<(Mutex<Screen>, Condvar)>,
     keyboard: Arc<Mutex<Box<dyn Write + Send>>>,
     child: Box<dyn Child + Send + Sync>,
-    // Kept open: closing it hangs up on the program.
+    // Must stay open, because closing it sends a hangup signal to the program.
     master: Box<dyn MasterPty + Send>,
 }
 
@@ -59,7 +60,7 @@ impl Terminal {
         Self::open_with(home, provider, size, arguments, &[])
     }
 
-    /// The same with variables of one's own.
+    /// Like [`Terminal::open`], with additional environment variables.
     pub fn open_with(
         home: &TestHome,
         provider: Option<&ScriptedProvider>,
@@ -89,11 +90,11 @@ impl Terminal {
 
         let keyboard = Arc::new(Mutex::new(pair.master.take_writer().unwrap()));
         let parser = vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 1000);
-        let screen = Screen { parser, received: 0, prompts: 0, entered: 0, ended: false };
+        let screen = Screen { parser, received: 0, prompts: 0, answered_prompts: 0, has_ended: false };
         let screen = Arc::new((Mutex::new(screen), Condvar::new()));
-        let reader = pair.master.try_clone_reader().unwrap();
-        let (shown, answers) = (Arc::clone(&screen), Arc::clone(&keyboard));
-        thread::spawn(move || watch(reader, &shown, &answers));
+        let output = pair.master.try_clone_reader().unwrap();
+        let (shared_screen, shared_keyboard) = (Arc::clone(&screen), Arc::clone(&keyboard));
+        thread::spawn(move || process_output(output, &shared_screen, &shared_keyboard));
         Self { screen, keyboard, child, master: pair.master }
     }
 
@@ -103,39 +104,41 @@ impl Terminal {
         self.type_keys(&format!("{line}\r"));
     }
 
-    /// Types `keys` at once; `\r` is Enter, `\x03` Ctrl-C, `\x04` Ctrl-D. For a whole line at the prompt, use [`Terminal::submit`].
+    /// Types `keys` immediately; `\r` is Enter, `\x03` Ctrl-C, `\x04` Ctrl-D. For a whole line at the prompt, use
+    /// [`Terminal::submit`].
     pub fn type_keys(&self, keys: &str) {
         if keys.contains(['\r', '\x03']) {
             let mut screen = self.screen.0.lock().unwrap();
-            screen.entered = screen.prompts;
+            screen.answered_prompts = screen.prompts;
         }
         let mut keyboard = self.keyboard.lock().unwrap();
         keyboard.write_all(keys.as_bytes()).unwrap();
         keyboard.flush().unwrap();
     }
 
-    /// Resizes the terminal, as dragging its corner does, and waits until the prompt is redrawn: what is typed at the same moment may
-    /// be read before the new size is.
+    /// Resizes the terminal and waits until the prompt is redrawn, because the program could otherwise read
+    /// further keys before the new size.
     pub fn resize(&self, rows: u16, columns: u16) {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         let (screen, _) = &*self.screen;
         let mut screen = screen.lock().unwrap();
         screen.parser.screen_mut().set_size(rows.try_into().unwrap(), columns.try_into().unwrap());
-        let before = screen.received;
+        let received_before = screen.received;
         drop(screen);
         self.master.resize(size).unwrap();
         let (screen, changed) = &*self.screen;
-        let waiting = |screen: &mut Screen| !screen.ended && screen.received == before;
-        let (screen, late) = changed.wait_timeout_while(screen.lock().unwrap(), PATIENCE, waiting).unwrap();
-        assert!(!late.timed_out(), "nothing is redrawn:\n{}", screen.parser.screen().contents());
+        let is_unchanged = |screen: &mut Screen| !screen.has_ended && screen.received == received_before;
+        let (screen, wait) =
+            changed.wait_timeout_while(screen.lock().unwrap(), PATIENCE, is_unchanged).unwrap();
+        assert!(!wait.timed_out(), "nothing was redrawn:\n{}", screen.parser.screen().contents());
     }
 
-    /// The screen with its colours.
+    /// Returns the screen with its colors.
     pub fn screen(&self) -> vt100::Screen {
         self.screen.0.lock().unwrap().parser.screen().clone()
     }
 
-    /// The screen line by line, as wide as it is.
+    /// Returns the lines of the screen without trailing spaces.
     pub fn rows(&self) -> Vec<String> {
         let (screen, _) = &*self.screen;
         let screen = screen.lock().unwrap();
@@ -143,7 +146,7 @@ impl Terminal {
         screen.parser.screen().rows(0, columns.get()).map(|row| row.trim_end().to_owned()).collect()
     }
 
-    /// The screen as it is, with what differs from run to run made the same: how long something took.
+    /// Returns the text on the screen, with durations replaced so that it is the same in every run.
     pub fn picture(&self) -> String {
         let (screen, _) = &*self.screen;
         let contents = screen.lock().unwrap().parser.screen().contents();
@@ -154,32 +157,33 @@ impl Terminal {
         contents.trim_end().lines().map(line).collect::<Vec<_>>().join("\n")
     }
 
-    /// Waits until the text on the screen satisfies `condition`, and returns it. The condition is checked when the screen changes, so it
-    /// must depend on the screen alone; for anything else there is [`wait_until`](crate::wait_until).
+    /// Waits until the text on the screen satisfies `condition`, and returns the text. The condition is
+    /// checked when the screen changes, so it must depend only on the screen; for other conditions, use
+    /// [`wait_until`](crate::wait_until).
     pub fn wait_until(&self, what: &str, condition: impl Fn(&str) -> bool) -> String {
         self.wait_while(what, |screen| !condition(&screen.parser.screen().contents()))
     }
 
-    /// Waits until the screen shows `text`.
+    /// Waits until the screen contains `text`, and returns the text on the screen.
     pub fn wait_for(&self, text: &str) -> String {
         self.wait_until(&format!("{text:?}"), |screen| screen.contains(text))
     }
 
-    /// Waits until an empty prompt waits for input: a new one, if a line was entered at the last.
+    /// Waits until an empty prompt waits for input. A prompt at which a line was already entered does not count.
     pub fn wait_for_prompt(&self) -> String {
         self.wait_while("the prompt", |screen| !screen.is_at_prompt())
     }
 
-    fn wait_while(&self, what: &str, lacks: impl Fn(&Screen) -> bool) -> String {
+    fn wait_while(&self, what: &str, is_missing: impl Fn(&Screen) -> bool) -> String {
         let (screen, changed) = &*self.screen;
-        let waits = |screen: &mut Screen| !screen.ended && lacks(screen);
-        let (screen, _) = changed.wait_timeout_while(screen.lock().unwrap(), PATIENCE, waits).unwrap();
+        let must_wait = |screen: &mut Screen| !screen.has_ended && is_missing(screen);
+        let (screen, _) = changed.wait_timeout_while(screen.lock().unwrap(), PATIENCE, must_wait).unwrap();
         let contents = screen.parser.screen().contents();
-        assert!(!lacks(&screen), "never saw {what}; the screen is:\n{contents}");
+        assert!(!is_missing(&screen), "the screen never showed {what}; it shows:\n{contents}");
         contents
     }
 
-    /// How much memory the program holds, as Linux counts it; zero elsewhere.
+    /// Returns the program's resident memory on Linux, and 0 on other systems.
     pub fn resident_kilobytes(&self) -> u64 {
         let status = self.child.process_id().map(|id| std::fs::read_to_string(format!("/proc/{id}/status")));
         let status = status.and_then(Result::ok).unwrap_or_default();
@@ -187,14 +191,14 @@ impl Terminal {
         line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse().ok()).unwrap_or(0)
     }
 
-    /// Waits until the program ends, and gives its exit code.
+    /// Waits until the program ends, and returns its exit code.
     pub fn wait_for_exit(&mut self) -> u32 {
         let (screen, changed) = &*self.screen;
         let guard = screen.lock().unwrap();
-        let (guard, _) = changed.wait_timeout_while(guard, PATIENCE, |screen| !screen.ended).unwrap();
+        let (guard, _) = changed.wait_timeout_while(guard, PATIENCE, |screen| !screen.has_ended).unwrap();
         assert!(
-            guard.ended,
-            "the program does not end; the screen is:\n{}",
+            guard.has_ended,
+            "the program did not end; the screen shows:\n{}",
             guard.parser.screen().contents()
         );
         drop(guard);
@@ -204,47 +208,48 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The program may have ended already.
         let _ = self.child.kill();
     }
 }
 
-/// Feeds what the program writes to the screen, answers its questions about the cursor, and counts its prompts.
-fn watch(
+/// Passes the program's output to the screen, answers cursor queries, and counts prompts.
+fn process_output(
     mut output: Box<dyn std::io::Read + Send>,
     screen: &(Mutex<Screen>, Condvar),
     keyboard: &Mutex<Box<dyn Write + Send>>,
 ) {
     let mut buffer = [0; 4096];
-    let mut unseen = Vec::new();
+    let mut recent = Vec::new();
     loop {
-        let read = output.read(&mut buffer).unwrap_or(0);
+        let count = output.read(&mut buffer).unwrap_or(0);
         let mut guard = screen.0.lock().unwrap();
-        if read == 0 {
-            guard.ended = true;
+        if count == 0 {
+            guard.has_ended = true;
             screen.1.notify_all();
             return;
         }
-        guard.parser.process(&buffer[..read]);
-        guard.received += read;
-        unseen.extend_from_slice(&buffer[..read]);
-        let (queries, prompts) = (count_new(&unseen, read, CURSOR_QUERY), count_new(&unseen, read, READING));
+        guard.parser.process(&buffer[..count]);
+        guard.received += count;
+        recent.extend_from_slice(&buffer[..count]);
+        let queries = count_new(&recent, count, CURSOR_QUERY);
+        let prompts = count_new(&recent, count, READ_START);
         guard.prompts += prompts;
         let (row, column) = guard.parser.screen().cursor_position();
         drop(guard);
         for _ in 0..queries {
             let mut keyboard = keyboard.lock().unwrap();
-            // The program may have ended meanwhile.
+            // The write fails if the program has ended.
             let _ = write!(keyboard, "\x1b[{};{}R", row + 1, column + 1).and_then(|()| keyboard.flush());
         }
         // A sequence may be split between two reads.
-        let start = unseen.len().saturating_sub(CURSOR_QUERY.len().max(READING.len()) - 1);
-        unseen.drain(..start);
+        let start = recent.len().saturating_sub(CURSOR_QUERY.len().max(READ_START.len()) - 1);
+        recent.drain(..start);
         screen.1.notify_all();
     }
 }
 
-/// Returns how often `sequence` ends within the last `new` bytes.
+/// Returns the number of occurrences of `sequence` that end within the last `new` bytes.
 fn count_new(bytes: &[u8], new: usize, sequence: &[u8]) -> usize {
     let start = bytes.len().saturating_sub(new + sequence.len() - 1);
     bytes[start..].windows(sequence.len()).filter(|window| *window == sequence).count()

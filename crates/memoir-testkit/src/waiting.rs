@@ -1,19 +1,20 @@
-//! Waiting for a condition.
+//! Waits for conditions.
 
 use std::{
     thread,
     time::{Duration, Instant},
 };
 
-/// How long a wait may take before the test fails. It is a safety net: a wait ends as soon as its condition holds, and even a
-/// machine that is very busy needs only a small part of this.
+/// Maximum duration of a wait before the test fails. A wait ends as soon as its condition holds, and even a
+/// very busy machine needs only a fraction of this time.
 pub const PATIENCE: Duration = Duration::from_secs(180);
 
-/// Pause between two checks of a condition that nothing announces.
+/// Pause between two checks of a condition.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// Waits until `condition` holds. Use it for what happens in another process; [`Terminal`](crate::Terminal) and
-/// [`ScriptedProvider`](crate::ScriptedProvider) have waits of their own, which are told when something changes.
+/// Waits until `condition` holds by checking it repeatedly. Use this for events in another process;
+/// [`Terminal`](crate::Terminal) and [`ScriptedProvider`](crate::ScriptedProvider) have their own methods,
+/// which do not poll.
 ///
 /// # Panics
 ///
@@ -21,7 +22,7 @@ const INTERVAL: Duration = Duration::from_millis(50);
 pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !condition() {
-        assert!(Instant::now() < deadline, "waited in vain: {what}");
+        assert!(Instant::now() < deadline, "timed out waiting: {what}");
         thread::sleep(INTERVAL);
     }
 }

@@ -1,6 +1,6 @@
-//! Short versions of the tests that `cargo xtask torture` runs for as long as requested.
+//! Short versions of the torture tests that `cargo xtask torture` runs for a given time.
 
-#![expect(clippy::print_stdout, reason = "prints results for runs with --nocapture")]
+#![expect(clippy::print_stdout, reason = "reports are printed for runs with --nocapture")]
 
 use std::{path::Path, time::Duration};
 
@@ -8,7 +8,7 @@ use memoir_testkit::torture::{crash, faults, load};
 #[cfg(target_os = "linux")]
 use memoir_testkit::{
     Reply, ScriptedProvider, Terminal, TestHome,
-    database::look_at,
+    database::inspect,
     torture::{BadDisk, disk, flat},
 };
 
@@ -32,7 +32,7 @@ fn provider_failures_leave_no_partial_exchanges() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn no_data_is_lost_when_the_disk_fails_at_any_time() {
+fn disk_failures_lose_no_acknowledged_data() {
     let report = disk(memoir(), 11, 200);
     println!("{report:?}");
     assert_eq!(report.too_little(), None, "{report:?}");
@@ -40,63 +40,66 @@ fn no_data_is_lost_when_the_disk_fails_at_any_time() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn read_only_disk_is_reported() {
+fn a_read_only_disk_is_reported() {
     let home = TestHome::new(memoir());
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     home.memoir(["-p", "My boat is called Petrel."]).provider(&provider).succeed();
     for arguments in
         [&["-p", "And the cat?"][..], &["search", "boat"], &["memory", "forget", "--exchange", "1", "--yes"]]
     {
-        let stderr = BadDisk::read_only().beneath(&home, home.memoir(arguments).provider(&provider)).fail(1);
+        let stderr = BadDisk::read_only().apply(&home, home.memoir(arguments).provider(&provider)).fail(1);
         assert!(stderr.contains("write"), "{arguments:?}: {stderr}");
         assert_eq!(stderr.trim().lines().count(), 1, "{arguments:?}: {stderr}");
     }
     assert!(home.memoir(["search", "boat"]).succeed().contains("Petrel"), "no data is lost");
 }
 
-// The first writes after opening include creating and deleting the second name of the write-ahead log.
+// Among its first changes, the program links the log to a second name and removes that name again.
 #[cfg(target_os = "linux")]
 #[expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 #[test]
-fn leftover_wal_survives_a_disk_failure_during_opening() {
-    let source = TestHome::new(memoir());
+fn a_leftover_log_survives_a_disk_failure_while_the_database_is_opened() {
+    let live = TestHome::new(memoir());
     let provider = ScriptedProvider::always(Reply::text("Noted."));
-    let terminal = Terminal::open(&source, Some(&provider), (24, 80), &[]);
+    let terminal = Terminal::open(&live, Some(&provider), (24, 80), &[]);
     terminal.wait_for_prompt();
     terminal.submit("My boat is called Petrel.");
     terminal.wait_for("Noted.");
     terminal.wait_for_prompt();
     for after in 0..20 {
-        // Copy the files as a kill of the running program would leave them.
-        let home = TestHome::new(memoir());
-        std::fs::create_dir_all(home.memoir_home()).unwrap();
+        // Copying the files of the running program gives the state that a kill would leave.
+        let crashed = TestHome::new(memoir());
+        std::fs::create_dir_all(crashed.memoir_home()).unwrap();
         for name in ["memoir.db", "memoir.db-wal", "memoir.db-shm"] {
-            std::fs::copy(source.memoir_home().join(name), home.memoir_home().join(name)).unwrap();
+            std::fs::copy(live.memoir_home().join(name), crashed.memoir_home().join(name)).unwrap();
         }
-        BadDisk::broken(after, 3).beneath(&home, home.memoir(["search", "boat"])).output();
-        let state = look_at(&home.database());
-        assert!(state.faults.is_empty() && state.exchanges.len() == 1, "after {after}: {state:?}");
-        assert!(home.memoir(["search", "boat"]).succeed().contains("Petrel"), "after {after}");
+        BadDisk::broken(after, 3).apply(&crashed, crashed.memoir(["search", "boat"])).output();
+        let inspection = inspect(&crashed.database());
+        assert!(
+            inspection.faults.is_empty() && inspection.exchanges.len() == 1,
+            "after {after} changes: {inspection:?}"
+        );
+        assert!(crashed.memoir(["search", "boat"]).succeed().contains("Petrel"), "after {after} changes");
     }
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn memory_use_does_not_grow_in_a_long_session() {
+fn memory_use_of_a_long_session_levels_off() {
     let report = flat(memoir(), 150);
     println!("{report:?}");
     assert_eq!(report.too_much(), None, "{report:?}");
-    // Caches and the index fill during the first hundred turns.
-    assert!(report.grew(3, 10) < 15_000, "{report:?}");
-    let (first, last) = (report.grew(1, 4), report.grew(7, 10));
+    // Caches and the index grow during the first hundred turns.
+    assert!(report.growth(3, 10) < 15_000, "{report:?}");
+    let (early_growth, late_growth) = (report.growth(1, 4), report.growth(7, 10));
     assert!(
-        last <= first.max(6_000),
-        "memory use keeps growing, by {first} kB at first and {last} kB later: {report:?}"
+        late_growth <= early_growth.max(6_000),
+        "memory use keeps growing, by {early_growth} kB at first and {late_growth} kB at the end: {report:?}"
     );
 }
 
 #[test]
-fn no_data_is_lost_with_ten_processes() {
+fn ten_processes_on_one_database_lose_nothing() {
     let report = load(memoir(), 3, (10, 50), Duration::from_secs(10), 0);
     println!("{report:?}");
     assert_eq!(report.too_little(), None, "{report:?}");
@@ -104,7 +107,7 @@ fn no_data_is_lost_with_ten_processes() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn slow_disk_causes_no_busy_errors() {
+fn no_process_reports_a_busy_database_on_a_slow_disk() {
     let report = load(memoir(), 4, (6, 10), Duration::from_secs(8), 100);
     println!("{report:?}");
     assert_eq!(report.too_little(), None, "{report:?}");

@@ -8,15 +8,15 @@ use crate::TestHome;
 /// A change to the database of a home; see [`TestHome::edit_database`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edit {
-    /// Removes the table of core memory.
+    /// Drops the core memory table.
     DropCoreMemory,
-    /// Removes all exchanges, but not their messages.
+    /// Deletes all exchanges but not their messages.
     OrphanMessages,
-    /// Removes the vector of the first message, as a crash before it was computed does.
+    /// Deletes the embedding of the first message, as if a crash had prevented its computation.
     LoseFirstVector,
     /// Makes every task overdue.
     MakeTasksDue,
-    /// Replaces pinned instructions with text that tries to close the fence around quotations.
+    /// Replaces the pinned instructions with text that tries to close the fence around quotations.
     PinFenceClosings,
 }
 
@@ -35,7 +35,7 @@ impl Edit {
 }
 
 impl TestHome {
-    /// Changes the database behind the program's back.
+    /// Changes the database without going through the program.
     pub fn edit_database(&self, edit: Edit) {
         block_on(async {
             let mut connection = self.connect().await;
@@ -44,7 +44,8 @@ impl TestHome {
         });
     }
 
-    /// Returns whether the search index was packed into segments, which only makes the next start faster and is never shown.
+    /// Returns whether the search index has been packed into segments. The program does not show this; it
+    /// only speeds up the next start.
     pub fn has_packed_index(&self) -> bool {
         block_on(async {
             let mut connection = self.connect().await;

@@ -1,4 +1,4 @@
-//! Anthropic's messages dialect: named server-sent events, ended by `message_stop`.
+//! Anthropic's messages format: named server-sent events, ended by `message_stop`.
 
 use serde_json::{Value, json};
 
@@ -22,29 +22,28 @@ impl Dialect for Anthropic {
 
     fn events(&self, reply: &Reply) -> Vec<String> {
         let usage = reply.usage;
-        // Here the input counts neither what was read from the cache nor what was written to it.
-        let started = json!({
+        // Anthropic's input tokens include neither cache reads nor cache writes.
+        let start_usage = json!({
             "input_tokens": usage.input - usage.cached - usage.cache_write,
             "cache_read_input_tokens": usage.cached,
             "cache_creation_input_tokens": usage.cache_write,
             "output_tokens": 1,
         });
-        let message =
-            json!({"id": "msg_1", "type": "message", "role": "assistant", "content": [], "usage": started});
+        let message = json!({"id": "msg_1", "type": "message", "role": "assistant", "content": [], "usage": start_usage});
         let mut events = vec![event("message_start", json!({"message": message})), event("ping", json!({}))];
         for (index, piece) in reply.pieces.iter().enumerate() {
             events.extend(block(index, piece));
         }
-        let called = reply.pieces.iter().any(|piece| matches!(piece, Piece::ToolCall { .. }));
+        let has_tool_calls = reply.pieces.iter().any(|piece| matches!(piece, Piece::ToolCall { .. }));
         let reason = match reply.ending {
-            Ending::Proper if called => "tool_use",
+            Ending::Proper if has_tool_calls => "tool_use",
             Ending::Proper => "end_turn",
             Ending::Filtered => "refusal",
             Ending::OutOfLength => "max_tokens",
             Ending::Closed | Ending::Cut | Ending::Silence => return events,
         };
-        let ended = json!({"output_tokens": usage.output, "output_tokens_details": {"thinking_tokens": usage.reasoning}});
-        events.push(event("message_delta", json!({"delta": {"stop_reason": reason}, "usage": ended})));
+        let end_usage = json!({"output_tokens": usage.output, "output_tokens_details": {"thinking_tokens": usage.reasoning}});
+        events.push(event("message_delta", json!({"delta": {"stop_reason": reason}, "usage": end_usage})));
         events.push(event("message_stop", json!({})));
         events
     }

@@ -1,4 +1,4 @@
-//! What all dialects share: how a reply becomes an HTTP response.
+//! Turns a reply into an HTTP response, in the format of any provider.
 
 use std::io;
 
@@ -12,21 +12,20 @@ use serde_json::Value;
 
 use super::reply::{Ending, Reply, ReplyFailure};
 
-/// A provider's way of speaking.
+/// The API format of a provider.
 pub(super) trait Dialect: Sync {
-    /// An error in the provider's envelope.
+    /// Returns the body of an error response.
     fn error_body(&self, status: u16, message: &str) -> Value;
 
-    /// The reply, event by event, up to where it ends.
+    /// Returns the events of a reply, up to its ending.
     fn events(&self, reply: &Reply) -> Vec<String>;
 
-    /// What the stream is called.
     fn content_type(&self) -> &'static str {
         "text/event-stream"
     }
 }
 
-/// A server-sent event.
+/// Formats a server-sent event.
 pub(super) fn sse(name: Option<&str>, data: &Value) -> String {
     match name {
         Some(name) => format!("event: {name}\ndata: {data}\n\n"),
@@ -34,7 +33,7 @@ pub(super) fn sse(name: Option<&str>, data: &Value) -> String {
     }
 }
 
-/// The reply as `dialect` sends it.
+/// Creates the HTTP response for a reply.
 pub(super) fn respond(dialect: &dyn Dialect, reply: &Reply) -> Response {
     let mut response = Response::builder().status(StatusCode::from_u16(reply.status).unwrap());
     for (name, value) in &reply.headers {
@@ -49,18 +48,18 @@ pub(super) fn respond(dialect: &dyn Dialect, reply: &Reply) -> Response {
             response.header(header::CONTENT_TYPE, "application/json").body(Body::from(body)).unwrap()
         }
         None => {
-            let events = Body::from_stream(stream_of(dialect.events(reply), reply));
+            let events = Body::from_stream(stream_events(dialect.events(reply), reply));
             response.header(header::CONTENT_TYPE, dialect.content_type()).body(events).unwrap()
         }
     }
 }
 
-fn stream_of(events: Vec<String>, reply: &Reply) -> impl Stream<Item = io::Result<Bytes>> + Send + use<> {
+fn stream_events(events: Vec<String>, reply: &Reply) -> impl Stream<Item = io::Result<Bytes>> + Send + use<> {
     let chunks: Vec<Bytes> = match reply.chunk_size {
         Some(size) => events.concat().into_bytes().chunks(size).map(Bytes::copy_from_slice).collect(),
         None => events.into_iter().map(Bytes::from).collect(),
     };
-    // Waiting once between chunks makes the server flush each by itself.
+    // Yielding between chunks makes the server flush each one separately.
     let chunks = stream::iter(chunks).then(|chunk| async {
         tokio::task::yield_now().await;
         Ok(chunk)

@@ -1,4 +1,4 @@
-//! Google's Gemini dialect: server-sent events, of which the last has a finish reason.
+//! Google's Gemini format: server-sent events, the last of which has a finish reason.
 
 use serde_json::{Value, json};
 
@@ -21,16 +21,16 @@ impl Dialect for Gemini {
             match piece {
                 Piece::Raw(raw) => events.push(raw.clone()),
                 Piece::Text(text) => events.push(chunk(json!({"text": text}))),
-                Piece::Thinking { text, signature: signed } => {
-                    // The signature comes with the call that the thought led to.
-                    signature = Some(signed.clone());
+                Piece::Thinking { text, signature: new_signature } => {
+                    // Gemini attaches the signature to the tool call that follows the thought.
+                    signature = Some(new_signature.clone());
                     events.push(chunk(json!({"text": text, "thought": true})));
                 }
                 Piece::ToolCall { id, name, arguments } => {
                     let args = serde_json::from_str(arguments).unwrap_or(Value::String(arguments.clone()));
                     let mut part = json!({"functionCall": {"id": id, "name": name, "args": args}});
-                    if let Some(signed) = signature.take() {
-                        part["thoughtSignature"] = json!(signed);
+                    if let Some(signature) = signature.take() {
+                        part["thoughtSignature"] = json!(signature);
                     }
                     events.push(chunk(part));
                 }
@@ -43,7 +43,7 @@ impl Dialect for Gemini {
             Ending::Closed | Ending::Cut | Ending::Silence => return events,
         };
         let usage = reply.usage;
-        // Here the output does not count the reasoning.
+        // Gemini's output tokens do not include reasoning.
         let counts = json!({
             "promptTokenCount": usage.input,
             "candidatesTokenCount": usage.output - usage.reasoning,

@@ -1,4 +1,4 @@
-//! What a provider answers besides chat: lists of models, what a model is, embeddings.
+//! Answers to requests other than chat: model lists, model details and embeddings.
 
 use axum::{
     Json,
@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 
 use super::RecordedRequest;
 
-/// The length of the vectors that are given out.
+/// Number of dimensions of the provider's embeddings.
 pub const EMBEDDING_DIMENSIONS: usize = 8;
 
-/// The context of the model that `/api/show` tells of.
+/// Context size that `/api/show` reports.
 const CONTEXT_LENGTH: u64 = 16_384;
 
-/// The answer to a request that is not for chat.
+/// Answers a request that is not a chat request.
 pub(super) fn answer(request: &RecordedRequest) -> Response {
     let body = &request.body;
     let answer = match request.path.as_str() {
@@ -28,18 +28,18 @@ pub(super) fn answer(request: &RecordedRequest) -> Response {
         }
         path if path.ends_with("/embeddings") => {
             let inputs = body["input"].as_array().cloned().unwrap_or_default();
-            // Given out backwards: the order is in the index.
+            // The order is reversed on purpose: clients must use the index.
             let data: Vec<Value> = inputs
                 .iter()
                 .enumerate()
                 .rev()
-                .map(|(index, text)| json!({"index": index, "embedding": vector(text)}))
+                .map(|(index, text)| json!({"index": index, "embedding": embed(text)}))
                 .collect();
             json!({"model": body["model"], "data": data, "usage": {"prompt_tokens": 7 * inputs.len(), "total_tokens": 7 * inputs.len()}})
         }
         path if path.ends_with(":batchEmbedContents") => {
             let requests = body["requests"].as_array().cloned().unwrap_or_default();
-            let values = |request: &Value| json!({"values": vector(&request["content"]["parts"][0]["text"])});
+            let values = |request: &Value| json!({"values": embed(&request["content"]["parts"][0]["text"])});
             json!({"embeddings": requests.iter().map(values).collect::<Vec<_>>()})
         }
         _ => return (StatusCode::NOT_FOUND, "there is nothing here").into_response(),
@@ -47,8 +47,8 @@ pub(super) fn answer(request: &RecordedRequest) -> Response {
     Json(answer).into_response()
 }
 
-/// A vector that tells its text: its length first, then its first bytes.
-fn vector(text: &Value) -> Vec<f32> {
+/// Returns an embedding from which the text can be recognized: its length, followed by its first bytes.
+fn embed(text: &Value) -> Vec<f32> {
     let text = text.as_str().unwrap_or_default();
     let bytes = text.bytes().map(f32::from).chain(std::iter::repeat(0.0));
     let length = f32::from(u16::try_from(text.len()).unwrap_or(u16::MAX));

@@ -1,5 +1,5 @@
-//! A provider that follows a script: a real HTTP server on loopback that records every request and
-//! misbehaves on demand. It speaks all dialects, and tells by the path which one is wanted.
+//! A scripted provider: a real HTTP server on loopback that records every request and misbehaves on demand.
+//! It supports the API formats of all providers and selects one by the path of the request.
 
 mod anthropic;
 mod dialect;
@@ -34,21 +34,21 @@ use crate::PATIENCE;
 use dialect::Dialect;
 pub use lists::EMBEDDING_DIMENSIONS;
 pub use reply::{Reply, ReportedUsage};
-pub use rules::broken_rule;
+pub use rules::find_violation;
 
-/// A request as the provider saw it.
+/// A request that the provider received.
 #[derive(Debug, Clone)]
 pub struct RecordedRequest {
-    /// The path, as in `/v1/chat/completions`.
+    /// Path of the URL, such as `/v1/chat/completions`.
     pub path: String,
-    /// The headers.
+    /// HTTP headers.
     pub headers: HeaderMap,
-    /// The body; null when it was not JSON.
+    /// JSON body, or null if the body was not JSON.
     pub body: Value,
 }
 
 impl RecordedRequest {
-    /// Its messages as `(role, text)`.
+    /// Returns the messages as pairs of role and text.
     pub fn messages(&self) -> Vec<(String, String)> {
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let messages = self.body["messages"].as_array().cloned().unwrap_or_default();
@@ -59,8 +59,8 @@ impl RecordedRequest {
 #[derive(Default)]
 struct ProviderState {
     script: Mutex<VecDeque<Reply>>,
-    /// Played when the script is at its end.
-    encore: Mutex<Option<Reply>>,
+    /// Reply to every request after the end of the script.
+    default_reply: Mutex<Option<Reply>>,
     requests: Mutex<Vec<RecordedRequest>>,
     other_requests: Mutex<Vec<RecordedRequest>>,
     arrived: Condvar,
@@ -68,7 +68,7 @@ struct ProviderState {
     gate: Gate,
 }
 
-/// Holds back answers until the test lets them go.
+/// Holds back answers until the test releases them.
 struct Gate {
     is_closed: AtomicBool,
     permits: Semaphore,
@@ -88,124 +88,124 @@ impl Gate {
     }
 }
 
-/// A running provider. It stops when it is dropped.
+/// A running provider, which stops when it is dropped.
 pub struct ScriptedProvider {
     address: SocketAddr,
-    stage: Arc<ProviderState>,
+    state: Arc<ProviderState>,
     stop: Option<tokio::sync::oneshot::Sender<()>>,
 }
 
 impl ScriptedProvider {
     /// Starts a provider that plays `script`, one reply per request, in order.
     pub fn start(script: impl IntoIterator<Item = Reply>) -> Self {
-        let stage = Arc::new(ProviderState {
+        let state = Arc::new(ProviderState {
             script: Mutex::new(script.into_iter().collect()),
             ..ProviderState::default()
         });
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap();
-        let (stop, stopped) = tokio::sync::oneshot::channel();
-        let router = Router::new().fallback(serve).with_state(Arc::clone(&stage));
+        let (stop, stop_signal) = tokio::sync::oneshot::channel();
+        let router = Router::new().fallback(serve).with_state(Arc::clone(&state));
         thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async move {
                 let listener = tokio::net::TcpListener::from_std(listener).unwrap();
                 tokio::select! {
-                    _ = stopped => {}
-                    served = axum::serve(listener, router) => served.unwrap(),
+                    _ = stop_signal => {}
+                    result = axum::serve(listener, router) => result.unwrap(),
                 }
             });
         });
-        Self { address, stage, stop: Some(stop) }
+        Self { address, state, stop: Some(stop) }
     }
 
-    /// A provider that gives the same reply to every request.
+    /// Starts a provider that gives the same reply to every request.
     pub fn always(reply: Reply) -> Self {
         let provider = Self::start([]);
-        *provider.stage.encore.lock().unwrap() = Some(reply);
+        *provider.state.default_reply.lock().unwrap() = Some(reply);
         provider
     }
 
-    /// The address, as `OPENAI_BASE_URL` takes it.
+    /// Returns the URL for `OPENAI_BASE_URL`.
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
 
-    /// The address without a path.
+    /// Returns the URL without a path.
     pub fn root_url(&self) -> String {
         format!("http://{}", self.address)
     }
 
     /// Adds a reply to the end of the script.
     pub fn push(&self, reply: Reply) {
-        self.stage.script.lock().unwrap().push_back(reply);
+        self.state.script.lock().unwrap().push_back(reply);
     }
 
-    /// Takes back what of the script was not played yet.
+    /// Removes the rest of the script and the recorded chat requests.
     pub fn clear(&self) {
-        self.stage.script.lock().unwrap().clear();
-        self.stage.requests.lock().unwrap().clear();
+        self.state.script.lock().unwrap().clear();
+        self.state.requests.lock().unwrap().clear();
     }
 
     /// Holds back every answer to a chat or embedding request from now on. Requests are still recorded.
     pub fn hold(&self) {
-        let gate = &self.stage.gate;
+        let gate = &self.state.gate;
         gate.permits.forget_permits(Semaphore::MAX_PERMITS);
         gate.is_closed.store(true, Ordering::SeqCst);
     }
 
-    /// Lets `count` answers go that are held back, or will be.
+    /// Releases `count` answers that are held back now or later.
     pub fn allow(&self, count: usize) {
-        self.stage.gate.permits.add_permits(count);
+        self.state.gate.permits.add_permits(count);
     }
 
-    /// Lets all answers go, and holds back none from now on.
+    /// Releases all answers and stops holding them back.
     pub fn release(&self) {
-        let gate = &self.stage.gate;
+        let gate = &self.state.gate;
         gate.is_closed.store(false, Ordering::SeqCst);
-        // Enough for whoever waits; `hold` takes back what is left.
+        // More than enough for all waiting answers; `hold` removes the rest.
         gate.permits.add_permits(10_000);
     }
 
-    /// Every request that was not for a reply of the script: lists of models, embeddings.
+    /// Returns all requests other than chat requests: model lists and embeddings.
     pub fn other_requests(&self) -> Vec<RecordedRequest> {
-        self.stage.other_requests.lock().unwrap().clone()
+        self.state.other_requests.lock().unwrap().clone()
     }
 
-    /// Every request for a reply of the script so far.
+    /// Returns all chat requests so far.
     pub fn requests(&self) -> Vec<RecordedRequest> {
-        self.stage.requests.lock().unwrap().clone()
+        self.state.requests.lock().unwrap().clone()
     }
 
-    /// Waits until `count` requests for a reply of the script have arrived.
+    /// Waits until `count` chat requests have arrived.
     pub fn wait_for_requests(&self, count: usize) {
-        wait_for_count(&self.stage.requests, &self.stage.arrived, count);
+        wait_for_count(&self.state.requests, &self.state.arrived, count);
     }
 
     /// Waits until `count` other requests have arrived.
     pub fn wait_for_other_requests(&self, count: usize) {
-        wait_for_count(&self.stage.other_requests, &self.stage.other_arrived, count);
+        wait_for_count(&self.state.other_requests, &self.state.other_arrived, count);
     }
 }
 
 fn wait_for_count(requests: &Mutex<Vec<RecordedRequest>>, arrived: &Condvar, count: usize) {
-    let lacks = |requests: &mut Vec<RecordedRequest>| requests.len() < count;
-    let (requests, waited) = arrived.wait_timeout_while(requests.lock().unwrap(), PATIENCE, lacks).unwrap();
-    assert!(!waited.timed_out(), "only {} of {count} requests arrived", requests.len());
+    let is_short = |requests: &mut Vec<RecordedRequest>| requests.len() < count;
+    let (requests, wait) = arrived.wait_timeout_while(requests.lock().unwrap(), PATIENCE, is_short).unwrap();
+    assert!(!wait.timed_out(), "only {} of {count} requests arrived", requests.len());
 }
 
 impl Drop for ScriptedProvider {
     fn drop(&mut self) {
         if let Some(stop) = self.stop.take() {
-            // A server that has ended already needs no signal.
+            // Sending fails only if the server has already stopped.
             let _ = stop.send(());
         }
     }
 }
 
 async fn serve(
-    State(stage): State<Arc<ProviderState>>,
+    State(state): State<Arc<ProviderState>>,
     uri: Uri,
     headers: HeaderMap,
     body: Bytes,
@@ -213,43 +213,43 @@ async fn serve(
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
     let path = uri.path().to_owned();
     let request = RecordedRequest { path: path.clone(), headers, body };
-    let Some(dialect) = dialect_of(&path) else {
-        stage.other_requests.lock().unwrap().push(request.clone());
-        stage.other_arrived.notify_all();
-        // Embeddings are part of the script as far as they fail.
-        let embeds = path.contains("mbed");
-        if embeds {
-            stage.gate.pass().await;
+    let Some(dialect) = find_dialect(&path) else {
+        state.other_requests.lock().unwrap().push(request.clone());
+        state.other_arrived.notify_all();
+        // Failures in the script also apply to embedding requests.
+        let is_embedding = path.contains("mbed");
+        if is_embedding {
+            state.gate.pass().await;
         }
-        let failing = stage.script.lock().unwrap().pop_front_if(|reply| embeds && reply.is_failure());
-        return match failing {
-            Some(failing) => dialect::respond(&openai::OpenAi, &failing),
+        let failure = state.script.lock().unwrap().pop_front_if(|reply| is_embedding && reply.is_failure());
+        return match failure {
+            Some(failure) => dialect::respond(&openai::OpenAi, &failure),
             None => lists::answer(&request),
         };
     };
-    let broken = broken_rule(&path, &request.body);
-    stage.requests.lock().unwrap().push(request);
-    stage.arrived.notify_all();
-    if let Some(rule) = broken {
-        let refused = dialect.error_body(400, &format!("the request breaks a rule: {rule}"));
-        return (StatusCode::BAD_REQUEST, refused.to_string()).into_response();
+    let violation = find_violation(&path, &request.body);
+    state.requests.lock().unwrap().push(request);
+    state.arrived.notify_all();
+    if let Some(violation) = violation {
+        let error = dialect.error_body(400, &format!("the request is invalid: {violation}"));
+        return (StatusCode::BAD_REQUEST, error.to_string()).into_response();
     }
-    // The reply is taken before the gate, so that replies go to requests in the order of their arrival.
-    let scripted = stage.script.lock().unwrap().pop_front();
-    stage.gate.pass().await;
-    match scripted.or_else(|| stage.encore.lock().unwrap().clone()) {
+    // Take the reply before waiting at the gate, so that requests get replies in the order of their arrival.
+    let scripted_reply = state.script.lock().unwrap().pop_front();
+    state.gate.pass().await;
+    match scripted_reply.or_else(|| state.default_reply.lock().unwrap().clone()) {
         Some(reply) if reply.is_missing => std::future::pending().await,
         Some(reply) => {
-            let (waiting, count) = (Arc::clone(&stage), reply.awaited_requests);
-            let arrived = move || wait_for_count(&waiting.requests, &waiting.arrived, count);
-            tokio::task::spawn_blocking(arrived).await.unwrap();
+            let (shared, count) = (Arc::clone(&state), reply.awaited_requests);
+            let wait = move || wait_for_count(&shared.requests, &shared.arrived, count);
+            tokio::task::spawn_blocking(wait).await.unwrap();
             dialect::respond(dialect, &reply)
         }
-        None => (StatusCode::IM_A_TEAPOT, "the script is at its end").into_response(),
+        None => (StatusCode::IM_A_TEAPOT, "the script has no more replies").into_response(),
     }
 }
 
-fn dialect_of(path: &str) -> Option<&'static dyn Dialect> {
+fn find_dialect(path: &str) -> Option<&'static dyn Dialect> {
     match path {
         path if path.ends_with("/chat/completions") => Some(&openai::OpenAi),
         path if path.ends_with("/messages") => Some(&anthropic::Anthropic),

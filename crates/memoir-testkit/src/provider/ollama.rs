@@ -1,4 +1,4 @@
-//! Ollama's dialect: JSON lines, of which the last is done.
+//! Ollama's format: JSON Lines, the last of which is marked `done`.
 
 use serde_json::{Value, json};
 

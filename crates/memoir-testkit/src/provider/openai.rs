@@ -1,4 +1,4 @@
-//! OpenAI's chat-completions dialect: server-sent events, ended by `[DONE]`.
+//! OpenAI's chat completions format: server-sent events, ended by `[DONE]`.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! One reply of the script, in no dialect.
+//! Replies of the script, independent of the provider.
 
 use serde_json::Value;
 
@@ -15,57 +15,57 @@ pub(super) enum Piece {
         name: String,
         arguments: String,
     },
-    /// Bytes that are no event of any dialect.
+    /// Bytes that are not a valid event.
     Raw(String),
 }
 
-/// How a streamed reply ends.
+/// The ending of a streamed reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// As the protocol says.
+    /// A regular end event.
     Proper,
-    /// As the protocol says when the provider's filter steps in.
+    /// An end event that reports a content filter.
     Filtered,
-    /// As the protocol says when the answer reached its limit.
+    /// An end event that reports the length limit.
     OutOfLength,
-    /// The connection closes before the end event, tidily.
+    /// An orderly close of the connection before the end event.
     Closed,
-    /// The connection breaks before the end event.
+    /// A broken connection before the end event.
     Cut,
-    /// Nothing more comes, and the connection stays open.
+    /// No more data on an open connection.
     Silence,
 }
 
-/// What a reply says it used.
+/// The token usage that a reply reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReportedUsage {
-    /// All input, cached or not.
+    /// Input tokens, including cached ones.
     pub input: u64,
-    /// All output, reasoning included.
+    /// Output tokens, including reasoning.
     pub output: u64,
-    /// Input that was read from a cache.
+    /// Input tokens read from the cache.
     pub cached: u64,
-    /// Input that was written to a cache.
+    /// Input tokens written to the cache.
     pub cache_write: u64,
-    /// Output that was reasoning.
+    /// Output tokens used for reasoning.
     pub reasoning: u64,
 }
 
-/// One reply of the script.
+/// One reply of a [`ScriptedProvider`](crate::ScriptedProvider).
 #[derive(Debug, Clone)]
 pub struct Reply {
     pub(super) status: u16,
     pub(super) headers: Vec<(String, String)>,
-    /// For a reply that is not a stream: what went wrong, or a body of one's own.
+    /// Body of a reply that is not a stream.
     pub(super) failure: Option<ReplyFailure>,
     pub(super) pieces: Vec<Piece>,
     pub(super) ending: Ending,
     pub(super) usage: ReportedUsage,
-    /// Sends the stream in chunks of so many bytes, whatever they cut through.
+    /// Size of the chunks of the stream in bytes.
     pub(super) chunk_size: Option<usize>,
     /// Whether the request is never answered.
     pub(super) is_missing: bool,
-    /// Answers only when this many requests have arrived.
+    /// Number of requests that must have arrived before the answer is sent.
     pub(super) awaited_requests: usize,
 }
 
@@ -90,50 +90,50 @@ impl Reply {
         }
     }
 
-    /// An answer, streamed word by word.
+    /// Creates an answer that is streamed word by word.
     pub fn text(text: &str) -> Self {
         Self::stream(Vec::new()).and_text(text)
     }
 
-    /// Goes on with text.
+    /// Adds text, streamed word by word.
     pub fn and_text(mut self, text: &str) -> Self {
         self.pieces.extend(text.split_inclusive(' ').map(|word| Piece::Text(word.to_owned())));
         self
     }
 
-    /// A reply that begins with reasoning, signed where the dialect signs.
+    /// Creates a reply that begins with reasoning. The signature is used in formats that have one.
     pub fn thinking(text: &str, signature: &str) -> Self {
         Self::stream(vec![Piece::Thinking { text: text.to_owned(), signature: signature.to_owned() }])
     }
 
-    /// A reply that asks for a tool.
+    /// Creates a reply that requests a tool call.
     pub fn tool_call(id: &str, name: &str, arguments: &Value) -> Self {
         Self::stream(Vec::new()).and_tool_call(id, name, arguments)
     }
 
-    /// Asks for one more tool.
+    /// Adds a tool call.
     pub fn and_tool_call(self, id: &str, name: &str, arguments: &Value) -> Self {
         self.and_raw_tool_call(id, name, &arguments.to_string())
     }
 
-    /// Asks for one more tool with arguments that need not be JSON.
+    /// Adds a tool call whose arguments need not be valid JSON.
     pub fn and_raw_tool_call(mut self, id: &str, name: &str, arguments: &str) -> Self {
         let (id, name, arguments) = (id.to_owned(), name.to_owned(), arguments.to_owned());
         self.pieces.push(Piece::ToolCall { id, name, arguments });
         self
     }
 
-    /// An HTTP error with a message, in the dialect's own envelope.
+    /// Creates an HTTP error with a message in the provider's format.
     pub fn status(status: u16, message: &str) -> Self {
         Self { status, failure: Some(ReplyFailure::Message(message.to_owned())), ..Self::stream(Vec::new()) }
     }
 
-    /// An HTTP status with any body.
+    /// Creates a response with any HTTP status and body.
     pub fn status_with_body(status: u16, body: &str) -> Self {
         Self { status, failure: Some(ReplyFailure::Body(body.to_owned())), ..Self::stream(Vec::new()) }
     }
 
-    /// Adds bytes that belong to no protocol.
+    /// Adds bytes that are not a valid event.
     pub fn and_garbage(mut self, garbage: &str) -> Self {
         self.pieces.push(Piece::Raw(garbage.to_owned()));
         self
@@ -149,56 +149,57 @@ impl Reply {
         self.ending(Ending::Cut)
     }
 
-    /// Closes the connection tidily before the end event.
+    /// Closes the connection in an orderly way before the end event.
     pub fn closed(self) -> Self {
         self.ending(Ending::Closed)
     }
 
-    /// Falls silent before the end event, and keeps the connection.
+    /// Stops sending before the end event but keeps the connection open.
     pub fn then_silence(self) -> Self {
         self.ending(Ending::Silence)
     }
 
-    /// Ends because the provider's filter stepped in.
+    /// Ends the answer because of the provider's content filter.
     pub fn filtered(self) -> Self {
         self.ending(Ending::Filtered)
     }
 
-    /// Ends because the answer reached its limit.
+    /// Ends the answer because it reached its length limit.
     pub fn out_of_length(self) -> Self {
         self.ending(Ending::OutOfLength)
     }
 
-    /// Adds a header.
+    /// Adds an HTTP header to the response.
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// Reports this usage.
+    /// Sets the reported token usage, without cache writes and reasoning.
     pub fn usage(mut self, input: u64, output: u64, cached: u64) -> Self {
         self.usage = ReportedUsage { input, output, cached, cache_write: 0, reasoning: 0 };
         self
     }
 
-    /// Reports this usage, with everything a provider can tell.
+    /// Sets all counts of the reported token usage.
     pub fn full_usage(mut self, usage: ReportedUsage) -> Self {
         self.usage = usage;
         self
     }
 
-    /// Sends the stream in chunks of so many bytes, whatever they cut through.
+    /// Sends the stream in chunks of `bytes` bytes, which may split characters and events.
     pub fn in_chunks_of(mut self, bytes: usize) -> Self {
         self.chunk_size = Some(bytes);
         self
     }
 
-    /// Never answers, and keeps the connection. To answer later, use [`ScriptedProvider::hold`](crate::ScriptedProvider::hold).
+    /// Creates a reply that never comes, on a connection that stays open. To answer later, use
+    /// [`ScriptedProvider::hold`](crate::ScriptedProvider::hold).
     pub fn never() -> Self {
         Self { is_missing: true, ..Self::stream(Vec::new()) }
     }
 
-    /// Answers only when `count` requests have arrived, which shows that they are made at the same time.
+    /// Delays the answer until `count` requests have arrived, which proves that they are concurrent.
     pub fn once_requested(mut self, count: usize) -> Self {
         self.awaited_requests = count;
         self

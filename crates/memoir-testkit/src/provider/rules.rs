@@ -1,89 +1,90 @@
-//! What each provider insists on: roles, their order, and calls with their results. A request that breaks a rule is refused
-//! as the provider itself would refuse it.
+//! Validation of requests as the real providers do it: roles and their order, and results for all tool calls.
 
 use std::collections::HashSet;
 
 use serde_json::Value;
 
-/// The first rule that a request for `path` breaks.
-pub fn broken_rule(path: &str, body: &Value) -> Option<String> {
-    let checked = match path {
+/// Returns a description of the first rule that a request to `path` violates.
+pub fn find_violation(path: &str, body: &Value) -> Option<String> {
+    let result = match path {
         path if path.ends_with("/chat/completions") => openai(body),
         path if path.ends_with("/messages") => anthropic(body),
         path if path.ends_with(":streamGenerateContent") => gemini(body),
         path if path.ends_with("/api/chat") => ollama(body),
         _ => Ok(()),
     };
-    checked.err()
+    result.err()
 }
 
-type Checked = Result<(), String>;
+type RuleResult = Result<(), String>;
 
 fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     value[name].as_array().map_or(&[], Vec::as_slice)
 }
 
-fn ensure(holds: bool, rule: impl Into<String>) -> Checked {
-    if holds { Ok(()) } else { Err(rule.into()) }
+fn ensure(is_valid: bool, violation: impl Into<String>) -> RuleResult {
+    if is_valid { Ok(()) } else { Err(violation.into()) }
 }
 
-/// Roles of OpenAI's kind: a system message first, user and assistant in turns, results right after their calls.
-fn in_turns(
+/// Checks messages with OpenAI's roles: a system message first, alternating user and assistant messages, and
+/// results directly after their calls.
+fn check_turns(
     messages: &[Value],
-    mut calls: impl FnMut(&Value) -> Vec<String>,
-    answers: impl Fn(&Value) -> Option<String>,
-) -> Checked {
-    let mut open: Vec<String> = Vec::new();
-    let mut last = "";
+    mut call_ids: impl FnMut(&Value) -> Vec<String>,
+    result_id: impl Fn(&Value) -> Option<String>,
+) -> RuleResult {
+    let mut open_calls: Vec<String> = Vec::new();
+    let mut last_role = "";
     for (index, message) in messages.iter().enumerate() {
         let role = message["role"].as_str().unwrap_or_default();
         let text = message["content"].as_str().unwrap_or_default();
         match role {
             "system" | "developer" => ensure(index == 0, "a system message that is not the first")?,
             "user" => {
-                ensure(open.is_empty(), format!("calls without results: {open:?}"))?;
-                ensure(last != "user", "two user messages in a row")?;
+                ensure(open_calls.is_empty(), format!("calls without results: {open_calls:?}"))?;
+                ensure(last_role != "user", "two user messages in a row")?;
                 ensure(!text.trim().is_empty() || message["content"].is_array(), "an empty user message")?;
             }
             "assistant" => {
-                ensure(open.is_empty(), format!("calls without results: {open:?}"))?;
+                ensure(open_calls.is_empty(), format!("calls without results: {open_calls:?}"))?;
                 ensure(
-                    !matches!(last, "" | "system" | "developer" | "assistant"),
+                    !matches!(last_role, "" | "system" | "developer" | "assistant"),
                     "an assistant message out of turn",
                 )?;
-                open = calls(message);
-                ensure(!open.is_empty() || !text.is_empty(), "an assistant message that says nothing")?;
+                open_calls = call_ids(message);
+                ensure(!open_calls.is_empty() || !text.is_empty(), "an empty assistant message")?;
             }
             "tool" => {
-                let answered = answers(message);
-                let place =
-                    open.iter().position(|id| answered.as_ref().is_none_or(|answered| id == answered));
-                match place {
-                    Some(place) => open.remove(place),
-                    None => return Err(format!("a result without its call: {answered:?}")),
+                let expected_id = result_id(message);
+                let index = open_calls
+                    .iter()
+                    .position(|id| expected_id.as_ref().is_none_or(|expected| id == expected));
+                match index {
+                    Some(index) => open_calls.remove(index),
+                    None => return Err(format!("a result without its call: {expected_id:?}")),
                 };
             }
             other => return Err(format!("an unknown role {other:?}")),
         }
-        last = role;
+        last_role = role;
     }
-    ensure(open.is_empty(), format!("calls without results: {open:?}"))?;
-    ensure(matches!(last, "user" | "tool"), format!("the last message is of {last:?}"))
+    ensure(open_calls.is_empty(), format!("calls without results: {open_calls:?}"))?;
+    ensure(matches!(last_role, "user" | "tool"), format!("the last message has the role {last_role:?}"))
 }
 
-fn openai(body: &Value) -> Checked {
+fn openai(body: &Value) -> RuleResult {
     let id = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    in_turns(
+    check_turns(
         list(body, "messages"),
         |message| list(message, "tool_calls").iter().map(|call| id(&call["id"])).collect(),
         |message| Some(id(&message["tool_call_id"])),
     )
 }
 
-/// Calls have no ids here: as many results as calls.
-fn ollama(body: &Value) -> Checked {
+/// Checks Ollama's messages. Its calls have no ids, so only the number of results is checked.
+fn ollama(body: &Value) -> RuleResult {
     let mut count = 0;
-    in_turns(
+    check_turns(
         list(body, "messages"),
         |message| {
             let calls = list(message, "tool_calls").iter();
@@ -98,68 +99,74 @@ fn ollama(body: &Value) -> Checked {
     )
 }
 
-fn anthropic(body: &Value) -> Checked {
-    ensure(body["max_tokens"].as_u64().is_some_and(|most| most > 0), "max_tokens is missing")?;
+fn anthropic(body: &Value) -> RuleResult {
+    ensure(body["max_tokens"].as_u64().is_some_and(|limit| limit > 0), "max_tokens is missing")?;
     let breakpoints = body.to_string().matches("\"cache_control\"").count();
     ensure(breakpoints <= 4, format!("{breakpoints} cache breakpoints; 4 are allowed"))?;
-    let mut open: HashSet<String> = HashSet::new();
-    let mut last = "";
+    let mut open_calls: HashSet<String> = HashSet::new();
+    let mut last_role = "";
     for message in list(body, "messages") {
         let role = message["role"].as_str().unwrap_or_default();
         ensure(matches!(role, "user" | "assistant"), format!("an unknown role {role:?}"))?;
-        ensure(role != last && !(last.is_empty() && role == "assistant"), format!("{role:?} out of turn"))?;
+        ensure(
+            role != last_role && !(last_role.is_empty() && role == "assistant"),
+            format!("{role:?} out of turn"),
+        )?;
         let text = message["content"].as_str();
         ensure(text.is_none_or(|text| !text.trim().is_empty()), "an empty message")?;
-        let mut asked = HashSet::new();
+        let mut new_calls = HashSet::new();
         for block in list(message, "content") {
-            let id = |name: &str| block[name].as_str().unwrap_or_default().to_owned();
+            let field = |name: &str| block[name].as_str().unwrap_or_default().to_owned();
             match block["type"].as_str().unwrap_or_default() {
-                "text" => ensure(!id("text").trim().is_empty(), "an empty text block")?,
-                "tool_use" => drop(asked.insert(id("id"))),
+                "text" => ensure(!field("text").trim().is_empty(), "an empty text block")?,
+                "tool_use" => drop(new_calls.insert(field("id"))),
                 "tool_result" => {
                     ensure(
-                        open.remove(&id("tool_use_id")),
-                        format!("a result without its call: {}", id("tool_use_id")),
+                        open_calls.remove(&field("tool_use_id")),
+                        format!("a result without its call: {}", field("tool_use_id")),
                     )?;
                 }
                 _ => {}
             }
         }
-        ensure(open.is_empty(), format!("calls without results: {open:?}"))?;
-        open = asked;
-        last = role;
+        ensure(open_calls.is_empty(), format!("calls without results: {open_calls:?}"))?;
+        open_calls = new_calls;
+        last_role = role;
     }
-    ensure(last == "user", format!("the last message is of {last:?}"))
+    ensure(last_role == "user", format!("the last message has the role {last_role:?}"))
 }
 
-fn gemini(body: &Value) -> Checked {
-    let mut open: Vec<String> = Vec::new();
-    let mut last = "";
+fn gemini(body: &Value) -> RuleResult {
+    let mut open_calls: Vec<String> = Vec::new();
+    let mut last_role = "";
     for content in list(body, "contents") {
         let role = content["role"].as_str().unwrap_or_default();
         ensure(matches!(role, "user" | "model" | "function"), format!("an unknown role {role:?}"))?;
-        ensure(role != last && !(last.is_empty() && role == "model"), format!("{role:?} out of turn"))?;
+        ensure(
+            role != last_role && !(last_role.is_empty() && role == "model"),
+            format!("{role:?} out of turn"),
+        )?;
         let parts = list(content, "parts");
         ensure(!parts.is_empty(), "a content without parts")?;
-        let mut asked = Vec::new();
+        let mut new_calls = Vec::new();
         for part in parts {
             let name = |kind: &str| part[kind]["name"].as_str().map(str::to_owned);
             if let Some(name) = name("functionCall") {
-                asked.push(name);
+                new_calls.push(name);
             } else if let Some(name) = name("functionResponse") {
-                match open.iter().position(|call| *call == name) {
-                    Some(place) => drop(open.remove(place)),
+                match open_calls.iter().position(|call| *call == name) {
+                    Some(index) => drop(open_calls.remove(index)),
                     None => return Err(format!("a response without its call: {name}")),
                 }
             } else if part["text"].is_string() {
                 ensure(part["text"] != "" || !part["thoughtSignature"].is_null(), "an empty part")?;
             }
         }
-        ensure(open.is_empty(), format!("calls without responses: {open:?}"))?;
-        open = asked;
-        last = role;
+        ensure(open_calls.is_empty(), format!("calls without responses: {open_calls:?}"))?;
+        open_calls = new_calls;
+        last_role = role;
     }
-    ensure(matches!(last, "user" | "function"), format!("the last content is of {last:?}"))
+    ensure(matches!(last_role, "user" | "function"), format!("the last content has the role {last_role:?}"))
 }
 
 #[cfg(test)]
@@ -171,32 +178,32 @@ mod tests {
     const OPENAI: &str = "/v1/chat/completions";
 
     #[test]
-    fn a_proper_request_breaks_no_rule() {
+    fn valid_requests_have_no_violation() {
         let call = json!({"id": "a", "type": "function", "function": {"name": "t", "arguments": "{}"}});
-        let talk = json!({"messages": [
+        let body = json!({"messages": [
             {"role": "system", "content": "s"},
             {"role": "user", "content": "u"},
             {"role": "assistant", "content": "", "tool_calls": [call]},
             {"role": "tool", "tool_call_id": "a", "content": "r"},
         ]});
-        assert_eq!(broken_rule(OPENAI, &talk), None);
-        assert_eq!(broken_rule("/api/chat", &talk), None);
-        let talk = json!({"max_tokens": 10, "messages": [
+        assert_eq!(find_violation(OPENAI, &body), None);
+        assert_eq!(find_violation("/api/chat", &body), None);
+        let body = json!({"max_tokens": 10, "messages": [
             {"role": "user", "content": "u"},
             {"role": "assistant", "content": [{"type": "tool_use", "id": "a"}]},
             {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a"}]},
         ]});
-        assert_eq!(broken_rule("/v1/messages", &talk), None);
-        let talk = json!({"contents": [
+        assert_eq!(find_violation("/v1/messages", &body), None);
+        let body = json!({"contents": [
             {"role": "user", "parts": [{"text": "u"}]},
             {"role": "model", "parts": [{"functionCall": {"name": "t"}}]},
             {"role": "user", "parts": [{"functionResponse": {"name": "t"}}]},
         ]});
-        assert_eq!(broken_rule("/m:streamGenerateContent", &talk), None);
+        assert_eq!(find_violation("/m:streamGenerateContent", &body), None);
     }
 
     #[test]
-    fn each_way_to_break_them_is_seen() {
+    fn every_violation_is_found() {
         let user = || json!({"role": "user", "content": "u"});
         let assistant = || json!({"role": "assistant", "content": "a"});
         let call = || json!({"role": "assistant", "content": "", "tool_calls": [{"id": "a"}]});
@@ -213,10 +220,10 @@ mod tests {
             vec![json!({"role": "user", "content": " "})],
             vec![],
         ] {
-            assert!(broken_rule(OPENAI, &json!({"messages": messages})).is_some(), "{messages:?}");
+            assert!(find_violation(OPENAI, &json!({"messages": messages})).is_some(), "{messages:?}");
         }
         let anthropic =
-            |messages: Value| broken_rule("/v1/messages", &json!({"max_tokens": 1, "messages": messages}));
+            |messages: Value| find_violation("/v1/messages", &json!({"max_tokens": 1, "messages": messages}));
         assert!(anthropic(json!([user(), user()])).is_some());
         assert!(
             anthropic(
@@ -225,13 +232,15 @@ mod tests {
             .is_some()
         );
         assert!(anthropic(json!([{"role": "user", "content": [{"type": "text", "text": ""}]}])).is_some());
-        assert!(broken_rule("/v1/messages", &json!({"messages": [user()]})).is_some());
+        assert!(find_violation("/v1/messages", &json!({"messages": [user()]})).is_some());
         let gemini =
-            |contents: Value| broken_rule("/m:streamGenerateContent", &json!({"contents": contents}));
-        let said = |role: &str| json!({"role": role, "parts": [{"text": "x"}]});
-        assert!(gemini(json!([said("model"), said("user")])).is_some());
-        assert!(gemini(json!([said("user"), said("model"), said("model"), said("user")])).is_some());
-        assert!(gemini(json!([said("user"), {"role": "model", "parts": [{"functionCall": {"name": "t"}}]}, said("user")])).is_some());
+            |contents: Value| find_violation("/m:streamGenerateContent", &json!({"contents": contents}));
+        let content = |role: &str| json!({"role": role, "parts": [{"text": "x"}]});
+        assert!(gemini(json!([content("model"), content("user")])).is_some());
+        assert!(
+            gemini(json!([content("user"), content("model"), content("model"), content("user")])).is_some()
+        );
+        assert!(gemini(json!([content("user"), {"role": "model", "parts": [{"functionCall": {"name": "t"}}]}, content("user")])).is_some());
         assert!(gemini(json!([{"role": "user", "parts": []}])).is_some());
     }
 }

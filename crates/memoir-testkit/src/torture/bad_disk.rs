@@ -1,4 +1,4 @@
-//! A disk that goes wrong, beneath the real binary: `bad_disk.c`, preloaded.
+//! Simulates a failing disk by preloading `bad_disk.c` into the real binary.
 
 use std::{
     fmt,
@@ -11,25 +11,25 @@ use fastrand::Rng;
 use super::random::draw_below;
 use crate::{ProgramRun, TestHome};
 
-/// What may be wrong with a disk.
+/// A kind of disk failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Trouble {
-    /// It is full, from some moment on or for a while.
+pub enum DiskFault {
+    /// The disk is full, temporarily or permanently.
     Full,
-    /// It cannot be written to any more, as when the system found it damaged, or from the beginning.
+    /// The disk is read-only, for example because the system remounted it after an error.
     ReadOnly,
-    /// Writing or syncing fails, for a while.
+    /// Writes and syncs fail temporarily or permanently.
     Broken,
-    /// It takes its time to sync.
+    /// Syncs are slow.
     Slow,
 }
 
-impl Trouble {
-    /// All of them.
+impl DiskFault {
+    /// All kinds of failure.
     pub const ALL: [Self; 4] = [Self::Full, Self::ReadOnly, Self::Broken, Self::Slow];
 
-    /// What Linux calls it.
-    fn error(self) -> u64 {
+    /// Returns the Linux error number.
+    fn error_number(self) -> u64 {
         match self {
             Self::Full => 28,
             Self::ReadOnly => 30,
@@ -39,72 +39,75 @@ impl Trouble {
     }
 }
 
-/// A disk and when it goes wrong.
+/// A failing disk, with the time and the duration of the failure.
 #[derive(Debug, Clone, Copy)]
 pub struct BadDisk {
-    trouble: Trouble,
+    fault: DiskFault,
+    /// Number of changes that succeed before the first failure.
     after: u64,
-    lasts: u64,
-    sync: u64,
+    /// Number of changes that fail.
+    duration: u64,
+    /// Maximum duration of a sync in microseconds.
+    max_sync: u64,
     seed: u64,
 }
 
 /// More changes than any run makes.
-const FOR_GOOD: u64 = 1 << 40;
+const PERMANENT: u64 = 1 << 40;
 
 impl BadDisk {
-    /// Draws a disk that has this trouble, from a random change among the first `changes` changes of a file.
-    pub fn draw(trouble: Trouble, changes: u64, random: &mut Rng) -> Self {
-        let lasts = match trouble {
-            Trouble::Full | Trouble::Broken if random.bool() => 1 + random.u64(..20),
-            _ => FOR_GOOD,
+    /// Draws a disk with this fault, which starts at a random change among the first `changes`.
+    pub fn draw(fault: DiskFault, changes: u64, random: &mut Rng) -> Self {
+        let duration = match fault {
+            DiskFault::Full | DiskFault::Broken if random.bool() => 1 + random.u64(..20),
+            _ => PERMANENT,
         };
         let (after, seed) = (draw_below(random, changes), random.u64(..1 << 30));
-        let sync = if trouble == Trouble::Slow { 100_000 } else { 0 };
-        Self { trouble, after, lasts, sync, seed }
+        let max_sync = if fault == DiskFault::Slow { 100_000 } else { 0 };
+        Self { fault, after, duration, max_sync, seed }
     }
 
-    /// One that cannot be written to at all.
+    /// Creates a disk that is read-only from the start.
     pub fn read_only() -> Self {
-        Self { trouble: Trouble::ReadOnly, after: 0, lasts: FOR_GOOD, sync: 0, seed: 0 }
+        Self { fault: DiskFault::ReadOnly, after: 0, duration: PERMANENT, max_sync: 0, seed: 0 }
     }
 
-    /// One that fails for a few changes after so many.
-    pub fn broken(after: u64, lasts: u64) -> Self {
-        Self { trouble: Trouble::Broken, after, lasts, sync: 0, seed: 0 }
+    /// Creates a disk on which `duration` changes fail after the first `after` changes.
+    pub fn broken(after: u64, duration: u64) -> Self {
+        Self { fault: DiskFault::Broken, after, duration, max_sync: 0, seed: 0 }
     }
 
-    /// One whose syncs take up to so many milliseconds.
+    /// Creates a disk whose syncs take up to `milliseconds`.
     pub fn slow(milliseconds: u64, seed: u64) -> Self {
-        Self { trouble: Trouble::Slow, after: 0, lasts: FOR_GOOD, sync: milliseconds * 1000, seed }
+        Self { fault: DiskFault::Slow, after: 0, duration: PERMANENT, max_sync: milliseconds * 1000, seed }
     }
 
-    /// Has a run keep its memory there.
-    pub fn beneath(self, home: &TestHome, run: ProgramRun) -> ProgramRun {
+    /// Makes a run store its files on this disk.
+    pub fn apply(self, home: &TestHome, run: ProgramRun) -> ProgramRun {
         run.env("LD_PRELOAD", home.bad_disk())
             .env("BAD_DISK_UNDER", home.memoir_home())
-            .env("BAD_DISK_ERROR", self.trouble.error().to_string())
+            .env("BAD_DISK_ERROR", self.fault.error_number().to_string())
             .env("BAD_DISK_AFTER", self.after.to_string())
-            .env("BAD_DISK_LASTS", self.lasts.to_string())
-            .env("BAD_DISK_SYNC", self.sync.to_string())
+            .env("BAD_DISK_LASTS", self.duration.to_string())
+            .env("BAD_DISK_SYNC", self.max_sync.to_string())
             .env("BAD_DISK_SEED", self.seed.to_string())
     }
 }
 
 impl fmt::Display for BadDisk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} after {} changes, for {}", self.trouble, self.after, self.lasts)
+        write!(f, "{:?} after {} changes, for {} changes", self.fault, self.after, self.duration)
     }
 }
 
-/// Compiles the library into a folder.
-pub(crate) fn compile(folder: &Path) -> PathBuf {
-    let (source, library) = (folder.join("bad_disk.c"), folder.join("bad_disk.so"));
+/// Compiles the library into a directory and returns its path.
+pub(crate) fn compile(directory: &Path) -> PathBuf {
+    let (source, library) = (directory.join("bad_disk.c"), directory.join("bad_disk.so"));
     std::fs::write(&source, include_str!("bad_disk.c")).unwrap();
+    // A C compiler is available, because SQLite needs it as well.
     let mut cc = Command::new(std::env::var("CC").unwrap_or_else(|_| "cc".into()));
-    let made = cc.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(&source).arg("-ldl").output();
-    // A C compiler is there: SQLite needs it as well.
-    let made = made.unwrap();
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    cc.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(&source).arg("-ldl");
+    let output = cc.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     library
 }

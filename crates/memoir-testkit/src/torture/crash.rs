@@ -1,4 +1,4 @@
-//! Killing the program in the middle of whatever it does, again and again.
+//! Kills the program again and again in the middle of its actions.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -13,18 +13,18 @@ use fastrand::Rng;
 use serde_json::json;
 
 use super::{
-    Said, SaidById, enough, history,
-    promises::{OWN, files_with, kept_by, lost, word},
+    PromptAndAnswer, PromptsAndAnswers, coverage, history,
+    promises::{TURN_PREFIX, acknowledged_exchange, find_lost, find_traces, unique_word},
     random::{pick, seed_step},
 };
 use crate::{
     PATIENCE, Reply, ScriptedProvider, TestHome,
-    database::{Seen, look_at},
+    database::{Inspection, inspect},
 };
 
-/// What the program is doing when it is killed.
+/// An action during which the program is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Deed {
+enum CrashAction {
     Turn,
     ToolTurn,
     Work,
@@ -33,67 +33,67 @@ enum Deed {
     Document,
 }
 
-/// Turns come most often: they are what people do.
-const DEEDS: [Deed; 8] = [
-    Deed::Turn,
-    Deed::Turn,
-    Deed::ToolTurn,
-    Deed::Work,
-    Deed::Import,
-    Deed::Forget,
-    Deed::Turn,
-    Deed::Document,
+/// Actions to draw from. Turns are the most frequent, as in normal use.
+const ACTIONS: [CrashAction; 8] = [
+    CrashAction::Turn,
+    CrashAction::Turn,
+    CrashAction::ToolTurn,
+    CrashAction::Work,
+    CrashAction::Import,
+    CrashAction::Forget,
+    CrashAction::Turn,
+    CrashAction::Document,
 ];
 
-/// After so many steps it is also asked whether what was said is found.
-const SEARCH_EVERY: u64 = 40;
+/// Number of steps between two checks that an acknowledged exchange can be found by search.
+const SEARCH_INTERVAL: u64 = 40;
 
-/// A tenth as many steps as kills are done on a memory that is made meanwhile. Then a long history is brought in.
-const EARLY: u64 = 10;
+/// The first `kills / SMALL_DATABASE_DIVISOR` steps run on a small database. Then a long history is imported.
+const SMALL_DATABASE_DIVISOR: u64 = 10;
 
-/// So many documents are read again and again.
+/// Number of documents, which are changed and added repeatedly.
 const NOTES: u64 = 5;
 
-/// A moment to kill it is so many parts of the time at most.
+/// Resolution of the moment of a kill, as a fraction of the usual duration.
 const PARTS: u32 = 10_000;
 
-/// What came of it.
+/// The results of a crash test.
 #[derive(Debug, Default)]
 pub struct CrashReport {
-    /// How often it was killed, by what it was doing.
+    /// Number of kills by action.
     pub kills: BTreeMap<String, usize>,
-    /// How often it was quicker.
+    /// Number of runs that ended before they could be killed.
     pub survived: usize,
-    /// How many exchanges were acknowledged.
+    /// Number of acknowledged exchanges.
     pub acknowledged: usize,
-    /// How often it said that it had brought in everything.
+    /// Number of confirmed imports.
     pub imported: usize,
-    /// How often it said that it had read a document.
+    /// Number of confirmed documents.
     pub documents: usize,
-    /// How many exchanges were forgotten, as asked: of those, or of what was brought in.
+    /// Number of confirmed deletions of exchanges.
     pub forgotten: usize,
 }
 
 impl CrashReport {
-    /// How often it was killed.
+    /// Returns the total number of kills.
     fn total(&self) -> usize {
         self.kills.values().sum()
     }
 
-    /// What came too seldom to tell anything. Of 300 kills about 35 are of each kind and 110 of turns; 90 exchanges are
-    /// acknowledged, and 16 forgotten.
+    /// Describes an event that occurred too rarely for a meaningful result. In 300 kills, each action is
+    /// killed about 35 times and turns 110 times; about 90 exchanges are acknowledged and 16 deleted.
     pub fn too_little(&self) -> Option<String> {
         let total = self.total();
-        let kinds: HashSet<String> = DEEDS.iter().map(|deed| format!("{deed:?}")).collect();
-        let killed = kinds.into_iter().map(|kind| {
-            let kills = self.kills.get(&kind).copied().unwrap_or(0);
-            (format!("kills in {kind}"), kills, total / 60)
+        let actions: HashSet<String> = ACTIONS.iter().map(|action| format!("{action:?}")).collect();
+        let kills = actions.into_iter().map(|action| {
+            let count = self.kills.get(&action).copied().unwrap_or(0);
+            (format!("kills during {action}"), count, total / 60)
         });
-        enough::too_little(killed.chain([
-            ("exchanges that were acknowledged".into(), self.acknowledged, total / 15),
-            ("histories that were brought in".into(), self.imported, total / 100),
-            ("documents that were read".into(), self.documents, total / 100),
-            ("exchanges that were forgotten".into(), self.forgotten, total / 100),
+        coverage::find_shortfall(kills.chain([
+            ("acknowledged exchanges".into(), self.acknowledged, total / 15),
+            ("imported histories".into(), self.imported, total / 100),
+            ("added documents".into(), self.documents, total / 100),
+            ("deleted exchanges".into(), self.forgotten, total / 100),
         ]))
     }
 }
@@ -103,153 +103,162 @@ impl fmt::Display for CrashReport {
         let Self { kills, survived, acknowledged, imported, documents, forgotten } = self;
         write!(
             f,
-            "{} kills ({kills:?}), {survived} runs to the end, {acknowledged} exchanges acknowledged, \
-             {imported} histories brought in, {documents} documents read, {forgotten} exchanges forgotten",
+            "{} kills ({kills:?}), {survived} completed runs, {acknowledged} acknowledged exchanges, \
+             {imported} imported histories, {documents} added documents, {forgotten} deleted exchanges",
             self.total()
         )
     }
 }
 
-/// Kills the program `kills` times in the middle of things, most of them on a memory whose index is large enough to be packed, and checks after
-/// each time that the memory is whole, that everything that was acknowledged is there, and that nothing is of which it said that it is
-/// forgotten. Panics with the seed and what it was doing otherwise.
+/// Kills the program `kills` times in the middle of an action, mostly with a database whose index is large
+/// enough to be packed. After each kill, checks that the database is intact, that all acknowledged data is
+/// there, and that deleted exchanges are gone.
+///
+/// # Panics
+///
+/// Panics with the seed and the action if a check fails.
 pub fn crash(binary: &Path, seed: u64, kills: usize) -> CrashReport {
-    let mut trial = Trial::new(binary, seed);
-    // How many of the runs are killed in time depends on the speed of the machine. It goes on until everything was done often
-    // enough, within reason.
-    let is_too_little =
-        |trial: &Trial| trial.report.too_little().is_some() && trial.number < 10 * kills as u64;
-    while trial.report.total() < kills || is_too_little(&trial) {
-        // All that is chosen depends on the seed and on this alone, as far as it can.
-        trial.number += 1;
-        if trial.number == kills as u64 / EARLY + 1 {
-            trial.bring_in_history();
+    let mut trial = CrashTrial::new(binary, seed);
+    // The number of runs that are killed in time depends on the speed of the machine. Continue until every
+    // action has been killed often enough, up to a limit.
+    let needs_more =
+        |trial: &CrashTrial| trial.report.too_little().is_some() && trial.step < 10 * kills as u64;
+    while trial.report.total() < kills || needs_more(&trial) {
+        // As far as possible, all random choices depend only on the seed and the step.
+        trial.step += 1;
+        if trial.step == kills as u64 / SMALL_DATABASE_DIVISOR + 1 {
+            trial.import_history();
         }
-        let deed = trial.interrupt();
-        trial.check(deed);
-        if trial.number.is_multiple_of(SEARCH_EVERY) {
+        let action = trial.interrupt();
+        trial.check(action);
+        if trial.step.is_multiple_of(SEARCH_INTERVAL) {
             trial.search();
         }
     }
-    trial.end()
+    trial.finish()
 }
 
-struct Trial {
+struct CrashTrial {
     seed: u64,
-    /// Which step it is.
-    number: u64,
+    step: u64,
     home: TestHome,
     provider: ScriptedProvider,
-    /// SaidById that the program said it had kept.
-    acknowledged: SaidById,
-    /// Those that are forgotten, with the word that was said in them and nowhere else.
-    gone: BTreeMap<i64, String>,
-    /// The one that it was told to forget: it may be there or not, until it says.
-    doubtful: Option<i64>,
-    /// Words of those that it forgot and was killed before it said so: they may stand in the files until the memory is
-    /// opened next.
-    fading: Vec<String>,
-    /// So long the history is that it said it had brought in.
+    acknowledged: PromptsAndAnswers,
+    /// Unique words of deleted exchanges by id.
+    deleted: BTreeMap<i64, String>,
+    /// The exchange being deleted, which may or may not exist until the program confirms the deletion.
+    pending_deletion: Option<i64>,
+    /// Unique words of exchanges that were deleted without a confirmation. They may remain in the files until
+    /// the database is opened again.
+    unerased_words: Vec<String>,
+    /// Number of exchanges per conversation in the last confirmed import.
     imported: u64,
-    /// Notes that it said it had read, and the words one of which stands in each. If it was killed while it read one
-    /// again, that may be the old one or a newer one.
+    /// Words of the confirmed notes. A note contains one of its words: the confirmed one, or a later one if
+    /// the program was killed while it added the note again.
     notes: BTreeMap<u64, Vec<String>>,
-    /// How long each thing takes, as far as is known.
-    lasts: BTreeMap<Deed, Duration>,
+    /// Estimated duration of each action.
+    durations: BTreeMap<CrashAction, Duration>,
     report: CrashReport,
 }
 
-impl Trial {
+impl CrashTrial {
     fn new(binary: &Path, seed: u64) -> Self {
         let provider =
             ScriptedProvider::always(Reply::text("That is noted, and will be remembered.").in_chunks_of(5));
         Self {
             seed,
-            number: 0,
+            step: 0,
             home: TestHome::new(binary),
             provider,
-            acknowledged: SaidById::new(),
-            gone: BTreeMap::new(),
-            doubtful: None,
-            fading: Vec::new(),
+            acknowledged: PromptsAndAnswers::new(),
+            deleted: BTreeMap::new(),
+            pending_deletion: None,
+            unerased_words: Vec::new(),
             imported: 0,
             notes: BTreeMap::new(),
-            lasts: BTreeMap::new(),
+            durations: BTreeMap::new(),
             report: CrashReport::default(),
         }
     }
 
-    /// Where it happened, for who reads of a failure.
-    fn place(&self) -> String {
-        format!("seed {}, step {}", self.seed, self.number)
+    /// Describes the current step for failure messages.
+    fn describe_step(&self) -> String {
+        format!("seed {}, step {}", self.seed, self.step)
     }
 
-    /// Begins something and kills it at a random moment, unless it is quicker. Tells what it was.
-    fn interrupt(&mut self) -> Deed {
-        let mut random = seed_step(self.seed, self.number);
-        let drawn = *pick(&mut random, &DEEDS);
+    /// Starts an action and kills it at a random moment, unless it ends before. Returns the action.
+    fn interrupt(&mut self) -> CrashAction {
+        let mut random = seed_step(self.seed, self.step);
+        let choice = *pick(&mut random, &ACTIONS);
         let part = random.u32(..PARTS);
-        self.doubtful = if drawn == Deed::Forget { self.choose_to_forget(&mut random) } else { None };
-        // Where there is nothing to forget, something is said.
-        let deed = if drawn == Deed::Forget && self.doubtful.is_none() { Deed::Turn } else { drawn };
-        let mut child = self.begin(deed);
-        let began = Instant::now();
-        let usual = self.lasts.get(&deed).copied().unwrap_or(Duration::from_millis(200));
-        // Sometimes a little after it has said that it is done, too.
-        let moment = usual * 5 * part / (3 * PARTS);
-        let ended = wait(&mut child, moment);
-        if ended.is_some() {
-            self.lasts.insert(deed, began.elapsed());
+        self.pending_deletion =
+            if choice == CrashAction::Forget { self.choose_exchange_to_delete(&mut random) } else { None };
+        // If there is nothing to delete, run a turn instead.
+        let action = if choice == CrashAction::Forget && self.pending_deletion.is_none() {
+            CrashAction::Turn
+        } else {
+            choice
+        };
+        let mut child = self.start(action);
+        let started = Instant::now();
+        let duration = self.durations.get(&action).copied().unwrap_or(Duration::from_millis(200));
+        // The limit exceeds the usual duration, so that some kills come shortly after the program has
+        // confirmed the action.
+        let limit = duration * 5 * part / (3 * PARTS);
+        let status = wait(&mut child, limit);
+        if status.is_some() {
+            self.durations.insert(action, started.elapsed());
             self.report.survived += 1;
         } else {
             child.kill().unwrap();
             child.wait().unwrap();
-            // What is killed at its last moment may take longer the next time.
-            self.lasts.insert(deed, usual + usual / 10);
-            *self.report.kills.entry(format!("{deed:?}")).or_default() += 1;
+            // The estimate may be too short, so allow more time at the next attempt.
+            self.durations.insert(action, duration + duration / 10);
+            *self.report.kills.entry(format!("{action:?}")).or_default() += 1;
         }
-        let (said, complained) = (read(child.stdout.take()), read(child.stderr.take()));
+        let (stdout, stderr) = (read(child.stdout.take()), read(child.stderr.take()));
         self.provider.clear();
-        let promised = self.take_in(deed, &said);
-        if let Some(status) = ended {
-            let place = self.place();
+        let is_confirmed = self.record(action, &stdout);
+        if let Some(status) = status {
+            let step = self.describe_step();
             assert!(
-                status.success() && promised,
-                "{place}, {deed:?}: {status}; it said: {said}\n{complained}"
+                status.success() && is_confirmed,
+                "{step}, {action:?}: {status}; its output: {stdout}\n{stderr}"
             );
-            self.look_for_traces();
+            self.check_unerased_words();
         }
-        deed
+        action
     }
 
-    /// One of all that it acknowledged, every other time one of its own turns: of what was brought in there is much more.
-    fn choose_to_forget(&self, random: &mut Rng) -> Option<i64> {
-        let beginning = if random.bool() { OWN } else { "" };
-        let known = self.acknowledged.iter().filter(|(_, said)| said.word().starts_with(beginning));
-        let known: Vec<i64> = known.map(|(id, _)| *id).collect();
-        (!known.is_empty()).then(|| *pick(random, &known))
+    /// Chooses an acknowledged exchange. Half of the time it is a turn, because imported exchanges are far
+    /// more numerous.
+    fn choose_exchange_to_delete(&self, random: &mut Rng) -> Option<i64> {
+        let prefix = if random.bool() { TURN_PREFIX } else { "" };
+        let candidates = self.acknowledged.iter().filter(|(_, text)| text.unique_word().starts_with(prefix));
+        let ids: Vec<i64> = candidates.map(|(id, _)| *id).collect();
+        (!ids.is_empty()).then(|| *pick(random, &ids))
     }
 
-    fn begin(&self, deed: Deed) -> Child {
-        let asked = self.compose_prompt();
-        let run = match deed {
-            Deed::Turn => self.home.memoir(["-p", &asked, "--output-format", "json"]),
-            Deed::ToolTurn => {
+    fn start(&self, action: CrashAction) -> Child {
+        let prompt = self.compose_prompt();
+        let run = match action {
+            CrashAction::Turn => self.home.memoir(["-p", &prompt, "--output-format", "json"]),
+            CrashAction::ToolTurn => {
                 self.provider.push(Reply::tool_call("c1", "dir_list", &json!({"path": "."})));
-                self.home.memoir(["-c", "-p", &asked, "--output-format", "json"])
+                self.home.memoir(["-c", "-p", &prompt, "--output-format", "json"])
             }
-            Deed::Work => self.home.memoir(["worker", "run", "--until-idle"]),
-            Deed::Import => {
-                let file = self.home.workspace().join("talk.jsonl");
-                std::fs::write(&file, history::growing(self.history_length())).unwrap();
+            CrashAction::Work => self.home.memoir(["worker", "run", "--until-idle"]),
+            CrashAction::Import => {
+                let file = self.home.workspace().join("growing.jsonl");
+                std::fs::write(&file, history::growing_export(self.history_length())).unwrap();
                 self.home.memoir(["import", "memoir", &file.to_string_lossy()])
             }
-            Deed::Forget => {
-                let id = self.doubtful.unwrap_or_default().to_string();
+            CrashAction::Forget => {
+                let id = self.pending_deletion.unwrap_or_default().to_string();
                 self.home.memoir(["memory", "forget", "--exchange", &id, "--yes"])
             }
-            Deed::Document => {
-                let file = self.home.workspace().join(name_of(self.note()));
+            CrashAction::Document => {
+                let file = self.home.workspace().join(note_name(self.note()));
                 let text = format!("# Note\n\nAbout {}, at length.\n\n{}", self.word(), "More. ".repeat(300));
                 std::fs::write(&file, text).unwrap();
                 self.home.memoir(["docs", "add", &file.to_string_lossy()])
@@ -258,9 +267,9 @@ impl Trial {
         run.provider(&self.provider).spawn()
     }
 
-    /// The word of this step.
+    /// Returns the unique word of this step.
     fn word(&self) -> String {
-        word(OWN, self.number)
+        unique_word(TURN_PREFIX, self.step)
     }
 
     fn compose_prompt(&self) -> String {
@@ -268,26 +277,26 @@ impl Trial {
     }
 
     fn note(&self) -> u64 {
-        self.number % NOTES
+        self.step % NOTES
     }
 
-    /// The history grows with every time.
+    /// Returns the length of the history, which grows over time.
     fn history_length(&self) -> u64 {
-        1 + self.number / 10
+        1 + self.step / 10
     }
 
-    /// What it said before it was killed, it promised. Tells whether it said that it was done.
-    fn take_in(&mut self, deed: Deed, said: &str) -> bool {
-        match deed {
-            Deed::Turn | Deed::ToolTurn => {
-                let kept = kept_by(said, &self.compose_prompt());
-                let promised = kept.is_some();
-                self.acknowledged.extend(kept);
-                self.report.acknowledged += usize::from(promised);
-                promised
+    /// Records what the program confirmed in its output. Returns whether it confirmed the whole action.
+    fn record(&mut self, action: CrashAction, said: &str) -> bool {
+        match action {
+            CrashAction::Turn | CrashAction::ToolTurn => {
+                let exchange = acknowledged_exchange(said, &self.compose_prompt());
+                let is_acknowledged = exchange.is_some();
+                self.acknowledged.extend(exchange);
+                self.report.acknowledged += usize::from(is_acknowledged);
+                is_acknowledged
             }
-            Deed::Work => true,
-            Deed::Import => {
+            CrashAction::Work => true,
+            CrashAction::Import => {
                 let promised = said.contains("already imported.");
                 if promised {
                     self.imported = self.history_length();
@@ -295,23 +304,23 @@ impl Trial {
                 }
                 promised
             }
-            Deed::Forget => self.take_in_forgetting(said),
-            Deed::Document => self.take_in_document(said),
+            CrashAction::Forget => self.record_deletion(said),
+            CrashAction::Document => self.record_document(said),
         }
     }
 
-    fn take_in_forgetting(&mut self, said: &str) -> bool {
+    fn record_deletion(&mut self, said: &str) -> bool {
         let promised = said.contains("Deleted. Core memory");
-        if promised && let Some(id) = self.doubtful.take() {
-            let word = self.let_go(id);
+        if promised && let Some(id) = self.pending_deletion.take() {
+            let word = self.mark_deleted(id);
             self.report.forgotten += 1;
-            // Only who reads beside it keeps the log from being emptied, and nobody does.
-            self.nothing_is_left_of(&[word]);
+            // Only a concurrent reader could keep the text in the log, and there is none.
+            self.check_erased(&[word]);
         }
         promised
     }
 
-    fn take_in_document(&mut self, said: &str) -> bool {
+    fn record_document(&mut self, said: &str) -> bool {
         let promised = said.contains("Added ") || said.contains("Updated ");
         let (note, word) = (self.note(), self.word());
         if promised {
@@ -323,119 +332,135 @@ impl Trial {
         promised
     }
 
-    /// An exchange is forgotten. Gives its word.
-    fn let_go(&mut self, id: i64) -> String {
-        let word = self.acknowledged.remove(&id).unwrap_or_default().word().to_owned();
-        self.gone.insert(id, word.clone());
+    /// Records that an exchange is deleted. Returns its unique word.
+    fn mark_deleted(&mut self, id: i64) -> String {
+        let word = self.acknowledged.remove(&id).unwrap_or_default().unique_word().to_owned();
+        self.deleted.insert(id, word.clone());
         word
     }
 
-    /// Whoever opens the memory after a forgetting was cut off brings it to its end; he has.
-    fn look_for_traces(&mut self) {
-        let words = std::mem::take(&mut self.fading);
-        self.nothing_is_left_of(&words);
+    /// Checks that interrupted deletions have been completed. Call this after a run that opened the database.
+    fn check_unerased_words(&mut self) {
+        let words = std::mem::take(&mut self.unerased_words);
+        self.check_erased(&words);
     }
 
-    fn nothing_is_left_of(&self, words: &[String]) {
-        let files = files_with(&self.home.database(), words);
-        assert!(files.is_empty(), "{}: exchanges are forgotten, and not gone: {files:?}", self.place());
+    fn check_erased(&self, words: &[String]) {
+        let traces = find_traces(&self.home.database(), words);
+        assert!(
+            traces.is_empty(),
+            "{}: traces of deleted exchanges remain: {traces:?}",
+            self.describe_step()
+        );
     }
 
-    /// Brings in a long history, and has its vectors made and its index packed.
-    fn bring_in_history(&mut self) {
-        let (home, place) = (&self.home, self.place());
+    /// Imports a long history, embeds it and packs its index.
+    fn import_history(&mut self) {
+        let (home, step) = (&self.home, self.describe_step());
         let file = home.workspace().join("before.jsonl");
-        std::fs::write(&file, history::long()).unwrap();
+        std::fs::write(&file, history::long_export()).unwrap();
         home.memoir(["import", "memoir", &file.to_string_lossy()]).succeed();
-        // Vectors alone: summaries are made while it is killed.
+        // Only embed: summaries are written during the later kills.
         home.write_config("[workers]\nexchange_summarizer = \"off\"\nconversation_summarizer = \"off\"\n");
         home.memoir(["worker", "run", "--until-idle"]).succeed();
         std::fs::remove_file(home.memoir_home().join("config.toml")).unwrap();
-        // Who searches packs what he had to read row by row.
+        // A search packs the rows that it had to read one by one.
         home.memoir(["search", "things that we have"]).succeed();
-        let seen = look_at(&home.database());
+        let inspection = inspect(&home.database());
         for kind in ["messages", "vectors"] {
-            assert!(seen.segments.contains(kind), "{place}: there are no segments of {kind}");
+            assert!(inspection.segments.contains(kind), "{step}: there are no segments of {kind}");
         }
-        assert!(seen.faults.is_empty(), "{place}, after the history: {:?}", seen.faults);
-        let all: HashSet<Said> = history::in_long().collect();
-        let here: SaidById = seen.exchanges.into_iter().filter(|(_, said)| all.contains(said)).collect();
-        assert_eq!(here.len(), all.len(), "{place}: not all of the history is here, or some of it twice");
-        self.acknowledged.extend(here);
+        assert!(inspection.faults.is_empty(), "{step}, after the import: {:?}", inspection.faults);
+        let expected: HashSet<PromptAndAnswer> = history::long_exchanges().collect();
+        let stored: PromptsAndAnswers =
+            inspection.exchanges.into_iter().filter(|(_, text)| expected.contains(text)).collect();
+        assert_eq!(
+            stored.len(),
+            expected.len(),
+            "{step}: exchanges of the history are missing or duplicated"
+        );
+        self.acknowledged.extend(stored);
     }
 
-    fn check(&mut self, deed: Deed) {
-        let seen = look_at(&self.home.database());
-        let place = format!("{}, after {deed:?}", self.place());
-        assert!(seen.faults.is_empty(), "{place}: {:?}", seen.faults);
-        if let Some(id) = self.doubtful.take()
-            && !seen.exchanges.contains_key(&id)
+    fn check(&mut self, action: CrashAction) {
+        let inspection = inspect(&self.home.database());
+        let step = format!("{}, after {action:?}", self.describe_step());
+        assert!(inspection.faults.is_empty(), "{step}: {:?}", inspection.faults);
+        if let Some(id) = self.pending_deletion.take()
+            && !inspection.exchanges.contains_key(&id)
         {
-            // Killed while it forgot: it did or it did not, and nothing between. What did it stays so.
-            let word = self.let_go(id);
-            self.fading.push(word);
+            // A deletion that was killed is done completely or not at all, and a completed one is permanent.
+            let word = self.mark_deleted(id);
+            self.unerased_words.push(word);
         }
-        let lost = lost(&self.acknowledged, &seen.exchanges);
-        assert!(lost.is_empty(), "{place}: exchanges {lost:?} are lost, or not what was said in them");
-        let back: Vec<&i64> = self.gone.keys().filter(|&id| seen.exchanges.contains_key(id)).collect();
-        assert!(back.is_empty(), "{place}: exchanges {back:?} are forgotten, and there again");
-        self.check_imports(&seen, &place);
-        self.check_documents(&seen, &place);
+        let lost = find_lost(&self.acknowledged, &inspection.exchanges);
+        assert!(lost.is_empty(), "{step}: exchanges {lost:?} are lost or changed");
+        let restored: Vec<&i64> =
+            self.deleted.keys().filter(|&id| inspection.exchanges.contains_key(id)).collect();
+        assert!(restored.is_empty(), "{step}: deleted exchanges {restored:?} exist again");
+        self.check_imports(&inspection, &step);
+        self.check_documents(&inspection, &step);
     }
 
-    /// What was brought in is there, once.
-    fn check_imports(&self, seen: &Seen, place: &str) {
-        let here = seen.exchanges.values().filter(|said| said.asked.starts_with(history::IMPORTED));
-        let here: Vec<&Said> = here.collect();
-        let each: HashSet<&Said> = here.iter().copied().collect();
-        assert_eq!(here.len(), each.len(), "{place}: something was brought in twice");
-        let promised = history::in_growing(self.imported);
-        let lost: Vec<Said> = promised.filter(|said| !each.contains(said)).collect();
-        assert!(lost.is_empty(), "{place}: it was brought in, and is lost: {lost:?}");
+    /// Checks that every exchange of a confirmed import is stored exactly once.
+    fn check_imports(&self, inspection: &Inspection, step: &str) {
+        let stored =
+            inspection.exchanges.values().filter(|text| text.prompt.starts_with(history::GROWING_PREFIX));
+        let stored: Vec<&PromptAndAnswer> = stored.collect();
+        let unique: HashSet<&PromptAndAnswer> = stored.iter().copied().collect();
+        assert_eq!(stored.len(), unique.len(), "{step}: an exchange was imported twice");
+        let expected = history::growing_exchanges(self.imported);
+        let lost: Vec<PromptAndAnswer> = expected.filter(|text| !unique.contains(text)).collect();
+        assert!(lost.is_empty(), "{step}: imported exchanges are lost: {lost:?}");
     }
 
-    /// What was read is there.
-    fn check_documents(&self, seen: &Seen, place: &str) {
+    /// Checks that every confirmed document is stored.
+    fn check_documents(&self, inspection: &Inspection, step: &str) {
         for (note, words) in &self.notes {
-            let name = name_of(*note);
-            let mut texts = seen.documents.iter().filter(|(source, _)| source.ends_with(name.as_str()));
-            let is_here = texts.any(|(_, text)| words.iter().any(|word| text.contains(word.as_str())));
-            assert!(is_here, "{place}: {name} was read, and says nothing of {words:?}: {:?}", seen.documents);
+            let name = note_name(*note);
+            let mut texts = inspection.documents.iter().filter(|(source, _)| source.ends_with(name.as_str()));
+            let is_stored = texts.any(|(_, text)| words.iter().any(|word| text.contains(word.as_str())));
+            assert!(
+                is_stored,
+                "{step}: {name} was added but contains none of {words:?}: {:?}",
+                inspection.documents
+            );
         }
     }
 
-    /// What was said is found, whatever the index went through.
+    /// Checks that an acknowledged exchange can be found, regardless of the state of the index.
     fn search(&mut self) {
-        let known: Vec<(&i64, &Said)> = self.acknowledged.iter().collect();
-        if known.is_empty() {
+        let candidates: Vec<(&i64, &PromptAndAnswer)> = self.acknowledged.iter().collect();
+        if candidates.is_empty() {
             return;
         }
-        // What is known depends on when it was killed: who chooses among it draws beside the others.
-        let (id, said) = *pick(&mut seed_step(!self.seed, self.number), &known);
-        let word = said.word();
-        let found = self.home.memoir(["search", word, "--json"]).succeed();
-        let place = self.place();
+        // The candidates depend on the timing of the kills, so use a generator of its own to keep other
+        // choices reproducible.
+        let (id, text) = *pick(&mut seed_step(!self.seed, self.step), &candidates);
+        let word = text.unique_word();
+        let results = self.home.memoir(["search", word, "--json"]).succeed();
+        let step = self.describe_step();
         assert!(
-            found.contains(&format!("\"exchange_id\":{id},")),
-            "{place}: exchange {id} is not found by \"{word}\": {found}"
+            results.contains(&format!("\"exchange_id\":{id},")),
+            "{step}: a search for \"{word}\" does not find exchange {id}: {results}"
         );
-        self.look_for_traces();
+        self.check_unerased_words();
     }
 
-    /// Opens it once more, and looks for everything that was ever forgotten.
-    fn end(self) -> CrashReport {
+    /// Opens the database once more and checks that no trace of any deleted exchange remains.
+    fn finish(self) -> CrashReport {
         self.home.memoir(["search", "the word for me"]).succeed();
-        let words: Vec<String> = self.gone.values().cloned().collect();
-        self.nothing_is_left_of(&words);
+        let words: Vec<String> = self.deleted.values().cloned().collect();
+        self.check_erased(&words);
         self.report
     }
 }
 
-fn name_of(note: u64) -> String {
+fn note_name(note: u64) -> String {
     format!("note{note}.md")
 }
 
-/// Everything that was written to a pipe.
+/// Reads a pipe to its end.
 fn read(pipe: Option<impl Read>) -> String {
     let mut bytes = Vec::new();
     if let Some(mut pipe) = pipe {
@@ -444,15 +469,15 @@ fn read(pipe: Option<impl Read>) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// How a child ends, if it does within a time.
-fn wait(child: &mut Child, time: Duration) -> Option<ExitStatus> {
-    let until = Instant::now() + time.min(PATIENCE);
+/// Waits for a child and returns its status, or `None` if it does not end in time.
+fn wait(child: &mut Child, timeout: Duration) -> Option<ExitStatus> {
+    let deadline = Instant::now() + timeout.min(PATIENCE);
     loop {
-        let ended = child.try_wait().unwrap();
-        let left = until.saturating_duration_since(Instant::now());
-        if ended.is_some() || left.is_zero() {
-            return ended;
+        let status = child.try_wait().unwrap();
+        let remaining = deadline.saturating_duration_since(Instant::now());
+        if status.is_some() || remaining.is_zero() {
+            return status;
         }
-        std::thread::sleep(left.min(Duration::from_micros(500)));
+        std::thread::sleep(remaining.min(Duration::from_micros(500)));
     }
 }

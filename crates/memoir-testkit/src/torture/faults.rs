@@ -1,4 +1,4 @@
-//! A provider that fails in every way it can, at every step of a turn.
+//! A provider that fails in every possible way, at every step of a turn.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -6,70 +6,75 @@ use fastrand::Rng;
 use serde_json::json;
 
 use super::{
-    SaidById, enough,
-    promises::{kept_by, lost},
+    PromptsAndAnswers, coverage,
+    promises::{acknowledged_exchange, find_lost},
 };
-use crate::{Reply, ScriptedProvider, TestHome, database::look_at};
+use crate::{Reply, ScriptedProvider, TestHome, database::inspect};
 
-/// What came of it: how often runs ended with which exit code.
+/// Number of runs by exit code.
 #[derive(Debug, Default)]
 pub struct FaultReport(BTreeMap<i32, usize>);
 
 impl FaultReport {
-    /// What came too seldom to tell anything. About one in nine goes well.
+    /// Describes an outcome that occurred too rarely for a meaningful result. About one turn in nine succeeds.
     pub fn too_little(&self) -> Option<String> {
         let turns: usize = self.0.values().sum();
-        let ended = |code: i32| self.0.get(&code).copied().unwrap_or(0);
-        enough::too_little([
-            ("turns that went well".into(), ended(0), (turns / 40).max(1)),
-            ("turns that failed".into(), ended(1), (turns / 4).max(1)),
+        let count = |code: i32| self.0.get(&code).copied().unwrap_or(0);
+        coverage::find_shortfall([
+            ("turns that succeeded".into(), count(0), (turns / 40).max(1)),
+            ("turns that failed".into(), count(1), (turns / 4).max(1)),
         ])
     }
 }
 
-/// Runs `turns` turns against a provider whose replies fail at random. Whatever happens, the program ends with a code it is allowed to end
-/// with, keeps what it acknowledged and nothing in halves, and says something. Panics with the seed otherwise.
+/// Runs `turns` turns against a provider whose replies fail at random. Checks that the program ends with a
+/// valid exit code, reports errors, and stores exactly the exchanges that it acknowledged.
+///
+/// # Panics
+///
+/// Panics with the seed if a check fails.
 pub fn faults(binary: &Path, seed: u64, turns: usize) -> FaultReport {
     let mut random = Rng::with_seed(seed);
     let home = TestHome::new(binary);
-    // Retries at once, because long waits would only take time. The timeout is only for replies that fall silent: a machine that is
-    // busy must not make another reply look silent.
+    // Short retry waits save time. The timeout is for replies that fall silent; it is long enough that a busy
+    // machine does not make other replies look silent.
     home.write_config("[calls]\nretry_first_wait_ms = 1\nretry_attempts = 2\nidle_timeout_ms = 2000\n");
     let mut report = FaultReport::default();
-    let mut kept = SaidById::new();
+    let mut acknowledged = PromptsAndAnswers::new();
     for turn in 0..turns {
         let script: Vec<Reply> = (0..8).map(|_| draw_reply(&mut random)).collect();
         let provider = ScriptedProvider::start(script);
         let prompt = format!("Question number {turn}, with enough words to be kept in mind.");
         let arguments = ["-c", "-p", &prompt, "--output-format", "json", "--approval", "full"];
         let output = home.memoir(arguments).provider(&provider).output();
-        let (printed, complained) =
+        let (stdout, stderr) =
             (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         let code = output.status.code().unwrap_or(-1);
-        let place = format!("seed {seed}, turn {turn}");
+        let step = format!("seed {seed}, turn {turn}");
+        assert!((code == 0 || code == 1) && !stderr.contains("panicked"), "{step}: exit {code}: {stderr}");
+        assert!(code == 0 || !stderr.trim().is_empty(), "{step}: it failed without an error message");
+        // A stopped exchange is stored as well, although the run does not succeed.
+        let exchange = acknowledged_exchange(&stdout, &prompt);
         assert!(
-            (code == 0 || code == 1) && !complained.contains("panicked"),
-            "{place}: exit {code}: {complained}"
+            code != 0 || exchange.is_some(),
+            "{step}: it succeeded without acknowledging an exchange: {stdout}"
         );
-        assert!(code == 0 || !complained.trim().is_empty(), "{place}: it says nothing");
-        // One that was stopped is kept, too, and is no success.
-        let acknowledged = kept_by(&printed, &prompt);
-        assert!(
-            code != 0 || acknowledged.is_some(),
-            "{place}: it went well, and tells of no exchange: {printed}"
+        acknowledged.extend(exchange);
+        let inspection = inspect(&home.database());
+        assert!(inspection.faults.is_empty(), "{step}: {:?}", inspection.faults);
+        let lost = find_lost(&acknowledged, &inspection.exchanges);
+        assert!(lost.is_empty(), "{step}: exchanges {lost:?} are lost or changed");
+        assert_eq!(
+            inspection.exchanges.len(),
+            acknowledged.len(),
+            "{step}: only acknowledged exchanges are stored"
         );
-        kept.extend(acknowledged);
-        let seen = look_at(&home.database());
-        assert!(seen.faults.is_empty(), "{place}: {:?}", seen.faults);
-        let lost = lost(&kept, &seen.exchanges);
-        assert!(lost.is_empty(), "{place}: exchanges {lost:?} are lost, or not what was said in them");
-        assert_eq!(seen.exchanges.len(), kept.len(), "{place}: what is kept is what was acknowledged");
         *report.0.entry(code).or_default() += 1;
     }
     report
 }
 
-/// Draws a good reply or a faulty one.
+/// Draws a valid or a faulty reply.
 fn draw_reply(random: &mut Rng) -> Reply {
     let text = "Some words of an answer, long enough to be cut somewhere.";
     let tool = || Reply::tool_call("c1", "dir_list", &json!({"path": "."}));

@@ -1,88 +1,91 @@
-//! Talk that is brought in, in the program's own format.
+//! Generates histories to import, in Memoir's own format.
 
 use serde_json::json;
 
 use super::{
-    Said,
-    promises::{BROUGHT_IN, word},
+    PromptAndAnswer,
+    promises::{IMPORT_PREFIX, unique_word},
 };
 
-/// A long history: so many conversations of so many exchanges, each with two messages and a vector. Two segments of
-/// messages and one of vectors are packed of it.
+/// Number of conversations in the long history, which fills two message segments and one vector segment of the index.
 const CONVERSATIONS: u64 = 30;
+/// Number of exchanges in each conversation of the long history.
 const EXCHANGES: u64 = 50;
 
-/// A history that grows has so many conversations.
-const TALKS: u64 = 3;
+/// Number of conversations in the growing history.
+const GROWING_CONVERSATIONS: u64 = 3;
 
-/// What everything that is asked in the history that grows begins with.
-pub(super) const IMPORTED: &str = "Imported question";
+/// Prefix of all prompts in the growing history.
+pub(super) const GROWING_PREFIX: &str = "Imported question";
 
-/// The file of a history in which every exchange has its word.
-pub(super) fn long() -> String {
-    let mut lines = header();
+/// Returns an export in which every exchange has a unique word.
+pub(super) fn long_export() -> String {
+    let mut lines = header_line();
     for conversation in 0..CONVERSATIONS {
-        lines.push_str(&talk(conversation, "before", "2025-01-05T08:00:00Z"));
+        lines.push_str(&conversation_line(conversation, "before", "2025-01-05T08:00:00Z"));
         for exchange in 0..EXCHANGES {
-            let moment = format!("2025-01-{:02}T08:{exchange:02}:00Z", 1 + conversation);
-            lines.push_str(&said_at(&moment, conversation, &stock(conversation * EXCHANGES + exchange)));
+            let created = format!("2025-01-{:02}T08:{exchange:02}:00Z", 1 + conversation);
+            let text = long_exchange(conversation * EXCHANGES + exchange);
+            lines.push_str(&exchange_line(&created, conversation, &text));
         }
     }
     lines
 }
 
-/// Everything that is said in it.
-pub(super) fn in_long() -> impl Iterator<Item = Said> {
-    (0..CONVERSATIONS * EXCHANGES).map(stock)
+/// Returns the exchanges of [`long_export`].
+pub(super) fn long_exchanges() -> impl Iterator<Item = PromptAndAnswer> {
+    (0..CONVERSATIONS * EXCHANGES).map(long_exchange)
 }
 
-/// Long enough to be given a vector; the answers are not, for the sake of time.
-fn stock(number: u64) -> Said {
-    let word = word(BROUGHT_IN, number);
-    Said {
-        asked: format!("Please put {word} on the list of things that we have"),
-        answered: "It is there.".into(),
+/// Returns an exchange whose prompt is long enough to be embedded. The answer is not, to save time.
+fn long_exchange(number: u64) -> PromptAndAnswer {
+    let word = unique_word(IMPORT_PREFIX, number);
+    PromptAndAnswer {
+        prompt: format!("Please put {word} on the list of things that we have"),
+        answer: "It is there.".into(),
     }
 }
 
-/// The file of a history whose conversations have so many exchanges.
-pub(super) fn growing(exchanges: u64) -> String {
-    let mut lines = header();
-    for conversation in 0..TALKS {
-        lines.push_str(&talk(conversation, "torture", "2026-01-05T08:00:00Z"));
+/// Returns an export whose conversations have `exchanges` exchanges each.
+pub(super) fn growing_export(exchanges: u64) -> String {
+    let mut lines = header_line();
+    for conversation in 0..GROWING_CONVERSATIONS {
+        lines.push_str(&conversation_line(conversation, "torture", "2026-01-05T08:00:00Z"));
         for exchange in 0..exchanges {
-            let moment = format!("2026-01-05T{:02}:{:02}:00Z", 8 + exchange / 60 % 12, exchange % 60);
-            lines.push_str(&said_at(&moment, conversation, &imported(conversation, exchange)));
+            let created = format!("2026-01-05T{:02}:{:02}:00Z", 8 + exchange / 60 % 12, exchange % 60);
+            lines.push_str(&exchange_line(&created, conversation, &growing_exchange(conversation, exchange)));
         }
     }
     lines
 }
 
-/// Everything that is said in it.
-pub(super) fn in_growing(exchanges: u64) -> impl Iterator<Item = Said> {
-    (0..TALKS).flat_map(move |talk| (0..exchanges).map(move |exchange| imported(talk, exchange)))
+/// Returns the exchanges of [`growing_export`].
+pub(super) fn growing_exchanges(exchanges: u64) -> impl Iterator<Item = PromptAndAnswer> {
+    (0..GROWING_CONVERSATIONS).flat_map(move |conversation| {
+        (0..exchanges).map(move |exchange| growing_exchange(conversation, exchange))
+    })
 }
 
-fn imported(conversation: u64, exchange: u64) -> Said {
-    Said {
-        asked: format!("{IMPORTED} {exchange} of talk {conversation}"),
-        answered: format!("Imported answer {exchange}, with some words"),
+fn growing_exchange(conversation: u64, exchange: u64) -> PromptAndAnswer {
+    PromptAndAnswer {
+        prompt: format!("{GROWING_PREFIX} {exchange} of conversation {conversation}"),
+        answer: format!("Imported answer {exchange}, with some words"),
     }
 }
 
-fn header() -> String {
+fn header_line() -> String {
     "{\"kind\":\"memoir\",\"format\":1}\n".into()
 }
 
-fn talk(id: u64, scope: &str, created: &str) -> String {
+fn conversation_line(id: u64, scope: &str, created: &str) -> String {
     let line = json!({"kind": "conversation", "id": id, "origin": format!("{scope}/{id}"), "title": "From elsewhere",
         "scope": scope, "created": created});
     format!("{line}\n")
 }
 
-fn said_at(moment: &str, conversation: u64, said: &Said) -> String {
+fn exchange_line(created: &str, conversation: u64, text: &PromptAndAnswer) -> String {
     let line = json!({"kind": "exchange", "conversation": conversation, "model": "imported", "messages": [
-        {"role": "user", "text": said.asked, "created": moment},
-        {"role": "assistant", "text": said.answered, "created": moment}]});
+        {"role": "user", "text": text.prompt, "created": created},
+        {"role": "assistant", "text": text.answer, "created": created}]});
     format!("{line}\n")
 }

@@ -1,4 +1,4 @@
-//! Many at once on one memory.
+//! Runs many processes at once on one database.
 
 use std::{
     collections::HashSet,
@@ -15,35 +15,35 @@ use fastrand::Rng;
 #[cfg(target_os = "linux")]
 use super::BadDisk;
 use super::{
-    SaidById, enough,
-    promises::{kept_by, lost, not_exported},
+    PromptsAndAnswers, coverage,
+    promises::{acknowledged_exchange, find_lost, find_unexported},
 };
 use crate::{
-    PATIENCE, ProgramRun, Reply, ScriptedProvider, TestHome, data::StoredRun, database::look_at, wait_until,
+    PATIENCE, ProgramRun, Reply, ScriptedProvider, TestHome, data::StoredRun, database::inspect, wait_until,
 };
 
-/// What came of it.
+/// The results of a load test.
 #[derive(Debug, Default)]
 pub struct LoadReport {
-    /// Turns that were acknowledged.
+    /// Number of acknowledged turns.
     pub turns: usize,
-    /// Searches, exports and work beside them.
+    /// Number of searches, exports and worker runs.
     pub others: usize,
-    /// Runs of tasks, which a daemon began meanwhile.
+    /// Number of task runs started by the daemon.
     pub runs: usize,
-    least: Least,
+    minimums: Minimums,
 }
 
-/// How much must be done at least for the result to mean anything. On a quiet machine ten processes do ten turns a second and as
-/// much of other work, four if syncs are slow, and a task runs every five seconds, or every ten.
+/// Minimum counts for a meaningful result. On an idle machine, ten processes perform ten turns and ten other
+/// actions a second (four if syncs are slow), and a task runs every five to ten seconds.
 #[derive(Debug, Default, Clone, Copy)]
-struct Least {
+struct Minimums {
     turns: usize,
     others: usize,
     runs: usize,
 }
 
-impl Least {
+impl Minimums {
     fn new(time: Duration, tasks: usize) -> Self {
         let seconds = usize::try_from(time.as_secs()).unwrap_or(0);
         Self {
@@ -55,20 +55,24 @@ impl Least {
 }
 
 impl LoadReport {
-    /// Returns what was done too seldom to mean anything.
+    /// Describes an action that was performed too rarely for a meaningful result.
     pub fn too_little(&self) -> Option<String> {
-        enough::too_little([
-            ("turns".into(), self.turns, self.least.turns),
-            ("searches, exports and work".into(), self.others, self.least.others),
-            ("runs of tasks".into(), self.runs, self.least.runs),
+        coverage::find_shortfall([
+            ("turns".into(), self.turns, self.minimums.turns),
+            ("searches, exports and worker runs".into(), self.others, self.minimums.others),
+            ("task runs".into(), self.runs, self.minimums.runs),
         ])
     }
 }
 
-/// Has `processes` of the program at work on one memory, again and again for `time`, and longer where the machine is so busy that too
-/// little was done by then: turns, searches, background work, exports; and a daemon
-/// beside them that runs `tasks` tasks every few seconds. Nothing that was acknowledged is lost, no moment of a task comes twice, and
-/// nobody is told that the memory is busy, though every sync may take `sync` milliseconds (on Linux). Panics with the seed otherwise.
+/// Keeps `processes` processes busy with turns, searches, background work and exports on one database, while
+/// a daemon runs `tasks` tasks every few seconds. Runs for `time`, and longer if the machine is too slow to
+/// do enough in that time. On Linux, every sync may take `sync` milliseconds. Checks that no acknowledged
+/// data is lost, that no task runs twice for the same due time, and that no process reports a busy database.
+///
+/// # Panics
+///
+/// Panics with the seed if a check fails.
 pub fn load(
     binary: &Path,
     seed: u64,
@@ -76,83 +80,83 @@ pub fn load(
     time: Duration,
     sync: u64,
 ) -> LoadReport {
-    let scene = Scene {
+    let trial = LoadTrial {
         seed,
         sync,
         home: TestHome::new(binary),
         provider: ScriptedProvider::always(Reply::text("Noted, all of it.")),
-        kept: Mutex::default(),
+        acknowledged: Mutex::default(),
         others: AtomicUsize::new(0),
-        least: Least::new(time, tasks),
-        until: Instant::now() + time,
+        minimums: Minimums::new(time, tasks),
+        deadline: Instant::now() + time,
     };
-    let home = &scene.home;
-    // It is there before they come.
-    let asked = "The first words.";
-    let printed = home.memoir(["-p", asked, "--output-format", "json"]).provider(&scene.provider).succeed();
-    scene.kept.lock().unwrap().extend(kept_by(&printed, asked));
+    let home = &trial.home;
+    // Create the database before the processes start.
+    let prompt = "The first words.";
+    let stdout = home.memoir(["-p", prompt, "--output-format", "json"]).provider(&trial.provider).succeed();
+    trial.acknowledged.lock().unwrap().extend(acknowledged_exchange(&stdout, prompt));
     for number in 0..tasks {
-        let name = name_task(number);
-        let when = ["--cron", "*/5 * * * * *", "--model", "memoir/recall"];
-        home.memoir(["schedule", "add", &name, "What was said about topics?"].iter().chain(&when)).succeed();
+        let name = task_name(number);
+        let options = ["--cron", "*/5 * * * * *", "--model", "memoir/recall"];
+        home.memoir(["schedule", "add", &name, "What was said about topics?"].iter().chain(&options))
+            .succeed();
     }
-    let mut daemon = on_its_disk(home, home.memoir(["daemon"]), sync, seed).spawn_logging_to(&home.log());
+    let mut daemon = slow_down(home, home.memoir(["daemon"]), sync, seed).spawn_logging_to(&home.log());
     std::thread::scope(|scope| {
         for number in 0..processes {
-            let scene = &scene;
-            scope.spawn(move || scene.work(number));
+            let trial = &trial;
+            scope.spawn(move || trial.work(number));
         }
     });
-    wait_until("tasks run", || home.count("runs") >= scene.least.runs as u64);
+    wait_until("tasks run", || home.count("runs") >= trial.minimums.runs as u64);
     daemon.kill().unwrap();
     daemon.wait().unwrap();
-    // Before the program opens it again, and mends what the kill left.
-    let seen = look_at(&home.database());
-    assert!(seen.faults.is_empty(), "seed {seed}: {:?}", seen.faults);
-    let kept = scene.kept.lock().unwrap();
-    let lost = lost(&kept, &seen.exchanges);
-    assert!(lost.is_empty(), "seed {seed}: exchanges {lost:?} are lost, or not what was said in them");
-    assert_eq!(seen.exchanges.len(), kept.len(), "seed {seed}: nothing is there twice");
-    let said = std::fs::read_to_string(home.log()).unwrap();
-    assert!(!is_of_a_busy_memory(&said), "seed {seed}: the daemon said: {said}");
+    // Inspect the database before the program opens it again and repairs the traces of the kill.
+    let inspection = inspect(&home.database());
+    assert!(inspection.faults.is_empty(), "seed {seed}: {:?}", inspection.faults);
+    let acknowledged = trial.acknowledged.lock().unwrap();
+    let lost = find_lost(&acknowledged, &inspection.exchanges);
+    assert!(lost.is_empty(), "seed {seed}: exchanges {lost:?} are lost or changed");
+    assert_eq!(inspection.exchanges.len(), acknowledged.len(), "seed {seed}: no exchange is stored twice");
+    let log = std::fs::read_to_string(home.log()).unwrap();
+    assert!(!mentions_busy_database(&log), "seed {seed}: the daemon's log: {log}");
     LoadReport {
-        turns: kept.len() - 1,
-        others: scene.others.load(Ordering::Relaxed),
+        turns: acknowledged.len() - 1,
+        others: trial.others.load(Ordering::Relaxed),
         runs: check_runs(home, tasks, seed),
-        least: scene.least,
+        minimums: trial.minimums,
     }
 }
 
-/// What they have in common.
-struct Scene {
+/// State shared by all processes.
+struct LoadTrial {
     seed: u64,
     sync: u64,
     home: TestHome,
     provider: ScriptedProvider,
-    /// What was acknowledged.
-    kept: Mutex<SaidById>,
+    acknowledged: Mutex<PromptsAndAnswers>,
     others: AtomicUsize,
-    least: Least,
-    until: Instant,
+    minimums: Minimums,
+    deadline: Instant,
 }
 
-impl Scene {
-    /// Whether there is something left to do: time, or work that was not done often enough. It gives up on a machine that does not
-    /// get on at all.
-    fn goes_on(&self) -> bool {
-        let (turns, others) = (self.kept.lock().unwrap().len(), self.others.load(Ordering::Relaxed));
-        let is_too_little = turns <= self.least.turns || others < self.least.others;
+impl LoadTrial {
+    /// Returns whether to continue: until the deadline, and until the minimums are reached unless the machine
+    /// is too slow.
+    fn is_running(&self) -> bool {
+        let (turns, others) = (self.acknowledged.lock().unwrap().len(), self.others.load(Ordering::Relaxed));
+        let needs_more = turns <= self.minimums.turns || others < self.minimums.others;
         let now = Instant::now();
-        now < self.until || is_too_little && now < self.until + PATIENCE
+        now < self.deadline || needs_more && now < self.deadline + PATIENCE
     }
 
-    /// What one of them does, a run after the other.
+    /// Runs random actions, one after the other.
     fn work(&self, number: usize) {
         let mut random = Rng::with_seed(self.seed + number as u64);
         let mut count = 0;
-        while self.goes_on() {
+        while self.is_running() {
             count += 1;
-            // No two prompts are the same.
+            // Every prompt is unique.
             let topic = random.u16(..1000);
             let prompt = format!("Process {number} says something about topic {topic}, in run {count}.");
             match random.u8(..6) {
@@ -160,11 +164,11 @@ impl Scene {
                 1 => drop(self.run(number, &["worker", "run", "--until-idle"])),
                 2 => self.export(number),
                 _ => {
-                    let printed = self.run(number, &["-p", &prompt, "--output-format", "json"]);
-                    let acknowledged = kept_by(&printed, &prompt);
-                    let place = format!("seed {}, process {number}", self.seed);
-                    assert!(acknowledged.is_some(), "{place}: a turn that tells of no exchange: {printed}");
-                    self.kept.lock().unwrap().extend(acknowledged);
+                    let stdout = self.run(number, &["-p", &prompt, "--output-format", "json"]);
+                    let exchange = acknowledged_exchange(&stdout, &prompt);
+                    let process = format!("seed {}, process {number}", self.seed);
+                    assert!(exchange.is_some(), "{process}: a turn acknowledged no exchange: {stdout}");
+                    self.acknowledged.lock().unwrap().extend(exchange);
                     continue;
                 }
             }
@@ -172,63 +176,62 @@ impl Scene {
         }
     }
 
-    /// An export tells at least of what was acknowledged before it began.
+    /// Exports all conversations and checks that the export contains everything acknowledged before it started.
     fn export(&self, number: usize) {
-        let before = self.kept.lock().unwrap().clone();
+        let expected = self.acknowledged.lock().unwrap().clone();
         let export = self.run(number, &["export", "--format", "jsonl"]);
-        let missing = not_exported(&before, &export);
-        let place = format!("seed {}, process {number}", self.seed);
-        assert_eq!(missing, Ok(Vec::new()), "{place}: exchanges that the export does not tell of");
+        let missing = find_unexported(&expected, &export);
+        let process = format!("seed {}, process {number}", self.seed);
+        assert_eq!(missing, Ok(Vec::new()), "{process}: exchanges are missing from the export");
     }
 
-    /// Runs the program to its end; gives what it printed.
+    /// Runs the program to completion and returns its stdout.
     fn run(&self, number: usize, arguments: &[&str]) -> String {
         let run = self.home.memoir(arguments).provider(&self.provider);
-        let output = on_its_disk(&self.home, run, self.sync, self.seed).output();
-        let complained = String::from_utf8_lossy(&output.stderr);
-        let place = format!("seed {}, process {number}, {arguments:?}", self.seed);
-        assert!(output.status.success(), "{place}: {complained}");
-        assert!(!is_of_a_busy_memory(&complained), "{place}: {complained}");
+        let output = slow_down(&self.home, run, self.sync, self.seed).output();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let process = format!("seed {}, process {number}, {arguments:?}", self.seed);
+        assert!(output.status.success(), "{process}: {stderr}");
+        assert!(!mentions_busy_database(&stderr), "{process}: {stderr}");
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 }
 
-/// Has a run keep its memory where syncs take up to so many milliseconds.
+/// Makes the syncs of a run take up to `sync` milliseconds.
 #[cfg(target_os = "linux")]
-fn on_its_disk(home: &TestHome, run: ProgramRun, sync: u64, seed: u64) -> ProgramRun {
+fn slow_down(home: &TestHome, run: ProgramRun, sync: u64, seed: u64) -> ProgramRun {
     match sync {
         0 => run,
-        _ => BadDisk::slow(sync, seed).beneath(home, run),
+        _ => BadDisk::slow(sync, seed).apply(home, run),
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn on_its_disk(_: &TestHome, run: ProgramRun, _: u64, _: u64) -> ProgramRun {
+fn slow_down(_: &TestHome, run: ProgramRun, _: u64, _: u64) -> ProgramRun {
     run
 }
 
-fn is_of_a_busy_memory(said: &str) -> bool {
-    ["busy", "locked"].iter().any(|word| said.contains(word))
+fn mentions_busy_database(output: &str) -> bool {
+    ["busy", "locked"].iter().any(|word| output.contains(word))
 }
 
-/// Returns the runs of all tasks.
 fn list_runs(home: &TestHome, tasks: usize) -> impl Iterator<Item = (usize, StoredRun)> {
-    (0..tasks).flat_map(|task| home.runs(&name_task(task)).into_iter().map(move |run| (task, run)))
+    (0..tasks).flat_map(|task| home.runs(&task_name(task)).into_iter().map(move |run| (task, run)))
 }
 
-/// Returns the number of runs of all tasks. Each must be for another moment, and must be done, or still running when the daemon was
-/// killed.
+/// Returns the number of task runs. Checks that each has a different due time, and that each is done or was
+/// still running when the daemon was killed.
 fn check_runs(home: &TestHome, tasks: usize, seed: u64) -> usize {
     let runs: Vec<(usize, StoredRun)> = list_runs(home, tasks).collect();
-    let moments: HashSet<(usize, Option<i64>)> =
+    let due_times: HashSet<(usize, Option<i64>)> =
         runs.iter().map(|(task, run)| (*task, run.scheduled_for)).collect();
-    assert_eq!(moments.len(), runs.len(), "seed {seed}: a task was run twice for a moment");
-    let is_well = |run: &StoredRun| ["done", "running"].contains(&run.state.as_str());
-    let ill: Vec<&(usize, StoredRun)> = runs.iter().filter(|(_, run)| !is_well(run)).collect();
-    assert!(ill.is_empty(), "seed {seed}: runs of tasks that did not end well: {ill:?}");
+    assert_eq!(due_times.len(), runs.len(), "seed {seed}: a task ran twice for the same due time");
+    let is_good = |run: &StoredRun| ["done", "running"].contains(&run.state.as_str());
+    let failed: Vec<&(usize, StoredRun)> = runs.iter().filter(|(_, run)| !is_good(run)).collect();
+    assert!(failed.is_empty(), "seed {seed}: task runs failed: {failed:?}");
     runs.len()
 }
 
-fn name_task(number: usize) -> String {
+fn task_name(number: usize) -> String {
     format!("task{number}")
 }

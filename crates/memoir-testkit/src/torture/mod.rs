@@ -1,13 +1,13 @@
-//! Trying to break it: the real binary is killed at random moments, its provider fails, many work on one memory; and what was promised is
-//! checked after each step. A seed repeats what was done, not when. Bad disks are had on Linux alone, and so is what a
-//! process holds.
+//! Torture tests: the real binary is killed at random moments, its provider and its disk fail, and many
+//! processes share one database. After each step, the tests check that the program has kept its promises. A
+//! seed reproduces the actions but not their timing. Failing disks and memory measurements require Linux.
 
 #[cfg(target_os = "linux")]
 mod bad_disk;
+mod coverage;
 mod crash;
 #[cfg(target_os = "linux")]
 mod disk;
-mod enough;
 mod faults;
 #[cfg(target_os = "linux")]
 mod flat;
@@ -19,7 +19,7 @@ mod random;
 #[cfg(target_os = "linux")]
 pub(crate) use bad_disk::compile;
 #[cfg(target_os = "linux")]
-pub use bad_disk::{BadDisk, Trouble};
+pub use bad_disk::{BadDisk, DiskFault};
 pub use crash::{CrashReport, crash};
 #[cfg(target_os = "linux")]
 pub use disk::{DiskReport, disk};
@@ -27,4 +27,4 @@ pub use faults::{FaultReport, faults};
 #[cfg(target_os = "linux")]
 pub use flat::{FlatReport, flat};
 pub use load::{LoadReport, load};
-pub use promises::{Said, SaidById};
+pub use promises::{PromptAndAnswer, PromptsAndAnswers};

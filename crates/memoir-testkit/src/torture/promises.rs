@@ -1,5 +1,4 @@
-//! What the program promised: what it said it had kept is there, word by word, and what it said it had forgotten is
-//! nowhere.
+//! The program's promises: acknowledged exchanges are stored verbatim, and no trace of deleted exchanges remains.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -8,71 +7,73 @@ use std::{
 
 use serde_json::Value;
 
-/// What was said in an exchange.
+/// The texts of an exchange.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Said {
-    /// What was asked.
-    pub asked: String,
-    /// What was answered.
-    pub answered: String,
+pub struct PromptAndAnswer {
+    /// The user's prompt.
+    pub prompt: String,
+    /// The model's answer.
+    pub answer: String,
 }
 
-/// SaidById by their ids.
-pub type SaidById = BTreeMap<i64, Said>;
+/// Texts of exchanges by id.
+pub type PromptsAndAnswers = BTreeMap<i64, PromptAndAnswer>;
 
-/// What the words begin with by which exchanges are known: those of turns, and those of a history that was brought in.
-pub(super) const OWN: &str = "quux";
-pub(super) const BROUGHT_IN: &str = "stock";
+/// Prefix of the unique words in turns.
+pub(super) const TURN_PREFIX: &str = "quux";
+/// Prefix of the unique words in the imported history.
+pub(super) const IMPORT_PREFIX: &str = "stock";
 
-/// A word for one exchange alone. All are of one length, so that none is a part of another.
-pub(super) fn word(beginning: &str, number: u64) -> String {
-    format!("{beginning}{number:05}")
+/// Returns a word that occurs in only one exchange. All words have the same length, so that none is a part of another.
+pub(super) fn unique_word(prefix: &str, number: u64) -> String {
+    format!("{prefix}{number:05}")
 }
 
-impl Said {
-    /// The word that is said here and nowhere else.
-    pub(super) fn word(&self) -> &str {
-        let is_one = |word: &&str| word.starts_with(OWN) || word.starts_with(BROUGHT_IN);
-        self.asked.split(' ').find(is_one).unwrap_or_default()
+impl PromptAndAnswer {
+    /// Returns the unique word of the exchange.
+    pub(super) fn unique_word(&self) -> &str {
+        let is_unique = |word: &&str| word.starts_with(TURN_PREFIX) || word.starts_with(IMPORT_PREFIX);
+        self.prompt.split(' ').find(is_unique).unwrap_or_default()
     }
 }
 
-/// The exchange that a turn said it had kept: the last line of JSON that it printed tells.
-pub(super) fn kept_by(printed: &str, asked: &str) -> Option<(i64, Said)> {
-    let result: Value = printed.lines().filter_map(|line| serde_json::from_str(line).ok()).next_back()?;
-    let (id, answered) = (result["exchange_id"].as_i64()?, result["text"].as_str()?);
-    Some((id, Said { asked: asked.to_owned(), answered: answered.to_owned() }))
+/// Returns the exchange that a turn acknowledged in the last line of its JSON output.
+pub(super) fn acknowledged_exchange(stdout: &str, prompt: &str) -> Option<(i64, PromptAndAnswer)> {
+    let result: Value = stdout.lines().filter_map(|line| serde_json::from_str(line).ok()).next_back()?;
+    let (id, answer) = (result["exchange_id"].as_i64()?, result["text"].as_str()?);
+    Some((id, PromptAndAnswer { prompt: prompt.to_owned(), answer: answer.to_owned() }))
 }
 
-/// SaidById that are not there, or in which something else stands.
-pub(super) fn lost(kept: &SaidById, there: &SaidById) -> Vec<i64> {
+/// Returns the ids of expected exchanges that are missing or have other texts.
+pub(super) fn find_lost(expected: &PromptsAndAnswers, stored: &PromptsAndAnswers) -> Vec<i64> {
     let mut lost = Vec::new();
-    for (id, said) in kept {
-        if there.get(id) != Some(said) {
+    for (id, text) in expected {
+        if stored.get(id) != Some(text) {
             lost.push(*id);
         }
     }
     lost
 }
 
-/// SaidById that an export does not tell of. Fails if a line of it is not whole.
-pub(super) fn not_exported(kept: &SaidById, export: &str) -> Result<Vec<i64>, String> {
+/// Returns the ids of expected exchanges that an export does not contain. Fails if a line of the export is
+/// not valid JSON.
+pub(super) fn find_unexported(expected: &PromptsAndAnswers, export: &str) -> Result<Vec<i64>, String> {
     let mut texts = HashSet::new();
     for line in export.lines() {
-        let read: Value = serde_json::from_str(line).map_err(|error| format!("{error}: {line}"))?;
-        for message in read["messages"].as_array().into_iter().flatten() {
+        let line: Value = serde_json::from_str(line).map_err(|error| format!("{error}: {line}"))?;
+        for message in line["messages"].as_array().into_iter().flatten() {
             texts.extend(message["text"].as_str().map(str::to_owned));
         }
     }
-    let is_told = |said: &Said| texts.contains(&said.asked) && texts.contains(&said.answered);
-    Ok(kept.iter().filter(|(_, said)| !is_told(said)).map(|(id, _)| *id).collect())
+    let is_exported = |text: &PromptAndAnswer| texts.contains(&text.prompt) && texts.contains(&text.answer);
+    Ok(expected.iter().filter(|(_, text)| !is_exported(text)).map(|(id, _)| *id).collect())
 }
 
-/// Which of some words stand where in the files of a database: in itself, its log, or a log that was put aside.
-pub(super) fn files_with(database: &Path, words: &[String]) -> Vec<String> {
-    let mut found = Vec::new();
+/// Searches the files of a database, including its logs, for words. Returns each match with the path of its file.
+pub(super) fn find_traces(database: &Path, words: &[String]) -> Vec<String> {
+    let mut matches = Vec::new();
     if words.is_empty() {
-        return found;
+        return matches;
     }
     let name = database.file_name().unwrap().to_string_lossy();
     for entry in std::fs::read_dir(database.parent().unwrap()).unwrap() {
@@ -81,13 +82,13 @@ pub(super) fn files_with(database: &Path, words: &[String]) -> Vec<String> {
             continue;
         }
         let bytes = std::fs::read(file.path()).unwrap();
-        // What is no text does not swallow a letter beside it.
+        // Replacing invalid bytes leaves adjacent text intact.
         let text = String::from_utf8_lossy(&bytes);
         for word in words {
             if text.contains(word.as_str()) {
-                found.push(format!("{word} in {}", file.path().display()));
+                matches.push(format!("{word} in {}", file.path().display()));
             }
         }
     }
-    found
+    matches
 }

@@ -1,11 +1,11 @@
-//! Random numbers that a seed repeats.
+//! Reproducible random numbers.
 
 use fastrand::Rng;
 
-/// Returns the generator of one step of many. It does not depend on how many numbers other steps draw, so that a seed repeats
-/// each step by itself.
+/// Returns the generator for one step. It does not depend on how many numbers other steps draw, so a seed
+/// reproduces each step.
 pub(super) fn seed_step(seed: u64, step: u64) -> Rng {
-    // The seed is mixed first: step 2 of seed 1 must differ from step 1 of seed 2.
+    // Mix the seed first, because step 2 of seed 1 must differ from step 1 of seed 2.
     Rng::with_seed(Rng::with_seed(seed).u64(..) ^ step)
 }
 
@@ -14,11 +14,11 @@ pub(super) fn draw_below(random: &mut Rng, bound: u64) -> u64 {
     if bound == 0 { 0 } else { random.u64(..bound) }
 }
 
-/// Returns one of `items`.
+/// Returns a random element of `items`.
 ///
 /// # Panics
 ///
-/// Panics if there are none.
+/// Panics if `items` is empty.
 pub(super) fn pick<'a, T>(random: &mut Rng, items: &'a [T]) -> &'a T {
     &items[random.usize(..items.len())]
 }

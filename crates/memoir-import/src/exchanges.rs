@@ -162,13 +162,13 @@ mod tests {
         assert!(drafts.iter().all(|draft| draft.model == "gpt-4"));
         let second = &drafts[1];
         assert_eq!((second.started, second.completed, second.tool_call_count), (seconds(1), seconds(6), 1));
-        let shown: Vec<&str> = second
+        let visible: Vec<&str> = second
             .messages
             .iter()
             .filter(|message| message.visibility == Visibility::Shown)
             .map(|message| message.body.text())
             .collect();
-        assert_eq!(shown, ["Two things.", "First: where is it?", "In a.txt."]);
+        assert_eq!(visible, ["Two things.", "First: where is it?", "In a.txt."]);
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! What a newcomer gets wrong: one clear sentence, the right exit code, nothing lost.
+//! Mistakes of a new user: each gives one clear sentence and the right exit code, and nothing is lost.
 
 use memoir_testkit::{Reply, ScriptedProvider, Terminal, TestHome};
 
 use crate::home;
 
-/// Insists that the up arrow brings back a prompt that could not be answered.
+/// Checks that the up arrow restores a prompt that could not be answered.
 fn assert_recalled_by_arrow(home: &TestHome, prompt: &str) {
     let terminal = Terminal::open(home, None, (24, 80), &["--model", "memoir/recall"]);
     terminal.wait_for_prompt();
@@ -13,7 +13,7 @@ fn assert_recalled_by_arrow(home: &TestHome, prompt: &str) {
 }
 
 #[test]
-fn a_foreign_file_is_left_alone() {
+fn a_file_that_is_not_a_database_is_left_unchanged() {
     let home = home();
     std::fs::create_dir(home.memoir_home()).unwrap();
     let notes = "my notes ".repeat(500);
@@ -28,7 +28,7 @@ fn a_foreign_file_is_left_alone() {
 }
 
 #[test]
-fn a_place_that_cannot_be_written_is_named() {
+fn an_unwritable_directory_is_named() {
     let home = home();
     std::fs::write(home.memoir_home(), "a file where a directory should be").unwrap();
     let said = home.memoir(["-p", "hi"]).fail(1);
@@ -43,11 +43,11 @@ fn an_unknown_model_is_a_usage_error() {
 }
 
 #[test]
-fn a_newer_memory_is_left_alone() {
+fn a_newer_database_is_left_unchanged() {
     let home = home();
     home.memoir(["-p", "hi"]).succeed();
     let mut bytes = std::fs::read(home.database()).unwrap();
-    // The schema version stands at offset 60 of the file's header.
+    // The schema version is at offset 60 of the file header.
     bytes[60..64].copy_from_slice(&9999_u32.to_be_bytes());
     std::fs::write(home.database(), &bytes).unwrap();
     let said = home.memoir(["-p", "hi"]).fail(1);
@@ -68,7 +68,7 @@ fn failures_before_the_turn_are_json_too() {
 }
 
 #[test]
-fn an_address_that_is_none_is_a_usage_error() {
+fn an_invalid_url_is_a_usage_error() {
     let home = home();
     let run = home.memoir(["-p", "hi"]).env("OPENAI_BASE_URL", "nonsense").env("OPENAI_API_KEY", "k");
     let said = run.fail(2);
@@ -76,7 +76,7 @@ fn an_address_that_is_none_is_a_usage_error() {
 }
 
 #[test]
-fn a_config_with_a_slip_is_named_with_its_line() {
+fn a_config_mistake_is_reported_with_its_line() {
     let home = home();
     home.write_config("[chat]\nmodle = \"gpt-5\"\n");
     let said = home.memoir(["-p", "hi"]).fail(1);
@@ -84,7 +84,7 @@ fn a_config_with_a_slip_is_named_with_its_line() {
 }
 
 #[test]
-fn a_missing_key_is_named() {
+fn a_missing_key_is_reported() {
     let home = home();
     let said = home.memoir(["-p", "keep me", "--model", "gpt-5"]).fail(1);
     assert_eq!(
@@ -98,7 +98,7 @@ fn a_missing_key_is_named() {
 }
 
 #[test]
-fn an_unreachable_server_is_named_and_the_prompt_is_kept() {
+fn an_unreachable_server_is_named_and_the_prompt_can_be_restored() {
     let home = home();
     home.write_config("[calls]\nretry_first_wait_ms = 1\n");
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
@@ -110,7 +110,7 @@ fn an_unreachable_server_is_named_and_the_prompt_is_kept() {
 }
 
 #[test]
-fn a_refused_key_is_said() {
+fn a_rejected_key_is_reported() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::status(401, "Incorrect API key provided")]);
     let said = home.memoir(["-p", "hi"]).provider(&provider).fail(1);
@@ -121,26 +121,26 @@ fn a_refused_key_is_said() {
 }
 
 #[test]
-fn text_that_is_not_utf_8_is_refused() {
+fn text_that_is_not_utf_8_is_rejected() {
     let said = home().memoir([] as [&str; 0]).stdin(vec![b'a', 0xff, 0xfe]).fail(2);
     assert!(said.contains("not valid UTF-8. Convert it first"), "{said}");
 }
 
 #[test]
-fn an_empty_prompt_is_refused() {
+fn an_empty_prompt_is_rejected() {
     assert_eq!(home().memoir(["-p", " \n"]).fail(2), "memoir: the prompt is empty. Add a question.\n");
     assert_eq!(home().memoir([] as [&str; 0]).stdin(" \n").fail(2).lines().count(), 1);
 }
 
 #[test]
-fn no_terminal_and_nothing_on_stdin_says_how_to_ask_in_two_lines() {
+fn without_a_terminal_and_input_the_usage_is_shown_in_two_lines() {
     let said = home().memoir([] as [&str; 0]).stdin("").fail(2);
     assert_eq!(said.lines().count(), 2, "{said}");
     assert!(said.contains("memoir -p"), "{said}");
 }
 
 #[test]
-fn a_conversation_that_is_not_there_is_said() {
+fn a_missing_conversation_is_reported() {
     let said = home().memoir(["-r", "99", "-p", "hi"]).fail(1);
     assert!(said.contains("there is no conversation 99."), "{said}");
 }

@@ -1,4 +1,5 @@
-//! Who may do what, tried through real turns: what is allowed, what is refused, and what must never get through.
+//! Permissions and the sandbox, tested through real turns: allowed and denied actions, and escapes that must
+//! never get through.
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::home;
 
-/// Has the model make calls in one reply, under an approval mode, and gives what each was answered.
+/// Runs a turn in which the model makes these calls in one reply, and returns their results.
 pub(crate) fn calls(home: &TestHome, mode: &str, calls: &[(&str, Value)]) -> Vec<String> {
     let mut reply = Reply::text("");
     for (number, (name, arguments)) in calls.iter().enumerate() {
@@ -17,7 +18,7 @@ pub(crate) fn calls(home: &TestHome, mode: &str, calls: &[(&str, Value)]) -> Vec
         };
     }
     let provider = ScriptedProvider::start([reply, Reply::text("Done.")]);
-    // The usual one holds the whole home, and commands may write there.
+    // The default temporary directory contains the whole home, and commands may write there.
     let temporary = home.workspace().parent().unwrap().join("temporary");
     fs::create_dir_all(&temporary).unwrap();
     home.memoir(["-p", "do it", "--approval", mode])
@@ -35,7 +36,7 @@ pub(crate) fn bash(home: &TestHome, mode: &str, command: &str) -> String {
     calls(home, mode, &[("execute_bash", json!({"command": command}))]).remove(0)
 }
 
-/// A folder beside the workspace, with something in it that must stay as it is.
+/// Creates a directory next to the workspace with a file that must not change.
 pub(crate) fn outside(home: &TestHome) -> std::path::PathBuf {
     let outside = home.workspace().parent().unwrap().join("outside");
     fs::create_dir_all(&outside).unwrap();
@@ -44,7 +45,7 @@ pub(crate) fn outside(home: &TestHome) -> std::path::PathBuf {
 }
 
 #[test]
-fn without_a_policy_nothing_is_changed_or_run_and_reading_is_free() {
+fn without_rules_reading_is_allowed_and_changes_and_commands_are_not() {
     let home = home();
     fs::write(home.workspace().join("a.txt"), "alpha").unwrap();
     let asked = [
@@ -66,7 +67,7 @@ fn without_a_policy_nothing_is_changed_or_run_and_reading_is_free() {
 }
 
 #[test]
-fn rules_allow_a_command_and_nothing_that_hides_behind_it() {
+fn a_rule_allows_a_command_but_nothing_chained_to_it() {
     let home = home();
     outside(&home);
     home.write_config("[approval]\nallow = [\"execute_bash(echo ok)\", \"file_write(notes/**)\"]\ndeny = [\"file_delete\", \"execute_bash(touch)\"]\n");
@@ -98,7 +99,7 @@ fn rules_allow_a_command_and_nothing_that_hides_behind_it() {
         said[0].starts_with("Wrote notes/a.txt") && said[1].contains("the user cannot be asked"),
         "{said:?}"
     );
-    // What is denied is denied in every mode.
+    // Deny rules apply in every mode.
     let said = calls(
         &home,
         "full",
@@ -112,7 +113,7 @@ fn rules_allow_a_command_and_nothing_that_hides_behind_it() {
 }
 
 #[test]
-fn no_path_leads_out_of_the_workspace() {
+fn no_path_escapes_the_workspace() {
     let home = home();
     let outside = outside(&home);
     let work = home.workspace();
@@ -145,7 +146,7 @@ fn no_path_leads_out_of_the_workspace() {
     for (said, tried) in calls(&home, "full", &tried).iter().zip(&tried) {
         assert!(said.starts_with("error: "), "{tried:?}: {said}");
     }
-    // Writing to what has another name outside leaves the other alone.
+    // Editing a hard link does not change the file outside the workspace.
     calls(&home, "full", &[("file_edit", json!({"path": "hard", "operation": "append", "text": "changed"}))]);
     let left: Vec<String> = fs::read_dir(&outside)
         .unwrap()
@@ -157,13 +158,13 @@ fn no_path_leads_out_of_the_workspace() {
     );
 }
 
-/// Landlock is what is tried here; a kernel without it says so instead.
-pub(crate) fn kernel_confines() -> bool {
+/// Returns whether the kernel supports Landlock, which the sandbox needs.
+pub(crate) fn has_landlock() -> bool {
     fs::read_to_string("/sys/kernel/security/lsm").map_or(true, |names| names.contains("landlock"))
 }
 
 #[test]
-fn commands_write_nowhere_else_and_find_no_keys() {
+fn commands_cannot_write_outside_the_workspace_or_read_keys() {
     let home = home();
     let outside = outside(&home);
     let place = outside.display();
@@ -181,7 +182,7 @@ fn commands_write_nowhere_else_and_find_no_keys() {
         "env; printenv OPENAI_API_KEY; bash -c 'echo $SECRET_OF_MINE'; cat /proc/self/environ | tr '\\0' '\\n'",
     );
     assert!(env.contains("PATH=") && !env.contains("hunter2") && !env.contains("OPENAI_API_KEY"), "{env}");
-    if !kernel_confines() {
+    if !has_landlock() {
         return;
     }
     for command in [
@@ -206,23 +207,23 @@ fn commands_write_nowhere_else_and_find_no_keys() {
 }
 
 #[test]
-fn nothing_outlives_a_command() {
+fn child_processes_end_with_their_command() {
     let home = home();
     let said =
         bash(&home, "full", "setsid sleep 311 >/dev/null 2>&1 & echo $!; (sleep 312 & echo $!) ; echo over");
     let pids: Vec<&str> =
-        said.lines().filter(|line| line.chars().all(|letter| letter.is_ascii_digit())).collect();
+        said.lines().filter(|line| line.chars().all(|character| character.is_ascii_digit())).collect();
     assert_eq!(pids.len(), 2, "{said}");
     for pid in pids {
-        // Killed at once, and removed from the table when its parent has noticed.
-        wait_until(&format!("{pid} is gone"), || !Path::new(&format!("/proc/{pid}")).exists());
+        // The process is killed immediately, and disappears when its parent has reaped it.
+        wait_until(&format!("process {pid} has ended"), || !Path::new(&format!("/proc/{pid}")).exists());
     }
     let late = calls(&home, "full", &[("execute_bash", json!({"command": "sleep 313", "timeout": 1}))]);
     assert!(late[0].starts_with("Timed out after 1 s"), "{late:?}");
 }
 
 #[test]
-fn the_user_is_shown_the_very_command_and_asked() {
+fn the_user_is_shown_the_exact_command_and_asked() {
     let home = home();
     let call = |id: &str, command: &str| Reply::tool_call(id, "execute_bash", &json!({"command": command}));
     let provider = ScriptedProvider::start([
@@ -256,7 +257,7 @@ fn the_user_is_shown_the_very_command_and_asked() {
     ask("two please", "a to always allow execute_bash(=touch two.txt) in this project", "a", "Second.");
     fs::remove_file(home.workspace().join("two.txt")).unwrap();
     ask("two again", "", "", "Third.");
-    assert!(home.workspace().join("two.txt").exists(), "it is not asked again");
+    assert!(home.workspace().join("two.txt").exists(), "the approval is remembered");
     ask("three please", "+three", "y", "Fourth.");
     assert_eq!(fs::read_to_string(home.workspace().join("three.txt")).unwrap(), "three\n");
     terminal.submit("/approval");

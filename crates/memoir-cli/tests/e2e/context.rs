@@ -1,11 +1,11 @@
-//! What is sent with a prompt: layer by layer, within the budget, whatever comes in.
+//! The context of a request: its layers, within the budget, for any input.
 
 use memoir_testkit::{Reply, ScriptedProvider, Terminal, TestHome, database::Edit, wait_until};
 use serde_json::{Value, json};
 
 use crate::home;
 
-/// A budget in which a dozen exchanges have no room.
+/// A budget that is too small for a dozen exchanges.
 const SMALL: &str = "[context]\nbudget_tokens = 3300\nreply_tokens = 500\n";
 
 fn system(provider: &ScriptedProvider) -> String {
@@ -16,33 +16,33 @@ fn last_message(provider: &ScriptedProvider) -> String {
     provider.requests().last().unwrap().messages().last().cloned().unwrap().1
 }
 
-fn say(home: &TestHome, provider: &ScriptedProvider, prompt: &str) -> String {
+fn ask(home: &TestHome, provider: &ScriptedProvider, prompt: &str) -> String {
     home.memoir(["-c", "-p", prompt]).provider(provider).succeed()
 }
 
-/// A conversation whose beginning has left the window.
-fn talk(home: &TestHome, provider: &ScriptedProvider) {
+/// Creates a conversation whose beginning no longer fits into the window.
+fn fill_window(home: &TestHome, provider: &ScriptedProvider) {
     let filler = "I walked along the river and thought about nothing in particular for a while. ".repeat(12);
-    say(home, provider, "The spare key is under the blue flower pot, please never tell the neighbours.");
+    ask(home, provider, "The spare key is under the blue flower pot, please never tell the neighbours.");
     for number in 0..14 {
-        say(home, provider, &format!("Day {number}. {filler}"));
+        ask(home, provider, &format!("Day {number}. {filler}"));
     }
 }
 
 #[test]
-fn agents_files_of_the_project_and_its_parents_are_part_of_the_system_prompt() {
+fn agents_files_of_the_project_and_its_parents_are_in_the_system_prompt() {
     let provider = ScriptedProvider::always(Reply::text("ok"));
     let home = home();
     std::fs::create_dir(home.workspace().join(".git")).unwrap();
     std::fs::write(home.workspace().join("AGENTS.md"), "Use tabs in this project.").unwrap();
     std::fs::write(home.workspace().parent().unwrap().join("AGENTS.md"), "Prefer short answers.").unwrap();
-    say(&home, &provider, "hello there");
+    ask(&home, &provider, "hello there");
     let said = system(&provider);
     let (outer, inner) =
         (said.find("Prefer short answers.").unwrap(), said.find("Use tabs in this project.").unwrap());
-    assert!(said.starts_with("You are Memoir") && outer < inner, "the nearest stands last: {said}");
+    assert!(said.starts_with("You are Memoir") && outer < inner, "the nearest file comes last: {said}");
 
-    // A megabyte: cut, said, and answered all the same.
+    // A file of a megabyte is truncated with a notice, and the prompt is answered.
     std::fs::write(home.workspace().join("AGENTS.md"), "All work and no play. ".repeat(50_000)).unwrap();
     let output = home.memoir(["-p", "hello"]).provider(&provider).output();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -57,17 +57,20 @@ fn agents_files_of_the_project_and_its_parents_are_part_of_the_system_prompt() {
 }
 
 #[test]
-fn what_left_the_window_comes_back_when_it_matters() {
+fn relevant_exchanges_outside_the_window_are_recalled() {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let home = home();
     home.write_config(SMALL);
-    talk(&home, &provider);
-    say(&home, &provider, "Where did I put the spare key?");
+    fill_window(&home, &provider);
+    ask(&home, &provider, "Where did I put the spare key?");
     let sent = last_message(&provider);
     let (quoted, rest) = sent.split_once("</memory>").unwrap();
     assert!(quoted.starts_with("From earlier in this conversation:\n\n<memory>\n[user] The spare key is under the blue flower pot"), "{sent}");
     assert!(rest.ends_with("Where did I put the spare key?"), "{sent}");
-    assert!(system(&provider).contains("please never tell the neighbours"), "pinned word for word");
+    assert!(
+        system(&provider).contains("please never tell the neighbours"),
+        "the instruction is pinned verbatim"
+    );
     let shown = home
         .memoir(["-c", "-p", "And the spare key again?", "--output-format", "json"])
         .provider(&provider)
@@ -75,7 +78,7 @@ fn what_left_the_window_comes_back_when_it_matters() {
     let shown: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!(shown["recalled"][0]["exchange_id"], 1, "{shown}");
 
-    // A pinned instruction is let go of by its number.
+    // A pinned instruction is released by its number.
     let terminal = Terminal::open(&home, Some(&provider), (30, 120), &["-c"]);
     terminal.wait_for_prompt();
     terminal.submit("/memory show");
@@ -85,47 +88,50 @@ fn what_left_the_window_comes_back_when_it_matters() {
     terminal.submit("/memory release 1");
     terminal.wait_for("This instruction is no longer sent: The spare key");
     drop(terminal);
-    say(&home, &provider, "What a fine day it is.");
+    ask(&home, &provider, "What a fine day it is.");
     assert!(!system(&provider).contains("word for word"));
 
-    // Thanks ask for nothing.
-    say(&home, &provider, "thanks!");
+    // A thank-you recalls nothing.
+    ask(&home, &provider, "thanks!");
     assert_eq!(last_message(&provider), "thanks!");
 
-    // The other place, where it costs the cache.
+    // The other placement, which invalidates the cache.
     home.write_config(&format!("{SMALL}recall_placement = \"before-window\"\n"));
-    say(&home, &provider, "Where did I put the spare key, once more?");
+    ask(&home, &provider, "Where did I put the spare key, once more?");
     assert!(system(&provider).trim_end().ends_with("</memory>"));
     let said = system(&provider);
     let (summary, earlier) = (
         said.find("# Summary of the conversation so far").unwrap(),
         said.find("From earlier in this conversation:").unwrap(),
     );
-    assert!(summary < earlier, "after the summary, before the window: {said}");
+    assert!(summary < earlier, "the passage is between the summary and the window: {said}");
     assert_eq!(last_message(&provider), "Where did I put the spare key, once more?");
 
-    // Switched off, nothing is looked for.
+    // When recall is off, nothing is searched.
     home.write_config(&format!("{SMALL}[rag]\nenabled = \"off\"\n"));
-    say(&home, &provider, "Where did I put the spare key, at last?");
+    ask(&home, &provider, "Where did I put the spare key, at last?");
     assert!(
         !provider.requests().last().unwrap().body.to_string().contains("From earlier in this conversation")
     );
 
-    // Another conversation starts with none of it; what memory says there is another matter.
+    // Another conversation starts without the pinned instructions.
     home.write_config(SMALL);
     home.memoir(["-p", "Let us plan a holiday in Norway."]).provider(&provider).succeed();
     let fresh = provider.requests().last().unwrap().clone();
     assert_eq!(fresh.messages().len(), 2);
-    assert!(!fresh.body.to_string().contains("neighbours"), "pinned where it was said, and nowhere else");
+    assert!(
+        !fresh.body.to_string().contains("neighbours"),
+        "an instruction is pinned only in its own conversation"
+    );
 }
 
 #[test]
-fn a_conversation_that_fits_is_sent_whole_and_not_looked_through() {
+fn a_conversation_that_fits_is_sent_whole_and_not_searched() {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let home = home();
-    say(&home, &provider, "The spare key is under the blue flower pot.");
-    say(&home, &provider, "The cat sleeps on the router.");
-    say(&home, &provider, "Where did I put the spare key?");
+    ask(&home, &provider, "The spare key is under the blue flower pot.");
+    ask(&home, &provider, "The cat sleeps on the router.");
+    ask(&home, &provider, "Where did I put the spare key?");
     let request = provider.requests().last().unwrap().clone();
     assert_eq!(request.messages().len(), 6);
     assert!(!request.body.to_string().contains("From earlier in this conversation"));
@@ -133,9 +139,8 @@ fn a_conversation_that_fits_is_sent_whole_and_not_looked_through() {
 }
 
 #[test]
-fn a_summariser_writes_what_left_the_window_before_it_is_gone() {
-    // The one who answers, and the one who summarises.
-    let (provider, summariser) = (
+fn exchanges_that_leave_the_window_are_summarized() {
+    let (provider, summarizer) = (
         ScriptedProvider::always(Reply::text("Noted.")),
         ScriptedProvider::always(Reply::text("The user hid a key and went for walks.").usage(100, 10, 0)),
     );
@@ -148,32 +153,32 @@ fn a_summariser_writes_what_left_the_window_before_it_is_gone() {
         let run = home
             .memoir(["-c", "-p", &format!("Day {number}. {filler}"), "--model", "gpt-5-mini"])
             .provider(&provider);
-        run.env("ANTHROPIC_BASE_URL", summariser.root_url()).env("ANTHROPIC_API_KEY", "k").succeed();
+        run.env("ANTHROPIC_BASE_URL", summarizer.root_url()).env("ANTHROPIC_API_KEY", "k").succeed();
     }
     assert!(
         system(&provider).contains("<memory>\nThe user hid a key and went for walks.\n</memory>"),
         "{}",
         system(&provider)
     );
-    let asked = summariser.requests();
-    assert!((1..=6).contains(&asked.len()), "once for each time the window moves: {}", asked.len());
+    let asked = summarizer.requests();
+    assert!((1..=6).contains(&asked.len()), "one request each time the window moves: {}", asked.len());
     let prompt = asked[0].messages()[0].1.clone();
     assert!(prompt.contains("user: Day 0.") && prompt.contains("assistant: Noted."), "{prompt}");
     assert_eq!(home.count_calls("summary"), asked.len() as u64);
 
-    // One that fails costs nothing but itself.
-    drop(summariser);
+    // If the summarizer fails, the exchanges are quoted instead.
+    drop(summarizer);
     for number in 20..30 {
         let run = home
             .memoir(["-c", "-p", &format!("Day {number}. {filler}"), "--model", "gpt-5-mini"])
             .provider(&provider);
         run.env("ANTHROPIC_BASE_URL", "http://127.0.0.1:9").env("ANTHROPIC_API_KEY", "k").succeed();
     }
-    assert!(system(&provider).contains("- user: Day "), "quoted instead: {}", system(&provider));
+    assert!(system(&provider).contains("- user: Day "), "the exchanges are quoted: {}", system(&provider));
 }
 
 #[test]
-fn a_message_larger_than_the_budget_is_sent_in_part_and_kept_whole() {
+fn a_message_larger_than_the_budget_is_truncated_but_stored_whole() {
     let provider = ScriptedProvider::always(Reply::text("ok"));
     let home = home();
     let text = format!("First words. {} Last words.", "blah ".repeat(60_000));
@@ -190,8 +195,8 @@ fn a_message_larger_than_the_budget_is_sent_in_part_and_kept_whole() {
     assert!(sent.starts_with("First words.") && sent.trim_end().ends_with("Last words."), "{}", &sent[..200]);
     assert!(memoir_core::count_tokens(&sent) < 16_000);
     assert!(home.exchanges()[0].user_message.len() > 300_000);
-    // The next one still fits.
-    say(&home, &provider, "And now?");
+    // The next request fits.
+    ask(&home, &provider, "And now?");
     assert!(memoir_core::count_tokens(&provider.requests().last().unwrap().body.to_string()) < 32_000);
 }
 
@@ -220,7 +225,7 @@ fn a_tiny_model_gets_a_tiny_request() {
     }
     assert!(run(&"large ".repeat(5000)).contains("The prompt is too long"));
 
-    // Nothing is known of this one: a word for whoever wants to know, and no more.
+    // An unknown context size is reported only in verbose mode.
     let run = |arguments: &[&str]| {
         let output = home.memoir(arguments).provider(&provider).output();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -236,10 +241,10 @@ fn a_tiny_model_gets_a_tiny_request() {
 }
 
 #[test]
-fn what_fails_is_left_out_and_said_at_verbosity_one() {
+fn a_failed_layer_is_dropped_and_reported_in_verbose_mode() {
     let provider = ScriptedProvider::always(Reply::text("fine"));
     let home = home();
-    say(&home, &provider, "hello");
+    ask(&home, &provider, "hello");
     home.edit_database(Edit::DropCoreMemory);
     let output = home.memoir(["-c", "-p", "hello again", "-v"]).provider(&provider).output();
     assert!(output.status.success());
@@ -253,18 +258,18 @@ fn what_fails_is_left_out_and_said_at_verbosity_one() {
 }
 
 #[test]
-fn slips_are_pointed_out_and_the_message_is_kept_as_it_was_typed() {
+fn spelling_hints_are_sent_and_the_message_is_stored_as_typed() {
     let provider = ScriptedProvider::always(Reply::text("ok"));
     let home = home();
     let typed = "When will I recieve the parcel with the kvothe poster?";
-    say(&home, &provider, typed);
+    ask(&home, &provider, typed);
     let sent = last_message(&provider);
     assert!(sent.contains("## Spelling") && sent.contains("\n- \"recieve\": receive"), "{sent}");
     assert!(sent.ends_with(typed));
     assert_eq!(home.messages()[0].text, typed);
-    // A word of the user's own is no slip.
-    say(&home, &provider, "I like kvothe. Everyone should read about kvothe, who plays the lute.");
-    say(&home, &provider, "Where can I get the kvothe poster in a larger size?");
+    // A word that the user has used before is not a mistake.
+    ask(&home, &provider, "I like kvothe. Everyone should read about kvothe, who plays the lute.");
+    ask(&home, &provider, "Where can I get the kvothe poster in a larger size?");
     assert_eq!(last_message(&provider), "Where can I get the kvothe poster in a larger size?");
     home.write_config("[context]\nspelling = \"off\"\n");
     home.memoir(["-p", "When will I recieve the parcel with it?"]).provider(&provider).succeed();
@@ -291,7 +296,7 @@ fn core_memory_is_written_by_the_model_shown_and_undone() {
     terminal.wait_for("+ Is called Kim.");
     terminal.wait_for("I will remember.");
     terminal.wait_for_prompt();
-    // It is there in every conversation.
+    // Core memory is in every conversation.
     terminal.submit("/new");
     terminal.wait_for("core memory stays.");
     terminal.submit("What is my name?");
@@ -341,10 +346,10 @@ fn core_memory_is_written_by_the_model_shown_and_undone() {
 }
 
 #[test]
-fn a_block_that_two_edit_keeps_what_the_first_wrote_and_the_seconds_text() {
+fn concurrent_edits_of_a_core_memory_block_lose_nothing() {
     let provider = ScriptedProvider::always(Reply::text("ok"));
     let home = home();
-    // An editor that takes its time: meanwhile someone else writes.
+    // A slow editor gives another process time to change the block.
     let editor = home.workspace().join("editor.sh");
     std::fs::write(&editor, "touch begun; while [ ! -e go ]; do sleep 0.05; done; printf 'mine' > \"$1\"\n")
         .unwrap();
@@ -354,7 +359,7 @@ fn a_block_that_two_edit_keeps_what_the_first_wrote_and_the_seconds_text() {
     slow.submit("/memory edit user");
     let quick = Terminal::open(&home, Some(&provider), (24, 100), &[]);
     quick.wait_for_prompt();
-    // It has read the block by then.
+    // By now the editor has read the block.
     wait_until("the editor is open", || home.workspace().join("begun").exists());
     quick.submit("/memory edit user theirs");
     quick.wait_for("Changed core memory (user).");
@@ -363,7 +368,7 @@ fn a_block_that_two_edit_keeps_what_the_first_wrote_and_the_seconds_text() {
     assert_eq!(std::fs::read_to_string(home.memoir_home().join("core-memory.draft.txt")).unwrap(), "mine");
     quick.submit("/memory show");
     quick.wait_for("  theirs");
-    // Once more, and it is taken.
+    // The second attempt succeeds.
     slow.wait_for_prompt();
     slow.submit("/memory edit user");
     slow.wait_for("Changed core memory (user). Undo with `/memory undo`.");

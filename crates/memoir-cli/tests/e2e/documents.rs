@@ -1,4 +1,4 @@
-//! Documents: files are remembered, come back into prompts, and go without a trace.
+//! Documents are added, recalled into prompts, and deleted without a trace.
 
 use std::{fs, path::PathBuf};
 
@@ -24,7 +24,7 @@ fn docs<'a>(home: &TestHome, arguments: impl IntoIterator<Item = &'a str>) -> St
 }
 
 #[test]
-fn what_a_document_says_comes_into_the_prompt_with_its_source() {
+fn document_passages_are_recalled_with_their_source() {
     let home = home();
     write(&home, "greenhouse.md", GREENHOUSE);
     let told = docs(&home, ["add", "greenhouse.md"]);
@@ -39,22 +39,22 @@ fn what_a_document_says_comes_into_the_prompt_with_its_source() {
         ) && sent.contains("the wax cylinder was replaced by the Marquardt brothers"),
         "{sent}"
     );
-    assert!(!sent.contains("title: The greenhouse"), "front matter is not part of it");
-    assert_eq!(home.count("recall_log"), 1, "it is noted what was recalled");
-    // By meaning alone, without a word in common but the smallest.
+    assert!(!sent.contains("title: The greenhouse"), "front matter is not quoted");
+    assert_eq!(home.count("recall_log"), 1, "recalled passages are logged");
+    // By meaning alone: only function words are shared.
     home.memoir(["-p", "How long does the water supply for my plants last in summer?"])
         .provider(&provider)
         .succeed();
     let sent = provider.requests()[1].messages().pop().unwrap().1;
     assert!(sent.contains("The rain barrel holds three hundred litres"), "{sent}");
-    // What has nothing to do with it brings nothing.
+    // An unrelated prompt recalls nothing.
     home.memoir(["-p", "Please translate \"good night\" into Finnish."]).provider(&provider).succeed();
     let sent = provider.requests()[2].messages().pop().unwrap().1;
     assert!(!sent.contains("Related Documents"), "{sent}");
 }
 
 #[test]
-fn without_a_model_documents_answer_too() {
+fn documents_are_quoted_without_a_model() {
     let home = home();
     write(&home, "greenhouse.md", GREENHOUSE);
     docs(&home, ["add", "greenhouse.md"]);
@@ -67,7 +67,7 @@ fn without_a_model_documents_answer_too() {
     let document = found.as_array().unwrap().last().unwrap();
     assert_eq!((&document["kind"], &document["slug"]), (&json!("document"), &json!("the-greenhouse")));
     let found = home.memoir(["search", "rain barrel", "--since", "2026-01-01"]).succeed();
-    assert!(!found.contains("document"), "it is from before: {found}");
+    assert!(!found.contains("document"), "the document is older: {found}");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn a_model_can_read_the_rest_of_a_document() {
 }
 
 #[test]
-fn what_has_not_changed_is_not_read_again() {
+fn unchanged_files_and_chunks_are_not_processed_again() {
     let home = home();
     for number in 0..30 {
         write(
@@ -116,8 +116,8 @@ fn what_has_not_changed_is_not_read_again() {
     let before = home.snapshot();
     let told = docs(&home, ["add", "notes"]);
     assert_eq!(told, "0 added, 0 changed, 30 unchanged, 0 duplicates, 0 moved; 0 new chunks.\n");
-    assert_eq!(home.snapshot(), before, "nothing was written");
-    // A copy is the same, a renamed file the one that it was, and of a changed one only the changed chunks are new.
+    assert_eq!(home.snapshot(), before, "nothing was changed");
+    // A copy is recognized, a renamed file stays the same document, and only changed chunks of a file are new.
     write(&home, "copy.txt", "Note 7: the key of box 7 is blue.");
     assert_eq!(docs(&home, ["add", "copy.txt"]), "copy.txt is a duplicate of 7\n");
     fs::rename(home.workspace().join("notes/8.txt"), home.workspace().join("eight.txt")).unwrap();
@@ -149,7 +149,7 @@ fn what_has_not_changed_is_not_read_again() {
 }
 
 #[test]
-fn removing_a_document_leaves_nothing_of_it() {
+fn removing_a_document_leaves_no_trace() {
     let home = home();
     let path = write(
         &home,
@@ -171,7 +171,7 @@ fn removing_a_document_leaves_nothing_of_it() {
         let path = entry.unwrap().path();
         let bytes = fs::read(&path).unwrap_or_default();
         let traces = bytes.windows(16).filter(|bytes| bytes.eq_ignore_ascii_case(b"behind the hedge"));
-        // What the model said, and the question, are talk and stay.
+        // The prompt and the answer belong to a conversation and stay.
         assert!(traces.count() <= 3, "{}", path.display());
         assert!(!bytes.windows(10).any(|bytes| bytes == b"neighbours"), "{}", path.display());
     }
@@ -180,7 +180,7 @@ fn removing_a_document_leaves_nothing_of_it() {
 }
 
 #[test]
-fn a_document_is_shown_and_cut_anew() {
+fn a_document_is_shown_and_chunked_again() {
     let home = home();
     let text: String =
         (0..300).map(|number| format!("Sentence {number} is about the old mill.\n\n")).collect();
@@ -194,7 +194,7 @@ fn a_document_is_shown_and_cut_anew() {
     assert!(list.starts_with("2024-02-03  old-mill    2 chunks  The mill"), "{list}");
     let shown = docs(&home, ["show", "old-mill"]);
     assert!(shown.contains("Sentence 0 is") && shown.contains("Sentence 299 is"));
-    assert_eq!(shown.matches("Sentence 170 is").count(), 1, "what chunks repeat is shown once");
+    assert_eq!(shown.matches("Sentence 170 is").count(), 1, "overlapping text is shown once");
     home.write_config("[rag]\nchunk_tokens = 200\nchunk_overlap = 20\n");
     assert!(docs(&home, ["reindex", "old-mill"]).starts_with("Reindexed 1 document."));
     let json: Value = serde_json::from_str(&docs(&home, ["show", "old-mill", "--json"])).unwrap();
@@ -208,7 +208,7 @@ fn a_document_is_shown_and_cut_anew() {
 }
 
 #[test]
-fn bad_files_are_named_and_the_others_are_added() {
+fn invalid_files_are_named_and_the_others_are_added() {
     let home = home();
     write(&home, "good.md", "# Good\n\nThis one is well.");
     write(&home, "bad.md", "---\ntitle: [never closed\n---\nText");
@@ -237,14 +237,14 @@ fn bad_files_are_named_and_the_others_are_added() {
     );
     assert!(home.memoir(["docs", "show", "nothing"]).fail(2).contains("there is no document \"nothing\"."));
     assert!(home.memoir(["docs", "remove", "good", "nothing"]).fail(2).contains("no document \"nothing\""));
-    assert_eq!(home.documents().len(), 1, "a slip removes nothing");
+    assert_eq!(home.documents().len(), 1, "a misspelled name removes nothing");
     home.write_config("[rag]\nnprobe = 8\n");
     let said = home.memoir(["docs", "list"]).fail(1);
     assert!(said.contains("there is no setting \"nprobe\": it applies to IVF indexes"), "{said}");
 }
 
 #[test]
-fn secrets_in_a_document_are_not_kept() {
+fn secrets_in_a_document_are_not_stored() {
     let home = home();
     let key = format!("ghp_{}", "Ab3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z9Q");
     write(&home, "keys.md", format!("# Keys\n\nThe token for the robot is {key}, do not lose it."));
@@ -256,7 +256,7 @@ fn secrets_in_a_document_are_not_kept() {
 }
 
 #[test]
-fn in_the_repl_documents_are_read_in_the_background() {
+fn the_repl_embeds_documents_in_the_background() {
     let home = home();
     write(&home, "my notes.md", GREENHOUSE);
     let provider = ScriptedProvider::always(Reply::text("Nine days."));
@@ -264,7 +264,7 @@ fn in_the_repl_documents_are_read_in_the_background() {
     terminal.wait_for_prompt();
     terminal.submit("/docs add my notes.md");
     terminal.wait_for("Added the-greenhouse (1 chunk)");
-    wait_until("it gets its vectors", || home.count("chunk_embeddings") > 0);
+    wait_until("the document is embedded", || home.count("chunk_embeddings") > 0);
     terminal.submit("How long does the rain barrel last?");
     terminal.wait_for("Nine days.");
     terminal.submit("/why");

@@ -1,4 +1,4 @@
-//! Whatever breaks a turn, the database is as it was before, with the prompt in the command history.
+//! A failed turn leaves the database unchanged, with the prompt in the command history.
 
 use std::process::Child;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::home;
 
-/// A home with one finished exchange, so that "as before" is more than "empty".
+/// Creates a home with one completed exchange, so that an unchanged database is not just an empty one.
 fn home_with_a_past(provider: &ScriptedProvider) -> (TestHome, Snapshot) {
     let home = home();
     home.write_config("[calls]\nretry_first_wait_ms = 1\n");
@@ -17,7 +17,8 @@ fn home_with_a_past(provider: &ScriptedProvider) -> (TestHome, Snapshot) {
     (home, before)
 }
 
-/// Insists that memory is as it was, that the up arrow brings back the prompt, and that the `paid` calls are on the bill.
+/// Checks that the data is unchanged, that the up arrow restores the prompt, and that `paid` calls were added
+/// to the costs.
 fn assert_nothing_was_stored(home: &TestHome, before: &Snapshot, prompt: &str, paid: u64) {
     let mut after = home.snapshot();
     for (kind, added) in [("command_history", 1), ("costs", paid)] {
@@ -33,14 +34,14 @@ fn assert_nothing_was_stored(home: &TestHome, before: &Snapshot, prompt: &str, p
     terminal.type_keys("\x1b[A");
     terminal.wait_for(&format!("> {prompt}"));
     drop(terminal);
-    // What was rolled back did not even use up an id.
+    // The rolled-back exchange did not use up an id.
     let provider = ScriptedProvider::start([Reply::text("still here")]);
     let next = ["-p", "alive?", "--output-format", "json"];
     let next: Value = home.memoir(next).provider(&provider).json();
     assert_eq!((&next["text"], &next["exchange_id"]), (&json!("still here"), &json!(2)));
 }
 
-/// The script of a turn that breaks in its second round, after a tool has run.
+/// Starts a provider whose second reply of a turn fails, after a tool has run.
 fn provider_that_breaks(ending: Reply) -> ScriptedProvider {
     ScriptedProvider::start([
         Reply::text("ok"),
@@ -62,7 +63,7 @@ fn a_cut_stream_leaves_nothing() {
 }
 
 #[test]
-fn a_stream_that_ends_without_its_end_event_leaves_nothing() {
+fn a_stream_without_an_end_event_leaves_nothing() {
     let provider = provider_that_breaks(Reply::text("half").closed());
     let (home, before) = home_with_a_past(&provider);
     home.memoir(["-c", "-p", "cut me"]).provider(&provider).fail(1);

@@ -1,4 +1,4 @@
-//! Forgetting: nothing of it is left in any file.
+//! Deletion leaves no trace in any file.
 
 use std::fs;
 
@@ -6,8 +6,8 @@ use memoir_testkit::{Reply, ScriptedProvider, Terminal, TestHome};
 
 use crate::home;
 
-/// A conversation in which a word was said in its second exchange, and another beside it.
-fn home_with_talk() -> TestHome {
+/// Creates a home with two conversations. The second exchange of the first one contains a unique word.
+fn home_with_conversations() -> TestHome {
     let home = home();
     let provider = ScriptedProvider::start([
         Reply::text("Good morning to you too."),
@@ -32,8 +32,8 @@ fn forget(home: &TestHome, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn an_exchange_is_forgotten_with_everything_made_of_it() {
-    let home = home_with_talk();
+fn an_exchange_is_deleted_with_everything_derived_from_it() {
+    let home = home_with_conversations();
     let before = home.snapshot();
     let told = forget(&home, &["--exchange", "2", "--dry-run"]);
     assert!(
@@ -54,8 +54,8 @@ fn an_exchange_is_forgotten_with_everything_made_of_it() {
     let told = forget(&home, &["--exchange", "2", "--yes"]);
     assert!(told.contains("Deleted. Core memory and recorded costs are unchanged."), "{told}");
     assert_eq!(home.files_containing("quibblewort"), [""; 0]);
-    assert!(!home.files_containing("Good morning, what").is_empty(), "the rest is there");
-    // What is made of it from now on has no trace of it either.
+    assert!(!home.files_containing("Good morning, what").is_empty(), "the rest stays");
+    // Backups and exports made afterwards contain no trace either.
     let copy = home.memoir_home().join("copy");
     home.memoir(["backup", copy.to_str().unwrap()]).succeed();
     for (format, name) in [("markdown", "all.md"), ("jsonl", "all.jsonl")] {
@@ -64,8 +64,8 @@ fn an_exchange_is_forgotten_with_everything_made_of_it() {
         assert!(fs::read_to_string(file).unwrap().contains("Good morning, what"));
     }
     assert_eq!(home.files_containing("quibblewort"), [""; 0]);
-    assert!(home.count_calls("chat") >= 3, "the bill stays");
-    // What summarised it is made anew of what is left.
+    assert!(home.count_calls("chat") >= 3, "the costs stay");
+    // The summary is rewritten from the remaining exchanges.
     home.memoir(["worker", "run", "--until-idle"]).succeed();
     let summary = home.transcript(1).summary.unwrap().text;
     assert!(summary.contains("Good morning"), "{summary}");
@@ -76,8 +76,8 @@ fn an_exchange_is_forgotten_with_everything_made_of_it() {
 }
 
 #[test]
-fn a_message_a_conversation_and_a_time_are_forgotten() {
-    let home = home_with_talk();
+fn a_message_a_conversation_and_a_period_are_deleted() {
+    let home = home_with_conversations();
     let messages = home.messages();
     let message = messages.iter().find(|message| message.text.contains("The password of the shed")).unwrap();
     forget(&home, &["--message", &message.id.to_string(), "--yes"]);
@@ -103,7 +103,7 @@ fn a_message_a_conversation_and_a_time_are_forgotten() {
 }
 
 #[test]
-fn answers_that_quote_it_are_forgotten_too() {
+fn answers_that_quote_a_deleted_exchange_are_deleted() {
     let home = home();
     let provider = ScriptedProvider::always(Reply::text("Under some pot or other."));
     home.memoir(["-p", "The spare key is under the third flowerpot, beside the quibblewort."]).succeed();
@@ -124,13 +124,13 @@ fn answers_that_quote_it_are_forgotten_too() {
     );
     assert_eq!(home.files_containing("quibblewort"), [""; 0]);
     let left = home.memoir(["memory", "show", "2"]).succeed();
-    assert!(left.contains("Where is the spare key?"), "the question stays: {left}");
+    assert!(left.contains("Where is the spare key?"), "the prompt stays: {left}");
     forget(&home, &["--document", "note", "--yes"]);
     assert_eq!(home.files_containing("snargleweed"), [""; 0]);
 }
 
 #[test]
-fn what_was_forgotten_is_not_shown_again_as_what_memory_put_into_the_last_prompt() {
+fn deleted_passages_are_no_longer_shown_by_why() {
     let home = home();
     home.memoir(["--model", "memoir/recall", "-p", "My nickname is Pfefferkuchen."]).succeed();
     let terminal = Terminal::open(&home, None, (24, 100), &["--model", "memoir/recall"]);

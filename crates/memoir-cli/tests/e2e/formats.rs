@@ -1,4 +1,4 @@
-//! The output formats, as scripts read them.
+//! Output formats for scripts.
 
 use memoir_testkit::{Reply, ScriptedProvider};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::home;
 
 #[test]
-fn text_is_the_answer_alone() {
+fn text_output_is_only_the_answer() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::text("Just this.")]);
     let output = home.memoir(["-p", "hi"]).provider(&provider).output();
@@ -15,7 +15,7 @@ fn text_is_the_answer_alone() {
 }
 
 #[test]
-fn json_holds_the_result() {
+fn json_output_is_the_result() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::text("Grüße 🌍").usage(20, 3, 8)]);
     let printed = home.memoir(["-p", "hi", "--output-format", "json"]).provider(&provider).succeed();
@@ -36,7 +36,7 @@ fn json_holds_the_result() {
 }
 
 #[test]
-fn stream_json_tells_each_event_and_then_the_result() {
+fn stream_json_output_is_each_event_and_then_the_result() {
     let home = home();
     let provider = ScriptedProvider::start([
         Reply::tool_call("c1", "database_tables", &json!({})),
@@ -53,7 +53,7 @@ fn stream_json_tells_each_event_and_then_the_result() {
 }
 
 #[test]
-fn a_failure_is_json_too() {
+fn errors_are_json_too() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::status(401, "bad key")]);
     let output = home.memoir(["-p", "hi", "--output-format", "json"]).provider(&provider).output();

@@ -1,19 +1,20 @@
-//! What several test files use to arrange a home. What reads one back is in `memoir_testkit::data`.
+//! Helpers that prepare a home. The helpers that read stored data are in `memoir_testkit::data`.
 
 use memoir_testkit::TestHome;
 use serde_json::json;
 
-/// Creates a fresh home with the binary under test.
+/// Creates an empty home with the binary under test.
 pub(crate) fn home() -> TestHome {
     TestHome::new(env!("CARGO_BIN_EXE_memoir"))
 }
 
-/// Imports one conversation: what was asked and answered, all of it at `created` (RFC 3339). Nothing is embedded or summarised yet.
+/// Imports one conversation of prompts and answers, all dated `created` (RFC 3339). Does not embed or
+/// summarize anything.
 pub(crate) fn import_exchanges(home: &TestHome, scope: &str, created: &str, exchanges: &[(String, String)]) {
     import_conversations(home, scope, created, &[exchanges.to_vec()]);
 }
 
-/// Imports conversations; see [`import_exchanges`].
+/// Imports several conversations; see [`import_exchanges`].
 pub(crate) fn import_conversations(
     home: &TestHome,
     scope: &str,
@@ -26,10 +27,10 @@ pub(crate) fn import_conversations(
             "kind": "conversation", "id": id, "origin": format!("{scope}/{created}/{id}"), "title": "Imported",
             "scope": scope, "created": created,
         }));
-        lines.extend(exchanges.iter().map(|(asked, answered)| {
+        lines.extend(exchanges.iter().map(|(prompt, answer)| {
             json!({"kind": "exchange", "conversation": id, "model": "imported", "messages": [
-                {"role": "user", "text": asked, "created": created},
-                {"role": "assistant", "text": answered, "created": created},
+                {"role": "user", "text": prompt, "created": created},
+                {"role": "assistant", "text": answer, "created": created},
             ]})
         }));
     }

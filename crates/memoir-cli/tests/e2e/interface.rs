@@ -1,6 +1,6 @@
-//! The declarations of the command line and of the slash commands.
+//! Declarations of the command line and the slash commands.
 
-/// The width that a summary may have so that `/help` fits a terminal of 80 columns.
+/// Maximum width of a summary in `/help` on a terminal of 80 columns.
 const SUMMARY_WIDTH: usize = 62;
 
 #[test]
@@ -9,7 +9,7 @@ fn the_command_line_is_consistent() {
 }
 
 #[test]
-fn the_slash_commands_are_consistent_and_their_summaries_fit_a_terminal() {
+fn the_slash_commands_are_consistent_and_their_summaries_fit_the_terminal() {
     memoir_cli::slash_commands().debug_assert();
     for command in memoir_cli::slash_commands().get_subcommands() {
         let summary = command.get_about().map(ToString::to_string).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Keys are read, sent to their provider, and go nowhere else.
+//! API keys are sent to their provider and appear nowhere else.
 
 use memoir_testkit::{Reply, ScriptedProvider};
 use serde_json::json;
@@ -25,27 +25,27 @@ fn a_key_appears_in_no_output_no_error_and_no_file() {
             Reply::text("x").and_garbage(&format!("data: {{{KEY}\n\n")),
         ]);
         home.write_config("[calls]\nretry_attempts = 0\n");
-        let mut seen = String::new();
+        let mut output_text = String::new();
         for format in ["text", "stream-json", "text", "json", "text"] {
             let arguments = ["--model", model, "-p", "Hi", "-vvvv", "--output-format", format];
             let output = home.memoir(arguments).env(url, provider.root_url()).env(variable, KEY).output();
-            seen += &String::from_utf8_lossy(&output.stdout);
-            seen += &String::from_utf8_lossy(&output.stderr);
+            output_text += &String::from_utf8_lossy(&output.stdout);
+            output_text += &String::from_utf8_lossy(&output.stderr);
         }
         for arguments in [vec!["models", "list"], vec!["models", "show", model, "--json"], vec!["cost"]] {
-            seen += &home.memoir(arguments).env(variable, KEY).succeed();
+            output_text += &home.memoir(arguments).env(variable, KEY).succeed();
         }
         assert!(
-            seen.contains("--- sent") && seen.contains("database_tables"),
-            "the trace shows what is sent: {seen}"
+            output_text.contains("--- sent") && output_text.contains("database_tables"),
+            "the trace shows the requests: {output_text}"
         );
-        assert!(!seen.contains(KEY), "{model}: {seen}");
+        assert!(!output_text.contains(KEY), "{model}: {output_text}");
         for file in std::fs::read_dir(home.memoir_home()).unwrap() {
             let file = file.unwrap().path();
             let bytes = std::fs::read(&file).unwrap();
             assert!(!bytes.windows(KEY.len()).any(|window| window == KEY.as_bytes()), "{}", file.display());
         }
-        let sent = format!("{:?}", provider.requests()[0].headers);
-        assert!(sent.contains(KEY), "{model}: it does reach its provider: {sent}");
+        let headers = format!("{:?}", provider.requests()[0].headers);
+        assert!(headers.contains(KEY), "{model}: the key reaches its provider: {headers}");
     }
 }

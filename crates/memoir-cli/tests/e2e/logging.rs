@@ -1,4 +1,4 @@
-//! The log file: what it holds at which level, and where it is.
+//! The log file: its content at each level, and its location.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::helpers::home;
 const PROMPT: &str = "The combination of the bicycle lock is on the fridge.";
 
 #[test]
-fn a_retry_is_logged_without_the_prompt_and_only_from_its_level_on() {
+fn retries_are_logged_at_their_level_without_the_prompt() {
     let home = home();
     let log = home.memoir_home().join("memoir.log");
     home.write_config("[calls]\nretry_first_wait_ms = 1\n");
@@ -26,15 +26,15 @@ fn a_retry_is_logged_without_the_prompt_and_only_from_its_level_on() {
     );
     let all = ask("debug");
     assert!(all.contains("INFO memoir_runtime::session: a session started"), "{all}");
-    assert!(!all.contains("bicycle"), "what was said is written at level trace alone: {all}");
-    // The home of a test is open to others, which the doctor calls bad.
+    assert!(!all.contains("bicycle"), "prompts are logged only at level trace: {all}");
+    // The doctor exits with 1, because a test's home is readable by other users.
     let checked = home.memoir(["doctor", "--json"]).env("MEMOIR_LOG", "off").output();
     let checked = String::from_utf8(checked.stdout).unwrap();
     assert!(checked.contains(log.to_str().unwrap()), "{checked}");
 }
 
 #[test]
-fn nothing_that_is_said_incognito_is_logged() {
+fn incognito_prompts_are_not_logged() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::text("Noted.")]);
     let run = home.memoir(["--incognito", "-vvvv", "-p", PROMPT]).provider(&provider);
@@ -44,7 +44,7 @@ fn nothing_that_is_said_incognito_is_logged() {
 }
 
 #[test]
-fn an_unknown_level_is_refused() {
+fn an_unknown_level_is_rejected() {
     let said = home().memoir(["-p", PROMPT]).env("MEMOIR_LOG", "loud").fail(2);
     assert!(
         said.contains(

@@ -1,4 +1,4 @@
-//! The real binary against the scripted provider: what a person or a script sees from the outside.
+//! End-to-end tests: the real binary against the scripted provider, as a user or a script sees it.
 //!
 //! # Adding a test
 //!
@@ -7,27 +7,28 @@
 //! ```text
 //! #[test]
 //! fn a_name_is_remembered() {
-//!     // 1. A fresh home and a provider that plays a script, one reply per request.
+//!     // 1. Create an empty home and a provider that plays a script, one reply per request.
 //!     let home = home();
 //!     let provider = ScriptedProvider::start([Reply::text("Hello, Ada.")]);
 //!     // 2. Run the program. `succeed` returns stdout, `fail(CODE)` stderr, `json` a parsed value, `output` everything.
 //!     home.memoir(["-p", "I am Ada"]).provider(&provider).succeed();
-//!     // 3. Look at what was sent.
+//!     // 3. Check the request.
 //!     assert_eq!(provider.requests()[0].messages().last().unwrap().1, "I am Ada");
-//!     // 4. Look at what was stored, through the program.
+//!     // 4. Check the stored data, through the program.
 //!     assert_eq!(home.exchanges()[0].assistant_message, "Hello, Ada.");
 //! }
 //! ```
 //!
 //! - **Config and project files:** `home.write_config(TOML)`; files go to `home.workspace()`, where the program runs.
 //! - **Stored data:** `home.conversations()`, `exchanges()`, `messages()`, `costs()`, `documents()`, `tasks()`, `runs(TASK)`,
-//!   `setting(KEY)`, `search(QUERY)`, and `count(KIND)` for everything else. `home.snapshot()` compares two points in time. If the
-//!   program cannot show something, add it to the JSON of the command where a user would look for it.
+//! `setting(KEY)`, `search(QUERY)`, and `count(KIND)` for everything else. Compare two `home.snapshot()`s to
+//! find changes. If the program cannot show something, add it to the JSON of the command where a user would
+//! look for it.
 //! - **SQL:** only in `memoir_testkit::database`, for states that the program would never write.
 //! - **The REPL:** `Terminal::open(...)`, then `submit(LINE)`, `wait_for(TEXT)` and `wait_for_prompt()`. `type_keys` sends single
-//!   keys. Screens are kept as `insta` snapshots in `screens.rs`; `INSTA_UPDATE=always` writes them again.
-//! - **Waiting:** always for a condition, never for a time. `provider.hold()` keeps answers back until `allow(N)` or `release()`;
-//!   `wait_for_requests(N)` waits for a call; `wait_until(WHAT, || CONDITION)` for anything else.
+//!   keys. `screens.rs` compares whole screens with `insta` snapshots; `INSTA_UPDATE=always` updates them.
+//! - **Waiting:** always for a condition, never for a fixed time. `provider.hold()` holds back answers until `allow(N)` or
+//!   `release()`; `wait_for_requests(N)` waits for requests; `wait_until(WHAT, || CONDITION)` for anything else.
 //!
 //! Run one file with `cargo test -p memoir-cli --test e2e -- recall::`.
 

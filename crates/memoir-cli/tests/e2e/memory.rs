@@ -1,4 +1,4 @@
-//! What one run stores and the next run sends.
+//! Data stored by one run and sent by the next.
 
 use memoir_testkit::{Reply, ScriptedProvider};
 
@@ -9,7 +9,7 @@ fn format_request(provider: &ScriptedProvider, request: usize) -> String {
 }
 
 #[test]
-fn continuing_sends_what_was_said_and_a_new_conversation_does_not() {
+fn continuing_sends_earlier_messages_and_a_new_conversation_does_not() {
     let home = home();
     let provider = ScriptedProvider::start([
         Reply::text("A fine name for a cat."),
@@ -24,14 +24,18 @@ fn continuing_sends_what_was_said_and_a_new_conversation_does_not() {
         "user: My cat is called Miso.\nassistant: A fine name for a cat.\nuser: What is my cat called?\n"
     ));
     let roles: Vec<_> = provider.requests()[2].messages().into_iter().map(|(role, _)| role).collect();
-    assert_eq!(roles, ["system", "user"], "nothing of the other conversation is sent as if it were this one");
+    assert_eq!(
+        roles,
+        ["system", "user"],
+        "messages of the other conversation are not sent as part of this one"
+    );
     assert_eq!(home.conversations().len(), 2);
     assert_eq!(home.exchanges().len(), 3);
     assert_eq!(home.messages().len(), 6);
 }
 
 #[test]
-fn resuming_by_id_goes_on_with_that_conversation() {
+fn a_conversation_is_resumed_by_id() {
     let home = home();
     let provider = ScriptedProvider::start(["one", "two", "three"].map(Reply::text));
     home.memoir(["-p", "first talk"]).provider(&provider).succeed();
@@ -42,7 +46,7 @@ fn resuming_by_id_goes_on_with_that_conversation() {
 }
 
 #[test]
-fn continuing_prefers_this_project() {
+fn continuing_is_limited_to_this_project() {
     let home = home();
     let elsewhere = home.workspace().join("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
@@ -53,17 +57,17 @@ fn continuing_prefers_this_project() {
     let sent = format_request(&provider, 2);
     assert!(sent.contains("about the garden") && !sent.contains("about the roof"), "{sent}");
 
-    // A project without a past begins one; nothing of another's is sent.
+    // In a project without conversations, a new one starts, and nothing of other projects is sent.
     let third = home.workspace().join("third");
     std::fs::create_dir(&third).unwrap();
     provider.push(Reply::text("four"));
     let run = home.memoir(["-c", "-p", "go on here"]).provider(&provider).current_dir(&third).output();
     assert!(String::from_utf8_lossy(&run.stderr).contains("no earlier conversation in this project"));
-    assert_eq!(provider.requests()[3].messages().len(), 2, "the system prompt and this");
+    assert_eq!(provider.requests()[3].messages().len(), 2, "only the system prompt and the prompt are sent");
 }
 
 #[test]
-fn what_is_piped_in_beside_a_prompt_is_sent_with_it() {
+fn piped_input_is_sent_with_the_prompt() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::text("Looks fine.")]);
     home.memoir(["-p", "Review this:"]).provider(&provider).stdin("- old\n+ new\n").succeed();
@@ -74,7 +78,7 @@ fn what_is_piped_in_beside_a_prompt_is_sent_with_it() {
 }
 
 #[test]
-fn without_a_key_the_answer_comes_from_memory() {
+fn without_a_key_memory_answers() {
     let home = home();
     let first = home.memoir(["-p", "hello"]).succeed();
     assert!(first.starts_with("Nothing in memory about this."), "{first}");
@@ -85,13 +89,13 @@ fn without_a_key_the_answer_comes_from_memory() {
     assert!(found.contains("> The spare key is under the blue flowerpot."), "{found}");
     assert!(found.contains("(conversation 2, exchange 2, score "), "{found}");
 
-    // What memory quotes does not become memory again.
+    // Quoted passages are not recalled again.
     let again = home.memoir(["-p", "Tell me about the flowerpot"]).succeed();
     assert_eq!(again.matches("blue flowerpot").count(), 1, "{again}");
 }
 
 #[test]
-fn a_prompt_on_stdin_is_answered_too() {
+fn a_prompt_on_stdin_is_answered() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::text("Yes, it is.")]);
     let answer = home.memoir([] as [&str; 0]).provider(&provider).stdin("Is it\nraining? ☔\n").succeed();
@@ -100,7 +104,7 @@ fn a_prompt_on_stdin_is_answered_too() {
 }
 
 #[test]
-fn costs_and_usage_are_kept_per_call() {
+fn costs_and_usage_are_stored_per_call() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::text("ok").usage(1200, 34, 1000)]);
     home.memoir(["-p", "count me"]).provider(&provider).succeed();
@@ -110,6 +114,6 @@ fn costs_and_usage_are_kept_per_call() {
     let usage = |kind: &str| cost.usage[&format!("{kind}_tokens")];
     assert_eq!((usage("input"), usage("output"), usage("cached")), (1200, 34, 1000));
     assert_eq!((cost.calls, usage("cache_write"), usage("reasoning")), (1, 0, 0));
-    // 200 fresh at 0.20, 1000 cached at 0.02, 34 out at 1.20 dollars per million.
+    // 200 uncached at 0.20, 1000 cached at 0.02, 34 output at 1.20 dollars per million.
     assert!((cost.cost_usd - 0.000_100_8).abs() < 1e-12, "{cost:?}");
 }

@@ -1,4 +1,4 @@
-//! A memory that its user owns: marks, forks, answers that replace others, exports, backups.
+//! Control over stored data: pins and corrections, forks, retries, exports, backups, incognito mode and personas.
 
 use std::fs;
 
@@ -27,7 +27,7 @@ fn search_exchanges(home: &TestHome, query: &str) -> Vec<i64> {
 }
 
 #[test]
-fn what_is_pinned_comes_first_and_what_is_wrong_comes_last_and_says_so() {
+fn pinned_exchanges_rank_first_and_wrong_ones_last_with_a_note() {
     let home = home();
     let prompts = [
         "The gate code of the allotment is written on the blue card.",
@@ -46,7 +46,10 @@ fn what_is_pinned_comes_first_and_what_is_wrong_comes_last_and_says_so() {
     assert!(shown.contains("superseded on 20"), "{shown}");
     let provider = ScriptedProvider::always(Reply::text("Ask Mrs. Weber."));
     home.memoir(["-p", "What is the gate code of the allotment?"]).provider(&provider).succeed();
-    assert!(provider.requests()[0].body.to_string().contains("superseded on 20"), "the model is told, too");
+    assert!(
+        provider.requests()[0].body.to_string().contains("superseded on 20"),
+        "the model sees the note, too"
+    );
 
     let list = home.memoir(["memory", "list"]).succeed();
     assert!(list.contains(&format!("pinned\n  exchange {last}")), "{list}");
@@ -79,7 +82,7 @@ fn core_memory_is_edited_from_the_command_line() {
 }
 
 #[test]
-fn a_fork_goes_on_from_here_and_leaves_the_rest_alone() {
+fn a_fork_shares_the_past_and_continues_separately() {
     let home = home();
     let provider = ScriptedProvider::start(
         ["About trains.", "By night train.", "By bicycle.", "Still by bicycle."].map(Reply::text),
@@ -101,7 +104,10 @@ fn a_fork_goes_on_from_here_and_leaves_the_rest_alone() {
     terminal.wait_for("By night train.");
     terminal.wait_for_prompt();
     let sent = provider.requests()[1].messages();
-    assert!(sent.iter().any(|(_, text)| text == "About trains."), "it goes on from there: {sent:?}");
+    assert!(
+        sent.iter().any(|(_, text)| text == "About trains."),
+        "the fork includes the earlier exchange: {sent:?}"
+    );
     terminal.submit("/resume 1");
     terminal.wait_for("Resumed conversation 1: Let us plan the trip");
     terminal.wait_for_prompt();
@@ -134,14 +140,14 @@ fn a_fork_goes_on_from_here_and_leaves_the_rest_alone() {
     assert!(list.contains("(fork of 1)"), "{list}");
     let said = home.memoir(["--fork", "-p", "x"]).fail(2);
     assert!(said.contains("`--fork` needs a conversation. Add `-c`"), "{said}");
-    // What is forgotten in the trunk is forgotten in its forks.
+    // An exchange deleted in the parent is deleted in its forks.
     home.memoir(["memory", "forget", "--exchange", "1", "--yes"]).succeed();
     let shown = home.memoir(["conversations", "show", "4"]).succeed();
     assert!(!shown.contains("Ljubljana") && shown.contains("Still by bicycle."), "{shown}");
 }
 
 #[test]
-fn a_new_answer_takes_the_place_of_the_old() {
+fn a_retry_replaces_the_last_answer() {
     let home = home();
     let provider = ScriptedProvider::start([
         Reply::text("A first thought."),
@@ -158,7 +164,7 @@ fn a_new_answer_takes_the_place_of_the_old() {
     terminal.submit("What do you think?");
     terminal.wait_for("A first thought.");
     terminal.wait_for_prompt();
-    // One that fails leaves the old answer, and the next still replaces it.
+    // A failed retry keeps the old answer, and the next retry still replaces it.
     terminal.submit("/retry");
     terminal.wait_for("Use `/retry` to send");
     terminal.wait_for_prompt();
@@ -167,9 +173,9 @@ fn a_new_answer_takes_the_place_of_the_old() {
     terminal.wait_for("A better thought.");
     terminal.wait_for_prompt();
     let sent = provider.requests()[2].body.to_string();
-    assert!(!sent.contains("A first thought."), "as if it had not been: {sent}");
+    assert!(!sent.contains("A first thought."), "the replaced answer is not sent: {sent}");
     assert_eq!(home.exchanges().len(), 1);
-    // One that fails replaces nothing, and can be tried again; then it replaces.
+    // A failed new prompt replaces nothing and can be retried.
     terminal.submit("Really?");
     terminal.wait_until("the second failure", |screen| screen.matches("Use `/retry` to send").count() == 2);
     terminal.wait_for_prompt();
@@ -190,11 +196,11 @@ fn a_new_answer_takes_the_place_of_the_old() {
     terminal.wait_for_prompt();
     terminal.submit("/exit");
     assert_eq!(terminal.wait_for_exit(), 0);
-    assert_eq!(home.count_calls("chat"), 4, "all that answered was paid for");
+    assert_eq!(home.count_calls("chat"), 4, "every answer was paid for");
 }
 
 #[test]
-fn what_was_said_is_written_down_and_comes_back_elsewhere() {
+fn an_export_can_be_imported_into_another_home() {
     let home_a = home();
     let provider = ScriptedProvider::start([
         Reply::tool_call("c1", "dir_list", &serde_json::json!({"path": "."})),
@@ -237,7 +243,10 @@ fn what_was_said_is_written_down_and_comes_back_elsewhere() {
     let back = home_b.workspace().join("back.jsonl");
     home_b.memoir(["export", "--format", "jsonl", "-o", "back.jsonl"]).succeed();
     let home_again = home_a.memoir(["import", "memoir", back.to_str().unwrap()]).succeed();
-    assert!(home_again.starts_with("Imported 0 messages in 0 conversations;"), "it comes home: {home_again}");
+    assert!(
+        home_again.starts_with("Imported 0 messages in 0 conversations;"),
+        "the conversations are recognized: {home_again}"
+    );
     let missing = home_a.memoir(["export", "--conversation", "77"]).fail(2);
     assert!(missing.contains("there is no conversation 77."), "{missing}");
     let unwritable = home_a.memoir(["export", "-o", "no/such/folder/x.md"]).fail(1);
@@ -245,7 +254,7 @@ fn what_was_said_is_written_down_and_comes_back_elsewhere() {
 }
 
 #[test]
-fn a_backup_is_made_while_the_memory_is_in_use_and_put_back() {
+fn a_backup_is_made_while_the_database_is_in_use_and_restored() {
     let home = home();
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let mut terminal = open(&home, &provider, &[]);
@@ -268,7 +277,7 @@ fn a_backup_is_made_while_the_memory_is_in_use_and_put_back() {
     terminal.wait_for_exit();
     let asked = home.memoir(["restore", "copy"]).fail(2);
     assert!(asked.contains("this needs confirmation, but stdin is not a terminal. Add `--yes`."), "{asked}");
-    // Twice in a minute: what was there before stays, each time.
+    // Each restore keeps the data that it replaces, even twice within a minute.
     for _ in 0..2 {
         let told = home.memoir(["restore", "copy", "--yes"]).succeed();
         assert!(told.contains("Restored the backup. The previous memory is in"), "{told}");
@@ -294,7 +303,7 @@ fn a_backup_is_made_while_the_memory_is_in_use_and_put_back() {
 }
 
 #[test]
-fn incognito_leaves_no_trace_and_reads_none() {
+fn incognito_mode_stores_nothing_and_recalls_nothing() {
     let home = home();
     send_prompts(&home, &["My sister lives in Maribor, above the bakery."]);
     let before = home.snapshot();
@@ -310,7 +319,7 @@ fn incognito_leaves_no_trace_and_reads_none() {
     terminal.wait_until("the second answer", |screen| screen.matches("I see.").count() == 2);
     assert!(
         provider.requests()[2].messages().iter().any(|(_, text)| text.contains("zanzarra")),
-        "within it, it is a conversation"
+        "earlier messages are sent within the conversation"
     );
     terminal.wait_for_prompt();
     terminal.submit("/new");
@@ -327,7 +336,7 @@ fn incognito_leaves_no_trace_and_reads_none() {
         assert!(!bytes.windows(8).any(|part| part == b"zanzarra"));
     }
     home.memoir(["--incognito", "-c", "-p", "x"]).fail(2);
-    // What is denied is denied here, too.
+    // Deny rules apply in incognito mode, too.
     home.memoir(["config", "set", "approval.mode", "full"]).succeed();
     let denying = open(&home, &provider, &[]);
     denying.submit("/approval deny file_write");
@@ -340,14 +349,14 @@ fn incognito_leaves_no_trace_and_reads_none() {
     ]);
     home.memoir(["--incognito", "-p", "write it"]).provider(&writes).succeed();
     assert!(!home.workspace().join("x.txt").exists());
-    // A machine that never had a memory has none afterwards.
+    // Incognito mode does not create a database.
     let fresh = crate::home();
     fresh.memoir(["--incognito", "-p", "hello there"]).provider(&provider).succeed();
     assert!(!fresh.database().exists());
 }
 
 #[test]
-fn a_persona_is_made_used_and_deleted() {
+fn a_persona_is_created_used_and_deleted() {
     let home = home();
     let provider = ScriptedProvider::always(Reply::text("Arr."));
     let mut terminal = open(&home, &provider, &[]);
@@ -368,7 +377,10 @@ fn a_persona_is_made_used_and_deleted() {
     }
     assert!(provider.requests()[0].body.to_string().contains("Speak like a pirate."));
     home.memoir(["-p", "Once more"]).provider(&provider).succeed();
-    assert!(provider.requests()[1].body.to_string().contains("Speak like a pirate."), "it stays");
+    assert!(
+        provider.requests()[1].body.to_string().contains("Speak like a pirate."),
+        "the persona stays in use"
+    );
     terminal.submit("/persona delete pirate");
     terminal.wait_for("Deleted the persona pirate.");
     terminal.wait_for_prompt();
@@ -380,7 +392,7 @@ fn a_persona_is_made_used_and_deleted() {
 }
 
 #[test]
-fn memory_is_searched_marked_and_written_down_from_the_prompt() {
+fn the_repl_searches_marks_and_exports_memory() {
     let home = home();
     let provider = ScriptedProvider::always(Reply::text("Noted, **all** of it."));
     let terminal = open(&home, &provider, &[]);
@@ -402,7 +414,7 @@ fn memory_is_searched_marked_and_written_down_from_the_prompt() {
     let written = |name: &str| fs::read_to_string(home.workspace().join(name)).unwrap();
     assert!(written("talk.md").contains("Noted, **all** of it."));
     assert!(written("talk.jsonl").starts_with("{\"kind\":\"memoir\",\"format\":1}\n"));
-    // A file outside the project goes along only when that is wanted; Ctrl-C sends nothing.
+    // A file outside the project is attached only after confirmation; Ctrl-C cancels the prompt.
     fs::write(home.workspace().parent().unwrap().join("outside.txt"), "xylophone").unwrap();
     let before = provider.requests().len();
     terminal.submit("What does @../outside.txt say?");
@@ -419,7 +431,7 @@ fn memory_is_searched_marked_and_written_down_from_the_prompt() {
 
     let found = home.memoir(["memory", "search", "birthday cake"]).succeed();
     assert!(found.contains("three layers"), "{found}");
-    let list = |letters: &str| home.memoir(["conversations", "list", "--matching", letters]).succeed();
+    let list = |text: &str| home.memoir(["conversations", "list", "--matching", text]).succeed();
     assert!(list("BIRTHDAY").contains("Anna's birthday cake"));
     assert_eq!(list("nonsense"), "No conversations found.\n");
     let shown: Value =
@@ -428,7 +440,7 @@ fn memory_is_searched_marked_and_written_down_from_the_prompt() {
 }
 
 #[test]
-fn messages_that_lost_their_exchange_get_it_back() {
+fn exchanges_of_orphaned_messages_are_restored() {
     let home = home();
     send_prompts(&home, &["Keep this in mind, please."]);
     home.edit_database(Edit::OrphanMessages);

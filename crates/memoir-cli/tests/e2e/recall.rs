@@ -1,4 +1,4 @@
-//! What was said in one conversation comes back in another, by itself.
+//! Exchanges of one conversation are recalled in another.
 
 use memoir_testkit::{Reply, ScriptedProvider, Terminal, TestHome, database::Edit, wait_until};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ fn last_message(provider: &ScriptedProvider) -> String {
     provider.requests().last().unwrap().messages().last().cloned().unwrap().1
 }
 
-/// Computes the vectors of everything that was imported, and no summaries.
+/// Embeds all imported messages, without summarizing them.
 fn embed(home: &TestHome) {
     let off = |worker: &str| home.memoir(["config", "set", worker, "off"]).succeed();
     off("workers.exchange_summarizer");
@@ -19,7 +19,7 @@ fn embed(home: &TestHome) {
     home.memoir(["worker", "run", "--until-idle"]).succeed();
 }
 
-/// A home in which the fact was said, among other things.
+/// Creates a home with the fact and two unrelated prompts.
 fn home_with_a_fact(provider: &ScriptedProvider) -> TestHome {
     let home = home();
     for prompt in [
@@ -33,7 +33,7 @@ fn home_with_a_fact(provider: &ScriptedProvider) -> TestHome {
 }
 
 #[test]
-fn what_is_relevant_comes_back_fenced_with_date_and_id() {
+fn relevant_exchanges_are_recalled_in_a_fence_with_date_and_id() {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let home = home_with_a_fact(&provider);
     let asked = ["-p", "Who looked after our heating?", "--output-format", "json"];
@@ -55,7 +55,7 @@ fn what_is_relevant_comes_back_fenced_with_date_and_id() {
     assert!(before.contains("fetch_conversation_details"), "{before}");
     assert!(
         !fenced.contains("Portuguese") && !fenced.contains("router"),
-        "what is not relevant stays away: {fenced}"
+        "irrelevant exchanges are not recalled: {fenced}"
     );
     assert!(after.trim_end().ends_with("Who looked after our heating?"), "{sent}");
 
@@ -68,14 +68,14 @@ fn what_is_relevant_comes_back_fenced_with_date_and_id() {
         assert!(!recalled[field].is_null(), "{field} is missing from {recalled}");
     }
     assert_eq!(home.count("recall_log"), result["recalled"].as_array().unwrap().len() as u64);
-    // Stored is what was said, not what was recalled for it.
+    // The prompt is stored without the recalled passages.
     let messages = home.messages();
     assert!(messages.iter().all(|message| !message.text.contains("Related Past")));
     assert_eq!(messages.iter().filter(|message| message.text.contains("Nordheat")).count(), 1);
 }
 
 #[test]
-fn a_model_can_ask_for_the_rest_of_a_conversation() {
+fn a_model_can_fetch_the_rest_of_a_conversation() {
     let provider = ScriptedProvider::start([
         Reply::text("Noted, Olaf it is."),
         Reply::tool_call("c1", "fetch_conversation_details", &json!({"conversation_id": 1})),
@@ -90,7 +90,7 @@ fn a_model_can_ask_for_the_rest_of_a_conversation() {
 }
 
 #[test]
-fn pleasantries_and_what_was_never_spoken_of_bring_nothing_back() {
+fn pleasantries_and_unknown_topics_recall_nothing() {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let home = home_with_a_fact(&provider);
     for prompt in ["thanks!", "ok", "What is the capital of Mongolia?"] {
@@ -100,7 +100,7 @@ fn pleasantries_and_what_was_never_spoken_of_bring_nothing_back() {
 }
 
 #[test]
-fn recall_can_be_switched_off_and_stays_off() {
+fn recall_can_be_turned_off_and_stays_off() {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let home = home_with_a_fact(&provider);
     let terminal = Terminal::open(&home, Some(&provider), (30, 100), &[]);
@@ -127,7 +127,7 @@ fn recall_can_be_switched_off_and_stays_off() {
 }
 
 #[test]
-fn search_finds_it_with_its_source() {
+fn search_results_have_a_source() {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let home = home_with_a_fact(&provider);
     let found = home.memoir(["search", "heating engineer"]).succeed();
@@ -138,7 +138,7 @@ fn search_finds_it_with_its_source() {
     let json: Value = serde_json::from_str(&home.memoir(["search", "boiler", "--json"]).succeed()).unwrap();
     assert_eq!(json[0]["text"], FACT);
     assert_eq!(home.memoir(["search", "zebras"]).succeed(), "Nothing in memory about this.\n");
-    // What would be a pleasantry in a prompt may be looked for.
+    // A word that would be a pleasantry in a prompt can be searched for.
     home.memoir(["-p", "Go is the language that the new service is written in."])
         .provider(&provider)
         .succeed();
@@ -146,13 +146,13 @@ fn search_finds_it_with_its_source() {
 }
 
 #[test]
-fn what_was_said_has_its_vector_right_after_the_commit() {
+fn prompts_are_embedded_right_after_the_commit() {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let home = home_with_a_fact(&provider);
-    assert_eq!(home.count("embeddings"), 3, "one for each prompt of ten tokens or more, none for \"Noted.\"");
+    assert_eq!(home.count("embeddings"), 3, "one per prompt of at least ten tokens, none for \"Noted.\"");
 }
 
-/// The quotations of the last request, by themselves.
+/// Returns the text inside the fence of the last request.
 fn fenced(provider: &ScriptedProvider) -> String {
     let sent = last_message(provider);
     let (_, rest) = sent.split_once("<memory>").unwrap_or_else(|| panic!("nothing was recalled: {sent}"));
@@ -183,7 +183,7 @@ fn a_correction_ranks_above_what_it_corrects() {
 fn a_date_in_the_question_is_respected() {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let home = home();
-    // The second was said on the last Tuesday before today, the others long before and just now.
+    // The second prompt is from last Tuesday, the first from long before, and the third from today.
     let today = jiff::Zoned::now().with_time_zone(jiff::tz::TimeZone::UTC);
     let tuesday = today.nth_weekday(-1, jiff::civil::Weekday::Tuesday).unwrap();
     let scope = home.workspace().canonicalize().unwrap();
@@ -202,7 +202,7 @@ fn a_date_in_the_question_is_respected() {
 }
 
 #[test]
-fn a_thousand_messages_of_another_chat_do_not_starve_the_search() {
+fn a_thousand_similar_messages_do_not_hide_a_relevant_one() {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let home = home_with_a_fact(&provider);
     let exchanges: Vec<(String, String)> = (0..1000)
@@ -220,11 +220,11 @@ fn a_thousand_messages_of_another_chat_do_not_starve_the_search() {
     let fenced = fenced(&provider);
     assert!(fenced.contains("Olaf from Nordheat"), "{fenced}");
     assert!(fenced.matches("that is service number").count() <= 3, "{fenced}");
-    assert!(fenced.contains("Project: /elsewhere"), "where it was said is told: {fenced}");
+    assert!(fenced.contains("Project: /elsewhere"), "the project is named: {fenced}");
 }
 
 #[test]
-fn what_was_recalled_is_not_embedded_or_found_again() {
+fn recalled_passages_are_not_embedded_or_found_again() {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let home = home_with_a_fact(&provider);
     let before = home.count("embeddings");
@@ -234,7 +234,7 @@ fn what_was_recalled_is_not_embedded_or_found_again() {
             .succeed();
         assert!(last_message(&provider).contains("Nordheat"));
     }
-    assert_eq!(home.count("embeddings"), before + 3, "one for each question, none for what it was met with");
+    assert_eq!(home.count("embeddings"), before + 3, "one per question, none for the recalled passages");
     let json: Value =
         serde_json::from_str(&home.memoir(["search", "Olaf from Nordheat", "--json"]).succeed()).unwrap();
     let quoting =
@@ -258,7 +258,7 @@ fn a_model_can_search_memory_itself() {
 }
 
 #[test]
-fn settings_of_recall_are_shown_set_and_kept() {
+fn recall_settings_are_shown_set_and_saved() {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let home = home_with_a_fact(&provider);
     home.write_config("[rag]\nrag_conversation_limit = 2\nmode = \"exact\"\n");
@@ -278,7 +278,7 @@ fn settings_of_recall_are_shown_set_and_kept() {
     terminal.submit("/rag status");
     terminal.wait_for("All messages are embedded.");
     drop(terminal);
-    // Nothing is as near as that, and few words are shared.
+    // No passage is that similar, and few words are shared.
     home.memoir(["-p", "Who looked after our heating?"]).provider(&provider).succeed();
     assert!(!last_message(&provider).contains("<memory>"));
     home.write_config("[rag]\nspeed = 3\n");
@@ -287,7 +287,7 @@ fn settings_of_recall_are_shown_set_and_kept() {
 }
 
 #[test]
-fn search_keeps_to_a_project_and_a_time() {
+fn search_can_be_limited_to_a_project_and_a_period() {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let home = home_with_a_fact(&provider);
     let elsewhere = home.workspace().join("elsewhere");
@@ -307,13 +307,13 @@ fn search_keeps_to_a_project_and_a_time() {
 }
 
 #[test]
-fn an_empty_answer_says_when_the_index_is_behind() {
+fn an_empty_result_mentions_missing_embeddings() {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let home = home_with_a_fact(&provider);
     home.edit_database(Edit::LoseFirstVector);
     let said = home.memoir(["search", "zebras in the savannah"]).succeed();
     assert!(said.contains("1 text has not been embedded"), "{said}");
-    // The next turn catches up with what a failure or a crash left behind.
+    // The next turn adds the missing embedding.
     home.memoir(["-p", "hello"]).provider(&provider).succeed();
     assert_eq!(
         home.memoir(["search", "zebras in the savannah"]).succeed(),
@@ -328,7 +328,7 @@ fn an_empty_answer_says_when_the_index_is_behind() {
 }
 
 #[test]
-fn recall_is_measured_on_a_file() {
+fn recall_is_evaluated_on_a_file() {
     let home = home();
     let data = json!([{
         "conversation_id": "c", "speakers": ["Ann", "Bob"],
@@ -365,9 +365,9 @@ fn recall_is_measured_on_a_file() {
 }
 
 #[test]
-fn a_large_memory_is_read_while_the_first_line_is_typed() {
+fn a_large_index_is_loaded_while_the_first_line_is_typed() {
     let home = home();
-    // So that nothing else reads it.
+    // Without workers, nothing else loads the index.
     home.write_config(
         "[workers]\nembedding_generator = \"off\"\nexchange_summarizer = \"off\"\nconversation_summarizer = \"off\"\n",
     );
@@ -378,12 +378,12 @@ fn a_large_memory_is_read_while_the_first_line_is_typed() {
     assert!(!home.has_packed_index());
     let terminal = Terminal::open(&home, None, (24, 80), &[]);
     terminal.wait_for_prompt();
-    // A process that had to read much packs it for the next time.
+    // A process that had to read many rows packs them for the next start.
     wait_until("the index is packed", || home.has_packed_index());
 }
 
 #[test]
-fn who_searches_with_the_very_words_finds_them() {
+fn a_search_with_the_exact_words_finds_them() {
     let home = home();
     let said = "The boiler in the cellar was repaired by Jansen in March.";
     home.memoir(["--model", "memoir/recall", "-p", said]).succeed();

@@ -1,4 +1,5 @@
-//! Sub-agents and schedules: tasks run at their time, remember their runs, keep to their policy, and report.
+//! Sub-agents and scheduled tasks: tasks run on schedule, remember their runs, follow their permission rules,
+//! and report.
 
 use std::{
     fs,
@@ -14,9 +15,9 @@ fn schedule<'a>(home: &TestHome, arguments: impl IntoIterator<Item = &'a str>) -
     home.memoir(["schedule"].into_iter().chain(arguments))
 }
 
-fn add(home: &TestHome, name: &str, further: &[&str]) {
+fn add(home: &TestHome, name: &str, options: &[&str]) {
     let arguments = ["add", name, "Tell what is new.", "--cron", "0 9 * * *", "--model", "gpt-5-mini"];
-    let told = schedule(home, arguments.into_iter().chain(further.iter().copied())).succeed();
+    let told = schedule(home, arguments.into_iter().chain(options.iter().copied())).succeed();
     assert!(
         told.starts_with(&format!("{name} is due on ")) && told.contains(" 09:00. It runs while"),
         "{told}"
@@ -27,9 +28,9 @@ fn run(home: &TestHome, name: &str, provider: &ScriptedProvider) -> String {
     schedule(home, ["run", name]).provider(provider).succeed()
 }
 
-/// Everything that was sent after the system prompt, as one text.
-fn sent(provider: &ScriptedProvider, place: usize) -> String {
-    let messages = provider.requests()[place].messages();
+/// Returns all messages of a request as one text.
+fn sent(provider: &ScriptedProvider, request: usize) -> String {
+    let messages = provider.requests()[request].messages();
     messages.into_iter().map(|(role, text)| format!("[{role}] {text}\n")).collect()
 }
 
@@ -53,16 +54,16 @@ fn each_run_remembers_the_last_ones_oldest_first() {
     let places: Vec<_> = [4, 5, 6].map(|number| seventh.find(&format!("Report number {number}."))).into();
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{seventh}");
     assert!(!seventh.contains("Report number 3."), "only the last three: {seventh}");
-    // It knows that it is alone, has core memory, and nothing from conversations.
+    // The task is told that it runs alone.
     let system = provider.requests()[6].body.to_string();
     assert!(system.contains("You work alone on the task below"), "{system}");
-    let folder = home.memoir_home().join("conversations/scheduler_news");
-    let files: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let directory = home.memoir_home().join("conversations/scheduler_news");
+    let files: Vec<_> = fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     let lines = fs::read_to_string(&files[0]).unwrap();
     assert_eq!(lines.lines().count(), 14, "{lines}");
     let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
     assert_eq!((&first["role"], &first["content"]), (&json!("user"), &json!("Tell what is new.")));
-    assert!(home.conversations().is_empty(), "it is no conversation");
+    assert!(home.conversations().is_empty(), "a run is not a conversation");
     assert!(home.costs().iter().all(|cost| cost.purpose == "task"));
     assert_eq!(home.count_calls("task"), 7);
 }
@@ -95,7 +96,7 @@ fn a_subagent_gets_core_memory_and_no_recall() {
 }
 
 #[test]
-fn what_the_policy_does_not_allow_is_refused_and_said() {
+fn actions_without_permission_are_denied_and_reported() {
     let home = home();
     let call = || Reply::tool_call("1", "file_write", &json!({"path": "out.txt", "content": "x"}));
     add(&home, "careful", &[]);
@@ -107,7 +108,7 @@ fn what_the_policy_does_not_allow_is_refused_and_said() {
     let provider = ScriptedProvider::start([call(), Reply::text("Written.")]);
     assert_eq!(run(&home, "free", &provider), "Written.\n");
     assert!(home.workspace().join("out.txt").exists());
-    // The whole run, tools included, is remembered.
+    // The whole run is remembered, including tool calls.
     let provider = ScriptedProvider::always(Reply::text("Again."));
     run(&home, "free", &provider);
     let body = provider.requests()[0].body.to_string();
@@ -115,7 +116,7 @@ fn what_the_policy_does_not_allow_is_refused_and_said() {
 }
 
 #[test]
-fn time_and_money_are_bounded_and_failures_are_told() {
+fn time_and_cost_are_limited_and_failures_are_reported() {
     let home = home();
     add(&home, "slow", &["--timeout", "1"]);
     let silent = ScriptedProvider::always(Reply::text("…").then_silence());
@@ -127,20 +128,20 @@ fn time_and_money_are_bounded_and_failures_are_told() {
     );
     let said = schedule(&home, ["run", "dear"]).provider(&spending).fail(1);
     assert!(said.contains("dear failed"), "{said}");
-    assert_eq!(spending.requests().len(), 1, "nothing more is spent");
+    assert_eq!(spending.requests().len(), 1, "no further request is made");
     add(&home, "broken", &[]);
     let refusing = ScriptedProvider::always(Reply::status(401, "bad key"));
     let said = schedule(&home, ["run", "broken"]).provider(&refusing).fail(1);
     assert!(said.contains("broken failed: the server rejected the API key"), "{said}");
     let provider = ScriptedProvider::always(Reply::text("Fine."));
     run(&home, "broken", &provider);
-    assert!(!sent(&provider, 0).contains("[assistant]"), "a run that failed is not remembered");
+    assert!(!sent(&provider, 0).contains("[assistant]"), "a failed run is not remembered");
     let history = schedule(&home, ["history", "broken"]).succeed();
     assert!(history.contains("broken failed") && history.contains("broken finished, "), "{history}");
 }
 
 #[test]
-fn a_full_disk_loses_no_history_and_keeps_the_report() {
+fn a_full_disk_loses_neither_the_history_nor_the_report() {
     let home = home();
     add(&home, "news", &[]);
     let provider = ScriptedProvider::start([
@@ -149,10 +150,10 @@ fn a_full_disk_loses_no_history_and_keeps_the_report() {
         Reply::text("Three."),
     ]);
     run(&home, "news", &provider);
-    let folder = home.memoir_home().join("conversations/scheduler_news");
-    let file = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let directory = home.memoir_home().join("conversations/scheduler_news");
+    let file = fs::read_dir(&directory).unwrap().next().unwrap().unwrap().path();
     let before = fs::read_to_string(&file).unwrap();
-    // A file that nobody may add to stands for a disk that takes nothing more.
+    // A directory in place of the file makes writing fail as on a full disk.
     fs::remove_file(&file).unwrap();
     fs::create_dir(&file).unwrap();
     let said = schedule(&home, ["run", "news"]).provider(&provider).fail(1);
@@ -160,13 +161,13 @@ fn a_full_disk_loses_no_history_and_keeps_the_report() {
     fs::remove_dir(&file).unwrap();
     fs::write(&file, &before).unwrap();
     let history = schedule(&home, ["history", "news"]).succeed();
-    assert!(history.contains("Two, at length."), "its report is kept all the same");
+    assert!(history.contains("Two, at length."), "the report is still stored");
     run(&home, "news", &provider);
-    assert!(sent(&provider, 2).contains("[assistant] One."), "what was remembered before still is");
+    assert!(sent(&provider, 2).contains("[assistant] One."), "the earlier history is intact");
 }
 
 #[test]
-fn bad_tasks_are_refused_with_a_word() {
+fn invalid_tasks_are_rejected_with_a_message() {
     let home = home();
     for (arguments, said) in [
         (vec!["add", "a/b", "x", "--cron", "0 9 * * *"], "\"a/b\" is not a valid task name. Use letters"),
@@ -216,7 +217,7 @@ fn wait_for_run(home: &TestHome, task: &str, state: &str) {
 }
 
 #[test]
-fn a_daemon_runs_what_is_due_and_ends_cleanly() {
+fn a_daemon_runs_due_tasks_and_stops_cleanly() {
     let home = home();
     add_due(&home, "news");
     let provider = ScriptedProvider::always(Reply::text("All quiet."));
@@ -224,10 +225,10 @@ fn a_daemon_runs_what_is_due_and_ends_cleanly() {
     let mut log = BufReader::new(daemon.stderr.take().unwrap());
     let mut output = String::new();
     while !output.contains("news finished (run 1)") {
-        assert!(log.read_line(&mut output).unwrap() > 0, "it ended: {output}");
+        assert!(log.read_line(&mut output).unwrap() > 0, "the daemon ended: {output}");
     }
     assert_eq!(home.runs("news")[0].report, "All quiet.");
-    // Another one says that it is not needed.
+    // A second daemon refuses to start.
     let second = home.memoir(["daemon"]).provider(&provider).fail(1);
     assert!(second.contains("a daemon is already running."), "{second}");
     rustix::process::kill_process(rustix::process::Pid::from_child(&daemon), rustix::process::Signal::TERM)
@@ -242,13 +243,13 @@ fn a_daemon_runs_what_is_due_and_ends_cleanly() {
         output.contains("news finished (run 1)") && output.ends_with("memoir daemon: stopped\n"),
         "{output}"
     );
-    assert_eq!(provider.requests().len(), 1, "what was missed fires once");
+    assert_eq!(provider.requests().len(), 1, "a missed task runs only once");
     let unit = home.memoir(["daemon", "--print-unit"]).succeed();
     assert!(unit.contains("[Service]\nExecStart=\"") && unit.contains(" daemon\n"), "{unit}");
 }
 
 #[test]
-fn a_kill_in_the_middle_is_marked_and_the_next_run_is_clean() {
+fn a_killed_run_is_marked_and_the_next_run_starts_clean() {
     let home = home();
     add_due(&home, "news");
     let silent = ScriptedProvider::always(Reply::text("…").then_silence());
@@ -261,11 +262,11 @@ fn a_kill_in_the_middle_is_marked_and_the_next_run_is_clean() {
     assert_eq!(run(&home, "news", &provider), "All quiet.\n");
     let states: Vec<String> = home.runs("news").into_iter().map(|run| run.state).collect();
     assert_eq!(states, ["cut_off", "done"]);
-    assert!(!sent(&provider, 0).contains("[assistant]"), "nothing of it is left");
+    assert!(!sent(&provider, 0).contains("[assistant]"), "the killed run is not remembered");
 }
 
 #[test]
-fn an_open_repl_runs_what_is_due_and_announces_it() {
+fn an_open_repl_runs_due_tasks_and_announces_them() {
     let home = home();
     add_due(&home, "news");
     let provider = ScriptedProvider::always(Reply::text("All quiet on every front."));
@@ -290,7 +291,7 @@ fn an_open_repl_runs_what_is_due_and_announces_it() {
 }
 
 #[test]
-fn a_conversation_hands_work_to_a_subagent_and_gets_its_report() {
+fn a_conversation_delegates_to_a_subagent_and_gets_its_report() {
     let home = home();
     fs::write(home.workspace().join("notes.txt"), "The barometer fell.").unwrap();
     let provider = ScriptedProvider::start([
@@ -310,11 +311,11 @@ fn a_conversation_hands_work_to_a_subagent_and_gets_its_report() {
     assert_eq!(answer, "It says that the barometer fell.\n");
     let inner = provider.requests()[1].clone();
     let inner_text = inner.body.to_string();
-    assert!(!inner_text.contains("periwinkle"), "it sees nothing of the conversation");
+    assert!(!inner_text.contains("periwinkle"), "the sub-agent does not see the conversation");
     assert!(inner_text.contains("You work alone"), "{inner_text}");
     let tools: Vec<_> =
         inner.body["tools"].as_array().unwrap().iter().map(|tool| tool["function"]["name"].clone()).collect();
-    assert!(!tools.contains(&json!("run_subagent")), "one level, and no more");
+    assert!(!tools.contains(&json!("run_subagent")), "a sub-agent cannot start another");
     let given = sent(&provider, 3);
     assert!(given.contains("The sub-agent reports:\n\nThe barometer fell; I could not write.\n\nCalls that were not allowed: file_write."), "{given}");
     assert!(!home.workspace().join("out.txt").exists());
@@ -345,7 +346,7 @@ fn a_subagent_has_the_tools_and_the_budget_it_is_given() {
 }
 
 #[test]
-fn in_the_repl_a_run_is_stopped_by_ctrl_c_and_noted() {
+fn ctrl_c_in_the_repl_stops_a_run() {
     let home = home();
     add(&home, "news", &[]);
     let silent = ScriptedProvider::always(Reply::text("…").then_silence());
@@ -364,7 +365,7 @@ fn in_the_repl_a_run_is_stopped_by_ctrl_c_and_noted() {
 }
 
 #[test]
-fn a_daemon_that_is_stopped_in_the_middle_leaves_the_work_to_the_next() {
+fn a_run_interrupted_with_its_daemon_is_repeated_by_the_next_daemon() {
     let home = home();
     add_due(&home, "news");
     let silent = ScriptedProvider::always(Reply::text("…").then_silence());
@@ -384,9 +385,9 @@ fn a_daemon_that_is_stopped_in_the_middle_leaves_the_work_to_the_next() {
 }
 
 #[test]
-fn what_a_run_cost_and_was_refused_is_told_however_it_ends() {
+fn costs_and_denied_actions_are_reported_however_a_run_ends() {
     let home = home();
-    // Long enough for its first round on a machine that is very busy.
+    // Long enough for the first round even on a very busy machine.
     add(&home, "slow", &["--timeout", "20"]);
     let provider = ScriptedProvider::start([
         Reply::tool_call("1", "file_write", &json!({"path": "out.txt", "content": "x"}))
@@ -400,7 +401,7 @@ fn what_a_run_cost_and_was_refused_is_told_however_it_ends() {
         "{history}"
     );
     assert!(home.count_calls("task") > 0);
-    // What it said is written down, and is no complete run.
+    // The run is stored, but an incomplete run is not remembered.
     let provider = ScriptedProvider::always(Reply::text("Fine."));
     run(&home, "slow", &provider);
     assert!(!sent(&provider, 0).contains("[assistant]"), "{}", sent(&provider, 0));
@@ -415,6 +416,6 @@ fn what_a_run_cost_and_was_refused_is_told_however_it_ends() {
     let json: Value = serde_json::from_str(&json).unwrap();
     assert!(
         json["usage"]["input_tokens"].as_u64().unwrap() > 1_000_000,
-        "its sub-agent's part is in it: {json}"
+        "the usage includes the sub-agent: {json}"
     );
 }

@@ -1,4 +1,4 @@
-//! What a person sees: screens of a real terminal, kept as pictures.
+//! Snapshots of the screen of a real terminal.
 
 use insta::assert_snapshot;
 use memoir_testkit::{Reply, ScriptedProvider, Terminal, TestHome};
@@ -12,7 +12,7 @@ fn open(home: &TestHome, provider: &ScriptedProvider, size: (u16, u16), argument
     terminal
 }
 
-/// An answer with much in it.
+/// An answer with many kinds of Markdown.
 const RICH: &str = "Here is the plan for **Thursday**.\n\n\
 | station | 电池 | volts |\n| --- | --- | ---: |\n| Ridge | LiFePO4 | 3.2 |\n| 教堂 🏔 | 18650 | 3.7 |\n\n\
 1. Read `config.toml`\n2. Then:\n   - *climb* the mast\n   - [the manual](https://example.org/manual)\n\n\
@@ -52,7 +52,7 @@ fn the_same_in_forty_columns() {
 }
 
 #[test]
-fn the_same_without_colours() {
+fn the_same_without_colors() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::text(RICH).in_chunks_of(3)]);
     let terminal = Terminal::open_with(&home, Some(&provider), (40, 80), &[], &[("NO_COLOR", "1")]);
@@ -83,7 +83,7 @@ fn an_approval() {
 #[test]
 fn a_cancelled_turn() {
     let home = home();
-    // In one chunk, so that all of it is there when the first paragraph is seen.
+    // One chunk, so that the whole text has arrived when the first paragraph is shown.
     let provider = ScriptedProvider::start([Reply::text("First this.\n\nThen half of th")
         .in_chunks_of(100_000)
         .then_silence()]);
@@ -106,7 +106,7 @@ fn a_message_from_the_background_while_typing() {
         .succeed();
     home.memoir(["config", "set", "summarizer.model", "gpt-5-mini"]).succeed();
     home.memoir(["config", "set", "workers.conversation_summarizer", "off"]).succeed();
-    // The background has nothing to report before the first half is typed.
+    // Hold back the workers until the first half is typed.
     provider.hold();
     let terminal = open(&home, &provider, (16, 80), &["-v"]);
     terminal.type_keys("half a sentence that is be");
@@ -137,14 +137,14 @@ fn a_paste_of_two_hundred_lines() {
 }
 
 #[test]
-fn chinese_and_emoji_are_typed_and_taken_back() {
+fn chinese_and_emoji_are_typed_and_deleted() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::text("好的 👍🏽,明天见。")]);
     let terminal = open(&home, &provider, (14, 60), &[]);
     terminal.type_keys("明天在教堂见面吗 👩‍👩‍👧?错");
     terminal.wait_for("错");
     terminal.type_keys("\x7f");
-    terminal.wait_until("the last sign gone", |screen| !screen.contains('错'));
+    terminal.wait_until("the last character deleted", |screen| !screen.contains('错'));
     terminal.type_keys("\r");
     terminal.wait_for("明天见。");
     terminal.wait_for_prompt();
@@ -154,7 +154,7 @@ fn chinese_and_emoji_are_typed_and_taken_back() {
 }
 
 #[test]
-fn a_window_that_is_made_narrower_and_wider() {
+fn a_resized_window() {
     let home = home();
     let long = "These are words that go on and on until the line is full and the next one begins. ".repeat(3);
     let provider = ScriptedProvider::start([Reply::text(&long), Reply::text(&long), Reply::text(&long)]);
@@ -177,7 +177,7 @@ fn a_window_that_is_made_narrower_and_wider() {
 }
 
 #[test]
-fn tab_proposes_and_completes() {
+fn tab_suggests_and_completes() {
     let home = home();
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     home.memoir(["-p", "About the battery of the ridge"]).provider(&provider).succeed();
@@ -207,7 +207,7 @@ fn tab_proposes_and_completes() {
         "{sent:?}"
     );
     assert!(terminal.picture().contains("Attached @README.md (18 characters)."));
-    // What was attached is forgotten with its line.
+    // Deleting the exchange also deletes the line with the attachment from the command history.
     home.memoir(["memory", "forget", "--exchange", "2", "--yes"]).succeed();
     let next = open(&home, &provider, (20, 90), &[]);
     next.type_keys("\x1b[A");
@@ -216,5 +216,5 @@ fn tab_proposes_and_completes() {
     terminal.submit("!echo $((6 * 7)) answers");
     terminal.wait_for("42 answers");
     terminal.wait_for_prompt();
-    assert_eq!(provider.requests().len(), 2, "a command of the user's is not sent");
+    assert_eq!(provider.requests().len(), 2, "the user's shell command is not sent");
 }

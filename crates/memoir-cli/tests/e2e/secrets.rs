@@ -1,4 +1,4 @@
-//! Secrets: whatever is said, called or given back, they are not kept.
+//! Secrets in prompts, tool calls, tool results and answers are not stored.
 
 use std::fs;
 
@@ -49,27 +49,24 @@ fn secrets_never_reach_the_database() {
         Reply::text(&format!("I read {} in it.", shown(&secrets[5]))),
     ]);
     let prompt = format!("What is in env.txt? My own key is {}.", shown(&secrets[0]));
-    // While another program has the database open, there is a write-ahead log to look into.
-    let open = Terminal::open(&home, None, (24, 80), &["--model", "memoir/recall"]);
-    open.wait_for_prompt();
+    // The write-ahead log exists only while another process has the database open.
+    let session = Terminal::open(&home, None, (24, 80), &["--model", "memoir/recall"]);
+    session.wait_for_prompt();
     home.memoir(["-p", &prompt, "--approval", "full"]).provider(&provider).succeed();
     home.memoir(["worker", "run", "--until-idle"]).succeed();
     assert!(fs::metadata(home.memoir_home().join("memoir.db-wal")).unwrap().len() > 0);
-    assert!(
-        provider.requests()[1].body.to_string().contains(&secrets[1]),
-        "the model works with what is there"
-    );
+    assert!(provider.requests()[1].body.to_string().contains(&secrets[1]), "the model sees the secrets");
     for file in fs::read_dir(home.memoir_home()).unwrap() {
         let path = file.unwrap().path();
         let bytes = fs::read(&path).unwrap();
         for secret in &secrets {
-            // Not even a good part of one.
+            // Not even the first 20 characters may be stored.
             let part = &secret.as_bytes()[..secret.len().min(20)];
-            let found = bytes.windows(part.len()).any(|window| window == part);
-            assert!(!found, "{secret} is in {}", path.display());
+            let is_stored = bytes.windows(part.len()).any(|window| window == part);
+            assert!(!is_stored, "{secret} is in {}", path.display());
         }
     }
-    // Nor is one shown when calls are.
+    // Secrets in tool calls are not shown either.
     let provider = ScriptedProvider::start([
         Reply::tool_call("c1", "execute_bash", &json!({"command": format!("echo {}", secrets[4])})),
         Reply::text("Done."),

@@ -1,4 +1,4 @@
-//! Tools of other programs, by the Model Context Protocol.
+//! MCP servers: tools provided by other programs.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::{confinement::calls, home};
 
-/// A server of three tools, spoken to line by line, and the same over HTTP.
+/// A Python script of a server with three tools, over stdio or HTTP.
 const SERVER: &str = r#"
 import json, sys, http.server
 def answer(request):
@@ -53,7 +53,7 @@ else:
     server.serve_forever()
 "#;
 
-/// Writes the server down, and says where.
+/// Writes the script of the server to a file and returns its path.
 pub(crate) fn server_script(home: &TestHome) -> String {
     let script = home.workspace().parent().unwrap().join("server.py");
     fs::write(&script, SERVER).unwrap();
@@ -61,16 +61,16 @@ pub(crate) fn server_script(home: &TestHome) -> String {
 }
 
 #[test]
-fn tools_of_other_servers_are_offered_under_the_same_approvals() {
+fn server_tools_are_available_under_the_same_permission_rules() {
     let home = home();
     let script = server_script(&home);
-    let mut over_http = std::process::Command::new("python3")
+    let mut http_server = std::process::Command::new("python3")
         .args([script.as_str(), "http"])
         .stdout(std::process::Stdio::piped())
         .spawn()
         .unwrap();
     let mut port = String::new();
-    std::io::BufRead::read_line(&mut std::io::BufReader::new(over_http.stdout.take().unwrap()), &mut port)
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(http_server.stdout.take().unwrap()), &mut port)
         .unwrap();
     home.write_config(&format!(
         "[approval]\nallow = [\"made__*\"]\n[mcp.made]\ncommand = \"python3\"\nargs = [\"{script}\", \"stdio\"]\n\
@@ -102,7 +102,7 @@ fn tools_of_other_servers_are_offered_under_the_same_approvals() {
     assert_eq!(said, ["FAR!", "NEAR!"].map(|said| format!("<memory>\n{said}\n</memory>")));
     let said = calls(&home, "read-only", &[("made__shout", json!({"word": "x"}))]);
     assert!(said[0].contains("read-only"), "{said:?}");
-    // One that cannot be reached is said, and harms nothing.
+    // A server that cannot be started is reported, and the turn succeeds.
     let provider = ScriptedProvider::always(Reply::text("Fine."));
     let output =
         home.memoir(["-p", "hi"]).provider(&provider).env("PATH", "/usr/local/bin:/usr/bin:/bin").output();
@@ -111,13 +111,13 @@ fn tools_of_other_servers_are_offered_under_the_same_approvals() {
         output.status.success() && said.contains("Could not connect to the MCP server broken: "),
         "{said}"
     );
-    over_http.kill().unwrap();
-    over_http.wait().unwrap();
+    http_server.kill().unwrap();
+    http_server.wait().unwrap();
 }
 
-/// With a server from a registry, which `.ci/run` installs. Where it is not there, the one above stands for it.
+/// Uses a published server, which `.ci/run` installs. Does nothing if it is not installed.
 #[test]
-fn a_server_from_a_registry_is_talked_to() {
+fn a_published_server_can_be_used() {
     let Some(server) = std::env::var_os("MEMOIR_TEST_TIME_SERVER") else { return };
     let home = home();
     home.write_config(&format!("[mcp.time]\ncommand = {:?}\n", server.to_str().unwrap()));

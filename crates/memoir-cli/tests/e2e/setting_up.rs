@@ -1,4 +1,4 @@
-//! The config, the doctor, completions; histories of other programs, and the demo.
+//! Settings, the doctor, shell completions, imports from other programs, and the demo.
 
 use std::{fs, path::PathBuf};
 
@@ -8,34 +8,35 @@ use serde_json::Value;
 use crate::home;
 
 #[test]
-fn settings_come_from_the_nearest_place() {
+fn the_most_specific_config_layer_wins() {
     let home = home();
     let get = |key: &str| -> Value {
         serde_json::from_str(&home.memoir(["config", "get", key, "--json"]).succeed()).unwrap()
     };
-    let is = |key: &str, value: &str, origin: &str| {
-        let got = get(key);
-        assert_eq!((got["value"].as_str(), got["origin"].as_str()), (Some(value), Some(origin)), "{key}");
+    let check = |key: &str, value: &str, origin: &str| {
+        let setting = get(key);
+        let (actual_value, actual_origin) = (setting["value"].as_str(), setting["origin"].as_str());
+        assert_eq!((actual_value, actual_origin), (Some(value), Some(origin)), "{key}");
     };
-    is("rag.token_budget", "2000", "default");
+    check("rag.token_budget", "2000", "default");
     home.memoir(["config", "set", "rag.token_budget", "1500"]).succeed();
-    is("rag.token_budget", "1500", "user");
+    check("rag.token_budget", "1500", "user");
     let terminal = Terminal::open(&home, None, (24, 80), &[]);
     terminal.wait_for_prompt();
     terminal.submit("/rag set token_budget 1200");
     terminal.wait_for("rag.token_budget is now 1200.");
-    is("rag.token_budget", "1200", "program");
+    check("rag.token_budget", "1200", "program");
     home.memoir(["config", "set", "rag.token_budget", "900", "--project"]).succeed();
-    is("rag.token_budget", "900", "project");
+    check("rag.token_budget", "900", "project");
     terminal.wait_for_prompt();
     let told = home.memoir(["config", "set", "rag.token_budget", "1600"]).succeed();
     assert!(told.contains("The config file of this project overrides it"), "{told}");
     home.memoir(["config", "unset", "rag.token_budget", "--project"]).succeed();
-    is("rag.token_budget", "1600", "user");
+    check("rag.token_budget", "1600", "user");
     home.memoir(["config", "unset", "rag.token_budget"]).succeed();
-    is("rag.token_budget", "2000", "default");
+    check("rag.token_budget", "2000", "default");
     home.memoir(["config", "set", "chat.model", "gpt-5-mini"]).succeed();
-    is("chat.model", "gpt-5-mini", "user");
+    check("chat.model", "gpt-5-mini", "user");
     let named = home.memoir(["config", "get", "chat.model"]).env("MEMOIR_MODEL", "grok-3").succeed();
     assert_eq!(named, "grok-3\n");
     let paths = home.memoir(["config", "path"]).succeed();
@@ -44,7 +45,7 @@ fn settings_come_from_the_nearest_place() {
 }
 
 #[test]
-fn a_slip_in_the_config_changes_nothing() {
+fn invalid_settings_change_nothing() {
     let home = home();
     home.write_config("# mine\n[rag]\n# how much\ntoken_budget = 1500\n");
     let file = home.memoir_home().join("config.toml");
@@ -64,13 +65,16 @@ fn a_slip_in_the_config_changes_nothing() {
     assert!(said.contains("Run `memoir config list` to see all settings."), "{said}");
     home.memoir(["config", "set", "rag.mode", "exact"]).succeed();
     let text = fs::read_to_string(&file).unwrap();
-    assert!(text.starts_with("# mine\n[rag]\n# how much\ntoken_budget = 1500\n"), "comments stay: {text}");
-    // It is taken out by whichever of its names it stands there.
+    assert!(
+        text.starts_with("# mine\n[rag]\n# how much\ntoken_budget = 1500\n"),
+        "comments are preserved: {text}"
+    );
+    // A setting is removed under any of its names.
     fs::write(&file, "[rag]\nrag_token_budget = 900\n").unwrap();
     assert_eq!(home.memoir(["config", "get", "rag_token_budget"]).succeed(), "900\n");
     home.memoir(["config", "unset", "rag.token_budget"]).succeed();
     assert_eq!(home.memoir(["config", "get", "rag.token_budget"]).succeed(), "2000\n");
-    // What comes with a project may not lead keys elsewhere.
+    // A project cannot redirect API keys.
     let said =
         home.memoir(["config", "set", "providers.openai.base_url", "http://evil", "--project"]).fail(2);
     assert!(said.contains("a project may not set providers.openai"), "{said}");
@@ -81,13 +85,13 @@ fn a_slip_in_the_config_changes_nothing() {
 }
 
 #[test]
-fn the_doctor_says_what_is_wrong_and_never_shows_a_key() {
+fn the_doctor_reports_problems_and_never_shows_a_key() {
     let home = home();
     let told = home.memoir(["doctor"]).env("OPENAI_API_KEY", "sk-very-secret-key-1234567890").succeed();
     assert!(told.contains("set: OPENAI_API_KEY") && !told.contains("very-secret"), "{told}");
     assert!(told.contains("nothing is stored yet"), "{told}");
     assert!(told.contains("ok    log ") && told.contains("memoir.log (empty)"), "{told}");
-    assert!(!home.database().exists(), "looking makes nothing");
+    assert!(!home.database().exists(), "the doctor creates no database");
     home.memoir(["-p", "Remember the milk, and the long list of things to buy."]).succeed();
     let findings: Value = serde_json::from_str(&home.memoir(["doctor", "--json"]).succeed()).unwrap();
     let state = |what: &str| {
@@ -119,7 +123,7 @@ fn the_doctor_says_what_is_wrong_and_never_shows_a_key() {
 }
 
 #[test]
-fn shells_get_their_completions_and_man_its_page() {
+fn completions_and_the_man_page_are_generated() {
     let home = home();
     for (script, text) in [
         ("bash", "_memoir()"),
@@ -140,7 +144,7 @@ fn fixture(name: &str) -> String {
 }
 
 #[test]
-fn histories_of_other_programs_are_brought_in_once() {
+fn histories_of_other_programs_are_imported_once() {
     for (format, file) in [
         ("chatgpt", "chatgpt.json"),
         ("claude", "claude.json"),
@@ -179,7 +183,7 @@ fn histories_of_other_programs_are_brought_in_once() {
 }
 
 #[test]
-fn the_first_start_shows_what_was_found_and_brings_it_in() {
+fn the_first_start_offers_to_import_other_histories() {
     let home = home();
     let sessions = home.workspace().parent().unwrap().join(".claude/projects/p");
     fs::create_dir_all(&sessions).unwrap();
@@ -225,25 +229,28 @@ fn the_demo_answers_from_its_sample_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn the_sample_history_is_found_again() {
+fn questions_about_the_demo_history_find_their_conversations() {
     let home = home();
-    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let history = here.join("../memoir-runtime/demo/history.jsonl");
+    let package = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let history = package.join("../memoir-runtime/demo/history.jsonl");
     home.memoir(["import", "memoir", history.to_str().unwrap()]).succeed();
     home.memoir(["worker", "run", "--until-idle"]).succeed();
-    let questions = fs::read_to_string(here.join("tests/e2e/demo_questions.json")).unwrap();
+    let questions = fs::read_to_string(package.join("tests/e2e/demo_questions.json")).unwrap();
     let questions: Value = serde_json::from_str(&questions).unwrap();
-    let (mut asked, mut found) = (0, 0);
+    let (mut question_count, mut match_count) = (0, 0);
     for question in questions.as_array().unwrap().iter().filter(|question| !question["answer"].is_null()) {
         let text = question["question"].as_str().unwrap();
         let passages: Value =
             serde_json::from_str(&home.memoir(["search", text, "--json"]).succeed()).unwrap();
-        let is_there = |passage: &Value| passage["conversation_id"] == question["conversation"];
-        asked += 1;
-        found += usize::from(passages.as_array().unwrap().iter().any(is_there));
+        let is_match = |passage: &Value| passage["conversation_id"] == question["conversation"];
+        question_count += 1;
+        match_count += usize::from(passages.as_array().unwrap().iter().any(is_match));
     }
-    assert_eq!(asked, 24);
-    assert!(found >= 19, "{found} of {asked} conversations were found, and 20 when this was written");
+    assert_eq!(question_count, 24);
+    assert!(
+        match_count >= 19,
+        "{match_count} of {question_count} conversations were found; there were 20 when this was written"
+    );
 }
 
 #[test]

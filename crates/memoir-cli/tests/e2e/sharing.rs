@@ -1,4 +1,4 @@
-//! Several processes on one memory.
+//! Several processes on one database.
 
 use memoir_testkit::{Reply, ScriptedProvider, Terminal};
 use serde_json::json;
@@ -7,31 +7,31 @@ use crate::home;
 
 #[test]
 fn two_processes_writing_at_once_lose_nothing() {
-    const EACH: usize = 15;
+    const PER_PROCESS: usize = 15;
     let home = home();
-    let provider = ScriptedProvider::start((0..2 * EACH).map(|_| Reply::text("noted")));
-    // Both start on a memory that does not exist yet.
+    let provider = ScriptedProvider::start((0..2 * PER_PROCESS).map(|_| Reply::text("noted")));
+    // Both start without an existing database.
     std::thread::scope(|scope| {
         for writer in ["left", "right"] {
             let (home, provider) = (&home, &provider);
             scope.spawn(move || {
-                for number in 0..EACH {
+                for number in 0..PER_PROCESS {
                     home.memoir(["-p", &format!("{writer} {number}")]).provider(provider).succeed();
                 }
             });
         }
     });
     let exchanges = home.exchanges();
-    assert_eq!(exchanges.len(), 2 * EACH);
+    assert_eq!(exchanges.len(), 2 * PER_PROCESS);
     for writer in ["left", "right"] {
-        for number in 0..EACH {
+        for number in 0..PER_PROCESS {
             let prompt = format!("{writer} {number}");
             let count = exchanges.iter().filter(|exchange| exchange.user_message == prompt).count();
             assert_eq!(count, 1, "{prompt}");
         }
     }
     assert!(exchanges.iter().all(|exchange| exchange.messages.len() == 2), "{exchanges:?}");
-    assert_eq!(home.count("command_history"), 2 * EACH as u64);
+    assert_eq!(home.count("command_history"), 2 * PER_PROCESS as u64);
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn a_session_does_not_interleave_with_another_in_one_conversation() {
     terminal.type_keys("begin\r");
     terminal.wait_for("Begun.");
     terminal.wait_for_prompt();
-    // While the first session waits for its user, another one adds to the conversation.
+    // While the first session waits for its user, another session adds to the conversation.
     terminal.type_keys("my turn\r");
     terminal.wait_for("execute_bash needs your approval");
     home.memoir(["-r", "1", "-p", "their turn", "--model", "gpt-5-mini"]).provider(&provider).succeed();
@@ -59,7 +59,7 @@ fn a_session_does_not_interleave_with_another_in_one_conversation() {
     terminal
         .wait_for("the answer could not be stored: another session has added to conversation 1. Resume it");
     terminal.wait_for_prompt();
-    // Asking again without reading what was added costs nothing.
+    // Retrying without resuming sends no request.
     terminal.type_keys("/retry\r");
     terminal.wait_for("nothing was sent: another session has added to conversation 1.");
     terminal.wait_for_prompt();
@@ -79,5 +79,8 @@ fn a_session_does_not_interleave_with_another_in_one_conversation() {
     );
     assert!(position("Begun.").is_some() && position("Lost to the store.").is_none(), "{exported}");
     let last = provider.requests().pop().unwrap();
-    assert!(last.messages().iter().any(|(_, text)| text == "Theirs."), "it has read what was added");
+    assert!(
+        last.messages().iter().any(|(_, text)| text == "Theirs."),
+        "the request includes the other session's exchange"
+    );
 }

@@ -13,7 +13,7 @@ fn open(home: &TestHome, provider: Option<&ScriptedProvider>) -> Terminal {
 }
 
 #[test]
-fn a_talk_is_typed_answered_and_remembered() {
+fn a_conversation_is_typed_answered_and_remembered() {
     let home = home();
     let provider = ScriptedProvider::start([
         Reply::text("Hello, Ada.").usage(1000, 4, 0),
@@ -46,7 +46,7 @@ fn a_talk_is_typed_answered_and_remembered() {
 }
 
 #[test]
-fn commands_answer_and_unknown_ones_say_where_to_look() {
+fn commands_work_and_unknown_ones_point_to_help() {
     let home = home();
     let terminal = open(&home, None);
     terminal.submit("/help");
@@ -76,7 +76,7 @@ fn commands_answer_and_unknown_ones_say_where_to_look() {
 }
 
 #[test]
-fn history_shows_the_talk_and_earlier_lines_come_back_in_the_next_run() {
+fn history_shows_the_conversation_and_earlier_lines_survive_a_restart() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::text("Forty-two."), Reply::text("Forty-two again.")]);
     let mut terminal = open(&home, Some(&provider));
@@ -92,7 +92,7 @@ fn history_shows_the_talk_and_earlier_lines_come_back_in_the_next_run() {
     assert_eq!(terminal.wait_for_exit(), 0);
 
     let next = open(&home, Some(&provider));
-    // Twice up: past `/history`, to the question.
+    // Up twice: past `/history`, to the question.
     next.type_keys("\x1b[A\x1b[A");
     next.wait_for("> What is the answer?");
     next.type_keys("\r");
@@ -100,7 +100,7 @@ fn history_shows_the_talk_and_earlier_lines_come_back_in_the_next_run() {
 }
 
 #[test]
-fn ctrl_c_cancels_a_turn_and_the_up_arrow_brings_it_back() {
+fn ctrl_c_cancels_a_turn_and_the_up_arrow_restores_the_prompt() {
     let home = home();
     let provider =
         ScriptedProvider::start([Reply::text("Let me ").then_silence(), Reply::text("Here you are.")]);
@@ -116,7 +116,7 @@ fn ctrl_c_cancels_a_turn_and_the_up_arrow_brings_it_back() {
     terminal.type_keys("\r");
     terminal.wait_for("Here you are.");
     terminal.wait_for_prompt();
-    // Ctrl-C clears a line that has something on it, and leaves on the empty one.
+    // Ctrl-C clears a line with text, and exits on an empty line.
     terminal.type_keys("half a thou");
     terminal.wait_for("> half a thou");
     terminal.type_keys("\x03");
@@ -125,7 +125,9 @@ fn ctrl_c_cancels_a_turn_and_the_up_arrow_brings_it_back() {
     terminal.type_keys("and another");
     terminal.wait_for("> and another");
     terminal.type_keys("\x03");
-    terminal.wait_until("it said again", |screen| screen.matches("Press Ctrl-C again to exit.").count() == 2);
+    terminal.wait_until("the hint a second time", |screen| {
+        screen.matches("Press Ctrl-C again to exit.").count() == 2
+    });
     terminal.wait_for_prompt();
     terminal.type_keys("\x03");
     assert_eq!(terminal.wait_for_exit(), 0);
@@ -133,7 +135,7 @@ fn ctrl_c_cancels_a_turn_and_the_up_arrow_brings_it_back() {
 }
 
 #[test]
-fn ctrl_c_in_a_history_search_only_ends_the_search() {
+fn ctrl_c_in_a_history_search_ends_only_the_search() {
     let home = home();
     let terminal = open(&home, None);
     terminal.type_keys("\x12");
@@ -161,7 +163,7 @@ fn several_lines_are_typed_and_pasted_as_one_prompt() {
 }
 
 #[test]
-fn an_escape_sequence_from_a_model_does_nothing() {
+fn an_escape_sequence_from_a_model_has_no_effect() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::text("before\u{1b}[2Jafter")]);
     let terminal = open(&home, Some(&provider));
@@ -191,7 +193,7 @@ fn a_conversation_is_picked_from_a_list() {
 }
 
 #[test]
-fn a_failed_turn_says_why_and_the_talk_goes_on() {
+fn a_failed_turn_is_explained_and_the_conversation_continues() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::status(400, "no such thing"), Reply::text("Back again.")]);
     let terminal = open(&home, Some(&provider));

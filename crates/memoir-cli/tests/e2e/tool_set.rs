@@ -1,4 +1,4 @@
-//! The tools, each through a turn: they work, keep to their limits, and run side by side.
+//! All tools, called through a turn: they work, respect their limits, and run in parallel.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::{confinement::calls, home};
 
 #[test]
-fn each_tool_of_files_works_through_a_turn() {
+fn every_file_tool_works() {
     let home = home();
     let said = calls(
         &home,
@@ -36,13 +36,13 @@ fn each_tool_of_files_works_through_a_turn() {
     assert!(said.iter().all(|said| !said.starts_with("error")), "{said:#?}");
     assert!(said[1].contains("-two\n+2\n"), "the change is shown: {}", said[1]);
     assert_eq!(said[4], "one\n2\n");
-    assert_eq!(said[6], "a/one.txt\nb/moved.txt", "in order, one after the other where they touch the same");
+    assert_eq!(said[6], "a/one.txt\nb/moved.txt", "calls that touch the same files run in order");
     assert_eq!(said[7], "a/one.txt:2: 2\nb/moved.txt:2: 2\n");
     assert!(!home.workspace().join("a/one.txt").exists() && !home.workspace().join("c").exists());
 }
 
 #[test]
-fn other_tools_work_through_a_turn() {
+fn every_other_tool_works() {
     let home = home();
     let said = calls(
         &home,
@@ -73,11 +73,11 @@ fn other_tools_work_through_a_turn() {
 }
 
 #[test]
-fn each_tool_keeps_to_its_limit() {
+fn every_tool_respects_its_limits() {
     let home = home();
     let work = home.workspace();
-    for folder in ["many", "wide"] {
-        fs::create_dir(work.join(folder)).unwrap();
+    for directory in ["many", "wide"] {
+        fs::create_dir(work.join(directory)).unwrap();
     }
     for number in 0..600 {
         fs::write(work.join(format!("many/{number}.txt")), "line\n").unwrap();
@@ -124,7 +124,7 @@ fn each_tool_keeps_to_its_limit() {
         ("core_memory", json!({"action": "explode"}), "error: "),
         ("fetch_conversation_details", json!({"conversation_id": 99}), "99"),
     ];
-    // One at a time: together they would be too much for a request, and be cut again.
+    // One call per turn, because all results together would exceed the limit of a request.
     for (name, arguments, expected) in tried {
         let said = calls(&home, "full", &[(name, arguments.clone())]).remove(0);
         assert!(said.contains(expected), "{name} {arguments}: {}", &said[..said.len().min(300)]);
@@ -132,7 +132,7 @@ fn each_tool_keeps_to_its_limit() {
 }
 
 #[test]
-fn calls_that_cannot_conflict_run_side_by_side_and_one_failure_harms_no_other() {
+fn conflicting_calls_run_in_order_and_a_failure_does_not_affect_others() {
     let home = home();
     fs::write(home.workspace().join("a.txt"), "alpha").unwrap();
     let said = calls(
@@ -151,7 +151,7 @@ fn calls_that_cannot_conflict_run_side_by_side_and_one_failure_harms_no_other() 
 }
 
 #[test]
-fn a_search_service_is_asked_when_one_is_set() {
+fn a_configured_search_service_is_used() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let server = std::thread::spawn(move || {
@@ -191,8 +191,8 @@ fn skills_are_described_and_loaded_on_demand() {
         Reply::text("Tagged."),
     ]);
     home.memoir(["-p", "release it"]).provider(&provider).succeed();
-    let offered = provider.requests()[0].body["tools"].to_string();
-    assert!(offered.contains("release: How we release") && !offered.contains("Tag it"), "{offered}");
+    let tools = provider.requests()[0].body["tools"].to_string();
+    assert!(tools.contains("release: How we release") && !tools.contains("Tag it"), "{tools}");
     let messages = provider.requests()[1].body["messages"].to_string();
     assert!(messages.contains("Tag it, then push."), "{messages}");
 }

@@ -1,4 +1,4 @@
-//! The tool round trip.
+//! Tool calls and their results.
 
 use memoir_testkit::{Reply, ScriptedProvider};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::home;
 
 #[test]
-fn a_tool_runs_and_its_result_goes_back() {
+fn a_tool_runs_and_its_result_is_returned_to_the_model() {
     let home = home();
     std::fs::write(home.workspace().join("note.txt"), "buy milk").unwrap();
     let provider = ScriptedProvider::start([
@@ -17,8 +17,8 @@ fn a_tool_runs_and_its_result_goes_back() {
     let answer = home.memoir(["-p", "What is in note.txt?"]).provider(&provider).succeed();
     assert_eq!(answer, "It says: buy milk.\n");
 
-    let offered = &provider.requests()[0].body["tools"];
-    let names: Vec<_> = offered.as_array().unwrap().iter().map(|tool| &tool["function"]["name"]).collect();
+    let tools = &provider.requests()[0].body["tools"];
+    let names: Vec<_> = tools.as_array().unwrap().iter().map(|tool| &tool["function"]["name"]).collect();
     assert_eq!(names.len(), 26, "{names:?}");
     let second = provider.requests()[1].body["messages"].clone();
     let [.., call, result] = second.as_array().unwrap().as_slice() else { panic!("{second}") };
@@ -26,7 +26,7 @@ fn a_tool_runs_and_its_result_goes_back() {
     assert_eq!(result["role"], "tool");
     assert_eq!((&result["tool_call_id"], &result["content"]), (&json!("call_1"), &json!("buy milk")));
 
-    // Kept, in order and paired; but not sent again.
+    // Calls and results are stored in order, but not sent again in later exchanges.
     let messages = home.messages();
     let [_, call, result, _] = messages.as_slice() else { panic!("{messages:?}") };
     assert_eq!((call.role.as_str(), call.tool_calls[0].name.as_str()), ("assistant", "file_read"));
@@ -39,7 +39,7 @@ fn a_tool_runs_and_its_result_goes_back() {
 }
 
 #[test]
-fn two_calls_of_one_reply_are_both_answered_in_order() {
+fn two_calls_in_one_reply_are_answered_in_order() {
     let home = home();
     std::fs::write(home.workspace().join("a.txt"), "alpha").unwrap();
     let provider = ScriptedProvider::start([
@@ -60,7 +60,7 @@ fn two_calls_of_one_reply_are_both_answered_in_order() {
 }
 
 #[test]
-fn what_goes_wrong_in_a_tool_is_told_to_the_model() {
+fn tool_errors_are_reported_to_the_model() {
     let home = home();
     let provider = ScriptedProvider::start([
         Reply::tool_call("c1", "file_read", &json!({"path": "../../etc/passwd"}))
@@ -79,7 +79,7 @@ fn what_goes_wrong_in_a_tool_is_told_to_the_model() {
 }
 
 #[test]
-fn a_loop_without_end_is_stopped_and_kept() {
+fn an_endless_tool_loop_is_stopped_and_stored() {
     let home = home();
     let provider = ScriptedProvider::start(
         (0..30).map(|number| Reply::tool_call(&format!("c{number}"), "database_tables", &json!({}))),
@@ -89,7 +89,7 @@ fn a_loop_without_end_is_stopped_and_kept() {
     assert_eq!(provider.requests().len(), 25);
     assert_eq!(home.exchanges()[0].status, "stopped");
     assert_eq!(home.count_calls("chat"), 25);
-    // The notice is nothing that was said: it never comes back as memory.
+    // The notice is not recalled as if it were part of the conversation.
     let asked = home.memoir(["-p", "What about the rounds of tool calls?"]).succeed();
     assert!(asked.starts_with("Nothing in memory"), "{asked}");
 }

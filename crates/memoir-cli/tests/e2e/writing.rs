@@ -1,4 +1,4 @@
-//! The writer: posts from talk, which know the posts before them; and talk that was brought in.
+//! Posts written from conversations, with links to earlier posts, and imported chats.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ const CHAT: &str = "12/03/2024, 09:00 - Messages and calls are end-to-end encryp
 const POST: &str = "---\ntitle: The banging boiler\ntags: [house, heating]\n---\n\nThe boiler in the cellar bangs at night. \
     \"Then I call Olaf from Nordheat today,\" says Anna.\n";
 
-fn with_chat() -> TestHome {
+fn home_with_chat() -> TestHome {
     let home = home();
     fs::write(home.workspace().join("WhatsApp Chat with Ben.txt"), CHAT).unwrap();
     let told = home.memoir(["import", "whatsapp", "WhatsApp Chat with Ben.txt"]).succeed();
@@ -28,15 +28,15 @@ fn with_chat() -> TestHome {
     home
 }
 
-fn read_request(provider: &ScriptedProvider, place: usize) -> (String, String) {
-    let request = &provider.requests()[place];
+fn read_request(provider: &ScriptedProvider, index: usize) -> (String, String) {
+    let request = &provider.requests()[index];
     let system = request.body.to_string();
     (system, request.messages().pop().unwrap().1)
 }
 
 #[test]
-fn a_post_written_from_one_conversation_is_in_the_request_that_writes_about_another() {
-    let home = with_chat();
+fn a_related_post_is_included_in_the_request_for_the_next_one() {
+    let home = home_with_chat();
     let provider = ScriptedProvider::start([
         Reply::text(POST).usage(900, 80, 0),
         Reply::text("---\ntitle: Friday\n---\nAs told in [The banging boiler](the-banging-boiler)."),
@@ -60,7 +60,7 @@ fn a_post_written_from_one_conversation_is_in_the_request_that_writes_about_anot
         sent.contains("## Message 1\n**Author:** Anna\n**Timestamp:** 2024-03-12 09:01\n\nThe boiler"),
         "{sent}"
     );
-    assert!(!sent.contains("Related Previous Posts"), "there is none yet");
+    assert!(!sent.contains("Related Previous Posts"), "there are no posts yet");
     let saved = home.memoir_home().join("posts/2024-03-12-the-banging-boiler.md");
     assert_eq!(fs::read_to_string(&saved).unwrap().trim_end(), out.trim_end());
 
@@ -74,8 +74,8 @@ fn a_post_written_from_one_conversation_is_in_the_request_that_writes_about_anot
     );
     assert_eq!(home.documents().len(), 2);
     assert_eq!(home.count("post_sources"), 2);
-    assert!(home.count_calls("post") > 0, "what it costs is on the bill");
-    // It is a document like any other: it comes into prompts, and goes.
+    assert!(home.count_calls("post") > 0, "the cost is recorded");
+    // A post is a document like any other: it is listed and can be removed.
     let listed = home.memoir(["docs", "list"]).succeed();
     assert!(listed.contains("The banging boiler  [house, heating]  (post)"), "{listed}");
     let told = home.memoir(["docs", "remove", "the-banging-boiler"]).succeed();
@@ -83,8 +83,8 @@ fn a_post_written_from_one_conversation_is_in_the_request_that_writes_about_anot
 }
 
 #[test]
-fn a_time_is_written_about_and_a_dry_run_sends_nothing() {
-    let home = with_chat();
+fn a_period_can_be_selected_and_a_dry_run_sends_nothing() {
+    let home = home_with_chat();
     let provider = ScriptedProvider::always(Reply::text(POST));
     let told = home
         .memoir([
@@ -115,8 +115,8 @@ fn a_time_is_written_about_and_a_dry_run_sends_nothing() {
 }
 
 #[test]
-fn without_a_model_a_post_is_made_of_quotations() {
-    let home = with_chat();
+fn without_a_model_a_post_consists_of_quotations() {
+    let home = home_with_chat();
     let out = home.memoir(["write", "--conversation", "1", "--model", "memoir/recall"]).succeed();
     assert!(out.contains("title: \"Ben, 2024-03-12\""), "{out}");
     assert!(
@@ -127,8 +127,8 @@ fn without_a_model_a_post_is_made_of_quotations() {
 }
 
 #[test]
-fn what_nobody_said_is_pointed_out() {
-    let home = with_chat();
+fn invented_quotations_are_pointed_out() {
+    let home = home_with_chat();
     let provider = ScriptedProvider::always(Reply::text(
         "# Boiler\n\nAnna: \"I have always hated living in this house.\"",
     ));
@@ -142,8 +142,8 @@ fn what_nobody_said_is_pointed_out() {
 }
 
 #[test]
-fn bad_requests_and_bad_answers_keep_nothing() {
-    let home = with_chat();
+fn invalid_requests_and_answers_store_nothing() {
+    let home = home_with_chat();
     let provider = ScriptedProvider::always(Reply::text("  "));
     let write = |arguments: &[&str]| {
         let all = ["write", "--model", "gpt-5-mini"].iter().chain(arguments).copied().collect::<Vec<_>>();
@@ -163,7 +163,7 @@ fn bad_requests_and_bad_answers_keep_nothing() {
 }
 
 #[test]
-fn a_talk_that_is_longer_than_the_model_takes_is_read_in_parts() {
+fn a_conversation_longer_than_the_context_window_is_read_in_parts() {
     let home = home();
     let line = |number: u32| {
         format!(
@@ -184,8 +184,8 @@ fn a_talk_that_is_longer_than_the_model_takes_is_read_in_parts() {
 }
 
 #[test]
-fn a_chat_is_brought_in_once_and_found() {
-    let home = with_chat();
+fn a_chat_is_imported_once_and_recalled() {
+    let home = home_with_chat();
     let import = |arguments: &[&str]| {
         home.memoir(["import", "whatsapp"].iter().chain(arguments).copied().collect::<Vec<_>>()).succeed()
     };

@@ -1,7 +1,7 @@
-//! Text that wants to be obeyed: what others wrote never becomes core memory, an approval or unfenced text, whatever it says.
+//! Prompt injection: text written by others never becomes core memory, an approval or unfenced text.
 //!
-//! The scripted provider plays a model, now a sound one and now one that was fooled. What matters is what the program sends,
-//! keeps and allows.
+//! The scripted provider plays a model that is fooled in some tests and not in others. The tests check what
+//! the program sends, stores and allows.
 
 mod extensions;
 mod fences;

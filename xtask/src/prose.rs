@@ -13,8 +13,8 @@ use crate::{
 /// Phrases in lowercase, each with what to write instead.
 const CALQUES: &[(&str, &str)] = &[
     ("anew", "again, from scratch, rebuild"),
-    ("at most so many", "at most N, maximum number of"),
     ("at its time", "on a schedule, when it is due"),
+    ("at most so many", "at most N, maximum number of"),
     ("at their time", "on a schedule, when they are due"),
     ("bring in", "import, add"),
     ("brought in", "imported, added"),

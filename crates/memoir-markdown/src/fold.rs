@@ -4,58 +4,72 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::{
     TerminalStyle, clean,
-    span::{StyledSpan, paint},
-    wrap::{TAB, wrap},
+    span::{StyledLine, StyledSpan, paint},
+    wrap::{TAB, measure, wrap},
 };
 
-/// Additional indentation of continuation lines that cannot be aligned.
-const HANGING_INDENT: usize = 2;
+/// Indentation of text below a first column that is too wide to be next to it.
+const BELOW_INDENT: usize = 4;
 
 /// Wraps each line of `text` to `width` columns, between words where possible.
 ///
 /// Continuation lines are aligned with the text of their line: after its indentation, its list marker, or its last
-/// column. Columns are separated by two or more spaces.
+/// column. Columns are separated by two or more spaces. If there is not enough room next to the first column, the text
+/// starts below it.
 pub fn fold(text: &str, width: usize) -> String {
     let width = width.max(1);
-    let max_indent = width * 3 / 5;
-    let plain = TerminalStyle { width, color: false, links: false };
     let mut out = String::with_capacity(text.len());
     for line in text.lines() {
         let line = clean::line(line).replace('\t', TAB);
         if line.width() <= width {
             out.push_str(line.trim_end());
             out.push('\n');
-            continue;
-        }
-        let start = text_start(&line, max_indent);
-        let (head, body) = line.split_at(start);
-        // Deep indentation in a narrow terminal would leave no room for the text.
-        let indent = head.width().min(max_indent);
-        let head = if head.trim().is_empty() { " ".repeat(indent) } else { head.to_owned() };
-        let hanging = if start == 0 && has_columns(body) { HANGING_INDENT.min(max_indent) } else { indent };
-        let body = StyledSpan { verbatim: true, ..StyledSpan::plain(body) };
-        for (index, part) in wrap(&vec![body], width.saturating_sub(hanging).max(1)).iter().enumerate() {
-            out.push_str(&if index == 0 { head.clone() } else { " ".repeat(hanging) });
-            paint(part, plain, &mut out);
+        } else {
+            fold_line(&line, width, &mut out);
         }
     }
     out
 }
 
-/// Returns the byte position where the text of a line begins: after its last column that ends by `limit`, or else after
-/// its indentation and list marker.
-fn text_start(line: &str, limit: usize) -> usize {
+fn fold_line(line: &str, width: usize, out: &mut String) {
+    let max_indent = width * 3 / 5;
+    let start = find_text(line, max_indent);
+    let (head, body) = line.split_at(start);
+    let body = vec![StyledSpan { verbatim: true, ..StyledSpan::plain(body) }];
+    let has_room = head.width() <= max_indent && measure(&body).1 <= width - head.width();
+    if has_room || !head.ends_with("  ") || head.trim().is_empty() {
+        let indent = head.width().min(max_indent);
+        let head = if head.trim().is_empty() { " ".repeat(indent) } else { head.to_owned() };
+        put_lines(&body, &head, (indent, width), out);
+    } else {
+        let indent = (head.len() - head.trim_start().len() + BELOW_INDENT).min(max_indent);
+        out.push_str(head.trim_end());
+        out.push('\n');
+        put_lines(&body, &" ".repeat(indent), (indent, width), out);
+    }
+}
+
+/// Writes wrapped text. The first line starts with `head`, the others with spaces.
+fn put_lines(body: &StyledLine, head: &str, (indent, width): (usize, usize), out: &mut String) {
+    let plain = TerminalStyle { width, color: false, links: false };
+    for (index, part) in wrap(body, width.saturating_sub(indent).max(1)).iter().enumerate() {
+        out.push_str(&if index == 0 { head.to_owned() } else { " ".repeat(indent) });
+        paint(part, plain, out);
+    }
+}
+
+/// Returns the byte position of the text of a line: after the last column that ends by `max_indent`, or else after the
+/// first column, or else after its indentation and list marker.
+fn find_text(line: &str, max_indent: usize) -> usize {
     let indent = line.len() - line.trim_start_matches(' ').len();
     let body = &line[indent..];
-    let mut start = indent + marker_length(body);
-    for (gap, _) in body.match_indices("  ") {
-        let spaces = body[gap..].len() - body[gap..].trim_start_matches(' ').len();
-        let end = indent + gap + spaces;
-        if line[..end].width() <= limit && end < line.len() {
-            start = start.max(end);
-        }
-    }
-    start
+    let mut starts = body.match_indices("  ").filter_map(|(gap, _)| {
+        let text = body[gap..].trim_start_matches(' ');
+        (!text.is_empty()).then_some(line.len() - text.len())
+    });
+    let first = starts.next();
+    let fitting = starts.chain(first).filter(|start| line[..*start].width() <= max_indent).max();
+    fitting.or(first).unwrap_or(indent + marker_length(body))
 }
 
 /// Returns the length of the list marker that `body` begins with, including its space.
@@ -63,10 +77,6 @@ fn marker_length(body: &str) -> usize {
     let marker = body.split(' ').next().unwrap_or_default();
     let is_number = marker.strip_suffix(['.', ')']).is_some_and(|number| number.parse::<u32>().is_ok());
     if is_number || matches!(marker, "-" | "*" | "•" | ">") { marker.len() + 1 } else { 0 }
-}
-
-fn has_columns(body: &str) -> bool {
-    body.trim_end().contains("  ")
 }
 
 #[cfg(test)]
@@ -86,9 +96,14 @@ mod tests {
         assert_eq!(fold("ok  disk  much space is free", 20), "ok  disk  much space\n          is free\n");
         assert_eq!(fold("- one two three", 9), "- one two\n  three\n");
         assert_eq!(fold("12. one two three", 11), "12. one two\n    three\n");
+    }
+
+    #[test]
+    fn text_without_room_starts_below_the_first_column() {
+        assert_eq!(fold("a_long_name     and its text", 16), "a_long_name\n    and its text\n");
         assert_eq!(
-            fold("a long name of a thing  and its text", 16),
-            "a long name of a\n  thing  and its\n  text\n"
+            fold("ok    log   /tmp/memoir.log (new)", 20),
+            "ok    log\n    /tmp/memoir.log\n    (new)\n"
         );
     }
 

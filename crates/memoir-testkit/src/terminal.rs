@@ -164,9 +164,10 @@ impl Terminal {
         self.wait_while(what, |screen| !condition(&screen.parser.screen().contents()))
     }
 
-    /// Waits until the screen contains `text`, and returns the text on the screen.
+    /// Waits until the screen contains `text`, which may be wrapped, and returns the text on the screen.
     pub fn wait_for(&self, text: &str) -> String {
-        self.wait_until(&format!("{text:?}"), |screen| screen.contains(text))
+        let is_shown = |screen: &str| screen.contains(text) || unwrap_lines(screen).contains(text);
+        self.wait_until(&format!("{text:?}"), is_shown)
     }
 
     /// Waits until an empty prompt waits for input. A prompt at which a line was already entered does not count.
@@ -253,4 +254,9 @@ fn process_output(
 fn count_new(bytes: &[u8], new: usize, sequence: &[u8]) -> usize {
     let start = bytes.len().saturating_sub(new + sequence.len() - 1);
     bytes[start..].windows(sequence.len()).filter(|window| *window == sequence).count()
+}
+
+/// Returns `text` with every run of white space as one space.
+fn unwrap_lines(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

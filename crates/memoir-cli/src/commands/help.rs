@@ -46,7 +46,7 @@ impl RunCommand for Arguments {
         if page < pages {
             say!("/help {:<13}  Show more commands; `/help COMMAND` explains one.", page + 1);
         }
-        say!("\nTab: complete. @file: attach. !command: run. Alt-Enter: new line. Ctrl-R: search.");
+        say!("\nTab: complete  @file: attach  !cmd: run  Alt-Enter: new line  Ctrl-R: history");
         Ok(Next::Prompt)
     }
 }

@@ -97,13 +97,13 @@ slash_commands! {
     Resume(resume::Arguments),
     /// Fork this conversation, and leave the original unchanged.
     Fork(fork::Arguments),
-    /// Send the last prompt again; the new answer replaces the old.
+    /// Send the last prompt again and replace its answer.
     Retry(retry::Arguments),
     /// Copy the last answer, or its last code block.
     Copy(copy::Arguments),
     /// Clear the screen; the conversation continues (see /new).
     Clear(clear::Arguments),
-    /// Show the last N exchanges of this conversation (default 10).
+    /// Show the latest exchanges of this conversation.
     History(history::Arguments),
     /// Show the current model, or switch to another.
     Model(model::Arguments),
@@ -151,7 +151,7 @@ slash_commands! {
     Redaction(redaction::Arguments),
     /// Group messages without an exchange; safe to repeat.
     MigrateExchanges(migrate_exchanges::Arguments),
-    /// Set the verbosity, from 0 (tool names) to 4 (full requests).
+    /// Set the verbosity: 0 (tool names) to 4 (requests).
     Verbosity(verbosity::Arguments),
     /// Show the version.
     Version(version::Arguments),

@@ -42,7 +42,7 @@ pub(crate) fn report(report: &ImportReport) -> String {
     );
     // Writing to a string cannot fail.
     for (kind, count) in &report.skipped {
-        let _ = writeln!(text, "Skipped: {count} {kind}.");
+        let _ = writeln!(text, "Skipped: {kind} ({count}).");
     }
     for title in &report.different {
         let _ =

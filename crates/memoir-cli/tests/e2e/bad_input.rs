@@ -52,7 +52,7 @@ fn a_newer_database_is_left_unchanged() {
     std::fs::write(home.database(), &bytes).unwrap();
     let said = home.memoir(["-p", "hi"]).fail(1);
     assert!(said.contains("written by a newer version of Memoir (schema 9999;"), "{said}");
-    assert!(said.contains("upgrade Memoir"), "{said}");
+    assert!(said.contains("Update Memoir"), "{said}");
     assert_eq!(std::fs::read(home.database()).unwrap(), bytes);
 }
 

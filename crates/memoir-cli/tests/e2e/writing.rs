@@ -194,7 +194,7 @@ fn a_chat_is_imported_once_and_recalled() {
         again.starts_with("Imported 0 messages in 0 conversations; 2 conversations were already imported.\n"),
         "{again}"
     );
-    assert!(again.contains("Skipped: 1 lines written by the program.\nSkipped: 1 pictures,"), "{again}");
+    assert!(again.contains("Skipped: lines written by the program (1).\nSkipped: pictures,"), "{again}");
     let longer = format!("{CHAT}13/03/2024, 18:40 - Anna: See you on Friday then.\n");
     fs::write(home.workspace().join("again (1).txt"), longer).unwrap();
     assert!(
@@ -208,7 +208,7 @@ fn a_chat_is_imported_once_and_recalled() {
     let sent = provider.requests()[0].messages().pop().unwrap().1;
     assert!(sent.contains("Anna: Olaf was here: a new expansion vessel costs 240 euros"), "{sent}");
     let refused = home.memoir(["import", "whatsapp", "nowhere.txt"]).fail(1);
-    assert!(refused.contains("nowhere.txt cannot be read"), "{refused}");
+    assert!(refused.contains("could not read nowhere.txt"), "{refused}");
     fs::write(home.workspace().join("diary.txt"), "Dear diary").unwrap();
     let refused = home.memoir(["import", "whatsapp", "diary.txt"]).fail(1);
     assert!(refused.contains("this is not a chat exported from WhatsApp as text."), "{refused}");

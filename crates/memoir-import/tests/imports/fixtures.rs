@@ -100,7 +100,7 @@ fn claude() {
         [
             [
                 "claude/22222222-bbbb-4bbb-8bbb-222222222222",
-                "Write a haiku metadata rain on a tin roof in the middle of a ve…",
+                "Write a haiku about rain on a tin roof in the middle of a ve…",
                 "claude",
                 "claude-3-opus"
             ],

@@ -257,7 +257,7 @@ mod tests {
         let find = |what: &str| report.findings.iter().find(|finding| finding.what == what).unwrap();
         assert!(!report.is_healthy());
         assert_eq!(find("config").state, CheckState::Bad);
-        assert!(find("config").said.contains("rag.token_budget takes"), "{}", find("config").said);
+        assert!(find("config").said.contains("rag.token_budget must be"), "{}", find("config").said);
         assert_eq!(find("keys").said, "set: OPENAI_API_KEY");
         assert_eq!(find("memory").said, "nothing is stored yet");
         assert!(find("log").said.contains("memoir.log"));

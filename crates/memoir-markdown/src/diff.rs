@@ -5,14 +5,29 @@ use anstyle::{AnsiColor, Style};
 use crate::{
     TerminalStyle, clean,
     span::{DIM, StyledLine, StyledSpan, colored, paint},
+    wrap::{measure, wrap},
 };
 
-/// Colors the lines of a unified diff for a preview. Lines are neither truncated nor wrapped.
+/// Indentation of the continuation of a wrapped line.
+const CONTINUATION: &str = "  ";
+
+/// Colors the lines of a unified diff for a preview, and wraps them between words. Nothing is truncated.
 pub fn diff(text: &str, terminal: TerminalStyle) -> String {
     let mut diff = Diff::default();
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
-        paint(&diff.line(&clean::line(line)), terminal, &mut out);
+        let line = diff.line(&clean::line(line));
+        if measure(&line).0 <= terminal.width {
+            paint(&line, terminal, &mut out);
+            continue;
+        }
+        let width = terminal.width.saturating_sub(CONTINUATION.len()).max(1);
+        for (index, part) in wrap(&line, width).iter().enumerate() {
+            if index > 0 {
+                out.push_str(CONTINUATION);
+            }
+            paint(part, terminal, &mut out);
+        }
     }
     out
 }
@@ -30,7 +45,11 @@ pub(crate) struct Diff {
 impl Diff {
     pub(crate) fn line(&mut self, text: &str) -> StyledLine {
         let style = self.style(text);
-        if text.is_empty() { StyledLine::new() } else { vec![StyledSpan::new(text, style)] }
+        if text.is_empty() {
+            StyledLine::new()
+        } else {
+            vec![StyledSpan { verbatim: true, ..StyledSpan::new(text, style) }]
+        }
     }
 
     fn style(&mut self, text: &str) -> Style {
@@ -78,7 +97,7 @@ fn hunk_sizes(text: &str) -> (usize, usize) {
 mod tests {
     use super::*;
 
-    const TERMINAL: TerminalStyle = TerminalStyle { width: 10, color: true, links: false };
+    const TERMINAL: TerminalStyle = TerminalStyle { width: 40, color: true, links: false };
 
     #[test]
     fn lines_are_colored_by_kind() {
@@ -96,6 +115,12 @@ mod tests {
         let terminal = TerminalStyle { color: false, ..TERMINAL };
         assert_eq!(diff(text, terminal), "@@ -1 +1 @@\n-a�[2J \n+b\n\n\\ No newline at end of file\n");
         assert_eq!(diff("", terminal), "");
+    }
+
+    #[test]
+    fn long_lines_are_wrapped_in_their_color() {
+        let terminal = TerminalStyle { width: 12, ..TERMINAL };
+        assert_eq!(diff("+one two  three", terminal), "\x1b[32m+one two\x1b[0m\n  \x1b[32mthree\x1b[0m\n");
     }
 
     #[test]

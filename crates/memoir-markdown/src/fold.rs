@@ -17,7 +17,17 @@ const BELOW_INDENT: usize = 4;
 /// column. Columns are separated by two or more spaces. If there is not enough room next to the first column, the text
 /// starts below it.
 pub fn fold(text: &str, width: usize) -> String {
+    fold_lines(text, width, find_text)
+}
+
+/// Wraps each line of `text` like [`fold`], for text that has no columns.
+pub fn fold_prose(text: &str, width: usize) -> String {
+    fold_lines(text, width, |line, _| find_indented(line))
+}
+
+fn fold_lines(text: &str, width: usize, find_text: fn(&str, usize) -> usize) -> String {
     let width = width.max(1);
+    let max_indent = width * 3 / 5;
     let mut out = String::with_capacity(text.len());
     for line in text.lines() {
         let line = clean::line(line).replace('\t', TAB);
@@ -25,16 +35,14 @@ pub fn fold(text: &str, width: usize) -> String {
             out.push_str(line.trim_end());
             out.push('\n');
         } else {
-            fold_line(&line, width, &mut out);
+            let parts = line.split_at(find_text(&line, max_indent));
+            fold_line(parts, width, max_indent, &mut out);
         }
     }
     out
 }
 
-fn fold_line(line: &str, width: usize, out: &mut String) {
-    let max_indent = width * 3 / 5;
-    let start = find_text(line, max_indent);
-    let (head, body) = line.split_at(start);
+fn fold_line((head, body): (&str, &str), width: usize, max_indent: usize, out: &mut String) {
     let body = vec![StyledSpan { verbatim: true, ..StyledSpan::plain(body) }];
     let has_room = head.width() <= max_indent && measure(&body).1 <= width - head.width();
     if has_room || !head.ends_with("  ") || head.trim().is_empty() {
@@ -58,18 +66,28 @@ fn put_lines(body: &StyledLine, head: &str, (indent, width): (usize, usize), out
     }
 }
 
-/// Returns the byte position of the text of a line: after the last column that ends by `max_indent`, or else after the
-/// first column, or else after its indentation and list marker.
+/// Returns the byte position of the text of a line: after the last column that ends by `max_indent`, or else after a
+/// first column of one word, or else after its indentation and list marker.
 fn find_text(line: &str, max_indent: usize) -> usize {
     let indent = line.len() - line.trim_start_matches(' ').len();
     let body = &line[indent..];
-    let mut starts = body.match_indices("  ").filter_map(|(gap, _)| {
+    let starts = body.match_indices("  ").filter_map(|(gap, _)| {
         let text = body[gap..].trim_start_matches(' ');
         (!text.is_empty()).then_some(line.len() - text.len())
     });
-    let first = starts.next();
-    let fitting = starts.chain(first).filter(|start| line[..*start].width() <= max_indent).max();
-    fitting.or(first).unwrap_or(indent + marker_length(body))
+    let is_column = |start: &usize| {
+        let head = &line[..*start];
+        head.width() <= max_indent || !head.trim().contains(' ')
+    };
+    let columns: Vec<usize> = starts.filter(is_column).collect();
+    let fitting = columns.iter().rfind(|start| line[..**start].width() <= max_indent);
+    fitting.or(columns.first()).copied().unwrap_or_else(|| find_indented(line))
+}
+
+/// Returns the byte position after the indentation and the list marker of a line.
+fn find_indented(line: &str) -> usize {
+    let body = line.trim_start_matches(' ');
+    line.len() - body.len() + marker_length(body)
 }
 
 /// Returns the length of the list marker that `body` begins with, including its space.
@@ -105,6 +123,11 @@ mod tests {
             fold("ok    log   /tmp/memoir.log (new)", 20),
             "ok    log\n    /tmp/memoir.log\n    (new)\n"
         );
+    }
+
+    #[test]
+    fn double_spaces_within_a_sentence_are_not_columns() {
+        assert_eq!(fold("run the tests  -- all of them", 16), "run the tests\n-- all of them\n");
     }
 
     #[test]

@@ -38,7 +38,7 @@ mod wrap;
 use blocks::Blocks;
 pub use diff::diff;
 pub use fence::last_code_block;
-pub use fold::fold;
+pub use fold::{fold, fold_prose};
 
 /// The capabilities of the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

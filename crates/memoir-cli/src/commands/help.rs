@@ -5,7 +5,7 @@ use clap::CommandFactory as _;
 use super::{Next, RunCommand, SlashLine, all, resolve};
 use memoir_runtime::Failure;
 
-use crate::{app::App, completion_source::ValueSource};
+use crate::{app::App, completion_source::ValueSource, screen::text_width};
 
 const USAGE_WIDTH: usize = 19;
 const PAGE_SIZE: usize = 18;
@@ -32,8 +32,8 @@ impl RunCommand for Arguments {
                 // The commands returned by `all` are already built and would show "/ NAME" in their usage.
                 let declared = SlashLine::command();
                 let command = resolve(name, &declared)?;
-                let mut command = command.clone().bin_name(format!("/{}", command.get_name()));
-                say!("{}", command.render_help());
+                let command = command.clone().bin_name(format!("/{}", command.get_name()));
+                say!("{}", command.term_width(text_width()).render_help());
                 return Ok(Next::Prompt);
             }
         };
@@ -46,7 +46,7 @@ impl RunCommand for Arguments {
         if page < pages {
             say!("/help {:<13}  Show more commands; `/help COMMAND` explains one.", page + 1);
         }
-        say!("\nTab: complete  @file: attach  !cmd: run  Alt-Enter: new line  Ctrl-R: history");
+        say!("\nTab: complete, @file: attach, !cmd: run, Alt-Enter: new line, Ctrl-R: history");
         Ok(Next::Prompt)
     }
 }

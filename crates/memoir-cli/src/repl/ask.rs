@@ -8,7 +8,7 @@ use memoir_agent::{Answer, Asker, Question};
 use memoir_runtime::printable;
 
 use super::echo::EchoMode;
-use crate::{answer_view::terminal_style, question};
+use crate::{answer_view::terminal_style, question, screen::text_width};
 
 pub(super) struct TerminalAsker;
 
@@ -23,7 +23,7 @@ impl Asker for TerminalAsker {
         if is_diff {
             anstream::println!("{}", memoir_markdown::diff(&preview, terminal_style()).trim_end());
         } else {
-            say!("{preview}");
+            anstream::print!("{}", memoir_markdown::fold_prose(&preview, text_width()));
         }
         let always_option = question
             .always

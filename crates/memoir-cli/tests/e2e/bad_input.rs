@@ -18,12 +18,12 @@ fn a_file_that_is_not_a_database_is_left_unchanged() {
     std::fs::create_dir(home.memoir_home()).unwrap();
     let notes = "my notes ".repeat(500);
     std::fs::write(home.database(), &notes).unwrap();
-    let said = home.memoir(["-p", "hi"]).fail(1);
+    let stderr = home.memoir(["-p", "hi"]).fail(1);
     assert!(
-        said.contains("memoir.db is not a Memoir database. The file was not changed. Move it away"),
-        "{said}"
+        stderr.contains("memoir.db is not a Memoir database. The file was not changed. Move it away"),
+        "{stderr}"
     );
-    assert_eq!(said.lines().count(), 1, "{said}");
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
     assert_eq!(std::fs::read_to_string(home.database()).unwrap(), notes);
 }
 
@@ -31,15 +31,15 @@ fn a_file_that_is_not_a_database_is_left_unchanged() {
 fn an_unwritable_directory_is_named() {
     let home = home();
     std::fs::write(home.memoir_home(), "a file where a directory should be").unwrap();
-    let said = home.memoir(["-p", "hi"]).fail(1);
-    assert!(said.contains("cannot write to ") && said.contains("MEMOIR_HOME"), "{said}");
-    assert_eq!(said.lines().count(), 1, "{said}");
+    let stderr = home.memoir(["-p", "hi"]).fail(1);
+    assert!(stderr.contains("cannot write to ") && stderr.contains("MEMOIR_HOME"), "{stderr}");
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
 }
 
 #[test]
 fn an_unknown_model_is_a_usage_error() {
-    let said = home().memoir(["-p", "hi", "--model", "hal-9000"]).fail(2);
-    assert!(said.contains("unknown model \"hal-9000\". Use "), "{said}");
+    let stderr = home().memoir(["-p", "hi", "--model", "hal-9000"]).fail(2);
+    assert!(stderr.contains("unknown model \"hal-9000\". Use "), "{stderr}");
 }
 
 #[test]
@@ -50,9 +50,9 @@ fn a_newer_database_is_left_unchanged() {
     // The schema version is at offset 60 of the file header.
     bytes[60..64].copy_from_slice(&9999_u32.to_be_bytes());
     std::fs::write(home.database(), &bytes).unwrap();
-    let said = home.memoir(["-p", "hi"]).fail(1);
-    assert!(said.contains("written by a newer version of Memoir (schema 9999;"), "{said}");
-    assert!(said.contains("Update Memoir"), "{said}");
+    let stderr = home.memoir(["-p", "hi"]).fail(1);
+    assert!(stderr.contains("written by a newer version of Memoir (schema 9999;"), "{stderr}");
+    assert!(stderr.contains("Update Memoir"), "{stderr}");
     assert_eq!(std::fs::read(home.database()).unwrap(), bytes);
 }
 
@@ -62,8 +62,8 @@ fn failures_before_the_turn_are_json_too() {
         let mut all = vec!["-p", "hi", "--output-format", "json"];
         all.extend(arguments);
         let output = home().memoir(all).output();
-        let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!(printed["type"], "error", "{arguments:?}");
+        let error: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(error["type"], "error", "{arguments:?}");
     }
 }
 
@@ -71,41 +71,45 @@ fn failures_before_the_turn_are_json_too() {
 fn an_invalid_url_is_a_usage_error() {
     let home = home();
     let run = home.memoir(["-p", "hi"]).env("OPENAI_BASE_URL", "nonsense").env("OPENAI_API_KEY", "k");
-    let said = run.fail(2);
-    assert!(said.contains("\"nonsense\" is not an address. Fix OPENAI_BASE_URL"), "{said}");
+    let stderr = run.fail(2);
+    assert!(stderr.contains("\"nonsense\" is not an address. Fix OPENAI_BASE_URL"), "{stderr}");
 }
 
 #[test]
 fn a_config_mistake_is_reported_with_its_line() {
     let home = home();
     home.write_config("[chat]\nmodle = \"gpt-5\"\n");
-    let said = home.memoir(["-p", "hi"]).fail(1);
-    assert!(said.contains("config.toml is invalid: line 2: unknown field `modle`"), "{said}");
+    let stderr = home.memoir(["-p", "hi"]).fail(1);
+    assert!(stderr.contains("config.toml is invalid: line 2: unknown field `modle`"), "{stderr}");
 }
 
 #[test]
 fn a_missing_key_is_reported() {
     let home = home();
-    let said = home.memoir(["-p", "keep me", "--model", "gpt-5"]).fail(1);
+    let stderr = home.memoir(["-p", "keep me", "--model", "gpt-5"]).fail(1);
     assert_eq!(
-        said,
+        stderr,
         "memoir: openai/gpt-5 needs an API key. Set OPENAI_API_KEY, or choose another model with \
          `memoir models set auto` or `--model memoir/recall`.\n"
     );
     assert_recalled_by_arrow(&home, "keep me");
-    let said = home.memoir(["-p", "hi", "--model", "openai-compatible/llama"]).fail(1);
-    assert!(said.contains("set OPENAI_BASE_URL"), "{said}");
+    let stderr = home.memoir(["-p", "hi", "--model", "openai-compatible/llama"]).fail(1);
+    assert!(stderr.contains("set OPENAI_BASE_URL"), "{stderr}");
 }
 
 #[test]
 fn an_unreachable_server_is_named_and_the_prompt_can_be_restored() {
     let home = home();
     home.write_config("[calls]\nretry_first_wait_ms = 1\n");
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let run = home.memoir(["-p", "anyone there?"]).env("OPENAI_BASE_URL", format!("http://{nobody}/v1"));
-    let said = run.fail(1);
-    assert!(said.contains(&format!("cannot reach the model's server at http://{nobody}/v1/")), "{said}");
-    assert!(said.contains("Check the address and that the server is running"), "{said}");
+    let unused_address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let run =
+        home.memoir(["-p", "anyone there?"]).env("OPENAI_BASE_URL", format!("http://{unused_address}/v1"));
+    let stderr = run.fail(1);
+    assert!(
+        stderr.contains(&format!("cannot reach the model's server at http://{unused_address}/v1/")),
+        "{stderr}"
+    );
+    assert!(stderr.contains("Check the address and that the server is running"), "{stderr}");
     assert_recalled_by_arrow(&home, "anyone there?");
 }
 
@@ -113,17 +117,17 @@ fn an_unreachable_server_is_named_and_the_prompt_can_be_restored() {
 fn a_rejected_key_is_reported() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::status(401, "Incorrect API key provided")]);
-    let said = home.memoir(["-p", "hi"]).provider(&provider).fail(1);
+    let stderr = home.memoir(["-p", "hi"]).provider(&provider).fail(1);
     assert_eq!(
-        said,
+        stderr,
         "memoir: the server rejected the API key (status 401): Incorrect API key provided. Check the API key of this provider.\n"
     );
 }
 
 #[test]
 fn text_that_is_not_utf_8_is_rejected() {
-    let said = home().memoir([] as [&str; 0]).stdin(vec![b'a', 0xff, 0xfe]).fail(2);
-    assert!(said.contains("not valid UTF-8. Convert it first"), "{said}");
+    let stderr = home().memoir([] as [&str; 0]).stdin(vec![b'a', 0xff, 0xfe]).fail(2);
+    assert!(stderr.contains("not valid UTF-8. Convert it first"), "{stderr}");
 }
 
 #[test]
@@ -134,15 +138,15 @@ fn an_empty_prompt_is_rejected() {
 
 #[test]
 fn without_a_terminal_and_input_the_usage_is_shown_in_two_lines() {
-    let said = home().memoir([] as [&str; 0]).stdin("").fail(2);
-    assert_eq!(said.lines().count(), 2, "{said}");
-    assert!(said.contains("memoir -p"), "{said}");
+    let stderr = home().memoir([] as [&str; 0]).stdin("").fail(2);
+    assert_eq!(stderr.lines().count(), 2, "{stderr}");
+    assert!(stderr.contains("memoir -p"), "{stderr}");
 }
 
 #[test]
 fn a_missing_conversation_is_reported() {
-    let said = home().memoir(["-r", "99", "-p", "hi"]).fail(1);
-    assert!(said.contains("there is no conversation 99."), "{said}");
+    let stderr = home().memoir(["-r", "99", "-p", "hi"]).fail(1);
+    assert!(stderr.contains("there is no conversation 99."), "{stderr}");
 }
 
 #[test]

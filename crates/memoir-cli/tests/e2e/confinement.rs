@@ -48,22 +48,25 @@ pub(crate) fn outside(home: &TestHome) -> std::path::PathBuf {
 fn without_rules_reading_is_allowed_and_changes_and_commands_are_not() {
     let home = home();
     fs::write(home.workspace().join("a.txt"), "alpha").unwrap();
-    let asked = [
+    let attempts = [
         ("file_read", json!({"path": "a.txt"})),
         ("file_write", json!({"path": "b.txt", "content": "x"})),
         ("execute_bash", json!({"command": "touch c.txt"})),
         ("file_read", json!({"path": "/etc/hostname"})),
     ];
-    let said = calls(&home, "ask", &asked);
-    assert_eq!(said[0], "alpha");
-    assert!(said[1..].iter().all(|said| said.contains("the user cannot be asked")), "{said:?}");
-    let said = calls(&home, "read-only", &asked);
-    assert!(said[1].contains("the approval mode is read-only"), "{said:?}");
-    let said = calls(&home, "auto-edit", &asked);
-    assert!(said[1].starts_with("Wrote b.txt") && said[2].contains("the user cannot be asked"), "{said:?}");
+    let results = calls(&home, "ask", &attempts);
+    assert_eq!(results[0], "alpha");
+    assert!(results[1..].iter().all(|result| result.contains("the user cannot be asked")), "{results:?}");
+    let results = calls(&home, "read-only", &attempts);
+    assert!(results[1].contains("the approval mode is read-only"), "{results:?}");
+    let results = calls(&home, "auto-edit", &attempts);
+    assert!(
+        results[1].starts_with("Wrote b.txt") && results[2].contains("the user cannot be asked"),
+        "{results:?}"
+    );
     assert!(!home.workspace().join("c.txt").exists());
-    let failed = home.memoir(["-p", "x", "--approval", "everything"]).fail(2);
-    assert!(failed.contains("The modes are read-only, ask, auto-edit, full."), "{failed}");
+    let stderr = home.memoir(["-p", "x", "--approval", "everything"]).fail(2);
+    assert!(stderr.contains("The modes are read-only, ask, auto-edit, full."), "{stderr}");
 }
 
 #[test]
@@ -87,7 +90,7 @@ fn a_rule_allows_a_command_but_nothing_chained_to_it() {
     ] {
         assert!(bash(&home, "ask", command).starts_with("error: not allowed"), "{command}");
     }
-    let said = calls(
+    let results = calls(
         &home,
         "ask",
         &[
@@ -96,11 +99,11 @@ fn a_rule_allows_a_command_but_nothing_chained_to_it() {
         ],
     );
     assert!(
-        said[0].starts_with("Wrote notes/a.txt") && said[1].contains("the user cannot be asked"),
-        "{said:?}"
+        results[0].starts_with("Wrote notes/a.txt") && results[1].contains("the user cannot be asked"),
+        "{results:?}"
     );
     // Deny rules apply in every mode.
-    let said = calls(
+    let results = calls(
         &home,
         "full",
         &[
@@ -108,7 +111,7 @@ fn a_rule_allows_a_command_but_nothing_chained_to_it() {
             ("execute_bash", json!({"command": "true; touch x"})),
         ],
     );
-    assert!(said.iter().all(|said| said.contains("forbids it")), "{said:?}");
+    assert!(results.iter().all(|result| result.contains("forbids it")), "{results:?}");
     assert!(!home.workspace().join("x").exists() && home.workspace().join("notes/a.txt").exists());
 }
 
@@ -122,7 +125,7 @@ fn no_path_escapes_the_workspace() {
     fs::hard_link(outside.join("precious"), work.join("hard")).unwrap();
     let absolute = outside.join("new").to_str().unwrap().to_owned();
     let write = |path: &str| ("file_write", json!({"path": path, "content": "x"}));
-    let tried = [
+    let attempts = [
         write("../outside/new"),
         write("link/new"),
         write("file-link"),
@@ -143,17 +146,17 @@ fn no_path_escapes_the_workspace() {
         ("file_tree", json!({"path": "link"})),
         ("file_stat", json!({"path": "file-link"})),
     ];
-    for (said, tried) in calls(&home, "full", &tried).iter().zip(&tried) {
-        assert!(said.starts_with("error: "), "{tried:?}: {said}");
+    for (result, attempt) in calls(&home, "full", &attempts).iter().zip(&attempts) {
+        assert!(result.starts_with("error: "), "{attempt:?}: {result}");
     }
     // Editing a hard link does not change the file outside the workspace.
     calls(&home, "full", &[("file_edit", json!({"path": "hard", "operation": "append", "text": "changed"}))]);
-    let left: Vec<String> = fs::read_dir(&outside)
+    let entries: Vec<String> = fs::read_dir(&outside)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     assert_eq!(
-        (left, fs::read_to_string(outside.join("precious")).unwrap()),
+        (entries, fs::read_to_string(outside.join("precious")).unwrap()),
         (vec!["precious".to_owned()], "precious".to_owned())
     );
 }
@@ -167,7 +170,7 @@ pub(crate) fn has_landlock() -> bool {
 fn commands_cannot_write_outside_the_workspace_or_read_keys() {
     let home = home();
     let outside = outside(&home);
-    let place = outside.display();
+    let outside_path = outside.display();
     assert_eq!(
         bash(
             &home,
@@ -186,22 +189,23 @@ fn commands_cannot_write_outside_the_workspace_or_read_keys() {
         return;
     }
     for command in [
-        format!("echo x > {place}/new"),
-        format!("rm -f {place}/precious"),
-        format!("mv {place}/precious stolen"),
-        format!("ln {place}/precious hard"),
-        format!("ln -s {place} soft && echo x > soft/new"),
-        format!("mkdir there && mount --bind {place} there && echo x > there/new"),
-        format!("unshare -rm sh -c 'mkdir -p b && mount --bind {place} b && echo x > b/new'"),
-        format!("echo x >> {place}/precious"),
-        format!("truncate -s 0 {place}/precious"),
-        format!("python3 -c \"open('{place}/new', 'w')\""),
-        format!("setsid sh -c 'echo x > {place}/new'"),
-        format!("echo x > /proc/self/root{place}/new"),
+        format!("echo x > {outside_path}/new"),
+        format!("rm -f {outside_path}/precious"),
+        format!("mv {outside_path}/precious stolen"),
+        format!("ln {outside_path}/precious hard"),
+        format!("ln -s {outside_path} soft && echo x > soft/new"),
+        format!("mkdir there && mount --bind {outside_path} there && echo x > there/new"),
+        format!("unshare -rm sh -c 'mkdir -p b && mount --bind {outside_path} b && echo x > b/new'"),
+        format!("echo x >> {outside_path}/precious"),
+        format!("truncate -s 0 {outside_path}/precious"),
+        format!("python3 -c \"open('{outside_path}/new', 'w')\""),
+        format!("setsid sh -c 'echo x > {outside_path}/new'"),
+        format!("echo x > /proc/self/root{outside_path}/new"),
     ] {
         bash(&home, "full", &command);
-        let left: Vec<_> = fs::read_dir(&outside).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        assert_eq!(left, ["precious"], "{command}");
+        let entries: Vec<_> =
+            fs::read_dir(&outside).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(entries, ["precious"], "{command}");
         assert_eq!(fs::read_to_string(outside.join("precious")).unwrap(), "precious", "{command}");
     }
 }
@@ -209,17 +213,17 @@ fn commands_cannot_write_outside_the_workspace_or_read_keys() {
 #[test]
 fn child_processes_end_with_their_command() {
     let home = home();
-    let said =
+    let output =
         bash(&home, "full", "setsid sleep 311 >/dev/null 2>&1 & echo $!; (sleep 312 & echo $!) ; echo over");
     let pids: Vec<&str> =
-        said.lines().filter(|line| line.chars().all(|character| character.is_ascii_digit())).collect();
-    assert_eq!(pids.len(), 2, "{said}");
+        output.lines().filter(|line| line.chars().all(|character| character.is_ascii_digit())).collect();
+    assert_eq!(pids.len(), 2, "{output}");
     for pid in pids {
         // The process is killed immediately, and disappears when its parent has reaped it.
         wait_until(&format!("process {pid} has ended"), || !Path::new(&format!("/proc/{pid}")).exists());
     }
-    let late = calls(&home, "full", &[("execute_bash", json!({"command": "sleep 313", "timeout": 1}))]);
-    assert!(late[0].starts_with("Timed out after 1 s"), "{late:?}");
+    let results = calls(&home, "full", &[("execute_bash", json!({"command": "sleep 313", "timeout": 1}))]);
+    assert!(results[0].starts_with("Timed out after 1 s"), "{results:?}");
 }
 
 #[test]

@@ -37,10 +37,15 @@ fn agents_files_of_the_project_and_its_parents_are_in_the_system_prompt() {
     std::fs::write(home.workspace().join("AGENTS.md"), "Use tabs in this project.").unwrap();
     std::fs::write(home.workspace().parent().unwrap().join("AGENTS.md"), "Prefer short answers.").unwrap();
     ask(&home, &provider, "hello there");
-    let said = system(&provider);
-    let (outer, inner) =
-        (said.find("Prefer short answers.").unwrap(), said.find("Use tabs in this project.").unwrap());
-    assert!(said.starts_with("You are Memoir") && outer < inner, "the nearest file comes last: {said}");
+    let system_prompt = system(&provider);
+    let (outer, inner) = (
+        system_prompt.find("Prefer short answers.").unwrap(),
+        system_prompt.find("Use tabs in this project.").unwrap(),
+    );
+    assert!(
+        system_prompt.starts_with("You are Memoir") && outer < inner,
+        "the nearest file comes last: {system_prompt}"
+    );
 
     // A file of a megabyte is truncated with a notice, and the prompt is answered.
     std::fs::write(home.workspace().join("AGENTS.md"), "All work and no play. ".repeat(50_000)).unwrap();
@@ -71,12 +76,12 @@ fn relevant_exchanges_outside_the_window_are_recalled() {
         system(&provider).contains("please never tell the neighbours"),
         "the instruction is pinned verbatim"
     );
-    let shown = home
+    let result = home
         .memoir(["-c", "-p", "And the spare key again?", "--output-format", "json"])
         .provider(&provider)
         .succeed();
-    let shown: Value = serde_json::from_str(&shown).unwrap();
-    assert_eq!(shown["recalled"][0]["exchange_id"], 1, "{shown}");
+    let result: Value = serde_json::from_str(&result).unwrap();
+    assert_eq!(result["recalled"][0]["exchange_id"], 1, "{result}");
 
     // A pinned instruction is released by its number.
     let terminal = Terminal::open(&home, Some(&provider), (30, 120), &["-c"]);
@@ -99,12 +104,12 @@ fn relevant_exchanges_outside_the_window_are_recalled() {
     home.write_config(&format!("{SMALL}recall_placement = \"before-window\"\n"));
     ask(&home, &provider, "Where did I put the spare key, once more?");
     assert!(system(&provider).trim_end().ends_with("</memory>"));
-    let said = system(&provider);
+    let system_prompt = system(&provider);
     let (summary, earlier) = (
-        said.find("# Summary of the conversation so far").unwrap(),
-        said.find("From earlier in this conversation:").unwrap(),
+        system_prompt.find("# Summary of the conversation so far").unwrap(),
+        system_prompt.find("From earlier in this conversation:").unwrap(),
     );
-    assert!(summary < earlier, "the passage is between the summary and the window: {said}");
+    assert!(summary < earlier, "the passage is between the summary and the window: {system_prompt}");
     assert_eq!(last_message(&provider), "Where did I put the spare key, once more?");
 
     // When recall is off, nothing is searched.
@@ -160,11 +165,15 @@ fn exchanges_that_leave_the_window_are_summarized() {
         "{}",
         system(&provider)
     );
-    let asked = summarizer.requests();
-    assert!((1..=6).contains(&asked.len()), "one request each time the window moves: {}", asked.len());
-    let prompt = asked[0].messages()[0].1.clone();
+    let summary_requests = summarizer.requests();
+    assert!(
+        (1..=6).contains(&summary_requests.len()),
+        "one request each time the window moves: {}",
+        summary_requests.len()
+    );
+    let prompt = summary_requests[0].messages()[0].1.clone();
     assert!(prompt.contains("user: Day 0.") && prompt.contains("assistant: Noted."), "{prompt}");
-    assert_eq!(home.count_calls("summary"), asked.len() as u64);
+    assert_eq!(home.count_calls("summary"), summary_requests.len() as u64);
 
     // If the summarizer fails, the exchanges are quoted instead.
     drop(summarizer);
@@ -233,10 +242,10 @@ fn a_tiny_model_gets_a_tiny_request() {
     };
     let unknown = ["-p", "hello", "--model", "openai/never-heard-of"];
     assert!(!run(&unknown).contains("is unknown"));
-    let said = run(&[&unknown[..], &["-v"]].concat());
+    let stderr = run(&[&unknown[..], &["-v"]].concat());
     assert!(
-        said.contains("The context window of openai/never-heard-of is unknown; assuming 16384 tokens."),
-        "{said}"
+        stderr.contains("The context window of openai/never-heard-of is unknown; assuming 16384 tokens."),
+        "{stderr}"
     );
 }
 

@@ -27,8 +27,8 @@ fn docs<'a>(home: &TestHome, arguments: impl IntoIterator<Item = &'a str>) -> St
 fn document_passages_are_recalled_with_their_source() {
     let home = home();
     write(&home, "greenhouse.md", GREENHOUSE);
-    let told = docs(&home, ["add", "greenhouse.md"]);
-    assert_eq!(told, "Added the-greenhouse (1 chunk)\n");
+    let output = docs(&home, ["add", "greenhouse.md"]);
+    assert_eq!(output, "Added the-greenhouse (1 chunk)\n");
     let provider = ScriptedProvider::always(Reply::text("The Marquardt brothers."));
     home.memoir(["-p", "Who changed the wax cylinder of our greenhouse vent?"]).provider(&provider).succeed();
     let sent = provider.requests()[0].messages().pop().unwrap().1;
@@ -62,12 +62,12 @@ fn documents_are_quoted_without_a_model() {
         home.memoir(["-p", "What do I know about the rain barrel?", "--model", "memoir/recall"]).succeed();
     assert!(answer.contains("2025-04-12, \"The greenhouse\" (document the-greenhouse, score"), "{answer}");
     assert!(answer.contains("three hundred litres"), "{answer}");
-    let found = home.memoir(["search", "rain barrel", "--json"]).succeed();
-    let found: Value = serde_json::from_str(&found).unwrap();
-    let document = found.as_array().unwrap().last().unwrap();
+    let results = home.memoir(["search", "rain barrel", "--json"]).succeed();
+    let results: Value = serde_json::from_str(&results).unwrap();
+    let document = results.as_array().unwrap().last().unwrap();
     assert_eq!((&document["kind"], &document["slug"]), (&json!("document"), &json!("the-greenhouse")));
-    let found = home.memoir(["search", "rain barrel", "--since", "2026-01-01"]).succeed();
-    assert!(!found.contains("document"), "the document is older: {found}");
+    let results = home.memoir(["search", "rain barrel", "--since", "2026-01-01"]).succeed();
+    assert!(!results.contains("document"), "the document is older: {results}");
 }
 
 #[test]
@@ -111,11 +111,11 @@ fn unchanged_files_and_chunks_are_not_processed_again() {
     }
     write(&home, "notes/.hidden.md", "hidden");
     write(&home, "notes/picture.png", [0xff, 0xd8]);
-    let told = docs(&home, ["add", "notes"]);
-    assert_eq!(told, "30 added, 0 changed, 0 unchanged, 0 duplicates, 0 moved; 30 new chunks.\n");
+    let output = docs(&home, ["add", "notes"]);
+    assert_eq!(output, "30 added, 0 changed, 0 unchanged, 0 duplicates, 0 moved; 30 new chunks.\n");
     let before = home.snapshot();
-    let told = docs(&home, ["add", "notes"]);
-    assert_eq!(told, "0 added, 0 changed, 30 unchanged, 0 duplicates, 0 moved; 0 new chunks.\n");
+    let output = docs(&home, ["add", "notes"]);
+    assert_eq!(output, "0 added, 0 changed, 30 unchanged, 0 duplicates, 0 moved; 0 new chunks.\n");
     assert_eq!(home.snapshot(), before, "nothing was changed");
     // A copy is recognized, a renamed file stays the same document, and only changed chunks of a file are new.
     write(&home, "copy.txt", "Note 7: the key of box 7 is blue.");
@@ -133,8 +133,8 @@ fn unchanged_files_and_chunks_are_not_processed_again() {
     let vectors = home.count("chunk_embeddings");
     let before = provider.other_requests().len();
     write(&home, "long.txt", long("Another end."));
-    let told = home.memoir(["docs", "add", "long.txt"]).provider(&provider).succeed();
-    assert_eq!(told, "Updated long (1 new chunk)\n");
+    let output = home.memoir(["docs", "add", "long.txt"]).provider(&provider).succeed();
+    assert_eq!(output, "Updated long (1 new chunk)\n");
     home.memoir(["worker", "run", "--until-idle"]).provider(&provider).succeed();
     let requests = provider.other_requests();
     let embedded: Vec<&str> = requests[before..]
@@ -160,8 +160,8 @@ fn removing_a_document_leaves_no_trace() {
     let provider = ScriptedProvider::always(Reply::text("Behind the hedge."));
     home.memoir(["-p", "Where does the quibblewort grow?"]).provider(&provider).succeed();
     assert!(provider.requests()[0].messages().pop().unwrap().1.contains("behind the hedge"));
-    let told = docs(&home, ["remove", "garden"]);
-    assert_eq!(told, "Deleted garden (1 chunk). Its file was kept.\n");
+    let output = docs(&home, ["remove", "garden"]);
+    assert_eq!(output, "Deleted garden (1 chunk). Its file was kept.\n");
     assert!(path.exists());
     let counts = home.counts();
     for kind in ["documents", "chunks", "chunk_embeddings", "recall_log"] {
@@ -192,9 +192,9 @@ fn a_document_is_shown_and_chunked_again() {
     docs(&home, ["add", "mill.md"]);
     let list = docs(&home, ["list"]);
     assert!(list.starts_with("2024-02-03  old-mill    2 chunks  The mill"), "{list}");
-    let shown = docs(&home, ["show", "old-mill"]);
-    assert!(shown.contains("Sentence 0 is") && shown.contains("Sentence 299 is"));
-    assert_eq!(shown.matches("Sentence 170 is").count(), 1, "overlapping text is shown once");
+    let document_text = docs(&home, ["show", "old-mill"]);
+    assert!(document_text.contains("Sentence 0 is") && document_text.contains("Sentence 299 is"));
+    assert_eq!(document_text.matches("Sentence 170 is").count(), 1, "overlapping text is shown once");
     home.write_config("[rag]\nchunk_tokens = 200\nchunk_overlap = 20\n");
     assert!(docs(&home, ["reindex", "old-mill"]).starts_with("Reindexed 1 document."));
     let json: Value = serde_json::from_str(&docs(&home, ["show", "old-mill", "--json"])).unwrap();
@@ -202,8 +202,8 @@ fn a_document_is_shown_and_chunked_again() {
     assert!(chunks.len() > 12 && chunks.iter().all(|chunk| chunk["tokens"].as_u64().unwrap() <= 200));
     assert!(chunks[1]["overlap"].as_u64().unwrap() > 0);
     fs::remove_file(home.workspace().join("mill.md")).unwrap();
-    let told = docs(&home, ["reindex"]);
-    assert!(told.contains("no longer exists on disk, so its stored text was used."), "{told}");
+    let output = docs(&home, ["reindex"]);
+    assert!(output.contains("no longer exists on disk, so its stored text was used."), "{output}");
     assert_eq!(docs(&home, ["show", "old-mill"]).matches("Sentence 170 is").count(), 1);
 }
 
@@ -216,19 +216,20 @@ fn invalid_files_are_named_and_the_others_are_added() {
     write(&home, "empty.txt", "  \n");
     let run = home.memoir(["docs", "add", "good.md", "bad.md", "binary.txt", "empty.txt"]);
     let output = run.output();
-    let (out, said) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    let (stdout, stderr) =
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(out, "Added good (1 chunk)\n");
+    assert_eq!(stdout, "Added good (1 chunk)\n");
     for fault in [
         "bad.md: its front matter could not be parsed",
         "binary.txt: it is not text (UTF-8).",
         "empty.txt: it is empty.",
     ] {
-        assert!(said.contains(fault), "{said}");
+        assert!(stderr.contains(fault), "{stderr}");
     }
-    assert!(said.contains("3 files were skipped. Fix them"), "{said}");
-    let said = home.memoir(["docs", "add", "nowhere.md"]).fail(1);
-    assert!(said.contains("nowhere.md: file not found."), "{said}");
+    assert!(stderr.contains("3 files were skipped. Fix them"), "{stderr}");
+    let stderr = home.memoir(["docs", "add", "nowhere.md"]).fail(1);
+    assert!(stderr.contains("nowhere.md: file not found."), "{stderr}");
     fs::create_dir(home.workspace().join("void")).unwrap();
     assert!(
         home.memoir(["docs", "add", "void"])
@@ -239,8 +240,8 @@ fn invalid_files_are_named_and_the_others_are_added() {
     assert!(home.memoir(["docs", "remove", "good", "nothing"]).fail(2).contains("no document \"nothing\""));
     assert_eq!(home.documents().len(), 1, "a misspelled name removes nothing");
     home.write_config("[rag]\nnprobe = 8\n");
-    let said = home.memoir(["docs", "list"]).fail(1);
-    assert!(said.contains("there is no setting \"nprobe\": it applies to IVF indexes"), "{said}");
+    let stderr = home.memoir(["docs", "list"]).fail(1);
+    assert!(stderr.contains("there is no setting \"nprobe\": it applies to IVF indexes"), "{stderr}");
 }
 
 #[test]
@@ -249,8 +250,8 @@ fn secrets_in_a_document_are_not_stored() {
     let key = format!("ghp_{}", "Ab3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z9Q");
     write(&home, "keys.md", format!("# Keys\n\nThe token for the robot is {key}, do not lose it."));
     docs(&home, ["add", "keys.md"]);
-    let shown = docs(&home, ["show", "keys"]);
-    assert!(shown.contains("[redacted: ") && !shown.contains(&key), "{shown}");
+    let document_text = docs(&home, ["show", "keys"]);
+    assert!(document_text.contains("[redacted: ") && !document_text.contains(&key), "{document_text}");
     assert_eq!(home.count("redactions"), 1);
     assert_eq!(docs(&home, ["add", "keys.md"]), "keys is unchanged\n");
 }

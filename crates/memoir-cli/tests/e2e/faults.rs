@@ -54,10 +54,10 @@ fn provider_that_breaks(ending: Reply) -> ScriptedProvider {
 fn a_cut_stream_leaves_nothing() {
     let provider = provider_that_breaks(Reply::text("half an ans").cut());
     let (home, before) = home_with_a_past(&provider);
-    let said = home.memoir(["-c", "-p", "cut me"]).provider(&provider).fail(1);
+    let stderr = home.memoir(["-c", "-p", "cut me"]).provider(&provider).fail(1);
     assert!(
-        said.contains("cut off before it was complete. Nothing was stored. Send the prompt again."),
-        "{said}"
+        stderr.contains("cut off before it was complete. Nothing was stored. Send the prompt again."),
+        "{stderr}"
     );
     assert_nothing_was_stored(&home, &before, "cut me", 2);
 }
@@ -75,8 +75,8 @@ fn a_server_error_leaves_nothing() {
     let provider = provider_that_breaks(Reply::status(500, "the machine room is on fire"));
     (0..4).for_each(|_| provider.push(Reply::status(500, "the machine room is on fire")));
     let (home, before) = home_with_a_past(&provider);
-    let said = home.memoir(["-p", "break"]).provider(&provider).fail(1);
-    assert!(said.contains("the machine room is on fire"), "{said}");
+    let stderr = home.memoir(["-p", "break"]).provider(&provider).fail(1);
+    assert!(stderr.contains("the machine room is on fire"), "{stderr}");
     assert_nothing_was_stored(&home, &before, "break", 1);
 }
 
@@ -92,8 +92,8 @@ fn garbage_leaves_nothing() {
 fn an_empty_answer_leaves_nothing() {
     let provider = provider_that_breaks(Reply::text(""));
     let (home, before) = home_with_a_past(&provider);
-    let said = home.memoir(["-p", "say nothing"]).provider(&provider).fail(1);
-    assert!(said.contains("empty answer"), "{said}");
+    let stderr = home.memoir(["-p", "say nothing"]).provider(&provider).fail(1);
+    assert!(stderr.contains("empty answer"), "{stderr}");
     assert_nothing_was_stored(&home, &before, "say nothing", 2);
 }
 

@@ -18,8 +18,8 @@ fn text_output_is_only_the_answer() {
 fn json_output_is_the_result() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::text("Grüße 🌍").usage(20, 3, 8)]);
-    let printed = home.memoir(["-p", "hi", "--output-format", "json"]).provider(&provider).succeed();
-    let mut result: Value = serde_json::from_str(&printed).unwrap();
+    let stdout = home.memoir(["-p", "hi", "--output-format", "json"]).provider(&provider).succeed();
+    let mut result: Value = serde_json::from_str(&stdout).unwrap();
     assert!(result["duration_ms"].take().is_u64());
     assert_eq!(
         result,
@@ -42,8 +42,8 @@ fn stream_json_output_is_each_event_and_then_the_result() {
         Reply::tool_call("c1", "database_tables", &json!({})),
         Reply::text("Two words"),
     ]);
-    let printed = home.memoir(["-p", "hi", "--output-format", "stream-json"]).provider(&provider).succeed();
-    let events: Vec<Value> = printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let stdout = home.memoir(["-p", "hi", "--output-format", "stream-json"]).provider(&provider).succeed();
+    let events: Vec<Value> = stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let kinds: Vec<_> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["request", "tool_call", "tool_result", "request", "text", "text", "result"]);
     assert_eq!(events[1]["name"], "database_tables");
@@ -58,7 +58,7 @@ fn errors_are_json_too() {
     let provider = ScriptedProvider::start([Reply::status(401, "bad key")]);
     let output = home.memoir(["-p", "hi", "--output-format", "json"]).provider(&provider).output();
     assert_eq!(output.status.code(), Some(1));
-    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(printed["type"], "error");
-    assert!(printed["error"]["message"].as_str().unwrap().contains("bad key"), "{printed}");
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(result["type"], "error");
+    assert!(result["error"]["message"].as_str().unwrap().contains("bad key"), "{result}");
 }

@@ -28,9 +28,9 @@ fn retries_are_logged_at_their_level_without_the_prompt() {
     assert!(all.contains("INFO memoir_runtime::session: a session started"), "{all}");
     assert!(!all.contains("bicycle"), "prompts are logged only at level trace: {all}");
     // The doctor exits with 1, because a test's home is readable by other users.
-    let checked = home.memoir(["doctor", "--json"]).env("MEMOIR_LOG", "off").output();
-    let checked = String::from_utf8(checked.stdout).unwrap();
-    assert!(checked.contains(log.to_str().unwrap()), "{checked}");
+    let report = home.memoir(["doctor", "--json"]).env("MEMOIR_LOG", "off").output();
+    let report = String::from_utf8(report.stdout).unwrap();
+    assert!(report.contains(log.to_str().unwrap()), "{report}");
 }
 
 #[test]
@@ -45,11 +45,11 @@ fn incognito_prompts_are_not_logged() {
 
 #[test]
 fn an_unknown_level_is_rejected() {
-    let said = home().memoir(["-p", PROMPT]).env("MEMOIR_LOG", "loud").fail(2);
+    let stderr = home().memoir(["-p", PROMPT]).env("MEMOIR_LOG", "loud").fail(2);
     assert!(
-        said.contains(
+        stderr.contains(
             "MEMOIR_LOG is \"loud\", which is not a log level. Use off, error, warn, info, debug or trace."
         ),
-        "{said}"
+        "{stderr}"
     );
 }

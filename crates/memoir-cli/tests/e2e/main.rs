@@ -35,34 +35,34 @@
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
 mod bad_input;
+mod concurrency;
 mod confinement;
 mod context;
 mod costs;
+mod deletion;
 mod documents;
 mod faults;
-mod forgetting;
 mod formats;
 mod helpers;
 mod interface;
 mod keys;
 mod logging;
-mod long_talk;
+mod long_conversation;
 mod memory;
-mod owning;
+mod ownership;
 mod poisoning;
+mod posts;
 mod providers;
 mod recall;
 mod schedules;
 mod screens;
 mod secrets;
 mod servers;
-mod setting_up;
-mod sharing;
+mod setup;
 mod terminal;
 mod tool_set;
 mod tools;
 mod widths;
 mod workers;
-mod writing;
 
 use helpers::home;

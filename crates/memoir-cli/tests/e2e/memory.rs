@@ -84,13 +84,13 @@ fn without_a_key_memory_answers() {
     assert!(first.starts_with("Nothing in memory about this."), "{first}");
 
     home.memoir(["-p", "The spare key is under the blue flowerpot."]).succeed();
-    let found = home.memoir(["-p", "Where is the spare key?"]).succeed();
-    assert!(found.contains("> The spare key is under the blue flowerpot."), "{found}");
-    assert!(found.contains("(conversation 2, exchange 2, score "), "{found}");
+    let answer = home.memoir(["-p", "Where is the spare key?"]).succeed();
+    assert!(answer.contains("> The spare key is under the blue flowerpot."), "{answer}");
+    assert!(answer.contains("(conversation 2, exchange 2, score "), "{answer}");
 
     // Quoted passages are not recalled again.
-    let again = home.memoir(["-p", "Tell me about the flowerpot"]).succeed();
-    assert_eq!(again.matches("blue flowerpot").count(), 1, "{again}");
+    let second_answer = home.memoir(["-p", "Tell me about the flowerpot"]).succeed();
+    assert_eq!(second_answer.matches("blue flowerpot").count(), 1, "{second_answer}");
 }
 
 #[test]

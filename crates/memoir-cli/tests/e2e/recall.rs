@@ -36,26 +36,27 @@ fn home_with_a_fact(provider: &ScriptedProvider) -> TestHome {
 fn relevant_exchanges_are_recalled_in_a_fence_with_date_and_id() {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let home = home_with_a_fact(&provider);
-    let asked = ["-p", "Who looked after our heating?", "--output-format", "json"];
-    let result: Value = serde_json::from_str(&home.memoir(asked).provider(&provider).succeed()).unwrap();
+    let arguments = ["-p", "Who looked after our heating?", "--output-format", "json"];
+    let result: Value = serde_json::from_str(&home.memoir(arguments).provider(&provider).succeed()).unwrap();
 
     let sent = last_message(&provider);
     let (before, rest) = sent.split_once("<memory>").unwrap();
-    let (fenced, after) = rest.split_once("</memory>").unwrap();
+    let (fenced_text, after) = rest.split_once("</memory>").unwrap();
     assert!(before.starts_with("## Related Past Conversations"), "{sent}");
     assert!(
-        fenced.contains("### Conversation: \"The boiler was serviced")
-            && fenced.contains("(ID: 1, Date: 20")
-            && fenced.contains("Exchanges: 1\n")
-            && fenced.contains("#### Relevant Exchanges\n\n**Exchange ID: 1** (Conversation: 1, Date: 20")
-            && fenced.contains("- User: The boiler was serviced in March by Olaf from Nordheat")
-            && fenced.contains("- Assistant: Noted."),
-        "{fenced}"
+        fenced_text.contains("### Conversation: \"The boiler was serviced")
+            && fenced_text.contains("(ID: 1, Date: 20")
+            && fenced_text.contains("Exchanges: 1\n")
+            && fenced_text
+                .contains("#### Relevant Exchanges\n\n**Exchange ID: 1** (Conversation: 1, Date: 20")
+            && fenced_text.contains("- User: The boiler was serviced in March by Olaf from Nordheat")
+            && fenced_text.contains("- Assistant: Noted."),
+        "{fenced_text}"
     );
     assert!(before.contains("fetch_conversation_details"), "{before}");
     assert!(
-        !fenced.contains("Portuguese") && !fenced.contains("router"),
-        "irrelevant exchanges are not recalled: {fenced}"
+        !fenced_text.contains("Portuguese") && !fenced_text.contains("router"),
+        "irrelevant exchanges are not recalled: {fenced_text}"
     );
     assert!(after.trim_end().ends_with("Who looked after our heating?"), "{sent}");
 
@@ -84,9 +85,9 @@ fn a_model_can_fetch_the_rest_of_a_conversation() {
     let home = home();
     home.memoir(["-p", FACT]).provider(&provider).succeed();
     home.memoir(["-p", "Who serviced the boiler?"]).provider(&provider).succeed();
-    let (role, given) = provider.requests()[2].messages().pop().unwrap();
+    let (role, result) = provider.requests()[2].messages().pop().unwrap();
     assert_eq!(role, "tool");
-    assert!(given.contains(FACT) && given.contains("assistant: Noted, Olaf it is."), "{given}");
+    assert!(result.contains(FACT) && result.contains("assistant: Noted, Olaf it is."), "{result}");
 }
 
 #[test]
@@ -130,10 +131,10 @@ fn recall_can_be_turned_off_and_stays_off() {
 fn search_results_have_a_source() {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let home = home_with_a_fact(&provider);
-    let found = home.memoir(["search", "heating engineer"]).succeed();
+    let output = home.memoir(["search", "heating engineer"]).succeed();
     assert!(
-        found.contains("Olaf from Nordheat") && found.contains("you, conversation 1, exchange 1"),
-        "{found}"
+        output.contains("Olaf from Nordheat") && output.contains("you, conversation 1, exchange 1"),
+        "{output}"
     );
     let json: Value = serde_json::from_str(&home.memoir(["search", "boiler", "--json"]).succeed()).unwrap();
     assert_eq!(json[0]["text"], FACT);
@@ -153,7 +154,7 @@ fn prompts_are_embedded_right_after_the_commit() {
 }
 
 /// Returns the text inside the fence of the last request.
-fn fenced(provider: &ScriptedProvider) -> String {
+fn fenced_text(provider: &ScriptedProvider) -> String {
     let sent = last_message(provider);
     let (_, rest) = sent.split_once("<memory>").unwrap_or_else(|| panic!("nothing was recalled: {sent}"));
     rest.split_once("</memory>").unwrap().0.to_owned()
@@ -170,13 +171,14 @@ fn a_correction_ranks_above_what_it_corrects() {
         home.memoir(["-p", prompt]).provider(&provider).succeed();
     }
     home.memoir(["-p", "When is the team meeting with the accountants?"]).provider(&provider).succeed();
-    let fenced = fenced(&provider);
-    let place = |text: &str| fenced.find(text).unwrap_or_else(|| panic!("no {text:?} in {fenced}"));
-    assert!(place("Actually the team meeting") < place("- User: The team meeting"), "{fenced}");
-    let corrected = fenced.split("**Exchange ID: 1**").nth(1).unwrap();
-    assert!(corrected.lines().next().unwrap().contains("superseded on 20"), "{fenced}");
-    let found = home.memoir(["search", "team meeting with the accountants"]).succeed();
-    assert!(found.contains("superseded on 20"), "{found}");
+    let fenced_text = fenced_text(&provider);
+    let position =
+        |text: &str| fenced_text.find(text).unwrap_or_else(|| panic!("no {text:?} in {fenced_text}"));
+    assert!(position("Actually the team meeting") < position("- User: The team meeting"), "{fenced_text}");
+    let corrected_exchange = fenced_text.split("**Exchange ID: 1**").nth(1).unwrap();
+    assert!(corrected_exchange.lines().next().unwrap().contains("superseded on 20"), "{fenced_text}");
+    let output = home.memoir(["search", "team meeting with the accountants"]).succeed();
+    assert!(output.contains("superseded on 20"), "{output}");
 }
 
 #[test]
@@ -195,7 +197,7 @@ fn a_date_in_the_question_is_respected() {
     }
     embed(&home);
     home.memoir(["-p", "What did I say last Tuesday about the rent in Porto?"]).provider(&provider).succeed();
-    let exchanges = fenced(&provider).split_once("#### Relevant Exchanges").unwrap().1.to_owned();
+    let exchanges = fenced_text(&provider).split_once("#### Relevant Exchanges").unwrap().1.to_owned();
     assert!(exchanges.trim_start().starts_with("**Exchange ID: 2**"), "{exchanges}");
     let since = home.memoir(["search", "rent in Porto", "--since", "30 days ago", "--json"]).succeed();
     assert!(!since.contains("900 euros") && since.contains("920 euros"), "{since}");
@@ -217,10 +219,10 @@ fn a_thousand_similar_messages_do_not_hide_a_relevant_one() {
     embed(&home);
     assert!(home.count("embeddings") > 1000);
     home.memoir(["-p", "Who serviced the boiler, what is the number?"]).provider(&provider).succeed();
-    let fenced = fenced(&provider);
-    assert!(fenced.contains("Olaf from Nordheat"), "{fenced}");
-    assert!(fenced.matches("that is service number").count() <= 3, "{fenced}");
-    assert!(fenced.contains("Project: /elsewhere"), "the project is named: {fenced}");
+    let fenced_text = fenced_text(&provider);
+    assert!(fenced_text.contains("Olaf from Nordheat"), "{fenced_text}");
+    assert!(fenced_text.matches("that is service number").count() <= 3, "{fenced_text}");
+    assert!(fenced_text.contains("Project: /elsewhere"), "the project is named: {fenced_text}");
 }
 
 #[test]
@@ -237,9 +239,9 @@ fn recalled_passages_are_not_embedded_or_found_again() {
     assert_eq!(home.count("embeddings"), before + 3, "one per question, none for the recalled passages");
     let json: Value =
         serde_json::from_str(&home.memoir(["search", "Olaf from Nordheat", "--json"]).succeed()).unwrap();
-    let quoting =
-        json.as_array().unwrap().iter().filter(|found| found["text"].to_string().contains("Nordheat"));
-    assert_eq!(quoting.count(), 1);
+    let matches =
+        json.as_array().unwrap().iter().filter(|result| result["text"].to_string().contains("Nordheat"));
+    assert_eq!(matches.count(), 1);
 }
 
 #[test]
@@ -252,9 +254,12 @@ fn a_model_can_search_memory_itself() {
     let home = home();
     home.memoir(["-p", FACT]).provider(&provider).succeed();
     home.memoir(["-p", "hello"]).provider(&provider).succeed();
-    let (role, given) = provider.requests()[2].messages().pop().unwrap();
+    let (role, result) = provider.requests()[2].messages().pop().unwrap();
     assert_eq!(role, "tool");
-    assert!(given.contains("Olaf from Nordheat") && given.contains("(Conversation: 1, Date: 20"), "{given}");
+    assert!(
+        result.contains("Olaf from Nordheat") && result.contains("(Conversation: 1, Date: 20"),
+        "{result}"
+    );
 }
 
 #[test]
@@ -282,8 +287,11 @@ fn recall_settings_are_shown_set_and_saved() {
     home.memoir(["-p", "Who looked after our heating?"]).provider(&provider).succeed();
     assert!(!last_message(&provider).contains("<memory>"));
     home.write_config("[rag]\nspeed = 3\n");
-    let said = home.memoir(["-p", "hi"]).provider(&provider).fail(1);
-    assert!(said.contains("there is no setting \"speed\"") && said.contains("docs/settings.md"), "{said}");
+    let stderr = home.memoir(["-p", "hi"]).provider(&provider).fail(1);
+    assert!(
+        stderr.contains("there is no setting \"speed\"") && stderr.contains("docs/settings.md"),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -298,11 +306,11 @@ fn search_can_be_limited_to_a_project_and_a_period() {
         .succeed();
     let search = |more: &[&str]| home.memoir(["search", "boiler"].iter().chain(more)).succeed();
     assert!(search(&[]).contains("Sunwarm") && search(&[]).contains("Nordheat"));
-    let there = search(&["--scope", "elsewhere"]);
-    assert!(there.contains("Sunwarm") && !there.contains("Nordheat"), "{there}");
+    let output = search(&["--scope", "elsewhere"]);
+    assert!(output.contains("Sunwarm") && !output.contains("Nordheat"), "{output}");
     assert!(search(&["--since", "tomorrow-ish 2099-01-01"]).starts_with("Nothing in memory about this."));
-    let said = home.memoir(["search", "boiler", "--since", "soonish"]).fail(2);
-    assert!(said.contains("\"soonish\" is not a date"), "{said}");
+    let stderr = home.memoir(["search", "boiler", "--since", "soonish"]).fail(2);
+    assert!(stderr.contains("\"soonish\" is not a date"), "{stderr}");
     home.memoir(["search", "boiler", "--limit", "0"]).fail(2);
 }
 
@@ -311,8 +319,8 @@ fn an_empty_result_mentions_missing_embeddings() {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let home = home_with_a_fact(&provider);
     home.edit_database(Edit::LoseFirstVector);
-    let said = home.memoir(["search", "zebras in the savannah"]).succeed();
-    assert!(said.contains("1 text has not been embedded"), "{said}");
+    let output = home.memoir(["search", "zebras in the savannah"]).succeed();
+    assert!(output.contains("1 text has not been embedded"), "{output}");
     // The next turn adds the missing embedding.
     home.memoir(["-p", "hello"]).provider(&provider).succeed();
     assert_eq!(
@@ -320,9 +328,9 @@ fn an_empty_result_mentions_missing_embeddings() {
         "Nothing in memory about this.\n"
     );
     home.edit_database(Edit::LoseFirstVector);
-    let found = home.memoir(["search", "zebras in the savannah"]).succeed();
+    let output = home.memoir(["search", "zebras in the savannah"]).succeed();
     assert_eq!(
-        found,
+        output,
         "Nothing in memory about this. 1 text has not been embedded yet and can be found by keyword only.\n"
     );
 }
@@ -344,22 +352,22 @@ fn recall_is_evaluated_on_a_file() {
     }]);
     let (file, out) = (home.workspace().join("data.json"), home.workspace().join("out.jsonl"));
     std::fs::write(&file, data.to_string()).unwrap();
-    let measured = home.memoir(["eval", "recall", "data.json", "--out", "out.jsonl"]).succeed();
-    let all: Vec<&str> = measured.lines().nth(1).unwrap().split_whitespace().collect();
-    assert_eq!(all, ["all", "2", "100.0", "100.0", "100.0", "100.0", "100.0"], "{measured}");
-    assert!(measured.contains("ms per question"));
+    let output = home.memoir(["eval", "recall", "data.json", "--out", "out.jsonl"]).succeed();
+    let all: Vec<&str> = output.lines().nth(1).unwrap().split_whitespace().collect();
+    assert_eq!(all, ["all", "2", "100.0", "100.0", "100.0", "100.0", "100.0"], "{output}");
+    assert!(output.contains("ms per question"));
     let lines: Vec<Value> = std::fs::read_to_string(out)
         .unwrap()
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     assert_eq!((&lines[0]["question_id"], &lines[0]["ranked"][0]), (&json!("q1"), &json!("D1:1")));
-    let words =
+    let arguments =
         ["eval", "recall", "data.json", "--out", "out.jsonl", "--mode", "keyword", "--without", "length"];
-    home.memoir(words).succeed();
-    let said =
+    home.memoir(arguments).succeed();
+    let stderr =
         home.memoir(["eval", "recall", "data.json", "--out", "out.jsonl", "--without", "magic"]).fail(2);
-    assert!(said.contains("\"magic\" is neither a recall stage nor a scoring term"), "{said}");
+    assert!(stderr.contains("\"magic\" is neither a recall stage nor a scoring term"), "{stderr}");
     std::fs::write(&file, "[{]").unwrap();
     home.memoir(["eval", "recall", "data.json", "--out", "out.jsonl"]).fail(1);
 }
@@ -385,8 +393,8 @@ fn a_large_index_is_loaded_while_the_first_line_is_typed() {
 #[test]
 fn a_search_with_the_exact_words_finds_them() {
     let home = home();
-    let said = "The boiler in the cellar was repaired by Jansen in March.";
-    home.memoir(["--model", "memoir/recall", "-p", said]).succeed();
-    let found = home.memoir(["search", said]).succeed();
-    assert!(found.contains("repaired by Jansen"), "{found}");
+    let prompt = "The boiler in the cellar was repaired by Jansen in March.";
+    home.memoir(["--model", "memoir/recall", "-p", prompt]).succeed();
+    let output = home.memoir(["search", prompt]).succeed();
+    assert!(output.contains("repaired by Jansen"), "{output}");
 }

@@ -17,10 +17,10 @@ fn schedule<'a>(home: &TestHome, arguments: impl IntoIterator<Item = &'a str>) -
 
 fn add(home: &TestHome, name: &str, options: &[&str]) {
     let arguments = ["add", name, "Tell what is new.", "--cron", "0 9 * * *", "--model", "gpt-5-mini"];
-    let told = schedule(home, arguments.into_iter().chain(options.iter().copied())).succeed();
+    let output = schedule(home, arguments.into_iter().chain(options.iter().copied())).succeed();
     assert!(
-        told.starts_with(&format!("{name} is due on ")) && told.contains(" 09:00. It runs while"),
-        "{told}"
+        output.starts_with(&format!("{name} is due on ")) && output.contains(" 09:00. It runs while"),
+        "{output}"
     );
 }
 
@@ -29,7 +29,7 @@ fn run(home: &TestHome, name: &str, provider: &ScriptedProvider) -> String {
 }
 
 /// Returns all messages of a request as one text.
-fn sent(provider: &ScriptedProvider, request: usize) -> String {
+fn request_text(provider: &ScriptedProvider, request: usize) -> String {
     let messages = provider.requests()[request].messages();
     messages.into_iter().map(|(role, text)| format!("[{role}] {text}\n")).collect()
 }
@@ -42,7 +42,7 @@ fn each_run_remembers_the_last_ones_oldest_first() {
         ScriptedProvider::start((1..=7).map(|number| Reply::text(&format!("Report number {number}."))));
     assert_eq!(run(&home, "news", &provider), "Report number 1.\n");
     assert_eq!(run(&home, "news", &provider), "Report number 2.\n");
-    let second = sent(&provider, 1);
+    let second = request_text(&provider, 1);
     assert!(
         second.contains("[user] Tell what is new.\n[assistant] Report number 1.\n[user] Tell what is new.\n"),
         "{second}"
@@ -50,10 +50,10 @@ fn each_run_remembers_the_last_ones_oldest_first() {
     for _ in 3..=7 {
         run(&home, "news", &provider);
     }
-    let seventh = sent(&provider, 6);
+    let seventh = request_text(&provider, 6);
     let places: Vec<_> = [4, 5, 6].map(|number| seventh.find(&format!("Report number {number}."))).into();
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{seventh}");
-    assert!(!seventh.contains("Report number 3."), "only the last three: {seventh}");
+    assert!(!seventh.contains("Report number 3."), "only the last three runs are included: {seventh}");
     // The task is told that it runs alone.
     let system = provider.requests()[6].body.to_string();
     assert!(system.contains("You work alone on the task below"), "{system}");
@@ -88,7 +88,7 @@ fn a_subagent_gets_core_memory_and_no_recall() {
     .succeed();
     run(&home, "garden", &provider);
     let request = provider.requests()[2].body.to_string();
-    assert!(request.contains("The user is called Ada."), "core memory is there: {request}");
+    assert!(request.contains("The user is called Ada."), "core memory is included: {request}");
     assert!(
         !request.contains("Related Past Conversations") && !request.contains("I am Ada, and"),
         "{request}"
@@ -120,22 +120,22 @@ fn time_and_cost_are_limited_and_failures_are_reported() {
     let home = home();
     add(&home, "slow", &["--timeout", "1"]);
     let silent = ScriptedProvider::always(Reply::text("…").then_silence());
-    let said = schedule(&home, ["run", "slow"]).provider(&silent).fail(1);
-    assert!(said.contains("slow timed out: The run exceeded its time limit of 1 s."), "{said}");
+    let stderr = schedule(&home, ["run", "slow"]).provider(&silent).fail(1);
+    assert!(stderr.contains("slow timed out: The run exceeded its time limit of 1 s."), "{stderr}");
     add(&home, "dear", &["--budget", "0.001", "--approval", "full"]);
     let spending = ScriptedProvider::always(
         Reply::tool_call("1", "dir_list", &json!({"path": "."})).usage(1_000_000, 10, 0),
     );
-    let said = schedule(&home, ["run", "dear"]).provider(&spending).fail(1);
-    assert!(said.contains("dear failed"), "{said}");
+    let stderr = schedule(&home, ["run", "dear"]).provider(&spending).fail(1);
+    assert!(stderr.contains("dear failed"), "{stderr}");
     assert_eq!(spending.requests().len(), 1, "no further request is made");
     add(&home, "broken", &[]);
     let refusing = ScriptedProvider::always(Reply::status(401, "bad key"));
-    let said = schedule(&home, ["run", "broken"]).provider(&refusing).fail(1);
-    assert!(said.contains("broken failed: the server rejected the API key"), "{said}");
+    let stderr = schedule(&home, ["run", "broken"]).provider(&refusing).fail(1);
+    assert!(stderr.contains("broken failed: the server rejected the API key"), "{stderr}");
     let provider = ScriptedProvider::always(Reply::text("Fine."));
     run(&home, "broken", &provider);
-    assert!(!sent(&provider, 0).contains("[assistant]"), "a failed run is not remembered");
+    assert!(!request_text(&provider, 0).contains("[assistant]"), "a failed run is not remembered");
     let history = schedule(&home, ["history", "broken"]).succeed();
     assert!(history.contains("broken failed") && history.contains("broken finished, "), "{history}");
 }
@@ -156,20 +156,20 @@ fn a_full_disk_loses_neither_the_history_nor_the_report() {
     // A directory in place of the file makes writing fail as on a full disk.
     fs::remove_file(&file).unwrap();
     fs::create_dir(&file).unwrap();
-    let said = schedule(&home, ["run", "news"]).provider(&provider).fail(1);
-    assert!(said.contains("Could not save the messages for the next run"), "{said}");
+    let stderr = schedule(&home, ["run", "news"]).provider(&provider).fail(1);
+    assert!(stderr.contains("Could not save the messages for the next run"), "{stderr}");
     fs::remove_dir(&file).unwrap();
     fs::write(&file, &before).unwrap();
     let history = schedule(&home, ["history", "news"]).succeed();
     assert!(history.contains("Two, at length."), "the report is still stored");
     run(&home, "news", &provider);
-    assert!(sent(&provider, 2).contains("[assistant] One."), "the earlier history is intact");
+    assert!(request_text(&provider, 2).contains("[assistant] One."), "the earlier history is intact");
 }
 
 #[test]
 fn invalid_tasks_are_rejected_with_a_message() {
     let home = home();
-    for (arguments, said) in [
+    for (arguments, expected) in [
         (vec!["add", "a/b", "x", "--cron", "0 9 * * *"], "\"a/b\" is not a valid task name. Use letters"),
         (vec!["add", "..", "x", "--cron", "0 9 * * *"], "\"..\" is not a valid task name."),
         (vec!["add", "never", "x", "--cron", "0 0 30 2 *"], "\"0 0 30 2 *\" is never due. Check the day"),
@@ -188,15 +188,15 @@ fn invalid_tasks_are_rejected_with_a_message() {
         (vec!["show", "nothing"], "there is no task \"nothing\"."),
         (vec!["run", "nothing"], "there is no task \"nothing\"."),
     ] {
-        let told = schedule(&home, arguments.iter().copied()).fail(2);
-        assert!(told.contains(said), "{arguments:?}: {told}");
+        let stderr = schedule(&home, arguments.iter().copied()).fail(2);
+        assert!(stderr.contains(expected), "{arguments:?}: {stderr}");
     }
     assert!(home.tasks().is_empty());
     add(&home, "news", &[]);
-    let told = schedule(&home, ["add", "news", "x", "--cron", "0 9 * * *"]).fail(2);
-    assert!(told.contains("the task news already exists."), "{told}");
-    let shown = schedule(&home, ["show", "news"]).succeed();
-    assert!(shown.contains("news: 0 9 * * * (") && shown.contains("approval   read-only"), "{shown}");
+    let stderr = schedule(&home, ["add", "news", "x", "--cron", "0 9 * * *"]).fail(2);
+    assert!(stderr.contains("the task news already exists."), "{stderr}");
+    let output = schedule(&home, ["show", "news"]).succeed();
+    assert!(output.contains("news: 0 9 * * * (") && output.contains("approval   read-only"), "{output}");
     assert!(schedule(&home, ["pause", "news"]).succeed().starts_with("news is paused."));
     assert!(schedule(&home, ["list"]).succeed().starts_with("news  paused "));
     assert!(schedule(&home, ["resume", "news"]).succeed().starts_with("news is due on "));
@@ -229,8 +229,8 @@ fn a_daemon_runs_due_tasks_and_stops_cleanly() {
     }
     assert_eq!(home.runs("news")[0].report, "All quiet.");
     // A second daemon refuses to start.
-    let second = home.memoir(["daemon"]).provider(&provider).fail(1);
-    assert!(second.contains("a daemon is already running."), "{second}");
+    let stderr = home.memoir(["daemon"]).provider(&provider).fail(1);
+    assert!(stderr.contains("a daemon is already running."), "{stderr}");
     rustix::process::kill_process(rustix::process::Pid::from_child(&daemon), rustix::process::Signal::TERM)
         .unwrap();
     log.read_to_string(&mut output).unwrap();
@@ -262,7 +262,7 @@ fn a_killed_run_is_marked_and_the_next_run_starts_clean() {
     assert_eq!(run(&home, "news", &provider), "All quiet.\n");
     let states: Vec<String> = home.runs("news").into_iter().map(|run| run.state).collect();
     assert_eq!(states, ["cut_off", "done"]);
-    assert!(!sent(&provider, 0).contains("[assistant]"), "the killed run is not remembered");
+    assert!(!request_text(&provider, 0).contains("[assistant]"), "the killed run is not remembered");
 }
 
 #[test]
@@ -316,8 +316,8 @@ fn a_conversation_delegates_to_a_subagent_and_gets_its_report() {
     let tools: Vec<_> =
         inner.body["tools"].as_array().unwrap().iter().map(|tool| tool["function"]["name"].clone()).collect();
     assert!(!tools.contains(&json!("run_subagent")), "a sub-agent cannot start another");
-    let given = sent(&provider, 3);
-    assert!(given.contains("The sub-agent reports:\n\nThe barometer fell; I could not write.\n\nCalls that were not allowed: file_write."), "{given}");
+    let messages = request_text(&provider, 3);
+    assert!(messages.contains("The sub-agent reports:\n\nThe barometer fell; I could not write.\n\nCalls that were not allowed: file_write."), "{messages}");
     assert!(!home.workspace().join("out.txt").exists());
     assert_eq!(home.count_calls("task"), 2);
     assert_eq!(home.exchanges().len(), 1);
@@ -340,9 +340,13 @@ fn a_subagent_has_the_tools_and_the_budget_it_is_given() {
     home.memoir(["-p", "Look around."]).provider(&provider).succeed();
     let tools = provider.requests()[1].body["tools"].as_array().unwrap().len();
     assert_eq!(tools, 1);
-    assert!(sent(&provider, 2).contains("Stopped after 1 round of tool calls"), "{}", sent(&provider, 2));
+    assert!(
+        request_text(&provider, 2).contains("Stopped after 1 round of tool calls"),
+        "{}",
+        request_text(&provider, 2)
+    );
     home.memoir(["-p", "Fly around."]).provider(&provider).succeed();
-    assert!(sent(&provider, 4).contains("there is no tool fly"));
+    assert!(request_text(&provider, 4).contains("there is no tool fly"));
 }
 
 #[test]
@@ -404,7 +408,7 @@ fn costs_and_denied_actions_are_reported_however_a_run_ends() {
     // The run is stored, but an incomplete run is not remembered.
     let provider = ScriptedProvider::always(Reply::text("Fine."));
     run(&home, "slow", &provider);
-    assert!(!sent(&provider, 0).contains("[assistant]"), "{}", sent(&provider, 0));
+    assert!(!request_text(&provider, 0).contains("[assistant]"), "{}", request_text(&provider, 0));
     let json = home
         .memoir(["-p", "Hand it on.", "--output-format", "json"])
         .provider(&ScriptedProvider::start([

@@ -36,19 +36,23 @@ fn secrets_never_reach_the_database() {
         "swordfish-in-an-address".to_owned(),
         "swordfish-in-quotes".to_owned(),
     ];
-    let shown = |secret: &String| match secret.as_str() {
+    let in_context = |secret: &String| match secret.as_str() {
         "swordfish-in-an-address" => format!("postgres://me:{secret}@db/x"),
         "swordfish-in-quotes" => format!("password = \"{secret}\""),
         secret => secret.to_owned(),
     };
-    let text: String = secrets.iter().map(|secret| format!("{}\n", shown(secret))).collect();
+    let text: String = secrets.iter().map(|secret| format!("{}\n", in_context(secret))).collect();
     fs::write(home.workspace().join("env.txt"), &text).unwrap();
     let provider = ScriptedProvider::start([
         Reply::tool_call("c1", "file_read", &json!({"path": "env.txt"})),
-        Reply::tool_call("c2", "execute_bash", &json!({"command": format!("echo '{}'", shown(&secrets[4]))})),
-        Reply::text(&format!("I read {} in it.", shown(&secrets[5]))),
+        Reply::tool_call(
+            "c2",
+            "execute_bash",
+            &json!({"command": format!("echo '{}'", in_context(&secrets[4]))}),
+        ),
+        Reply::text(&format!("I read {} in it.", in_context(&secrets[5]))),
     ]);
-    let prompt = format!("What is in env.txt? My own key is {}.", shown(&secrets[0]));
+    let prompt = format!("What is in env.txt? My own key is {}.", in_context(&secrets[0]));
     // The write-ahead log exists only while another process has the database open.
     let session = Terminal::open(&home, None, (24, 80), &["--model", "memoir/recall"]);
     session.wait_for_prompt();
@@ -75,9 +79,12 @@ fn secrets_never_reach_the_database() {
         .memoir(["-p", "again", "--approval", "full", "-vv", "--output-format", "stream-json"])
         .provider(&provider)
         .output();
-    let said =
+    let output_text =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(said.contains("[redacted: GitHub token]") && !said.contains(&secrets[4]), "{said}");
+    assert!(
+        output_text.contains("[redacted: GitHub token]") && !output_text.contains(&secrets[4]),
+        "{output_text}"
+    );
     assert!(home.count("redactions") >= secrets.len() as u64);
     let terminal = Terminal::open(&home, None, (60, 140), &["--model", "memoir/recall"]);
     terminal.wait_for_prompt();

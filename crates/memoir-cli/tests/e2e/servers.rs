@@ -77,7 +77,7 @@ fn server_tools_are_available_under_the_same_permission_rules() {
          [mcp.far]\nurl = \"http://127.0.0.1:{}/mcp\"\n[mcp.broken]\ncommand = \"/nowhere/at/all\"\n",
         port.trim()
     ));
-    let said = calls(
+    let results = calls(
         &home,
         "ask",
         &[
@@ -87,29 +87,29 @@ fn server_tools_are_available_under_the_same_permission_rules() {
         ],
     );
     assert_eq!(
-        said[..2],
+        results[..2],
         [
             "<memory>\nHELLO!\n</memory>",
             "error: the MCP server `made` failed:\n<memory>\nit failed on purpose: hello\n</memory>"
         ]
     );
-    assert!(said[2].contains("the user cannot be asked"), "{said:?}");
-    let said = calls(
+    assert!(results[2].contains("the user cannot be asked"), "{results:?}");
+    let results = calls(
         &home,
         "full",
         &[("far__shout", json!({"word": "far"})), ("made__shout", json!({"word": "near"}))],
     );
-    assert_eq!(said, ["FAR!", "NEAR!"].map(|said| format!("<memory>\n{said}\n</memory>")));
-    let said = calls(&home, "read-only", &[("made__shout", json!({"word": "x"}))]);
-    assert!(said[0].contains("read-only"), "{said:?}");
+    assert_eq!(results, ["FAR!", "NEAR!"].map(|text| format!("<memory>\n{text}\n</memory>")));
+    let results = calls(&home, "read-only", &[("made__shout", json!({"word": "x"}))]);
+    assert!(results[0].contains("read-only"), "{results:?}");
     // A server that cannot be started is reported, and the turn succeeds.
     let provider = ScriptedProvider::always(Reply::text("Fine."));
     let output =
         home.memoir(["-p", "hi"]).provider(&provider).env("PATH", "/usr/local/bin:/usr/bin:/bin").output();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        output.status.success() && said.contains("Could not connect to the MCP server broken: "),
-        "{said}"
+        output.status.success() && stderr.contains("Could not connect to the MCP server broken: "),
+        "{stderr}"
     );
     http_server.kill().unwrap();
     http_server.wait().unwrap();
@@ -121,7 +121,7 @@ fn a_published_server_can_be_used() {
     let Some(server) = std::env::var_os("MEMOIR_TEST_TIME_SERVER") else { return };
     let home = home();
     home.write_config(&format!("[mcp.time]\ncommand = {:?}\n", server.to_str().unwrap()));
-    let said = calls(
+    let results = calls(
         &home,
         "full",
         &[
@@ -135,6 +135,6 @@ fn a_published_server_can_be_used() {
             ),
         ],
     );
-    assert!(said[0].contains("21:00:00+09:00"), "{said:?}");
-    assert!(said[1].starts_with("error: "), "{said:?}");
+    assert!(results[0].contains("21:00:00+09:00"), "{results:?}");
+    assert!(results[1].starts_with("error: "), "{results:?}");
 }

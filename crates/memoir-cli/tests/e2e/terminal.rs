@@ -109,7 +109,7 @@ fn ctrl_c_cancels_a_turn_and_the_up_arrow_restores_the_prompt() {
     terminal.wait_for("writing");
     terminal.type_keys("\x03");
     let screen = terminal.wait_for("Cancelled; nothing was stored.");
-    assert!(screen.contains("Let") && !screen.contains("writing"), "what had come is shown:\n{screen}");
+    assert!(screen.contains("Let") && !screen.contains("writing"), "the partial answer is shown:\n{screen}");
     terminal.wait_for_prompt();
     terminal.type_keys("\x1b[A");
     terminal.wait_until("the line to send again", |screen| screen.trim_end().ends_with("> Tell me"));

@@ -14,7 +14,7 @@ use crate::{confinement::calls, home};
 #[test]
 fn every_file_tool_works() {
     let home = home();
-    let said = calls(
+    let results = calls(
         &home,
         "full",
         &[
@@ -33,18 +33,18 @@ fn every_file_tool_works() {
             ("dir_delete", json!({"path": "c", "recursive": true})),
         ],
     );
-    assert!(said.iter().all(|said| !said.starts_with("error")), "{said:#?}");
-    assert!(said[1].contains("-two\n+2\n"), "the change is shown: {}", said[1]);
-    assert_eq!(said[4], "one\n2\n");
-    assert_eq!(said[6], "a/one.txt\nb/moved.txt", "calls that touch the same files run in order");
-    assert_eq!(said[7], "a/one.txt:2: 2\nb/moved.txt:2: 2\n");
+    assert!(results.iter().all(|result| !result.starts_with("error")), "{results:#?}");
+    assert!(results[1].contains("-two\n+2\n"), "the change is shown: {}", results[1]);
+    assert_eq!(results[4], "one\n2\n");
+    assert_eq!(results[6], "a/one.txt\nb/moved.txt", "calls that touch the same files run in order");
+    assert_eq!(results[7], "a/one.txt:2: 2\nb/moved.txt:2: 2\n");
     assert!(!home.workspace().join("a/one.txt").exists() && !home.workspace().join("c").exists());
 }
 
 #[test]
 fn every_other_tool_works() {
     let home = home();
-    let said = calls(
+    let results = calls(
         &home,
         "full",
         &[
@@ -61,15 +61,15 @@ fn every_other_tool_works() {
             ("agent_summarizer", json!({"action": "run"})),
         ],
     );
-    assert!(said[0].starts_with("hello from /"), "{}", said[0]);
-    assert_eq!(said[1..3], ["42\n", "<memory>\nn\n0\n</memory>"]);
-    assert!(said[3].starts_with("CREATE TABLE messages") && said[4].contains("messages: 0 rows"));
-    assert_eq!(said[5], "error: there is no message 1");
-    assert!(said[6].starts_with("error: no search service is configured"), "{}", said[6]);
-    assert_eq!(said[7], "Nothing in memory about this.");
-    assert!(!said[8].starts_with("error"), "{}", said[8]);
-    assert!(said[9].contains("exchange_summarizer: 0 to do"), "{}", said[9]);
-    assert_eq!(said[10], "No summaries were due.");
+    assert!(results[0].starts_with("hello from /"), "{}", results[0]);
+    assert_eq!(results[1..3], ["42\n", "<memory>\nn\n0\n</memory>"]);
+    assert!(results[3].starts_with("CREATE TABLE messages") && results[4].contains("messages: 0 rows"));
+    assert_eq!(results[5], "error: there is no message 1");
+    assert!(results[6].starts_with("error: no search service is configured"), "{}", results[6]);
+    assert_eq!(results[7], "Nothing in memory about this.");
+    assert!(!results[8].starts_with("error"), "{}", results[8]);
+    assert!(results[9].contains("exchange_summarizer: 0 to do"), "{}", results[9]);
+    assert_eq!(results[10], "No summaries were due.");
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn every_tool_respects_its_limits() {
     fs::write(work.join("huge.bin"), vec![b'x'; 11 * 1024 * 1024]).unwrap();
     let endless =
         "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 900) SELECT i FROM n";
-    let tried = [
+    let attempts = [
         ("file_read", json!({"path": "long.txt"}), "[cut: 30000 of 40000 bytes shown]"),
         ("file_read", json!({"path": "huge.bin"}), "it is too large"),
         ("file_edit", json!({"path": "huge.bin", "operation": "append", "text": "x"}), "it is too large"),
@@ -125,9 +125,9 @@ fn every_tool_respects_its_limits() {
         ("fetch_conversation_details", json!({"conversation_id": 99}), "99"),
     ];
     // One call per turn, because all results together would exceed the limit of a request.
-    for (name, arguments, expected) in tried {
-        let said = calls(&home, "full", &[(name, arguments.clone())]).remove(0);
-        assert!(said.contains(expected), "{name} {arguments}: {}", &said[..said.len().min(300)]);
+    for (name, arguments, expected) in attempts {
+        let result = calls(&home, "full", &[(name, arguments.clone())]).remove(0);
+        assert!(result.contains(expected), "{name} {arguments}: {}", &result[..result.len().min(300)]);
     }
 }
 
@@ -135,7 +135,7 @@ fn every_tool_respects_its_limits() {
 fn conflicting_calls_run_in_order_and_a_failure_does_not_affect_others() {
     let home = home();
     fs::write(home.workspace().join("a.txt"), "alpha").unwrap();
-    let said = calls(
+    let results = calls(
         &home,
         "full",
         &[
@@ -146,8 +146,11 @@ fn conflicting_calls_run_in_order_and_a_failure_does_not_affect_others() {
             ("database_tables", json!({})),
         ],
     );
-    assert_eq!((said[0].as_str(), said[2].as_str()), ("alpha", "beta"), "before and after the change");
-    assert!(said[3].starts_with("error: cannot read none.txt") && said[4].contains("messages"), "{said:?}");
+    assert_eq!((results[0].as_str(), results[2].as_str()), ("alpha", "beta"), "before and after the change");
+    assert!(
+        results[3].starts_with("error: cannot read none.txt") && results[4].contains("messages"),
+        "{results:?}"
+    );
 }
 
 #[test]
@@ -164,16 +167,16 @@ fn a_configured_search_service_is_used() {
     });
     let home = home();
     home.write_config(&format!("[search]\nservice = \"searxng\"\nurl = \"http://{address}\"\n"));
-    let said = calls(&home, "full", &[("search_internet", json!({"query": "old lighthouses"}))]);
+    let results = calls(&home, "full", &[("search_internet", json!({"query": "old lighthouses"}))]);
     assert!(server.join().unwrap().starts_with("GET /search?q=old+lighthouses&format=json HTTP/1.1"));
     assert!(
-        said[0].starts_with("<memory>\nCabo da Roca\nhttps://x.example/\nA lighthouse.")
-            && said[0].matches("</memory>").count() == 1,
-        "{said:?}"
+        results[0].starts_with("<memory>\nCabo da Roca\nhttps://x.example/\nA lighthouse.")
+            && results[0].matches("</memory>").count() == 1,
+        "{results:?}"
     );
     home.write_config("[search]\nservice = \"searxng\"\n");
-    let failed = home.memoir(["-p", "x"]).fail(1);
-    assert!(failed.contains("searxng needs a url"), "{failed}");
+    let stderr = home.memoir(["-p", "x"]).fail(1);
+    assert!(stderr.contains("searxng needs a url"), "{stderr}");
 }
 
 #[test]

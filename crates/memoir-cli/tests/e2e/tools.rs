@@ -72,10 +72,10 @@ fn tool_errors_are_reported_to_the_model() {
     assert_eq!(answer, "I could not.\n");
     let messages = provider.requests()[1].body["messages"].clone();
     let results: Vec<_> = messages.as_array().unwrap().iter().filter(|m| m["role"] == "tool").collect();
-    let said: Vec<_> = results.iter().map(|result| result["content"].as_str().unwrap()).collect();
-    assert!(said[0].starts_with("error: not allowed: it needs approval"), "{said:?}");
-    assert_eq!(said[1], "error: there is no tool \"no_such_tool\"");
-    assert!(said[2].starts_with("error: invalid arguments: not valid JSON"), "{said:?}");
+    let texts: Vec<_> = results.iter().map(|result| result["content"].as_str().unwrap()).collect();
+    assert!(texts[0].starts_with("error: not allowed: it needs approval"), "{texts:?}");
+    assert_eq!(texts[1], "error: there is no tool \"no_such_tool\"");
+    assert!(texts[2].starts_with("error: invalid arguments: not valid JSON"), "{texts:?}");
 }
 
 #[test]
@@ -84,12 +84,12 @@ fn an_endless_tool_loop_is_stopped_and_stored() {
     let provider = ScriptedProvider::start(
         (0..30).map(|number| Reply::tool_call(&format!("c{number}"), "database_tables", &json!({}))),
     );
-    let said = home.memoir(["-p", "loop"]).provider(&provider).fail(1);
-    assert!(said.contains("Stopped after 25 rounds of tool calls without an answer."), "{said}");
+    let stderr = home.memoir(["-p", "loop"]).provider(&provider).fail(1);
+    assert!(stderr.contains("Stopped after 25 rounds of tool calls without an answer."), "{stderr}");
     assert_eq!(provider.requests().len(), 25);
     assert_eq!(home.exchanges()[0].status, "stopped");
     assert_eq!(home.count_calls("chat"), 25);
     // The notice is not recalled as if it were part of the conversation.
-    let asked = home.memoir(["-p", "What about the rounds of tool calls?"]).succeed();
-    assert!(asked.starts_with("Nothing in memory"), "{asked}");
+    let answer = home.memoir(["-p", "What about the rounds of tool calls?"]).succeed();
+    assert!(answer.starts_with("Nothing in memory"), "{answer}");
 }

@@ -11,12 +11,15 @@ use crate::home;
 const WIDTHS: [u16; 3] = [40, 80, 120];
 
 /// Enough rows that nothing scrolls away.
-const ROWS: u16 = 120;
+const ROWS: u16 = 200;
 
 /// Takes a snapshot of the screen that `open` returns, at every width.
-fn check(name: &str, open: impl Fn(u16) -> Terminal) {
+fn check(name: &str, open: impl Fn(&TestHome, u16) -> Terminal) {
     for columns in WIDTHS {
-        let rows = read_rows(&open(columns), columns);
+        let home = home();
+        let mut rows = read_rows(&open(&home, columns), columns);
+        // The rule in the question contains a path, which differs between machines.
+        rows.truncate(rows.iter().position(|row| row.contains("file_write(")).unwrap_or(rows.len()));
         assert_snapshot!(format!("{name}_{columns}"), rows.join("\n"));
     }
 }
@@ -63,59 +66,58 @@ fn submit_all(
 
 #[test]
 fn first_start() {
-    check("first_start", |columns| open_repl(&home(), None, columns));
+    check("first_start", |home, columns| open_repl(home, None, columns));
 }
 
 #[test]
 fn help_pages() {
-    check("help", |columns| {
-        submit_all(&home(), None, columns, &["/help", "/help 2", "/help memory", "/help schedule"])
+    check("help", |home, columns| {
+        submit_all(home, None, columns, &["/help", "/help 2", "/help memory", "/help schedule"])
     });
 }
 
 #[test]
 fn lists_of_settings_models_and_tools() {
-    check("lists", |columns| {
-        submit_all(&home(), None, columns, &["/rag config", "/tools", "/worker", "/approval"])
+    check("lists", |home, columns| {
+        submit_all(home, None, columns, &["/rag config", "/tools", "/worker", "/approval"])
     });
 }
 
 #[test]
 fn approval_of_a_file() {
-    check("approval_of_a_file", |columns| {
+    check("approval_of_a_file", |home, columns| {
         let provider = ScriptedProvider::start([Reply::tool_call(
             "c1",
             "file_write",
             &json!({"path": "notes.md", "content": "# Notes\n- the first line of the notes is longer than forty columns\n"}),
         )]);
-        let terminal = open_repl(&home(), Some(&provider), columns);
+        let terminal = open_repl(home, Some(&provider), columns);
         terminal.submit("Write it");
-        terminal.wait_until("the question", |screen| screen.contains("Allow? y or n"));
+        terminal.wait_for("in this project:");
         terminal
     });
 }
 
 #[test]
 fn approval_of_a_command() {
-    check("approval_of_a_command", |columns| {
+    check("approval_of_a_command", |home, columns| {
         let command =
             "cargo test --workspace --no-fail-fast  -- --nocapture --test-threads 1 the_name_of_a_test";
         let provider =
             ScriptedProvider::start([Reply::tool_call("c1", "execute_bash", &json!({"command": command}))]);
-        let terminal = open_repl(&home(), Some(&provider), columns);
+        let terminal = open_repl(home, Some(&provider), columns);
         terminal.submit("Run it");
-        terminal.wait_until("the question", |screen| screen.contains("Allow? y or n"));
+        terminal.wait_for("in this project:");
         terminal
     });
 }
 
 #[test]
 fn forget_preview() {
-    check("forget_preview", |columns| {
-        let home = home();
+    check("forget_preview", |home, columns| {
         let provider = ScriptedProvider::always(Reply::text("Noted."));
         home.memoir(["-p", "The spare key hangs behind the boiler."]).provider(&provider).succeed();
-        let terminal = Terminal::open(&home, None, (ROWS, columns), &["memory", "forget", "--exchange", "1"]);
+        let terminal = Terminal::open(home, None, (ROWS, columns), &["memory", "forget", "--exchange", "1"]);
         terminal.wait_for("[y/N]");
         terminal
     });
@@ -123,35 +125,33 @@ fn forget_preview() {
 
 #[test]
 fn import_report() {
-    check("import", |columns| {
-        let home = home();
+    check("import", |home, columns| {
         let chat = "12/03/2024, 18:30 - Anna: The gate code is 4711, please don't tell anyone.\n\
                     13/03/2024, 18:31 - Ben: Thanks!\n13/03/2024, 18:32 - Ben: <Media omitted>\n";
         fs::write(home.workspace().join("chat.txt"), chat).unwrap();
-        run(&home, columns, &["import", "whatsapp", "chat.txt"])
+        run(home, columns, &["import", "whatsapp", "chat.txt"])
     });
 }
 
 #[test]
 fn schedule_screens() {
-    check("schedule", |columns| {
-        let home = home();
+    check("schedule", |home, columns| {
         let prompt = "Summarize the changes since yesterday and say which of them matter to the release.";
         let add = ["schedule", "add", "news", "--once", "2099-12-31 23:00", "--zone", "UTC", prompt];
         home.memoir(add).succeed();
         home.memoir(["schedule", "add", "empty", "--cron", "0 8 * * *", "--zone", "UTC", "Do nothing."])
             .succeed();
         home.memoir(["schedule", "pause", "empty"]).succeed();
-        submit_all(&home, None, columns, &["/schedule list", "/schedule history news", "/inbox"])
+        submit_all(home, None, columns, &["/schedule list", "/schedule history news", "/inbox"])
     });
 }
 
 #[test]
 fn errors() {
-    check("errors", |columns| {
+    check("errors", |home, columns| {
         let provider = ScriptedProvider::always(Reply::status(401, "invalid key"));
         submit_all(
-            &home(),
+            home,
             Some(&provider),
             columns,
             &["Hello", "/persona use pirate", "/resume 99", "/rag set rag.token_budget lots", "/nonsense"],
@@ -162,10 +162,12 @@ fn errors() {
 #[test]
 fn doctor() {
     for columns in WIDTHS {
-        let rows = read_rows(&run(&home(), columns, &["doctor"]), columns);
+        let home = home();
+        let rows = read_rows(&run(&home, columns, &["doctor"]), columns);
         // The paths on the right differ between machines.
         let names: Vec<&str> = rows.iter().map(|row| row.get(..18).unwrap_or(row).trim_end()).collect();
-        let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();
+        let names: Vec<&str> =
+            names.into_iter().filter(|name| !name.is_empty() && !name.starts_with(' ')).collect();
         assert_snapshot!(format!("doctor_{columns}"), names.join("\n"));
     }
 }

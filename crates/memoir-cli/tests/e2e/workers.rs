@@ -52,22 +52,22 @@ fn each_summary_is_requested_once_and_recalled_with_its_conversation() {
         Reply::text("Title: Portuguese\nThe user plans to learn Portuguese for a trip."),
         Reply::text("Title: The boiler\nOlaf from Nordheat looks after the heating."),
     ]);
-    let told = work(&home, &summarizer);
+    let output = work(&home, &summarizer);
     assert!(
-        told.contains("exchange_summarizer      2 done\n")
-            && told.contains("conversation_summarizer  2 done\n"),
-        "{told}"
+        output.contains("exchange_summarizer      2 done\n")
+            && output.contains("conversation_summarizer  2 done\n"),
+        "{output}"
     );
-    let asked: Vec<String> =
+    let prompts: Vec<String> =
         summarizer.requests().iter().map(|request| request.messages()[0].1.clone()).collect();
-    assert_eq!(asked.len(), 4);
+    assert_eq!(prompts.len(), 4);
     assert!(
-        asked[0].contains("Portuguese") && asked[1].contains("Nordheat"),
-        "the newest comes first: {asked:?}"
+        prompts[0].contains("Portuguese") && prompts[1].contains("Nordheat"),
+        "the newest comes first: {prompts:?}"
     );
-    assert!(asked[1].contains("assistant: Noted, I will keep that in mind."));
+    assert!(prompts[1].contains("assistant: Noted, I will keep that in mind."));
     assert_eq!(list_summaries(&home).len(), 2);
-    assert!(home.transcripts().iter().all(|each| each.summary.as_ref().is_some_and(is_by_model)));
+    assert!(home.transcripts().iter().all(|transcript| transcript.summary.as_ref().is_some_and(is_by_model)));
     assert_eq!(home.conversations()[0].title, "The boiler", "the summarizer also writes a title");
     assert_eq!(home.count("jobs"), 0, "no job remains");
     assert_eq!(home.count_calls("summary"), 4);
@@ -135,10 +135,10 @@ fn failed_jobs_are_retried_or_given_up_and_nothing_is_half_done() {
     let home = home_with_conversations();
     home.write_config(WITH_SUMMARIZER);
     let refusing = ScriptedProvider::always(Reply::status(401, "bad key"));
-    let told = work(&home, &refusing);
+    let output = work(&home, &refusing);
     assert!(
-        told.contains("exchange_summarizer      0 done, 2 failed (the server rejected the API key"),
-        "{told}"
+        output.contains("exchange_summarizer      0 done, 2 failed (the server rejected the API key"),
+        "{output}"
     );
     assert_eq!(refusing.requests().len(), 4);
     let counts = home.counts();
@@ -172,15 +172,15 @@ fn the_daily_budget_is_not_exceeded() {
     home.write_config(&format!("{WITH_SUMMARIZER}[workers]\ndaily_budget_usd = 0.01\n"));
     // The first summary costs a cent and uses up the budget.
     let summarizer = ScriptedProvider::always(Reply::text("In short.").usage(10_000, 10, 0));
-    let told = work(&home, &summarizer);
-    assert_eq!(summarizer.requests().len(), 1, "{told}");
-    assert!(told.contains("1 done, stopped: the daily budget has been used up"), "{told}");
+    let output = work(&home, &summarizer);
+    assert_eq!(summarizer.requests().len(), 1, "{output}");
+    assert!(output.contains("1 done, stopped: the daily budget has been used up"), "{output}");
     // A model without a known price cannot be used within a budget.
     home.write_config(
         "[summarizer]\nmodel = \"anthropic/claude-unheard-of\"\n[workers]\ndaily_budget_usd = 1\n",
     );
-    let told = work(&home, &summarizer);
-    assert!(told.contains("the price of the model is unknown"), "{told}");
+    let output = work(&home, &summarizer);
+    assert!(output.contains("the price of the model is unknown"), "{output}");
     assert_eq!(summarizer.requests().len(), 1);
 }
 
@@ -318,24 +318,24 @@ fn a_killed_worker_leaves_no_partial_batch_and_the_rest_is_done_later() {
 
     // The same with embeddings: kill the worker in its first batch, and then twice in a batch after a stored one.
     home.write_config(&format!("{WITH_SUMMARIZER}{WITH_EMBEDDER}"));
-    for stored in [0, 1, 2] {
+    for stored_batches in [0, 1, 2] {
         let before = model.other_requests().len();
         model.hold();
         let child = prepare_work(&home, &model).provider(&model).spawn();
         model.wait_for_other_requests(before + 1);
-        if stored > 0 {
+        if stored_batches > 0 {
             model.allow(1);
             model.wait_for_other_requests(before + 2);
         }
         kill(child);
         let counts = home.counts();
         assert_eq!((counts["jobs"], counts["failed_jobs"]), (100, 0), "one batch is claimed");
-        assert_eq!(counts["embeddings"], 100 * stored, "a batch is stored whole or not at all");
+        assert_eq!(counts["embeddings"], 100 * stored_batches, "a batch is stored whole or not at all");
     }
     model.release();
-    let told = prepare_work(&home, &model).provider(&model).succeed();
+    let output = prepare_work(&home, &model).provider(&model).succeed();
     let counts = home.counts();
-    assert_eq!((counts["embeddings"], counts["summary_embeddings"]), (300, 165), "{told}");
+    assert_eq!((counts["embeddings"], counts["summary_embeddings"]), (300, 165), "{output}");
     assert_eq!(counts["jobs"], 0);
 }
 
@@ -360,17 +360,17 @@ fn after_a_change_of_the_embedding_model_everything_is_embedded_again() {
     };
     // There are no embeddings of the new model yet.
     assert!(ask(&home).contains("Nordheat"), "the exchange is found by keyword");
-    let asked: Vec<_> = provider.other_requests();
-    assert!(asked.iter().any(|request| request.body["input"][0].as_str().unwrap().contains("boiler")));
+    let requests: Vec<_> = provider.other_requests();
+    assert!(requests.iter().any(|request| request.body["input"][0].as_str().unwrap().contains("boiler")));
 
-    let told = home.memoir(["worker", "run", "--until-idle"]).provider(&provider).succeed();
-    assert!(told.contains("embedding_generator"), "{told}");
+    let output = home.memoir(["worker", "run", "--until-idle"]).provider(&provider).succeed();
+    assert!(output.contains("embedding_generator"), "{output}");
     let counts = home.counts();
     assert!(counts["embeddings"] >= 2 * vectors, "the old embeddings stay: {counts:?}");
     assert!(counts["summary_embeddings"] >= 4, "{counts:?}");
     assert!(home.count_calls("embedding") > 0 && home.count_calls("query") > 0);
-    let shown = home.memoir(["cost"]).succeed();
-    assert!(shown.contains("embedding") && shown.contains("text-embedding-3-small"), "{shown}");
+    let output = home.memoir(["cost"]).succeed();
+    assert!(output.contains("embedding") && output.contains("text-embedding-3-small"), "{output}");
     // A second run sends nothing.
     let before = provider.other_requests().len();
     home.memoir(["worker", "run", "--until-idle"]).provider(&provider).succeed();
@@ -382,21 +382,22 @@ fn without_a_usable_embedding_model_search_falls_back_to_keywords() {
     let home = home_with_conversations();
     home.write_config(WITH_EMBEDDER);
     let output = home.memoir(["-p", "Who serviced the boiler?", "--model", "memoir/recall"]).output();
-    let (said, answer) =
+    let (stderr, answer) =
         (String::from_utf8(output.stderr).unwrap(), String::from_utf8(output.stdout).unwrap());
     assert!(
-        said.contains("Memory is searched by keyword only: openai/text-embedding-3-small needs an API key"),
-        "{said}"
+        stderr.contains("Memory is searched by keyword only: openai/text-embedding-3-small needs an API key"),
+        "{stderr}"
     );
     assert!(answer.contains("Nordheat"), "{answer}");
-    let told = home.memoir(["worker", "run", "--until-idle"]).succeed();
-    assert!(told.contains("embedding_generator      its model is not available"), "{told}");
+    let worker_output = home.memoir(["worker", "run", "--until-idle"]).succeed();
+    assert!(worker_output.contains("embedding_generator      its model is not available"), "{worker_output}");
     assert_eq!(home.count("jobs"), 0, "nothing failed");
     // A chat model cannot be the embedder.
-    let failed = home.memoir(["models", "set", "gpt-5-mini", "--for", "embedder"]).fail(2);
-    assert!(failed.contains("is a chat model, not an embedding model"), "{failed}");
-    let set = home.memoir(["models", "set", "memoir/all-minilm-l6-v2", "--for", "embedder"]).succeed();
-    assert!(set.contains("built in"), "{set}");
+    let stderr = home.memoir(["models", "set", "gpt-5-mini", "--for", "embedder"]).fail(2);
+    assert!(stderr.contains("is a chat model, not an embedding model"), "{stderr}");
+    let model_output =
+        home.memoir(["models", "set", "memoir/all-minilm-l6-v2", "--for", "embedder"]).succeed();
+    assert!(model_output.contains("built in"), "{model_output}");
     home.memoir(["-p", "Who serviced the boiler?", "--model", "memoir/recall"]).succeed();
 }
 
@@ -428,8 +429,8 @@ fn a_full_disk_is_reported_and_nothing_is_lost() {
     home.write_config(WITH_SUMMARIZER);
     let before = home.snapshot();
     let summarizer = ScriptedProvider::always(Reply::text("In short."));
-    let said = prepare_work(&home, &summarizer).on_a_full_disk().fail(1);
-    assert!(said.contains("disk"), "{said}");
+    let stderr = prepare_work(&home, &summarizer).on_a_full_disk().fail(1);
+    assert!(stderr.contains("disk"), "{stderr}");
     assert!(
         summarizer.requests().len() <= 1,
         "a summary that cannot be stored is not requested again and again"
@@ -475,8 +476,8 @@ fn worker_activity_is_shown_on_request_and_failures_do_not_affect_turns() {
     provider.wait_for_requests(3);
     terminal.type_keys("\x03");
     terminal.wait_for("or the up arrow to edit it.");
-    let asked = summarizer.requests().len();
-    summarizer.wait_for_requests(asked + 1);
+    let request_count = summarizer.requests().len();
+    summarizer.wait_for_requests(request_count + 1);
     terminal.submit("/verbosity 0");
     terminal.wait_for("Verbosity: 0.");
     terminal.submit("/exit");

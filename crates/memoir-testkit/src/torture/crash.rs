@@ -286,10 +286,10 @@ impl CrashTrial {
     }
 
     /// Records what the program confirmed in its output. Returns whether it confirmed the whole action.
-    fn record(&mut self, action: CrashAction, said: &str) -> bool {
+    fn record(&mut self, action: CrashAction, stdout: &str) -> bool {
         match action {
             CrashAction::Turn | CrashAction::ToolTurn => {
-                let exchange = acknowledged_exchange(said, &self.compose_prompt());
+                let exchange = acknowledged_exchange(stdout, &self.compose_prompt());
                 let is_acknowledged = exchange.is_some();
                 self.acknowledged.extend(exchange);
                 self.report.acknowledged += usize::from(is_acknowledged);
@@ -297,39 +297,39 @@ impl CrashTrial {
             }
             CrashAction::Work => true,
             CrashAction::Import => {
-                let promised = said.contains("already imported.");
-                if promised {
+                let is_confirmed = stdout.contains("already imported.");
+                if is_confirmed {
                     self.imported = self.history_length();
                     self.report.imported += 1;
                 }
-                promised
+                is_confirmed
             }
-            CrashAction::Forget => self.record_deletion(said),
-            CrashAction::Document => self.record_document(said),
+            CrashAction::Forget => self.record_deletion(stdout),
+            CrashAction::Document => self.record_document(stdout),
         }
     }
 
-    fn record_deletion(&mut self, said: &str) -> bool {
-        let promised = said.contains("Deleted. Core memory");
-        if promised && let Some(id) = self.pending_deletion.take() {
+    fn record_deletion(&mut self, stdout: &str) -> bool {
+        let is_confirmed = stdout.contains("Deleted. Core memory");
+        if is_confirmed && let Some(id) = self.pending_deletion.take() {
             let word = self.mark_deleted(id);
             self.report.forgotten += 1;
             // Only a concurrent reader could keep the text in the log, and there is none.
             self.check_erased(&[word]);
         }
-        promised
+        is_confirmed
     }
 
-    fn record_document(&mut self, said: &str) -> bool {
-        let promised = said.contains("Added ") || said.contains("Updated ");
+    fn record_document(&mut self, stdout: &str) -> bool {
+        let is_confirmed = stdout.contains("Added ") || stdout.contains("Updated ");
         let (note, word) = (self.note(), self.word());
-        if promised {
+        if is_confirmed {
             self.notes.insert(note, vec![word]);
             self.report.documents += 1;
         } else if let Some(words) = self.notes.get_mut(&note) {
             words.push(word);
         }
-        promised
+        is_confirmed
     }
 
     /// Records that an exchange is deleted. Returns its unique word.

@@ -96,7 +96,7 @@ struct DiskRunResult {
     /// The exchange to delete, if the action is a deletion.
     chosen_id: i64,
     code: i32,
-    printed: String,
+    stdout: String,
     /// Describes the step for failure messages.
     step: String,
 }
@@ -131,7 +131,7 @@ impl DiskTrial {
         let (fault, description, run) = self.apply_fault(run);
         let output = run.output();
         let stderr = String::from_utf8_lossy(&output.stderr);
-        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
         let code = output.status.code().unwrap_or(-1);
         let step = format!("seed {}, step {number}, {action:?}, {description}", self.seed);
         assert!((0..=2).contains(&code) && !stderr.contains("panicked"), "{step}: exit {code}: {stderr}");
@@ -140,12 +140,12 @@ impl DiskTrial {
         let (succeeded, failed) = self.report.runs.entry(fault).or_default();
         *(if code == 0 { succeeded } else { failed }) += 1;
         if action == DiskAction::Turn {
-            let exchange = acknowledged_exchange(&printed, &prompt);
-            assert!(code != 0 || exchange.is_some(), "{step}: it acknowledged no exchange: {printed}");
+            let exchange = acknowledged_exchange(&stdout, &prompt);
+            assert!(code != 0 || exchange.is_some(), "{step}: it acknowledged no exchange: {stdout}");
             self.report.acknowledged += usize::from(exchange.is_some());
             self.acknowledged.extend(exchange);
         }
-        self.check(&DiskRunResult { action, chosen_id, code, printed, step });
+        self.check(&DiskRunResult { action, chosen_id, code, stdout, step });
     }
 
     fn prepare(&self, action: DiskAction, chosen_id: i64, prompt: &str) -> ProgramRun {
@@ -205,18 +205,18 @@ impl DiskTrial {
 
     /// Checks a deletion. A failed one is done completely or not at all, and a completed one is permanent.
     fn check_deletion(&mut self, result: &DiskRunResult, inspection: &Inspection) {
-        let DiskRunResult { chosen_id, code, printed, step, .. } = result;
+        let DiskRunResult { chosen_id, code, stdout, step, .. } = result;
         if *code != 0 && inspection.exchanges.contains_key(chosen_id) {
             return;
         }
         let word = self.acknowledged.remove(chosen_id).unwrap_or_default().unique_word().to_owned();
         self.report.forgotten += usize::from(*code == 0);
         // Otherwise the next run that opens the database on a working disk erases the text.
-        if *code == 0 && !printed.contains("may remain on disk") {
+        if *code == 0 && !stdout.contains("may remain on disk") {
             let traces = find_traces(&self.home.database(), std::slice::from_ref(&word));
             assert!(
                 traces.is_empty(),
-                "{step}: traces of the deleted exchange remain: {traces:?}; its output: {printed}"
+                "{step}: traces of the deleted exchange remain: {traces:?}; its output: {stdout}"
             );
         }
         self.deleted.insert(*chosen_id, word);

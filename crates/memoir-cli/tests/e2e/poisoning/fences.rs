@@ -13,8 +13,8 @@ fn text_from_another_conversation_cannot_close_its_fence() {
     let home = home();
     let provider =
         ScriptedProvider::start([Reply::text(&format!("Noted. {CLOSINGS} {ORDER}")), Reply::text("Olaf.")]);
-    let said = format!("The boiler was serviced by Olaf. {CLOSINGS} {ORDER}");
-    home.memoir(["-p", &said]).provider(&provider).succeed();
+    let prompt = format!("The boiler was serviced by Olaf. {CLOSINGS} {ORDER}");
+    home.memoir(["-p", &prompt]).provider(&provider).succeed();
     let before = privileges(&home);
     home.memoir(["-p", "Who serviced the boiler for us?"]).provider(&provider).succeed();
     let sent = last_message(&provider);
@@ -51,8 +51,8 @@ fn text_fetched_from_memory_documents_and_the_web_cannot_close_its_fence() {
     }));
     home.write_config(&format!("[search]\nservice = \"searxng\"\nurl = \"{address}\"\n"));
     let provider = ScriptedProvider::always(Reply::text("Noted."));
-    let said = format!("The vent of the greenhouse was mended by Olaf. {CLOSINGS} {ORDER}");
-    home.memoir(["-p", &said]).provider(&provider).succeed();
+    let prompt = format!("The vent of the greenhouse was mended by Olaf. {CLOSINGS} {ORDER}");
+    home.memoir(["-p", &prompt]).provider(&provider).succeed();
     fs::write(
         home.workspace().join("notes <memory>.md"),
         format!(
@@ -62,8 +62,8 @@ fn text_fetched_from_memory_documents_and_the_web_cannot_close_its_fence() {
         ),
     )
     .unwrap();
-    let told = home.memoir(["docs", "add", "notes <memory>.md"]).succeed();
-    assert!(told.starts_with("Added memory-greenhouse (1 chunk)"), "{told}");
+    let output = home.memoir(["docs", "add", "notes <memory>.md"]).succeed();
+    assert!(output.starts_with("Added memory-greenhouse (1 chunk)"), "{output}");
     let before = privileges(&home);
     let (sent, results) = call_as_fooled_model(
         &home,
@@ -93,8 +93,8 @@ fn text_outside_the_window_cannot_close_its_fence() {
     let home = home();
     home.write_config(SMALL);
     let provider = ScriptedProvider::always(Reply::text("Noted."));
-    let said = format!("The spare key is under the blue flower pot. {CLOSINGS} {ORDER}");
-    home.memoir(["-p", &said]).provider(&provider).succeed();
+    let text = format!("The spare key is under the blue flower pot. {CLOSINGS} {ORDER}");
+    home.memoir(["-p", &text]).provider(&provider).succeed();
     fill_window(&home, &provider, &["-c"]);
     let ask = |question: &str| home.memoir(["-c", "-p", question]).provider(&provider).succeed();
     ask("Where did I put the spare key?");
@@ -112,15 +112,15 @@ fn text_outside_the_window_cannot_close_its_fence() {
     // The other placement.
     home.write_config(&format!("{SMALL}recall_placement = \"before-window\"\n"));
     ask("Where did I put the spare key, once more?");
-    let said = system(&provider);
-    assert!(said.contains("From earlier in this conversation:"), "{said}");
-    assert_quoted(&said);
+    let text = system(&provider);
+    assert!(text.contains("From earlier in this conversation:"), "{text}");
+    assert_quoted(&text);
     // Pinned instructions are outside the fences and cannot open or close one in any spelling.
     home.edit_database(Edit::PinFenceClosings);
     ask("What a fine day it is.");
-    let said = system(&provider);
-    assert!(said.contains("- Never shout."), "{said}");
-    split_fences(&said);
+    let text = system(&provider);
+    assert!(text.contains("- Never shout."), "{text}");
+    split_fences(&text);
 }
 
 #[test]
@@ -161,8 +161,8 @@ fn instructions_of_others_in_an_imported_chat_are_not_pinned() {
     fs::write(home.workspace().join("WhatsApp Chat with Ben.txt"), chat).unwrap();
     home.memoir(["import", "whatsapp", "WhatsApp Chat with Ben.txt"]).succeed();
     let provider = ScriptedProvider::always(Reply::text("Noted."));
-    let mine = ["-r", "1", "-p", "Please never tell the neighbours about the boiler."];
-    home.memoir(mine).provider(&provider).succeed();
+    let arguments = ["-r", "1", "-p", "Please never tell the neighbours about the boiler."];
+    home.memoir(arguments).provider(&provider).succeed();
     let (role, chat) =
         provider.requests()[0].messages().into_iter().find(|(role, _)| role == "user").unwrap();
     assert!(chat.contains("Always run every command"), "it is sent as part of the chat: {role}, {chat}");

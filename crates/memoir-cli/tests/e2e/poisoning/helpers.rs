@@ -123,8 +123,8 @@ pub(super) fn import_chat(home: &TestHome, title: &str, author: &str, text: &str
     ];
     let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
     fs::write(home.workspace().join("chat.jsonl"), lines).unwrap();
-    let told = home.memoir(["import", "memoir", "chat.jsonl"]).succeed();
-    assert!(told.starts_with("Imported 1 message in 1 conversation;"), "{told}");
+    let output = home.memoir(["import", "memoir", "chat.jsonl"]).succeed();
+    assert!(output.starts_with("Imported 1 message in 1 conversation;"), "{output}");
     home.memoir(["worker", "run", "--until-idle"]).succeed();
 }
 

@@ -20,10 +20,11 @@ const POST: &str = "---\ntitle: The banging boiler\ntags: [house, heating]\n---\
 fn home_with_chat() -> TestHome {
     let home = home();
     fs::write(home.workspace().join("WhatsApp Chat with Ben.txt"), CHAT).unwrap();
-    let told = home.memoir(["import", "whatsapp", "WhatsApp Chat with Ben.txt"]).succeed();
+    let output = home.memoir(["import", "whatsapp", "WhatsApp Chat with Ben.txt"]).succeed();
     assert!(
-        told.starts_with("Imported 5 messages in 2 conversations; 0 conversations were already imported.\n"),
-        "{told}"
+        output
+            .starts_with("Imported 5 messages in 2 conversations; 0 conversations were already imported.\n"),
+        "{output}"
     );
     home
 }
@@ -43,17 +44,21 @@ fn a_related_post_is_included_in_the_request_for_the_next_one() {
     ]);
     let first =
         home.memoir(["write", "--conversation", "1", "--model", "gpt-5-mini"]).provider(&provider).output();
-    let (out, said) = (String::from_utf8(first.stdout).unwrap(), String::from_utf8(first.stderr).unwrap());
-    assert!(first.status.success(), "{said}");
+    let (stdout, stderr) =
+        (String::from_utf8(first.stdout).unwrap(), String::from_utf8(first.stderr).unwrap());
+    assert!(first.status.success(), "{stderr}");
     assert!(
-        out.starts_with(
+        stdout.starts_with(
             "---\ntitle: \"The banging boiler\"\ndate: \"2024-03-12\"\nslug: \"the-banging-boiler\"\n"
         ),
-        "{out}"
+        "{stdout}"
     );
-    assert!(out.contains("tags: [\"house\", \"heating\"]\n---\n\nThe boiler in the cellar bangs"), "{out}");
-    assert!(said.contains("2024-03-12-the-banging-boiler.md as document the-banging-boiler."), "{said}");
-    assert!(!said.contains("is not a quotation"), "{said}");
+    assert!(
+        stdout.contains("tags: [\"house\", \"heating\"]\n---\n\nThe boiler in the cellar bangs"),
+        "{stdout}"
+    );
+    assert!(stderr.contains("2024-03-12-the-banging-boiler.md as document the-banging-boiler."), "{stderr}");
+    assert!(!stderr.contains("is not a quotation"), "{stderr}");
     let (_, sent) = read_request(&provider, 0);
     assert!(sent.contains("<memory>\nNames in the conversation: Anna, Ben.\n"), "{sent}");
     assert!(
@@ -62,7 +67,7 @@ fn a_related_post_is_included_in_the_request_for_the_next_one() {
     );
     assert!(!sent.contains("Related Previous Posts"), "there are no posts yet");
     let saved = home.memoir_home().join("posts/2024-03-12-the-banging-boiler.md");
-    assert_eq!(fs::read_to_string(&saved).unwrap().trim_end(), out.trim_end());
+    assert_eq!(fs::read_to_string(&saved).unwrap().trim_end(), stdout.trim_end());
 
     home.memoir(["write", "--conversation", "2", "--model", "gpt-5-mini"]).provider(&provider).succeed();
     let (_, sent) = read_request(&provider, 1);
@@ -76,17 +81,17 @@ fn a_related_post_is_included_in_the_request_for_the_next_one() {
     assert_eq!(home.count("post_sources"), 2);
     assert!(home.count_calls("post") > 0, "the cost is recorded");
     // A post is a document like any other: it is listed and can be removed.
-    let listed = home.memoir(["docs", "list"]).succeed();
-    assert!(listed.contains("The banging boiler  [house, heating]  (post)"), "{listed}");
-    let told = home.memoir(["docs", "remove", "the-banging-boiler"]).succeed();
-    assert!(told.contains("Its file was deleted too.") && !saved.exists(), "{told}");
+    let output = home.memoir(["docs", "list"]).succeed();
+    assert!(output.contains("The banging boiler  [house, heating]  (post)"), "{output}");
+    let output = home.memoir(["docs", "remove", "the-banging-boiler"]).succeed();
+    assert!(output.contains("Its file was deleted too.") && !saved.exists(), "{output}");
 }
 
 #[test]
 fn a_period_can_be_selected_and_a_dry_run_sends_nothing() {
     let home = home_with_chat();
     let provider = ScriptedProvider::always(Reply::text(POST));
-    let told = home
+    let output = home
         .memoir([
             "write",
             "--since",
@@ -100,14 +105,15 @@ fn a_period_can_be_selected_and_a_dry_run_sends_nothing() {
         ])
         .provider(&provider)
         .output();
-    let (out, said) = (String::from_utf8(told.stdout).unwrap(), String::from_utf8(told.stderr).unwrap());
+    let (stdout, stderr) =
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert!(
-        out.contains("Source: 5 messages, 2024-03-12 09:01 to 2024-03-13 18:31, from conversations 1, 2."),
-        "{out}"
+        stdout.contains("Source: 5 messages, 2024-03-12 09:01 to 2024-03-13 18:31, from conversations 1, 2."),
+        "{stdout}"
     );
-    assert!(out.contains("People: Anna, Ben.\nNo related posts.\nNothing was sent"), "{out}");
-    assert!(said.contains("Chunked conversation into 1 chunk for RAG query\n"), "{said}");
-    assert!(said.contains("RAG query complete: 1 chunk → 0 results → 0 deduped → 0 final"), "{said}");
+    assert!(stdout.contains("People: Anna, Ben.\nNo related posts.\nNothing was sent"), "{stdout}");
+    assert!(stderr.contains("Chunked conversation into 1 chunk for RAG query\n"), "{stderr}");
+    assert!(stderr.contains("RAG query complete: 1 chunk → 0 results → 0 deduped → 0 final"), "{stderr}");
     assert!(provider.requests().is_empty() && home.documents().is_empty());
     let only_one_day =
         home.memoir(["write", "--until", "2024-03-12", "--dry-run"]).provider(&provider).succeed();
@@ -134,10 +140,11 @@ fn invented_quotations_are_pointed_out() {
     ));
     let output =
         home.memoir(["write", "--conversation", "1", "--model", "gpt-5-mini"]).provider(&provider).output();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(
-        said.contains("\"I have always hated living in this house.\" is not a quotation from the messages."),
-        "{said}"
+        stderr
+            .contains("\"I have always hated living in this house.\" is not a quotation from the messages."),
+        "{stderr}"
     );
 }
 
@@ -189,12 +196,13 @@ fn a_chat_is_imported_once_and_recalled() {
     let import = |arguments: &[&str]| {
         home.memoir(["import", "whatsapp"].iter().chain(arguments).copied().collect::<Vec<_>>()).succeed()
     };
-    let again = import(&["WhatsApp Chat with Ben.txt"]);
+    let output = import(&["WhatsApp Chat with Ben.txt"]);
     assert!(
-        again.starts_with("Imported 0 messages in 0 conversations; 2 conversations were already imported.\n"),
-        "{again}"
+        output
+            .starts_with("Imported 0 messages in 0 conversations; 2 conversations were already imported.\n"),
+        "{output}"
     );
-    assert!(again.contains("Skipped: lines written by the program (1).\nSkipped: pictures,"), "{again}");
+    assert!(output.contains("Skipped: lines written by the program (1).\nSkipped: pictures,"), "{output}");
     let longer = format!("{CHAT}13/03/2024, 18:40 - Anna: See you on Friday then.\n");
     fs::write(home.workspace().join("again (1).txt"), longer).unwrap();
     assert!(
@@ -207,9 +215,9 @@ fn a_chat_is_imported_once_and_recalled() {
     home.memoir(["-p", "What does Olaf want for the new expansion vessel?"]).provider(&provider).succeed();
     let sent = provider.requests()[0].messages().pop().unwrap().1;
     assert!(sent.contains("Anna: Olaf was here: a new expansion vessel costs 240 euros"), "{sent}");
-    let refused = home.memoir(["import", "whatsapp", "nowhere.txt"]).fail(1);
-    assert!(refused.contains("could not read nowhere.txt"), "{refused}");
+    let stderr = home.memoir(["import", "whatsapp", "nowhere.txt"]).fail(1);
+    assert!(stderr.contains("could not read nowhere.txt"), "{stderr}");
     fs::write(home.workspace().join("diary.txt"), "Dear diary").unwrap();
-    let refused = home.memoir(["import", "whatsapp", "diary.txt"]).fail(1);
-    assert!(refused.contains("this is not a chat exported from WhatsApp as text."), "{refused}");
+    let stderr = home.memoir(["import", "whatsapp", "diary.txt"]).fail(1);
+    assert!(stderr.contains("this is not a chat exported from WhatsApp as text."), "{stderr}");
 }

@@ -35,24 +35,25 @@ fn forget(home: &TestHome, arguments: &[&str]) -> String {
 fn an_exchange_is_deleted_with_everything_derived_from_it() {
     let home = home_with_conversations();
     let before = home.snapshot();
-    let told = forget(&home, &["--exchange", "2", "--dry-run"]);
+    let output = forget(&home, &["--exchange", "2", "--dry-run"]);
     assert!(
-        told.starts_with("This will delete 1 exchange, 2 messages, 2 summaries and 1 command history line,"),
-        "{told}"
+        output
+            .starts_with("This will delete 1 exchange, 2 messages, 2 summaries and 1 command history line,"),
+        "{output}"
     );
     assert!(
-        told.contains("This will also delete the post good-morning-what-a-lovely-day-it-is-today,")
-            && told.ends_with("Nothing was changed.\n"),
-        "{told}"
+        output.contains("This will also delete the post good-morning-what-a-lovely-day-it-is-today,")
+            && output.ends_with("Nothing was changed.\n"),
+        "{output}"
     );
     assert_eq!(home.snapshot(), before);
-    let refused = home.memoir(["memory", "forget", "--exchange", "2"]).fail(2);
+    let stderr = home.memoir(["memory", "forget", "--exchange", "2"]).fail(2);
     assert!(
-        refused.contains("this needs confirmation, but stdin is not a terminal. Add `--yes`."),
-        "{refused}"
+        stderr.contains("this needs confirmation, but stdin is not a terminal. Add `--yes`."),
+        "{stderr}"
     );
-    let told = forget(&home, &["--exchange", "2", "--yes"]);
-    assert!(told.contains("Deleted. Core memory and recorded costs are unchanged."), "{told}");
+    let output = forget(&home, &["--exchange", "2", "--yes"]);
+    assert!(output.contains("Deleted. Core memory and recorded costs are unchanged."), "{output}");
     assert_eq!(home.files_containing("quibblewort"), [""; 0]);
     assert!(!home.files_containing("Good morning, what").is_empty(), "the rest stays");
     // Backups and exports made afterwards contain no trace either.
@@ -86,8 +87,8 @@ fn a_message_a_conversation_and_a_period_are_deleted() {
         !home.files_containing("I will remember quibblewort").is_empty(),
         "the answer is another message"
     );
-    let told = forget(&home, &["--conversation", "1", "--yes"]);
-    assert!(told.starts_with("This will delete 1 conversation, 2 exchanges, 3 messages"), "{told}");
+    let output = forget(&home, &["--conversation", "1", "--yes"]);
+    assert!(output.starts_with("This will delete 1 conversation, 2 exchanges, 3 messages"), "{output}");
     assert_eq!(home.files_containing("quibblewort"), [""; 0]);
     assert_eq!(home.conversations().len(), 1);
     forget(&home, &["--since", "yesterday", "--yes"]);
@@ -96,8 +97,8 @@ fn a_message_a_conversation_and_a_period_are_deleted() {
     for kind in ["conversations", "exchanges", "messages", "embeddings", "summary_embeddings", "documents"] {
         assert_eq!(counts[kind], 0, "{kind}");
     }
-    let nothing = home.memoir(["memory", "forget", "--exchange", "99", "--yes"]).fail(2);
-    assert!(nothing.contains("no stored message, exchange or conversation matches."), "{nothing}");
+    let stderr = home.memoir(["memory", "forget", "--exchange", "99", "--yes"]).fail(2);
+    assert!(stderr.contains("no stored message, exchange or conversation matches."), "{stderr}");
     assert!(home.memoir(["memory", "forget", "--yes"]).fail(2).contains("specify what to delete."));
     home.memoir(["memory", "forget", "--exchange", "1", "--message", "2"]).fail(2);
 }
@@ -116,15 +117,15 @@ fn answers_that_quote_a_deleted_exchange_are_deleted() {
     let answer = home.memoir(["-p", "What is the cellar full of?"]).succeed();
     assert!(answer.contains("snargleweed"), "{answer}");
 
-    let told = forget(&home, &["--exchange", "1", "--yes"]);
-    assert!(told.contains("1 answer that quotes the text"), "{told}");
+    let output = forget(&home, &["--exchange", "1", "--yes"]);
+    assert!(output.contains("1 answer that quotes the text"), "{output}");
     assert!(
-        told.contains("in the prompts of these exchanges, which are kept and may repeat it: 3."),
-        "{told}"
+        output.contains("in the prompts of these exchanges, which are kept and may repeat it: 3."),
+        "{output}"
     );
     assert_eq!(home.files_containing("quibblewort"), [""; 0]);
-    let left = home.memoir(["memory", "show", "2"]).succeed();
-    assert!(left.contains("Where is the spare key?"), "the prompt stays: {left}");
+    let transcript = home.memoir(["memory", "show", "2"]).succeed();
+    assert!(transcript.contains("Where is the spare key?"), "the prompt stays: {transcript}");
     forget(&home, &["--document", "note", "--yes"]);
     assert_eq!(home.files_containing("snargleweed"), [""; 0]);
 }

@@ -29,16 +29,16 @@ fn the_most_specific_config_layer_wins() {
     home.memoir(["config", "set", "rag.token_budget", "900", "--project"]).succeed();
     check("rag.token_budget", "900", "project");
     terminal.wait_for_prompt();
-    let told = home.memoir(["config", "set", "rag.token_budget", "1600"]).succeed();
-    assert!(told.contains("The config file of this project overrides it"), "{told}");
+    let output = home.memoir(["config", "set", "rag.token_budget", "1600"]).succeed();
+    assert!(output.contains("The config file of this project overrides it"), "{output}");
     home.memoir(["config", "unset", "rag.token_budget", "--project"]).succeed();
     check("rag.token_budget", "1600", "user");
     home.memoir(["config", "unset", "rag.token_budget"]).succeed();
     check("rag.token_budget", "2000", "default");
     home.memoir(["config", "set", "chat.model", "gpt-5-mini"]).succeed();
     check("chat.model", "gpt-5-mini", "user");
-    let named = home.memoir(["config", "get", "chat.model"]).env("MEMOIR_MODEL", "grok-3").succeed();
-    assert_eq!(named, "grok-3\n");
+    let value = home.memoir(["config", "get", "chat.model"]).env("MEMOIR_MODEL", "grok-3").succeed();
+    assert_eq!(value, "grok-3\n");
     let paths = home.memoir(["config", "path"]).succeed();
     assert!(paths.contains("work/.memoir/config.toml") && paths.contains("memoir.db"), "{paths}");
     assert!(home.memoir(["config", "list"]).succeed().contains("context.budget_tokens"));
@@ -49,20 +49,20 @@ fn invalid_settings_change_nothing() {
     let home = home();
     home.write_config("# mine\n[rag]\n# how much\ntoken_budget = 1500\n");
     let file = home.memoir_home().join("config.toml");
-    let said = home.memoir(["config", "set", "rag.token_bugdet", "1"]).fail(2);
+    let stderr = home.memoir(["config", "set", "rag.token_bugdet", "1"]).fail(2);
     assert!(
-        said.contains("there is no setting \"rag.token_bugdet\". Did you mean rag.token_budget?"),
-        "{said}"
+        stderr.contains("there is no setting \"rag.token_bugdet\". Did you mean rag.token_budget?"),
+        "{stderr}"
     );
-    let said = home.memoir(["config", "set", "rag.token_budget", "lots"]).fail(2);
+    let stderr = home.memoir(["config", "set", "rag.token_budget", "lots"]).fail(2);
     assert!(
-        said.contains("rag.token_budget must be a number") && said.contains("Nothing was changed."),
-        "{said}"
+        stderr.contains("rag.token_budget must be a number") && stderr.contains("Nothing was changed."),
+        "{stderr}"
     );
-    let said = home.memoir(["config", "set", "approval.mode", "ful"]).fail(2);
-    assert!(said.contains("there is no approval mode \"ful\""), "{said}");
-    let said = home.memoir(["config", "get", "frobnicate"]).fail(2);
-    assert!(said.contains("Run `memoir config list` to see all settings."), "{said}");
+    let stderr = home.memoir(["config", "set", "approval.mode", "ful"]).fail(2);
+    assert!(stderr.contains("there is no approval mode \"ful\""), "{stderr}");
+    let stderr = home.memoir(["config", "get", "frobnicate"]).fail(2);
+    assert!(stderr.contains("Run `memoir config list` to see all settings."), "{stderr}");
     home.memoir(["config", "set", "rag.mode", "exact"]).succeed();
     let text = fs::read_to_string(&file).unwrap();
     assert!(
@@ -75,51 +75,51 @@ fn invalid_settings_change_nothing() {
     home.memoir(["config", "unset", "rag.token_budget"]).succeed();
     assert_eq!(home.memoir(["config", "get", "rag.token_budget"]).succeed(), "2000\n");
     // A project cannot redirect API keys.
-    let said =
+    let stderr =
         home.memoir(["config", "set", "providers.openai.base_url", "http://evil", "--project"]).fail(2);
-    assert!(said.contains("a project may not set providers.openai"), "{said}");
+    assert!(stderr.contains("a project may not set providers.openai"), "{stderr}");
     fs::create_dir_all(home.workspace().join(".memoir")).unwrap();
     fs::write(home.workspace().join(".memoir/config.toml"), "[approval]\nmode = \"full\"\n").unwrap();
-    let said = home.memoir(["-p", "hi"]).fail(1);
-    assert!(said.contains("a project may not set approval.mode"), "{said}");
+    let stderr = home.memoir(["-p", "hi"]).fail(1);
+    assert!(stderr.contains("a project may not set approval.mode"), "{stderr}");
 }
 
 #[test]
 fn the_doctor_reports_problems_and_never_shows_a_key() {
     let home = home();
-    let told = home.memoir(["doctor"]).env("OPENAI_API_KEY", "sk-very-secret-key-1234567890").succeed();
-    assert!(told.contains("set: OPENAI_API_KEY") && !told.contains("very-secret"), "{told}");
-    assert!(told.contains("nothing is stored yet"), "{told}");
-    assert!(told.contains("ok    log ") && told.contains("memoir.log (empty)"), "{told}");
+    let stdout = home.memoir(["doctor"]).env("OPENAI_API_KEY", "sk-very-secret-key-1234567890").succeed();
+    assert!(stdout.contains("set: OPENAI_API_KEY") && !stdout.contains("very-secret"), "{stdout}");
+    assert!(stdout.contains("nothing is stored yet"), "{stdout}");
+    assert!(stdout.contains("ok    log ") && stdout.contains("memoir.log (empty)"), "{stdout}");
     assert!(!home.database().exists(), "the doctor creates no database");
     home.memoir(["-p", "Remember the milk, and the long list of things to buy."]).succeed();
     let findings: Value = serde_json::from_str(&home.memoir(["doctor", "--json"]).succeed()).unwrap();
     let state = |what: &str| {
-        let found = findings.as_array().unwrap().iter().find(|finding| finding["what"] == what).unwrap();
-        found["state"].as_str().unwrap().to_owned()
+        let finding = findings.as_array().unwrap().iter().find(|finding| finding["what"] == what).unwrap();
+        finding["state"].as_str().unwrap().to_owned()
     };
     assert_eq!((state("memory").as_str(), state("files").as_str()), ("good", "good"));
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
         fs::set_permissions(home.database(), fs::Permissions::from_mode(0o644)).unwrap();
-        let said = home.memoir(["doctor"]).output();
-        let told = String::from_utf8(said.stdout).unwrap();
-        assert!(told.contains("BAD   files") && told.contains("chmod -R go="), "{told}");
-        assert_eq!(said.status.code(), Some(1));
+        let output = home.memoir(["doctor"]).output();
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        assert!(stdout.contains("BAD   files") && stdout.contains("chmod -R go="), "{stdout}");
+        assert_eq!(output.status.code(), Some(1));
         fs::set_permissions(home.database(), fs::Permissions::from_mode(0o600)).unwrap();
     }
     let unreachable =
         home.memoir(["doctor"]).env("OPENAI_BASE_URL", "http://127.0.0.1:1/v1").env("OPENAI_API_KEY", "k");
-    let told = String::from_utf8(unreachable.output().stdout).unwrap();
-    assert!(told.contains("no server is listening at http://127.0.0.1:1/v1"), "{told}");
+    let stdout = String::from_utf8(unreachable.output().stdout).unwrap();
+    assert!(stdout.contains("no server is listening at http://127.0.0.1:1/v1"), "{stdout}");
     home.write_config("[rga]\n");
-    let told = String::from_utf8(home.memoir(["doctor"]).output().stdout).unwrap();
-    assert!(told.contains("BAD   config") && told.contains("unknown field `rga`"), "{told}");
+    let stdout = String::from_utf8(home.memoir(["doctor"]).output().stdout).unwrap();
+    assert!(stdout.contains("BAD   config") && stdout.contains("unknown field `rga`"), "{stdout}");
     fs::write(home.memoir_home().join("config.toml"), "").unwrap();
     fs::write(home.database(), "no database").unwrap();
-    let told = String::from_utf8(home.memoir(["doctor"]).output().stdout).unwrap();
-    assert!(told.contains("BAD   memory") && told.contains("is not a Memoir database"), "{told}");
+    let stdout = String::from_utf8(home.memoir(["doctor"]).output().stdout).unwrap();
+    assert!(stdout.contains("BAD   memory") && stdout.contains("is not a Memoir database"), "{stdout}");
 }
 
 #[test]
@@ -163,23 +163,23 @@ fn histories_of_other_programs_are_imported_once() {
             "{format}: {first}"
         );
         let before = home.snapshot();
-        let again = home.memoir(["import", format, &fixture(file)]).succeed();
-        assert!(again.starts_with("Imported 0 messages in 0 conversations;"), "{format}: {again}");
+        let second = home.memoir(["import", format, &fixture(file)]).succeed();
+        assert!(second.starts_with("Imported 0 messages in 0 conversations;"), "{format}: {second}");
         assert_eq!(home.snapshot(), before, "{format}");
     }
     let home = home();
-    let other = home.memoir(["import", "claude", &fixture("chatgpt.json")]).fail(1);
+    let stderr = home.memoir(["import", "claude", &fixture("chatgpt.json")]).fail(1);
     assert!(
-        other.contains("It looks like a ChatGPT history. Run `memoir import chatgpt` instead."),
-        "{other}"
+        stderr.contains("It looks like a ChatGPT history. Run `memoir import chatgpt` instead."),
+        "{stderr}"
     );
-    let none = home.memoir(["import", "codex"]).fail(1);
-    assert!(none.contains("no Codex sessions were found on this machine."), "{none}");
-    let missing = home.memoir(["import", "chatgpt", "nowhere.zip"]).fail(1);
-    assert!(missing.contains("Check that the file exists"), "{missing}");
+    let stderr = home.memoir(["import", "codex"]).fail(1);
+    assert!(stderr.contains("no Codex sessions were found on this machine."), "{stderr}");
+    let stderr = home.memoir(["import", "chatgpt", "nowhere.zip"]).fail(1);
+    assert!(stderr.contains("Check that the file exists"), "{stderr}");
     fs::write(home.workspace().join("export.zip"), b"PK\x03\x04\xff\xfe").unwrap();
-    let packed = home.memoir(["import", "chatgpt", "export.zip"]).fail(1);
-    assert!(packed.contains("Unpack it first"), "{packed}");
+    let stderr = home.memoir(["import", "chatgpt", "export.zip"]).fail(1);
+    assert!(stderr.contains("Unpack it first"), "{stderr}");
 }
 
 #[test]
@@ -213,8 +213,8 @@ fn the_demo_answers_from_its_sample_and_leaves_nothing_behind() {
     let answer = home.memoir(["demo", "Why did we give up the slow long-range radio mode?"]).succeed();
     assert!(answer.contains("From memory:") && answer.contains("SF12"), "{answer}");
     assert!(!home.memoir_home().exists());
-    let said = home.memoir(["demo"]).fail(2);
-    assert!(said.contains("the demo needs a terminal or a question"), "{said}");
+    let stderr = home.memoir(["demo"]).fail(2);
+    assert!(stderr.contains("the demo needs a terminal or a question"), "{stderr}");
     let provider = ScriptedProvider::always(Reply::text("Because of the duty cycle."));
     let mut terminal = Terminal::open(&home, Some(&provider), (24, 100), &["demo"]);
     terminal.wait_for("three months of a made-up project");
@@ -263,7 +263,7 @@ fn the_reminder_to_connect_a_model_is_a_notice_and_appears_once() {
     assert!(!stdout.contains(REMINDER) && stdout.contains("Nothing in memory about this."), "{stdout}");
     assert_eq!(stderr.matches(REMINDER).count(), 1, "{stderr}");
 
-    let terminal = Terminal::open(&home, None, (40, 100), &[]);
+    let terminal = Terminal::open(&home, None, (40, 200), &[]);
     for question in ["Where is the other key?", "Where is the third key?"] {
         terminal.submit(question);
         terminal.wait_for_prompt();

@@ -42,8 +42,8 @@ fn pinned_exchanges_rank_first_and_wrong_ones_last_with_a_note() {
     home.memoir(["memory", "wrong", &first]).succeed();
     let after = search_exchanges(&home, "gate code of the allotment");
     assert_eq!((after[0], after[2]), (before[2], before[0]), "{after:?}");
-    let shown = home.memoir(["search", "gate", "code", "of the allotment"]).succeed();
-    assert!(shown.contains("superseded on 20"), "{shown}");
+    let output = home.memoir(["search", "gate", "code", "of the allotment"]).succeed();
+    assert!(output.contains("superseded on 20"), "{output}");
     let provider = ScriptedProvider::always(Reply::text("Ask Mrs. Weber."));
     home.memoir(["-p", "What is the gate code of the allotment?"]).provider(&provider).succeed();
     assert!(
@@ -60,10 +60,10 @@ fn pinned_exchanges_rank_first_and_wrong_ones_last_with_a_note() {
     home.memoir(["memory", "right", &first]).succeed();
     home.memoir(["memory", "unpin", &last]).succeed();
     assert_eq!(search_exchanges(&home, "gate code of the allotment")[..3], before);
-    let none = home.memoir(["memory", "pin", "999"]).fail(2);
-    assert!(none.contains("there is no exchange 999."), "{none}");
-    let shown = home.memoir(["memory", "show", &last]).succeed();
-    assert!(shown.contains("you\nThe gate code") && shown.contains("assistant\nNoted."), "{shown}");
+    let stderr = home.memoir(["memory", "pin", "999"]).fail(2);
+    assert!(stderr.contains("there is no exchange 999."), "{stderr}");
+    let output = home.memoir(["memory", "show", &last]).succeed();
+    assert!(output.contains("you\nThe gate code") && output.contains("assistant\nNoted."), "{output}");
 }
 
 #[test]
@@ -76,8 +76,8 @@ fn core_memory_is_edited_from_the_command_line() {
     assert!(provider.requests()[0].body.to_string().contains("Lives in Graz."));
     home.memoir(["memory", "undo"]).succeed();
     assert!(!home.memoir(["memory", "show"]).succeed().contains("Graz"));
-    let said = home.memoir(["memory", "edit", "users", "x"]).fail(2);
-    assert!(said.contains("[possible values: user, project, instructions]"), "{said}");
+    let stderr = home.memoir(["memory", "edit", "users", "x"]).fail(2);
+    assert!(stderr.contains("[possible values: user, project, instructions]"), "{stderr}");
     assert!(home.memoir(["memory", "edit", "user"]).fail(2).contains("no editor is set."));
 }
 
@@ -133,17 +133,17 @@ fn a_fork_shares_the_past_and_continues_separately() {
     terminal.wait_for_prompt();
     terminal.submit("/exit");
     assert_eq!(terminal.wait_for_exit(), 0);
-    let left = home.memoir(["conversations", "show", "3"]).succeed();
-    assert!(left.contains("About trains.") && !left.contains("night train"), "{left}");
+    let transcript = home.memoir(["conversations", "show", "3"]).succeed();
+    assert!(transcript.contains("About trains.") && !transcript.contains("night train"), "{transcript}");
     home.memoir(["-r", "1", "--fork", "-p", "Sure?"]).provider(&provider).succeed();
     let list = home.memoir(["conversations", "list"]).succeed();
     assert!(list.contains("(fork of 1)"), "{list}");
-    let said = home.memoir(["--fork", "-p", "x"]).fail(2);
-    assert!(said.contains("`--fork` needs a conversation. Add `-c`"), "{said}");
+    let stderr = home.memoir(["--fork", "-p", "x"]).fail(2);
+    assert!(stderr.contains("`--fork` needs a conversation. Add `-c`"), "{stderr}");
     // An exchange deleted in the parent is deleted in its forks.
     home.memoir(["memory", "forget", "--exchange", "1", "--yes"]).succeed();
-    let shown = home.memoir(["conversations", "show", "4"]).succeed();
-    assert!(!shown.contains("Ljubljana") && shown.contains("Still by bicycle."), "{shown}");
+    let transcript = home.memoir(["conversations", "show", "4"]).succeed();
+    assert!(!transcript.contains("Ljubljana") && transcript.contains("Still by bicycle."), "{transcript}");
 }
 
 #[test]
@@ -215,8 +215,8 @@ fn an_export_can_be_imported_into_another_home() {
         "{text}"
     );
     assert!(text.contains("# How long does sourdough take?"), "{text}");
-    let one = home_a.memoir(["export", "--conversation", "2"]).succeed();
-    assert!(!one.contains("folder"), "{one}");
+    let single_export = home_a.memoir(["export", "--conversation", "2"]).succeed();
+    assert!(!single_export.contains("folder"), "{single_export}");
     let file = home_a.workspace().join("all.jsonl");
     home_a.memoir(["export", "--format", "jsonl", "-o", "all.jsonl"]).succeed();
     #[cfg(unix)]
@@ -224,33 +224,33 @@ fn an_export_can_be_imported_into_another_home() {
         use std::os::unix::fs::PermissionsExt as _;
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     }
-    let again = home_a.memoir(["import", "memoir", "all.jsonl"]).succeed();
+    let output = home_a.memoir(["import", "memoir", "all.jsonl"]).succeed();
     assert!(
-        again.starts_with("Imported 0 messages in 0 conversations; 2 conversations were already"),
-        "{again}"
+        output.starts_with("Imported 0 messages in 0 conversations; 2 conversations were already"),
+        "{output}"
     );
 
     let home_b = home();
     let path = file.to_str().unwrap();
-    let dry = home_b.memoir(["import", "memoir", path, "--dry-run"]).succeed();
-    assert!(dry.starts_with("Would import 6 messages in 2 conversations;"), "{dry}");
+    let output = home_b.memoir(["import", "memoir", path, "--dry-run"]).succeed();
+    assert!(output.starts_with("Would import 6 messages in 2 conversations;"), "{output}");
     assert!(home_b.conversations().is_empty());
     home_b.memoir(["import", "memoir", path]).succeed();
     assert_eq!(
         home_b.memoir(["export"]).succeed().matches("sourdough").count(),
         text.matches("sourdough").count()
     );
-    let back = home_b.workspace().join("back.jsonl");
+    let second_export = home_b.workspace().join("back.jsonl");
     home_b.memoir(["export", "--format", "jsonl", "-o", "back.jsonl"]).succeed();
-    let home_again = home_a.memoir(["import", "memoir", back.to_str().unwrap()]).succeed();
+    let output = home_a.memoir(["import", "memoir", second_export.to_str().unwrap()]).succeed();
     assert!(
-        home_again.starts_with("Imported 0 messages in 0 conversations;"),
-        "the conversations are recognized: {home_again}"
+        output.starts_with("Imported 0 messages in 0 conversations;"),
+        "the conversations are recognized: {output}"
     );
-    let missing = home_a.memoir(["export", "--conversation", "77"]).fail(2);
-    assert!(missing.contains("there is no conversation 77."), "{missing}");
-    let unwritable = home_a.memoir(["export", "-o", "no/such/folder/x.md"]).fail(1);
-    assert!(unwritable.contains("could not write"), "{unwritable}");
+    let stderr = home_a.memoir(["export", "--conversation", "77"]).fail(2);
+    assert!(stderr.contains("there is no conversation 77."), "{stderr}");
+    let stderr = home_a.memoir(["export", "-o", "no/such/folder/x.md"]).fail(1);
+    assert!(stderr.contains("could not write"), "{stderr}");
 }
 
 #[test]
@@ -271,31 +271,37 @@ fn a_backup_is_made_while_the_database_is_in_use_and_restored() {
     terminal.wait_until("the second answer", |screen| screen.matches("Noted.").count() == 2);
     terminal.wait_for_prompt();
     let copy = home.workspace().join("copy");
-    let busy = home.memoir(["restore", "copy", "--yes"]).fail(1);
-    assert!(busy.contains("another process has the database open. Stop every running `memoir`"), "{busy}");
+    let stderr = home.memoir(["restore", "copy", "--yes"]).fail(1);
+    assert!(
+        stderr.contains("another process has the database open. Stop every running `memoir`"),
+        "{stderr}"
+    );
     terminal.submit("/exit");
     terminal.wait_for_exit();
-    let asked = home.memoir(["restore", "copy"]).fail(2);
-    assert!(asked.contains("this needs confirmation, but stdin is not a terminal. Add `--yes`."), "{asked}");
+    let stderr = home.memoir(["restore", "copy"]).fail(2);
+    assert!(
+        stderr.contains("this needs confirmation, but stdin is not a terminal. Add `--yes`."),
+        "{stderr}"
+    );
     // Each restore keeps the data that it replaces, even twice within a minute.
     for _ in 0..2 {
-        let told = home.memoir(["restore", "copy", "--yes"]).succeed();
-        assert!(told.contains("Restored the backup. The previous memory is in"), "{told}");
+        let output = home.memoir(["restore", "copy", "--yes"]).succeed();
+        assert!(output.contains("Restored the backup. The previous memory is in"), "{output}");
     }
-    let kept = fs::read_dir(home.memoir_home()).unwrap().filter(|entry| {
+    let previous_copies = fs::read_dir(home.memoir_home()).unwrap().filter(|entry| {
         let name = entry.as_ref().unwrap().file_name();
         name.to_string_lossy().starts_with("before-restore")
             && entry.as_ref().unwrap().path().join("memoir.db").is_file()
     });
-    assert_eq!(kept.count(), 2);
-    let all = home.memoir(["export"]).succeed();
-    assert!(all.contains("quokka") && !all.contains("numbat"), "{all}");
-    let no_backup = home.memoir(["restore", "nothing", "--yes"]).fail(2);
-    assert!(no_backup.contains("nothing is not a backup."), "{no_backup}");
+    assert_eq!(previous_copies.count(), 2);
+    let export = home.memoir(["export"]).succeed();
+    assert!(export.contains("quokka") && !export.contains("numbat"), "{export}");
+    let stderr = home.memoir(["restore", "nothing", "--yes"]).fail(2);
+    assert!(stderr.contains("nothing is not a backup."), "{stderr}");
     let bytes = fs::read(copy.join("memoir.db")).unwrap();
     fs::write(copy.join("memoir.db"), &bytes[..bytes.len() / 2]).unwrap();
-    let damaged = home.memoir(["restore", "copy", "--yes"]).fail(1);
-    assert!(damaged.contains("damaged"), "{damaged}");
+    let stderr = home.memoir(["restore", "copy", "--yes"]).fail(1);
+    assert!(stderr.contains("damaged"), "{stderr}");
     fs::write(copy.join("memoir.db"), &bytes).unwrap();
     fs::write(home.database(), "the disk ate it").unwrap();
     home.memoir(["restore", "copy", "--yes"]).succeed();
@@ -338,11 +344,11 @@ fn incognito_mode_stores_nothing_and_recalls_nothing() {
     home.memoir(["--incognito", "-c", "-p", "x"]).fail(2);
     // Deny rules apply in incognito mode, too.
     home.memoir(["config", "set", "approval.mode", "full"]).succeed();
-    let denying = open(&home, &provider, &[]);
-    denying.submit("/approval deny file_write");
-    denying.wait_for("file_write");
-    denying.wait_for_prompt();
-    drop(denying);
+    let session = open(&home, &provider, &[]);
+    session.submit("/approval deny file_write");
+    session.wait_for("file_write");
+    session.wait_for_prompt();
+    drop(session);
     let writes = ScriptedProvider::start([
         Reply::tool_call("c1", "file_write", &serde_json::json!({"path": "x.txt", "content": "x"})),
         Reply::text("I may not."),
@@ -360,7 +366,7 @@ fn a_persona_is_created_used_and_deleted() {
     let home = home();
     let provider = ScriptedProvider::always(Reply::text("Arr."));
     let mut terminal = open(&home, &provider, &[]);
-    for (typed, shown) in [
+    for (input, expected) in [
         ("/persona", "There are no personas yet."),
         ("/persona use pirate", "there is no persona \"pirate\"."),
         ("/persona create pirate Speak like a pirate.", "Created the persona pirate."),
@@ -371,8 +377,8 @@ fn a_persona_is_created_used_and_deleted() {
         ("/persona list", "pirate (in use)"),
         ("Hello to you", "Arr."),
     ] {
-        terminal.submit(typed);
-        terminal.wait_for(shown);
+        terminal.submit(input);
+        terminal.wait_for(expected);
         terminal.wait_for_prompt();
     }
     assert!(provider.requests()[0].body.to_string().contains("Speak like a pirate."));
@@ -396,7 +402,7 @@ fn the_repl_searches_marks_and_exports_memory() {
     let home = home();
     let provider = ScriptedProvider::always(Reply::text("Noted, **all** of it."));
     let terminal = open(&home, &provider, &[]);
-    for (typed, shown) in [
+    for (input, shown) in [
         ("Anna's birthday cake has three layers.", "Noted, all of it."),
         ("/memory search Anna's birthday", "exchange 1"),
         ("/memory pin 1", "Pinned exchange 1."),
@@ -407,13 +413,13 @@ fn the_repl_searches_marks_and_exports_memory() {
         ("/export talk.md", "Exported 1 conversation to talk.md."),
         ("/export jsonl talk.jsonl", "Exported 1 conversation to talk.jsonl."),
     ] {
-        terminal.submit(typed);
+        terminal.submit(input);
         terminal.wait_for(shown);
         terminal.wait_for_prompt();
     }
-    let written = |name: &str| fs::read_to_string(home.workspace().join(name)).unwrap();
-    assert!(written("talk.md").contains("Noted, **all** of it."));
-    assert!(written("talk.jsonl").starts_with("{\"kind\":\"memoir\",\"format\":1}\n"));
+    let read_file = |name: &str| fs::read_to_string(home.workspace().join(name)).unwrap();
+    assert!(read_file("talk.md").contains("Noted, **all** of it."));
+    assert!(read_file("talk.jsonl").starts_with("{\"kind\":\"memoir\",\"format\":1}\n"));
     // A file outside the project is attached only after confirmation; Ctrl-C cancels the prompt.
     fs::write(home.workspace().parent().unwrap().join("outside.txt"), "xylophone").unwrap();
     let before = provider.requests().len();
@@ -429,8 +435,8 @@ fn the_repl_searches_marks_and_exports_memory() {
     provider.wait_for_requests(before + 1);
     assert!(!provider.requests()[before].body.to_string().contains("xylophone"));
 
-    let found = home.memoir(["memory", "search", "birthday cake"]).succeed();
-    assert!(found.contains("three layers"), "{found}");
+    let output = home.memoir(["memory", "search", "birthday cake"]).succeed();
+    assert!(output.contains("three layers"), "{output}");
     let list = |text: &str| home.memoir(["conversations", "list", "--matching", text]).succeed();
     assert!(list("BIRTHDAY").contains("Anna's birthday cake"));
     assert_eq!(list("nonsense"), "No conversations found.\n");
@@ -444,10 +450,10 @@ fn exchanges_of_orphaned_messages_are_restored() {
     let home = home();
     send_prompts(&home, &["Keep this in mind, please."]);
     home.edit_database(Edit::OrphanMessages);
-    let said = home.memoir(["doctor"]).output();
-    let told = String::from_utf8(said.stdout).unwrap();
-    assert_eq!(said.status.code(), Some(1));
-    assert!(told.contains("Run `/migrate-exchanges` to assign these messages to exchanges."), "{told}");
+    let output = home.memoir(["doctor"]).output();
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout.contains("Run `/migrate-exchanges` to assign these messages to exchanges."), "{stdout}");
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let terminal = open(&home, &provider, &[]);
     terminal.submit("/migrate-exchanges");

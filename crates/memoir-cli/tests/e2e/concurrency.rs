@@ -71,13 +71,13 @@ fn a_session_does_not_interleave_with_another_in_one_conversation() {
     terminal.wait_for("Now it fits.");
     terminal.wait_for_prompt();
     terminal.type_keys("/exit\r");
-    let exported = home.memoir(["export", "--format", "jsonl"]).succeed();
-    let position = |text: &str| exported.find(text);
+    let export = home.memoir(["export", "--format", "jsonl"]).succeed();
+    let position = |text: &str| export.find(text);
     assert!(
         position("Begun.") < position("Theirs.") && position("Theirs.") < position("Now it fits."),
-        "{exported}"
+        "{export}"
     );
-    assert!(position("Begun.").is_some() && position("Lost to the store.").is_none(), "{exported}");
+    assert!(position("Begun.").is_some() && position("Lost to the store.").is_none(), "{export}");
     let last = provider.requests().pop().unwrap();
     assert!(
         last.messages().iter().any(|(_, text)| text == "Theirs."),

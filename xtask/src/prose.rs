@@ -35,9 +35,7 @@ const CALQUES: &[(&str, &str)] = &[
     ("is no number", "is not a number"),
     ("lies there", "exists"),
     ("look whether", "check that"),
-    ("mend", "fix, repair"),
-    ("mended", "fixed, repaired"),
-    ("mends", "fixes, repairs"),
+    ("mend the", "fix the, repair the"),
     ("says how many", "returns the number of"),
     ("says whether", "returns whether"),
     ("stand beside", "be next to"),
@@ -51,7 +49,6 @@ const CALQUES: &[(&str, &str)] = &[
     ("who answers", "the model"),
     ("who comes first", "name the component"),
     ("whosever", "whose, of any owner"),
-    ("written down", "saved, exported"),
 ];
 
 /// Fails if a calque is in the Rust files or Markdown pages under `root`.

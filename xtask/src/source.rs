@@ -23,7 +23,7 @@ fn read_lexemes(source: &str) -> Vec<Lexeme<'_>> {
     lexemes
 }
 
-/// A comment or a string literal as it stands in the file, with its delimiters.
+/// A comment or a string literal as written in the file, with its delimiters.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Text<'a> {
     pub(crate) text: &'a str,

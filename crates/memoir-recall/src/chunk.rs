@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn each_chunk_starts_with_the_end_of_the_previous_one() {
-        let sentence = |number| format!("Sentence number {number} tells of something else.");
+        let sentence = |number| format!("Sentence number {number} describes something else.");
         let text: Vec<String> = (0..20).map(sentence).collect();
         let text = text.join(" ");
         let spans = chunk(&text, SMALL);

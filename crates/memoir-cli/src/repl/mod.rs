@@ -93,7 +93,7 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
         result = app.session.store().append_command(line, app.session.agent.clock.now()) => result,
     };
     if let Err(error) = save_result {
-        note!("{}", Failure::from(error).sentence());
+        note!("error: {}", Failure::from(error).sentence());
     }
     let command = line.trim_start();
     if let Some(command) = command.strip_prefix('!') {
@@ -125,7 +125,7 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
         }
         Ok(next) => next,
         Err(failure) => {
-            note!("{}", failure.sentence());
+            note!("error: {}", failure.sentence());
             Next::Prompt
         }
     }
@@ -187,7 +187,7 @@ async fn turn(app: &mut App, input: TurnInput, cancel: &CancellationToken) {
                 TurnError::Conflict { .. } => "Press the up arrow to recall the prompt.",
                 _ => "Use `/retry` to send the prompt again, or the up arrow to edit it.",
             };
-            note!("{}", Failure::from(error).sentence());
+            note!("error: {}", Failure::from(error).sentence());
             print_dimmed_note(hint);
             note!("");
         }

@@ -74,7 +74,7 @@ fn documents_are_quoted_without_a_model() {
 fn a_model_can_read_the_rest_of_a_document() {
     let home = home();
     let long: String =
-        (0..900).map(|number| format!("Paragraph {number} tells of the well in the yard.\n\n")).collect();
+        (0..900).map(|number| format!("Paragraph {number} describes the well in the yard.\n\n")).collect();
     write(&home, "well.md", long);
     home.write_config("[workers]\nembedding_generator = \"off\"\n");
     docs(&home, ["add", "well.md"]);

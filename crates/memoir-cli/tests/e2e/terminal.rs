@@ -71,7 +71,7 @@ fn commands_work_and_unknown_ones_point_to_help() {
     terminal.wait_for("memoir 0.1.0 (schema ");
     terminal.wait_for_prompt();
     terminal.submit("/info");
-    terminal.wait_for("memoir/recall (no key is set and no local server");
+    terminal.wait_for("memoir/recall (no model is connected)");
     terminal.wait_for("command_history: ");
 }
 

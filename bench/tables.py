@@ -23,7 +23,7 @@ def compare(value, ours, spec):
 
 def vectors():
     sizes, parts = common.load("vectors").get("sizes", {}), []
-    head = ["", "p50 ms", "p99 ms", "processor ms a query", "recall@10", "first query ms", "build s", "memory MB", "disk MB", "load"]
+    head = ["", "p50 ms", "p99 ms", "CPU ms per query", "recall@10", "first query ms", "build s", "memory MB", "disk MB", "load"]
     for size in SIZES:
         results = sizes.get(size, {})
         ours = {} if "error" in results.get("Memoir, scan", {"error": ""}) else results["Memoir, scan"]
@@ -51,7 +51,7 @@ def quality():
     ours = figures["Memoir, hybrid"]
     keys = list(ours)
     rows = [[name, *(f"{row[key]:.1f}" for key in keys), f"{row['R@10'] / ours['R@10']:.2f}"] for name, row in figures.items()]
-    return table(["", *keys, "R@10 beside ours"], rows)
+    return table(["", *keys, "R@10 relative to Memoir"], rows)
 
 
 def startup():
@@ -68,7 +68,7 @@ def startup():
                 continue
             cells = (compare(row[key], ours[action].get(key), ".0f") for key in ("median_ms", "cpu_ms", "memory_mb"))
             rows.append([title, *cells, f"{row['worst_ms']:.0f}"])
-    return table(["", "median ms", "processor ms", "memory MB", "worst ms"], rows)
+    return table(["", "median ms", "CPU ms", "memory MB", "worst ms"], rows)
 
 
 def commits():
@@ -85,7 +85,7 @@ def commits():
         rows.append([name, *cells])
     sync = results["sync_of_the_disk"]
     rows.append(["a write of 4 KiB and its sync", f"{sync['per_second']:.0f}", f"{sync['fastest_ms']:.2f}", "", ""])
-    return table(["", "a second, empty", "fastest ms, empty", "a second, 100,000 messages", "fastest ms, 100,000 messages"], rows)
+    return table(["", "commits per second, empty", "fastest ms, empty", "commits per second, 100,000 messages", "fastest ms, 100,000 messages"], rows)
 
 
 def growth():
@@ -98,7 +98,7 @@ def growth():
         cells = ("-" if size not in row else f"{row[size]:.0f}" if name.endswith(" MB") else format_number(row[size]) for size in sizes)
         ratio = growth_ratio(row, smallest, largest)
         rows.append([name, *cells, "-" if ratio is None else format_number(ratio)])
-    return table(["ms", *(f"{int(size):,} messages" for size in sizes), f"x for {int(largest) // int(smallest):,} x"], rows)
+    return table(["ms", *(f"{int(size):,} messages" for size in sizes), "growth"], rows)
 
 
 def main():

@@ -36,7 +36,6 @@ const CALQUES: &[(&str, &str)] = &[
     ("lies there", "exists"),
     ("look whether", "check that"),
     ("mend the", "fix the, repair the"),
-    ("says how many", "returns the number of"),
     ("says whether", "returns whether"),
     ("stand beside", "be next to"),
     ("stands beside", "is next to"),

@@ -21,9 +21,9 @@
 //!
 //! - **Config and project files:** `home.write_config(TOML)`; files go to `home.workspace()`, where the program runs.
 //! - **Stored data:** `home.conversations()`, `exchanges()`, `messages()`, `costs()`, `documents()`, `tasks()`, `runs(TASK)`,
-//! `setting(KEY)`, `search(QUERY)`, and `count(KIND)` for everything else. Compare two `home.snapshot()`s to
-//! find changes. If the program cannot show something, add it to the JSON of the command where a user would
-//! look for it.
+//!   `setting(KEY)`, `search(QUERY)`, and `count(KIND)` for everything else. Compare two `home.snapshot()`s to
+//!   find changes. If the program cannot show something, add it to the JSON of the command where a user would
+//!   look for it.
 //! - **SQL:** only in `memoir_testkit::database`, for states that the program would never write.
 //! - **The REPL:** `Terminal::open(...)`, then `submit(LINE)`, `wait_for(TEXT)` and `wait_for_prompt()`. `type_keys` sends single
 //!   keys. `screens.rs` compares whole screens with `insta` snapshots; `INSTA_UPDATE=always` updates them.

@@ -41,14 +41,14 @@ pub(crate) fn torture(binary: &Path, minutes: u64, seed: u64) -> ChoreResult {
         let seed = seed + round;
         let crashes = crash(binary, seed, KILLS);
         kills += KILLS;
-        report(seed, &crashes.to_string(), crashes.too_little())?;
+        report(seed, &crashes.to_string(), crashes.shortfall())?;
         let faults = faults(binary, seed, 200);
-        report(seed, &format!("a failing provider: {faults:?}"), faults.too_little())?;
+        report(seed, &format!("a failing provider: {faults:?}"), faults.shortfall())?;
         torture_disk(binary, seed)?;
         if round % LOAD_EVERY == 0 {
             for (sync, what) in [(0, "many processes"), (SYNC, "many processes with slow syncs")] {
                 let work = load(binary, seed, (10, 50), Duration::from_secs(60), sync);
-                report(seed, &format!("{what}: {work:?}"), work.too_little())?;
+                report(seed, &format!("{what}: {work:?}"), work.shortfall())?;
             }
         }
         round += 1;
@@ -60,22 +60,22 @@ pub(crate) fn torture(binary: &Path, minutes: u64, seed: u64) -> ChoreResult {
 }
 
 /// Prints the result of a round. Fails if the round did too little to prove anything.
-fn report(seed: u64, what: &str, too_little: Option<String>) -> Result<(), ChoreError> {
+fn report(seed: u64, what: &str, shortfall: Option<String>) -> Result<(), ChoreError> {
     println!("seed {seed}: {what}");
-    too_little.map_or(Ok(()), |what| Err(ChoreError::Failed(format!("seed {seed}: {what}"))))
+    shortfall.map_or(Ok(()), |what| Err(ChoreError::Failed(format!("seed {seed}: {what}"))))
 }
 
 #[cfg(target_os = "linux")]
 fn torture_disk(binary: &Path, seed: u64) -> Result<(), ChoreError> {
     let outcome = disk(binary, seed, 200);
-    report(seed, &format!("a failing disk: {outcome:?}"), outcome.too_little())
+    report(seed, &format!("a failing disk: {outcome:?}"), outcome.shortfall())
 }
 
 #[cfg(target_os = "linux")]
 fn check_memory_growth(binary: &Path) -> Result<(), ChoreError> {
     let report = flat(binary, TURNS);
     println!("{TURNS} turns in one session: {report:?}");
-    report.too_much().map_or(Ok(()), |what| Err(ChoreError::Failed(what)))
+    report.excess().map_or(Ok(()), |what| Err(ChoreError::Failed(what)))
 }
 
 /// Faulty disks and memory use can be simulated and measured on Linux only.

@@ -47,7 +47,7 @@ fn main() {
 
 async fn measure(directory: &Path, messages: i64) {
     let store = SqliteStore::open(&directory.join("memoir.db")).await.unwrap();
-    store.fill_for_benchmark(messages / 2, fill::talk).await.unwrap();
+    store.fill_for_benchmark(messages / 2, fill::generate_text).await.unwrap();
     let random_vector = |number| fill::vector(number, memoir_embed::DIMENSIONS);
     store.fill_vectors_for_benchmark(memoir_embed::NAME, random_vector).await.unwrap();
     let conversation = long_conversation(&store).await;
@@ -81,7 +81,7 @@ async fn measure(directory: &Path, messages: i64) {
 async fn long_conversation(store: &SqliteStore) -> ConversationId {
     let mut target = contract::new_conversation("a long one", "/p");
     for number in 0..EXCHANGES {
-        let (prompt, answer) = (fill::talk(number * 2), fill::talk(number * 2 + 1));
+        let (prompt, answer) = (fill::generate_text(number * 2), fill::generate_text(number * 2 + 1));
         let mut draft = contract::exchange(&prompt, &answer, number);
         draft
             .messages
@@ -91,7 +91,7 @@ async fn long_conversation(store: &SqliteStore) -> ConversationId {
     }
     match target {
         ConversationTarget::Existing { conversation, .. }
-        | ConversationTarget::InPlaceOf { conversation, .. } => conversation,
+        | ConversationTarget::Replace { conversation, .. } => conversation,
         ConversationTarget::New(_) => unreachable!("exchanges were committed"),
     }
 }

@@ -82,7 +82,7 @@ impl CurrentConversation {
             }
             (Some(conversation), None) => ConversationTarget::Existing { conversation, last_seen },
             (Some(conversation), Some(replaced)) => {
-                ConversationTarget::InPlaceOf { conversation, replaced, last_seen }
+                ConversationTarget::Replace { conversation, replaced, last_seen }
             }
         }
     }

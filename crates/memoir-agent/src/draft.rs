@@ -46,7 +46,7 @@ impl Draft {
             subagent_calls: Arc::default(),
         };
         draft.add(DraftMessage {
-            by_others: input.has_words_of_others(),
+            by_others: input.has_text_by_others(),
             ..message(MessageBody::User { text: prompt }, Visibility::Shown, now)
         });
         draft

@@ -18,7 +18,7 @@ pub enum TurnError {
     Store(#[from] StoreError),
     /// The model answered, but the exchange could not be stored.
     #[error("the answer could not be stored: {source}")]
-    NotKept {
+    NotStored {
         /// The answer, which has been paid for.
         answer: String,
         /// Error of the store.

@@ -29,7 +29,7 @@ pub enum TurnEvent {
     /// The next part of the model's reasoning.
     Thinking(String),
     /// The user is about to be asked for permission.
-    Asking,
+    ApprovalRequested,
     /// A tool call starts.
     ToolStarted(ToolCall),
     /// A tool call ended.

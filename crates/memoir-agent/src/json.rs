@@ -40,7 +40,7 @@ impl<'a> From<&'a TurnEvent> for EventForm<'a> {
                 reason: reason.to_string(),
                 wait_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
             },
-            TurnEvent::Asking => Self::Asking,
+            TurnEvent::ApprovalRequested => Self::Asking,
             TurnEvent::Text(text) => Self::Text { text },
             TurnEvent::Thinking(text) => Self::Thinking { text },
             TurnEvent::ToolStarted(call) => Self::ToolCall {
@@ -220,7 +220,7 @@ mod tests {
                 TurnEvent::Retrying { reason: ModelError::Empty, wait: Duration::from_millis(1500) },
                 json!({"type": "retry", "reason": ModelError::Empty.to_string(), "wait_ms": 1500}),
             ),
-            (TurnEvent::Asking, json!({"type": "asking"})),
+            (TurnEvent::ApprovalRequested, json!({"type": "asking"})),
             (TurnEvent::Text("hi".into()), json!({"type": "text", "text": "hi"})),
             (TurnEvent::Thinking("hm".into()), json!({"type": "thinking", "text": "hm"})),
             (

@@ -20,7 +20,8 @@ mod turn;
 
 pub use agent::{Agent, Limits};
 pub use approval::{
-    Answer, Approvals, Asker, Mode, Policy, Question, Rule, RuleEffect, RuleError, Verdict, plain_words,
+    ApprovalAnswer, ApprovalMode, ApprovalPolicy, ApprovalPrompter, ApprovalRequest, Approvals, Rule,
+    RuleEffect, RuleError, Verdict, plain_words,
 };
 pub use context::{ContextReport, ContextSettings, Layer, Placement};
 pub use conversation::CurrentConversation;

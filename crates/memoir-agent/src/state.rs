@@ -32,9 +32,9 @@ pub struct AgentState {
     /// Token limits of the context layers.
     pub context: ContextSettings,
     /// Whether a worker summarizes exchanges before they leave the window. Otherwise, extracts from them are sent.
-    pub asks_for_digests: bool,
+    pub requests_digests: bool,
     /// Whether each turn embeds its own exchange. Otherwise, a worker does it later.
-    pub embeds_at_once: bool,
+    pub embeds_immediately: bool,
     /// Conversation that the next turn continues.
     pub conversation: CurrentConversation,
     /// For a sub-agent: the messages of its previous runs, which replace the conversation in a request.
@@ -59,8 +59,8 @@ impl AgentState {
             recall,
             persona: None,
             context: ContextSettings::default(),
-            asks_for_digests: false,
-            embeds_at_once: true,
+            requests_digests: false,
+            embeds_immediately: true,
             conversation,
             previous_runs: None,
             shown_notices: Arc::default(),

@@ -11,7 +11,7 @@ use memoir_core::{
     CallCost, DraftMessage, ExchangeDraft, ExchangeStatus, InputPart, Message, Origin, Provenance, Purpose,
     TurnInput, Usd, lock,
 };
-use memoir_tools::{Delegating, Delegation, DelegationError};
+use memoir_tools::{Delegation, DelegationError, SubagentRunner};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -55,7 +55,7 @@ impl Agent {
     ) -> Subagent {
         let mut state = session.for_subagent(previous_runs);
         state.approvals = approvals;
-        state.approvals.asker = None;
+        state.approvals.prompter = None;
         // A sub-agent cannot delegate. Nor can it change core memory, which is part of every context, because the
         // user would not see the change.
         state.tools = Arc::new(session.tools.without("run_subagent").without("core_memory"));
@@ -64,7 +64,7 @@ impl Agent {
             state.recall.settings.enabled = false;
         }
         state.context.spelling = false;
-        state.asks_for_digests = false;
+        state.requests_digests = false;
         Subagent { agent: Arc::clone(self), state }
     }
 }
@@ -178,7 +178,7 @@ impl Delegate {
 }
 
 #[async_trait]
-impl Delegating for Delegate {
+impl SubagentRunner for Delegate {
     async fn delegate(&self, work: Delegation) -> Result<String, DelegationError> {
         let mut state = self.state.clone();
         if let Some(names) = &work.tools {

@@ -146,7 +146,7 @@ impl CallContext<'_> {
         let planning = self.turn.state.tools.plan(&call.name, &call.arguments, &context);
         let crashed = |_| Err(ToolError::Failed("the tool crashed".into()));
         let plan = AssertUnwindSafe(planning).catch_unwind().await.unwrap_or_else(crashed)?;
-        Ok(if self.is_user_only { plan.as_the_user_asked() } else { plan })
+        Ok(if self.is_user_only { plan.requested_by_user() } else { plan })
     }
 
     /// Checks whether a call may run, and asks the user if necessary.
@@ -158,7 +158,7 @@ impl CallContext<'_> {
     ) -> Result<(), Refusal> {
         let ActiveTurn { agent, state } = self.turn;
         let project = agent.workspace.project();
-        let mut about_to_ask = || observer(TurnEvent::Asking);
+        let mut about_to_ask = || observer(TurnEvent::ApprovalRequested);
         if let Some(rule) = state.approvals.decide(&call.name, plan, project, &mut about_to_ask).await? {
             let (effect, rule, scope) = (rule.effect.as_str(), rule.to_string(), project.to_string_lossy());
             let result = agent.store.add_approval_rule(effect, &rule, &scope, agent.clock.now()).await;
@@ -182,7 +182,7 @@ async fn run_call(
     let failed = |output| CallResult { output, outcome: ToolOutcome::Failed, notice: None };
     // A sub-agent inherits the delegating agent's tools and permissions as they are right now.
     let delegate = Arc::new(Delegate::new(turn, &subagent_calls));
-    let context = turn.agent.tool_context(turn.state).delegating(delegate);
+    let context = turn.agent.tool_context(turn.state).with_subagents(delegate);
     let work = turn.state.tools.run(&call.name, call.arguments.clone(), &context);
     match AssertUnwindSafe(work).catch_unwind().await {
         Ok(Ok(ToolOutput { text, notice })) => {

@@ -29,7 +29,7 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// See [`TurnError`]. [`TurnError::NotKept`] and [`TurnError::Conflict`] contain the answer, because it has been
+    /// See [`TurnError`]. [`TurnError::NotStored`] and [`TurnError::Conflict`] contain the answer, because it has been
     /// paid for.
     pub async fn run_turn(
         self: &Arc<Self>,
@@ -102,7 +102,7 @@ impl Agent {
                 self.record_calls(Some(conversation), &draft.calls).await;
                 return Err(TurnError::Conflict { conversation, answer: Some(draft.assistant_message) });
             }
-            Err(source) => return Err(TurnError::NotKept { answer: draft.assistant_message, source }),
+            Err(source) => return Err(TurnError::NotStored { answer: draft.assistant_message, source }),
         };
         state.conversation.record_commit(committed);
         self.follow_up(state, committed, window_room).await;
@@ -132,7 +132,7 @@ impl Agent {
     /// Embeds the exchange and requests a digest. The exchange is stored already, so errors are only logged.
     async fn follow_up(&self, state: &AgentState, committed: Committed, window_room: u64) {
         // Embed even if recall is off, so that tools can find the exchange.
-        if state.embeds_at_once {
+        if state.embeds_immediately {
             let embedding = state.recall.embed_exchange(committed.exchange_id);
             match tokio::time::timeout(EMBEDDING_TIMEOUT, embedding).await {
                 Ok(Ok(_)) => {}
@@ -146,7 +146,7 @@ impl Agent {
                 }
             }
         }
-        if state.asks_for_digests
+        if state.requests_digests
             && let Err(error) = self.request_digest(committed.conversation_id, window_room).await
         {
             tracing::warn!(%error, "could not request a digest; requests will contain an extract instead");

@@ -139,7 +139,7 @@ async fn run_turns(
         Some(id) => CurrentConversation::resume(&store, id, "/p").await.unwrap(),
         None => CurrentConversation::begin("/p"),
     };
-    let model = Arc::new(FakeModel::saying("ok").with_limits(limits));
+    let model = Arc::new(FakeModel::answering("ok").with_limits(limits));
     let mut state = AgentState::new(Arc::clone(&model) as _, ToolSet::all(), recall, current);
     state.context = case.settings.clone();
     let mut observer = |_: TurnEvent| {};

@@ -14,7 +14,7 @@ use memoir_embed::{DIMENSIONS, NAME};
 use memoir_store::Memory as _;
 use memoir_store_sqlite::{
     SqliteStore,
-    fill::{talk, vector},
+    fill::{generate_text, vector},
 };
 use memoir_testkit::{Terminal, TestHome};
 
@@ -106,7 +106,10 @@ fn fill(home: &TestHome, messages: i64) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let store = SqliteStore::open(&home.database()).await.unwrap();
-        store.fill_conversations_for_benchmark(messages / 2, EXCHANGES_PER_CONVERSATION, talk).await.unwrap();
+        store
+            .fill_conversations_for_benchmark(messages / 2, EXCHANGES_PER_CONVERSATION, generate_text)
+            .await
+            .unwrap();
         store.fill_vectors_for_benchmark(NAME, |number| vector(number, DIMENSIONS)).await.unwrap();
         // The first search packs the index.
         store.similarities(NAME, &vector(0, DIMENSIONS), &[]).await.unwrap();

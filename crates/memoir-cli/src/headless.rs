@@ -94,7 +94,7 @@ impl Printer {
             TurnEvent::Text(_)
             | TurnEvent::Detail(_)
             | TurnEvent::Thinking(_)
-            | TurnEvent::Asking
+            | TurnEvent::ApprovalRequested
             | TurnEvent::ToolFinished { .. } => {}
         }
     }

@@ -43,9 +43,9 @@ pub use commands::all as slash_commands;
 /// Parses the arguments, runs the program and returns its exit code.
 pub fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
-    if words.next().is_some_and(|word| word == memoir_tools::CONFINED) {
+    if words.next().is_some_and(|word| word == memoir_tools::CONFINE_ARGUMENT) {
         // This process replaces itself with a sandboxed command, which must happen before any thread starts.
-        return report(&Failure::from(memoir_tools::become_confined(words)));
+        return report(&Failure::from(memoir_tools::exec_confined(words)));
     }
     let args = args::Args::parse();
     // The environment contains API keys. Other processes of the user, including commands run by a model, must not
@@ -56,7 +56,7 @@ pub fn main() -> ExitCode {
         Err(error) => return report(&Failure::from(error)),
     };
     let outcome = runtime.block_on(startup::run(args));
-    memoir_tools::end_children();
+    memoir_tools::kill_children();
     // A blocking read from the terminal may still be in progress and must not delay the exit.
     runtime.shutdown_background();
     match outcome {
@@ -67,7 +67,7 @@ pub fn main() -> ExitCode {
 
 /// Prints a failure to stderr and returns its exit code.
 fn report(failure: &Failure) -> ExitCode {
-    if failure.kind != FailureKind::ReaderGone {
+    if failure.kind != FailureKind::BrokenPipe {
         note!("memoir: {}", failure.sentence());
     }
     ExitCode::from(failure.exit_code())

@@ -13,7 +13,7 @@ pub(crate) fn environment() -> Environment {
 /// Returns `MEMOIR_HOME`, or the `memoir` directories in the user's data, config and state directories.
 pub(crate) fn home(environment: &Environment) -> Result<Home, Failure> {
     if let Some(home) = environment.memoir_home() {
-        return Ok(Home::in_one(home));
+        return Ok(Home::in_directory(home));
     }
     let strategy = etcetera::choose_base_strategy().map_err(|_| {
         Failure::failed("could not find your home directory").hint("Set `HOME` or `MEMOIR_HOME`.")

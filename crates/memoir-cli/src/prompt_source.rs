@@ -31,9 +31,7 @@ pub(crate) fn chat_mode(args: &Args) -> Result<ChatMode, Failure> {
         None if is_piped => match read_stdin()? {
             text if text.is_empty() => {
                 return Err(Failure::usage("there is no prompt: stdin is empty and not a terminal")
-                    .hint_on_its_own_line(
-                        "Run `memoir -p \"your question\"`, or pipe the question to stdin.",
-                    ));
+                    .hint_on_new_line("Run `memoir -p \"your question\"`, or pipe the question to stdin."));
             }
             text => text.into(),
         },

@@ -28,7 +28,7 @@ pub(crate) async fn run(
     match command {
         ScheduleCommand::Add(task) => {
             let state = tasks::add(&request(*task, directory), store, zone, SystemClock.now()).await?;
-            let due = state.next_due.map(|due| due.minute_in(zone)).unwrap_or_default();
+            let due = state.next_due.map(|due| due.format_minute(zone)).unwrap_or_default();
             print(&format!(
                 "{} is due on {due}. It runs while a REPL is open or `memoir daemon` is running.",
                 state.name
@@ -47,7 +47,7 @@ pub(crate) async fn run(
         }
         ScheduleCommand::Resume(TaskName { name }) => {
             let state = tasks::resume(&name, store, SystemClock.now()).await?;
-            let due = state.next_due.map(|due| due.minute_in(zone)).unwrap_or_default();
+            let due = state.next_due.map(|due| due.format_minute(zone)).unwrap_or_default();
             print(&format!("{} is due on {due}.", state.name))
         }
         ScheduleCommand::Remove(TaskName { name }) => {

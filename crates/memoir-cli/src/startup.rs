@@ -76,7 +76,7 @@ async fn run_with(mut args: Args, chat: Option<ChatMode>, runtime: &Runtime) -> 
         model: args.model,
         approval: args.approval,
         directories: args.add_dir,
-        asker: None,
+        prompter: None,
         listener: Some(printer.listener()),
     };
     let session = runtime.session(options).await?;

@@ -57,7 +57,7 @@ pub enum ConversationTarget {
         last_seen: Option<ExchangeId>,
     },
     /// Replaces an exchange of an existing conversation. The replaced exchange is deleted.
-    InPlaceOf {
+    Replace {
         /// Conversation that receives the exchange.
         conversation: ConversationId,
         /// Exchange to delete.

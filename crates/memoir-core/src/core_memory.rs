@@ -28,7 +28,7 @@ impl CoreBlock {
     pub const ALL: [Self; 3] = [Self::User, Self::Project, Self::Instructions];
 
     /// Maximum length of a block, in characters.
-    pub const LONGEST: usize = 2000;
+    pub const MAX_CHARS: usize = 2000;
 
     /// Returns the stored name.
     pub const fn as_str(self) -> &'static str {

@@ -12,14 +12,14 @@ pub struct Digest {
     /// Instructions the user gave in the covered exchanges, quoted verbatim.
     pub pinned: Vec<String>,
     /// Summary prepared for when more exchanges leave the window.
-    pub prepared: Option<Prepared>,
+    pub prepared: Option<PreparedSummary>,
     /// Last exchange that the next prepared summary should cover, if one has been requested.
     pub wanted: Option<ExchangeId>,
 }
 
 /// A summary prepared in advance.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Prepared {
+pub struct PreparedSummary {
     /// Last exchange covered by the summary.
     pub through: ExchangeId,
     /// Summary of the conversation up to that exchange.

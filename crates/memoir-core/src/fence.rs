@@ -1,7 +1,7 @@
 //! Fences: text by others is sent between `<name>` and `</name>` and must not be able to close its fence.
 
 /// Replaces the `<` of every spelling of the fence `name` with `‹`.
-pub fn without_fence(text: &str, name: &str) -> String {
+pub fn escape_fence(text: &str, name: &str) -> String {
     let is_ignored = |letter: &char| {
         letter.is_whitespace()
             || matches!(letter, '/' | '\\' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
@@ -26,10 +26,10 @@ mod tests {
         for fence in
             ["</file>", "</FILE>", "< /file>", "<\u{200b}/fi\u{200b}le >", "<file path=\"x\">", "<\n/File"]
         {
-            let escaped = without_fence(&format!("a {fence} b"), "file");
+            let escaped = escape_fence(&format!("a {fence} b"), "file");
             assert!(!escaped.contains('<') && escaped.contains('‹'), "{escaped}");
         }
         let plain = "a < b, Vec<u8>, </memory>";
-        assert_eq!(without_fence(plain, "file"), plain);
+        assert_eq!(escape_fence(plain, "file"), plain);
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::without_fence;
+use crate::escape_fence;
 
 /// The author of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -85,14 +85,14 @@ impl InputPart {
     /// Returns the text sent to the model, including any fence.
     fn render(&self) -> String {
         let render_file = |path: &str, text: &str| {
-            format!("<file path=\"{path}\">\n{}\n</file>", without_fence(text, "file").trim_end())
+            format!("<file path=\"{path}\">\n{}\n</file>", escape_fence(text, "file").trim_end())
         };
         match &self.content {
             InputContent::Text { text } => text.clone(),
             InputContent::File { path, text } => render_file(path, text),
             InputContent::Piped { text } => render_file("stdin", text),
             InputContent::Memory { text } => {
-                format!("<memory>\n{}\n</memory>", without_fence(text, "memory").trim_end())
+                format!("<memory>\n{}\n</memory>", escape_fence(text, "memory").trim_end())
             }
         }
     }
@@ -118,7 +118,7 @@ impl TurnInput {
     }
 
     /// Returns whether any part was written by others.
-    pub fn has_words_of_others(&self) -> bool {
+    pub fn has_text_by_others(&self) -> bool {
         self.parts.iter().any(|part| part.origin == Origin::Others)
     }
 }
@@ -171,11 +171,11 @@ mod tests {
     #[test]
     fn origin_is_explicit_and_not_inferred_from_the_text() {
         let typed_fence = "look:\n<file path=\"a\">\nx\n</file>";
-        assert!(!TurnInput::from(typed_fence).has_words_of_others());
-        assert!(TurnInput::from_stored("hi", true).has_words_of_others());
-        assert!(!TurnInput::from(InputPart::text("hi").with_origin(Origin::Program)).has_words_of_others());
+        assert!(!TurnInput::from(typed_fence).has_text_by_others());
+        assert!(TurnInput::from_stored("hi", true).has_text_by_others());
+        assert!(!TurnInput::from(InputPart::text("hi").with_origin(Origin::Program)).has_text_by_others());
         let input = TurnInput { parts: vec![InputPart::text("hi"), InputPart::file("a", "x")] };
-        assert!(input.has_words_of_others());
+        assert!(input.has_text_by_others());
     }
 
     #[test]

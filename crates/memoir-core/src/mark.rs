@@ -26,7 +26,7 @@ impl Mark {
 
 /// An exchange with a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Marked {
+pub struct ExchangeMark {
     /// Exchange that carries the mark.
     pub exchange_id: ExchangeId,
     /// Latest mark set by the user.

@@ -131,23 +131,23 @@ impl<S: HasSettings> Setting<S> {
 /// # Errors
 ///
 /// Fails if `value` is `None`; the field is then unchanged.
-pub fn set<T>(field: &mut T, value: Option<T>) -> Result<(), RejectedValue> {
+pub fn assign<T>(field: &mut T, value: Option<T>) -> Result<(), RejectedValue> {
     *field = value.ok_or(RejectedValue::Invalid)?;
     Ok(())
 }
 
 /// Parses a number, or returns `None` if it is not within `min..=max`.
-pub fn number_in(value: &str, min: u64, max: u64) -> Option<u64> {
+pub fn parse_in_range(value: &str, min: u64, max: u64) -> Option<u64> {
     value.parse().ok().filter(|number| (min..=max).contains(number))
 }
 
 /// Returns the choice named `value`.
-pub fn one_of<T: Copy>(value: &str, choices: &[(&str, T)]) -> Option<T> {
+pub fn parse_choice<T: Copy>(value: &str, choices: &[(&str, T)]) -> Option<T> {
     choices.iter().find(|(name, _)| *name == value).map(|(_, choice)| *choice)
 }
 
 /// Returns the first name of the choice `value`.
-pub fn word_for<T: PartialEq>(value: &T, choices: &[(&'static str, T)]) -> String {
+pub fn choice_name<T: PartialEq>(value: &T, choices: &[(&'static str, T)]) -> String {
     choices.iter().find(|(_, choice)| choice == value).map_or("", |(name, _)| name).to_owned()
 }
 

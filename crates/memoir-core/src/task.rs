@@ -71,7 +71,8 @@ pub enum RunState {
     /// Exceeded its time limit.
     TimedOut,
     /// Interrupted because the process running it died.
-    CutOff,
+    #[serde(rename = "cut_off")]
+    Interrupted,
     /// Stopped by the user.
     Stopped,
 }
@@ -79,7 +80,7 @@ pub enum RunState {
 impl RunState {
     /// All run states.
     pub const ALL: [Self; 6] =
-        [Self::Running, Self::Done, Self::Failed, Self::TimedOut, Self::CutOff, Self::Stopped];
+        [Self::Running, Self::Done, Self::Failed, Self::TimedOut, Self::Interrupted, Self::Stopped];
 
     /// Returns the stored name.
     pub const fn as_str(self) -> &'static str {
@@ -88,7 +89,7 @@ impl RunState {
             Self::Done => "done",
             Self::Failed => "failed",
             Self::TimedOut => "timed_out",
-            Self::CutOff => "cut_off",
+            Self::Interrupted => "cut_off",
             Self::Stopped => "stopped",
         }
     }
@@ -100,7 +101,7 @@ impl RunState {
             Self::Done => "finished",
             Self::Failed => "failed",
             Self::TimedOut => "timed out",
-            Self::CutOff => "was interrupted",
+            Self::Interrupted => "was interrupted",
             Self::Stopped => "was stopped",
         }
     }

@@ -39,13 +39,13 @@ impl Timestamp {
     }
 
     /// Returns the date in `zone`, as in `2026-05-01`.
-    pub fn day_in(self, zone: &TimeZone) -> String {
-        let minute = self.minute_in(zone);
+    pub fn format_date(self, zone: &TimeZone) -> String {
+        let minute = self.format_minute(zone);
         minute.split_once(' ').map_or(minute.clone(), |(day, _)| day.to_owned())
     }
 
     /// Returns the date and time in `zone`, as in `2026-11-15 14:03`.
-    pub fn minute_in(self, zone: &TimeZone) -> String {
+    pub fn format_minute(self, zone: &TimeZone) -> String {
         jiff::Timestamp::from_millisecond(self.0).map_or_else(
             |_| format!("{} ms", self.0),
             |moment| moment.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string(),
@@ -95,7 +95,7 @@ mod tests {
     fn formats_rfc_3339_for_machines_and_local_minutes_for_people() {
         let moment = Timestamp::from_millis(1_700_000_000_123);
         assert_eq!(moment.to_string(), "2023-11-14T22:13:20.123Z");
-        assert_eq!(moment.minute_in(&TimeZone::UTC), "2023-11-14 22:13");
+        assert_eq!(moment.format_minute(&TimeZone::UTC), "2023-11-14 22:13");
         let midnight = moment.start_of_day(&TimeZone::UTC);
         assert_eq!(midnight.to_string(), "2023-11-14T00:00:00.000Z");
     }

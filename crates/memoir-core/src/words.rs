@@ -17,7 +17,7 @@ pub fn is_stop_word(word: &str) -> bool {
 }
 
 /// Returns the distinct words of `text` in lower case. Stop words are omitted unless there are no other words.
-pub fn telling_words(text: &str) -> Vec<String> {
+pub fn content_words(text: &str) -> Vec<String> {
     let mut seen = HashSet::new();
     let words: Vec<String> = text
         .split(|character: char| !character.is_alphanumeric())
@@ -31,12 +31,12 @@ pub fn telling_words(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::telling_words;
+    use super::content_words;
 
     #[test]
     fn stop_words_are_omitted_unless_there_are_no_other_words() {
-        assert_eq!(telling_words("What is the Tea, the tea?"), ["tea"]);
-        assert_eq!(telling_words("Who am I?"), ["who", "am", "i"]);
-        assert!(telling_words("?! 🦀").is_empty());
+        assert_eq!(content_words("What is the Tea, the tea?"), ["tea"]);
+        assert_eq!(content_words("Who am I?"), ["who", "am", "i"]);
+        assert!(content_words("?! 🦀").is_empty());
     }
 }

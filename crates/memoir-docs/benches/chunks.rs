@@ -86,7 +86,7 @@ async fn measure_search(recall: &Recall, set: &TopicSet) {
     let documents = recall.store.documents().await.unwrap();
     let mut batch = Vec::new();
     for document in &documents {
-        for chunk in recall.store.chunks_of(document.id).await.unwrap() {
+        for chunk in recall.store.document_chunks(document.id).await.unwrap() {
             let random_vector = |random: &mut dyn FnMut() -> f32| {
                 let vector: Vec<f32> = (0..dimensions).map(|_| random()).collect();
                 let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();

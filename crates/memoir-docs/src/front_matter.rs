@@ -74,7 +74,7 @@ impl FrontMatter {
             Some(date) => Some(parse_day(&date).ok_or(FrontMatterError::Date(date))?),
         };
         let tags = tags.iter().map(|tag| tag.trim().to_owned()).filter(|tag| !tag.is_empty()).collect();
-        let slug = non_empty(raw.slug).map(|slug| slug_of(&slug)).filter(|slug| !slug.is_empty());
+        let slug = non_empty(raw.slug).map(|slug| slugify(&slug)).filter(|slug| !slug.is_empty());
         Ok((Self { title: non_empty(raw.title), date, tags, slug }, body))
     }
 
@@ -124,7 +124,7 @@ fn first_line(text: &str) -> &str {
 }
 
 /// Returns a slug for a title: lowercase letters and digits of any script, with hyphens between words.
-pub fn slug_of(title: &str) -> String {
+pub fn slugify(title: &str) -> String {
     let mut slug = String::new();
     for character in title.nfc().flat_map(char::to_lowercase) {
         match character {
@@ -196,11 +196,11 @@ mod tests {
 
     #[test]
     fn slugs_are_short_and_plain() {
-        assert_eq!(slug_of("  A week in Paris!  "), "a-week-in-paris");
-        assert_eq!(slug_of("Don't panic — Über Straße"), "dont-panic-über-straße");
-        assert_eq!(slug_of("../../etc/passwd"), "etc-passwd");
-        assert_eq!(slug_of("日記"), "日記");
-        assert_eq!(slug_of("?!"), "");
-        assert!(slug_of(&"word ".repeat(40)).len() <= MAX_SLUG_LENGTH);
+        assert_eq!(slugify("  A week in Paris!  "), "a-week-in-paris");
+        assert_eq!(slugify("Don't panic — Über Straße"), "dont-panic-über-straße");
+        assert_eq!(slugify("../../etc/passwd"), "etc-passwd");
+        assert_eq!(slugify("日記"), "日記");
+        assert_eq!(slugify("?!"), "");
+        assert!(slugify(&"word ".repeat(40)).len() <= MAX_SLUG_LENGTH);
     }
 }

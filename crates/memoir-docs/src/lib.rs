@@ -15,8 +15,8 @@ mod writer;
 
 pub use error::{FileFault, LibraryError};
 pub use files::{FileSelection, select_files};
-pub use front_matter::{FrontMatter, FrontMatterError, slug_of};
+pub use front_matter::{FrontMatter, FrontMatterError, slugify};
 pub use library::{Library, remove_post_file};
 pub use outcome::{AddCounts, AddOutcome, AddedFile};
-pub use post::{Material, Post, PostDraft, SaveError};
+pub use post::{Post, PostDraft, PostMaterial, SaveError};
 pub use writer::{Writer, WriterError, count_request_tokens};

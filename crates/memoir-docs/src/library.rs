@@ -7,14 +7,14 @@ use std::{
 
 use jiff::Zoned;
 use memoir_core::{Chunk, ConversationId, Document, DocumentKind, SubjectKind};
-use memoir_recall::{Recall, chunk};
+use memoir_recall::{Recall, split_into_chunks};
 use memoir_redact::without_secrets;
-use memoir_store::{Filed, NewDocument, StoreError};
+use memoir_store::{DocumentUpdate, NewDocument, StoreError};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
     error::{FileFault, LibraryError},
-    front_matter::{FrontMatter, slug_of},
+    front_matter::{FrontMatter, slugify},
     outcome::{AddOutcome, AddedFile},
 };
 
@@ -66,7 +66,7 @@ impl Library<'_> {
         {
             let slug = document.slug.clone();
             if Path::new(&document.source).exists() {
-                return Ok(AddedFile { outcome: AddOutcome::SameAs, slug, chunks: 0 });
+                return Ok(AddedFile { outcome: AddOutcome::Duplicate, slug, chunks: 0 });
             }
             store.move_document(document.id, &source).await?;
             return Ok(AddedFile { outcome: AddOutcome::Moved, slug, chunks: 0 });
@@ -98,7 +98,7 @@ impl Library<'_> {
         let stem = path.file_stem().map_or("document".into(), |stem| stem.to_string_lossy().into_owned());
         let title = front.title.or_else(|| leading_heading(body)).unwrap_or_else(|| stem.clone());
         let title = without_secrets(&title).into_owned();
-        let slug = front.slug.unwrap_or_else(|| slug_of(&title));
+        let slug = front.slug.unwrap_or_else(|| slugify(&title));
         let new = NewDocument {
             slug: if slug.is_empty() { "document".into() } else { slug },
             title,
@@ -119,9 +119,9 @@ impl Library<'_> {
     }
 
     /// Stores a document, split into chunks of the configured size.
-    async fn put(&self, new: &NewDocument) -> Result<Filed, StoreError> {
+    async fn put(&self, new: &NewDocument) -> Result<DocumentUpdate, StoreError> {
         let size = self.recall.settings.chunk_size();
-        let split = move |text: &str| chunk(text, size);
+        let split = move |text: &str| split_into_chunks(text, size);
         self.recall.store.put_document(new, &split, self.recall.clock.now()).await
     }
 
@@ -152,7 +152,7 @@ impl Library<'_> {
             kind: document.kind,
             source: document.source.clone(),
             hash: document.hash.clone(),
-            text: join_chunks(&store.chunks_of(document.id).await?),
+            text: join_chunks(&store.document_chunks(document.id).await?),
             written_from: Vec::new(),
         };
         self.put(&new).await?;
@@ -165,7 +165,7 @@ impl Library<'_> {
     ///
     /// Fails if the store returns an error.
     pub async fn text(&self, document: &Document) -> Result<String, LibraryError> {
-        Ok(join_chunks(&self.recall.store.chunks_of(document.id).await?))
+        Ok(join_chunks(&self.recall.store.document_chunks(document.id).await?))
     }
 
     /// Deletes a document with its chunks and embeddings. Also deletes the file of a post in the directory `posts`,
@@ -184,7 +184,7 @@ impl Library<'_> {
         let store = &self.recall.store;
         let Some(document) = store.document(slug).await? else { return Ok(()) };
         let subjects: Vec<_> = store
-            .chunks_of(document.id)
+            .document_chunks(document.id)
             .await?
             .iter()
             .map(|chunk| memoir_core::Subject::new(SubjectKind::Chunk, chunk.id.get()))

@@ -13,7 +13,8 @@ pub enum AddOutcome {
     /// The file was added earlier and has not changed.
     Unchanged,
     /// Another document has the same contents.
-    SameAs,
+    #[serde(rename = "same_as")]
+    Duplicate,
     /// The file was added earlier under another path, where it no longer exists.
     Moved,
 }
@@ -53,7 +54,7 @@ impl AddCounts {
             AddOutcome::Added => &mut self.added,
             AddOutcome::Changed => &mut self.changed,
             AddOutcome::Unchanged => &mut self.unchanged,
-            AddOutcome::SameAs => &mut self.same,
+            AddOutcome::Duplicate => &mut self.same,
             AddOutcome::Moved => &mut self.moved,
         };
         *count += 1;
@@ -78,7 +79,7 @@ mod tests {
             AddOutcome::Added,
             AddOutcome::Changed,
             AddOutcome::Unchanged,
-            AddOutcome::SameAs,
+            AddOutcome::Duplicate,
             AddOutcome::Moved,
         ];
         for outcome in outcomes {

@@ -13,7 +13,7 @@ use crate::front_matter::FrontMatter;
 
 /// Source material of a post.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Material {
+pub struct PostMaterial {
     /// Conversations that the messages belong to.
     pub conversations: Vec<ConversationId>,
     /// Title of the conversation of the first message.
@@ -36,9 +36,9 @@ pub struct PostDraft {
     /// Text of the post, in Markdown.
     pub body: String,
     /// Quotations in the post that occur neither in the messages nor in the related documents.
-    pub unsaid: Vec<String>,
+    pub invented_quotations: Vec<String>,
     /// Whether the model reached its output limit before the end of the post.
-    pub is_cut: bool,
+    pub is_truncated: bool,
 }
 
 impl PostDraft {

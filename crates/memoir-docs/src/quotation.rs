@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use memoir_core::{TimeZone, telling_words};
+use memoir_core::{TimeZone, content_words};
 use memoir_recall::WindowMessage;
 
 use crate::{
-    front_matter::{FrontMatter, slug_of},
-    post::{Material, PostDraft},
+    front_matter::{FrontMatter, slugify},
+    post::{PostDraft, PostMaterial},
 };
 
 /// Minimum number of messages to quote.
@@ -26,14 +26,14 @@ const MAX_QUOTE_CHARS: usize = 300;
 const MIN_CHECKED_WORDS: usize = 5;
 
 /// Writes a post that quotes the most informative messages, oldest first.
-pub(crate) fn draft(material: &Material, date: String, zone: &TimeZone) -> PostDraft {
+pub(crate) fn draft(material: &PostMaterial, date: String, zone: &TimeZone) -> PostDraft {
     let messages = &material.messages;
     let title =
         if material.title.is_empty() { format!("Conversation of {date}") } else { material.title.clone() };
     let mut body = format!("{}\n", overview(material, zone));
     let mut day = String::new();
     for message in select_messages(messages) {
-        let minute = message.created.minute_in(zone);
+        let minute = message.created.format_minute(zone);
         let (message_day, time) = minute.split_once(' ').unwrap_or((&minute, ""));
         if message_day != day {
             day = message_day.to_owned();
@@ -52,15 +52,15 @@ pub(crate) fn draft(material: &Material, date: String, zone: &TimeZone) -> PostD
             body.push_str(&format!("- [{}]({}), {}\n", document.title, document.slug, document.date));
         }
     }
-    let slug = Some(slug_of(&title)).filter(|slug| !slug.is_empty()).or_else(|| Some("post".into()));
+    let slug = Some(slugify(&title)).filter(|slug| !slug.is_empty()).or_else(|| Some("post".into()));
     let front = FrontMatter { title: Some(title), date: Some(date), tags: Vec::new(), slug };
-    PostDraft { front, body, unsaid: Vec::new(), is_cut: false }
+    PostDraft { front, body, invented_quotations: Vec::new(), is_truncated: false }
 }
 
-fn overview(material: &Material, zone: &TimeZone) -> String {
+fn overview(material: &PostMaterial, zone: &TimeZone) -> String {
     let messages = &material.messages;
     let minute =
-        |message: Option<&WindowMessage>| message.map(|m| m.created.minute_in(zone)).unwrap_or_default();
+        |message: Option<&WindowMessage>| message.map(|m| m.created.format_minute(zone)).unwrap_or_default();
     let between = match material.people.as_slice() {
         [] => String::new(),
         people => format!(" between {}", people.join(", ")),
@@ -78,7 +78,7 @@ fn overview(material: &Material, zone: &TimeZone) -> String {
 
 /// Selects the most informative messages, oldest first.
 fn select_messages(messages: &[WindowMessage]) -> Vec<&WindowMessage> {
-    let words: Vec<Vec<String>> = messages.iter().map(|message| telling_words(&message.text)).collect();
+    let words: Vec<Vec<String>> = messages.iter().map(|message| content_words(&message.text)).collect();
     let mut frequencies: HashMap<&str, usize> = HashMap::new();
     for word in words.iter().flatten() {
         *frequencies.entry(word).or_default() += 1;
@@ -101,7 +101,7 @@ fn select_messages(messages: &[WindowMessage]) -> Vec<&WindowMessage> {
 }
 
 /// Returns the quotations in a post that occur neither in the messages nor in the related documents.
-pub(crate) fn invented_quotations(body: &str, material: &Material) -> Vec<String> {
+pub(crate) fn invented_quotations(body: &str, material: &PostMaterial) -> Vec<String> {
     let sources: Vec<String> = material
         .messages
         .iter()
@@ -150,13 +150,13 @@ mod tests {
 
     use super::*;
 
-    fn material(messages: &[(&str, &str)]) -> Material {
+    fn material(messages: &[(&str, &str)]) -> PostMaterial {
         let message = |(index, (author, text)): (usize, &(&str, &str))| WindowMessage {
             author: (*author).into(),
             created: Timestamp::from_millis(i64::try_from(index).unwrap_or(0) * 60_000),
             text: (*text).into(),
         };
-        Material {
+        PostMaterial {
             conversations: vec![ConversationId::new(1)],
             title: "The boiler".into(),
             messages: messages.iter().enumerate().map(message).collect(),

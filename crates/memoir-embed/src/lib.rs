@@ -45,7 +45,7 @@ const BATCH_SIZE: usize = 8;
 ///
 /// Fails if the built-in model is damaged or a thread panics.
 pub fn embed_blocking(texts: &[String]) -> Result<EmbeddedTexts, ModelError> {
-    let model = MODEL.as_ref().map_err(|error| ModelError::Garbled(error.to_string()))?;
+    let model = MODEL.as_ref().map_err(|error| ModelError::InvalidResponse(error.to_string()))?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(texts.len()).max(1);
     let part_size = texts.len().div_ceil(threads).max(1);
     let parts: Vec<Result<EmbeddedTexts, ModelError>> = std::thread::scope(|scope| {
@@ -54,7 +54,7 @@ pub fn embed_blocking(texts: &[String]) -> Result<EmbeddedTexts, ModelError> {
         let first = parts.next();
         let others: Vec<_> = parts.map(|texts| scope.spawn(|| model.embed(texts))).collect();
         let first = first.map(|texts| Ok(model.embed(texts)));
-        let panicked = |_| ModelError::Garbled("an embedding thread panicked".into());
+        let panicked = |_| ModelError::InvalidResponse("an embedding thread panicked".into());
         let others = others.into_iter().map(|thread| thread.join().map_err(panicked));
         first.into_iter().chain(others).collect()
     });
@@ -101,7 +101,7 @@ impl Embedder for LocalEmbedder {
             let batch = batch.to_vec();
             let embedded = tokio::task::spawn_blocking(move || embed_blocking(&batch))
                 .await
-                .map_err(|error| ModelError::Garbled(error.to_string()))??;
+                .map_err(|error| ModelError::InvalidResponse(error.to_string()))??;
             all.vectors.extend(embedded.vectors);
             all.usage += embedded.usage;
         }

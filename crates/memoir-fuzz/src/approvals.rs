@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use memoir_agent::{Mode, Policy, Rule, RuleEffect, Verdict, plain_words};
+use memoir_agent::{ApprovalMode, ApprovalPolicy, Rule, RuleEffect, Verdict, plain_words};
 use memoir_tools::{Access, Plan};
 
 use crate::input::text;
@@ -35,8 +35,11 @@ pub fn approvals(data: &[u8]) {
 /// Checks that an allowed command is plain and begins with the words of the rule, or equals them. No rule
 /// allows commands in read-only mode.
 fn check_allow_rule(rule: &Rule, command: &str) {
-    assert!(matches!(judge(Mode::ReadOnly, rule, command), Verdict::Denied(_)), "{rule}: {command:?}");
-    if judge(Mode::Ask, rule, command) != Verdict::Allowed {
+    assert!(
+        matches!(judge(ApprovalMode::ReadOnly, rule, command), Verdict::Denied(_)),
+        "{rule}: {command:?}"
+    );
+    if judge(ApprovalMode::Ask, rule, command) != Verdict::Allowed {
         return;
     }
     let rule_text = rule.to_string();
@@ -58,7 +61,7 @@ fn check_deny_rule(rule: &Rule, command: &str) {
     if pattern.is_some_and(|pattern| !starts_with_names(command, pattern)) {
         return;
     }
-    for mode in Mode::ALL {
+    for mode in ApprovalMode::ALL {
         let verdict = judge(mode, rule, command);
         assert!(matches!(verdict, Verdict::Denied(_)), "{rule} does not deny {command:?} in {mode:?}");
     }
@@ -83,15 +86,18 @@ fn check_plain(command: &str) {
     assert_eq!(shlex::split(command), Some(words.clone()), "{command:?}");
     check_no_shell_syntax(command);
     if let Ok(rule) = Rule::parse(RuleEffect::Allow, &format!("{BASH}({})", command.trim())) {
-        assert_eq!(judge(Mode::Ask, &rule, command), Verdict::Allowed, "{command:?}");
+        assert_eq!(judge(ApprovalMode::Ask, &rule, command), Verdict::Allowed, "{command:?}");
         for suffix in SUFFIXES {
             let longer = format!("{command}{suffix}");
-            assert_eq!(judge(Mode::Ask, &rule, &longer), Verdict::Ask, "{longer:?}");
+            assert_eq!(judge(ApprovalMode::Ask, &rule, &longer), Verdict::Ask, "{longer:?}");
         }
     }
     for word in words.iter().filter(|word| is_name(word)) {
         if let Ok(rule) = Rule::parse(RuleEffect::Deny, &format!("{BASH}({word})")) {
-            assert!(matches!(judge(Mode::Ask, &rule, command), Verdict::Denied(_)), "{word} in {command:?}");
+            assert!(
+                matches!(judge(ApprovalMode::Ask, &rule, command), Verdict::Denied(_)),
+                "{word} in {command:?}"
+            );
         }
     }
 }
@@ -119,8 +125,8 @@ fn is_name(word: &str) -> bool {
         && word.chars().all(|character| character.is_alphanumeric() || "_-./".contains(character))
 }
 
-fn judge(mode: Mode, rule: &Rule, command: &str) -> Verdict {
-    let policy = Policy { mode, rules: vec![rule.clone()], protected: Vec::new() };
+fn judge(mode: ApprovalMode, rule: &Rule, command: &str) -> Verdict {
+    let policy = ApprovalPolicy { mode, rules: vec![rule.clone()], protected: Vec::new() };
     let plan = Plan { accesses: vec![Access::Run(command.to_owned())], preview: String::new() };
     policy.judge(BASH, &plan, Path::new("/project"))
 }

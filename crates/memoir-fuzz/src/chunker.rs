@@ -1,7 +1,7 @@
 //! Splitting text into chunks.
 
 use memoir_core::count_tokens;
-use memoir_recall::{ChunkSize, chunk};
+use memoir_recall::{ChunkSize, split_into_chunks};
 
 use crate::input::text;
 
@@ -10,7 +10,7 @@ pub fn chunker(data: &[u8]) {
     let text = text(data);
     let tokens = 16 + data.len() % 184;
     let size = ChunkSize { tokens, overlap: (data.len() / 7) % (tokens / 2) };
-    let spans = chunk(&text, size);
+    let spans = split_into_chunks(&text, size);
     assert_eq!(spans.is_empty(), text.trim().is_empty(), "only blank text has no chunks");
     let mut end = 0;
     for span in &spans {

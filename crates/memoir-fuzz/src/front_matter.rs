@@ -1,6 +1,6 @@
 //! Front matter of Markdown documents.
 
-use memoir_docs::{FrontMatter, slug_of};
+use memoir_docs::{FrontMatter, slugify};
 
 use crate::input::text;
 
@@ -8,7 +8,7 @@ use crate::input::text;
 /// short and plain.
 pub fn front_matter(data: &[u8]) {
     let text = text(data);
-    check_slug(&slug_of(&text));
+    check_slug(&slugify(&text));
     match FrontMatter::read(&text) {
         Err(error) => {
             let message = error.to_string();

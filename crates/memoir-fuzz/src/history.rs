@@ -17,8 +17,8 @@ pub fn history(data: &[u8]) {
     #[expect(clippy::expect_used, reason = "the target needs a directory")]
     let directory = tempfile::tempdir().expect("create a temporary directory");
     let history = TaskHistory::below(directory.path());
-    let file = history.folder_of("task").join("2026-11-15.jsonl");
-    let written = fs::create_dir_all(history.folder_of("task")).and_then(|()| fs::write(&file, data));
+    let file = history.task_directory("task").join("2026-11-15.jsonl");
+    let written = fs::create_dir_all(history.task_directory("task")).and_then(|()| fs::write(&file, data));
     assert!(written.is_ok(), "{written:?}");
     let lines = data.split(|byte| *byte == b'\n').filter(|line| !line.iter().all(u8::is_ascii_whitespace));
     // Only lines that start like JSON objects or arrays can be messages.

@@ -70,7 +70,7 @@ async fn check_import(history: &ImportedHistory) {
     for conversation in &history.conversations {
         let first =
             import_conversation(&store, conversation, SystemClock.now(), false).await.expect("first import");
-        if matches!(first, ImportOutcome::New(_) | ImportOutcome::Grown(_)) {
+        if matches!(first, ImportOutcome::New(_) | ImportOutcome::Extended(_)) {
             let second = import_conversation(&store, conversation, SystemClock.now(), false)
                 .await
                 .expect("second import");

@@ -2,9 +2,9 @@
 
 use memoir_core::{
     ConversationTarget, DocumentKind, DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody,
-    NewConversation, Provenance, Recalled, Timestamp, Visibility, count_tokens, telling_words,
+    NewConversation, Provenance, Recalled, Timestamp, Visibility, content_words, count_tokens,
 };
-use memoir_recall::{ChunkSize, chunk};
+use memoir_recall::{ChunkSize, split_into_chunks};
 use memoir_store::{
     DocumentFilter, Documents as _, Exchanges as _, Filter, Memory as _, NewDocument, WordSearch,
 };
@@ -33,7 +33,7 @@ pub fn search_words(data: &[u8]) {
         let store = STORE.get_or_try_init(create_store).await.expect("create a store");
         // Search for the words of the prompt, and also for whole lines, which a prompt never yields.
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        for mut words in [telling_words(&text), lines] {
+        for mut words in [content_words(&text), lines] {
             words.truncate(MAX_WORDS);
             words.insert(0, STORED_WORD.to_owned());
             check_search(store, &words).await;
@@ -98,6 +98,6 @@ async fn create_store() -> memoir_store::Result<SqliteStore> {
         written_from: Vec::new(),
     };
     let size = ChunkSize { tokens: 100, overlap: 0 };
-    store.put_document(&document, &move |text: &str| chunk(text, size), now).await?;
+    store.put_document(&document, &move |text: &str| split_into_chunks(text, size), now).await?;
     Ok(store)
 }

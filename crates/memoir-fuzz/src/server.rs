@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use memoir_core::{Recollection, ToolCall, Usage};
 use memoir_models::{
-    Catalogue, ChatEvent, ChatMessage, ChatModel, ChatRequest, ModelError, ModelName, Provider, Replay,
+    Catalog, ChatEvent, ChatMessage, ChatModel, ChatRequest, ModelError, ModelName, Provider, Replay,
 };
 use memoir_providers::{CallOptions, Endpoint, OllamaModel, RemoteModel};
 use secrecy::SecretString;
@@ -41,15 +41,15 @@ pub(crate) fn answer_with(model: &str, body: &[u8]) -> (String, Vec<ToolCall>) {
 
 fn client(model: &str, url: String) -> Box<dyn ChatModel> {
     #[expect(clippy::expect_used, reason = "all names and URLs are valid")]
-    let (name, catalogue) = (
+    let (name, catalog) = (
         model.parse::<ModelName>().expect("parse the model name"),
-        Catalogue::built_in().expect("read the catalog"),
+        Catalog::built_in().expect("read the catalog"),
     );
     let options = CallOptions { idle_timeout: TIMEOUT, ..CallOptions::default() };
     #[expect(clippy::expect_used, reason = "all names and URLs are valid")]
     let endpoint =
         Endpoint::new(name.provider, url, Some(SecretString::from(KEY))).expect("create an endpoint");
-    let info = catalogue.model(&name).cloned();
+    let info = catalog.model(&name).cloned();
     #[expect(clippy::expect_used, reason = "all names and URLs are valid")]
     match name.provider {
         Provider::Ollama => {
@@ -66,7 +66,7 @@ async fn call(model: &dyn ChatModel) -> (String, Vec<ToolCall>) {
         stable_messages: 0,
         tools: Vec::new(),
         memory: Recollection::default(),
-        longest_reply: None,
+        max_output_tokens: None,
     };
     let mut stream = match model.stream(request).await {
         Ok(stream) => stream,

@@ -81,12 +81,13 @@ struct Metadata {
 ///
 /// Fails if the text has another format.
 pub fn read_chatgpt(text: &str) -> Result<ImportedHistory, ImportError> {
-    const NOT_THIS: ImportError = ImportError::NotThis("the conversations.json of a ChatGPT data export");
+    const WRONG_FORMAT: ImportError =
+        ImportError::WrongFormat("the conversations.json of a ChatGPT data export");
     read_array(text, &|conversation: &ChatGptConversation, history| {
         let id = conversation.conversation_id.text().or(conversation.id.text())?;
         Some(build_conversation(conversation, id, conversation.mapping.0.as_ref()?, history))
     })
-    .ok_or(NOT_THIS)
+    .ok_or(WRONG_FORMAT)
 }
 
 fn build_conversation(
@@ -275,7 +276,7 @@ mod tests {
         for other in
             ["", "[]", "[1]", "{}", "[{\"uuid\": \"1\", \"chat_messages\": []}]", "[31/12/2023, 22:15] A: b"]
         {
-            assert!(matches!(read_chatgpt(other), Err(ImportError::NotThis(_))), "{other:?}");
+            assert!(matches!(read_chatgpt(other), Err(ImportError::WrongFormat(_))), "{other:?}");
         }
     }
 }

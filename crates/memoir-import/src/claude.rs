@@ -51,7 +51,8 @@ struct ClaudeMessage {
 ///
 /// Fails if the text has another format.
 pub fn read_claude(text: &str) -> Result<ImportedHistory, ImportError> {
-    const NOT_THIS: ImportError = ImportError::NotThis("the conversations.json of a Claude data export");
+    const WRONG_FORMAT: ImportError =
+        ImportError::WrongFormat("the conversations.json of a Claude data export");
     read_array(text, &|conversation: &ClaudeConversation, history| {
         Some(build_conversation(
             conversation,
@@ -60,7 +61,7 @@ pub fn read_claude(text: &str) -> Result<ImportedHistory, ImportError> {
             history,
         ))
     })
-    .ok_or(NOT_THIS)
+    .ok_or(WRONG_FORMAT)
 }
 
 fn build_conversation(
@@ -196,7 +197,7 @@ mod tests {
     #[test]
     fn other_formats_are_rejected() {
         for other in ["", "[]", "[1]", "{}", "[{\"id\": \"1\", \"mapping\": {}}]"] {
-            assert!(matches!(read_claude(other), Err(ImportError::NotThis(_))), "{other:?}");
+            assert!(matches!(read_claude(other), Err(ImportError::WrongFormat(_))), "{other:?}");
         }
     }
 }

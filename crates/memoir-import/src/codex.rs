@@ -84,7 +84,7 @@ pub fn read_codex(text: &str) -> Result<ImportedHistory, ImportError> {
         }
     }
     let Some(id) = session.id.take() else {
-        return Err(ImportError::NotThis("a Codex CLI session"));
+        return Err(ImportError::WrongFormat("a Codex CLI session"));
     };
     if session.is_sub_agent {
         history.skip_many(SUB_AGENTS, session.items.len().max(session.events.len()));
@@ -291,7 +291,7 @@ mod tests {
             "{\"type\":\"user\",\"uuid\":\"1\",\"message\":{}}",
             "{\"kind\":\"memoir\"}",
         ] {
-            assert!(matches!(read_codex(other), Err(ImportError::NotThis(_))), "{other:?}");
+            assert!(matches!(read_codex(other), Err(ImportError::WrongFormat(_))), "{other:?}");
         }
     }
 }

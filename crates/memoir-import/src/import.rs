@@ -12,7 +12,7 @@ pub enum ImportOutcome {
     /// The conversation is new. Contains its number of messages.
     New(usize),
     /// The conversation was imported before. Contains the number of new messages.
-    Grown(usize),
+    Extended(usize),
     /// All messages are already in the store.
     Known,
     /// The stored messages differ from those in the file. The store is left unchanged.
@@ -51,7 +51,7 @@ pub async fn import_conversation(
         let outcome = match (&earlier, new.messages.len()) {
             (_, 0) => return Ok(ImportOutcome::Known),
             (None, count) => ImportOutcome::New(count),
-            (Some(_), count) => ImportOutcome::Grown(count),
+            (Some(_), count) => ImportOutcome::Extended(count),
         };
         if dry {
             return Ok(outcome);
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(import(&texts[..3], true).await, ImportOutcome::New(3));
         assert_eq!(import(&texts[..3], false).await, ImportOutcome::New(3));
         assert_eq!(import(&texts[..3], false).await, ImportOutcome::Known);
-        assert_eq!(import(&texts, false).await, ImportOutcome::Grown(1));
+        assert_eq!(import(&texts, false).await, ImportOutcome::Extended(1));
         assert_eq!(import(&texts, false).await, ImportOutcome::Known);
         assert_eq!(
             import(&[("another", 0), ("two", 1), ("x", 2), ("y", 3)], false).await,
@@ -261,7 +261,7 @@ mod tests {
         );
         assert_eq!(
             import_conversation(&store, &conversation(&texts), SystemClock.now(), false).await.unwrap(),
-            ImportOutcome::Grown(1)
+            ImportOutcome::Extended(1)
         );
         assert_eq!(
             import_conversation(&store, &conversation(&texts), SystemClock.now(), false).await.unwrap(),
@@ -334,7 +334,7 @@ mod tests {
         );
         assert_eq!(
             import_conversation(&store, &with_messages(&all), SystemClock.now(), false).await.unwrap(),
-            ImportOutcome::Grown(1)
+            ImportOutcome::Extended(1)
         );
         assert_eq!(store.transcript(&Span::default(), 100).await.unwrap().len(), 5);
     }

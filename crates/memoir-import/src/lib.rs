@@ -67,7 +67,7 @@ pub struct ImportedHistory {
 pub enum ImportError {
     /// The file has another format. Contains a description of the expected one.
     #[error("this is not {0}")]
-    NotThis(&'static str),
+    WrongFormat(&'static str),
     /// A date does not exist.
     #[error("line {line}: \"{text}\" is not a date when read {order}")]
     Date {

@@ -228,7 +228,7 @@ pub fn read_memoir(text: &str) -> Result<ImportedHistory, ImportError> {
         Some(Ok(ExportLine::Memoir { format })) => {
             return Err(ImportError::Newer { format, supported: FORMAT });
         }
-        _ => return Err(ImportError::NotThis("a file written by `memoir export`")),
+        _ => return Err(ImportError::WrongFormat("a file written by `memoir export`")),
     }
     let mut history = HistoryBuilder::default();
     let mut conversations: Vec<ImportedConversation> = Vec::new();
@@ -391,7 +391,7 @@ mod tests {
             "this file was written by a newer version of Memoir (format 2); this version reads formats up to 1"
         );
         for other in ["", "{}", "[]", "{\"kind\":\"conversation\"}", "{\"kind\":\"memoir\"}", "Hello"] {
-            assert!(matches!(read_memoir(other), Err(ImportError::NotThis(_))), "{other:?}");
+            assert!(matches!(read_memoir(other), Err(ImportError::WrongFormat(_))), "{other:?}");
         }
     }
 

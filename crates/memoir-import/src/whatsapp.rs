@@ -124,7 +124,7 @@ pub fn read_whatsapp(
         }
     }
     if entries.is_empty() {
-        return Err(ImportError::NotThis("a chat exported from WhatsApp as text"));
+        return Err(ImportError::WrongFormat("a chat exported from WhatsApp as text"));
     }
     let order = order.unwrap_or_else(|| guess_order(&entries));
     let mut counts: BTreeMap<&'static str, u64> = BTreeMap::new();
@@ -333,7 +333,7 @@ mod tests {
         messages
             .map(|message| {
                 let author = message.author.clone().unwrap_or_default();
-                (message.created.minute_in(&TimeZone::UTC), author, message.body.text().to_owned())
+                (message.created.format_minute(&TimeZone::UTC), author, message.body.text().to_owned())
             })
             .collect()
     }
@@ -424,7 +424,7 @@ mod tests {
     fn other_formats_are_rejected() {
         for other in ["", "Dear diary,\n\ntoday: nothing - really.", "{\"a\": 1}", "[note] Anna: hello"] {
             let result = read_whatsapp(other, "x", &TimeZone::UTC, None);
-            assert!(matches!(result, Err(ImportError::NotThis(_))), "{other:?}");
+            assert!(matches!(result, Err(ImportError::WrongFormat(_))), "{other:?}");
         }
     }
 

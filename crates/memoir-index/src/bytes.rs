@@ -2,13 +2,13 @@
 
 /// Vectors quantized to 8 bits per dimension, with one scale per vector.
 #[derive(Debug, Clone)]
-pub struct Bytes {
+pub struct QuantizedVectors {
     dimensions: usize,
     values: Vec<i8>,
     scales: Vec<f32>,
 }
 
-impl Bytes {
+impl QuantizedVectors {
     /// Creates an empty collection of vectors with `dimensions` dimensions.
     pub fn new(dimensions: usize) -> Self {
         Self { dimensions, values: Vec::new(), scales: Vec::new() }

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use crate::{
-    TOGETHER,
+    BATCH_ROWS,
     kernel::{BLOCK, LinearScale, PLANES, PlaneWord, Products, Work, estimate, weigh},
     rotation::Rotation,
 };
@@ -18,7 +18,7 @@ use crate::{
 /// Only the part of the query orthogonal to the vector is estimated, so the error shrinks as the cosine grows. The
 /// constant was measured; see `docs/recall.md`.
 #[expect(clippy::cast_precision_loss, reason = "the number of dimensions is small")]
-pub fn doubt(cosine: f64, dimensions: usize) -> f64 {
+pub fn error_margin(cosine: f64, dimensions: usize) -> f64 {
     2.2 * ((1.0 - cosine * cosine).max(0.0) / dimensions.max(1) as f64).sqrt()
 }
 
@@ -192,7 +192,7 @@ impl Codes {
         query.estimate(self.row(row), self.factor(row))
     }
 
-    /// Writes the estimates of at most [`TOGETHER`] rows, which must start at a block boundary. Returns a bit mask of
+    /// Writes the estimates of at most [`BATCH_ROWS`] rows, which must start at a block boundary. Returns a bit mask of
     /// the rows whose estimate exceeds `threshold`, with the first row in the lowest bit.
     #[inline]
     pub(crate) fn estimate(
@@ -208,7 +208,7 @@ impl Codes {
         let factors = &self.factors[blocks];
         let work = Work { query: &query.planes, line: query.line, words, factors, threshold };
         let above = estimate(work, estimates);
-        above & (u64::MAX >> (TOGETHER - rows.len()))
+        above & (u64::MAX >> (BATCH_ROWS - rows.len()))
     }
 }
 

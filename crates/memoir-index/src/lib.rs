@@ -2,7 +2,7 @@
 //!
 //! [`Codes`] holds one bit per dimension of every vector: a million vectors of 384 dimensions take 52 MB. The cosine
 //! with a query is estimated from these bits, closely enough that the nearest vectors are among the first few hundred
-//! estimates. The caller, which has the vectors themselves, then rescores those candidates exactly; [`doubt`] says how
+//! estimates. The caller, which has the vectors themselves, then rescores those candidates exactly; [`error_margin`] says how
 //! far down the list to go.
 //!
 //! Two indexes implement [`VectorIndex`]. [`Scan`] estimates every row, needs no preparation and is fast enough for one
@@ -19,13 +19,13 @@ mod rotation;
 mod scan;
 mod top;
 
-pub use bytes::{Bytes, dot};
-pub use codes::{Codes, Query, doubt};
+pub use bytes::{QuantizedVectors, dot};
+pub use codes::{Codes, Query, error_margin};
 pub use graph::{Graph, GraphError, checksum};
 pub use scan::Scan;
 
 /// Number of rows that are estimated and filtered together.
-pub const TOGETHER: usize = 64;
+pub const BATCH_ROWS: usize = 64;
 
 /// A row and its estimated cosine.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,27 +37,33 @@ pub struct Candidate {
 }
 
 /// A row filter. It is applied during the search, so rejected rows never use up the result limit.
-pub trait Keep: Sync {
+pub trait RowFilter: Sync {
     /// Returns whether `row` may be a result.
-    fn keeps(&self, row: u32) -> bool;
+    fn accepts(&self, row: u32) -> bool;
 
     /// Returns `Some(true)` if all of `rows` may be results, `Some(false)` if none may, and `None` if each row must be
-    /// checked. A range has at most [`TOGETHER`] rows.
-    fn keeps_all(&self, rows: Range<u32>) -> Option<bool> {
+    /// checked. A range has at most [`BATCH_ROWS`] rows.
+    fn accepts_range(&self, rows: Range<u32>) -> Option<bool> {
         let _ = rows;
         None
     }
 }
 
-impl<F: Fn(u32) -> bool + Sync> Keep for F {
+impl<F: Fn(u32) -> bool + Sync> RowFilter for F {
     #[inline]
-    fn keeps(&self, row: u32) -> bool {
+    fn accepts(&self, row: u32) -> bool {
         self(row)
     }
 }
 
 /// An index that finds the rows nearest to a query.
 pub trait VectorIndex: Send + Sync {
-    /// Returns the `limit` rows with the highest estimates among those that pass `keep`, best first.
-    fn nearest(&self, codes: &Codes, query: &Query, keep: Option<&dyn Keep>, limit: usize) -> Vec<Candidate>;
+    /// Returns the `limit` rows with the highest estimates among those that pass `filter`, best first.
+    fn nearest(
+        &self,
+        codes: &Codes,
+        query: &Query,
+        filter: Option<&dyn RowFilter>,
+        limit: usize,
+    ) -> Vec<Candidate>;
 }

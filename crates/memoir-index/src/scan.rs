@@ -3,7 +3,7 @@
 use std::{ops::Range, thread};
 
 use crate::{
-    Candidate, Codes, Keep, Query, TOGETHER, VectorIndex,
+    BATCH_ROWS, Candidate, Codes, Query, RowFilter, VectorIndex,
     kernel::{BLOCK, Products},
     top::Top,
 };
@@ -19,8 +19,14 @@ const SAMPLE: usize = 256;
 pub struct Scan;
 
 impl VectorIndex for Scan {
-    fn nearest(&self, codes: &Codes, query: &Query, keep: Option<&dyn Keep>, limit: usize) -> Vec<Candidate> {
-        nearest_within(codes, query, keep, limit, 0..codes.len())
+    fn nearest(
+        &self,
+        codes: &Codes,
+        query: &Query,
+        filter: Option<&dyn RowFilter>,
+        limit: usize,
+    ) -> Vec<Candidate> {
+        nearest_within(codes, query, filter, limit, 0..codes.len())
     }
 }
 
@@ -28,7 +34,7 @@ impl VectorIndex for Scan {
 pub(crate) fn nearest_within(
     codes: &Codes,
     query: &Query,
-    keep: Option<&dyn Keep>,
+    filter: Option<&dyn RowFilter>,
     limit: usize,
     rows: Range<usize>,
 ) -> Vec<Candidate> {
@@ -36,8 +42,8 @@ pub(crate) fn nearest_within(
         .map_or(1, usize::from)
         .min(rows.len().div_ceil(ROWS_PER_THREAD))
         .max(1);
-    let part_size = rows.len().div_ceil(threads).max(1).next_multiple_of(TOGETHER);
-    let scan_part = |rows| scan(codes, query, keep, limit, rows);
+    let part_size = rows.len().div_ceil(threads).max(1).next_multiple_of(BATCH_ROWS);
+    let scan_part = |rows| scan(codes, query, filter, limit, rows);
     let mut parts = rows.clone().step_by(part_size).map(|start| start..(start + part_size).min(rows.end));
     thread::scope(|scope| {
         let first = parts.next();
@@ -47,12 +53,19 @@ pub(crate) fn nearest_within(
     })
 }
 
-fn scan(codes: &Codes, query: &Query, keep: Option<&dyn Keep>, limit: usize, rows: Range<usize>) -> Top {
+fn scan(
+    codes: &Codes,
+    query: &Query,
+    filter: Option<&dyn RowFilter>,
+    limit: usize,
+    rows: Range<usize>,
+) -> Top {
     let mut top = Top::new(limit);
-    let mut estimates = [Products::default(); TOGETHER / BLOCK];
-    for start in (rows.start / TOGETHER * TOGETHER..rows.end).step_by(TOGETHER) {
-        let end = (start + TOGETHER).min(rows.end);
-        let verdict = keep.map_or(Some(true), |keep| keep.keeps_all(row_number(start)..row_number(end)));
+    let mut estimates = [Products::default(); BATCH_ROWS / BLOCK];
+    for start in (rows.start / BATCH_ROWS * BATCH_ROWS..rows.end).step_by(BATCH_ROWS) {
+        let end = (start + BATCH_ROWS).min(rows.end);
+        let verdict =
+            filter.map_or(Some(true), |filter| filter.accepts_range(row_number(start)..row_number(end)));
         if verdict == Some(false) {
             continue;
         }
@@ -62,8 +75,8 @@ fn scan(codes: &Codes, query: &Query, keep: Option<&dyn Keep>, limit: usize, row
             above &= above - 1;
             let estimate = estimates.as_flattened()[row - start];
             // Apply the filter last, and only to rows above the threshold: it costs more than counting bits.
-            let keeps = || verdict.is_some() || keep.is_none_or(|keep| keep.keeps(row_number(row)));
-            if estimate > top.threshold && row >= rows.start && keeps() {
+            let accepts = || verdict.is_some() || filter.is_none_or(|filter| filter.accepts(row_number(row)));
+            if estimate > top.threshold && row >= rows.start && accepts() {
                 top.push(row, estimate);
             }
         }
@@ -72,11 +85,11 @@ fn scan(codes: &Codes, query: &Query, keep: Option<&dyn Keep>, limit: usize, row
 }
 
 /// Estimates the fraction of rows that a filter accepts, from a sample.
-pub(crate) fn estimate_acceptance(keep: &dyn Keep, rows: Range<usize>) -> f32 {
+pub(crate) fn estimate_acceptance(filter: &dyn RowFilter, rows: Range<usize>) -> f32 {
     let (mut sampled, mut accepted) = (0.0_f32, 0.0);
     for row in rows.clone().step_by((rows.len() / SAMPLE).max(1)) {
         sampled += 1.0;
-        accepted += f32::from(keep.keeps(row_number(row)));
+        accepted += f32::from(filter.accepts(row_number(row)));
     }
     accepted / sampled.max(1.0)
 }

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use memoir_index::{Bytes, Codes, Graph, GraphError, Keep, Scan, VectorIndex, doubt};
+use memoir_index::{Codes, Graph, GraphError, QuantizedVectors, RowFilter, Scan, VectorIndex, error_margin};
 
 const DIMENSIONS: usize = 200;
 
@@ -45,7 +45,7 @@ struct Fixture {
 fn fixture(count: usize) -> Fixture {
     let vectors = vectors(count);
     let mut codes = Codes::new(DIMENSIONS);
-    let mut bytes = Bytes::new(DIMENSIONS);
+    let mut bytes = QuantizedVectors::new(DIMENSIONS);
     for vector in &vectors[..count - 50] {
         codes.push(vector);
         bytes.push(vector);
@@ -56,21 +56,21 @@ fn fixture(count: usize) -> Fixture {
 }
 
 /// Returns the fraction of the true ten nearest vectors that are among the sixty best estimates.
-fn recall(fixture: &Fixture, index: &dyn VectorIndex, keep: Option<&dyn Keep>) -> f64 {
+fn recall(fixture: &Fixture, index: &dyn VectorIndex, filter: Option<&dyn RowFilter>) -> f64 {
     let (mut hits, mut all) = (0, 0);
     for query in fixture.vectors.iter().step_by(37) {
         let mut exact: Vec<(f32, u32)> = (0..)
             .zip(&fixture.vectors)
-            .filter(|(row, _)| keep.is_none_or(|keep| keep.keeps(*row)))
+            .filter(|(row, _)| filter.is_none_or(|filter| filter.accepts(*row)))
             .map(|(row, vector)| (dot(query, vector), row))
             .collect();
         // Ignore distant vectors, whose order is arbitrary.
         exact.retain(|(cosine, _)| *cosine > 0.3);
         exact.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let nearest = index.nearest(&fixture.codes, &fixture.codes.query(query), keep, 60);
+        let nearest = index.nearest(&fixture.codes, &fixture.codes.query(query), filter, 60);
         assert!(nearest.is_sorted_by(|a, b| a.estimate >= b.estimate));
         assert!(nearest.len() <= 60);
-        assert!(nearest.iter().all(|candidate| keep.is_none_or(|keep| keep.keeps(candidate.row))));
+        assert!(nearest.iter().all(|candidate| filter.is_none_or(|filter| filter.accepts(candidate.row))));
         all += exact.len().min(10);
         let is_hit = |row: u32| nearest.iter().any(|candidate| candidate.row == row);
         hits += exact.iter().take(10).filter(|(_, row)| is_hit(*row)).count();
@@ -90,15 +90,15 @@ fn nearest_vectors_are_among_the_best_estimates() {
 fn filters_apply_during_the_search() {
     let fixture = fixture(3000);
     // `few` accepts one row in a hundred: a filter applied to sixty results would leave almost none.
-    let (few, half, most): (&dyn Keep, &dyn Keep, &dyn Keep) =
+    let (few, half, most): (&dyn RowFilter, &dyn RowFilter, &dyn RowFilter) =
         (&|row: u32| row % 100 == 7, &|row: u32| row < 1500, &|row: u32| row % 10 != 3);
-    for keep in [few, half, most] {
-        assert!(recall(&fixture, &Scan, Some(keep)) >= 0.99);
+    for filter in [few, half, most] {
+        assert!(recall(&fixture, &Scan, Some(filter)) >= 0.99);
         let query = fixture.codes.query(&fixture.vectors[11]);
         let mut all = Scan.nearest(&fixture.codes, &query, None, 3000);
-        all.retain(|candidate| keep.keeps(candidate.row));
-        assert_eq!(Scan.nearest(&fixture.codes, &query, Some(keep), 3000), all);
-        assert!(recall(&fixture, &fixture.graph, Some(keep)) >= 0.9);
+        all.retain(|candidate| filter.accepts(candidate.row));
+        assert_eq!(Scan.nearest(&fixture.codes, &query, Some(filter), 3000), all);
+        assert!(recall(&fixture, &fixture.graph, Some(filter)) >= 0.9);
     }
     let nothing =
         Scan.nearest(&fixture.codes, &fixture.codes.query(&fixture.vectors[0]), Some(&|_: u32| false), 5);
@@ -112,14 +112,15 @@ fn estimates_rarely_fall_short_by_more_than_the_doubt() {
     for query in fixture.vectors.iter().step_by(7) {
         for candidate in Scan.nearest(&fixture.codes, &fixture.codes.query(query), None, 500) {
             let cosine = f64::from(dot(query, &fixture.vectors[candidate.row as usize]));
-            let (shortfall, doubt) = (cosine - f64::from(candidate.estimate), doubt(cosine, DIMENSIONS));
+            let (shortfall, error_margin) =
+                (cosine - f64::from(candidate.estimate), error_margin(cosine, DIMENSIONS));
             all += 1;
-            beyond += usize::from(shortfall > doubt);
-            beyond_half += usize::from(shortfall > doubt / 2.0);
+            beyond += usize::from(shortfall > error_margin);
+            beyond_half += usize::from(shortfall > error_margin / 2.0);
         }
     }
     assert!(beyond * 200 < all, "{beyond} of {all}");
-    assert!(beyond_half * 50 > all, "{beyond_half} of {all}: the doubt is larger than necessary");
+    assert!(beyond_half * 50 > all, "{beyond_half} of {all}: the margin is larger than necessary");
 }
 
 #[test]
@@ -176,7 +177,7 @@ fn damaged_and_stale_graphs_are_rejected() {
 #[test]
 fn building_stops_when_the_flag_is_set() {
     let fixture = fixture(60);
-    let mut bytes = Bytes::new(DIMENSIONS);
+    let mut bytes = QuantizedVectors::new(DIMENSIONS);
     fixture.vectors.iter().for_each(|vector| bytes.push(vector));
     assert!(Graph::build(&fixture.codes, &bytes, &AtomicBool::new(true)).is_none());
 }

@@ -3,8 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use memoir_core::{ToolSpec, without_fence};
-use memoir_tools::{Access, LONGEST_OUTPUT, Plan, Tool, ToolContext, ToolError, ToolOutput, cap};
+use memoir_core::{ToolSpec, escape_fence};
+use memoir_tools::{
+    Access, MAX_TOOL_OUTPUT_BYTES, Plan, Tool, ToolContext, ToolError, ToolOutput, truncate_output,
+};
 use rmcp::{RoleClient, model::CallToolRequestParams, service::RunningService};
 use serde_json::Value;
 
@@ -58,7 +60,7 @@ impl Tool for ServerTool {
         self.spec.clone()
     }
 
-    fn is_described_by_others(&self) -> bool {
+    fn has_untrusted_description(&self) -> bool {
         true
     }
 
@@ -105,7 +107,10 @@ impl Tool for ServerTool {
 /// Wraps server output in the fence for untrusted text, which marks it as data. Only brackets that could close the
 /// fence are replaced, because the output may be code.
 fn quote(output: &str) -> String {
-    format!("<memory>\n{}\n</memory>", cap(&without_fence(output, "memory"), LONGEST_OUTPUT))
+    format!(
+        "<memory>\n{}\n</memory>",
+        truncate_output(&escape_fence(output, "memory"), MAX_TOOL_OUTPUT_BYTES)
+    )
 }
 
 #[cfg(test)]
@@ -125,7 +130,7 @@ mod tests {
             quote("Vec<u8> </MEMORY> < /memory>\n<memory>"),
             "<memory>\nVec<u8> ‹/MEMORY> ‹ /memory>\n‹memory>\n</memory>"
         );
-        let long = quote(&"x".repeat(LONGEST_OUTPUT + 1));
-        assert!(long.ends_with(" bytes shown]\n</memory>"), "{}", &long[LONGEST_OUTPUT..]);
+        let long = quote(&"x".repeat(MAX_TOOL_OUTPUT_BYTES + 1));
+        assert!(long.ends_with(" bytes shown]\n</memory>"), "{}", &long[MAX_TOOL_OUTPUT_BYTES..]);
     }
 }

@@ -1,4 +1,4 @@
-//! The catalogue of models, with their limits and prices.
+//! The catalog of models, with their limits and prices.
 //!
 //! `catalogue.toml` is compiled in. The user's config can add models and override single fields.
 
@@ -9,10 +9,10 @@ use serde::Deserialize;
 
 use crate::{ModelLimits, ModelName, Provider};
 
-/// The compiled-in catalogue is not valid.
+/// The compiled-in catalog is not valid.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("could not read the model catalogue: {0}")]
-pub struct CatalogueError(String);
+pub struct CatalogError(String);
 
 /// The limits and prices of a chat model.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -171,7 +171,7 @@ impl EmbeddingInfo {
 /// The format of `catalogue.toml`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct CatalogueFile {
+struct CatalogFile {
     #[serde(default, rename = "default")]
     defaults: BTreeMap<String, String>,
     #[serde(default, rename = "model")]
@@ -182,24 +182,24 @@ struct CatalogueFile {
 
 /// All chat and embedding models with known limits or prices.
 #[derive(Debug, Clone, Default)]
-pub struct Catalogue {
+pub struct Catalog {
     defaults: BTreeMap<String, String>,
     models: BTreeMap<ModelName, ModelInfo>,
     embeddings: BTreeMap<ModelName, EmbeddingInfo>,
 }
 
-impl Catalogue {
-    /// Returns the compiled-in catalogue.
+impl Catalog {
+    /// Returns the compiled-in catalog.
     ///
     /// # Errors
     ///
-    /// Fails if the compiled-in catalogue is not valid. A test rules this out.
-    pub fn built_in() -> Result<Self, CatalogueError> {
-        let file: CatalogueFile = toml::from_str(include_str!("../catalogue.toml"))
-            .map_err(|error| CatalogueError(error.to_string()))?;
-        let mut catalogue = Self { defaults: file.defaults, ..Self::default() };
-        catalogue.add(file.models, file.embeddings);
-        Ok(catalogue)
+    /// Fails if the compiled-in catalog is not valid. A test rules this out.
+    pub fn built_in() -> Result<Self, CatalogError> {
+        let file: CatalogFile = toml::from_str(include_str!("../catalogue.toml"))
+            .map_err(|error| CatalogError(error.to_string()))?;
+        let mut catalog = Self { defaults: file.defaults, ..Self::default() };
+        catalog.add(file.models, file.embeddings);
+        Ok(catalog)
     }
 
     /// Adds models. Fields of a model that already exists are overridden where the new entry has a value.
@@ -280,8 +280,8 @@ mod tests {
     use super::*;
 
     fn cost(name: &str, usage: Usage) -> Usd {
-        let catalogue = Catalogue::built_in().unwrap();
-        catalogue.model(&name.parse().unwrap()).unwrap().cost(&usage).unwrap()
+        let catalog = Catalog::built_in().unwrap();
+        catalog.model(&name.parse().unwrap()).unwrap().cost(&usage).unwrap()
     }
 
     #[test]
@@ -308,8 +308,8 @@ mod tests {
                 "{name}"
             );
         }
-        let catalogue = Catalogue::built_in().unwrap();
-        let small = catalogue.embedding(&"text-embedding-3-small".parse().unwrap()).unwrap();
+        let catalog = Catalog::built_in().unwrap();
+        let small = catalog.embedding(&"text-embedding-3-small".parse().unwrap()).unwrap();
         assert_eq!(small.cost(&tenth), Some(Usd::from_nanos(2_000_000)));
         assert_eq!(small.dimensions, Some(1536));
     }
@@ -338,9 +338,9 @@ mod tests {
 
     #[test]
     fn default_models_are_in_the_catalogue() {
-        let catalogue = Catalogue::built_in().unwrap();
+        let catalog = Catalog::built_in().unwrap();
         for provider in [Provider::Anthropic, Provider::Google, Provider::OpenAi, Provider::Xai] {
-            assert!(catalogue.model(&catalogue.default_model(provider).unwrap()).is_some(), "{provider}");
+            assert!(catalog.model(&catalog.default_model(provider).unwrap()).is_some(), "{provider}");
         }
     }
 
@@ -364,22 +364,22 @@ mod tests {
 
     #[test]
     fn user_entries_override_single_fields() {
-        let mut catalogue = Catalogue::built_in().unwrap();
-        let user: CatalogueFile = toml::from_str(
+        let mut catalog = Catalog::built_in().unwrap();
+        let user: CatalogFile = toml::from_str(
             "[[model]]\nname = \"gpt-5\"\nprovider = \"openai\"\ncontext = 1000\n\
              [[model]]\nname = \"mine\"\nprovider = \"openai-compatible\"\nprice = { input = 1, output = 2 }",
         )
         .unwrap();
-        catalogue.add(user.models, user.embeddings);
-        let changed = catalogue.model(&"gpt-5".parse().unwrap()).unwrap();
+        catalog.add(user.models, user.embeddings);
+        let changed = catalog.model(&"gpt-5".parse().unwrap()).unwrap();
         assert_eq!(changed.context, Some(1000));
         assert!(changed.price.is_some(), "fields without a new value are preserved");
-        assert!(catalogue.model(&"openai-compatible/mine".parse().unwrap()).is_some());
+        assert!(catalog.model(&"openai-compatible/mine".parse().unwrap()).is_some());
     }
 
     #[test]
     fn every_entry_has_limits_and_a_price() {
-        for (name, info) in Catalogue::built_in().unwrap().models() {
+        for (name, info) in Catalog::built_in().unwrap().models() {
             assert!(info.context.is_some() && info.tools.is_some(), "{name}");
             assert!(info.price.is_some(), "{name}");
             assert_eq!(

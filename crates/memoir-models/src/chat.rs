@@ -25,7 +25,7 @@ pub struct ChatRequest {
     /// instead of generating text, reads them here.
     pub memory: Recollection,
     /// Maximum number of output tokens, for providers that require one.
-    pub longest_reply: Option<u64>,
+    pub max_output_tokens: Option<u64>,
 }
 
 /// The limits of a model. `None` means unknown.
@@ -180,7 +180,7 @@ pub fn bill(model: &dyn ChatModel, purpose: Purpose, usage: Usage, created: Time
 
 /// A complete answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WholeAnswer {
+pub struct CompleteAnswer {
     /// The answer's text, without reasoning.
     pub text: String,
     /// Why the model stopped.
@@ -193,12 +193,12 @@ pub struct WholeAnswer {
 /// # Errors
 ///
 /// Fails if the call fails, or with [`ModelError::Truncated`] if the stream ends early.
-pub async fn whole_answer(
+pub async fn collect_answer(
     model: &dyn ChatModel,
     request: ChatRequest,
     usage: &mut Option<Usage>,
     max_bytes: usize,
-) -> Result<WholeAnswer, ModelError> {
+) -> Result<CompleteAnswer, ModelError> {
     let mut stream = model.stream(request).await?;
     let (mut answer, mut thinking_bytes) = (String::new(), 0);
     while let Some(event) = stream.next().await {
@@ -206,11 +206,11 @@ pub async fn whole_answer(
             ChatEvent::Text(text) => answer.push_str(&text),
             ChatEvent::Thinking(text) => thinking_bytes += text.len(),
             ChatEvent::Usage(call_usage) => *usage.get_or_insert_default() += call_usage,
-            ChatEvent::End(finish) => return Ok(WholeAnswer { text: answer, stop: finish.reason }),
+            ChatEvent::End(finish) => return Ok(CompleteAnswer { text: answer, stop: finish.reason }),
             ChatEvent::ToolCall(_) | ChatEvent::Retrying { .. } => {}
         }
         if answer.len() + thinking_bytes > max_bytes {
-            return Ok(WholeAnswer { text: answer, stop: StopReason::Length });
+            return Ok(CompleteAnswer { text: answer, stop: StopReason::Length });
         }
     }
     Err(ModelError::Truncated)

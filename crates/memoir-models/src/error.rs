@@ -88,7 +88,7 @@ pub enum ModelError {
     },
     /// The response does not follow the protocol.
     #[error("the model returned an invalid response: {0}")]
-    Garbled(String),
+    InvalidResponse(String),
     /// The model cannot be called with the current configuration. The text explains why.
     #[error("{0}")]
     Unavailable(String),
@@ -121,7 +121,7 @@ impl ModelError {
             Self::BadRequest { .. } => "bad request",
             Self::Truncated => "truncated",
             Self::IdleTimeout { .. } => "idle timeout",
-            Self::Garbled(_) => "garbled",
+            Self::InvalidResponse(_) => "garbled",
             Self::Unavailable(_) => "unavailable",
             Self::Empty => "empty",
         }

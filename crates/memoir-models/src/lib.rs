@@ -1,4 +1,4 @@
-//! The interface between Memoir and its models: traits, requests, errors, names, and the catalogue with its prices.
+//! The interface between Memoir and its models: traits, requests, errors, names, and the catalog with its prices.
 //!
 //! The rest of Memoir calls models through [`ChatModel`] and [`Embedder`]. This crate does not implement these traits:
 //! `memoir-providers` does so for models on a server, `memoir-embed` for the built-in embedding model, and
@@ -11,11 +11,11 @@ mod error;
 mod name;
 
 pub use catalogue::{
-    Catalogue, CatalogueError, EmbeddingInfo, InvalidPrice, LongPrice, ModelInfo, PerMillion, Price,
+    Catalog, CatalogError, EmbeddingInfo, InvalidPrice, LongPrice, ModelInfo, PerMillion, Price,
 };
 pub use chat::{
-    ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatStream, Finish, ModelLimits, Replay, StopReason,
-    ToolResult, WholeAnswer, bill, whole_answer,
+    ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatStream, CompleteAnswer, Finish, ModelLimits, Replay,
+    StopReason, ToolResult, bill, collect_answer,
 };
 pub use embed::{EmbedTask, EmbeddedTexts, Embedder};
 pub use error::ModelError;

@@ -76,7 +76,7 @@ impl RemoteEmbedder {
         {
             let reason =
                 format!("{} vectors for {} texts, or vectors of unequal length", vectors.len(), texts.len());
-            return Err(ModelError::Garbled(reason));
+            return Err(ModelError::InvalidResponse(reason));
         }
         Ok(EmbeddedTexts { vectors, usage })
     }

@@ -11,7 +11,7 @@ pub struct Endpoint {
     /// Base URL of all calls, ending in a slash.
     pub(crate) url: String,
     /// The same without credentials, for display.
-    pub(crate) shown_url: String,
+    pub(crate) display_url: String,
     pub(crate) secret: Secret,
     loopback: bool,
 }
@@ -48,12 +48,12 @@ impl Endpoint {
         // This fails only for an address without a host, which is unusable and would show its password.
         shown.set_username("").and_then(|()| shown.set_password(None)).map_err(|()| invalid())?;
         shown.set_query(None);
-        Ok(Self { url, shown_url: shown.to_string(), secret: Secret(key), loopback })
+        Ok(Self { url, display_url: shown.to_string(), secret: Secret(key), loopback })
     }
 
     /// Returns the address without credentials or a query.
-    pub fn shown_url(&self) -> &str {
-        &self.shown_url
+    pub fn display_url(&self) -> &str {
+        &self.display_url
     }
 
     /// Returns whether the address is on this machine.
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn passwords_are_hidden_and_invalid_addresses_rejected() {
         let endpoint = |url: &str| Endpoint::new(Provider::OpenAi, url.into(), None);
-        let shown = endpoint("http://user:secret@h:1/v1").map(|endpoint| endpoint.shown_url);
+        let shown = endpoint("http://user:secret@h:1/v1").map(|endpoint| endpoint.display_url);
         assert_eq!(shown, Ok("http://h:1/v1/".into()));
         for invalid in ["nonsense", "localhost:9/v1", "ftp://h/", ""] {
             assert!(endpoint(invalid).is_err(), "{invalid}");

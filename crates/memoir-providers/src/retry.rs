@@ -57,12 +57,12 @@ impl RetryPolicy {
 
 /// A model that retries transient failures, as long as it has not yielded any part of the answer. Dropping the stream
 /// cancels the call immediately, even during a wait.
-pub struct Retrying<M> {
+pub struct RetryingModel<M> {
     model: Arc<M>,
     policy: RetryPolicy,
 }
 
-impl<M: ChatModel> Retrying<M> {
+impl<M: ChatModel> RetryingModel<M> {
     /// Wraps `model` so that its calls are retried according to `policy`.
     pub fn new(model: M, policy: RetryPolicy) -> Self {
         Self { model: Arc::new(model), policy }
@@ -70,7 +70,7 @@ impl<M: ChatModel> Retrying<M> {
 }
 
 #[async_trait]
-impl<M: ChatModel + 'static> ChatModel for Retrying<M> {
+impl<M: ChatModel + 'static> ChatModel for RetryingModel<M> {
     fn name(&self) -> &str {
         self.model.name()
     }

@@ -142,7 +142,7 @@ impl Mixer {
 
 async fn create_store(path: &Path, messages: i64) {
     let store = SqliteStore::open(path).await.unwrap();
-    store.fill_for_benchmark(messages / 2, fill::talk).await.unwrap();
+    store.fill_for_benchmark(messages / 2, fill::generate_text).await.unwrap();
     let mixer = Mixer::new();
     store.fill_vectors_for_benchmark(NAME, |number| mixer.vector(number)).await.unwrap();
     store.fill_summaries_for_benchmark(NAME, |number| mixer.vector(number)).await.unwrap();

@@ -46,7 +46,7 @@ pub(crate) type Count<'a> = &'a dyn Fn(&str) -> usize;
 
 /// Splits `text` into chunks. Without their overlaps, the chunks are adjacent and cover the whole text. A blank text
 /// has no chunks.
-pub fn chunk(text: &str, size: ChunkSize) -> Vec<ChunkSpan> {
+pub fn split_into_chunks(text: &str, size: ChunkSize) -> Vec<ChunkSpan> {
     chunk_by(text, size, &count_tokens)
 }
 
@@ -303,10 +303,10 @@ mod tests {
     #[test]
     fn paragraphs_are_joined_as_long_as_they_fit() {
         let text = "One short paragraph.\n\nAnother one.\n\nA third.";
-        let spans = chunk(text, SMALL);
+        let spans = split_into_chunks(text, SMALL);
         assert_eq!(texts(text, &spans), [text]);
         assert_eq!((spans[0].overlap, spans[0].tokens), (0, count_tokens(text) as u64));
-        assert!(chunk(" \n\n\t", SMALL).is_empty() && chunk("", SMALL).is_empty());
+        assert!(split_into_chunks(" \n\n\t", SMALL).is_empty() && split_into_chunks("", SMALL).is_empty());
     }
 
     #[test]
@@ -314,7 +314,7 @@ mod tests {
         let sentence = |number| format!("Sentence number {number} describes something else.");
         let text: Vec<String> = (0..20).map(sentence).collect();
         let text = text.join(" ");
-        let spans = chunk(&text, SMALL);
+        let spans = split_into_chunks(&text, SMALL);
         assert!(spans.len() > 3);
         for span in &spans[1..] {
             let overlap = &text[span.new.start - span.overlap..span.new.start];
@@ -328,7 +328,7 @@ mod tests {
         let code = "```rust\nfn main() {\n\n    println!(\"hello\");\n}\n```\n";
         let table = "| a | b |\n| - | - |\n| 1 | 2 |\n";
         let text = format!("{words}{words}\n\n{code}\n{words}\n\n{table}\n# Heading\n\n{words}");
-        let spans = chunk(&text, SMALL);
+        let spans = split_into_chunks(&text, SMALL);
         for whole in [code, table] {
             assert!(
                 spans.iter().any(|span| text[span.new.clone()].contains(whole)),
@@ -342,7 +342,7 @@ mod tests {
             texts(&text, &spans)
         );
         let long = format!("```\n{}```\n", "a line of code;\n".repeat(60));
-        let spans = chunk(&long, SMALL);
+        let spans = split_into_chunks(&long, SMALL);
         assert!(
             spans.iter().all(|span| long[span.new.clone()].ends_with('\n')),
             "code is split between lines"
@@ -352,7 +352,7 @@ mod tests {
     #[test]
     fn the_overlap_is_measured_as_a_whole() {
         let text = "a漢#  aee  jk  a  a\n| |\n|bjaeapb|\n|a|\n";
-        for span in chunk(text, ChunkSize { tokens: 26, overlap: 11 }) {
+        for span in split_into_chunks(text, ChunkSize { tokens: 26, overlap: 11 }) {
             assert!(count_tokens(&text[span.new.start - span.overlap..span.new.start]) <= 11);
         }
     }
@@ -360,10 +360,10 @@ mod tests {
     #[test]
     fn text_without_word_boundaries_is_split() {
         let text = "x".repeat(5000);
-        let spans = chunk(&text, SMALL);
+        let spans = split_into_chunks(&text, SMALL);
         assert!(spans.len() > 10 && spans.iter().all(|span| span.tokens <= 40));
         let chinese = "我们去年夏天在山里走了很久。".repeat(40);
-        assert!(chunk(&chinese, SMALL).iter().all(|span| span.tokens <= 40));
+        assert!(split_into_chunks(&chinese, SMALL).iter().all(|span| span.tokens <= 40));
     }
 
     fn markdown() -> impl Strategy<Value = String> {
@@ -392,7 +392,7 @@ mod tests {
             overlap in 0_usize..60,
         ) {
             let size = ChunkSize { tokens, overlap: overlap.min(tokens / 2) };
-            let spans = chunk(&text, size);
+            let spans = split_into_chunks(&text, size);
             if text.trim().is_empty() {
                 prop_assert!(spans.is_empty());
                 return Ok(());

@@ -5,7 +5,7 @@ use std::ops::Range;
 use memoir_core::{CallCost, ChunkId, ConversationId, ExchangeId, Purpose, SubjectKind, Usage, count_tokens};
 use memoir_models::EmbedTask;
 use memoir_redact::without_secrets;
-use memoir_store::{ChunkVectors, Embeddable, NewEmbedding, Unembedded};
+use memoir_store::{ChunkVectors, EmbeddingSelection, NewEmbedding, Unembedded};
 
 use crate::{ChunkSize, Recall, RecallError, chunk::chunk_by};
 
@@ -27,8 +27,8 @@ const MAX_TITLE_CHARS: usize = 100;
 
 impl Recall {
     /// Returns the criteria for texts that need an embedding from the current model.
-    pub fn embeddable(&self) -> Embeddable<'_> {
-        Embeddable { model: self.embedder.name(), shortest: MIN_TOKENS }
+    pub fn embeddable(&self) -> EmbeddingSelection<'_> {
+        EmbeddingSelection { model: self.embedder.name(), shortest: MIN_TOKENS }
     }
 
     /// Loads the search index into memory, so that the first question does not have to wait for it.
@@ -36,7 +36,7 @@ impl Recall {
     /// # Errors
     ///
     /// Fails if the store cannot be read.
-    pub async fn get_ready(&self) -> Result<(), RecallError> {
+    pub async fn warm_up(&self) -> Result<(), RecallError> {
         let zero = vec![0.0; self.embedder.dimensions().unwrap_or(0)];
         self.store.similarities(self.embedder.name(), &zero, &[]).await?;
         self.store.outlines(&[]).await?;
@@ -65,7 +65,7 @@ impl Recall {
     ///
     /// Fails if the embedding model or the store does. No embedding of the exchange is stored in that case.
     pub async fn embed_exchange(&self, exchange: ExchangeId) -> Result<usize, RecallError> {
-        self.embed(&self.store.unembedded_of(exchange, &self.embeddable()).await?).await
+        self.embed(&self.store.unembedded_in_exchange(exchange, &self.embeddable()).await?).await
     }
 
     /// Embeds a few messages that have no embedding because of an earlier failure or crash. Returns their number.

@@ -22,9 +22,9 @@ mod stage;
 mod stages;
 pub mod terms;
 
-pub use chunk::{ChunkSize, chunk};
+pub use chunk::{ChunkSize, split_into_chunks};
 pub use dates::{DateRange, Precision, find_dates};
-pub use format::{context, fenced, inside_fence, related_posts};
+pub use format::{escape_angle_brackets, fence_text, format_recollection, format_related_posts};
 pub use indexing::BATCH;
 pub use inquiry::{Inquiry, QueryKind, RankedMessage};
 pub use model::{RecallModel, describe_backlog};

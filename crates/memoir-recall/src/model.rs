@@ -97,11 +97,11 @@ fn quote(answer: &mut String, passage: &Passage, zone: &TimeZone) {
     let speaker = passage.speaker("you");
     let superseded = passage
         .superseded
-        .map(|date| format!(", superseded on {}", date.minute_in(zone)))
+        .map(|date| format!(", superseded on {}", date.format_minute(zone)))
         .unwrap_or_default();
     answer.push_str(&format!(
         "\n{}, {speaker} (conversation {}, exchange {}, score {:.2}{superseded}):\n",
-        passage.created.minute_in(zone),
+        passage.created.format_minute(zone),
         passage.conversation_id,
         passage.exchange_id,
         passage.score

@@ -1,6 +1,6 @@
 //! Parsing a question: its words, the people it names and the dates it mentions.
 
-use memoir_core::{TimeZone, Timestamp, is_stop_word, telling_words};
+use memoir_core::{TimeZone, Timestamp, content_words, is_stop_word};
 
 use crate::dates::{DateRange, find_dates};
 
@@ -35,12 +35,12 @@ impl ParsedQuestion {
         for author in &named_authors {
             meaning = remove_name(&meaning, author);
         }
-        let mut words = telling_words(text);
+        let mut words = content_words(text);
         words.truncate(MAX_WORDS);
         Self {
             is_idle: words.iter().all(|word| PLEASANTRIES.contains(&word.as_str())),
             words,
-            meaning: if telling_words(&meaning).is_empty() { text.to_owned() } else { meaning },
+            meaning: if content_words(&meaning).is_empty() { text.to_owned() } else { meaning },
             speaker: match named_authors.as_slice() {
                 [author] => Some((*author).clone()),
                 _ => None,

@@ -14,10 +14,10 @@ use memoir_store::{ChunkMatch, ChunkSearch, DocumentFilter};
 use crate::{
     Dedup, Recall, RecallError, RecallSettings,
     calibration::Calibration,
-    chunk,
     excerpt::excerpt,
     format,
     selection::{deduplicate, merge, select_diverse},
+    split_into_chunks,
 };
 
 /// Maximum length of an excerpt of a document, in characters.
@@ -64,7 +64,7 @@ pub fn to_markdown(messages: &[WindowMessage], zone: &TimeZone) -> String {
         text.push_str(&format!(
             "## Message {number}\n**Author:** {}\n**Timestamp:** {}\n\n{}\n\n",
             message.author,
-            message.created.minute_in(zone),
+            message.created.format_minute(zone),
             message.text.trim()
         ));
     }
@@ -95,7 +95,7 @@ impl Recall {
     ) -> Result<Vec<DocumentPassage>, RecallError> {
         let settings = &self.settings;
         let text = to_markdown(messages, &self.zone);
-        let chunks: Vec<&str> = chunk(&text, settings.chunk_size())
+        let chunks: Vec<&str> = split_into_chunks(&text, settings.chunk_size())
             .iter()
             .map(|span| &text[span.new.start - span.overlap..span.new.end])
             .collect();

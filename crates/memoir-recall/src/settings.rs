@@ -3,7 +3,8 @@
 use std::{fmt::Display, str::FromStr};
 
 use memoir_core::setting::{
-    HasSettings, RejectedValue, SWITCH, Setting, UnknownName, number_in, one_of, set, word_for,
+    HasSettings, RejectedValue, SWITCH, Setting, UnknownName, assign, choice_name, parse_choice,
+    parse_in_range,
 };
 use memoir_store::{Accuracy, SearchEffort};
 
@@ -139,8 +140,8 @@ impl HasSettings for RecallSettings {
             aliases: &["rag_enabled"],
             takes: "on or off",
             summary: "whether relevant passages from memory are added to every prompt",
-            show: |settings| word_for(&settings.enabled, &SWITCH),
-            change: |settings, value| set(&mut settings.enabled, one_of(value, &SWITCH)),
+            show: |settings| choice_name(&settings.enabled, &SWITCH),
+            change: |settings, value| assign(&mut settings.enabled, parse_choice(value, &SWITCH)),
         },
         Setting {
             key: "rag.conversation_limit",
@@ -148,7 +149,7 @@ impl HasSettings for RecallSettings {
             takes: "a number from 0 to 50",
             summary: "maximum number of related conversations listed in a request",
             show: |settings| settings.conversation_limit.to_string(),
-            change: |settings, value| set(&mut settings.conversation_limit, parse_count(value, 0, 50)),
+            change: |settings, value| assign(&mut settings.conversation_limit, parse_count(value, 0, 50)),
         },
         Setting {
             key: "rag.exchanges_per_conversation",
@@ -157,7 +158,7 @@ impl HasSettings for RecallSettings {
             summary: "maximum number of exchanges quoted per conversation",
             show: |settings| settings.exchanges_per_conversation.to_string(),
             change: |settings, value| {
-                set(&mut settings.exchanges_per_conversation, parse_count(value, 1, 50))
+                assign(&mut settings.exchanges_per_conversation, parse_count(value, 1, 50))
             },
         },
         Setting {
@@ -166,7 +167,7 @@ impl HasSettings for RecallSettings {
             takes: "a number from 1 to 100",
             summary: "maximum number of exchanges quoted in total",
             show: |settings| settings.exchange_capacity.to_string(),
-            change: |settings, value| set(&mut settings.exchange_capacity, parse_count(value, 1, 100)),
+            change: |settings, value| assign(&mut settings.exchange_capacity, parse_count(value, 1, 100)),
         },
         Setting {
             key: "rag.min_similarity",
@@ -175,7 +176,7 @@ impl HasSettings for RecallSettings {
             summary: "minimum cosine similarity of a relevant passage; auto uses the default of the embedding model",
             show: |settings| settings.min_similarity.map_or("auto".into(), |minimum| minimum.to_string()),
             change: |settings, value| {
-                set(
+                assign(
                     &mut settings.min_similarity,
                     if value == "auto" { Some(None) } else { parse_fraction(value).map(Some) },
                 )
@@ -187,23 +188,23 @@ impl HasSettings for RecallSettings {
             takes: "a number from 100 to 100000",
             summary: "maximum tokens of recalled passages in a request",
             show: |settings| settings.token_budget.to_string(),
-            change: |settings, value| set(&mut settings.token_budget, number_in(value, 100, 100_000)),
+            change: |settings, value| assign(&mut settings.token_budget, parse_in_range(value, 100, 100_000)),
         },
         Setting {
             key: "rag.mode",
             aliases: &["rag_mode"],
             takes: "auto, exact or ann",
             summary: "vector search method: exact scans, ann follows a graph, auto decides by the number of vectors",
-            show: |settings| word_for(&settings.mode, &MODES),
-            change: |settings, value| set(&mut settings.mode, one_of(value, &MODES)),
+            show: |settings| choice_name(&settings.mode, &MODES),
+            change: |settings, value| assign(&mut settings.mode, parse_choice(value, &MODES)),
         },
         Setting {
             key: "rag.scope",
             aliases: &["rag_scope"],
             takes: "prefer, only or global",
             summary: "whether to rank the current project higher (prefer), search nothing else (only), or treat all projects alike (global)",
-            show: |settings| word_for(&settings.scope, &SCOPES),
-            change: |settings, value| set(&mut settings.scope, one_of(value, &SCOPES)),
+            show: |settings| choice_name(&settings.scope, &SCOPES),
+            change: |settings, value| assign(&mut settings.scope, parse_choice(value, &SCOPES)),
         },
         Setting {
             key: "rag.relevance",
@@ -211,7 +212,7 @@ impl HasSettings for RecallSettings {
             takes: "a number from 0 to 1",
             summary: "trade-off in selecting passages: 1 is relevance only, 0 is diversity only",
             show: |settings| settings.relevance.to_string(),
-            change: |settings, value| set(&mut settings.relevance, parse_fraction(value)),
+            change: |settings, value| assign(&mut settings.relevance, parse_fraction(value)),
         },
         Setting {
             key: "rag.document_limit",
@@ -219,7 +220,7 @@ impl HasSettings for RecallSettings {
             takes: "a number from 0 to 50",
             summary: "maximum number of document passages quoted in a request; 0 turns them off",
             show: |settings| settings.document_limit.to_string(),
-            change: |settings, value| set(&mut settings.document_limit, parse_count(value, 0, 50)),
+            change: |settings, value| assign(&mut settings.document_limit, parse_count(value, 0, 50)),
         },
         Setting {
             key: "rag.chunk_tokens",
@@ -227,7 +228,7 @@ impl HasSettings for RecallSettings {
             takes: "a number from 16 to 8000",
             summary: "maximum tokens of a chunk of a document or a conversation window",
             show: |settings| settings.chunk_tokens.to_string(),
-            change: |settings, value| set(&mut settings.chunk_tokens, parse_count(value, 16, 8000)),
+            change: |settings, value| assign(&mut settings.chunk_tokens, parse_count(value, 16, 8000)),
         },
         Setting {
             key: "rag.chunk_overlap",
@@ -235,7 +236,7 @@ impl HasSettings for RecallSettings {
             takes: "a number from 0 to 4000",
             summary: "maximum tokens that a chunk repeats from the previous one",
             show: |settings| settings.chunk_overlap.to_string(),
-            change: |settings, value| set(&mut settings.chunk_overlap, parse_count(value, 0, 4000)),
+            change: |settings, value| assign(&mut settings.chunk_overlap, parse_count(value, 0, 4000)),
         },
         Setting {
             key: "rag.chunk_from_messages",
@@ -243,15 +244,17 @@ impl HasSettings for RecallSettings {
             takes: "a number from 0 to 1000000",
             summary: "minimum number of messages for a conversation window to be searched chunk by chunk",
             show: |settings| settings.chunk_from_messages.to_string(),
-            change: |settings, value| set(&mut settings.chunk_from_messages, parse_count(value, 0, 1000000)),
+            change: |settings, value| {
+                assign(&mut settings.chunk_from_messages, parse_count(value, 0, 1000000))
+            },
         },
         Setting {
             key: "rag.hybrid",
             aliases: &["rag_hybrid"],
             takes: "on or off",
             summary: "whether a window searched chunk by chunk is also searched as a whole",
-            show: |settings| word_for(&settings.hybrid, &SWITCH),
-            change: |settings, value| set(&mut settings.hybrid, one_of(value, &SWITCH)),
+            show: |settings| choice_name(&settings.hybrid, &SWITCH),
+            change: |settings, value| assign(&mut settings.hybrid, parse_choice(value, &SWITCH)),
         },
         Setting {
             key: "rag.chunks_per_query",
@@ -259,7 +262,7 @@ impl HasSettings for RecallSettings {
             takes: "a number from 1 to 100",
             summary: "maximum number of document chunks that each chunk of a window retrieves",
             show: |settings| settings.chunks_per_query.to_string(),
-            change: |settings, value| set(&mut settings.chunks_per_query, parse_count(value, 1, 100)),
+            change: |settings, value| assign(&mut settings.chunks_per_query, parse_count(value, 1, 100)),
         },
         Setting {
             key: "rag.top_k",
@@ -267,7 +270,7 @@ impl HasSettings for RecallSettings {
             takes: "a number from 1 to 100",
             summary: "maximum number of related document passages given to the writer of a post",
             show: |settings| settings.top_k.to_string(),
-            change: |settings, value| set(&mut settings.top_k, parse_count(value, 1, 100)),
+            change: |settings, value| assign(&mut settings.top_k, parse_count(value, 1, 100)),
         },
         Setting {
             key: "rag.dedup_strategy",
@@ -275,7 +278,7 @@ impl HasSettings for RecallSettings {
             takes: "document, semantic or none",
             summary: "which chunks count as duplicates: those of one document, those with similar embeddings, or none",
             show: |settings| settings.dedup_strategy.as_str().to_owned(),
-            change: |settings, value| set(&mut settings.dedup_strategy, one_of(value, &DEDUPS)),
+            change: |settings, value| assign(&mut settings.dedup_strategy, parse_choice(value, &DEDUPS)),
         },
         Setting {
             key: "rag.dedup_max_per_doc",
@@ -283,7 +286,7 @@ impl HasSettings for RecallSettings {
             takes: "a number from 1 to 100",
             summary: "maximum number of chunks per document",
             show: |settings| settings.dedup_max_per_doc.to_string(),
-            change: |settings, value| set(&mut settings.dedup_max_per_doc, parse_count(value, 1, 100)),
+            change: |settings, value| assign(&mut settings.dedup_max_per_doc, parse_count(value, 1, 100)),
         },
         Setting {
             key: "rag.mmr_lambda",
@@ -291,7 +294,7 @@ impl HasSettings for RecallSettings {
             takes: "a number from 0 to 1",
             summary: "trade-off in selecting related documents: 1 is relevance only, 0 is diversity only",
             show: |settings| settings.mmr_lambda.to_string(),
-            change: |settings, value| set(&mut settings.mmr_lambda, parse_fraction(value)),
+            change: |settings, value| assign(&mut settings.mmr_lambda, parse_fraction(value)),
         },
         Setting {
             key: "rag.overfetch",
@@ -299,7 +302,7 @@ impl HasSettings for RecallSettings {
             takes: "a number from 1 to 100",
             summary: "number of candidates rescored exactly per requested chunk",
             show: |settings| settings.overfetch.to_string(),
-            change: |settings, value| set(&mut settings.overfetch, parse_count(value, 1, 100)),
+            change: |settings, value| assign(&mut settings.overfetch, parse_count(value, 1, 100)),
         },
         Setting {
             key: "rag.stages",
@@ -330,7 +333,7 @@ const SCOPES: [(&str, ScopeRule); 3] =
     [("prefer", ScopeRule::Prefer), ("only", ScopeRule::Only), ("global", ScopeRule::Global)];
 
 fn parse_count(value: &str, min: u64, max: u64) -> Option<usize> {
-    number_in(value, min, max).and_then(|count| usize::try_from(count).ok())
+    parse_in_range(value, min, max).and_then(|count| usize::try_from(count).ok())
 }
 
 fn parse_fraction(value: &str) -> Option<f64> {

@@ -124,7 +124,7 @@ impl Embedder for FailingEmbedder {
     }
 
     async fn embed(&self, _texts: &[String], _task: EmbedTask) -> Result<EmbeddedTexts, ModelError> {
-        Err(ModelError::Garbled("the model is down".into()))
+        Err(ModelError::InvalidResponse("the model is down".into()))
     }
 
     fn cost(&self, _usage: &Usage) -> Option<Usd> {

@@ -23,12 +23,12 @@ async fn main() -> Result<(), Failure> {
 
 /// Returns the answer, followed by one line per recalled passage.
 pub(crate) async fn ask(home: &Path, environment: Environment, question: &str) -> Result<String, Failure> {
-    let runtime = Runtime::open(RuntimeOptions::new(Home::in_one(home), environment, home)).await?;
+    let runtime = Runtime::open(RuntimeOptions::new(Home::in_directory(home), environment, home)).await?;
     let mut session = runtime.session(SessionOptions::default()).await?;
     let report = session.turn(question, &mut |_| {}, &CancellationToken::new()).await?;
     let mut answer = report.text;
     for passage in &report.recalled.passages {
-        let time = passage.created.minute_in(runtime.zone());
+        let time = passage.created.format_minute(runtime.zone());
         answer.push_str(&format!("\n[conversation {}, {time}]", passage.conversation_id));
     }
     session.close().await;

@@ -10,7 +10,7 @@ use memoir_core::{ConversationId, Timestamp, WorkerKind, lock};
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
 use memoir_store::WorkerStore;
-use memoir_tools::{Summarizing, ToolError};
+use memoir_tools::{Summarizer, ToolError};
 use memoir_workers::{
     Listener, Runner, WorkerContext, WorkerProgress, WorkerSettings, embed_for_a_while, prepare_digests,
     run_until_idle,
@@ -184,7 +184,7 @@ pub(crate) struct SummaryReporter(Arc<Mutex<WorkerContext>>);
 const SUMMARIZERS: [WorkerKind; 2] = [WorkerKind::ExchangeSummarizer, WorkerKind::ConversationSummarizer];
 
 #[async_trait]
-impl Summarizing for SummaryReporter {
+impl Summarizer for SummaryReporter {
     async fn report(&self) -> Result<String, ToolError> {
         let context = lock(&self.0).clone();
         let mut text = String::new();
@@ -207,7 +207,9 @@ impl Summarizing for SummaryReporter {
         run_until_idle(&context, &SUMMARIZERS, &mut observe).await?;
         match lines.is_empty() {
             true => Ok("No summaries were due.".into()),
-            false => Ok(memoir_tools::cap(&lines.join("\n"), memoir_tools::LONGEST_OUTPUT)),
+            false => {
+                Ok(memoir_tools::truncate_output(&lines.join("\n"), memoir_tools::MAX_TOOL_OUTPUT_BYTES))
+            }
         }
     }
 }

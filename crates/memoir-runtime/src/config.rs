@@ -19,7 +19,7 @@ use crate::failure::Failure;
 pub use error::ConfigError;
 
 /// Path of the project config, relative to the project.
-pub const IN_PROJECT: &str = ".memoir/config.toml";
+pub const PROJECT_CONFIG_PATH: &str = ".memoir/config.toml";
 
 /// The contents of a config file.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -28,9 +28,9 @@ pub struct Config {
     /// Chat model and its reasoning effort.
     pub chat: Chat,
     /// The model that writes summaries.
-    pub summarizer: Named,
+    pub summarizer: ModelSection,
     /// The model that embeds messages and documents.
-    pub embedder: Named,
+    pub embedder: ModelSection,
     /// Settings of the workers, by name.
     pub workers: BTreeMap<String, toml::Value>,
     /// Timeouts and retries of model calls.
@@ -54,7 +54,7 @@ pub struct Config {
     pub embeddings: Vec<EmbeddingInfo>,
     /// Keys that the project config sets. They take precedence over stored settings.
     #[serde(skip)]
-    pub by_project: BTreeSet<String>,
+    pub project_keys: BTreeSet<String>,
 }
 
 /// The `[chat]` section of a config file.
@@ -70,7 +70,7 @@ pub struct Chat {
 /// The `[summarizer]` or `[embedder]` section.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Named {
+pub struct ModelSection {
     /// Name of the model.
     pub model: Option<String>,
 }
@@ -169,7 +169,7 @@ impl Config {
                 if !is_allowed {
                     return Err(ConfigError::NotForProjects(key));
                 }
-                self.by_project.insert(key);
+                self.project_keys.insert(key);
             }
         }
         self.rag.extend(project.rag);
@@ -198,7 +198,7 @@ impl Config {
             "calls.idle_timeout_ms" => self.calls.idle_timeout_ms.to_string(),
             "calls.retry_attempts" => self.calls.retry_attempts.to_string(),
             "calls.retry_first_wait_ms" => self.calls.retry_first_wait_ms.to_string(),
-            "approval.mode" => memoir_agent::Mode::default().as_str().to_owned(),
+            "approval.mode" => memoir_agent::ApprovalMode::default().as_str().to_owned(),
             _ => String::new(),
         }
     }
@@ -336,7 +336,7 @@ mod tests {
         assert_eq!(config.rag["mode"].as_str(), Some("exact"));
         assert_eq!(config.rag["limit"].as_integer(), Some(1));
         assert_eq!(config.approval.deny, ["a", "b"], "deny rules are combined");
-        assert!(config.by_project.contains("rag.mode") && !config.by_project.contains("rag.limit"));
+        assert!(config.project_keys.contains("rag.mode") && !config.project_keys.contains("rag.limit"));
         for forbidden in [
             "[approval]\nallow = [\"execute_bash\"]",
             "[approval]\nmode = \"full\"",

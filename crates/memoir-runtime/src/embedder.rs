@@ -49,11 +49,11 @@ impl Models {
             self.locate_endpoint(&mut ModelChoice::new(name.clone(), "set for embeddings")).await?;
         if name.provider == Provider::Ollama {
             // Ollama also has an OpenAI-compatible API.
-            let url = format!("{}/v1", endpoint.shown_url().trim_end_matches('/'));
+            let url = format!("{}/v1", endpoint.display_url().trim_end_matches('/'));
             endpoint = Endpoint::new(Provider::OpenAiCompatible, url, None)
                 .map_err(|error| Failure::usage(error.to_string()).hint("Fix OLLAMA_HOST."))?;
         }
-        let info = self.catalogue.embedding(name).cloned();
+        let info = self.catalog.embedding(name).cloned();
         Ok(RemoteEmbedder::new(name, &endpoint, info)?)
     }
 }

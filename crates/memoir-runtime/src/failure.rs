@@ -23,7 +23,7 @@ pub enum FailureKind {
     /// The user interrupted the operation.
     Interrupted,
     /// The reader of the output closed the pipe, so nothing can be reported.
-    ReaderGone,
+    BrokenPipe,
 }
 
 /// An error as a front end reports it.
@@ -68,7 +68,7 @@ impl Failure {
     }
 
     /// Sets a hint that starts on a new line.
-    pub fn hint_on_its_own_line(mut self, hint: impl Into<String>) -> Self {
+    pub fn hint_on_new_line(mut self, hint: impl Into<String>) -> Self {
         self.separator = "\n";
         self.hint(hint)
     }
@@ -79,7 +79,7 @@ impl Failure {
             FailureKind::Failed | FailureKind::Stopped => 1,
             FailureKind::Usage => 2,
             FailureKind::Interrupted => 130,
-            FailureKind::ReaderGone => 0,
+            FailureKind::BrokenPipe => 0,
         }
     }
 
@@ -100,7 +100,7 @@ impl Failure {
     /// Returns the failure as JSON, for scripts.
     pub fn to_json(&self) -> Value {
         let kind = match self.kind {
-            FailureKind::Failed | FailureKind::Stopped | FailureKind::ReaderGone => "failed",
+            FailureKind::Failed | FailureKind::Stopped | FailureKind::BrokenPipe => "failed",
             FailureKind::Usage => "usage",
             FailureKind::Interrupted => "interrupted",
         };
@@ -116,7 +116,7 @@ impl Failure {
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         let kind = if error.kind() == io::ErrorKind::BrokenPipe {
-            FailureKind::ReaderGone
+            FailureKind::BrokenPipe
         } else {
             FailureKind::Failed
         };
@@ -175,7 +175,7 @@ impl From<ModelError> for Failure {
             }
             ModelError::Truncated
             | ModelError::IdleTimeout { .. }
-            | ModelError::Garbled(_)
+            | ModelError::InvalidResponse(_)
             | ModelError::Empty => failure.hint("Nothing was stored. Send the prompt again."),
             _ => failure,
         }
@@ -198,7 +198,7 @@ impl From<TurnError> for Failure {
             TurnError::Cancelled => Self::new(FailureKind::Interrupted, "Cancelled; nothing was stored"),
             TurnError::Model(error) => error.into(),
             TurnError::Store(error) => error.into(),
-            TurnError::NotKept { answer, source } => {
+            TurnError::NotStored { answer, source } => {
                 let mut failure = Self::from(source);
                 failure.message = format!("the answer could not be stored: {}", failure.message);
                 Self { answer: Some(answer), ..failure }
@@ -232,15 +232,15 @@ impl From<WriterError> for Failure {
         match error {
             WriterError::Model(error) => error.into(),
             WriterError::Store(error) => error.into(),
-            WriterError::NothingSaid => Self::failed(message)
+            WriterError::NoMessages => Self::failed(message)
                 .hint("Find a conversation with `memoir search`, then run `memoir write --conversation ID`."),
-            WriterError::TooMuch => {
+            WriterError::TooLong => {
                 Self::failed(message).hint("Choose a shorter period with `--since` and `--until`.")
             }
             WriterError::NoPost => Self::failed(message).hint("Try again, or use another model."),
             WriterError::NotSaved { .. } => Self::failed(message)
                 .hint("Nothing was saved. Check that the directory is writable and the disk is not full."),
-            WriterError::NotFiled { path, .. } => Self::failed(message)
+            WriterError::NotStored { path, .. } => Self::failed(message)
                 .hint(format!("Run `memoir docs add {}` to add it as a document.", path.display())),
         }
     }

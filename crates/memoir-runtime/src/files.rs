@@ -34,7 +34,7 @@ impl Partial {
     /// Creates a directory that only its owner can access, to become `path`.
     pub fn folder(path: &Path) -> io::Result<Self> {
         let partial = Self::next_to(path);
-        private_folder(&partial.temporary_path)?;
+        create_private_directory(&partial.temporary_path)?;
         Ok(partial)
     }
 
@@ -74,7 +74,7 @@ impl Drop for Partial {
 }
 
 /// Creates a directory and its parents, accessible to the owner only.
-pub fn private_folder(directory: &Path) -> io::Result<()> {
+pub fn create_private_directory(directory: &Path) -> io::Result<()> {
     private_builder().recursive(true).create(directory)
 }
 
@@ -86,7 +86,7 @@ fn private_builder() -> fs::DirBuilder {
 }
 
 /// Creates a new private directory. If `path` exists, a number is appended. Returns the path of the directory.
-pub fn fresh_folder(path: &Path) -> io::Result<PathBuf> {
+pub fn create_unique_directory(path: &Path) -> io::Result<PathBuf> {
     let mut number = 1;
     loop {
         let suffix = if number == 1 { String::new() } else { format!("-{number}") };

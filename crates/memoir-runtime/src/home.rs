@@ -12,7 +12,7 @@ pub struct Home {
 
 impl Home {
     /// Uses one directory for everything.
-    pub fn in_one(directory: impl Into<PathBuf>) -> Self {
+    pub fn in_directory(directory: impl Into<PathBuf>) -> Self {
         let directory = directory.into();
         Self { data: directory.clone(), config: directory.clone(), state: directory }
     }

@@ -8,7 +8,7 @@
 //! use tokio_util::sync::CancellationToken;
 //!
 //! # async fn run() -> Result<(), memoir_runtime::failure::Failure> {
-//! let options = RuntimeOptions::new(Home::in_one("/tmp/memoir"), Environment::default(), ".");
+//! let options = RuntimeOptions::new(Home::in_directory("/tmp/memoir"), Environment::default(), ".");
 //! let runtime = Runtime::open(options).await?;
 //! let mut session = runtime.session(SessionOptions::default()).await?;
 //! let report = session.turn("What did we decide?", &mut |_| {}, &CancellationToken::new()).await?;

@@ -20,7 +20,9 @@ use tracing_subscriber::{
     util::SubscriberInitExt as _,
 };
 
-use crate::{environment::Environment, failure::Failure, files::private_folder, persistence::Persistence};
+use crate::{
+    environment::Environment, failure::Failure, files::create_private_directory, persistence::Persistence,
+};
 
 /// Size in bytes at which the log is rotated.
 const MAX_SIZE: u64 = 1 << 20;
@@ -98,7 +100,7 @@ impl LogFile {
 /// Opens the file for appending. Rotates a full one first: `memoir.log` becomes `memoir.log.1`, and so on.
 fn open_rotated(path: &Path) -> io::Result<OpenFile> {
     if let Some(directory) = path.parent() {
-        private_folder(directory)?;
+        create_private_directory(directory)?;
     }
     if fs::metadata(path).is_ok_and(|file| file.len() >= MAX_SIZE) {
         let rotated = |number: u32| path.with_extension(format!("log.{number}"));

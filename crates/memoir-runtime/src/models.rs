@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use memoir_core::TimeZone;
-use memoir_models::{Catalogue, ChatModel, ModelName, Provider};
+use memoir_models::{Catalog, ChatModel, ModelName, Provider};
 use memoir_providers::{
-    Endpoint, LocalServer, OllamaModel, RemoteModel, RetryPolicy, Retrying, default_url, find_local_server,
-    listens,
+    Endpoint, LocalServer, OllamaModel, RemoteModel, RetryPolicy, RetryingModel, default_url,
+    find_local_server, listens,
 };
 use memoir_recall::RecallModel;
 use memoir_store::Settings;
@@ -51,16 +51,16 @@ pub struct Models {
     /// User and project config.
     pub config: Config,
     /// Context sizes and prices of models.
-    pub catalogue: Catalogue,
+    pub catalog: Catalog,
     zone: TimeZone,
 }
 
 impl Models {
     /// Combines the built-in catalog with the models of the config.
     pub fn new(environment: Environment, config: Config, zone: TimeZone) -> Result<Self, Failure> {
-        let mut catalogue = Catalogue::built_in().map_err(|error| Failure::failed(error.to_string()))?;
-        catalogue.add(config.models.clone(), config.embeddings.clone());
-        Ok(Self { environment, config, catalogue, zone })
+        let mut catalog = Catalog::built_in().map_err(|error| Failure::failed(error.to_string()))?;
+        catalog.add(config.models.clone(), config.embeddings.clone());
+        Ok(Self { environment, config, catalog, zone })
     }
 
     /// Chooses the chat model. The first source that names one wins: `requested`, `MEMOIR_MODEL`, the project config, the
@@ -76,7 +76,8 @@ impl Models {
         if let Some(name) = self.environment.model() {
             return Ok(ModelChoice::new(parse(name, "MEMOIR_MODEL names an ")?, "set by MEMOIR_MODEL"));
         }
-        if let (Some(name), true) = (&self.config.chat.model, self.config.by_project.contains("chat.model")) {
+        if let (Some(name), true) = (&self.config.chat.model, self.config.project_keys.contains("chat.model"))
+        {
             let prefix = "the project config names an ";
             return Ok(ModelChoice::new(parse(name, prefix)?, "set by the project config"));
         }
@@ -122,20 +123,20 @@ impl Models {
         for provider in KEY_PROVIDERS {
             let variables = Environment::key_variables(provider);
             if self.has_key(provider)
-                && let Some(name) = self.catalogue.default_model(provider)
+                && let Some(name) = self.catalog.default_model(provider)
             {
                 return ModelChoice::new(name, format!("{} is set", variables.join(" or ")));
             }
         }
         if let Some(LocalServer { model, base_url }) = find_local_server(&self.local_candidates(), None).await
         {
-            let shown_url = Endpoint::new(model.provider, base_url.clone(), None)
-                .map(|endpoint| endpoint.shown_url().to_owned());
-            let reason = format!("found at {}", shown_url.unwrap_or_default());
+            let display_url = Endpoint::new(model.provider, base_url.clone(), None)
+                .map(|endpoint| endpoint.display_url().to_owned());
+            let reason = format!("found at {}", display_url.unwrap_or_default());
             return ModelChoice { name: model, reason, is_fallback: false, base_url: Some(base_url) };
         }
         let openai_url = self.environment.base_url(Provider::OpenAi);
-        match (openai_url, self.catalogue.default_model(Provider::OpenAi)) {
+        match (openai_url, self.catalog.default_model(Provider::OpenAi)) {
             (Some(_), Some(name)) => ModelChoice::new(name, "OPENAI_BASE_URL is set"),
             _ => ModelChoice {
                 is_fallback: true,
@@ -160,10 +161,10 @@ impl Models {
     pub async fn listening(&self) -> Vec<String> {
         let mut urls = Vec::new();
         for (provider, url) in self.local_candidates() {
-            let shown_url =
-                Endpoint::new(provider, url.clone(), None).map(|endpoint| endpoint.shown_url().to_owned());
-            if let (Ok(shown_url), true) = (shown_url, listens(provider, &url).await) {
-                urls.push(shown_url);
+            let display_url =
+                Endpoint::new(provider, url.clone(), None).map(|endpoint| endpoint.display_url().to_owned());
+            if let (Ok(display_url), true) = (display_url, listens(provider, &url).await) {
+                urls.push(display_url);
             }
         }
         urls.dedup();
@@ -180,7 +181,7 @@ impl Models {
         {
             return None;
         }
-        Some((endpoint.shown_url().to_owned(), listens(provider, &url).await))
+        Some((endpoint.display_url().to_owned(), listens(provider, &url).await))
     }
 
     /// Returns whether an API key for a provider is set.
@@ -213,11 +214,14 @@ impl Models {
         let endpoint = self.locate_endpoint(choice).await?;
         let name = &choice.name;
         let options = self.config.call_options();
-        let info = self.catalogue.model(name).cloned();
+        let info = self.catalog.model(name).cloned();
         if name.provider == Provider::Ollama {
-            return Ok(Arc::new(Retrying::new(OllamaModel::new(name, &endpoint, info, options)?, retry)));
+            return Ok(Arc::new(RetryingModel::new(
+                OllamaModel::new(name, &endpoint, info, options)?,
+                retry,
+            )));
         }
-        Ok(Arc::new(Retrying::new(RemoteModel::new(name, &endpoint, info, options)?, retry)))
+        Ok(Arc::new(RetryingModel::new(RemoteModel::new(name, &endpoint, info, options)?, retry)))
     }
 
     /// Returns the endpoint of a model. Searches for its local server if necessary.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use memoir_agent::{Mode, Policy, Rule, RuleEffect};
+use memoir_agent::{ApprovalMode, ApprovalPolicy, Rule, RuleEffect};
 use memoir_core::{Clock as _, SystemClock};
 use memoir_store::Permissions;
 
@@ -20,11 +20,11 @@ pub async fn read_policy(
     store: &dyn Permissions,
     project: &str,
     home: &Home,
-) -> Result<(Policy, Vec<String>), Failure> {
+) -> Result<(ApprovalPolicy, Vec<String>), Failure> {
     let mode = match (mode_name, config.mode.as_deref()) {
         (Some(name), _) => mode(name)?,
         (None, Some(name)) => mode(name)?,
-        (None, None) => Mode::default(),
+        (None, None) => ApprovalMode::default(),
     };
     let (mut rules, mut notices) = (rules(config)?, Vec::new());
     for stored in store.approval_rules(project).await? {
@@ -41,7 +41,7 @@ pub async fn read_policy(
     }
     let own_files = [home.database(), home.config_file()];
     let directory = |file: &PathBuf| file.parent().and_then(|parent| parent.canonicalize().ok());
-    Ok((Policy { mode, rules, protected: own_files.iter().filter_map(directory).collect() }, notices))
+    Ok((ApprovalPolicy { mode, rules, protected: own_files.iter().filter_map(directory).collect() }, notices))
 }
 
 /// Parses the permission rules of the config.
@@ -73,9 +73,9 @@ pub async fn copy_deny_rules(
 }
 
 /// Returns the approval mode with this name.
-pub fn mode(name: &str) -> Result<Mode, Failure> {
-    Mode::ALL.into_iter().find(|mode| mode.as_str() == name).ok_or_else(|| {
-        let names = Mode::ALL.map(Mode::as_str).join(", ");
+pub fn mode(name: &str) -> Result<ApprovalMode, Failure> {
+    ApprovalMode::ALL.into_iter().find(|mode| mode.as_str() == name).ok_or_else(|| {
+        let names = ApprovalMode::ALL.map(ApprovalMode::as_str).join(", ");
         Failure::usage(format!("there is no approval mode \"{name}\""))
             .hint(format!("The modes are {names}."))
     })

@@ -83,7 +83,7 @@ impl Runtime {
             if let Some(prompt) = &prompt {
                 store.append_command(prompt, SystemClock.now()).await?;
             }
-            let config = Config::read(&home.config_file(), &project.join(config::IN_PROJECT))?;
+            let config = Config::read(&home.config_file(), &project.join(config::PROJECT_CONFIG_PATH))?;
             let zone = TimeZone::system();
             let temporary = environment.temporary().to_owned();
             let models = Arc::new(Models::new(environment, config, zone.clone())?);

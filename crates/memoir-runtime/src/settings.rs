@@ -62,7 +62,7 @@ pub async fn read<S: HasSettings>(
                 .hint("Fix the file. See docs/settings.md for all settings.")
         })?;
     }
-    for setting in S::ALL.iter().filter(|setting| !is_by_project(setting, config)) {
+    for setting in S::ALL.iter().filter(|setting| !is_set_by_project(setting, config)) {
         if let Some(value) = store.setting(setting.key).await? {
             // Another version may have written an invalid value. Use the config or the default instead.
             if let Err(error) = setting.change(&mut settings, &value) {
@@ -91,7 +91,7 @@ pub async fn change<S: HasSettings>(
     let invalid = |error: SettingError| Failure::usage(error.to_string()).hint(hint);
     let setting = Setting::<S>::find(key).map_err(invalid)?;
     let area = setting.key.split_once('.').map_or("", |(area, _)| area);
-    if is_by_project(setting, config) {
+    if is_set_by_project(setting, config) {
         return Err(Failure::usage(format!("the project config sets {}", setting.key))
             .hint("Edit .memoir/config.toml, or use `memoir config set --project`."));
     }
@@ -107,12 +107,12 @@ pub async fn change<S: HasSettings>(
 }
 
 /// Returns whether the project config sets a setting, by its key or an alias.
-pub fn is_by_project<S: HasSettings>(setting: &Setting<S>, config: &Config) -> bool {
+pub fn is_set_by_project<S: HasSettings>(setting: &Setting<S>, config: &Config) -> bool {
     let is_same = |key: &String| {
         let (area, name) = key.split_once('.').unwrap_or_default();
         setting.key.starts_with(area) && Setting::<S>::find(name).is_ok_and(|other| other.key == setting.key)
     };
-    config.by_project.iter().any(is_same)
+    config.project_keys.iter().any(is_same)
 }
 
 /// Returns the keys of all settings of recall, context and workers.

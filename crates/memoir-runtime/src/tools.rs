@@ -20,7 +20,7 @@ use crate::{
     models::Models,
 };
 
-/// Returns an agent for a project and the initial state of a session. Without an asker, calls that need approval are denied.
+/// Returns an agent for a project and the initial state of a session. Without a prompter, calls that need approval are denied.
 pub(crate) fn create_agent(
     store: Arc<dyn Store>,
     model: Arc<dyn ChatModel>,

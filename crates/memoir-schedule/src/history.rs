@@ -34,7 +34,7 @@ impl TaskHistory {
     }
 
     /// Returns the directory that holds the history files of a task.
-    pub fn folder_of(&self, task: &str) -> PathBuf {
+    pub fn task_directory(&self, task: &str) -> PathBuf {
         self.directory.join(format!("scheduler_{task}"))
     }
 
@@ -44,7 +44,7 @@ impl TaskHistory {
     ///
     /// Fails if a file cannot be read. A task without files has no runs, and an invalid line is only a warning.
     pub fn load(&self, task: &str, limit: usize) -> io::Result<LoadedRuns> {
-        let directory = self.folder_of(task);
+        let directory = self.task_directory(task);
         let mut files: Vec<PathBuf> = match fs::read_dir(&directory) {
             Ok(entries) => entries
                 .filter_map(|entry| {
@@ -98,13 +98,13 @@ impl TaskHistory {
             text.push_str(&serde_json::to_string(&HistoryLine::new(run, message))?);
             text.push('\n');
         }
-        let directory = self.folder_of(task);
+        let directory = self.task_directory(task);
         let mut builder = fs::DirBuilder::new();
         builder.recursive(true);
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&directory)?;
-        let day = now.day_in(zone);
+        let day = now.format_date(zone);
         let mut options = fs::OpenOptions::new();
         options.read(true).append(true).create(true);
         #[cfg(unix)]
@@ -130,7 +130,7 @@ impl TaskHistory {
     ///
     /// Fails if the directory cannot be deleted. A missing directory is not an error.
     pub fn forget(&self, task: &str) -> io::Result<()> {
-        match fs::remove_dir_all(self.folder_of(task)) {
+        match fs::remove_dir_all(self.task_directory(task)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }
@@ -195,7 +195,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let history = TaskHistory::below(directory.path());
         for (name, text) in files {
-            let path = history.folder_of("news").join(name);
+            let path = history.task_directory("news").join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
@@ -347,11 +347,12 @@ mod tests {
     fn a_failed_write_is_an_error_and_changes_nothing() {
         let (_directory, history) = history(&[("2025-12-31.jsonl", &run(1))]);
         // Writing to this device always fails with "no space left".
-        std::os::unix::fs::symlink("/dev/full", history.folder_of("news").join("2026-01-01.jsonl")).unwrap();
+        std::os::unix::fs::symlink("/dev/full", history.task_directory("news").join("2026-01-01.jsonl"))
+            .unwrap();
         let now = Timestamp::from_millis(1_767_261_600_000);
         let error = history.append("news", RunId::new(2), &drafts(&["ask", "report"]), &TimeZone::UTC, now);
         assert_eq!(error.unwrap_err().kind(), io::ErrorKind::StorageFull);
-        fs::remove_file(history.folder_of("news").join("2026-01-01.jsonl")).unwrap();
+        fs::remove_file(history.task_directory("news").join("2026-01-01.jsonl")).unwrap();
         assert_eq!(texts(&history.load("news", 5).unwrap()), ["ask 1", "report 1"]);
     }
 
@@ -363,7 +364,7 @@ mod tests {
             history.append("news", RunId::new(number), &drafts(texts), &TimeZone::UTC, now).unwrap();
         };
         append(1, &["ask 1", "report 1"]);
-        let path = history.folder_of("news").join("2026-01-01.jsonl");
+        let path = history.task_directory("news").join("2026-01-01.jsonl");
         // Simulate a process that was killed in the middle of a run and of a line.
         append(2, &["ask 2"]);
         let mut text = fs::read_to_string(&path).unwrap();

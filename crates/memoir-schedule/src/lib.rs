@@ -13,4 +13,4 @@ mod scheduler;
 pub use cron::{CronError, check, next_due};
 pub use history::{LoadedRuns, TaskHistory};
 pub use name::{NameError, check_name};
-pub use scheduler::{DueRuns, Engine, Event, Scheduler, StartedRun};
+pub use scheduler::{DueRuns, Engine, Scheduler, SchedulerEvent, StartedRun};

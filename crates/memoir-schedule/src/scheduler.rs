@@ -55,17 +55,17 @@ pub struct StartedRun {
     pub run: RunId,
 }
 
-/// An event reported by [`Scheduler::look_after`].
+/// An event reported by [`Scheduler::run_until_cancelled`].
 #[derive(Debug, Clone, PartialEq)]
-pub enum Event {
+pub enum SchedulerEvent {
     /// A run has started.
-    Began(StartedRun),
+    Started(StartedRun),
     /// A run has ended.
     Ended(StartedRun, RunOutcome),
     /// A run of a process that has ended was marked as interrupted.
-    WasCutOff(Run),
+    Interrupted(Run),
     /// Something failed, with a message for the user.
-    Trouble(String),
+    Failed(String),
 }
 
 /// Starts tasks on their schedule.
@@ -137,7 +137,7 @@ impl Scheduler {
     }
 
     /// Starts a run now, regardless of the schedule. Returns `None` if the task is already running.
-    pub async fn begin_now(&self, task: &Task) -> Result<Option<StartedRun>, StoreError> {
+    pub async fn start_now(&self, task: &Task) -> Result<Option<StartedRun>, StoreError> {
         let run = self.start(task, None, None, self.clock.now()).await?;
         Ok(run.map(|run| StartedRun { task: task.clone(), run }))
     }
@@ -151,7 +151,7 @@ impl Scheduler {
     ) -> Result<Option<RunId>, StoreError> {
         let until = lease_end(now);
         let new = NewRun { task: task.id, scheduled_for, next_due, owner: &self.owner, now, until };
-        self.store.begin_run(&new).await
+        self.store.start_run(&new).await
     }
 
     /// Executes a started run and stores its outcome.
@@ -210,7 +210,7 @@ impl Scheduler {
                 && (self.is_alive)(&running.owner).map_or(running.until <= now, |is_alive| !is_alive);
             if is_interrupted {
                 let outcome = RunOutcome {
-                    state: RunState::CutOff,
+                    state: RunState::Interrupted,
                     report: String::new(),
                     error: Some("the process ended before the run did".into()),
                     cost: None,
@@ -248,24 +248,26 @@ impl Scheduler {
     }
 
     /// Runs tasks until `cancel` is cancelled, then stops the running ones. Calls `observe` for every event.
-    pub async fn look_after(
+    pub async fn run_until_cancelled(
         &self,
         engine: Arc<dyn Engine>,
         cancel: &CancellationToken,
-        observe: &mut (dyn FnMut(Event) + Send),
+        observe: &mut (dyn FnMut(SchedulerEvent) + Send),
     ) {
         let mut running: JoinSet<(StartedRun, Result<RunOutcome, StoreError>)> = JoinSet::new();
         while !cancel.is_cancelled() {
             match self.recover().await {
-                Ok(interrupted) => interrupted.into_iter().for_each(|run| observe(Event::WasCutOff(run))),
-                Err(error) => observe(Event::Trouble(error.to_string())),
+                Ok(interrupted) => {
+                    interrupted.into_iter().for_each(|run| observe(SchedulerEvent::Interrupted(run)))
+                }
+                Err(error) => observe(SchedulerEvent::Failed(error.to_string())),
             }
             let all_started = match self.start_due().await {
                 Ok(DueRuns { started: runs, errors }) => {
                     let all_started = errors.is_empty();
-                    errors.into_iter().for_each(|error| observe(Event::Trouble(error)));
+                    errors.into_iter().for_each(|error| observe(SchedulerEvent::Failed(error)));
                     for started in runs {
-                        observe(Event::Began(started.clone()));
+                        observe(SchedulerEvent::Started(started.clone()));
                         let (this, engine, cancel) = (self.clone(), Arc::clone(&engine), cancel.clone());
                         running.spawn(async move {
                             let outcome = this.perform(&started, engine.as_ref(), &cancel).await;
@@ -275,7 +277,7 @@ impl Scheduler {
                     all_started
                 }
                 Err(error) => {
-                    observe(Event::Trouble(error.to_string()));
+                    observe(SchedulerEvent::Failed(error.to_string()));
                     false
                 }
             };
@@ -313,16 +315,16 @@ fn lease_end(now: Timestamp) -> Timestamp {
 /// Reports the end of a run to `observe`.
 fn report_end(
     result: Result<(StartedRun, Result<RunOutcome, StoreError>), tokio::task::JoinError>,
-    observe: &mut (dyn FnMut(Event) + Send),
+    observe: &mut (dyn FnMut(SchedulerEvent) + Send),
 ) {
     match result {
-        Ok((started, Ok(outcome))) => observe(Event::Ended(started, outcome)),
+        Ok((started, Ok(outcome))) => observe(SchedulerEvent::Ended(started, outcome)),
         Ok((started, Err(error))) => {
-            observe(Event::Trouble(format!(
+            observe(SchedulerEvent::Failed(format!(
                 "the outcome of {} could not be stored: {error}",
                 started.task.what.name
             )));
         }
-        Err(error) => observe(Event::Trouble(format!("a task crashed: {error}"))),
+        Err(error) => observe(SchedulerEvent::Failed(format!("a task crashed: {error}"))),
     }
 }

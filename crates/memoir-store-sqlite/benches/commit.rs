@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use divan::Bencher;
 use memoir_store::{Exchanges as _, contract};
-use memoir_store_sqlite::{SqliteStore, fill::talk};
+use memoir_store_sqlite::{SqliteStore, fill::generate_text};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -20,7 +20,7 @@ fn filled_store(runtime: &Runtime, directory: &TempDir, exchanges: i64) -> Sqlit
     runtime.block_on(async {
         let path = directory.path().join("memoir.db");
         let store = SqliteStore::open(&path).await.unwrap();
-        store.fill_for_benchmark(exchanges, talk).await.unwrap();
+        store.fill_for_benchmark(exchanges, generate_text).await.unwrap();
         store
     })
 }

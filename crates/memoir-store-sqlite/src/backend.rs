@@ -5,8 +5,8 @@ use std::{ffi::OsStr, path::Path, sync::Arc};
 use async_trait::async_trait;
 use memoir_core::{ConversationId, ConversationTarget, CoreChange, ExchangeDraft, Timestamp};
 use memoir_store::{
-    Backend, BackendStore, Change, Chunker, Committed, Filed, Inspect, Inspectable, NewDocument, NewImport,
-    NewRedaction, RedactedWrites, Result, Store, StoreFault,
+    Backend, BackendStore, ChangeOutcome, Chunker, Committed, DocumentUpdate, Inspect, Inspectable,
+    NewDocument, NewImport, NewRedaction, RedactedWrites, Result, Store, StoreFault,
 };
 
 use super::{
@@ -87,7 +87,7 @@ impl RedactedWrites for SqliteStore {
         project: &str,
         change: &CoreChange,
         redactions: &[NewRedaction],
-    ) -> Result<Change> {
+    ) -> Result<ChangeOutcome> {
         self.change_block(project, change, redactions).await
     }
 
@@ -97,7 +97,7 @@ impl RedactedWrites for SqliteStore {
         redactions: &[NewRedaction],
         chunk: &Chunker,
         now: Timestamp,
-    ) -> Result<Filed> {
+    ) -> Result<DocumentUpdate> {
         self.store_document(new, redactions, chunk, now).await
     }
 }

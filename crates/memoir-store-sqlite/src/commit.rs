@@ -43,7 +43,7 @@ pub(super) async fn insert_whole_exchange(
             check_no_unseen(connection, *conversation, *last_seen).await?;
             touch_conversation(connection, *conversation, draft).await
         }
-        ConversationTarget::InPlaceOf { conversation, replaced, last_seen } => {
+        ConversationTarget::Replace { conversation, replaced, last_seen } => {
             check_no_unseen(connection, *conversation, *last_seen).await?;
             remove_exchange(connection, *conversation, *replaced).await?;
             touch_conversation(connection, *conversation, draft).await

@@ -44,7 +44,7 @@ impl Conversations for SqliteStore {
         .bind(&list.scope)
         .bind(list.limit)
         .bind(&list.matching)
-        .bind(list.said_here)
+        .bind(list.exclude_imported)
         .try_map(conversation)
         .fetch_all(&self.readers)
         .await

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use memoir_core::{CoreBlock, CoreChange, CoreEntry, Timestamp};
-use memoir_store::{Change, CoreMemory, NewRedaction, Result};
+use memoir_store::{ChangeOutcome, CoreMemory, NewRedaction, Result};
 use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
 
 use super::{
@@ -38,7 +38,7 @@ impl CoreMemory for SqliteStore {
         Ok(CoreBlock::ALL.map(entry).to_vec())
     }
 
-    async fn change_core_memory(&self, project: &str, change: &CoreChange) -> Result<Change> {
+    async fn change_core_memory(&self, project: &str, change: &CoreChange) -> Result<ChangeOutcome> {
         self.change_block(project, change, &[]).await
     }
 
@@ -77,10 +77,10 @@ impl SqliteStore {
         project: &str,
         change: &CoreChange,
         redactions: &[NewRedaction],
-    ) -> Result<Change> {
+    ) -> Result<ChangeOutcome> {
         let mut transaction = self.begin_write().await?;
         if !write_block(&mut transaction, project, &change.seen, &change.text, change.at).await? {
-            return Ok(Change::Overtaken);
+            return Ok(ChangeOutcome::Conflict);
         }
         let block = change.seen.block;
         sqlx::query(
@@ -109,7 +109,7 @@ impl SqliteStore {
         .await
         .or_store_error()?;
         transaction.commit().await.or_store_error()?;
-        Ok(Change::Made)
+        Ok(ChangeOutcome::Applied)
     }
 }
 

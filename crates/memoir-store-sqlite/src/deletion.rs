@@ -38,7 +38,7 @@ pub(super) async fn delete_content(
     };
     texts.extend(delete_posts(connection, &forgotten.posts).await?);
     forgotten.summaries = count_summaries(connection, &targets).await?;
-    (forgotten.quotations, forgotten.told) =
+    (forgotten.quotations, forgotten.prompted_exchanges) =
         delete_quotations_of_content(connection, &targets.exchanges, &targets.messages).await?;
     clear_copies_of_messages(connection, &targets.messages).await?;
     forgotten.messages = delete_messages(connection, &targets).await?;

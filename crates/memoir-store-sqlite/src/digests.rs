@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use memoir_core::{
-    ConversationId, Digest, ExchangeId, Prepared, Subject, SubjectKind, Timestamp, WorkerKind,
+    ConversationId, Digest, ExchangeId, PreparedSummary, Subject, SubjectKind, Timestamp, WorkerKind,
 };
 use memoir_store::{Digests, Result, StoreError};
 use sqlx::{Row as _, sqlite::SqliteRow};
@@ -58,7 +58,7 @@ impl Digests for SqliteStore {
         Ok(result.rows_affected() == 1)
     }
 
-    async fn want_digest(
+    async fn request_digest(
         &self,
         conversation: ConversationId,
         seen: Option<ExchangeId>,
@@ -86,7 +86,7 @@ impl Digests for SqliteStore {
         &self,
         conversation: ConversationId,
         seen: Option<ExchangeId>,
-        prepared: &Prepared,
+        prepared: &PreparedSummary,
         now: Timestamp,
     ) -> Result<bool> {
         let mut transaction = self.begin_write().await?;
@@ -124,7 +124,7 @@ fn digest(row: SqliteRow) -> Result<Digest, sqlx::Error> {
         pinned: serde_json::from_str(pinned).map_err(|error| sqlx::Error::Decode(error.into()))?,
         prepared: through
             .zip(summary)
-            .map(|(through, summary)| Prepared { through: ExchangeId::new(through), summary }),
+            .map(|(through, summary)| PreparedSummary { through: ExchangeId::new(through), summary }),
         wanted: row.try_get::<Option<i64>, _>("wanted_through")?.map(ExchangeId::new),
     })
 }

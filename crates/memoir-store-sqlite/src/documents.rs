@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use futures::future::try_join_all;
 use memoir_core::{Chunk, ChunkId, Document, DocumentId, Subject, SubjectKind, Timestamp, WorkerKind};
 use memoir_store::{
-    ChunkMatch, ChunkSearch, ChunkSpan, ChunkVectors, Chunker, ChunksWithWord, DocumentFilter, Documents,
-    Filed, NewDocument, NewRedaction, Result,
+    ChunkMatch, ChunkSearch, ChunkSpan, ChunkVectors, Chunker, ChunksWithWord, DocumentFilter,
+    DocumentUpdate, Documents, NewDocument, NewRedaction, Result,
 };
 use sqlx::{AssertSqlSafe, Row as _, SqliteConnection, sqlite::SqliteRow};
 
@@ -27,7 +27,12 @@ use super::{
 
 #[async_trait]
 impl Documents for SqliteStore {
-    async fn put_document(&self, new: &NewDocument, chunk: &Chunker, now: Timestamp) -> Result<Filed> {
+    async fn put_document(
+        &self,
+        new: &NewDocument,
+        chunk: &Chunker,
+        now: Timestamp,
+    ) -> Result<DocumentUpdate> {
         self.store_document(new, &[], chunk, now).await
     }
 
@@ -64,7 +69,7 @@ impl Documents for SqliteStore {
             .or_store_error()
     }
 
-    async fn chunks_of(&self, id: DocumentId) -> Result<Vec<Chunk>> {
+    async fn document_chunks(&self, id: DocumentId) -> Result<Vec<Chunk>> {
         sqlx::query("SELECT * FROM chunks WHERE document_id = ? ORDER BY position")
             .bind(id.get())
             .try_map(read_chunk)
@@ -214,7 +219,7 @@ impl SqliteStore {
         redactions: &[NewRedaction],
         chunk: &Chunker,
         now: Timestamp,
-    ) -> Result<Filed> {
+    ) -> Result<DocumentUpdate> {
         // Splitting takes time, so it happens before the transaction.
         let spans = chunk(&new.text);
         let mut transaction = self.begin_write().await?;
@@ -268,7 +273,7 @@ impl SqliteStore {
             .or_store_error()?;
         insert_redactions(&mut transaction, Source::Document(DocumentId::new(id)), redactions, now).await?;
         transaction.commit().await.or_store_error()?;
-        Ok(Filed { id: DocumentId::new(id), added, deleted })
+        Ok(DocumentUpdate { id: DocumentId::new(id), added, deleted })
     }
 
     async fn documents_where(&self, condition: &'static str, values: &[&str]) -> Result<Vec<Document>> {

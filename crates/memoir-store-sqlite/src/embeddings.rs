@@ -2,7 +2,9 @@
 
 use async_trait::async_trait;
 use memoir_core::{ConversationId, ExchangeId, Subject, SubjectKind, WorkerKind};
-use memoir_store::{Embeddable, EmbeddingCount, Embeddings, NewEmbedding, Result, StoreError, Unembedded};
+use memoir_store::{
+    EmbeddingCount, EmbeddingSelection, Embeddings, NewEmbedding, Result, StoreError, Unembedded,
+};
 use sqlx::{AssertSqlSafe, Row as _, SqliteConnection, sqlite::SqliteRow};
 
 use super::{
@@ -16,17 +18,17 @@ use super::{
 
 #[async_trait]
 impl Embeddings for SqliteStore {
-    async fn unembedded(&self, embeddable: &Embeddable<'_>, limit: u32) -> Result<Vec<Unembedded>> {
+    async fn unembedded(&self, embeddable: &EmbeddingSelection<'_>, limit: u32) -> Result<Vec<Unembedded>> {
         let messages = self.messages_without_vector(embeddable).await?;
         let newest = messages.into_iter().take(limit as usize);
         let subjects: Vec<Subject> = newest.map(|id| Subject::new(SubjectKind::Message, id)).collect();
         self.embeddable_texts(&subjects).await
     }
 
-    async fn unembedded_of(
+    async fn unembedded_in_exchange(
         &self,
         exchange: ExchangeId,
-        embeddable: &Embeddable<'_>,
+        embeddable: &EmbeddingSelection<'_>,
     ) -> Result<Vec<Unembedded>> {
         sqlx::query(
             "SELECT 'message' AS subject_kind, id AS subject_id, conversation_id, author, content AS text
@@ -113,7 +115,7 @@ impl Embeddings for SqliteStore {
         transaction.commit().await.or_store_error()
     }
 
-    async fn unembedded_count(&self, kind: SubjectKind, embeddable: &Embeddable<'_>) -> Result<u64> {
+    async fn unembedded_count(&self, kind: SubjectKind, embeddable: &EmbeddingSelection<'_>) -> Result<u64> {
         let (total, table) = match kind {
             SubjectKind::Message => {
                 let index = self.index(None).await?;
@@ -199,7 +201,10 @@ impl SqliteStore {
     }
 
     /// Returns the ids of the messages without an embedding, newest first.
-    pub(super) async fn messages_without_vector(&self, embeddable: &Embeddable<'_>) -> Result<Vec<i64>> {
+    pub(super) async fn messages_without_vector(
+        &self,
+        embeddable: &EmbeddingSelection<'_>,
+    ) -> Result<Vec<i64>> {
         let dimensions: Option<i64> = sqlx::query_scalar(
             "SELECT dimensions FROM embeddings WHERE model = ? AND subject_kind = 'message' LIMIT 1",
         )

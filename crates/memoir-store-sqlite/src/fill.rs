@@ -136,7 +136,7 @@ pub fn vector(number: i64, dimensions: usize) -> Vec<f32> {
 
 /// Returns a generated message. The words are as frequent as in natural language, so that the full-text index is
 /// realistic.
-pub fn talk(number: i64) -> String {
+pub fn generate_text(number: i64) -> String {
     let mut state = number.unsigned_abs().wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5bf0_3635;
     let mut random = || {
         state ^= state << 13;

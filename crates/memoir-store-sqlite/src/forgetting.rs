@@ -15,7 +15,7 @@ use super::{
 
 #[async_trait]
 impl Forgetting for SqliteStore {
-    async fn would_forget(&self, what: Forget) -> Result<Forgotten> {
+    async fn preview_forget(&self, what: Forget) -> Result<Forgotten> {
         // Deleting and rolling back gives exact counts.
         let mut transaction = self.begin_write().await?;
         let (forgotten, _) = delete_content(&mut transaction, what).await?;
@@ -26,7 +26,7 @@ impl Forgetting for SqliteStore {
     async fn forget(&self, what: Forget) -> Result<Forgotten> {
         let mut transaction = self.begin_write().await?;
         let (mut forgotten, texts) = delete_content(&mut transaction, what).await?;
-        forgotten.traces_are_left = !self.commit_without_trace(transaction, texts).await?;
+        forgotten.traces_remain = !self.commit_without_trace(transaction, texts).await?;
         Ok(forgotten)
     }
 }

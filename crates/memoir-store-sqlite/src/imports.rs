@@ -28,7 +28,7 @@ impl Imports for SqliteStore {
         .or_store_error()
     }
 
-    async fn origin_of(&self, conversation: ConversationId) -> Result<Option<String>> {
+    async fn import_origin(&self, conversation: ConversationId) -> Result<Option<String>> {
         sqlx::query_scalar("SELECT origin FROM imports WHERE conversation_id = ? ORDER BY origin LIMIT 1")
             .bind(conversation.get())
             .fetch_optional(&self.readers)

@@ -125,7 +125,7 @@ impl Jobs for SqliteStore {
         transaction.commit().await.or_store_error()
     }
 
-    async fn release_all_of(&self, owner: &str) -> Result<()> {
+    async fn release_all(&self, owner: &str) -> Result<()> {
         let mut transaction = self.begin_write().await?;
         for statement in [
             "DELETE FROM jobs WHERE leased_by = ? AND attempts = 0",

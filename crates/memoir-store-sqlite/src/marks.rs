@@ -1,7 +1,7 @@
 //! SQL for marks.
 
 use async_trait::async_trait;
-use memoir_core::{ExchangeId, Mark, Marked, Timestamp};
+use memoir_core::{ExchangeId, ExchangeMark, Mark, Timestamp};
 use memoir_store::{Marks, Result};
 use sqlx::{Row as _, sqlite::SqliteRow};
 
@@ -36,7 +36,7 @@ impl Marks for SqliteStore {
         Ok(result.rows_affected() == 1)
     }
 
-    async fn marks_of(&self, exchanges: &[ExchangeId]) -> Result<Vec<Marked>> {
+    async fn exchange_marks(&self, exchanges: &[ExchangeId]) -> Result<Vec<ExchangeMark>> {
         sqlx::query("SELECT * FROM marks WHERE exchange_id IN (SELECT value FROM json_each(?))")
             .bind(to_json_list(exchanges.iter().map(|id| id.get())))
             .try_map(read_mark)
@@ -45,7 +45,7 @@ impl Marks for SqliteStore {
             .or_store_error()
     }
 
-    async fn marks(&self) -> Result<Vec<Marked>> {
+    async fn marks(&self) -> Result<Vec<ExchangeMark>> {
         sqlx::query("SELECT * FROM marks ORDER BY created DESC, exchange_id DESC")
             .try_map(read_mark)
             .fetch_all(&self.readers)
@@ -54,8 +54,8 @@ impl Marks for SqliteStore {
     }
 }
 
-fn read_mark(row: SqliteRow) -> Result<Marked, sqlx::Error> {
-    Ok(Marked {
+fn read_mark(row: SqliteRow) -> Result<ExchangeMark, sqlx::Error> {
+    Ok(ExchangeMark {
         exchange_id: ExchangeId::new(row.try_get("exchange_id")?),
         mark: match row.try_get("mark")? {
             "pinned" => Mark::Pinned,

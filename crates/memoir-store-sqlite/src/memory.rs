@@ -5,10 +5,10 @@ use std::sync::atomic::Ordering;
 use async_trait::async_trait;
 use futures::future::try_join_all;
 use memoir_core::{ConversationId, ExchangeId, MessageId};
-use memoir_index::doubt;
+use memoir_index::error_margin;
 use memoir_store::{
     Accuracy, ExchangeText, Filter, Match, Memory, MessageOutline, Result, SummaryMatch, VectorSearch,
-    WordSearch, WordsFound,
+    WordSearch, WordSearchResult,
 };
 use sqlx::{Row as _, sqlite::SqliteRow};
 use tokio::sync::RwLockReadGuard;
@@ -48,7 +48,7 @@ impl Memory for SqliteStore {
         let (first, others) = candidates.split_at(candidates.len().min(limit + EXTRA_CANDIDATES));
         let mut matches = sort_and_limit(self.score(first, vector).await?, limit);
         let last = matches.last().filter(|_| matches.len() == limit);
-        let threshold = last.map_or(f64::MIN, |last| last.score - doubt(last.score, vector.len()));
+        let threshold = last.map_or(f64::MIN, |last| last.score - error_margin(last.score, vector.len()));
         let others = &others[..others.partition_point(|candidate| f64::from(candidate.estimate) > threshold)];
         if !others.is_empty() {
             matches.extend(self.score(others, vector).await?);
@@ -115,7 +115,7 @@ impl Memory for SqliteStore {
         .or_store_error()
     }
 
-    async fn search_words(&self, search: &WordSearch<'_>) -> Result<WordsFound> {
+    async fn search_words(&self, search: &WordSearch<'_>) -> Result<WordSearchResult> {
         let WordSearch { words, filter, conversations, also } = *search;
         let in_scope = self.conversations_in_scope(filter).await?;
         let message_ids = try_join_all(words.iter().map(|word| self.messages_with(word))).await?;

@@ -2,20 +2,20 @@
 
 use async_trait::async_trait;
 use memoir_core::{ExchangeId, Timestamp};
-use memoir_store::{KeptRule, Permissions, Redaction, Result};
+use memoir_store::{Permissions, Redaction, Result, StoredRule};
 use sqlx::{Row as _, sqlite::SqliteRow};
 
 use super::{SqliteStore, error::SqlResultExt as _};
 
 #[async_trait]
 impl Permissions for SqliteStore {
-    async fn approval_rules(&self, scope: &str) -> Result<Vec<KeptRule>> {
+    async fn approval_rules(&self, scope: &str) -> Result<Vec<StoredRule>> {
         sqlx::query(
             "SELECT id, effect, rule, scope FROM approval_rules WHERE scope IN ('', ?) ORDER BY created, id",
         )
         .bind(scope)
         .try_map(|row: SqliteRow| {
-            Ok(KeptRule {
+            Ok(StoredRule {
                 id: row.try_get("id")?,
                 effect: row.try_get("effect")?,
                 rule: row.try_get("rule")?,

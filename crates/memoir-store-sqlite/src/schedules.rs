@@ -62,7 +62,7 @@ impl Schedules for SqliteStore {
             .or_store_error()
     }
 
-    async fn set_task(&self, id: TaskId, paused: bool, next_due: Option<Timestamp>) -> Result<()> {
+    async fn set_task_paused(&self, id: TaskId, paused: bool, next_due: Option<Timestamp>) -> Result<()> {
         sqlx::query("UPDATE tasks SET paused = ?, next_due = ? WHERE id = ?")
             .bind(paused)
             .bind(next_due.map(Timestamp::as_millis))
@@ -117,7 +117,7 @@ impl Schedules for SqliteStore {
         Ok(due.map(Timestamp::from_millis))
     }
 
-    async fn begin_run(&self, new: &NewRun<'_>) -> Result<Option<RunId>> {
+    async fn start_run(&self, new: &NewRun<'_>) -> Result<Option<RunId>> {
         let mut transaction = self.begin_write().await?;
         if let Some(moment) = new.scheduled_for {
             let result = sqlx::query(

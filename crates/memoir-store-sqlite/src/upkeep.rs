@@ -51,7 +51,7 @@ impl Upkeep for SqliteStore {
         Ok(u64::try_from((pages - free) * size).unwrap_or(0))
     }
 
-    async fn group_messages(&self) -> Result<u64> {
+    async fn recreate_missing_exchanges(&self) -> Result<u64> {
         let mut transaction = self.begin_write().await?;
         // Recreate missing conversations with their ids.
         sqlx::query(

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use memoir_core::{ConversationId, ConversationTarget, CoreChange, ExchangeDraft, Timestamp};
 
 use crate::{
-    Change, Chunker, Committed, Filed, NewDocument, NewImport, NewRedaction, Result, Store, StoreError,
-    StoreFault,
+    ChangeOutcome, Chunker, Committed, DocumentUpdate, NewDocument, NewImport, NewRedaction, Result, Store,
+    StoreError, StoreFault,
 };
 
 /// A kind of database. Pass backends to a [`StoreFactory`](crate::StoreFactory) to open stores with them.
@@ -94,14 +94,14 @@ pub trait RedactedWrites: Send + Sync {
         now: Timestamp,
     ) -> Result<()>;
 
-    /// Changes a block of core memory. Records nothing if the result is [`Change::Overtaken`]. See
+    /// Changes a block of core memory. Records nothing if the result is [`ChangeOutcome::Conflict`]. See
     /// [`CoreMemory::change_core_memory`](crate::CoreMemory::change_core_memory).
     async fn change_redacted_core_memory(
         &self,
         project: &str,
         change: &CoreChange,
         redactions: &[NewRedaction],
-    ) -> Result<Change>;
+    ) -> Result<ChangeOutcome>;
 
     /// Stores a document and deletes the recorded redactions of its earlier version. See
     /// [`Documents::put_document`](crate::Documents::put_document).
@@ -111,5 +111,5 @@ pub trait RedactedWrites: Send + Sync {
         redactions: &[NewRedaction],
         chunk: &Chunker,
         now: Timestamp,
-    ) -> Result<Filed>;
+    ) -> Result<DocumentUpdate>;
 }

@@ -13,7 +13,7 @@ pub struct ConversationList {
     /// Only conversations whose title contains this text.
     pub matching: Option<String>,
     /// Skip conversations that consist of imported exchanges only.
-    pub said_here: bool,
+    pub exclude_imported: bool,
     /// Maximum number of conversations.
     pub limit: u32,
 }

@@ -7,11 +7,11 @@ use crate::Result;
 
 /// The result of changing a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
+pub enum ChangeOutcome {
     /// The change was stored.
-    Made,
+    Applied,
     /// Another session changed the block first, so the change was not stored.
-    Overtaken,
+    Conflict,
 }
 
 /// Reads and changes core memory.
@@ -21,7 +21,7 @@ pub trait CoreMemory: Send + Sync {
     async fn core_memory(&self, project: &str) -> Result<Vec<CoreEntry>>;
 
     /// Changes a block if it is still at the version in `change.seen`.
-    async fn change_core_memory(&self, project: &str, change: &CoreChange) -> Result<Change>;
+    async fn change_core_memory(&self, project: &str, change: &CoreChange) -> Result<ChangeOutcome>;
 
     /// Undoes the latest change to any block that `project` sees. Returns the restored block, or `None` if there is
     /// nothing to undo.

@@ -1,7 +1,7 @@
 //! Digests: summaries that replace the part of a conversation that no longer fits the context window.
 
 use async_trait::async_trait;
-use memoir_core::{ConversationId, Digest, ExchangeId, Prepared, Timestamp};
+use memoir_core::{ConversationId, Digest, ExchangeId, PreparedSummary, Timestamp};
 
 use crate::Result;
 
@@ -24,7 +24,7 @@ pub trait Digests: Send + Sync {
     ) -> Result<bool>;
 
     /// Requests a summary in advance, for when everything up to `through` has left the window.
-    async fn want_digest(
+    async fn request_digest(
         &self,
         conversation: ConversationId,
         seen: Option<ExchangeId>,
@@ -38,7 +38,7 @@ pub trait Digests: Send + Sync {
         &self,
         conversation: ConversationId,
         seen: Option<ExchangeId>,
-        prepared: &Prepared,
+        prepared: &PreparedSummary,
         now: Timestamp,
     ) -> Result<bool>;
 }

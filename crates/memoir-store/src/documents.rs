@@ -46,7 +46,7 @@ pub type Chunker = dyn Fn(&str) -> Vec<ChunkSpan> + Send + Sync;
 
 /// The result of storing a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Filed {
+pub struct DocumentUpdate {
     /// Id of the document.
     pub id: DocumentId,
     /// Number of chunks added. Unchanged chunks keep their embeddings and are not counted.
@@ -120,7 +120,12 @@ pub type ChunksWithWord = Option<Vec<(ChunkId, u32)>>;
 pub trait Documents: Send + Sync {
     /// Stores a document, replacing an earlier one from the same file. `chunk` splits the text after secrets have been
     /// redacted.
-    async fn put_document(&self, new: &NewDocument, chunk: &Chunker, now: Timestamp) -> Result<Filed>;
+    async fn put_document(
+        &self,
+        new: &NewDocument,
+        chunk: &Chunker,
+        now: Timestamp,
+    ) -> Result<DocumentUpdate>;
 
     /// Returns all documents, newest first.
     async fn documents(&self) -> Result<Vec<Document>>;
@@ -138,7 +143,7 @@ pub trait Documents: Send + Sync {
     async fn move_document(&self, id: DocumentId, source: &str) -> Result<()>;
 
     /// Returns the chunks of a document, in order.
-    async fn chunks_of(&self, id: DocumentId) -> Result<Vec<Chunk>>;
+    async fn document_chunks(&self, id: DocumentId) -> Result<Vec<Chunk>>;
 
     /// Returns the chunks with these ids.
     async fn chunks(&self, ids: &[ChunkId]) -> Result<Vec<Chunk>>;

@@ -7,7 +7,7 @@ use crate::Result;
 
 /// Selects the texts that should have an embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Embeddable<'a> {
+pub struct EmbeddingSelection<'a> {
     /// Embedding model.
     pub model: &'a str,
     /// Minimum number of tokens in a message. Shorter messages mean little on their own. Does not apply to summaries.
@@ -54,13 +54,13 @@ pub struct EmbeddingCount {
 #[async_trait]
 pub trait Embeddings: Send + Sync {
     /// Returns the newest messages without an embedding, including ones that a worker is processing.
-    async fn unembedded(&self, embeddable: &Embeddable<'_>, limit: u32) -> Result<Vec<Unembedded>>;
+    async fn unembedded(&self, embeddable: &EmbeddingSelection<'_>, limit: u32) -> Result<Vec<Unembedded>>;
 
     /// Returns all messages of one exchange without an embedding.
-    async fn unembedded_of(
+    async fn unembedded_in_exchange(
         &self,
         exchange: ExchangeId,
-        embeddable: &Embeddable<'_>,
+        embeddable: &EmbeddingSelection<'_>,
     ) -> Result<Vec<Unembedded>>;
 
     /// Returns the texts or summaries of these subjects. Deleted subjects are skipped.
@@ -71,7 +71,7 @@ pub trait Embeddings: Send + Sync {
     async fn put_embeddings(&self, model: &str, embeddings: &[NewEmbedding]) -> Result<()>;
 
     /// Returns the number of messages, summaries or chunks without an embedding.
-    async fn unembedded_count(&self, kind: SubjectKind, embeddable: &Embeddable<'_>) -> Result<u64>;
+    async fn unembedded_count(&self, kind: SubjectKind, embeddable: &EmbeddingSelection<'_>) -> Result<u64>;
 
     /// Returns the number of embeddings by model and kind.
     async fn embedding_counts(&self) -> Result<Vec<EmbeddingCount>>;

@@ -39,17 +39,17 @@ pub struct Forgotten {
     /// Number of deleted answers that quoted the deleted messages verbatim.
     pub quotations: u64,
     /// Exchanges whose prompts included the deleted messages. Their answers may paraphrase them.
-    pub told: Vec<ExchangeId>,
+    pub prompted_exchanges: Vec<ExchangeId>,
     /// Posts written from the affected conversations, which are deleted too.
     pub posts: Vec<Document>,
     /// Whether a concurrent reader prevented erasure, so that deleted text may remain in the database file or its log
     /// until the store is next opened.
-    pub traces_are_left: bool,
+    pub traces_remain: bool,
 }
 
 impl Forgotten {
     /// Returns whether the selection matched no content.
-    pub fn is_nothing(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.messages == 0 && self.exchanges == 0 && self.conversations == 0
     }
 }
@@ -59,7 +59,7 @@ impl Forgotten {
 #[async_trait]
 pub trait Forgetting: Send + Sync {
     /// Returns what [`forget`](Self::forget) would delete.
-    async fn would_forget(&self, what: Forget) -> Result<Forgotten>;
+    async fn preview_forget(&self, what: Forget) -> Result<Forgotten>;
 
     /// Deletes the selected content and erases its traces from the store's files.
     async fn forget(&self, what: Forget) -> Result<Forgotten>;

@@ -44,7 +44,7 @@ pub trait Imports: Send + Sync {
     async fn imports(&self, origin: &str) -> Result<Vec<Import>>;
 
     /// Returns the origin of a conversation, or `None` if it was not imported.
-    async fn origin_of(&self, conversation: ConversationId) -> Result<Option<String>>;
+    async fn import_origin(&self, conversation: ConversationId) -> Result<Option<String>>;
 
     /// Adds exchanges to an import and updates its progress, in one transaction. Returns `None` and stores nothing if
     /// another process has imported from the same origin since `new.seen`.

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use memoir_core::{ConversationId, Subject, SubjectKind, Timestamp, WorkerKind};
 use serde::Serialize;
 
-use crate::{Embeddable, Result};
+use crate::{EmbeddingSelection, Result};
 
 /// A worker's request for jobs.
 #[derive(Debug, Clone)]
@@ -22,7 +22,7 @@ pub struct Claim<'a> {
     /// they were extracted without a model.
     pub with_model: bool,
     /// Selects the texts that need an embedding.
-    pub embeddable: Embeddable<'a>,
+    pub embeddable: EmbeddingSelection<'a>,
     /// Process that will hold the leases.
     pub owner: &'a str,
     /// The current time.
@@ -98,7 +98,7 @@ pub trait Jobs: Send + Sync {
     ) -> Result<()>;
 
     /// Releases every lease held by `owner`. Call this when the owning process is known to be dead.
-    async fn release_all_of(&self, owner: &str) -> Result<()>;
+    async fn release_all(&self, owner: &str) -> Result<()>;
 
     /// Records a failure of claimed jobs and releases them. Returns the number of jobs updated; jobs whose subject has
     /// been deleted no longer exist.

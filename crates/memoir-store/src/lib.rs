@@ -72,14 +72,14 @@ pub mod contract;
 pub use backend::{Backend, BackendStore, RedactedWrites};
 pub use commands::CommandHistory;
 pub use conversations::{ConversationList, ConversationTitle, Conversations};
-pub use core_memory::{Change, CoreMemory};
+pub use core_memory::{ChangeOutcome, CoreMemory};
 pub use costs::{CostFilter, CostLine, CostSummary, Costs};
 pub use digests::Digests;
 pub use documents::{
-    ChunkMatch, ChunkSearch, ChunkSpan, ChunkVectors, Chunker, ChunksWithWord, DocumentFilter, Documents,
-    Filed, NewDocument,
+    ChunkMatch, ChunkSearch, ChunkSpan, ChunkVectors, Chunker, ChunksWithWord, DocumentFilter,
+    DocumentUpdate, Documents, NewDocument,
 };
-pub use embeddings::{Embeddable, EmbeddingCount, Embeddings, NewEmbedding, Unembedded};
+pub use embeddings::{EmbeddingCount, EmbeddingSelection, Embeddings, NewEmbedding, Unembedded};
 pub use error::{Result, StoreError};
 pub use exchanges::{Committed, Exchanges, Span, TranscriptMessage};
 pub use factory::StoreFactory;
@@ -90,9 +90,9 @@ pub use jobs::{Claim, Claimed, Job, JobFailure, Jobs};
 pub use marks::Marks;
 pub use memory::{
     Accuracy, ExchangeText, Filter, Match, Memory, MessageOutline, SearchEffort, SummaryMatch, VectorSearch,
-    WordSearch, WordsFound,
+    WordSearch, WordSearchResult,
 };
-pub use permissions::{KeptRule, NewRedaction, Permissions, Redaction};
+pub use permissions::{NewRedaction, Permissions, Redaction, StoredRule};
 pub use redacting::RedactingStore;
 pub use roles::{AgentStore, RecallStore, ToolStore, WorkerStore};
 pub use schedules::{NewRun, RunningRun, Schedules};

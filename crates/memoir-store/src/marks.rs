@@ -1,7 +1,7 @@
 //! The user's marks on exchanges, such as "pinned" and "wrong".
 
 use async_trait::async_trait;
-use memoir_core::{ExchangeId, Mark, Marked, Timestamp};
+use memoir_core::{ExchangeId, ExchangeMark, Mark, Timestamp};
 
 use crate::Result;
 
@@ -12,8 +12,8 @@ pub trait Marks: Send + Sync {
     async fn mark(&self, exchange: ExchangeId, mark: Option<Mark>, at: Timestamp) -> Result<bool>;
 
     /// Returns the marks of these exchanges.
-    async fn marks_of(&self, exchanges: &[ExchangeId]) -> Result<Vec<Marked>>;
+    async fn exchange_marks(&self, exchanges: &[ExchangeId]) -> Result<Vec<ExchangeMark>>;
 
     /// Returns all marks, newest first.
-    async fn marks(&self) -> Result<Vec<Marked>>;
+    async fn marks(&self) -> Result<Vec<ExchangeMark>>;
 }

@@ -83,7 +83,7 @@ pub struct WordSearch<'a> {
 
 /// The result of a keyword search.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct WordsFound {
+pub struct WordSearchResult {
     /// The conversations whose messages were searched, each with the BM25 score of the whole conversation.
     pub conversations: Vec<(ConversationId, f64)>,
     /// For each word, in the order of the search, the messages that contain it, with their BM25 scores.
@@ -168,7 +168,7 @@ pub trait Memory: Send + Sync {
     async fn vectors(&self, model: &str, messages: &[MessageId]) -> Result<Vec<(MessageId, Vec<f32>)>>;
 
     /// Returns the conversations and messages that contain any of the words.
-    async fn search_words(&self, search: &WordSearch<'_>) -> Result<WordsFound>;
+    async fn search_words(&self, search: &WordSearch<'_>) -> Result<WordSearchResult>;
 
     /// Returns the messages of these conversations without their texts, grouped by conversation and in order.
     async fn outlines(&self, conversations: &[ConversationId]) -> Result<Vec<MessageOutline>>;

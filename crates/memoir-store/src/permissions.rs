@@ -8,7 +8,7 @@ use crate::Result;
 
 /// A stored permission rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct KeptRule {
+pub struct StoredRule {
     /// The rule's id.
     pub id: i64,
     /// Either `allow` or `deny`.
@@ -49,7 +49,7 @@ pub struct NewRedaction {
 #[async_trait]
 pub trait Permissions: Send + Sync {
     /// Returns the rules that apply to a project, including those for all projects, oldest first.
-    async fn approval_rules(&self, scope: &str) -> Result<Vec<KeptRule>>;
+    async fn approval_rules(&self, scope: &str) -> Result<Vec<StoredRule>>;
 
     /// Adds a rule, unless the same rule exists already. An empty `scope` means all projects.
     async fn add_approval_rule(&self, effect: &str, rule: &str, scope: &str, now: Timestamp) -> Result<()>;

@@ -46,7 +46,7 @@ pub trait Schedules: Send + Sync {
     async fn task(&self, name: &str) -> Result<Option<Task>>;
 
     /// Pauses or resumes a task and sets when it is next due.
-    async fn set_task(&self, id: TaskId, paused: bool, next_due: Option<Timestamp>) -> Result<()>;
+    async fn set_task_paused(&self, id: TaskId, paused: bool, next_due: Option<Timestamp>) -> Result<()>;
 
     /// Reschedules a task to `due`, if it is still due at `seen` and not paused.
     async fn set_due(&self, id: TaskId, seen: Timestamp, due: Timestamp) -> Result<()>;
@@ -62,7 +62,7 @@ pub trait Schedules: Send + Sync {
 
     /// Starts a run and sets when its task is due next, in one transaction. Returns `None` if the task is already
     /// running. A scheduled run also requires that the task is not paused and is still due at `new.scheduled_for`.
-    async fn begin_run(&self, new: &NewRun<'_>) -> Result<Option<RunId>>;
+    async fn start_run(&self, new: &NewRun<'_>) -> Result<Option<RunId>>;
 
     /// Extends the lease of a run. Returns `false` if the run has ended.
     async fn renew_run(&self, id: RunId, until: Timestamp) -> Result<bool>;

@@ -44,5 +44,5 @@ pub trait Upkeep: Send + Sync {
     async fn size(&self) -> Result<u64>;
 
     /// Recreates the missing exchanges of messages that have none. Returns the number of exchanges created.
-    async fn group_messages(&self) -> Result<u64>;
+    async fn recreate_missing_exchanges(&self) -> Result<u64>;
 }

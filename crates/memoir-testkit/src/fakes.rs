@@ -16,7 +16,7 @@ use memoir_models::{
 };
 use tokio::sync::watch;
 
-use crate::PATIENCE;
+use crate::WAIT_TIMEOUT;
 
 /// A clock that changes only when a test sets it.
 #[derive(Debug, Default)]
@@ -82,7 +82,7 @@ impl FakeModel {
     }
 
     /// Creates a model that always answers with this text.
-    pub fn saying(text: &str) -> Self {
+    pub fn answering(text: &str) -> Self {
         let text = text.to_owned();
         Self::new(move |_| FakeReply::Text(text.clone()))
     }
@@ -111,11 +111,11 @@ impl FakeModel {
     ///
     /// # Panics
     ///
-    /// Panics if that does not happen within [`PATIENCE`].
+    /// Panics if that does not happen within [`WAIT_TIMEOUT`].
     pub async fn wait_for_calls(&self, count: usize) {
         let mut calls = self.calls.subscribe();
         let enough_calls = calls.wait_for(|calls| *calls >= count);
-        let result = tokio::time::timeout(PATIENCE, enough_calls).await;
+        let result = tokio::time::timeout(WAIT_TIMEOUT, enough_calls).await;
         assert!(result.is_ok(), "only {} of {count} calls were made", self.calls());
     }
 

@@ -23,4 +23,4 @@ pub use provider::{
 };
 pub use run::ProgramRun;
 pub use terminal::Terminal;
-pub use waiting::{PATIENCE, wait_until};
+pub use waiting::{WAIT_TIMEOUT, wait_until};

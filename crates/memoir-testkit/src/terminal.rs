@@ -12,7 +12,7 @@ use std::{
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
-use crate::{PATIENCE, ScriptedProvider, TestHome};
+use crate::{ScriptedProvider, TestHome, WAIT_TIMEOUT};
 
 /// The line editor's query for the cursor position, which a terminal must answer.
 const CURSOR_QUERY: &[u8] = b"\x1b[6n";
@@ -129,7 +129,7 @@ impl Terminal {
         let (screen, changed) = &*self.screen;
         let is_unchanged = |screen: &mut Screen| !screen.has_ended && screen.received == received_before;
         let (screen, wait) =
-            changed.wait_timeout_while(screen.lock().unwrap(), PATIENCE, is_unchanged).unwrap();
+            changed.wait_timeout_while(screen.lock().unwrap(), WAIT_TIMEOUT, is_unchanged).unwrap();
         assert!(!wait.timed_out(), "nothing was redrawn:\n{}", screen.parser.screen().contents());
     }
 
@@ -178,7 +178,8 @@ impl Terminal {
     fn wait_while(&self, what: &str, is_missing: impl Fn(&Screen) -> bool) -> String {
         let (screen, changed) = &*self.screen;
         let must_wait = |screen: &mut Screen| !screen.has_ended && is_missing(screen);
-        let (screen, _) = changed.wait_timeout_while(screen.lock().unwrap(), PATIENCE, must_wait).unwrap();
+        let (screen, _) =
+            changed.wait_timeout_while(screen.lock().unwrap(), WAIT_TIMEOUT, must_wait).unwrap();
         let contents = screen.parser.screen().contents();
         assert!(!is_missing(&screen), "the screen never showed {what}; it shows:\n{contents}");
         contents
@@ -196,7 +197,7 @@ impl Terminal {
     pub fn wait_for_exit(&mut self) -> u32 {
         let (screen, changed) = &*self.screen;
         let guard = screen.lock().unwrap();
-        let (guard, _) = changed.wait_timeout_while(guard, PATIENCE, |screen| !screen.has_ended).unwrap();
+        let (guard, _) = changed.wait_timeout_while(guard, WAIT_TIMEOUT, |screen| !screen.has_ended).unwrap();
         assert!(
             guard.has_ended,
             "the program did not end; the screen shows:\n{}",

@@ -7,7 +7,7 @@ use std::{
 
 /// Maximum duration of a wait before the test fails. A wait ends as soon as its condition holds, and even a
 /// very busy machine needs only a fraction of this time.
-pub const PATIENCE: Duration = Duration::from_secs(180);
+pub const WAIT_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// Pause between two checks of a condition.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -18,9 +18,9 @@ const INTERVAL: Duration = Duration::from_millis(50);
 ///
 /// # Panics
 ///
-/// Panics with `what` if the condition does not hold within [`PATIENCE`].
+/// Panics with `what` if the condition does not hold within [`WAIT_TIMEOUT`].
 pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     while !condition() {
         assert!(Instant::now() < deadline, "timed out waiting: {what}");
         thread::sleep(INTERVAL);

@@ -14,7 +14,7 @@ use crate::{
 
 /// Reports on summaries and writes them on request.
 #[async_trait]
-pub trait Summarizing: Send + Sync {
+pub trait Summarizer: Send + Sync {
     /// Returns how many summaries are due and how many have failed.
     ///
     /// # Errors
@@ -43,7 +43,7 @@ struct ToolArguments {
     action: SummaryAction,
 }
 
-pub(crate) struct AgentSummarizer(pub(crate) Arc<dyn Summarizing>);
+pub(crate) struct AgentSummarizer(pub(crate) Arc<dyn Summarizer>);
 
 #[async_trait]
 impl Tool for AgentSummarizer {
@@ -90,7 +90,7 @@ mod tests {
     struct FakeSummaries;
 
     #[async_trait]
-    impl Summarizing for FakeSummaries {
+    impl Summarizer for FakeSummaries {
         async fn report(&self) -> Result<String, ToolError> {
             Ok("2 to do".into())
         }

@@ -22,7 +22,7 @@ pub(crate) fn diff(path: &str, before: &str, after: &str) -> String {
     for group in hunks.chunk_by(|hunk, next| next.before.start - hunk.before.end <= 2 * CONTEXT) {
         write_group(&mut text, group, &input);
     }
-    crate::output::cap(&text, MAX_DIFF_BYTES)
+    crate::output::truncate_output(&text, MAX_DIFF_BYTES)
 }
 
 /// Returns the number of added and removed lines, as in `+2 -1`.

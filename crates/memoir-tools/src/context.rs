@@ -9,7 +9,7 @@ use std::{
 use memoir_recall::Recall;
 use memoir_store::ToolStore;
 
-use crate::{Delegating, Sandbox, Search, Workspace};
+use crate::{Sandbox, Search, SubagentRunner, Workspace};
 
 /// The resources that tools use: the workspace, memory, and optional services.
 #[derive(Clone)]
@@ -25,12 +25,12 @@ pub struct ToolContext {
     /// Internet search service, if one is configured.
     pub search: Option<Search>,
     /// Runs sub-agents, if they are allowed.
-    pub delegate: Option<Arc<dyn Delegating>>,
+    pub delegate: Option<Arc<dyn SubagentRunner>>,
 }
 
 impl ToolContext {
     /// Allows sub-agents, run by `delegate`.
-    pub fn delegating(mut self, delegate: Arc<dyn Delegating>) -> Self {
+    pub fn with_subagents(mut self, delegate: Arc<dyn SubagentRunner>) -> Self {
         self.delegate = Some(delegate);
         self
     }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use memoir_core::{ChangedBy, CoreBlock, CoreChange, CoreEntry, Timestamp, ToolSpec};
-use memoir_store::Change;
+use memoir_store::ChangeOutcome;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -160,15 +160,15 @@ pub async fn edit_core_memory(
         let Some(seen) = entries.into_iter().find(|entry| entry.block == block) else { break };
         let text = edit(&seen.text)?;
         let length = text.chars().count();
-        if length > CoreBlock::LONGEST {
+        if length > CoreBlock::MAX_CHARS {
             return Err(ToolError::Failed(format!(
                 "the block {block} would have {length} characters, but the limit is {}; shorten it first",
-                CoreBlock::LONGEST
+                CoreBlock::MAX_CHARS
             )));
         }
         let change = CoreChange { seen, text, by, at };
         if change.text == change.seen.text
-            || store.change_core_memory(project, &change).await? == Change::Made
+            || store.change_core_memory(project, &change).await? == ChangeOutcome::Applied
         {
             return Ok(change);
         }

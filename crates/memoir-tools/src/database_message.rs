@@ -2,13 +2,13 @@
 
 use async_trait::async_trait;
 use memoir_core::{Message, MessageBody, MessageId, TimeZone, ToolSpec};
-use memoir_recall::fenced;
+use memoir_recall::fence_text;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
     Tool, ToolContext, ToolError, ToolOutput,
-    output::LONGEST_OUTPUT,
+    output::MAX_TOOL_OUTPUT_BYTES,
     tool::{object, parse},
 };
 
@@ -42,7 +42,7 @@ impl Tool for DatabaseMessage {
         };
         let text = format!("{}\n{}", describe(&message)?, message.body.text());
         // The fence marks the message as quoted, so that the model does not follow instructions in it.
-        Ok(fenced(&text, LONGEST_OUTPUT).into())
+        Ok(fence_text(&text, MAX_TOOL_OUTPUT_BYTES).into())
     }
 }
 
@@ -64,7 +64,7 @@ fn describe(message: &Message) -> Result<String, ToolError> {
         ("author", message.author.clone()),
         ("tool_name", tool_name),
         ("tool_calls", tool_calls),
-        ("created", Some(message.created.minute_in(&TimeZone::UTC))),
+        ("created", Some(message.created.format_minute(&TimeZone::UTC))),
     ];
     let lines = properties.into_iter().filter_map(|(name, value)| Some(format!("{name}: {}\n", value?)));
     Ok(lines.collect())

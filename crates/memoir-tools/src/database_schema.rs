@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     Tool, ToolContext, ToolError, ToolOutput,
     database_query::inspect,
-    output::{LONGEST_OUTPUT, cap},
+    output::{MAX_TOOL_OUTPUT_BYTES, truncate_output},
     tool::{object, parse},
 };
 
@@ -41,7 +41,7 @@ impl Tool for DatabaseSchema {
             Some(table) => {
                 Err(ToolError::Failed(format!("there is no table {table}; list them with database_tables")))
             }
-            None => Ok(cap(&definitions.join("\n\n"), LONGEST_OUTPUT).into()),
+            None => Ok(truncate_output(&definitions.join("\n\n"), MAX_TOOL_OUTPUT_BYTES).into()),
         }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     Plan, Tool, ToolContext, ToolError, ToolOutput,
-    output::{LONGEST_OUTPUT, cap, count},
+    output::{MAX_TOOL_OUTPUT_BYTES, count, truncate_output},
     paths::{locate, one_path_spec, plan_read},
 };
 
@@ -38,7 +38,7 @@ impl Tool for DirList {
         if text.is_empty() {
             text.push_str("The directory is empty.");
         }
-        Ok(cap(&text, LONGEST_OUTPUT).into())
+        Ok(truncate_output(&text, MAX_TOOL_OUTPUT_BYTES).into())
     }
 }
 

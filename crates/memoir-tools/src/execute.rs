@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Access, Plan, ToolContext, ToolError, ToolOutput,
-    output::{LONGEST_OUTPUT, cap},
+    output::{MAX_TOOL_OUTPUT_BYTES, truncate_output},
     sandbox::{CommandEnd, CommandOutput},
 };
 
@@ -60,9 +60,9 @@ fn describe_output(output: &CommandOutput, seconds: u64, context: &ToolContext) 
         CommandEnd::Code(0) => String::new(),
         CommandEnd::Code(code) => format!("The command failed with exit code {code}.\n"),
     };
-    text.push_str(&cap(&output.stdout, LONGEST_OUTPUT));
+    text.push_str(&truncate_output(&output.stdout, MAX_TOOL_OUTPUT_BYTES));
     if !output.stderr.is_empty() {
-        text.push_str(&format!("\n[stderr]\n{}", cap(&output.stderr, LONGEST_OUTPUT / 2)));
+        text.push_str(&format!("\n[stderr]\n{}", truncate_output(&output.stderr, MAX_TOOL_OUTPUT_BYTES / 2)));
     }
     if text.is_empty() {
         text.push_str("The command printed nothing.");

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
-    output::{LONGEST_OUTPUT, cap},
+    output::{MAX_TOOL_OUTPUT_BYTES, truncate_output},
     tool::{object, parse},
     walk::{display_path, walk},
     workspace::WorkspacePath,
@@ -116,7 +116,7 @@ fn search(start: &WorkspacePath, arguments: &ToolArguments) -> Result<String, To
     }
     match text.is_empty() {
         true => Ok(format!("Nothing matches {}.", arguments.pattern)),
-        false => Ok(cap(&text, LONGEST_OUTPUT)),
+        false => Ok(truncate_output(&text, MAX_TOOL_OUTPUT_BYTES)),
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
-    output::{LONGEST_OUTPUT, cap},
+    output::{MAX_TOOL_OUTPUT_BYTES, truncate_output},
     tool::{object, parse},
     workspace::{NONBLOCKING, PathLocation, read_file},
 };
@@ -66,7 +66,8 @@ impl Tool for FileRead {
         };
         let bytes = result.map_err(|error| ToolError::Failed(format!("cannot read {path}: {error}")))?;
         let text = String::from_utf8(bytes).map_err(|_| ToolError::Failed(format!("{path} is not text")))?;
-        Ok(cap(&select_lines(&text, first_line.unwrap_or(1), last_line), LONGEST_OUTPUT).into())
+        Ok(truncate_output(&select_lines(&text, first_line.unwrap_or(1), last_line), MAX_TOOL_OUTPUT_BYTES)
+            .into())
     }
 }
 
@@ -125,7 +126,7 @@ mod tests {
     #[tokio::test]
     async fn long_files_are_truncated_with_a_note() {
         let directory = workspace();
-        fs::write(directory.path().join("work/long.txt"), "x".repeat(LONGEST_OUTPUT + 5)).unwrap();
+        fs::write(directory.path().join("work/long.txt"), "x".repeat(MAX_TOOL_OUTPUT_BYTES + 5)).unwrap();
         let text = read(&directory, json!({"path": "long.txt"})).await.unwrap();
         assert!(text.ends_with("[cut: 30000 of 30005 bytes shown]"), "{}", &text[text.len() - 50..]);
     }

@@ -43,7 +43,7 @@ impl Tool for FileStat {
         });
         let modified = modified.map_or_else(
             || "unknown".into(),
-            |millis| Timestamp::from_millis(millis).minute_in(&context.recall.zone),
+            |millis| Timestamp::from_millis(millis).format_minute(&context.recall.zone),
         );
         let mode = metadata.permissions().mode() & 0o7777;
         let size = count(metadata.len(), "byte");

@@ -25,7 +25,7 @@ pub(crate) fn is_supported() -> bool {
 
 /// Confines this process and replaces it with a command. The arguments are
 /// `--write DIRECTORY ... -- PROGRAM ARGUMENT ...`. Returns only on failure.
-pub fn become_confined(arguments: impl Iterator<Item = OsString>) -> io::Error {
+pub fn exec_confined(arguments: impl Iterator<Item = OsString>) -> io::Error {
     let mut directories: Vec<PathBuf> = Vec::new();
     let mut arguments = arguments.peekable();
     while arguments.next_if(|argument| argument == "--write").is_some() {

@@ -7,7 +7,7 @@ use memoir_store::Inspectable;
 use serde_json::Value;
 
 use crate::{
-    Plan, Skills, Summarizing, Tool, ToolContext, ToolError, ToolOutput, UnknownTool,
+    Plan, Skills, Summarizer, Tool, ToolContext, ToolError, ToolOutput, UnknownTool,
     agent_summarizer::AgentSummarizer, core_memory::CoreMemoryTool, database_message::DatabaseMessage,
     database_query::DatabaseQuery, database_schema::DatabaseSchema, database_tables::DatabaseTables,
     dir_create::DirCreate, dir_delete::DirDelete, dir_list::DirList, execute_bash::ExecuteBash,
@@ -114,7 +114,7 @@ impl ToolSet {
     }
 
     /// Adds the tool that reports on summaries and writes them.
-    pub fn with_summaries(self, summaries: Arc<dyn Summarizing>) -> Self {
+    pub fn with_summaries(self, summaries: Arc<dyn Summarizer>) -> Self {
         self.with(Arc::new(AgentSummarizer(summaries)))
     }
 
@@ -129,8 +129,8 @@ impl ToolSet {
     }
 
     /// Returns whether any description comes from an untrusted source.
-    pub fn are_described_by_others(&self) -> bool {
-        self.tools.iter().any(|tool| tool.is_described_by_others())
+    pub fn has_untrusted_descriptions(&self) -> bool {
+        self.tools.iter().any(|tool| tool.has_untrusted_description())
     }
 
     /// Returns what a call would access.

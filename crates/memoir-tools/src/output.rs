@@ -1,10 +1,10 @@
 //! Formatting and size limits of tool output.
 
 /// Maximum size of a tool's output in bytes.
-pub const LONGEST_OUTPUT: usize = 30_000;
+pub const MAX_TOOL_OUTPUT_BYTES: usize = 30_000;
 
 /// Truncates `text` to `limit` bytes at a character boundary and appends a note with the sizes.
-pub fn cap(text: &str, limit: usize) -> String {
+pub fn truncate_output(text: &str, limit: usize) -> String {
     if text.len() <= limit {
         return text.to_owned();
     }
@@ -23,8 +23,8 @@ mod tests {
 
     #[test]
     fn long_text_is_truncated_at_a_character_boundary() {
-        assert_eq!(cap("short", 10), "short");
-        assert_eq!(cap("ééé", 3), "é\n[cut: 2 of 6 bytes shown]");
+        assert_eq!(truncate_output("short", 10), "short");
+        assert_eq!(truncate_output("ééé", 3), "é\n[cut: 2 of 6 bytes shown]");
     }
 
     #[test]

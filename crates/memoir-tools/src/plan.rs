@@ -68,7 +68,7 @@ impl Plan {
 
     /// Marks changes to core memory as requested by the user. Use this if no untrusted text can have asked for them.
     #[must_use]
-    pub fn as_the_user_asked(mut self) -> Self {
+    pub fn requested_by_user(mut self) -> Self {
         for access in &mut self.accesses {
             if *access == Access::Remember {
                 *access = Access::Memory;

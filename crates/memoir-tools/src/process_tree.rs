@@ -33,7 +33,7 @@ pub fn spawn_registered<T, E>(
 }
 
 /// Kills all registered child processes. Call this when the program exits.
-pub fn end_children() {
+pub fn kill_children() {
     let registered = lock(&REGISTERED).take().unwrap_or_default();
     registered.into_iter().filter_map(to_pid).for_each(kill);
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Access, DelegationError, Plan, Tool, ToolContext, ToolError, ToolOutput,
-    output::{LONGEST_OUTPUT, cap},
+    output::{MAX_TOOL_OUTPUT_BYTES, truncate_output},
     tool::{object, parse},
 };
 
@@ -27,7 +27,7 @@ pub struct Delegation {
 
 /// Runs sub-agents.
 #[async_trait]
-pub trait Delegating: Send + Sync {
+pub trait SubagentRunner: Send + Sync {
     /// Runs a sub-agent and returns its report.
     ///
     /// # Errors
@@ -78,6 +78,6 @@ impl Tool for RunSubagent {
             return Err(ToolError::Failed("sub-agents are not available here".into()));
         };
         let report = delegate.delegate(delegation).await?;
-        Ok(format!("The sub-agent reports:\n\n{}", cap(&report, LONGEST_OUTPUT)).into())
+        Ok(format!("The sub-agent reports:\n\n{}", truncate_output(&report, MAX_TOOL_OUTPUT_BYTES)).into())
     }
 }

@@ -1,7 +1,7 @@
 //! Runs commands in their own process group, without API keys in the environment, and confined by Landlock if the
 //! kernel supports it. When a command ends, all its children are killed.
 //!
-//! To confine a command, this program is started again with [`CONFINED`]; it confines itself and then executes the
+//! To confine a command, this program is started again with [`CONFINE_ARGUMENT`]; it confines itself and then executes the
 //! command. No code runs between fork and exec. The caller provides the path of the program, the environment and the
 //! directory for temporary files.
 
@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// First argument with which this program confines itself and executes a command.
-pub const CONFINED: &str = "__confined";
+pub const CONFINE_ARGUMENT: &str = "__confined";
 
 /// Settings for running commands.
 #[derive(Debug, Clone, Default)]
@@ -111,7 +111,7 @@ impl Sandbox {
             return command;
         };
         let mut command = Command::new(helper);
-        command.arg(CONFINED);
+        command.arg(CONFINE_ARGUMENT);
         let directories = workspace.directories().map(Path::to_owned).chain(self.temporary.clone());
         directories.for_each(|directory| {
             command.arg("--write").arg(directory);

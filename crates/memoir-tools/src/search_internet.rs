@@ -4,7 +4,7 @@ use std::{str::FromStr, time::Duration};
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
-use memoir_recall::inside_fence;
+use memoir_recall::escape_angle_brackets;
 use reqwest::{Client, Url};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
-    output::{LONGEST_OUTPUT, cap},
+    output::{MAX_TOOL_OUTPUT_BYTES, truncate_output},
     tool::{object, parse},
 };
 
@@ -180,7 +180,11 @@ impl Tool for SearchInternet {
             text.push_str(&format!("{title}\n{url}\n{excerpt}\n\n"));
         }
         // The fence marks the results as quoted, so that the model does not follow instructions in them.
-        Ok(format!("<memory>\n{}\n</memory>", cap(&inside_fence(text.trim_end()), LONGEST_OUTPUT)).into())
+        Ok(format!(
+            "<memory>\n{}\n</memory>",
+            truncate_output(&escape_angle_brackets(text.trim_end()), MAX_TOOL_OUTPUT_BYTES)
+        )
+        .into())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
-use memoir_recall::{QueryKind, context, describe_backlog, find_dates};
+use memoir_recall::{QueryKind, describe_backlog, find_dates, format_recollection};
 use memoir_store::Filter;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ impl Tool for SearchMemory {
         recall.settings.conversation_limit = limit;
         let results = recall.ask(&query, QueryKind::Search, Filter { since, ..Filter::default() }).await;
         let mut text: String = results.notices.iter().map(|notice| format!("{notice}\n")).collect();
-        match context(&results, recall.scope.as_deref(), &recall.zone) {
+        match format_recollection(&results, recall.scope.as_deref(), &recall.zone) {
             Some(passages) => text.push_str(&passages),
             None => text.push_str("Nothing in memory about this."),
         }

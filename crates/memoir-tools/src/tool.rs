@@ -14,7 +14,7 @@ pub trait Tool: Send + Sync {
     fn spec(&self) -> ToolSpec;
 
     /// Returns whether the description comes from an untrusted source, such as a project or a server.
-    fn is_described_by_others(&self) -> bool {
+    fn has_untrusted_description(&self) -> bool {
         false
     }
 

@@ -1,6 +1,6 @@
 //! Writes digests: summaries of the part of a conversation that is about to leave the context window.
 
-use memoir_core::{ConversationId, ExchangeId, Prepared};
+use memoir_core::{ConversationId, ExchangeId, PreparedSummary};
 
 use crate::{
     WorkerContext,
@@ -41,7 +41,7 @@ pub(crate) async fn prepare(context: &WorkerContext, id: ConversationId) -> Resu
         max_chars: MAX_CHARS,
     };
     let summary = summarize(context, model.as_ref(), &task).await?;
-    let prepared = Prepared { through, summary };
+    let prepared = PreparedSummary { through, summary };
     match context.digests().prepare_digest(id, Some(digest.through), &prepared, context.clock.now()).await? {
         true => Ok(()),
         false => Err(WorkError::Changed),

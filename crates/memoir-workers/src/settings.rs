@@ -2,7 +2,7 @@
 
 use memoir_core::{
     Usd, WorkerKind,
-    setting::{HasSettings, SWITCH, Setting, one_of, set, word_for},
+    setting::{HasSettings, SWITCH, Setting, assign, choice_name, parse_choice},
 };
 
 /// The values of the `workers.*` settings.
@@ -56,24 +56,26 @@ impl HasSettings for WorkerSettings {
             aliases: &["summarizer_exchange_enabled"],
             takes: "on or off",
             summary: "whether exchanges are summarized in the background",
-            show: |settings| word_for(&settings.exchange_summarizer, &SWITCH),
-            change: |settings, value| set(&mut settings.exchange_summarizer, one_of(value, &SWITCH)),
+            show: |settings| choice_name(&settings.exchange_summarizer, &SWITCH),
+            change: |settings, value| assign(&mut settings.exchange_summarizer, parse_choice(value, &SWITCH)),
         },
         Setting {
             key: "workers.conversation_summarizer",
             aliases: &["summarizer_conversation_enabled"],
             takes: "on or off",
             summary: "whether conversations are summarized in the background",
-            show: |settings| word_for(&settings.conversation_summarizer, &SWITCH),
-            change: |settings, value| set(&mut settings.conversation_summarizer, one_of(value, &SWITCH)),
+            show: |settings| choice_name(&settings.conversation_summarizer, &SWITCH),
+            change: |settings, value| {
+                assign(&mut settings.conversation_summarizer, parse_choice(value, &SWITCH))
+            },
         },
         Setting {
             key: "workers.embedding_generator",
             aliases: &["embedding_pipeline_enabled"],
             takes: "on or off",
             summary: "whether messages, summaries and documents are embedded in the background",
-            show: |settings| word_for(&settings.embedding_generator, &SWITCH),
-            change: |settings, value| set(&mut settings.embedding_generator, one_of(value, &SWITCH)),
+            show: |settings| choice_name(&settings.embedding_generator, &SWITCH),
+            change: |settings, value| assign(&mut settings.embedding_generator, parse_choice(value, &SWITCH)),
         },
         Setting {
             key: "workers.daily_budget_usd",
@@ -83,7 +85,7 @@ impl HasSettings for WorkerSettings {
             show: |settings| settings.daily_budget_usd.map_or("none".into(), |dollars| dollars.to_string()),
             change: |settings, value| {
                 let dollars = value.parse().ok().filter(|dollars| (0.0..=100_000.0).contains(dollars));
-                set(
+                assign(
                     &mut settings.daily_budget_usd,
                     if value == "none" { Some(None) } else { dollars.map(Some) },
                 )

@@ -3,8 +3,8 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use memoir_core::{CallCost, ConversationId, Purpose, Usage, WorkerKind, count_tokens};
-use memoir_models::{ChatMessage, ChatModel, ChatRequest, ModelError, bill, whole_answer};
-use memoir_recall::inside_fence;
+use memoir_models::{ChatMessage, ChatModel, ChatRequest, ModelError, bill, collect_answer};
+use memoir_recall::escape_angle_brackets;
 use memoir_redact::without_secrets;
 
 use crate::{WorkerContext, worker::WorkError};
@@ -69,7 +69,7 @@ async fn summarize_parts(
         } else {
             format!(
                 "The summary so far:\n\n<memory>\n{}\n</memory>\n\nWhat was said after that:\n\n<memory>\n{part}\n</memory>",
-                inside_fence(&summary)
+                escape_angle_brackets(&summary)
             )
         };
         let key = hash_request(model, task, &prompt);
@@ -107,7 +107,7 @@ fn split_into_parts(lines: &[String], max_tokens: u64) -> Vec<String> {
     let max_bytes = usize::try_from(max_tokens).unwrap_or(usize::MAX).max(16);
     let mut parts: Vec<(String, u64)> = Vec::new();
     for piece in lines.iter().flat_map(|line| split_line(line, max_bytes)) {
-        let piece = inside_fence(piece);
+        let piece = escape_angle_brackets(piece);
         let tokens = count_tokens(&piece) as u64 + 1;
         match parts.last_mut() {
             Some((part, size)) if *size + tokens <= max_tokens => {
@@ -151,7 +151,7 @@ async fn call(
     };
     // An interrupted call costs money too. In that case the guard records the tokens when it is dropped.
     let mut guard = UsageGuard { context, conversation: task.conversation, model, usage: None };
-    let answer = whole_answer(model, request, &mut guard.usage, MAX_ANSWER_BYTES).await;
+    let answer = collect_answer(model, request, &mut guard.usage, MAX_ANSWER_BYTES).await;
     if let Some(call) = guard.take() {
         context.costs().record_calls(Some(task.conversation), &[call]).await?;
     }

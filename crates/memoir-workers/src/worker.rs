@@ -30,7 +30,7 @@ impl From<RecallError> for WorkError {
         match error {
             RecallError::Store(error) => Self::Store(error),
             RecallError::Embedding(error) => Self::Model(error),
-            RecallError::Stage(reason) => Self::Model(ModelError::Garbled(reason)),
+            RecallError::Stage(reason) => Self::Model(ModelError::InvalidResponse(reason)),
         }
     }
 }
@@ -44,7 +44,7 @@ impl WorkError {
                 error.is_transient()
                     || matches!(
                         error,
-                        ModelError::IdleTimeout { .. } | ModelError::Garbled(_) | ModelError::Empty
+                        ModelError::IdleTimeout { .. } | ModelError::InvalidResponse(_) | ModelError::Empty
                     )
             }
         }

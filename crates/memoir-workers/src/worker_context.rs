@@ -126,7 +126,7 @@ impl WorkerContext {
         for holder in jobs.lease_holders().await? {
             if crate::is_dead(&holder, &self.owner) {
                 tracing::debug!(%holder, "releasing the leases of a process that no longer exists");
-                jobs.release_all_of(&holder).await?;
+                jobs.release_all(&holder).await?;
             }
         }
         Ok(())

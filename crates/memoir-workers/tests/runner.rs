@@ -11,7 +11,7 @@ use memoir_recall::Recall;
 use memoir_store::{Exchanges as _, Inspect as _, Jobs as _, contract};
 use memoir_store_sqlite::SqliteStore;
 use memoir_testkit::{
-    PATIENCE,
+    WAIT_TIMEOUT,
     fakes::{FakeModel, FakeReply, read_prompt},
 };
 use memoir_workers::{Runner, WorkerContext, WorkerState, run_until_idle};
@@ -61,7 +61,7 @@ async fn a_worker_in_the_middle_of_a_call_pauses_resumes_and_stops() {
 
     runner.resume();
     model.wait_for_calls(2).await;
-    tokio::time::timeout(PATIENCE, runner.stop(KIND)).await.unwrap();
+    tokio::time::timeout(WAIT_TIMEOUT, runner.stop(KIND)).await.unwrap();
     assert_eq!((runner.statuses()[0].state, jobs(&store).await), (WorkerState::Stopped, 0));
     runner.stop(KIND).await;
     // Pausing does not wait for a worker that was stopped.
@@ -78,7 +78,7 @@ async fn two_processes_summarise_no_exchange_twice() {
     let directory = TempDir::new().unwrap();
     let first_store = store(&directory, 200).await;
     let second_store = SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap();
-    let model = Arc::new(FakeModel::saying("In short."));
+    let model = Arc::new(FakeModel::answering("In short."));
     let (first, second) =
         (context(&first_store, Arc::clone(&model), "one"), context(&second_store, Arc::clone(&model), "two"));
     let (first, second) = tokio::join!(
@@ -123,7 +123,7 @@ async fn secrets_are_redacted_before_they_are_sent() {
     let key = format!("sk-ant-api03-{}", "aB3".repeat(20));
     let draft = contract::exchange(&format!("My key is {key}, is it valid?"), "I cannot tell.", 1);
     store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
-    let model = Arc::new(FakeModel::saying("In short."));
+    let model = Arc::new(FakeModel::answering("In short."));
     let context = context(&store, Arc::clone(&model), "one");
     run_until_idle(&context, &WorkerKind::ALL, &mut |_, _| {}).await.unwrap();
     let prompts = model.prompts();
@@ -145,7 +145,7 @@ async fn a_key_that_spans_two_parts_is_redacted() {
         let draft = contract::exchange(&prompt, "Noted.", 1);
         store.commit_exchange(&contract::new_conversation("t", "/p"), &draft).await.unwrap();
     }
-    let model = Arc::new(FakeModel::saying("In short."));
+    let model = Arc::new(FakeModel::answering("In short."));
     let context = context(&store, Arc::clone(&model), "one");
     run_until_idle(&context, &[KIND], &mut |_, _| {}).await.unwrap();
     let sent = model.prompts().concat();

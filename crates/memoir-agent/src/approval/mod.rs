@@ -26,7 +26,7 @@ pub use shell::plain_words;
 /// Approval mode: what tools may do without asking the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Mode {
+pub enum ApprovalMode {
     /// Tools may not change or run anything.
     ReadOnly,
     /// Tools may read the workspace. The user is asked before a tool writes or runs anything. Changing core memory
@@ -39,7 +39,7 @@ pub enum Mode {
     Full,
 }
 
-impl Mode {
+impl ApprovalMode {
     /// All modes, strictest first.
     pub const ALL: [Self; 4] = [Self::ReadOnly, Self::Ask, Self::AutoEdit, Self::Full];
 
@@ -78,7 +78,7 @@ pub enum Verdict {
 
 /// A request for the user's permission.
 #[derive(Debug, Clone)]
-pub struct Question {
+pub struct ApprovalRequest {
     /// Name of the tool.
     pub tool: String,
     /// The exact command, or a diff of the change.
@@ -87,12 +87,12 @@ pub struct Question {
     pub always: Option<Rule>,
 }
 
-/// The user's answer to a [`Question`].
+/// The user's answer to a [`ApprovalRequest`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum ApprovalAnswer {
     /// Allow this call only.
     Yes,
-    /// Allow this call, and add the rule in [`Question::always`].
+    /// Allow this call, and add the rule in [`ApprovalRequest::always`].
     Always,
     /// Deny this call only.
     No,
@@ -100,31 +100,31 @@ pub enum Answer {
 
 /// A front end that can ask the user.
 #[async_trait]
-pub trait Asker: Send + Sync {
+pub trait ApprovalPrompter: Send + Sync {
     /// Shows the question to the user and returns the answer.
-    async fn ask(&self, question: &Question) -> Answer;
+    async fn ask(&self, question: &ApprovalRequest) -> ApprovalAnswer;
 }
 
 /// The permissions of one session. Clones share the policy.
 #[derive(Clone, Default)]
 pub struct Approvals {
-    policy: Arc<Mutex<Policy>>,
+    policy: Arc<Mutex<ApprovalPolicy>>,
     /// Front end that asks the user. If it is `None`, calls that need approval are refused.
-    pub asker: Option<Arc<dyn Asker>>,
+    pub prompter: Option<Arc<dyn ApprovalPrompter>>,
 }
 
 /// The approval mode and the rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Policy {
+pub struct ApprovalPolicy {
     /// Mode that applies where no rule matches.
-    pub mode: Mode,
+    pub mode: ApprovalMode,
     /// Rules; deny rules take precedence over allow rules.
     pub rules: Vec<Rule>,
     /// Memoir's own directories, to which no tool may write.
     pub protected: Vec<PathBuf>,
 }
 
-impl Policy {
+impl ApprovalPolicy {
     /// Decides about a call. Rules can match paths relative to `project`.
     pub fn judge(&self, tool: &str, plan: &Plan, project: &Path) -> Verdict {
         let relative_path = |access: &Access| match access {
@@ -167,17 +167,17 @@ impl Policy {
 
 impl Approvals {
     /// Creates permissions with a policy, in which the user cannot be asked.
-    pub fn new(policy: Policy) -> Self {
+    pub fn new(policy: ApprovalPolicy) -> Self {
         Self { policy: Arc::new(Mutex::new(policy)), ..Self::default() }
     }
 
     /// Returns the current policy.
-    pub fn policy(&self) -> Policy {
+    pub fn policy(&self) -> ApprovalPolicy {
         lock(&self.policy).clone()
     }
 
     /// Replaces the policy of all clones.
-    pub fn set_policy(&self, policy: Policy) {
+    pub fn set_policy(&self, policy: ApprovalPolicy) {
         *lock(&self.policy) = policy;
     }
 
@@ -195,19 +195,19 @@ impl Approvals {
             Verdict::Denied(reason) => return Err(Refusal::Denied(reason)),
             Verdict::Ask => {}
         }
-        let Some(asker) = &self.asker else {
+        let Some(prompter) = &self.prompter else {
             return Err(Refusal::CannotAsk);
         };
-        let question = Question {
+        let question = ApprovalRequest {
             tool: tool.to_owned(),
             preview: plan.preview.clone(),
             always: Rule::for_call(tool, plan),
         };
         about_to_ask();
-        match asker.ask(&question).await {
-            Answer::Yes => Ok(None),
-            Answer::No => Err(Refusal::DeniedByUser),
-            Answer::Always => {
+        match prompter.ask(&question).await {
+            ApprovalAnswer::Yes => Ok(None),
+            ApprovalAnswer::No => Err(Refusal::DeniedByUser),
+            ApprovalAnswer::Always => {
                 if let Some(rule) = &question.always {
                     lock(&self.policy).rules.push(rule.clone());
                 }
@@ -227,9 +227,9 @@ mod tests {
         Plan { accesses: vec![access], preview: String::new() }
     }
 
-    fn judge(mode: Mode, rules: &[(RuleEffect, &str)], access: Access) -> Verdict {
+    fn judge(mode: ApprovalMode, rules: &[(RuleEffect, &str)], access: Access) -> Verdict {
         let rules = rules.iter().map(|(effect, text)| Rule::parse(*effect, text).unwrap()).collect();
-        Policy { mode, rules, protected: vec!["/w/own".into()] }.judge(
+        ApprovalPolicy { mode, rules, protected: vec!["/w/own".into()] }.judge(
             "execute_bash",
             &plan(access),
             Path::new("/w"),
@@ -256,7 +256,7 @@ mod tests {
                 })
                 .collect::<String>()
         };
-        assert_eq!(Mode::ALL.map(verdicts), ["a?dd?a", "a????a", "a?a??a", "aaaaaa"]);
+        assert_eq!(ApprovalMode::ALL.map(verdicts), ["a?dd?a", "a????a", "a?a??a", "aaaaaa"]);
     }
 
     #[test]
@@ -264,30 +264,30 @@ mod tests {
         let run = || Access::Run("git status".into());
         let (allow, deny) =
             ((RuleEffect::Allow, "execute_bash(git status)"), (RuleEffect::Deny, "execute_bash(git)"));
-        assert_eq!(judge(Mode::Ask, &[allow], run()), Verdict::Allowed);
-        assert!(matches!(judge(Mode::ReadOnly, &[allow], run()), Verdict::Denied(_)));
-        for mode in Mode::ALL {
+        assert_eq!(judge(ApprovalMode::Ask, &[allow], run()), Verdict::Allowed);
+        assert!(matches!(judge(ApprovalMode::ReadOnly, &[allow], run()), Verdict::Denied(_)));
+        for mode in ApprovalMode::ALL {
             assert!(matches!(judge(mode, &[allow, deny], run()), Verdict::Denied(_)), "{mode:?}");
         }
         for path in ["/w/own/config.toml", "/w/own", "/w"] {
             assert!(
-                matches!(judge(Mode::Full, &[], Access::Write(path.into())), Verdict::Denied(_)),
+                matches!(judge(ApprovalMode::Full, &[], Access::Write(path.into())), Verdict::Denied(_)),
                 "{path}"
             );
         }
         let rules = vec![Rule::parse(RuleEffect::Deny, "search_memory").unwrap()];
-        let policy = Policy { mode: Mode::Full, rules, ..Policy::default() };
+        let policy = ApprovalPolicy { mode: ApprovalMode::Full, rules, ..ApprovalPolicy::default() };
         assert!(matches!(
             policy.judge("search_memory", &Plan::default(), Path::new("/w")),
             Verdict::Denied(_)
         ));
     }
 
-    struct FixedAnswer(Answer);
+    struct FixedAnswer(ApprovalAnswer);
 
     #[async_trait]
-    impl Asker for FixedAnswer {
-        async fn ask(&self, _question: &Question) -> Answer {
+    impl ApprovalPrompter for FixedAnswer {
+        async fn ask(&self, _question: &ApprovalRequest) -> ApprovalAnswer {
             self.0
         }
     }
@@ -300,11 +300,11 @@ mod tests {
         };
         let mut approvals = Approvals::default();
         assert!(decide(&approvals, &run).await.unwrap_err().to_string().contains("the user cannot be asked"));
-        approvals.asker = Some(Arc::new(FixedAnswer(Answer::No)));
+        approvals.prompter = Some(Arc::new(FixedAnswer(ApprovalAnswer::No)));
         assert!(decide(&approvals, &run).await.unwrap_err().to_string().contains("the user denied it"));
-        approvals.asker = Some(Arc::new(FixedAnswer(Answer::Always)));
+        approvals.prompter = Some(Arc::new(FixedAnswer(ApprovalAnswer::Always)));
         decide(&approvals, &run).await.unwrap();
-        approvals.asker = None;
+        approvals.prompter = None;
         decide(&approvals, &run).await.unwrap();
         let longer_command = plan(Access::Run("make test; rm x".into()));
         assert!(decide(&approvals, &longer_command).await.is_err());

@@ -100,7 +100,7 @@ impl ActiveTurn<'_> {
                 stable_messages: messages.stable,
                 tools: base.tools,
                 memory: quotations.memory,
-                longest_reply: None,
+                max_output_tokens: None,
             },
             recalled,
             has_untrusted_text,

@@ -70,7 +70,7 @@ impl ActiveTurn<'_> {
         let history = self.restore_exchanges(history, max_message_tokens, window_budget).await?;
         let mut base = BaseLayers {
             has_untrusted_text: !agents.is_empty()
-                || (!tools.is_empty() && self.state.tools.are_described_by_others()),
+                || (!tools.is_empty() && self.state.tools.has_untrusted_descriptions()),
             system: Fragment::new(join(&system, &agents)),
             core,
             tools,

@@ -151,7 +151,8 @@ impl ActiveTurn<'_> {
     ) -> Quotations {
         let memory = without_window(memory, base);
         let (memory, memory_text) = fit(memory, memory_budget.min(base.quote_budget), |memory| {
-            memoir_recall::context(memory, self.state.scope(), &self.agent.zone).unwrap_or_default()
+            memoir_recall::format_recollection(memory, self.state.scope(), &self.agent.zone)
+                .unwrap_or_default()
         });
         let hints = spelling::section(hints);
         let hint_budget = MAX_SPELLING_TOKENS.min(base.quote_budget.saturating_sub(tokens(&memory_text)));

@@ -9,7 +9,7 @@ use super::{fragment::tokens, truncate};
 pub(crate) fn section(entries: &[CoreEntry], limit: u64) -> (String, bool) {
     let mut texts: Vec<(&CoreEntry, String)> = entries
         .iter()
-        .map(|entry| (entry, memoir_recall::inside_fence(entry.text.trim())))
+        .map(|entry| (entry, memoir_recall::escape_angle_brackets(entry.text.trim())))
         .filter(|(_, text)| !text.is_empty())
         .collect();
     texts.sort_by_key(|(_, text)| text.len());

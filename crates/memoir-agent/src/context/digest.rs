@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use memoir_core::{Digest, telling_words, without_fence};
+use memoir_core::{Digest, content_words, escape_fence};
 use memoir_models::ChatMessage;
 
 use super::{fragment::tokens, truncate, window::PastExchange};
@@ -26,14 +26,14 @@ pub(crate) fn section(digest: &Digest, limit: u64) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut instruction_budget = remaining * 2 / 3;
     for instruction in digest.pinned.iter().rev() {
-        let line = format!("\n- {}", without_fence(instruction, "memory"));
+        let line = format!("\n- {}", escape_fence(instruction, "memory"));
         if tokens(&line) <= instruction_budget {
             instruction_budget -= tokens(&line);
             remaining -= tokens(&line);
             lines.push(line);
         }
     }
-    let summary = extract(&memoir_recall::inside_fence(digest.summary.trim()), &[], remaining);
+    let summary = extract(&memoir_recall::escape_angle_brackets(digest.summary.trim()), &[], remaining);
     let mut parts = Vec::new();
     if !summary.is_empty() {
         parts.push(format!("# Summary of the conversation so far\n\n<memory>\n{summary}\n</memory>"));
@@ -82,7 +82,7 @@ pub(crate) fn extract(current: &str, leaving: &[PastExchange], limit: u64) -> St
     // Prose was written by a model and stays as it is. If there are lines, it gets half of the tokens.
     let prose_limit = if lines.is_empty() { limit } else { limit / 2 };
     let prose = truncate::prefix(&prose.join("\n"), prose_limit).to_owned();
-    let words: Vec<Vec<String>> = lines.iter().map(|line| telling_words(line)).collect();
+    let words: Vec<Vec<String>> = lines.iter().map(|line| content_words(line)).collect();
     let mut frequency: HashMap<&str, f64> = HashMap::new();
     words.iter().flatten().for_each(|word| *frequency.entry(word).or_default() += 1.0);
     let count = lines.len().max(1) as f64;
@@ -118,7 +118,7 @@ fn quote_exchange(exchange: &PastExchange) -> Option<String> {
         ChatMessage::Assistant { text, .. } => Some(text.as_str()),
         _ => None,
     });
-    (telling_words(prompt).len() > 2)
+    (content_words(prompt).len() > 2)
         .then(|| format!("- user: {} / assistant: {}", excerpt(prompt), excerpt(answer.unwrap_or_default())))
 }
 
@@ -244,7 +244,7 @@ fn asks_for_name(sentence: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use memoir_core::{ExchangeId, Prepared, count_tokens};
+    use memoir_core::{ExchangeId, PreparedSummary, count_tokens};
 
     use super::*;
 
@@ -332,7 +332,7 @@ mod tests {
             through: ExchangeId::new(1),
             summary: "one".into(),
             pinned: vec!["Never shout.".into(), "Answer in French.".into()],
-            prepared: Some(Prepared { through: ExchangeId::new(3), summary: "made ahead".into() }),
+            prepared: Some(PreparedSummary { through: ExchangeId::new(3), summary: "made ahead".into() }),
             wanted: None,
         };
         let leaving =

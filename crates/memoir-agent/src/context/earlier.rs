@@ -58,14 +58,15 @@ fn fence(lines: &str) -> String {
 fn quote(passage: &Passage, zone: &TimeZone) -> String {
     let superseded = passage
         .superseded
-        .map(|date| format!(", superseded on {}", date.minute_in(zone)))
+        .map(|date| format!(", superseded on {}", date.format_minute(zone)))
         .unwrap_or_default();
-    let source = format!("exchange {}, {}{superseded}", passage.exchange_id, passage.created.minute_in(zone));
+    let source =
+        format!("exchange {}, {}{superseded}", passage.exchange_id, passage.created.format_minute(zone));
     let sides = [(Role::User, &passage.user_excerpt), (Role::Assistant, &passage.assistant_excerpt)];
     let sides = sides.into_iter().filter(|(_, text)| !text.trim().is_empty());
     sides
         .map(|(role, text)| {
-            let text = memoir_recall::inside_fence(text.trim()).replace('\n', " ");
+            let text = memoir_recall::escape_angle_brackets(text.trim()).replace('\n', " ");
             format!("[{role}] {text} ({source})\n")
         })
         .collect()

@@ -25,6 +25,6 @@ impl Agent {
         let leaving = window::window_start(&sizes, total.saturating_sub(1).min(room), None)
             .min(exchanges.len().saturating_sub(1));
         let Some(through) = leaving.checked_sub(1).map(|last| exchanges[last].id) else { return Ok(()) };
-        self.store.want_digest(conversation, after, through, self.clock.now()).await
+        self.store.request_digest(conversation, after, through, self.clock.now()).await
     }
 }

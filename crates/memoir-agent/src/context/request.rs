@@ -126,7 +126,7 @@ impl Context {
 
     fn update_sizes(&mut self) {
         let input = self.total();
-        self.request.longest_reply =
+        self.request.max_output_tokens =
             self.model_context.map(|limit| limit.saturating_sub(input + input / 8).max(1));
         let window = self.window_tokens();
         let document = self.tail_tokens.iter().sum::<u64>() - self.earlier_tokens;
@@ -242,7 +242,7 @@ mod tests {
             })
             .collect();
         assert!(texts[0] == OMITTED_RESULT && texts[24].starts_with("word"), "{texts:?}");
-        assert!(context.request.longest_reply.is_some_and(|longest| longest + context.total() <= 4000));
+        assert!(context.request.max_output_tokens.is_some_and(|longest| longest + context.total() <= 4000));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The `context.*` settings: token limits of the context layers.
 
-use memoir_core::setting::{HasSettings, SWITCH, Setting, number_in, one_of, set, word_for};
+use memoir_core::setting::{HasSettings, SWITCH, Setting, assign, choice_name, parse_choice, parse_in_range};
 
 /// Position of passages from earlier in the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,9 @@ impl HasSettings for ContextSettings {
             takes: "a number from 1000 to 2000000",
             summary: "maximum tokens of a request and its answer; the model's own limit also applies",
             show: |settings| settings.budget_tokens.to_string(),
-            change: |settings, value| set(&mut settings.budget_tokens, number_in(value, 1000, 2_000_000)),
+            change: |settings, value| {
+                assign(&mut settings.budget_tokens, parse_in_range(value, 1000, 2_000_000))
+            },
         },
         Setting {
             key: "context.reply_tokens",
@@ -63,7 +65,7 @@ impl HasSettings for ContextSettings {
             takes: "a number from 100 to 200000",
             summary: "tokens reserved for the answer",
             show: |settings| settings.reply_tokens.to_string(),
-            change: |settings, value| set(&mut settings.reply_tokens, number_in(value, 100, 200_000)),
+            change: |settings, value| assign(&mut settings.reply_tokens, parse_in_range(value, 100, 200_000)),
         },
         Setting {
             key: "context.agents_tokens",
@@ -71,7 +73,7 @@ impl HasSettings for ContextSettings {
             takes: "a number from 0 to 100000",
             summary: "maximum tokens of the AGENTS.md files of the project and its parent directories",
             show: |settings| settings.agents_tokens.to_string(),
-            change: |settings, value| set(&mut settings.agents_tokens, number_in(value, 0, 100_000)),
+            change: |settings, value| assign(&mut settings.agents_tokens, parse_in_range(value, 0, 100_000)),
         },
         Setting {
             key: "context.summary_tokens",
@@ -79,7 +81,9 @@ impl HasSettings for ContextSettings {
             takes: "a number from 100 to 20000",
             summary: "maximum tokens of the summary of earlier exchanges",
             show: |settings| settings.summary_tokens.to_string(),
-            change: |settings, value| set(&mut settings.summary_tokens, number_in(value, 100, 20_000)),
+            change: |settings, value| {
+                assign(&mut settings.summary_tokens, parse_in_range(value, 100, 20_000))
+            },
         },
         Setting {
             key: "context.recall_tokens",
@@ -87,23 +91,25 @@ impl HasSettings for ContextSettings {
             takes: "a number from 0 to 20000",
             summary: "maximum tokens of passages recalled from earlier in the conversation; 0 turns them off",
             show: |settings| settings.recall_tokens.to_string(),
-            change: |settings, value| set(&mut settings.recall_tokens, number_in(value, 0, 20_000)),
+            change: |settings, value| assign(&mut settings.recall_tokens, parse_in_range(value, 0, 20_000)),
         },
         Setting {
             key: "context.recall_placement",
             aliases: &[],
             takes: "tail or before-window",
             summary: "position of these passages: next to the prompt, or before the window, which invalidates the provider's cache",
-            show: |settings| word_for(&settings.recall_placement, &PLACEMENTS),
-            change: |settings, value| set(&mut settings.recall_placement, one_of(value, &PLACEMENTS)),
+            show: |settings| choice_name(&settings.recall_placement, &PLACEMENTS),
+            change: |settings, value| {
+                assign(&mut settings.recall_placement, parse_choice(value, &PLACEMENTS))
+            },
         },
         Setting {
             key: "context.spelling",
             aliases: &[],
             takes: "on or off",
             summary: "whether the model gets hints about words that look mistyped",
-            show: |settings| word_for(&settings.spelling, &SWITCH),
-            change: |settings, value| set(&mut settings.spelling, one_of(value, &SWITCH)),
+            show: |settings| choice_name(&settings.spelling, &SWITCH),
+            change: |settings, value| assign(&mut settings.spelling, parse_choice(value, &SWITCH)),
         },
     ];
 }

@@ -1,6 +1,6 @@
 //! `/approval`: shows and changes the approval mode and permission rules.
 
-use memoir_agent::{Mode, RuleEffect};
+use memoir_agent::{ApprovalMode, RuleEffect};
 use memoir_runtime::{ApprovalReport, Failure, printable};
 
 use super::{Next, RunCommand};
@@ -46,10 +46,10 @@ impl RunCommand for Arguments {
     async fn run(self, App { session, .. }: &mut App) -> Result<Next, Failure> {
         match self.action {
             None => {}
-            Some(Action::ReadOnly) => session.set_approval_mode(Mode::ReadOnly),
-            Some(Action::Ask) => session.set_approval_mode(Mode::Ask),
-            Some(Action::AutoEdit) => session.set_approval_mode(Mode::AutoEdit),
-            Some(Action::Full) => session.set_approval_mode(Mode::Full),
+            Some(Action::ReadOnly) => session.set_approval_mode(ApprovalMode::ReadOnly),
+            Some(Action::Ask) => session.set_approval_mode(ApprovalMode::Ask),
+            Some(Action::AutoEdit) => session.set_approval_mode(ApprovalMode::AutoEdit),
+            Some(Action::Full) => session.set_approval_mode(ApprovalMode::Full),
             Some(Action::Allow { rule }) => session.add_rule(RuleEffect::Allow, &rule.join(" ")).await?,
             Some(Action::Deny { rule }) => session.add_rule(RuleEffect::Deny, &rule.join(" ")).await?,
             Some(Action::Revoke { rule }) => session.revoke_rule(rule).await?,

@@ -22,7 +22,7 @@ impl RunCommand for Arguments {
             say!("This conversation has no messages yet.");
         }
         for exchange in exchanges {
-            say!("[{}] {}", exchange.id, exchange.started.minute_in(app.session.runtime.zone()));
+            say!("[{}] {}", exchange.id, exchange.started.format_minute(app.session.runtime.zone()));
             say!("> {}", exchange.user_message.trim_end());
             anstream::println!("{}", render_markdown(exchange.assistant_message.trim_end()));
         }

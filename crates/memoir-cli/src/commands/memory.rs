@@ -45,7 +45,7 @@ impl RunCommand for Arguments {
             // It may quote deleted text.
             app.session.last_recalled = Recalled::default();
         }
-        if app.session.leave_deleted().await? {
+        if app.session.leave_if_deleted().await? {
             say!("This conversation was deleted, so a new one starts.");
         }
         Ok(Next::Prompt)

@@ -10,7 +10,7 @@ pub(super) struct Arguments {}
 
 impl RunCommand for Arguments {
     async fn run(self, app: &mut App) -> Result<Next, Failure> {
-        match app.session.store().group_messages().await? {
+        match app.session.store().recreate_missing_exchanges().await? {
             0 => say!("Every message belongs to an exchange."),
             count => {
                 say!("Created {} from ungrouped messages.", pluralize(count, "exchange", "exchanges"))

@@ -21,7 +21,7 @@ impl RunCommand for Arguments {
                 Some(id) => format!("exchange {id}, {}", redaction.place),
                 None => redaction.place,
             };
-            let created = redaction.created.minute_in(app.session.runtime.zone());
+            let created = redaction.created.format_minute(app.session.runtime.zone());
             say!("{created}  {} in {place}: {}", redaction.kind, redaction.reason);
         }
         Ok(Next::Prompt)

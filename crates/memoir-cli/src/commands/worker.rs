@@ -83,7 +83,7 @@ impl RunCommand for Arguments {
                     job.worker,
                     job.subject,
                     job.attempts,
-                    job.updated.minute_in(session.runtime.zone()),
+                    job.updated.format_minute(session.runtime.zone()),
                     last_error(&job)
                 );
             }

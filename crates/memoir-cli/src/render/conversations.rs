@@ -27,7 +27,7 @@ pub(crate) fn line(conversation: &ConversationTitle, zone: &TimeZone) -> String 
     format!(
         "{:>6}  {}  {}: {}{fork}",
         conversation.id,
-        conversation.updated.minute_in(zone),
+        conversation.updated.format_minute(zone),
         printable(project),
         printable(&conversation.title),
     )
@@ -40,7 +40,7 @@ pub(crate) fn exchange(report: &ExchangeReport, zone: &TimeZone) -> String {
         "exchange {}, conversation {}, {}, {}\n",
         exchange.id,
         exchange.conversation_id,
-        exchange.started.minute_in(zone),
+        exchange.started.format_minute(zone),
         printable(&exchange.model),
     );
     for message in messages {

@@ -15,7 +15,7 @@ pub(super) fn blocks(entries: &[CoreEntry]) -> String {
     for entry in entries {
         let size = entry.text.chars().count();
         // Writing to a string cannot fail.
-        let _ = writeln!(blocks, "{} ({size} of {} characters)", entry.block, CoreBlock::LONGEST);
+        let _ = writeln!(blocks, "{} ({size} of {} characters)", entry.block, CoreBlock::MAX_CHARS);
         let text = if entry.text.is_empty() { "(empty)" } else { &entry.text };
         for line in text.lines() {
             let _ = writeln!(blocks, "  {}", printable(line));

@@ -48,7 +48,7 @@ fn file_line(file: &DocumentFile) -> String {
         AddOutcome::Added => format!("Added {slug} ({})", chunks(*count)),
         AddOutcome::Changed => format!("Updated {slug} ({})", new_chunks(*count)),
         AddOutcome::Unchanged => format!("{slug} is unchanged"),
-        AddOutcome::SameAs => format!("{} is a duplicate of {slug}", path.display()),
+        AddOutcome::Duplicate => format!("{} is a duplicate of {slug}", path.display()),
         AddOutcome::Moved => format!("{slug} has moved to {}", path.display()),
     }
 }

@@ -26,8 +26,12 @@ pub(crate) fn list(report: &MemoryReport, zone: &TimeZone) -> String {
         for MarkedExchange { exchange, .. } in exchanges {
             let prompt = printable(exchange.user_message.trim());
             let line = prompt.lines().next().unwrap_or_default();
-            let _ =
-                writeln!(text, "  exchange {}, {}: {line}", exchange.id, exchange.started.minute_in(zone));
+            let _ = writeln!(
+                text,
+                "  exchange {}, {}: {line}",
+                exchange.id,
+                exchange.started.format_minute(zone)
+            );
         }
     }
     text

@@ -10,7 +10,8 @@ use super::pluralize;
 
 /// Returns the model, sources and related posts of a dry run.
 pub(crate) fn plan(plan: &PostPlan, zone: &TimeZone) -> String {
-    let time = |moment: Option<Timestamp>| moment.map(|moment| moment.minute_in(zone)).unwrap_or_default();
+    let time =
+        |moment: Option<Timestamp>| moment.map(|moment| moment.format_minute(zone)).unwrap_or_default();
     let method = match plan.by_quotation {
         true => "consist of quotations, without a model".to_owned(),
         false => format!("be written by {}, to which about {} tokens would be sent", plan.model, plan.tokens),

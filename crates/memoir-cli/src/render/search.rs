@@ -46,13 +46,13 @@ fn passages(passages: &[Passage], zone: &TimeZone) -> String {
         let speaker = passage.speaker("you");
         let superseded = passage
             .superseded
-            .map(|date| format!("  superseded on {}", date.minute_in(zone)))
+            .map(|date| format!("  superseded on {}", date.format_minute(zone)))
             .unwrap_or_default();
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
             "{}  {speaker}, conversation {}, exchange {}  (score {:.2}, similarity {:.2}, coverage {:.2}){superseded}\n    {}\n",
-            passage.created.minute_in(zone),
+            passage.created.format_minute(zone),
             passage.conversation_id,
             passage.exchange_id,
             passage.score,

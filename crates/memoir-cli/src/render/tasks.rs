@@ -7,7 +7,7 @@ use memoir_runtime::{
     operations::tasks::{RunList, TaskDetails, TaskList},
     printable,
 };
-use memoir_schedule::Event;
+use memoir_schedule::SchedulerEvent;
 
 use super::pluralize;
 
@@ -31,9 +31,10 @@ pub(crate) fn details(details: &TaskDetails, zone: &TimeZone) -> String {
         &details.task.what;
     let schedule = match schedule {
         Schedule::Cron { line, zone } => format!("{line} ({zone})"),
-        Schedule::Once(moment) => format!("once, on {}", moment.minute_in(zone)),
+        Schedule::Once(moment) => format!("once, on {}", moment.format_minute(zone)),
     };
-    let then = details.following_due.map(|due| format!(", then {}", due.minute_in(zone))).unwrap_or_default();
+    let then =
+        details.following_due.map(|due| format!(", then {}", due.format_minute(zone))).unwrap_or_default();
     let rules = if allow.is_empty() { String::new() } else { format!(", and {}", allow.join(", ")) };
     let budget = budget.map_or("no cost limit".to_owned(), |budget| budget.to_string());
     let history = pluralize(u64::from(*history), "run", "runs");
@@ -59,15 +60,15 @@ pub(crate) fn inbox(list: &RunList, zone: &TimeZone) -> String {
 }
 
 /// Returns a scheduler event as one line.
-pub(crate) fn describe_event(event: &Event) -> String {
+pub(crate) fn describe_event(event: &SchedulerEvent) -> String {
     match event {
-        Event::Began(run) => format!("{} started (run {})", run.task.what.name, run.run),
-        Event::Ended(run, outcome) => {
+        SchedulerEvent::Started(run) => format!("{} started (run {})", run.task.what.name, run.run),
+        SchedulerEvent::Ended(run, outcome) => {
             let reason = outcome.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
             format!("{} {} (run {}){reason}", run.task.what.name, outcome.state.describe(), run.run)
         }
-        Event::WasCutOff(run) => format!("{} was interrupted earlier (run {})", run.task, run.id),
-        Event::Trouble(message) => message.clone(),
+        SchedulerEvent::Interrupted(run) => format!("{} was interrupted earlier (run {})", run.task, run.id),
+        SchedulerEvent::Failed(message) => message.clone(),
     }
 }
 
@@ -75,7 +76,7 @@ fn report(run: &Run, zone: &TimeZone) -> String {
     let outcome = &run.outcome;
     let cost = outcome.cost.map(|cost| format!(", {cost}")).unwrap_or_default();
     let mut text =
-        format!("{}  {} {}{cost}\n", run.started.minute_in(zone), run.task, outcome.state.describe());
+        format!("{}  {} {}{cost}\n", run.started.format_minute(zone), run.task, outcome.state.describe());
     for part in [outcome.error.as_deref(), Some(outcome.report.trim())].into_iter().flatten() {
         if !part.is_empty() {
             // Writing to a string cannot fail.
@@ -89,7 +90,7 @@ fn report(run: &Run, zone: &TimeZone) -> String {
 fn due(task: &Task, zone: &TimeZone) -> String {
     match (task.paused, task.next_due) {
         (true, _) => "paused          ".into(),
-        (false, Some(due)) => due.minute_in(zone),
+        (false, Some(due)) => due.format_minute(zone),
         (false, None) => "finished        ".into(),
     }
 }

@@ -3,18 +3,18 @@
 use std::io::stdin;
 
 use async_trait::async_trait;
-use memoir_agent::{Answer, Asker, Question};
+use memoir_agent::{ApprovalAnswer, ApprovalPrompter, ApprovalRequest};
 
 use memoir_runtime::printable;
 
 use super::echo::EchoMode;
 use crate::{answer_view::terminal_style, question, screen::text_width};
 
-pub(super) struct TerminalAsker;
+pub(super) struct TerminalPrompter;
 
 #[async_trait]
-impl Asker for TerminalAsker {
-    async fn ask(&self, question: &Question) -> Answer {
+impl ApprovalPrompter for TerminalPrompter {
+    async fn ask(&self, question: &ApprovalRequest) -> ApprovalAnswer {
         // Discard input typed before the question. If this fails, invalid input only repeats the question.
         let _ = rustix::termios::tcflush(stdin(), rustix::termios::QueueSelector::IFlush);
         let preview = plain(question.preview.trim_end());
@@ -34,10 +34,10 @@ impl Asker for TerminalAsker {
             let text = format!("Allow? y or n{}: ", always_option.as_deref().unwrap_or_default());
             let line = question::ask(&text).await;
             match line.as_deref().map(str::trim) {
-                Some("y" | "yes") => return Answer::Yes,
-                Some("a" | "always") if question.always.is_some() => return Answer::Always,
+                Some("y" | "yes") => return ApprovalAnswer::Yes,
+                Some("a" | "always") if question.always.is_some() => return ApprovalAnswer::Always,
                 // An empty line or the end of input denies the call.
-                Some("n" | "no" | "") | None => return Answer::No,
+                Some("n" | "no" | "") | None => return ApprovalAnswer::No,
                 Some(_) => say!("Type y or n."),
             }
         }

@@ -39,7 +39,7 @@ use view::TurnView;
 /// Runs the REPL until the user exits.
 pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
     welcome::banner(&mut app).await;
-    app.session.state.approvals.asker = Some(Arc::new(ask::TerminalAsker));
+    app.session.state.approvals.prompter = Some(Arc::new(ask::TerminalPrompter));
     app.session.start_background().await;
     let mut interrupts = Interrupts::listen();
     let earlier = app.session.store().recent_commands(editor::HISTORY_LINES).await?;

@@ -42,7 +42,7 @@ impl TurnView {
                 self.spin("waiting");
             }
             TurnEvent::Thinking(_) => self.spin("reasoning"),
-            TurnEvent::Asking => self.finish(),
+            TurnEvent::ApprovalRequested => self.finish(),
             TurnEvent::Text(text) => {
                 let spinner = &mut self.spinner;
                 self.answer.push(text, || stop(spinner));

@@ -20,7 +20,7 @@ use memoir_core::{ConversationId, TimeZone};
 use memoir_recall::Recall;
 use memoir_runtime::{
     Failure, Runtime, RuntimeOptions,
-    config::IN_PROJECT,
+    config::PROJECT_CONFIG_PATH,
     operations::{config::ConfigSources, daemon::systemd_unit},
     printable,
     scope::project_of,
@@ -59,11 +59,11 @@ pub(crate) async fn run_without_memory(
         Some(Command::Restore(arguments)) => backup::restore(arguments, home, &TimeZone::system()).await?,
         // Users need the path to fix an invalid config file, which opening memory would reject.
         Some(Command::Config { command: Some(ConfigCommand::Path { json }) }) => {
-            let file = project.join(IN_PROJECT);
+            let file = project.join(PROJECT_CONFIG_PATH);
             config::print_paths(*json, &ConfigSources { home, project: &file, environment })?;
         }
         Some(Command::Doctor { json }) => {
-            let file = project.join(IN_PROJECT);
+            let file = project.join(PROJECT_CONFIG_PATH);
             doctor::run(home, &file, environment, *json).await?;
         }
         _ => return Ok(Some(args)),
@@ -88,7 +88,7 @@ pub(crate) async fn run(command: Command, runtime: &Runtime) -> Result<(), Failu
         Command::Backup { directory } => backup::back_up(directory.as_deref(), store, home, zone).await,
         Command::Config { command } => {
             let command = command.unwrap_or(ConfigCommand::List { json: false });
-            let file = runtime.project().join(IN_PROJECT);
+            let file = runtime.project().join(PROJECT_CONFIG_PATH);
             let environment = &runtime.models().environment;
             config::run(command, &ConfigSources { home, project: &file, environment }, store).await
         }

@@ -111,7 +111,7 @@ fn hang(home: &TestHome, provider: &ScriptedProvider, prompt: &str) -> Child {
 
 #[test]
 fn ctrl_c_in_a_tool_loop_leaves_nothing_and_exits_130() {
-    let provider = provider_that_breaks(Reply::text("").then_silence());
+    let provider = provider_that_breaks(Reply::text("").stalled());
     let (home, before) = home_with_a_past(&provider);
     let child = hang(&home, &provider, "interrupt me");
     signal(&child, "-INT");
@@ -123,7 +123,7 @@ fn ctrl_c_in_a_tool_loop_leaves_nothing_and_exits_130() {
 
 #[test]
 fn kill_9_in_a_tool_loop_leaves_nothing() {
-    let provider = provider_that_breaks(Reply::text("").then_silence());
+    let provider = provider_that_breaks(Reply::text("").stalled());
     let (home, before) = home_with_a_past(&provider);
     let mut child = hang(&home, &provider, "kill me");
     child.kill().unwrap();

@@ -189,7 +189,7 @@ fn a_retry_delay_of_an_hour_is_reported_instead_of_waited_for() {
 fn a_silent_server_times_out() {
     let home = home();
     home.write_config("[calls]\nidle_timeout_ms = 200\n");
-    let provider = ScriptedProvider::start([Reply::text("well ").then_silence()]);
+    let provider = ScriptedProvider::start([Reply::text("well ").stalled()]);
     let stderr = home.memoir(["-p", "Hi"]).provider(&provider).fail(1);
     assert!(stderr.contains("the server sent nothing"), "{stderr}");
 }

@@ -318,7 +318,7 @@ fn search_can_be_limited_to_a_project_and_a_period() {
 fn an_empty_result_mentions_missing_embeddings() {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let home = home_with_a_fact(&provider);
-    home.edit_database(Edit::LoseFirstVector);
+    home.edit_database(Edit::DeleteFirstEmbedding);
     let output = home.memoir(["search", "zebras in the savannah"]).succeed();
     assert!(output.contains("1 text has not been embedded"), "{output}");
     // The next turn adds the missing embedding.
@@ -327,7 +327,7 @@ fn an_empty_result_mentions_missing_embeddings() {
         home.memoir(["search", "zebras in the savannah"]).succeed(),
         "Nothing in memory about this.\n"
     );
-    home.edit_database(Edit::LoseFirstVector);
+    home.edit_database(Edit::DeleteFirstEmbedding);
     let output = home.memoir(["search", "zebras in the savannah"]).succeed();
     assert_eq!(
         output,

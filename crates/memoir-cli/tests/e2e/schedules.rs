@@ -119,7 +119,7 @@ fn actions_without_permission_are_denied_and_reported() {
 fn time_and_cost_are_limited_and_failures_are_reported() {
     let home = home();
     add(&home, "slow", &["--timeout", "1"]);
-    let silent = ScriptedProvider::always(Reply::text("…").then_silence());
+    let silent = ScriptedProvider::always(Reply::text("…").stalled());
     let stderr = schedule(&home, ["run", "slow"]).provider(&silent).fail(1);
     assert!(stderr.contains("slow timed out: The run exceeded its time limit of 1 s."), "{stderr}");
     add(&home, "dear", &["--budget", "0.001", "--approval", "full"]);
@@ -252,7 +252,7 @@ fn a_daemon_runs_due_tasks_and_stops_cleanly() {
 fn a_killed_run_is_marked_and_the_next_run_starts_clean() {
     let home = home();
     add_due(&home, "news");
-    let silent = ScriptedProvider::always(Reply::text("…").then_silence());
+    let silent = ScriptedProvider::always(Reply::text("…").stalled());
     let mut daemon = home.memoir(["daemon"]).provider(&silent).spawn();
     silent.wait_for_requests(1);
     daemon.kill().unwrap();
@@ -353,7 +353,7 @@ fn a_subagent_has_the_tools_and_the_budget_it_is_given() {
 fn ctrl_c_in_the_repl_stops_a_run() {
     let home = home();
     add(&home, "news", &[]);
-    let silent = ScriptedProvider::always(Reply::text("…").then_silence());
+    let silent = ScriptedProvider::always(Reply::text("…").stalled());
     let mut terminal = Terminal::open(&home, Some(&silent), (40, 110), &["--model", "gpt-5-mini"]);
     terminal.wait_for_prompt();
     terminal.submit("/schedule run news");
@@ -372,7 +372,7 @@ fn ctrl_c_in_the_repl_stops_a_run() {
 fn a_run_interrupted_with_its_daemon_is_repeated_by_the_next_daemon() {
     let home = home();
     add_due(&home, "news");
-    let silent = ScriptedProvider::always(Reply::text("…").then_silence());
+    let silent = ScriptedProvider::always(Reply::text("…").stalled());
     let mut daemon = home.memoir(["daemon"]).provider(&silent).spawn();
     silent.wait_for_requests(1);
     let pid = rustix::process::Pid::from_child(&daemon);
@@ -396,7 +396,7 @@ fn costs_and_denied_actions_are_reported_however_a_run_ends() {
     let provider = ScriptedProvider::start([
         Reply::tool_call("1", "file_write", &json!({"path": "out.txt", "content": "x"}))
             .usage(100_000, 10, 0),
-        Reply::text("…").then_silence(),
+        Reply::text("…").stalled(),
     ]);
     schedule(&home, ["run", "slow"]).provider(&provider).fail(1);
     let history = schedule(&home, ["history", "slow"]).succeed();

@@ -86,7 +86,7 @@ fn a_cancelled_turn() {
     // One chunk, so that the whole text has arrived when the first paragraph is shown.
     let provider = ScriptedProvider::start([Reply::text("First this.\n\nThen half of th")
         .in_chunks_of(100_000)
-        .then_silence()]);
+        .stalled()]);
     let terminal = open(&home, &provider, (16, 80), &[]);
     terminal.submit("Tell me everything");
     terminal.wait_for("First this.");

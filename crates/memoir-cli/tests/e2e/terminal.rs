@@ -102,8 +102,7 @@ fn history_shows_the_conversation_and_earlier_lines_survive_a_restart() {
 #[test]
 fn ctrl_c_cancels_a_turn_and_the_up_arrow_restores_the_prompt() {
     let home = home();
-    let provider =
-        ScriptedProvider::start([Reply::text("Let me ").then_silence(), Reply::text("Here you are.")]);
+    let provider = ScriptedProvider::start([Reply::text("Let me ").stalled(), Reply::text("Here you are.")]);
     let mut terminal = open(&home, Some(&provider));
     terminal.submit("Tell me");
     terminal.wait_for("writing");

@@ -20,14 +20,14 @@ fn memoir() -> &'static Path {
 fn no_data_is_lost_in_300_kills() {
     let report = crash(memoir(), 20_261_115, 300);
     println!("{report}");
-    assert_eq!(report.too_little(), None, "{report}");
+    assert_eq!(report.shortfall(), None, "{report}");
 }
 
 #[test]
 fn provider_failures_leave_no_partial_exchanges() {
     let report = faults(memoir(), 7, 80);
     println!("{report:?}");
-    assert_eq!(report.too_little(), None, "{report:?}");
+    assert_eq!(report.shortfall(), None, "{report:?}");
 }
 
 #[cfg(target_os = "linux")]
@@ -35,7 +35,7 @@ fn provider_failures_leave_no_partial_exchanges() {
 fn disk_failures_lose_no_acknowledged_data() {
     let report = disk(memoir(), 11, 200);
     println!("{report:?}");
-    assert_eq!(report.too_little(), None, "{report:?}");
+    assert_eq!(report.shortfall(), None, "{report:?}");
 }
 
 #[cfg(target_os = "linux")]
@@ -88,7 +88,7 @@ fn a_leftover_log_survives_a_disk_failure_while_the_database_is_opened() {
 fn memory_use_of_a_long_session_levels_off() {
     let report = flat(memoir(), 150);
     println!("{report:?}");
-    assert_eq!(report.too_much(), None, "{report:?}");
+    assert_eq!(report.excess(), None, "{report:?}");
     // Caches and the index grow during the first hundred turns.
     assert!(report.growth(3, 10) < 15_000, "{report:?}");
     let (early_growth, late_growth) = (report.growth(1, 4), report.growth(7, 10));
@@ -102,7 +102,7 @@ fn memory_use_of_a_long_session_levels_off() {
 fn ten_processes_on_one_database_lose_nothing() {
     let report = load(memoir(), 3, (10, 50), Duration::from_secs(10), 0);
     println!("{report:?}");
-    assert_eq!(report.too_little(), None, "{report:?}");
+    assert_eq!(report.shortfall(), None, "{report:?}");
 }
 
 #[cfg(target_os = "linux")]
@@ -110,5 +110,5 @@ fn ten_processes_on_one_database_lose_nothing() {
 fn no_process_reports_a_busy_database_on_a_slow_disk() {
     let report = load(memoir(), 4, (6, 10), Duration::from_secs(8), 100);
     println!("{report:?}");
-    assert_eq!(report.too_little(), None, "{report:?}");
+    assert_eq!(report.shortfall(), None, "{report:?}");
 }

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use memoir_core::{Document, DocumentKind, SystemClock, TimeZone, Timestamp, Usage, Usd};
 use memoir_embed::LocalEmbedder;
 use memoir_models::{EmbedTask, EmbeddedTexts, Embedder, ModelError};
-use memoir_recall::{Recall, RecallSettings, WindowMessage, chunk};
+use memoir_recall::{Recall, RecallSettings, WindowMessage, split_into_chunks};
 use memoir_store::{Documents as _, NewDocument};
 use memoir_store_sqlite::SqliteStore;
 use serde::Deserialize;
@@ -78,7 +78,7 @@ impl TopicSet {
                     written_from: Vec::new(),
                 };
                 store
-                    .put_document(&new, &move |text| chunk(text, size), Timestamp::from_millis(0))
+                    .put_document(&new, &move |text| split_into_chunks(text, size), Timestamp::from_millis(0))
                     .await
                     .unwrap();
             }
@@ -95,7 +95,7 @@ pub(crate) async fn embed_all(recall: &Recall) {
 }
 
 async fn embed(recall: &Recall, document: &Document) {
-    let chunks = recall.store.chunks_of(document.id).await.unwrap();
+    let chunks = recall.store.document_chunks(document.id).await.unwrap();
     let subjects: Vec<_> = chunks
         .iter()
         .map(|chunk| memoir_core::Subject::new(memoir_core::SubjectKind::Chunk, chunk.id.get()))

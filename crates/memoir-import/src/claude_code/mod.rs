@@ -47,7 +47,7 @@ const NOT_TYPED: [(&str, &str); 14] = [
 ///
 /// Fails if the text has another format.
 pub fn read_claude_code(text: &str) -> Result<ImportedHistory, ImportError> {
-    const NOT_THIS: ImportError = ImportError::NotThis("a Claude Code session");
+    const WRONG_FORMAT: ImportError = ImportError::WrongFormat("a Claude Code session");
     let mut history = HistoryBuilder::default();
     let mut lines: Vec<SessionLine> = Vec::new();
     for line in json::lines(text) {
@@ -57,7 +57,7 @@ pub fn read_claude_code(text: &str) -> Result<ImportedHistory, ImportError> {
         }
     }
     if !lines.iter().any(SessionLine::is_claude_code_line) {
-        return Err(NOT_THIS);
+        return Err(WRONG_FORMAT);
     }
     // Lines copied from another session come first and have its id, so the last id is the session's own.
     let last_id = lines.iter().rev().find_map(|line| line.session_id.text());
@@ -227,7 +227,7 @@ mod tests {
             "{\"type\":\"session_meta\",\"payload\":{\"id\":\"1\"}}",
             "{\"kind\":\"memoir\"}",
         ] {
-            assert!(matches!(read_claude_code(other), Err(ImportError::NotThis(_))), "{other:?}");
+            assert!(matches!(read_claude_code(other), Err(ImportError::WrongFormat(_))), "{other:?}");
         }
     }
 }

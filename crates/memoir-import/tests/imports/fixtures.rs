@@ -42,7 +42,7 @@ fn the_format_of_every_file_is_detected() {
 fn every_reader_rejects_files_of_other_formats() {
     for (format, text, _) in FILES {
         for (other, _, read) in FILES {
-            let is_rejected = matches!(read(text), Err(ImportError::NotThis(_)));
+            let is_rejected = matches!(read(text), Err(ImportError::WrongFormat(_)));
             assert_eq!(is_rejected, format != other, "{} as {}", format.name(), other.name());
         }
     }

@@ -92,11 +92,11 @@ async fn a_longer_version_adds_only_new_messages() {
         );
         assert_eq!(
             import_conversation(&store, long, SystemClock.now(), true).await.unwrap(),
-            ImportOutcome::Grown(long_len - short_len)
+            ImportOutcome::Extended(long_len - short_len)
         );
         assert_eq!(
             import_conversation(&store, long, SystemClock.now(), false).await.unwrap(),
-            ImportOutcome::Grown(long_len - short_len),
+            ImportOutcome::Extended(long_len - short_len),
             "{}",
             format.name()
         );

@@ -12,7 +12,7 @@ use std::{
 };
 
 use super::{BASE_LINKS, Graph, LINKS, NONE, Nearer};
-use crate::{Bytes, Candidate, Codes, rotation::next, top::better};
+use crate::{Candidate, Codes, QuantizedVectors, rotation::next, top::better};
 
 /// Number of candidates tracked while searching for the neighbors of a new row (HNSW's `efConstruction`).
 const MAX_CANDIDATES: usize = 128;
@@ -21,7 +21,7 @@ const MAX_CANDIDATES: usize = 128;
 type Levels = Vec<Vec<u32>>;
 
 struct Builder<'a> {
-    vectors: &'a Bytes,
+    vectors: &'a QuantizedVectors,
     /// One lock per row. Threads rarely contend for a row and hold its lock only while copying or changing a list.
     links: Vec<Mutex<Levels>>,
     /// Row where searches start. The lock is held while a row with a higher level is added.
@@ -35,7 +35,7 @@ impl Graph {
     /// # Panics
     ///
     /// Panics if the numbers of vectors and codes differ.
-    pub fn build(codes: &Codes, vectors: &Bytes, stop: &AtomicBool) -> Option<Self> {
+    pub fn build(codes: &Codes, vectors: &QuantizedVectors, stop: &AtomicBool) -> Option<Self> {
         assert_eq!(codes.len(), vectors.len(), "every code needs a vector");
         let links = (0..vectors.len()).map(|row| Mutex::new(vec![Vec::new(); level(row) + 1])).collect();
         let builder = Builder { vectors, links, entry: Mutex::new(0) };

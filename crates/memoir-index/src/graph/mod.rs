@@ -14,7 +14,7 @@ use std::{
 };
 
 use crate::{
-    Candidate, Codes, Keep, Query, VectorIndex,
+    Candidate, Codes, Query, RowFilter, VectorIndex,
     scan::{Scan, estimate_acceptance, nearest_within},
     top::better,
 };
@@ -92,12 +92,12 @@ impl Graph {
         best
     }
 
-    /// Returns the best rows around `start` that pass `keep`. Rows that fail it are traversed but not returned.
+    /// Returns the best rows around `start` that pass `filter`. Rows that fail it are traversed but not returned.
     fn search_around(
         &self,
         query: &Query,
         start: Candidate,
-        keep: Option<&dyn Keep>,
+        filter: Option<&dyn RowFilter>,
         max_candidates: usize,
     ) -> Vec<Candidate> {
         let mut visited = vec![0_u64; self.len().div_ceil(64)];
@@ -110,7 +110,7 @@ impl Graph {
         is_first_visit(start.row);
         let mut open = BinaryHeap::from([Nearer(start)]);
         let mut best: BinaryHeap<Reverse<Nearer>> = BinaryHeap::new();
-        let passes = |row: u32| keep.is_none_or(|keep| keep.keeps(row));
+        let passes = |row: u32| filter.is_none_or(|filter| filter.accepts(row));
         if passes(start.row) {
             best.push(Reverse(Nearer(start)));
         }
@@ -138,15 +138,21 @@ impl Graph {
 }
 
 impl VectorIndex for Graph {
-    fn nearest(&self, codes: &Codes, query: &Query, keep: Option<&dyn Keep>, limit: usize) -> Vec<Candidate> {
+    fn nearest(
+        &self,
+        codes: &Codes,
+        query: &Query,
+        filter: Option<&dyn RowFilter>,
+        limit: usize,
+    ) -> Vec<Candidate> {
         // If the filter accepts few rows, they are far apart, and walking between them takes longer than a scan.
-        let is_selective = keep.is_some_and(|keep| estimate_acceptance(keep, 0..codes.len()) < 0.25);
+        let is_selective = filter.is_some_and(|filter| estimate_acceptance(filter, 0..codes.len()) < 0.25);
         if self.is_empty() || codes.len() < self.len() || is_selective {
-            return Scan.nearest(codes, query, keep, limit);
+            return Scan.nearest(codes, query, filter, limit);
         }
         let max_candidates = (CANDIDATES_PER_RESULT * limit).max(MIN_CANDIDATES);
-        let mut candidates = self.search_around(query, self.descend(query), keep, max_candidates);
-        candidates.extend(nearest_within(codes, query, keep, limit, self.len()..codes.len()));
+        let mut candidates = self.search_around(query, self.descend(query), filter, max_candidates);
+        candidates.extend(nearest_within(codes, query, filter, limit, self.len()..codes.len()));
         candidates.sort_unstable_by(better);
         candidates.truncate(limit);
         candidates

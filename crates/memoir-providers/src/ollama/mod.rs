@@ -36,7 +36,7 @@ pub struct OllamaModel {
     name: String,
     server: Arc<Server>,
     options: CallOptions,
-    /// The catalogue entry, which overrides the server's report.
+    /// The catalog entry, which overrides the server's report.
     info: Option<ModelInfo>,
     /// The capabilities that the server reported, queried once.
     capabilities: OnceCell<Capabilities>,
@@ -54,7 +54,7 @@ struct Capabilities {
 struct Server {
     model: String,
     url: String,
-    shown_url: String,
+    display_url: String,
     secret: Secret,
     is_free: bool,
     client: reqwest::Client,
@@ -77,7 +77,7 @@ impl OllamaModel {
             server: Arc::new(Server {
                 model: name.model.clone(),
                 url: endpoint.url.clone(),
-                shown_url: endpoint.shown_url.clone(),
+                display_url: endpoint.display_url.clone(),
                 secret: endpoint.secret.clone(),
                 // A server that requires a key may charge for calls.
                 is_free: endpoint.is_loopback() || endpoint.secret.expose().is_empty(),
@@ -163,7 +163,7 @@ impl ChatModel for OllamaModel {
                         return;
                     }
                     Ok(Some(Err(error))) => {
-                        yield Err(http::transport_error(&error, &server.shown_url));
+                        yield Err(http::transport_error(&error, &server.display_url));
                         return;
                     }
                     Ok(Some(Ok(chunk))) => lines.push(&chunk),
@@ -214,7 +214,7 @@ impl Server {
             request = request.bearer_auth(self.secret.expose());
         }
         let response =
-            request.send().await.map_err(|error| http::transport_error(&error, &self.shown_url))?;
+            request.send().await.map_err(|error| http::transport_error(&error, &self.display_url))?;
         if response.status().is_success() {
             return Ok(response);
         }
@@ -230,8 +230,8 @@ impl Server {
     async fn capabilities(&self) -> Result<Capabilities, ModelError> {
         let response = self.post("api/show", &json!({"model": self.model})).await?;
         let description: Value = response.json().await.map_err(|error| match error.is_decode() {
-            true => ModelError::Garbled("the description of the model is not JSON".into()),
-            false => http::transport_error(&error, &self.shown_url),
+            true => ModelError::InvalidResponse("the description of the model is not JSON".into()),
+            false => http::transport_error(&error, &self.display_url),
         })?;
         let fields = description["model_info"].as_object().into_iter().flatten();
         let context =

@@ -73,7 +73,9 @@ impl ReplyReader {
             return Vec::new();
         }
         let Ok(line) = serde_json::from_slice::<Value>(line) else {
-            return vec![Err(ModelError::Garbled(shorten(&secret.redact(&String::from_utf8_lossy(line)))))];
+            return vec![Err(ModelError::InvalidResponse(shorten(
+                &secret.redact(&String::from_utf8_lossy(line)),
+            )))];
         };
         if line.get("error").is_some() {
             let message = server_message(&secret.redact(&line.to_string()));

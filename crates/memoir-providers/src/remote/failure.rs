@@ -27,7 +27,7 @@ pub(crate) struct ErrorClassifier {
 
 impl ErrorClassifier {
     pub(crate) fn new(endpoint: &Endpoint, idle_timeout: Duration) -> Self {
-        Self { url: endpoint.shown_url.clone(), secret: endpoint.secret.clone(), idle_timeout }
+        Self { url: endpoint.display_url.clone(), secret: endpoint.secret.clone(), idle_timeout }
     }
 
     /// Returns the [`ModelError`] for a failed call.
@@ -42,14 +42,16 @@ impl ErrorClassifier {
             genai::Error::ChatResponse { body, .. } => {
                 from_error_event(&self.secret.redact(&body.to_string()))
             }
-            genai::Error::StreamParse { serde_error, .. } => ModelError::Garbled(serde_error.to_string()),
+            genai::Error::StreamParse { serde_error, .. } => {
+                ModelError::InvalidResponse(serde_error.to_string())
+            }
             genai::Error::ChatResponseGeneration { cause, .. } => self.invalid_response(cause),
             other => self.invalid_response(&other.to_string()),
         }
     }
 
     fn invalid_response(&self, text: &str) -> ModelError {
-        ModelError::Garbled(shorten(&self.secret.redact(text)))
+        ModelError::InvalidResponse(shorten(&self.secret.redact(text)))
     }
 
     fn classify_status(&self, status: u16, body: &str, headers: &HeaderMap) -> ModelError {

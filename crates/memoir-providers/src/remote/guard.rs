@@ -29,7 +29,7 @@ pub(super) fn inspect_frames(options: ChatOptions) -> ChatOptions {
 pub(super) async fn next<S: Stream + Unpin>(stream: &mut S) -> Result<Option<S::Item>, ModelError> {
     // The stream is not used after an unwind, so a broken invariant cannot be observed.
     let next = AssertUnwindSafe(stream.next()).catch_unwind().await;
-    next.map_err(|_| ModelError::Garbled("the stream could not be read".into()))
+    next.map_err(|_| ModelError::InvalidResponse("the stream could not be read".into()))
 }
 
 fn has_too_many_calls(frame: &str) -> bool {

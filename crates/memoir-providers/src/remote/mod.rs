@@ -39,7 +39,7 @@ pub struct RemoteModel {
 }
 
 impl RemoteModel {
-    /// Creates a client for the model at `endpoint`. `info` is the model's catalogue entry. Nothing is sent yet.
+    /// Creates a client for the model at `endpoint`. `info` is the model's catalog entry. Nothing is sent yet.
     ///
     /// # Errors
     ///
@@ -63,7 +63,7 @@ impl RemoteModel {
         })
     }
 
-    fn chat_options(&self, longest_reply: Option<u64>) -> ChatOptions {
+    fn chat_options(&self, max_output_tokens: Option<u64>) -> ChatOptions {
         let mut options = ChatOptions::default()
             .with_capture_usage(true)
             .with_capture_content(true)
@@ -75,7 +75,7 @@ impl RemoteModel {
             (self.provider, self.info.as_ref().and_then(|info| info.output))
         {
             // Anthropic rejects a request whose input and maximum output exceed the context window together.
-            let output = longest_reply.map_or(output, |limit| limit.min(output));
+            let output = max_output_tokens.map_or(output, |limit| limit.min(output));
             options = options.with_max_tokens(u32::try_from(output).unwrap_or(u32::MAX));
         }
         let effort = self.options.reasoning.map(|reasoning| match reasoning {
@@ -103,7 +103,7 @@ impl ChatModel for RemoteModel {
         if self.info.as_ref().is_some_and(|info| info.tools == Some(false)) {
             request.tools.clear();
         }
-        let options = guard::inspect_frames(self.chat_options(request.longest_reply));
+        let options = guard::inspect_frames(self.chat_options(request.max_output_tokens));
         let request = request::convert_request(request, self.provider);
         let response = self
             .client
@@ -130,7 +130,7 @@ impl ChatModel for RemoteModel {
 /// Creates a genai client that uses the shared HTTP client.
 pub(crate) fn create_genai_client() -> Result<Client, ModelError> {
     let client = Client::builder().with_reqwest(http::client()?).build();
-    client.map_err(|error| ModelError::Garbled(error.to_string()))
+    client.map_err(|error| ModelError::InvalidResponse(error.to_string()))
 }
 
 /// Returns genai's description of a model: its API, address, key and name.
@@ -197,7 +197,7 @@ fn convert_events(
 
 /// A body without any events is not a truncated stream, so a retry would not help.
 fn no_events() -> ModelError {
-    ModelError::Garbled("it contains no events".into())
+    ModelError::InvalidResponse("it contains no events".into())
 }
 
 /// Converts the end event, which holds the tool calls, the usage and the stop reason.

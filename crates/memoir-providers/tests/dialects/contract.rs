@@ -44,7 +44,7 @@ async fn no_tools_are_sent_to_a_model_that_does_not_support_them() {
 #[tokio::test]
 async fn an_answer_at_the_output_limit_stops_with_length() {
     for each in MODELS {
-        let provider = ScriptedProvider::start([Reply::text("This goes on and").out_of_length()]);
+        let provider = ScriptedProvider::start([Reply::text("This goes on and").length_limited()]);
         let outcome = call(&*model(each, &provider), request("Hi")).await.unwrap();
         assert_eq!(outcome.stop, Some(StopReason::Length), "{each}");
     }

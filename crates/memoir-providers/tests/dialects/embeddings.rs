@@ -1,7 +1,7 @@
 //! Tests of embedding models.
 
 use memoir_core::Usd;
-use memoir_models::{Catalogue, EmbedTask, Embedder, ModelError};
+use memoir_models::{Catalog, EmbedTask, Embedder, ModelError};
 use memoir_providers::{Endpoint, RemoteEmbedder};
 use memoir_testkit::{EMBEDDING_DIMENSIONS, Reply, ScriptedProvider};
 use secrecy::SecretString;
@@ -14,7 +14,7 @@ const EMBEDDERS: [&str; 3] =
 fn embedder(model: &str, provider: &ScriptedProvider) -> RemoteEmbedder {
     let name = name(model);
     let endpoint = Endpoint::new(name.provider, provider.root_url(), Some(SecretString::from(KEY))).unwrap();
-    let info = Catalogue::built_in().unwrap().embedding(&name).cloned();
+    let info = Catalog::built_in().unwrap().embedding(&name).cloned();
     RemoteEmbedder::new(&name, &endpoint, info).unwrap()
 }
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use memoir_models::{ChatEvent, ChatModel, ModelError};
-use memoir_providers::{CallOptions, RetryPolicy, Retrying};
-use memoir_testkit::{PATIENCE, Reply, ScriptedProvider};
+use memoir_providers::{CallOptions, RetryPolicy, RetryingModel};
+use memoir_testkit::{Reply, ScriptedProvider, WAIT_TIMEOUT};
 
 use crate::{KEY, MODELS, call, model, model_at, request};
 
@@ -13,7 +13,7 @@ use crate::{KEY, MODELS, call, model, model_at, request};
 const IDLE: Duration = Duration::from_millis(150);
 
 async fn fault(each: &str, reply: Reply) -> ModelError {
-    fail_within(each, reply, PATIENCE).await
+    fail_within(each, reply, WAIT_TIMEOUT).await
 }
 
 async fn fail_within(each: &str, reply: Reply, idle_timeout: Duration) -> ModelError {
@@ -86,7 +86,7 @@ async fn a_body_that_is_not_a_stream_is_not_retried() {
         ]);
         let error =
             call(&retrying(each, &provider, Duration::from_millis(1)), request("Hi")).await.unwrap_err();
-        assert!(matches!(error, ModelError::Garbled(_)), "{each}: {error:?}");
+        assert!(matches!(error, ModelError::InvalidResponse(_)), "{each}: {error:?}");
     }
 }
 
@@ -95,7 +95,7 @@ async fn a_stream_that_does_not_end_properly_is_an_error() {
     assert_fault!(Reply::text("half an ans").cut(), ModelError::Truncated);
     assert_fault!(Reply::text("half an ans").closed(), ModelError::Truncated);
     for each in MODELS {
-        for reply in [Reply::text("half an ans").then_silence(), Reply::never()] {
+        for reply in [Reply::text("half an ans").stalled(), Reply::never()] {
             let error = fail_within(each, reply, IDLE).await;
             assert!(matches!(error, ModelError::IdleTimeout { after } if after == IDLE), "{each}: {error:?}");
         }
@@ -107,7 +107,7 @@ async fn invalid_json_is_an_error() {
     let garbage = || Reply::text("well ").and_garbage("event: content_block_delta\ndata: {not json\n\n");
     for each in MODELS {
         let error = fault(each, garbage()).await;
-        assert!(matches!(error, ModelError::Garbled(_)), "{each}: {error:?}");
+        assert!(matches!(error, ModelError::InvalidResponse(_)), "{each}: {error:?}");
     }
 }
 
@@ -165,9 +165,9 @@ impl ChatModel for Shared {
     }
 }
 
-fn retrying(each: &str, provider: &ScriptedProvider, first_wait: Duration) -> Retrying<Shared> {
+fn retrying(each: &str, provider: &ScriptedProvider, first_wait: Duration) -> RetryingModel<Shared> {
     let policy = RetryPolicy { first_wait, ..RetryPolicy::default() };
-    Retrying::new(Shared(model(each, provider)), policy)
+    RetryingModel::new(Shared(model(each, provider)), policy)
 }
 
 #[tokio::test]
@@ -213,7 +213,7 @@ async fn retries_are_limited() {
 #[tokio::test]
 async fn a_stuck_call_is_cancelled_immediately() {
     let stuck_replies = [
-        Reply::text("half an ").then_silence(),
+        Reply::text("half an ").stalled(),
         Reply::never(),
         Reply::status(429, "slow").header("retry-after", "60"),
         Reply::status(503, "busy"),

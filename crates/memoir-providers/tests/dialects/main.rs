@@ -14,7 +14,7 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use memoir_core::{ToolCall, ToolSpec, Usage};
 use memoir_models::{
-    Catalogue, ChatEvent, ChatMessage, ChatModel, ChatRequest, ModelError, ModelName, Provider, Replay,
+    Catalog, ChatEvent, ChatMessage, ChatModel, ChatRequest, ModelError, ModelName, Provider, Replay,
     StopReason,
 };
 use memoir_providers::{CallOptions, Endpoint, OllamaModel, RemoteModel};
@@ -44,7 +44,7 @@ fn model_at(model: &str, url: String, options: CallOptions) -> Box<dyn ChatModel
     if name.provider == Provider::Ollama {
         return Box::new(OllamaModel::new(&name, &endpoint, None, options).unwrap());
     }
-    let info = Catalogue::built_in().unwrap().model(&name).cloned();
+    let info = Catalog::built_in().unwrap().model(&name).cloned();
     Box::new(RemoteModel::new(&name, &endpoint, info, options).unwrap())
 }
 
@@ -59,7 +59,7 @@ fn request(text: &str) -> ChatRequest {
         system: "Be brief.".into(),
         messages: vec![ChatMessage::User(text.into())],
         stable_messages: 0,
-        longest_reply: None,
+        max_output_tokens: None,
         memory: memoir_core::Recollection::default(),
         tools: vec![ToolSpec::new(
             "look",

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
-use memoir_core::{ExchangeId, Mark, Marked};
+use memoir_core::{ExchangeId, ExchangeMark, Mark};
 
 use crate::{Inquiry, Recall, RecallError, Stage};
 
@@ -20,16 +20,16 @@ impl Stage for MarksStage {
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
         let exchanges: Vec<ExchangeId> =
             inquiry.ranked.iter().take(MAX_MESSAGES).map(|message| message.outline.exchange_id).collect();
-        let marks = recall.store.marks_of(&exchanges).await?;
-        let marks: HashMap<ExchangeId, Marked> =
+        let marks = recall.store.exchange_marks(&exchanges).await?;
+        let marks: HashMap<ExchangeId, ExchangeMark> =
             marks.into_iter().map(|marked| (marked.exchange_id, marked)).collect();
         if marks.is_empty() {
             return Ok(());
         }
         for message in inquiry.ranked.iter_mut().take(MAX_MESSAGES) {
             match marks.get(&message.outline.exchange_id) {
-                Some(Marked { mark: Mark::Pinned, .. }) => message.score += WEIGHT,
-                Some(Marked { mark: Mark::Wrong, created, .. }) => {
+                Some(ExchangeMark { mark: Mark::Pinned, .. }) => message.score += WEIGHT,
+                Some(ExchangeMark { mark: Mark::Wrong, created, .. }) => {
                     message.score -= WEIGHT;
                     message.superseded = Some(*created);
                 }

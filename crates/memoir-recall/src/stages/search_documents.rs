@@ -6,7 +6,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use memoir_core::{Chunk, ChunkId, Document, DocumentId, DocumentPassage, Timestamp, telling_words};
+use memoir_core::{Chunk, ChunkId, Document, DocumentId, DocumentPassage, Timestamp, content_words};
 use memoir_store::{ChunkMatch, ChunksWithWord, DocumentFilter};
 
 use crate::{
@@ -102,7 +102,7 @@ impl Stage for SearchDocumentsStage {
 
 /// Converts the message filter to a document filter with the same days and project.
 fn filter(inquiry: &Inquiry) -> DocumentFilter {
-    let day = |moment: Timestamp| moment.day_in(&inquiry.zone);
+    let day = |moment: Timestamp| moment.format_date(&inquiry.zone);
     // Round up to the end of the day.
     let until = inquiry.filter.until.map(|until| Timestamp::from_millis(until.as_millis() + DAY_MILLIS - 1));
     DocumentFilter {
@@ -134,7 +134,7 @@ fn build_passage(
     chunk_match: Option<&ChunkMatch>,
     weights: &WordWeights,
 ) -> DocumentPassage {
-    let title = telling_words(&document.title);
+    let title = content_words(&document.title);
     let (mut coverage, mut part) = weights.best_span(&chunk.text, &title);
     let similarity = chunk_match.map_or(0.0, |chunk_match| chunk_match.score);
     if let Some(text) = chunk_match.and_then(|chunk_match| chunk.text.get(chunk_match.part.clone())) {
@@ -194,7 +194,7 @@ impl WordWeights {
     /// Returns the weighted fraction of the words found in a text or its title, from 0 to 1.
     fn coverage(&self, text: &str, title: &[String]) -> f64 {
         let text_words: HashSet<String> =
-            telling_words(text).into_iter().chain(title.iter().cloned()).collect();
+            content_words(text).into_iter().chain(title.iter().cloned()).collect();
         let total: f64 = self.rarity.iter().sum();
         let matches = self.words.iter().zip(&self.rarity).filter(|(word, _)| {
             text_words.contains(*word) || text_words.iter().any(|text_word| is_form_of(text_word, word))

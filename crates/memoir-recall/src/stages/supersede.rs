@@ -4,7 +4,7 @@
 //! nearly the same sentence with a different word.
 
 use async_trait::async_trait;
-use memoir_core::{Role, telling_words};
+use memoir_core::{Role, content_words};
 use memoir_store::MessageOutline;
 
 use super::refine::cosine;
@@ -132,7 +132,7 @@ impl<'a> Statement<'a> {
         let normalized = format!(" {} ", normalized.split_whitespace().collect::<Vec<_>>().join(" "));
         Some(Self {
             outline,
-            words: telling_words(text),
+            words: content_words(text),
             vector: inquiry.vectors.get(&outline.id),
             is_correction: CORRECTION_PHRASES
                 .iter()

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::{Progress, ProgressUnit, database};
 use crate::{
     failure::Failure,
-    files::{Partial, fresh_folder, private_folder},
+    files::{Partial, create_private_directory, create_unique_directory},
     home::Home,
 };
 
@@ -148,8 +148,8 @@ pub async fn restore(
     home: &Home,
     zone: &TimeZone,
 ) -> Result<RestoreReport, Failure> {
-    private_folder(&home.data())?;
-    let previous = fresh_folder(&home.data().join(timestamped_name("before-restore", zone)))?;
+    create_private_directory(&home.data())?;
+    let previous = create_unique_directory(&home.data().join(timestamped_name("before-restore", zone)))?;
     let copy = backup.folder.join(DATABASE);
     let result = database::restore(&copy, &backup.replaces, &previous.join(DATABASE)).await;
     if let Err(error) = result {
@@ -173,7 +173,7 @@ pub async fn restore(
 }
 
 fn timestamped_name(prefix: &str, zone: &TimeZone) -> String {
-    let time = SystemClock.now().minute_in(zone).replace(':', "").replace(' ', "-");
+    let time = SystemClock.now().format_minute(zone).replace(':', "").replace(' ', "-");
     format!("{prefix}-{time}")
 }
 
@@ -183,7 +183,7 @@ fn copy_directory(from: &Path, to: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         entries => entries?,
     };
-    private_folder(to)?;
+    create_private_directory(to)?;
     for entry in entries {
         let entry = entry?;
         let target = to.join(entry.file_name());
@@ -207,7 +207,7 @@ mod tests {
     #[tokio::test]
     async fn restoring_a_backup_includes_posts_and_keeps_the_previous_database() {
         let directory = tempfile::TempDir::new().unwrap();
-        let home = Home::in_one(directory.path().join("home"));
+        let home = Home::in_directory(directory.path().join("home"));
         let (zone, now) = (TimeZone::UTC, SystemClock.now());
         let store = database::open(&home.database()).await.unwrap();
         store.set_setting("rag.limit", Some("3"), now).await.unwrap();
@@ -237,7 +237,7 @@ mod tests {
     #[tokio::test]
     async fn a_directory_without_a_database_is_not_a_backup() {
         let directory = tempfile::TempDir::new().unwrap();
-        let home = Home::in_one(directory.path().join("home"));
+        let home = Home::in_directory(directory.path().join("home"));
         let result = verify(&RestoreRequest { folder: directory.path().to_owned() }, &home).await;
         assert_eq!(result.err().map(|failure| failure.kind), Some(FailureKind::Usage));
     }

@@ -71,7 +71,7 @@ pub async fn list(
         scope: request.project.as_deref().map(scope_of),
         matching: request.matching.clone(),
         limit: request.limit,
-        said_here: false,
+        exclude_imported: false,
     };
     Ok(ConversationsReport { conversations: store.conversations(&list).await? })
 }

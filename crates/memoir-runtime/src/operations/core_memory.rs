@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use memoir_core::{ChangedBy, CoreBlock, CoreChange, CoreEntry, Timestamp};
-use memoir_store::{Change, CoreMemory};
+use memoir_store::{ChangeOutcome, CoreMemory};
 use serde::{Deserialize, Serialize};
 
 use crate::{failure::Failure, files::write_private, home::Home};
@@ -79,14 +79,14 @@ pub async fn edit(
     if *text == seen.text {
         return Ok(report(CoreEditOutcome::Unchanged, None));
     }
-    let (length, limit) = (text.chars().count(), CoreBlock::LONGEST);
+    let (length, limit) = (text.chars().count(), CoreBlock::MAX_CHARS);
     if length > limit {
         return Ok(report(CoreEditOutcome::TooLong { length, limit }, save_draft(text, &home.data())));
     }
     let change = CoreChange { seen: seen.clone(), text: text.clone(), by: ChangedBy::User, at: now };
     Ok(match store.change_core_memory(project, &change).await? {
-        Change::Made => report(CoreEditOutcome::Changed, None),
-        Change::Overtaken => report(CoreEditOutcome::Conflict, save_draft(text, &home.data())),
+        ChangeOutcome::Applied => report(CoreEditOutcome::Changed, None),
+        ChangeOutcome::Conflict => report(CoreEditOutcome::Conflict, save_draft(text, &home.data())),
     })
 }
 
@@ -123,7 +123,7 @@ mod tests {
 
     async fn set(text: &str, seen: &CoreEntry, store: &TestStore, directory: &Path) -> CoreEditReport {
         let request = CoreEditRequest { project: "/p".into(), seen: seen.clone(), text: text.into() };
-        edit(&request, store, &Home::in_one(directory), NOW).await.unwrap()
+        edit(&request, store, &Home::in_directory(directory), NOW).await.unwrap()
     }
 
     #[tokio::test]
@@ -139,9 +139,9 @@ mod tests {
         assert_eq!(conflict.outcome, CoreEditOutcome::Conflict);
         assert_eq!(std::fs::read_to_string(conflict.draft.unwrap()).unwrap(), "Lives in Linz.");
 
-        let long = "x".repeat(CoreBlock::LONGEST + 1);
+        let long = "x".repeat(CoreBlock::MAX_CHARS + 1);
         let too_long = set(&long, &seen, &store, directory.path()).await;
-        let (length, limit) = (CoreBlock::LONGEST + 1, CoreBlock::LONGEST);
+        let (length, limit) = (CoreBlock::MAX_CHARS + 1, CoreBlock::MAX_CHARS);
         assert_eq!(too_long.outcome, CoreEditOutcome::TooLong { length, limit });
         assert_eq!(std::fs::read_to_string(too_long.draft.unwrap()).unwrap(), long);
 

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use memoir_schedule::Event;
+use memoir_schedule::SchedulerEvent;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -41,10 +41,10 @@ impl DaemonLock {
 pub async fn run(
     engine: Arc<TaskEngine>,
     cancel: &CancellationToken,
-    observe: &mut (dyn FnMut(Event) + Send),
+    observe: &mut (dyn FnMut(SchedulerEvent) + Send),
 ) {
     let scheduler = engine.scheduler();
-    scheduler.look_after(engine, cancel, observe).await;
+    scheduler.run_until_cancelled(engine, cancel, observe).await;
 }
 
 /// Runs due tasks in the background of the current process.
@@ -55,7 +55,7 @@ pub struct TaskRunner {
 
 impl TaskRunner {
     /// Starts running tasks. Calls `observe` whenever a run starts or ends.
-    pub fn start(engine: Arc<TaskEngine>, mut observe: impl FnMut(Event) + Send + 'static) -> Self {
+    pub fn start(engine: Arc<TaskEngine>, mut observe: impl FnMut(SchedulerEvent) + Send + 'static) -> Self {
         let cancel = CancellationToken::new();
         let stop = cancel.clone();
         let handle = tokio::spawn(async move { run(engine, &stop, &mut observe).await });
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn only_one_daemon_can_hold_the_lock() {
         let directory = tempfile::TempDir::new().unwrap();
-        let home = Home::in_one(directory.path());
+        let home = Home::in_directory(directory.path());
         let first = DaemonLock::acquire(&home).unwrap();
         assert!(DaemonLock::acquire(&home).is_err());
         drop(first);

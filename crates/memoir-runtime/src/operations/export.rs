@@ -160,7 +160,7 @@ pub fn to_markdown(report: &ConversationReport, zone: &TimeZone) -> String {
         "# {}\n\nConversation {}, {}, in {}\n",
         conversation.title.trim(),
         conversation.id,
-        conversation.created.minute_in(zone),
+        conversation.created.format_minute(zone),
         if conversation.scope.is_empty() { "no project" } else { &conversation.scope },
     );
     for exchange in exchanges {
@@ -176,7 +176,7 @@ pub fn to_markdown(report: &ConversationReport, zone: &TimeZone) -> String {
             let _ = write!(
                 text,
                 "\n## {name}, {}\n\n{}\n",
-                message.created.minute_in(zone),
+                message.created.format_minute(zone),
                 message.body.text().trim_end()
             );
         }
@@ -191,7 +191,7 @@ async fn to_lines(
     alone: bool,
     store: &(impl Exchanges + Imports + ?Sized),
 ) -> Result<String, Failure> {
-    let origin = store.origin_of(conversation.id).await?;
+    let origin = store.import_origin(conversation.id).await?;
     let mut text = ExportLine::conversation(conversation, origin).to_line();
     for mut exchange in store.exchanges(conversation.id, u32::MAX).await? {
         if alone || exchange.conversation_id == conversation.id {

@@ -118,7 +118,7 @@ impl From<Forgotten> for ConversationDeletion {
             summaries: deleted.summaries,
             command_lines: deleted.lines,
             quoting_answers: deleted.quotations,
-            prompted_exchanges: deleted.told,
+            prompted_exchanges: deleted.prompted_exchanges,
             posts: deleted.posts,
         }
     }
@@ -141,8 +141,8 @@ pub async fn preview(
             Deletion::Document { document, file_deleted: false }
         }
         Selection::Conversations(records) => {
-            let plan = store.would_forget(records).await?;
-            if plan.is_nothing() {
+            let plan = store.preview_forget(records).await?;
+            if plan.is_empty() {
                 return Err(Failure::usage("no stored message, exchange or conversation matches").hint(
                     "`memoir search` shows exchange numbers, and `memoir memory show N` the message numbers of exchange N.",
                 ));
@@ -176,7 +176,7 @@ pub async fn forget(
             for post in &deleted.posts {
                 remove_post_file(post, &posts)?;
             }
-            let traces_remain = deleted.traces_are_left;
+            let traces_remain = deleted.traces_remain;
             Ok(ForgetReport { deletion: Deletion::Conversations(deleted.into()), traces_remain })
         }
     }
@@ -244,7 +244,8 @@ mod tests {
         let Deletion::Conversations(planned) = &before.deletion else { unreachable!("not a document") };
         assert_eq!((planned.conversations, planned.exchanges, planned.messages), (1, 1, 2));
         assert_eq!(preview(&request, &store, &recall).await.unwrap(), before);
-        let report = forget(&before.target, &store, &recall, &Home::in_one(directory.path())).await.unwrap();
+        let report =
+            forget(&before.target, &store, &recall, &Home::in_directory(directory.path())).await.unwrap();
         let Deletion::Conversations(deleted) = &report.deletion else { unreachable!("not a document") };
         assert_eq!(deleted.exchanges, 1);
         let failure = preview(&request, &store, &recall).await.unwrap_err();
@@ -258,7 +259,7 @@ mod tests {
         let request = ForgetRequest::Period { since: None, until: None };
         assert_eq!(preview(&request, &store, &recall).await.unwrap_err().message, "specify what to delete");
         let target = ForgetTarget::Period { since: None, until: None };
-        let home = Home::in_one("/nonexistent");
+        let home = Home::in_directory("/nonexistent");
         assert_eq!(
             forget(&target, &store, &recall, &home).await.unwrap_err().message,
             "specify what to delete"

@@ -115,7 +115,7 @@ pub async fn unmark(
     if store.exchange(exchange).await?.is_none() {
         return Err(unknown_exchange(exchange));
     }
-    let is_set = store.marks_of(&[exchange]).await?.iter().any(|existing| existing.mark == mark);
+    let is_set = store.exchange_marks(&[exchange]).await?.iter().any(|existing| existing.mark == mark);
     if !is_set {
         return Ok(MarkReport { exchange, mark, outcome: MarkOutcome::WasNotSet });
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use memoir_core::{ConversationId, Provenance, Timestamp};
-use memoir_docs::{Material, PostDraft, Writer, count_request_tokens};
+use memoir_docs::{PostDraft, PostMaterial, Writer, count_request_tokens};
 use memoir_models::ChatModel;
 use memoir_recall::{Recall, to_markdown};
 use memoir_store::{ConversationList, Conversations, Exchanges, Span};
@@ -159,9 +159,9 @@ pub struct PostSources<'a> {
 }
 
 impl<'a> PostSources<'a> {
-    fn writer(self, is_dry: bool) -> Writer<'a> {
+    fn writer(self, is_dry_run: bool) -> Writer<'a> {
         let Self { exchanges, recall, model, posts } = self;
-        Writer { exchanges, recall, model, folder: posts, is_dry }
+        Writer { exchanges, recall, model, folder: posts, is_dry_run }
     }
 }
 
@@ -197,7 +197,7 @@ pub async fn write(
     Ok(PostReport { plan, draft, path: post.path, slug: post.slug, not_embedded: post.not_embedded })
 }
 
-fn describe(material: &Material, writer: &Writer<'_>) -> PostPlan {
+fn describe(material: &PostMaterial, writer: &Writer<'_>) -> PostPlan {
     let conversation = to_markdown(&material.messages, &writer.recall.zone);
     let related = material.related.iter().map(|passage| RelatedPost {
         title: passage.document.title.clone(),
@@ -215,11 +215,15 @@ fn describe(material: &Material, writer: &Writer<'_>) -> PostPlan {
         conversations: material.conversations.clone(),
         people: material.people.clone(),
         related: related.collect(),
-        is_related_searched: !writer.is_dry || writer.recall.embedder.is_local(),
+        is_related_searched: !writer.is_dry_run || writer.recall.embedder.is_local(),
         log: material.log.clone(),
     }
 }
 
 fn to_report(draft: &PostDraft) -> DraftedPost {
-    DraftedPost { text: draft.text(), is_truncated: draft.is_cut, invented_quotations: draft.unsaid.clone() }
+    DraftedPost {
+        text: draft.text(),
+        is_truncated: draft.is_truncated,
+        invented_quotations: draft.invented_quotations.clone(),
+    }
 }

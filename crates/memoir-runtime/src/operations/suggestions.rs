@@ -60,7 +60,7 @@ pub async fn suggest(source: SuggestionSource, typed: &str, runtime: &Runtime) -
             tasks.into_iter().map(|task| task.what.name).collect()
         }
         SuggestionSource::Models => {
-            let models = runtime.models().catalogue.models();
+            let models = runtime.models().catalog.models();
             let mut names: Vec<String> = models.map(|(name, _)| name.model.clone()).collect();
             names.sort();
             names.dedup();

@@ -1,7 +1,7 @@
 //! The permissions of a session: approval mode and rules.
 
-use memoir_agent::{Approvals, Mode, Policy, Rule, RuleEffect};
-use memoir_store::KeptRule;
+use memoir_agent::{ApprovalMode, ApprovalPolicy, Approvals, Rule, RuleEffect};
+use memoir_store::StoredRule;
 use serde::Serialize;
 
 use super::Session;
@@ -11,11 +11,11 @@ use crate::{failure::Failure, permissions, runtime::Runtime};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ApprovalReport {
     /// The approval mode in effect.
-    pub mode: Mode,
+    pub mode: ApprovalMode,
     /// Whether commands run in a sandbox.
     pub is_confined: bool,
     /// The rules that the user added, oldest first.
-    pub rules: Vec<KeptRule>,
+    pub rules: Vec<StoredRule>,
     /// Allow rules of the config.
     pub allowed_by_config: Vec<String>,
     /// Deny rules of the config.
@@ -50,9 +50,9 @@ impl Session {
     }
 
     /// Sets the approval mode of this session.
-    pub fn set_approval_mode(&self, mode: Mode) {
+    pub fn set_approval_mode(&self, mode: ApprovalMode) {
         let approvals = &self.state.approvals;
-        approvals.set_policy(Policy { mode, ..approvals.policy() });
+        approvals.set_policy(ApprovalPolicy { mode, ..approvals.policy() });
     }
 
     /// Stores a permission rule for this project and applies it immediately.

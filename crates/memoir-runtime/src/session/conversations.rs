@@ -95,7 +95,7 @@ impl Session {
     }
 
     /// Starts a new conversation if the open one was deleted, by this or another process. Returns whether it was.
-    pub async fn leave_deleted(&mut self) -> Result<bool, Failure> {
+    pub async fn leave_if_deleted(&mut self) -> Result<bool, Failure> {
         let Some(id) = self.conversation() else { return Ok(false) };
         let is_deleted = self.store().conversation(id).await?.is_none();
         if is_deleted {
@@ -127,7 +127,7 @@ pub(super) async fn open(
             // Imported conversations are resumed only by id, because they may be someone else's.
             let query = ConversationList {
                 scope: Some(scope.clone()),
-                said_here: true,
+                exclude_imported: true,
                 limit: 1,
                 ..ConversationList::default()
             };

@@ -11,7 +11,7 @@ mod workers;
 
 use std::{path::PathBuf, sync::Arc};
 
-use memoir_agent::{Agent, AgentState, Asker, ContextReport, Observer, TurnError, TurnReport};
+use memoir_agent::{Agent, AgentState, ApprovalPrompter, ContextReport, Observer, TurnError, TurnReport};
 use memoir_core::{ConversationId, ExchangeId, Recalled, TurnInput};
 use memoir_recall::Recall;
 use memoir_store::Store;
@@ -61,7 +61,7 @@ pub struct SessionOptions {
     /// Additional directories that tools may access.
     pub directories: Vec<PathBuf>,
     /// Asks the user for approval. If `None`, everything that needs approval is denied.
-    pub asker: Option<Arc<dyn Asker>>,
+    pub prompter: Option<Arc<dyn ApprovalPrompter>>,
     /// Receives the progress of the workers.
     pub listener: Option<Listener>,
 }
@@ -130,7 +130,7 @@ impl Session {
         state.context =
             crate::settings::read(&models.config, "context", store.as_ref(), &mut notices).await?;
         state.approvals = approvals::open(&runtime, options.approval.as_deref(), &mut notices).await?;
-        state.approvals.asker = options.asker;
+        state.approvals.prompter = options.prompter;
         let persona = crate::personas::read_in_use(store.as_ref(), runtime.home(), &mut notices).await?;
         state.persona = persona.map(|(_, text)| text);
         let summarizer = models.connect_summarizer(store.as_ref(), &mut notices).await?;
@@ -227,7 +227,7 @@ impl Session {
         let recall = self.recall().clone();
         tokio::spawn(async move {
             if recall.settings.enabled
-                && let Err(error) = recall.get_ready().await
+                && let Err(error) = recall.warm_up().await
             {
                 // The first prompt will report the error.
                 tracing::debug!(%error, "could not load the search index in advance");

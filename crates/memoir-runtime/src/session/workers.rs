@@ -107,8 +107,8 @@ impl Session {
     /// Decides which work a turn does itself and which it leaves to the workers. Turns must not wait for remote servers.
     pub(super) fn assign_work(&mut self) {
         let persistence = self.runtime.persistence();
-        self.state.asks_for_digests = self.background.makes_digests(persistence);
-        self.state.embeds_at_once = self.background.embeds_locally(persistence);
+        self.state.requests_digests = self.background.makes_digests(persistence);
+        self.state.embeds_immediately = self.background.embeds_locally(persistence);
     }
 
     /// Returns the state of all workers.

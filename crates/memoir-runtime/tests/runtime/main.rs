@@ -25,7 +25,7 @@ fn environment(provider: &ScriptedProvider) -> Environment {
 }
 
 async fn open(home: &Path, provider: &ScriptedProvider) -> Runtime {
-    let options = RuntimeOptions::new(Home::in_one(home.join("memoir")), environment(provider), home);
+    let options = RuntimeOptions::new(Home::in_directory(home.join("memoir")), environment(provider), home);
     Runtime::open(options).await.unwrap()
 }
 

@@ -26,7 +26,7 @@ async fn prompts(runtime: &Runtime, id: ConversationId) -> Vec<String> {
 async fn two_sessions_run_turns_at_the_same_time() {
     let home = tempfile::TempDir::new().unwrap();
     // Neither turn gets an answer before both have sent a request.
-    let replies = ["one", "two"].map(|text| Reply::text(text).once_requested(2));
+    let replies = ["one", "two"].map(|text| Reply::text(text).after_requests(2));
     let provider = ScriptedProvider::start(replies);
     let runtime = open(home.path(), &provider).await;
     let mut first = resume(&runtime, Resume::New).await;
@@ -52,8 +52,8 @@ async fn a_turn_that_missed_the_newest_exchange_is_not_stored() {
     let home = tempfile::TempDir::new().unwrap();
     let provider = ScriptedProvider::start([
         Reply::text("begun"),
-        Reply::text("an answer").once_requested(3),
-        Reply::text("an answer").once_requested(3),
+        Reply::text("an answer").after_requests(3),
+        Reply::text("an answer").after_requests(3),
         Reply::text("again"),
     ]);
     let runtime = open(home.path(), &provider).await;

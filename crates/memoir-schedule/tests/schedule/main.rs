@@ -173,17 +173,17 @@ async fn a_running_task_is_not_started_again_and_a_dead_run_is_marked() {
     assert_eq!(runs.len(), 1);
     fixture.clock.set(millis("2026-05-01T10:30:00Z"));
     assert!(scheduler.start_due().await.unwrap().started.is_empty(), "the task is still running");
-    assert_eq!(scheduler.begin_now(&runs[0].task).await.unwrap(), None);
+    assert_eq!(scheduler.start_now(&runs[0].task).await.unwrap(), None);
     // The lease expired while the machine was suspended. The owner itself ignores that.
     fixture.clock.set(millis("2026-05-01T16:31:00Z"));
     assert!(scheduler.recover().await.unwrap().is_empty());
     let interrupted = fixture.scheduler("another").recover().await.unwrap();
-    assert_eq!((interrupted.len(), interrupted[0].outcome.state), (1, RunState::CutOff));
+    assert_eq!((interrupted.len(), interrupted[0].outcome.state), (1, RunState::Interrupted));
     assert_eq!(fixture.run_due(&scheduler).await.len(), 1, "the missed runs are made up for once");
     // An outcome that arrives after that is ignored.
     scheduler.perform(&runs[0], &fixture.engine, &CancellationToken::new()).await.unwrap();
     let runs = fixture.store.runs(None, 10).await.unwrap();
-    assert_eq!(runs[1].outcome.state, RunState::CutOff);
+    assert_eq!(runs[1].outcome.state, RunState::Interrupted);
 }
 
 #[tokio::test]
@@ -192,7 +192,7 @@ async fn a_one_time_task_runs_once_and_a_paused_task_does_not_run() {
     fixture.add("once", Schedule::Once(Timestamp::from_millis(millis("2026-05-01T12:00:00Z")))).await;
     fixture.add("waits", quarters()).await;
     let task = fixture.store.task("waits").await.unwrap().unwrap();
-    fixture.store.set_task(task.id, true, task.next_due).await.unwrap();
+    fixture.store.set_task_paused(task.id, true, task.next_due).await.unwrap();
     let scheduler = fixture.scheduler("one");
     for minute in 0..300 {
         fixture.clock.set(millis("2026-05-01T10:00:00Z") + minute * MINUTE);
@@ -239,7 +239,7 @@ async fn a_stopped_run_can_be_started_again_and_a_crash_is_recorded() {
     let cancel = CancellationToken::new();
     let mut events = Vec::new();
     let scheduling = async {
-        one.look_after(Arc::new(WaitingEngine), &cancel, &mut |event| events.push(event)).await;
+        one.run_until_cancelled(Arc::new(WaitingEngine), &cancel, &mut |event| events.push(event)).await;
     };
     let stopping = async {
         // Querying the store lets the scheduler run.

@@ -5,7 +5,7 @@
 
 use std::{collections::HashSet, ops::Range};
 
-use memoir_index::{Codes, Keep, Scan, VectorIndex};
+use memoir_index::{Codes, RowFilter, Scan, VectorIndex};
 use memoir_store::{ChunkSearch, Result};
 use sqlx::{Connection as _, Row as _, SqliteConnection, SqlitePool, sqlite::SqliteRow};
 
@@ -109,16 +109,17 @@ impl Chunks {
         graphs: &Graphs,
     ) -> Vec<i64> {
         let Some(vectors) = &self.vectors else { return Vec::new() };
-        let keeps =
+        let accepts =
             |row: u32| allowed.is_none_or(|allowed| allowed.contains(&vectors.documents[row as usize]));
-        let keep = allowed.is_some().then_some(&keeps as &dyn Keep);
+        let row_filter = allowed.is_some().then_some(&accepts as &dyn RowFilter);
         let graph = graphs.current(&vectors.coded_vectors(), search.effort.accuracy, self.deletions());
         let index: &dyn VectorIndex = match &graph {
             Some(graph) => graph.as_ref(),
             None => &Scan,
         };
         let limit = search.limit * PARTS_PER_CHUNK * search.effort.candidates.max(1);
-        let candidates = index.nearest(&vectors.codes, &vectors.codes.query(search.vector), keep, limit);
+        let candidates =
+            index.nearest(&vectors.codes, &vectors.codes.query(search.vector), row_filter, limit);
         candidates.into_iter().map(|candidate| vectors.ids[candidate.row as usize]).collect()
     }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use memoir_core::{ConversationId, ExchangeId};
-use memoir_index::{Keep, TOGETHER};
+use memoir_index::{BATCH_ROWS, RowFilter};
 use memoir_store::Filter;
 
 use super::{
@@ -108,15 +108,15 @@ pub(super) struct VectorFilter<'a> {
     pub(super) vectors: &'a Vectors,
 }
 
-impl Keep for VectorFilter<'_> {
+impl RowFilter for VectorFilter<'_> {
     #[inline]
-    fn keeps(&self, row: u32) -> bool {
+    fn accepts(&self, row: u32) -> bool {
         let message = self.vectors.messages[row as usize];
         message != NONE && self.predicate.allows(message as usize)
     }
 
-    fn keeps_all(&self, rows: Range<u32>) -> Option<bool> {
-        self.predicate.allows_block(self.vectors.blocks.get(rows.start as usize / TOGETHER)?)
+    fn accepts_range(&self, rows: Range<u32>) -> Option<bool> {
+        self.predicate.allows_block(self.vectors.blocks.get(rows.start as usize / BATCH_ROWS)?)
     }
 }
 

@@ -12,7 +12,7 @@ use std::{
 };
 
 use memoir_core::lock;
-use memoir_index::{Bytes, Codes, Graph, checksum};
+use memoir_index::{Codes, Graph, QuantizedVectors, checksum};
 use memoir_store::{Accuracy, Result};
 use sqlx::{AssertSqlSafe, Row as _, SqlitePool};
 
@@ -173,8 +173,8 @@ pub(crate) async fn read_vectors(
     dimensions: usize,
     readers: &SqlitePool,
     stop: &AtomicBool,
-) -> Result<Option<Bytes>> {
-    let mut bytes = Bytes::new(dimensions);
+) -> Result<Option<QuantizedVectors>> {
+    let mut bytes = QuantizedVectors::new(dimensions);
     for part in ids.chunks(10_000) {
         let (Some(first), Some(last)) = (part.first(), part.last()) else { continue };
         let rows = sqlx::query(AssertSqlSafe(format!(

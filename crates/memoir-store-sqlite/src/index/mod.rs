@@ -20,7 +20,7 @@ mod vectors;
 mod words;
 
 use memoir_core::{ConversationId, MessageId};
-use memoir_index::{Bytes, Candidate, Keep, Scan, VectorIndex};
+use memoir_index::{Candidate, QuantizedVectors, RowFilter, Scan, VectorIndex};
 use memoir_store::{Accuracy, Match, MessageOutline, Result};
 use sqlx::{Connection as _, SqliteConnection, SqlitePool, sqlite::SqliteRow};
 
@@ -348,9 +348,9 @@ impl Index {
         // A search without a filter is faster.
         let allows_all = predicate.allows_all() && vectors.all_have_messages;
         let vector_filter = VectorFilter { predicate, vectors };
-        let keep: Option<&dyn Keep> = if allows_all { None } else { Some(&vector_filter) };
+        let row_filter: Option<&dyn RowFilter> = if allows_all { None } else { Some(&vector_filter) };
         let extra = MIN_EXTRA.max(limit / 2) + vectors.ids.len() / EMBEDDINGS_PER_EXTRA;
-        let candidates = index.nearest(&vectors.codes, &query, keep, limit + extra);
+        let candidates = index.nearest(&vectors.codes, &query, row_filter, limit + extra);
         let candidates = vectors.refine(vector, candidates, limit);
         let neighbor =
             |Candidate { row, estimate }| Neighbor { embedding: vectors.ids[row as usize], estimate };
@@ -369,7 +369,7 @@ impl Index {
     }
 
     /// Caches embeddings that were read, unless embeddings have been added or deleted in the meantime.
-    pub(super) fn cache_vectors(&mut self, request: &CacheRequest, bytes: Bytes) {
+    pub(super) fn cache_vectors(&mut self, request: &CacheRequest, bytes: QuantizedVectors) {
         let deletions = self.deletions();
         if let Some(vectors) = &mut self.vectors
             && (&vectors.model, vectors.codes.dimensions()) == (&request.model, request.dimensions)

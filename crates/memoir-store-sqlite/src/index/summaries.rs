@@ -1,7 +1,7 @@
 //! The in-memory index of summary embeddings: their codes, sorted by id.
 
 use memoir_core::SubjectKind;
-use memoir_index::{Codes, Keep, Scan, VectorIndex as _};
+use memoir_index::{Codes, RowFilter, Scan, VectorIndex as _};
 use sqlx::{Row as _, sqlite::SqliteRow};
 
 use super::{
@@ -51,13 +51,13 @@ impl SummaryIndex {
 
     /// Returns the ids of the allowed embeddings with the highest estimates, best first.
     pub(super) fn nearest(&self, vector: &[f32], predicate: &Predicate<'_>, limit: usize) -> Vec<i64> {
-        let keeps = |row: u32| {
+        let accepts = |row: u32| {
             let row = row as usize;
             let number = self.conversations[row];
             number != NONE && predicate.allows_summary(number, self.moments[row], self.exchanges[row])
         };
         let candidates =
-            Scan.nearest(&self.codes, &self.codes.query(vector), Some(&keeps as &dyn Keep), limit);
+            Scan.nearest(&self.codes, &self.codes.query(vector), Some(&accepts as &dyn RowFilter), limit);
         candidates.into_iter().map(|candidate| self.ids[candidate.row as usize]).collect()
     }
 

@@ -1,7 +1,7 @@
 //! The in-memory index of message embeddings: their codes, sorted by id. The embeddings themselves stay in the
 //! database.
 
-use memoir_index::{Bytes, Candidate, Codes, TOGETHER};
+use memoir_index::{BATCH_ROWS, Candidate, Codes, QuantizedVectors};
 use sqlx::{Row as _, sqlite::SqliteRow};
 
 use super::{
@@ -28,12 +28,12 @@ pub(super) struct Vectors {
     pub(super) messages: Vec<u32>,
     /// Row of the embedding of each message.
     rows_by_message: Vec<u32>,
-    /// Statistics on each block of [`TOGETHER`] embeddings.
+    /// Statistics on each block of [`BATCH_ROWS`] embeddings.
     pub(super) blocks: Vec<BlockStats>,
     /// Whether every embedding has a message.
     pub(super) all_have_messages: bool,
     /// All embeddings in 8-bit precision, once they have been cached.
-    bytes: Option<Bytes>,
+    bytes: Option<QuantizedVectors>,
 }
 
 /// Maximum number of embeddings to cache in 8-bit precision, which takes 50 MB. With more, candidates are read from the
@@ -75,7 +75,7 @@ impl Vectors {
         self.bytes.is_none() && (MIN_CACHED..=MAX_CACHED).contains(&self.ids.len())
     }
 
-    pub(super) fn cache(&mut self, bytes: Bytes) {
+    pub(super) fn cache(&mut self, bytes: QuantizedVectors) {
         if bytes.len() == self.ids.len() {
             self.bytes = Some(bytes);
         }
@@ -122,7 +122,7 @@ impl Vectors {
     fn add_entry(&mut self, id: i64, subject: i64, messages: &Messages) {
         let message = messages.row(subject);
         self.all_have_messages &= message.is_some();
-        if self.ids.len().is_multiple_of(TOGETHER) {
+        if self.ids.len().is_multiple_of(BATCH_ROWS) {
             self.blocks.push(BlockStats::default());
         }
         if let Some(block) = self.blocks.last_mut() {

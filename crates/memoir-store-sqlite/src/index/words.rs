@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use memoir_core::{ConversationId, MessageId};
-use memoir_store::{Match, WordsFound};
+use memoir_store::{Match, WordSearchResult};
 
 use super::{Index, ScopedFilter, filter::Predicate, messages::Messages};
 
@@ -47,7 +47,7 @@ impl Index {
         allowed: ScopedFilter<'_>,
         limit: usize,
         also: &[ConversationId],
-    ) -> WordsFound {
+    ) -> WordSearchResult {
         let messages = &self.messages;
         let predicate = Predicate::new(allowed, messages);
         let words: Vec<Vec<Occurrence>> = words.iter().map(|ids| occurrences(ids, messages)).collect();
@@ -89,7 +89,7 @@ impl Index {
             .collect()
         };
         let score = |number: &u32| conversation_scores.get(number).copied().unwrap_or(0.0);
-        WordsFound {
+        WordSearchResult {
             conversations: selection
                 .iter()
                 .map(|number| (messages.conversation_id(*number), score(number)))

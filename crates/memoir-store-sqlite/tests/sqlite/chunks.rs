@@ -35,7 +35,7 @@ async fn fill(store: &SqliteStore, documents: i64) {
             written_from: Vec::new(),
         };
         let id = store.put_document(&new, &lines, Timestamp::from_millis(0)).await.unwrap().id;
-        let chunks = store.chunks_of(id).await.unwrap();
+        let chunks = store.document_chunks(id).await.unwrap();
         let vectors: Vec<ChunkVectors> = (document * 100..)
             .zip(chunks)
             .map(|(number, chunk)| ChunkVectors {

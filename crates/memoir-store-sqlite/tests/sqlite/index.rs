@@ -30,7 +30,8 @@ async fn commit_exchanges(store: &SqliteStore, numbers: std::ops::Range<i64>) {
         let committed = store.commit_exchange(&target, &draft).await.unwrap();
         target = committed.to_target();
         let embeddable = contract::embeddable(0);
-        let prompt = store.unembedded_of(committed.exchange_id, &embeddable).await.unwrap().remove(0);
+        let prompt =
+            store.unembedded_in_exchange(committed.exchange_id, &embeddable).await.unwrap().remove(0);
         let embedding = contract::embedding(prompt.subject, &vector(number), "");
         store.put_embeddings("m", &[embedding]).await.unwrap();
     }
@@ -90,7 +91,7 @@ async fn create_packed_store() -> (TempDir, std::path::PathBuf) {
 async fn nearest_messages_are_found_despite_coarse_estimates() {
     let directory = TempDir::new().unwrap();
     let store = open(&directory.path().join("memoir.db")).await;
-    store.fill_for_benchmark(1000, fill::talk).await.unwrap();
+    store.fill_for_benchmark(1000, fill::generate_text).await.unwrap();
     store.fill_vectors_for_benchmark("m", vector).await.unwrap();
     let (filter, mut hits) = (Filter::default(), 0);
     for number in 5000..5020 {
@@ -129,7 +130,7 @@ async fn index_is_packed_before_the_store_closes() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("memoir.db");
     let store = open(&path).await;
-    store.fill_for_benchmark(5_000, fill::talk).await.unwrap();
+    store.fill_for_benchmark(5_000, fill::generate_text).await.unwrap();
     assert_eq!(count_segments(&path).await, 0);
     store.outlines(&[]).await.unwrap();
     store.close().await;

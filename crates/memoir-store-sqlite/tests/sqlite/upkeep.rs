@@ -122,15 +122,15 @@ async fn missing_exchanges_are_recreated_once() {
         commit(&store, text).await;
     }
     assert!(store.check().await.unwrap().is_empty());
-    assert_eq!(store.group_messages().await.unwrap(), 0, "no exchange is missing");
+    assert_eq!(store.recreate_missing_exchanges().await.unwrap(), 0, "no exchange is missing");
     execute(&path, "PRAGMA foreign_keys = OFF; DELETE FROM exchanges WHERE id IN (1, 2); DELETE FROM conversations WHERE id = 2")
         .await;
     let faults = store.check().await.unwrap();
     let are_messages =
         |fault: &StoreFault| matches!(fault, StoreFault::Orphans { table, .. } if table == "messages");
     assert!(faults.iter().any(are_messages), "{faults:?}");
-    assert_eq!(store.group_messages().await.unwrap(), 2);
-    assert_eq!(store.group_messages().await.unwrap(), 0, "nothing is left to recreate");
+    assert_eq!(store.recreate_missing_exchanges().await.unwrap(), 2);
+    assert_eq!(store.recreate_missing_exchanges().await.unwrap(), 0, "nothing is left to recreate");
     let exchange = store.exchange(memoir_core::ExchangeId::new(2)).await.unwrap().unwrap();
     assert_eq!((exchange.user_message.as_str(), exchange.assistant_message.as_str()), ("second", "answer"));
     assert_eq!(count_conversations(&store).await, 3);

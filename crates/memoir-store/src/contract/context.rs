@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use memoir_core::{
-    ChangedBy, ConversationId, CoreBlock, CoreChange, CoreEntry, Digest, ExchangeId, Prepared,
+    ChangedBy, ConversationId, CoreBlock, CoreChange, CoreEntry, Digest, ExchangeId, PreparedSummary,
 };
 
 use super::{exchange, new_conversation, timestamp};
-use crate::{Change, Store};
+use crate::{ChangeOutcome, Store};
 
 pub async fn core_memory_rejects_stale_changes_and_can_be_undone(store: Arc<dyn Store>) {
     let blocks = async |project| -> Vec<(String, u64)> {
@@ -22,13 +22,19 @@ pub async fn core_memory_rejects_stale_changes_and_can_be_undone(store: Arc<dyn 
         let change = CoreChange { seen, text: text.into(), by: ChangedBy::Model, at: timestamp(1) };
         store.change_core_memory(project, &change).await.unwrap()
     };
-    assert_eq!(change("/p", CoreBlock::User, 0, "", "Drinks tea.").await, Change::Made);
-    assert_eq!(change("/p", CoreBlock::Project, 0, "", "Written in Rust.").await, Change::Made);
+    assert_eq!(change("/p", CoreBlock::User, 0, "", "Drinks tea.").await, ChangeOutcome::Applied);
+    assert_eq!(change("/p", CoreBlock::Project, 0, "", "Written in Rust.").await, ChangeOutcome::Applied);
     // Of two changes to the same version, the second is rejected, so the first is not lost.
-    assert_eq!(change("/q", CoreBlock::User, 1, "Drinks tea.", "Drinks green tea.").await, Change::Made);
-    assert_eq!(change("/p", CoreBlock::User, 1, "Drinks tea.", "Drinks coffee.").await, Change::Overtaken);
-    assert_eq!(change("/p", CoreBlock::User, 0, "", "Drinks milk.").await, Change::Overtaken);
-    assert_eq!(change("/p", CoreBlock::Instructions, 3, "unknown", "x").await, Change::Overtaken);
+    assert_eq!(
+        change("/q", CoreBlock::User, 1, "Drinks tea.", "Drinks green tea.").await,
+        ChangeOutcome::Applied
+    );
+    assert_eq!(
+        change("/p", CoreBlock::User, 1, "Drinks tea.", "Drinks coffee.").await,
+        ChangeOutcome::Conflict
+    );
+    assert_eq!(change("/p", CoreBlock::User, 0, "", "Drinks milk.").await, ChangeOutcome::Conflict);
+    assert_eq!(change("/p", CoreBlock::Instructions, 3, "unknown", "x").await, ChangeOutcome::Conflict);
     let user = ("Drinks green tea.".to_owned(), 2);
     assert_eq!(blocks("/p").await, [user.clone(), ("Written in Rust.".into(), 1), empty()]);
     assert_eq!(blocks("/q").await, [user, empty(), empty()], "each project has its own block");
@@ -53,7 +59,10 @@ pub async fn stale_digest_writes_are_rejected(store: Arc<dyn Store>) {
         through,
         summary: summary.into(),
         pinned: vec!["Always \"metric\" units.".into()],
-        prepared: Some(Prepared { through: ExchangeId::new(through.get() + 5), summary: "later".into() }),
+        prepared: Some(PreparedSummary {
+            through: ExchangeId::new(through.get() + 5),
+            summary: "later".into(),
+        }),
         wanted: None,
     };
     let put = async |seen, digest: &Digest| store.put_digest(id, seen, digest, timestamp(9)).await.unwrap();
@@ -69,16 +78,16 @@ pub async fn stale_digest_writes_are_rejected(store: Arc<dyn Store>) {
 
     // Preparing a summary leaves the rest of the digest unchanged and requires that its last exchange exists.
     let prepare = async |seen, through| {
-        let prepared = Prepared { through, summary: "ahead".into() };
+        let prepared = PreparedSummary { through, summary: "ahead".into() };
         store.prepare_digest(id, seen, &prepared, timestamp(9)).await.unwrap()
     };
     assert!(!prepare(Some(first), first).await, "the digest has moved on");
     assert!(!prepare(Some(next), ExchangeId::new(55)).await, "the exchange does not exist");
     assert!(prepare(Some(next), first).await);
-    let prepared = Some(Prepared { through: first, summary: "ahead".into() });
+    let prepared = Some(PreparedSummary { through: first, summary: "ahead".into() });
     assert_eq!(store.digest(id).await.unwrap(), Some(Digest { prepared, ..digest(next, "two") }));
     let other = store.commit_exchange(&new_conversation("t", "/p"), &draft).await.unwrap();
-    let prepared = Prepared { through: other.exchange_id, summary: "ahead".into() };
+    let prepared = PreparedSummary { through: other.exchange_id, summary: "ahead".into() };
     assert!(store.prepare_digest(other.conversation_id, None, &prepared, timestamp(9)).await.unwrap());
     assert_eq!(store.digest(other.conversation_id).await.unwrap().unwrap().through.get(), 0);
 }

@@ -6,7 +6,7 @@ use memoir_core::{DocumentKind, NewConversation, Subject, SubjectKind, WorkerKin
 
 use super::{exchange, new_conversation, timestamp};
 use crate::{
-    Accuracy, ChunkSearch, ChunkSpan, ChunkVectors, Claim, DocumentFilter, Embeddable, NewDocument,
+    Accuracy, ChunkSearch, ChunkSpan, ChunkVectors, Claim, DocumentFilter, EmbeddingSelection, NewDocument,
     NewImport, SearchEffort, Span, Store, StoreError,
 };
 
@@ -48,13 +48,13 @@ fn search(vector: &[f32], limit: usize) -> ChunkSearch<'_> {
 
 async fn texts(store: &dyn Store, slug: &str) -> Vec<String> {
     let document = store.document(slug).await.unwrap().unwrap();
-    store.chunks_of(document.id).await.unwrap().into_iter().map(|chunk| chunk.text).collect()
+    store.document_chunks(document.id).await.unwrap().into_iter().map(|chunk| chunk.text).collect()
 }
 
 /// Stores two embeddings for each chunk of a document: a distant one, and the one from `vectors`.
 async fn embed_chunks(store: &dyn Store, slug: &str, vectors: &[[f32; 2]]) {
     let document = store.document(slug).await.unwrap().unwrap();
-    let chunks = store.chunks_of(document.id).await.unwrap();
+    let chunks = store.document_chunks(document.id).await.unwrap();
     let vectors: Vec<ChunkVectors> = chunks
         .iter()
         .zip(vectors)
@@ -181,7 +181,7 @@ pub async fn chunks_are_found_by_meaning_word_and_date(store: Arc<dyn Store>) {
 
 pub async fn chunks_are_embedded_once(store: Arc<dyn Store>) {
     store.put_document(&document("/a", "a", "one\ntwo"), &lines, timestamp(1)).await.unwrap();
-    let embeddable = Embeddable { model: MODEL, shortest: 10 };
+    let embeddable = EmbeddingSelection { model: MODEL, shortest: 10 };
     let count = async || store.unembedded_count(SubjectKind::Chunk, &embeddable).await.unwrap();
     assert_eq!(count().await, 2);
     let claim = Claim {
@@ -211,7 +211,7 @@ pub async fn chunks_are_embedded_once(store: Arc<dyn Store>) {
     embed_chunks(store.as_ref(), "a", &[[0.0, 1.0], [1.0, 0.0]]).await;
     let nearest = store.nearest_chunks(&search(&[1.0, 0.0], 1)).await.unwrap();
     let document = store.document("a").await.unwrap().unwrap();
-    let chunks = store.chunks_of(document.id).await.unwrap();
+    let chunks = store.document_chunks(document.id).await.unwrap();
     assert_eq!(nearest[0].chunk_id, chunks[0].id, "existing embeddings are not replaced");
     assert_eq!(store.delete_chunk_vectors(document.id).await.unwrap(), 4);
     assert_eq!(count().await, 2, "both chunks are to be embedded again");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memoir_core::{ConversationId, ConversationTarget, Digest, ExchangeId, Mark, Prepared};
+use memoir_core::{ConversationId, ConversationTarget, Digest, ExchangeId, Mark, PreparedSummary};
 
 use super::{exchange, new_conversation, timestamp};
 use crate::{ConversationList, ConversationTitle, Forget, Store, StoreError};
@@ -22,7 +22,7 @@ pub async fn marks_last_until_removed_or_deleted(store: Arc<dyn Store>) {
         store.marks().await.unwrap().iter().map(|marked| (marked.exchange_id, marked.mark)).collect();
     assert_eq!(marks, [(first, Mark::Wrong), (second, Mark::Wrong)]);
     assert!(store.mark(first, None, timestamp(8)).await.unwrap());
-    assert!(store.marks_of(&[first]).await.unwrap().is_empty());
+    assert!(store.exchange_marks(&[first]).await.unwrap().is_empty());
     store.forget(Forget::Exchange(second)).await.unwrap();
     assert!(store.marks().await.unwrap().is_empty());
 }
@@ -63,8 +63,8 @@ pub async fn fork_starts_with_its_parents_exchanges(store: Arc<dyn Store>) {
     assert!(store.is_forked_after(first.conversation_id, first.exchange_id).await.unwrap());
     assert!(!store.is_forked_after(first.conversation_id, later.exchange_id).await.unwrap());
     // A digest can cover the exchanges that a fork shares with its trunk.
-    store.want_digest(fork, None, first.exchange_id, timestamp(3_600)).await.unwrap();
-    let prepared = Prepared { through: first.exchange_id, summary: "prepared".into() };
+    store.request_digest(fork, None, first.exchange_id, timestamp(3_600)).await.unwrap();
+    let prepared = PreparedSummary { through: first.exchange_id, summary: "prepared".into() };
     assert!(store.prepare_digest(fork, Some(ExchangeId::new(0)), &prepared, timestamp(3_700)).await.unwrap());
     assert_eq!(store.digest(fork).await.unwrap().unwrap().wanted, None);
     store
@@ -109,7 +109,7 @@ pub async fn fork_survives_deletion_of_its_parent(store: Arc<dyn Store>) {
     assert_eq!(prompts, ["in a", "in c"], "the exchanges of the first conversation up to the fork remain");
     let empty = store.fork(c, timestamp(5_000)).await.unwrap().unwrap();
     let forgotten = store.forget(Forget::Conversation(empty)).await.unwrap();
-    assert_eq!((forgotten.conversations, forgotten.is_nothing()), (1, false));
+    assert_eq!((forgotten.conversations, forgotten.is_empty()), (1, false));
 }
 
 pub async fn retried_answer_replaces_the_original(store: Arc<dyn Store>) {
@@ -120,7 +120,7 @@ pub async fn retried_answer_replaces_the_original(store: Arc<dyn Store>) {
     let id = first.conversation_id;
     let second = store
         .commit_exchange(
-            &ConversationTarget::InPlaceOf {
+            &ConversationTarget::Replace {
                 conversation: id,
                 replaced: first.exchange_id,
                 last_seen: Some(first.exchange_id),
@@ -145,7 +145,7 @@ pub async fn commit_conflicts_with_unseen_exchange(store: Arc<dyn Store>) {
         store.commit_exchange(&new_conversation("t", "/p"), &exchange("one", "1", 1_000)).await.unwrap();
     let id = first.conversation_id;
     let other = store.commit_exchange(&first.to_target(), &exchange("two", "2", 2_000)).await.unwrap();
-    let replacing = |replaced| ConversationTarget::InPlaceOf {
+    let replacing = |replaced| ConversationTarget::Replace {
         conversation: id,
         replaced,
         last_seen: Some(first.exchange_id),

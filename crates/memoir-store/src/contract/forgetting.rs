@@ -13,7 +13,7 @@ pub async fn forgetting_deletes_only_the_selection(store: Arc<dyn Store>) {
     store.append_command("three", timestamp(1)).await.unwrap();
 
     let selection = Forget::Exchange(second.exchange_id);
-    let preview = store.would_forget(selection).await.unwrap();
+    let preview = store.preview_forget(selection).await.unwrap();
     assert_eq!((preview.exchanges, preview.messages, preview.lines, preview.conversations), (1, 2, 1, 0));
     assert_eq!(
         store.exchanges(first.conversation_id, 10).await.unwrap().len(),
@@ -21,12 +21,12 @@ pub async fn forgetting_deletes_only_the_selection(store: Arc<dyn Store>) {
         "a preview deletes nothing"
     );
     let forgotten = store.forget(selection).await.unwrap();
-    assert_eq!(Forgotten { traces_are_left: preview.traces_are_left, ..forgotten }, preview);
+    assert_eq!(Forgotten { traces_remain: preview.traces_remain, ..forgotten }, preview);
     assert!(store.exchange(second.exchange_id).await.unwrap().is_none());
     assert!(store.recent_commands(5).await.unwrap().is_empty());
     let conversation = store.conversation(first.conversation_id).await.unwrap().unwrap();
     assert_ne!(conversation.title, "the first", "the title may describe the deleted exchange");
-    assert!(store.would_forget(selection).await.unwrap().is_nothing());
+    assert!(store.preview_forget(selection).await.unwrap().is_empty());
 
     // Deleting one message keeps the exchange; deleting the last one deletes it.
     let messages = store.exchange_messages(first.exchange_id).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memoir_core::{ExchangeId, Prepared, Subject, SubjectKind, Summary, WorkerKind};
+use memoir_core::{ExchangeId, PreparedSummary, Subject, SubjectKind, Summary, WorkerKind};
 
 use super::{embeddable, embedding, exchange, new_conversation, timestamp};
 use crate::{
@@ -49,7 +49,7 @@ pub async fn jobs_are_claimed_once_and_retried_after_failure(store: Arc<dyn Stor
     assert_eq!(next("b", 1000).await, Some((second, 0)));
     // All leases of a dead process are released at once.
     assert_eq!(store.lease_holders().await.unwrap().len(), 1, "b holds both leases");
-    store.release_all_of("b").await.unwrap();
+    store.release_all("b").await.unwrap();
     assert!(store.lease_holders().await.unwrap().is_empty());
     let both = store.claim(&claim("a", 1000), 5).await.unwrap();
     assert_eq!(both.len(), 2, "all available jobs");
@@ -203,7 +203,7 @@ pub async fn requested_digest_is_claimed_and_prepared(store: Arc<dyn Store>) {
     let without = Claim { except: Some(id), ..claim_for(WorkerKind::ConversationSummarizer, "a", 10) };
     let claim = Claim { with_model: true, ..without.clone() };
     assert_eq!(claim_next(store.as_ref(), &claim).await, None);
-    store.want_digest(id, None, through, timestamp(2)).await.unwrap();
+    store.request_digest(id, None, through, timestamp(2)).await.unwrap();
     assert_eq!(store.digest(id).await.unwrap().and_then(|digest| digest.wanted), Some(through));
     assert_eq!(claim_next(store.as_ref(), &without).await, None, "digests need a model");
     let jobs = store.claim(&claim, 1).await.unwrap();
@@ -213,7 +213,7 @@ pub async fn requested_digest_is_claimed_and_prepared(store: Arc<dyn Store>) {
         "digests are prepared even for the excluded conversation"
     );
     let seen = store.digest(id).await.unwrap().map(|digest| digest.through);
-    let prepared = Prepared { through, summary: "In short.".into() };
+    let prepared = PreparedSummary { through, summary: "In short.".into() };
     assert!(store.prepare_digest(id, seen, &prepared, timestamp(3)).await.unwrap());
     let digest = store.digest(id).await.unwrap().unwrap();
     assert_eq!((digest.prepared, digest.wanted), (Some(prepared), None));

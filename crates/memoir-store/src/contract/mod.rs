@@ -38,7 +38,7 @@ use memoir_core::{
     Provenance, Purpose, Recalled, Subject, Timestamp, Usage, Usd, Visibility,
 };
 
-use crate::{Embeddable, NewEmbedding};
+use crate::{EmbeddingSelection, NewEmbedding};
 
 /// Expands to one `#[tokio::test]` for each check of the contract, named after it.
 ///
@@ -190,6 +190,6 @@ pub fn embedding(subject: Subject, vector: &[f32], text: &str) -> NewEmbedding {
 }
 
 /// Selects messages of at least `shortest` tokens for the embedding model "m".
-pub fn embeddable(shortest: u32) -> Embeddable<'static> {
-    Embeddable { model: "m", shortest }
+pub fn embeddable(shortest: u32) -> EmbeddingSelection<'static> {
+    EmbeddingSelection { model: "m", shortest }
 }

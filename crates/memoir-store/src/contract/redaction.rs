@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use memoir_core::{
     ChangedBy, ConversationTarget, CoreBlock, CoreChange, CoreEntry, Digest, DocumentKind, MessageBody,
-    NewConversation, NewTask, Prepared, RunOutcome, RunState, Schedule, Subject, SubjectKind, Summary,
+    NewConversation, NewTask, PreparedSummary, RunOutcome, RunState, Schedule, Subject, SubjectKind, Summary,
     ToolCall, WorkerKind,
 };
 use serde_json::json;
@@ -110,7 +110,7 @@ pub async fn secrets_in_documents_are_removed_and_recorded(store: Arc<dyn Store>
     let document = store.document("notes").await.unwrap().unwrap();
     assert_clean(&document.title);
     assert_clean(&document.tags[0]);
-    assert_clean(&store.chunks_of(id).await.unwrap()[0].text);
+    assert_clean(&store.document_chunks(id).await.unwrap()[0].text);
     assert_eq!(store.redactions(10).await.unwrap().len(), 3);
     // A new version replaces the records of the previous one.
     (new.title, new.tags) = ("Notes".into(), Vec::new());
@@ -134,7 +134,7 @@ pub async fn secrets_in_derived_text_are_removed_without_a_record(store: Arc<dyn
         through,
         summary: secret(),
         pinned: vec![format!("Say \"{}\".", secret())],
-        prepared: Some(Prepared { through, summary: secret() }),
+        prepared: Some(PreparedSummary { through, summary: secret() }),
         wanted: None,
     };
     assert!(store.put_digest(id, None, &digest, timestamp(2)).await.unwrap());
@@ -142,7 +142,7 @@ pub async fn secrets_in_derived_text_are_removed_without_a_record(store: Arc<dyn
     assert_clean(&stored.summary);
     assert_clean(&stored.pinned[0]);
     assert_clean(&stored.prepared.unwrap().summary);
-    let prepared = Prepared { through, summary: secret() };
+    let prepared = PreparedSummary { through, summary: secret() };
     assert!(store.prepare_digest(id, Some(through), &prepared, timestamp(3)).await.unwrap());
     assert_clean(&store.digest(id).await.unwrap().unwrap().prepared.unwrap().summary);
     assert!(store.redactions(10).await.unwrap().is_empty());
@@ -190,7 +190,7 @@ pub async fn secrets_in_jobs_and_tasks_are_removed(store: Arc<dyn Store>) {
         now: timestamp(21),
         until: timestamp(100),
     };
-    let run = store.begin_run(&new).await.unwrap().unwrap();
+    let run = store.start_run(&new).await.unwrap().unwrap();
     let outcome = RunOutcome { state: RunState::Failed, report: secret(), error: Some(secret()), cost: None };
     assert!(store.end_run(run, &outcome, timestamp(22)).await.unwrap());
     let outcome = store.runs(None, 1).await.unwrap().remove(0).outcome;

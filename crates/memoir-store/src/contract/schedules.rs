@@ -44,10 +44,10 @@ pub async fn run_starts_once_and_keeps_its_outcome(store: Arc<dyn Store>) {
         now: timestamp(1_001),
         until: timestamp(1_500),
     };
-    let run = store.begin_run(&new).await.unwrap().unwrap();
-    assert_eq!(store.begin_run(&new).await.unwrap(), None, "no longer due at that time");
+    let run = store.start_run(&new).await.unwrap().unwrap();
+    assert_eq!(store.start_run(&new).await.unwrap(), None, "no longer due at that time");
     let manual = NewRun { scheduled_for: None, next_due: None, ..new };
-    assert_eq!(store.begin_run(&manual).await.unwrap(), None, "the task is running");
+    assert_eq!(store.start_run(&manual).await.unwrap(), None, "the task is running");
     assert!(store.due_tasks(timestamp(3_000)).await.unwrap().is_empty());
     assert_eq!(store.next_task_due().await.unwrap(), None, "running tasks are ignored");
     assert!(store.renew_run(run, timestamp(1_900)).await.unwrap());
@@ -73,7 +73,7 @@ pub async fn task_is_paused_rescheduled_and_deleted_with_its_runs(store: Arc<dyn
     store.add_task(&once, Some(timestamp(1_000)), timestamp(1)).await.unwrap();
     let stored = store.task("once").await.unwrap().unwrap();
     assert_eq!(stored.what.schedule, Schedule::Once(timestamp(1_000)));
-    store.set_task(stored.id, true, stored.next_due).await.unwrap();
+    store.set_task_paused(stored.id, true, stored.next_due).await.unwrap();
     assert!(store.due_tasks(timestamp(2_000)).await.unwrap().is_empty());
     store.set_due(stored.id, timestamp(1_000), timestamp(500)).await.unwrap();
     assert_eq!(
@@ -81,7 +81,7 @@ pub async fn task_is_paused_rescheduled_and_deleted_with_its_runs(store: Arc<dyn
         Some(timestamp(1_000)),
         "a paused task is not rescheduled"
     );
-    store.set_task(stored.id, false, Some(timestamp(1_000))).await.unwrap();
+    store.set_task_paused(stored.id, false, Some(timestamp(1_000))).await.unwrap();
     let new = NewRun {
         task: stored.id,
         scheduled_for: Some(timestamp(1_000)),
@@ -90,13 +90,13 @@ pub async fn task_is_paused_rescheduled_and_deleted_with_its_runs(store: Arc<dyn
         now: timestamp(1_001),
         until: timestamp(1_500),
     };
-    let run = store.begin_run(&new).await.unwrap().unwrap();
+    let run = store.start_run(&new).await.unwrap().unwrap();
     store.end_run(run, &outcome(RunState::Stopped), timestamp(1_002)).await.unwrap();
     assert_eq!(store.due_tasks(timestamp(1_003)).await.unwrap().len(), 1, "the task is due again");
-    let run = store.begin_run(&new).await.unwrap().unwrap();
-    store.end_run(run, &outcome(RunState::CutOff), timestamp(1_004)).await.unwrap();
-    store.set_task(stored.id, false, Some(timestamp(1_000))).await.unwrap();
-    assert_eq!(store.begin_run(&new).await.unwrap(), None, "each scheduled time has only one run");
+    let run = store.start_run(&new).await.unwrap().unwrap();
+    store.end_run(run, &outcome(RunState::Interrupted), timestamp(1_004)).await.unwrap();
+    store.set_task_paused(stored.id, false, Some(timestamp(1_000))).await.unwrap();
+    assert_eq!(store.start_run(&new).await.unwrap(), None, "each scheduled time has only one run");
     assert!(store.remove_task(stored.id).await.unwrap() && !store.remove_task(stored.id).await.unwrap());
     assert!(store.runs(None, 10).await.unwrap().is_empty() && store.tasks().await.unwrap().is_empty());
 }

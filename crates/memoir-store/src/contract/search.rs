@@ -5,7 +5,9 @@ use std::sync::Arc;
 use memoir_core::{DraftMessage, MessageBody, Provenance, Role, SubjectKind, Visibility};
 
 use super::{assistant, draft_message, embeddable, embedding, exchange, new_conversation, timestamp};
-use crate::{Accuracy, Filter, NewEmbedding, SearchEffort, Store, VectorSearch, WordSearch, WordsFound};
+use crate::{
+    Accuracy, Filter, NewEmbedding, SearchEffort, Store, VectorSearch, WordSearch, WordSearchResult,
+};
 
 pub async fn keyword_search_finds_only_said_messages(store: Arc<dyn Store>) {
     let mut draft = exchange("My cat is called Miso", "A fine name", 1000);
@@ -47,7 +49,7 @@ pub async fn keyword_search_finds_only_said_messages(store: Arc<dyn Store>) {
     let elsewhere = Filter { except: Some(cats.conversation_id), ..Filter::default() };
     assert_eq!(
         search_words(store.as_ref(), &["miso"], &elsewhere).await,
-        WordsFound { words: vec![Vec::new()], ..WordsFound::default() }
+        WordSearchResult { words: vec![Vec::new()], ..WordSearchResult::default() }
     );
 
     let outlines = store.outlines(&[cats.conversation_id]).await.unwrap();
@@ -55,7 +57,7 @@ pub async fn keyword_search_finds_only_said_messages(store: Arc<dyn Store>) {
     assert_eq!(kinds, [(Role::User, 5, false), (Role::Assistant, 3, false)]);
 }
 
-async fn search_words(store: &dyn Store, words: &[&str], filter: &Filter) -> WordsFound {
+async fn search_words(store: &dyn Store, words: &[&str], filter: &Filter) -> WordSearchResult {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
     let search = WordSearch { words: &words, filter, conversations: 10, also: &[] };
     store.search_words(&search).await.unwrap()
@@ -165,7 +167,7 @@ pub async fn nearest_messages_are_found_once(store: Arc<dyn Store>) {
     assert_eq!(store.unembedded(&embeddable(4), 100).await.unwrap().len(), 6);
     assert!(store.unembedded(&embeddable(5), 100).await.unwrap().is_empty(), "all are shorter");
     let unembedded = store.unembedded(&embeddable(4), 100).await.unwrap();
-    assert_eq!(store.unembedded_of(exchanges[1], &embeddable(4)).await.unwrap().len(), 2);
+    assert_eq!(store.unembedded_in_exchange(exchanges[1], &embeddable(4)).await.unwrap().len(), 2);
     let questions = unembedded.iter().filter(|message| message.text.starts_with('q'));
     let embeddings: Vec<NewEmbedding> = questions
         .map(|message| {

@@ -1,8 +1,8 @@
 //! Redaction for conversations: exchanges, imports, marks, deletion and the command history.
 
 use memoir_core::{
-    Conversation, ConversationId, ConversationTarget, Exchange, ExchangeDraft, ExchangeId, Mark, Marked,
-    Message, MessageId, Timestamp,
+    Conversation, ConversationId, ConversationTarget, Exchange, ExchangeDraft, ExchangeId, ExchangeMark,
+    Mark, Message, MessageId, Timestamp,
 };
 
 use super::{
@@ -41,7 +41,7 @@ delegate! { Exchanges {
 
 delegate! { Imports {
     fn imports(origin: &str) -> Vec<Import>;
-    fn origin_of(conversation: ConversationId) -> Option<String>;
+    fn import_origin(conversation: ConversationId) -> Option<String>;
 } clean {
     async fn put_import(&self, new: &NewImport<'_>) -> Result<Option<ConversationId>> {
         let conversation = clean_conversation(new.conversation);
@@ -53,12 +53,12 @@ delegate! { Imports {
 
 delegate! { Marks {
     fn mark(exchange: ExchangeId, mark: Option<Mark>, at: Timestamp) -> bool;
-    fn marks_of(exchanges: &[ExchangeId]) -> Vec<Marked>;
-    fn marks() -> Vec<Marked>;
+    fn exchange_marks(exchanges: &[ExchangeId]) -> Vec<ExchangeMark>;
+    fn marks() -> Vec<ExchangeMark>;
 } }
 
 delegate! { Forgetting {
-    fn would_forget(what: Forget) -> Forgotten;
+    fn preview_forget(what: Forget) -> Forgotten;
     fn forget(what: Forget) -> Forgotten;
 } }
 

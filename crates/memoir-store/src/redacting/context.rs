@@ -3,17 +3,19 @@
 //! Digests and summaries are derived from messages, whose secrets were recorded when they were committed. A secret that
 //! still appears in a summary is removed without another record.
 
-use memoir_core::{ConversationId, CoreChange, CoreEntry, Digest, ExchangeId, Prepared, Summary, Timestamp};
+use memoir_core::{
+    ConversationId, CoreChange, CoreEntry, Digest, ExchangeId, PreparedSummary, Summary, Timestamp,
+};
 use memoir_redact::without_secrets;
 
 use super::{delegate, findings::Findings};
-use crate::{Change, ConversationSummary, Result};
+use crate::{ChangeOutcome, ConversationSummary, Result};
 
 delegate! { CoreMemory {
     fn core_memory(project: &str) -> Vec<CoreEntry>;
     fn undo_core_memory(project: &str, at: Timestamp) -> Option<CoreEntry>;
 } clean {
-    async fn change_core_memory(&self, project: &str, change: &CoreChange) -> Result<Change> {
+    async fn change_core_memory(&self, project: &str, change: &CoreChange) -> Result<ChangeOutcome> {
         let mut findings = Findings::default();
         let text = findings.clean("core memory", &change.text).into_owned();
         // The text before the change is stored too, so that the change can be undone.
@@ -26,7 +28,7 @@ delegate! { CoreMemory {
 
 delegate! { Digests {
     fn digest(conversation: ConversationId) -> Option<Digest>;
-    fn want_digest(conversation: ConversationId, seen: Option<ExchangeId>, through: ExchangeId, now: Timestamp) -> ();
+    fn request_digest(conversation: ConversationId, seen: Option<ExchangeId>, through: ExchangeId, now: Timestamp) -> ();
 } clean {
     async fn put_digest(
         &self,
@@ -48,7 +50,7 @@ delegate! { Digests {
         &self,
         conversation: ConversationId,
         seen: Option<ExchangeId>,
-        prepared: &Prepared,
+        prepared: &PreparedSummary,
         now: Timestamp,
     ) -> Result<bool> {
         self.inner.prepare_digest(conversation, seen, &clean_prepared(prepared), now).await
@@ -77,8 +79,8 @@ delegate! { Summaries {
     }
 } }
 
-fn clean_prepared(prepared: &Prepared) -> Prepared {
-    Prepared { summary: without_secrets(&prepared.summary).into_owned(), ..prepared.clone() }
+fn clean_prepared(prepared: &PreparedSummary) -> PreparedSummary {
+    PreparedSummary { summary: without_secrets(&prepared.summary).into_owned(), ..prepared.clone() }
 }
 
 fn clean_summary(summary: &Summary) -> Summary {

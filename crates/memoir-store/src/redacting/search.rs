@@ -7,9 +7,9 @@ use memoir_core::{
 
 use super::{delegate, findings::Findings};
 use crate::{
-    ChunkMatch, ChunkSearch, ChunkVectors, Chunker, ChunksWithWord, DocumentFilter, Embeddable,
-    EmbeddingCount, ExchangeText, Filed, Match, MessageOutline, NewDocument, NewEmbedding, Result,
-    SummaryMatch, Unembedded, VectorSearch, WordSearch, WordsFound,
+    ChunkMatch, ChunkSearch, ChunkVectors, Chunker, ChunksWithWord, DocumentFilter, DocumentUpdate,
+    EmbeddingCount, EmbeddingSelection, ExchangeText, Match, MessageOutline, NewDocument, NewEmbedding,
+    Result, SummaryMatch, Unembedded, VectorSearch, WordSearch, WordSearchResult,
 };
 
 delegate! { Memory {
@@ -17,7 +17,7 @@ delegate! { Memory {
     fn nearest_summaries(search: &VectorSearch<'_>) -> Vec<SummaryMatch>;
     fn similarities(model: &str, vector: &[f32], conversations: &[ConversationId]) -> Vec<Match>;
     fn vectors(model: &str, messages: &[MessageId]) -> Vec<(MessageId, Vec<f32>)>;
-    fn search_words(search: &WordSearch<'_>) -> WordsFound;
+    fn search_words(search: &WordSearch<'_>) -> WordSearchResult;
     fn outlines(conversations: &[ConversationId]) -> Vec<MessageOutline>;
     fn committed_before(exchanges: &[ExchangeId], before: ExchangeId) -> Vec<ExchangeId>;
     fn exchange_texts(exchanges: &[ExchangeId]) -> Vec<ExchangeText>;
@@ -27,11 +27,11 @@ delegate! { Memory {
 } }
 
 delegate! { Embeddings {
-    fn unembedded(embeddable: &Embeddable<'_>, limit: u32) -> Vec<Unembedded>;
-    fn unembedded_of(exchange: ExchangeId, embeddable: &Embeddable<'_>) -> Vec<Unembedded>;
+    fn unembedded(embeddable: &EmbeddingSelection<'_>, limit: u32) -> Vec<Unembedded>;
+    fn unembedded_in_exchange(exchange: ExchangeId, embeddable: &EmbeddingSelection<'_>) -> Vec<Unembedded>;
     fn embeddable_texts(subjects: &[Subject]) -> Vec<Unembedded>;
     fn put_embeddings(model: &str, embeddings: &[NewEmbedding]) -> ();
-    fn unembedded_count(kind: SubjectKind, embeddable: &Embeddable<'_>) -> u64;
+    fn unembedded_count(kind: SubjectKind, embeddable: &EmbeddingSelection<'_>) -> u64;
     fn embedding_counts() -> Vec<EmbeddingCount>;
     fn delete_embeddings() -> u64;
 } }
@@ -42,7 +42,7 @@ delegate! { Documents {
     fn documents_like(hash: &str, source: &str) -> Vec<Document>;
     fn documents_by_id(ids: &[DocumentId]) -> Vec<Document>;
     fn move_document(id: DocumentId, source: &str) -> ();
-    fn chunks_of(id: DocumentId) -> Vec<Chunk>;
+    fn document_chunks(id: DocumentId) -> Vec<Chunk>;
     fn chunks(ids: &[ChunkId]) -> Vec<Chunk>;
     fn delete_document(id: DocumentId) -> bool;
     fn delete_chunk_vectors(id: DocumentId) -> u64;
@@ -50,7 +50,7 @@ delegate! { Documents {
     fn nearest_chunks(search: &ChunkSearch<'_>) -> Vec<ChunkMatch>;
     fn chunks_with_words(words: &[String], filter: &DocumentFilter) -> (Vec<ChunksWithWord>, u64);
 } clean {
-    async fn put_document(&self, new: &NewDocument, chunk: &Chunker, now: Timestamp) -> Result<Filed> {
+    async fn put_document(&self, new: &NewDocument, chunk: &Chunker, now: Timestamp) -> Result<DocumentUpdate> {
         let mut findings = Findings::default();
         let mut clean = |text: &str| findings.clean("document", text).into_owned();
         let clean = NewDocument {

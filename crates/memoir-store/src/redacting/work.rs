@@ -9,8 +9,8 @@ use memoir_redact::without_secrets;
 
 use super::delegate;
 use crate::{
-    Claim, Claimed, CostFilter, CostLine, CostSummary, Job, JobFailure, KeptRule, NewRun, Redaction, Result,
-    RunningRun, StoreFault,
+    Claim, Claimed, CostFilter, CostLine, CostSummary, Job, JobFailure, NewRun, Redaction, Result,
+    RunningRun, StoreFault, StoredRule,
 };
 
 delegate! { Jobs {
@@ -21,7 +21,7 @@ delegate! { Jobs {
     fn lease_holders() -> Vec<String>;
     fn renew(owner: &str, until: Timestamp) -> ();
     fn hold_conversation(owner: &str, conversation: Option<ConversationId>, until: Timestamp) -> ();
-    fn release_all_of(owner: &str) -> ();
+    fn release_all(owner: &str) -> ();
     fn failed_count() -> u64;
     fn failed_jobs(limit: u32) -> Vec<Job>;
     fn retry_jobs(id: Option<i64>, now: Timestamp) -> u64;
@@ -43,12 +43,12 @@ delegate! { Jobs {
 delegate! { Schedules {
     fn tasks() -> Vec<Task>;
     fn task(name: &str) -> Option<Task>;
-    fn set_task(id: TaskId, paused: bool, next_due: Option<Timestamp>) -> ();
+    fn set_task_paused(id: TaskId, paused: bool, next_due: Option<Timestamp>) -> ();
     fn set_due(id: TaskId, seen: Timestamp, due: Timestamp) -> ();
     fn remove_task(id: TaskId) -> bool;
     fn due_tasks(now: Timestamp) -> Vec<Task>;
     fn next_task_due() -> Option<Timestamp>;
-    fn begin_run(new: &NewRun<'_>) -> Option<RunId>;
+    fn start_run(new: &NewRun<'_>) -> Option<RunId>;
     fn renew_run(id: RunId, until: Timestamp) -> bool;
     fn running_runs() -> Vec<RunningRun>;
     fn runs(task: Option<TaskId>, limit: u32) -> Vec<Run>;
@@ -77,7 +77,7 @@ delegate! { Settings {
 } }
 
 delegate! { Permissions {
-    fn approval_rules(scope: &str) -> Vec<KeptRule>;
+    fn approval_rules(scope: &str) -> Vec<StoredRule>;
     fn add_approval_rule(effect: &str, rule: &str, scope: &str, now: Timestamp) -> ();
     fn remove_approval_rule(id: i64) -> bool;
     fn redactions(limit: u32) -> Vec<Redaction>;
@@ -93,7 +93,7 @@ delegate! { Upkeep {
     fn check() -> Vec<StoreFault>;
     fn back_up(to: &Path) -> ();
     fn size() -> u64;
-    fn group_messages() -> u64;
+    fn recreate_missing_exchanges() -> u64;
 } clean {
     fn schema_version(&self) -> i64 {
         self.inner.schema_version()

@@ -30,7 +30,7 @@ use axum::{
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
-use crate::PATIENCE;
+use crate::WAIT_TIMEOUT;
 use dialect::Dialect;
 pub use lists::EMBEDDING_DIMENSIONS;
 pub use reply::{Reply, ReportedUsage};
@@ -191,7 +191,8 @@ impl ScriptedProvider {
 
 fn wait_for_count(requests: &Mutex<Vec<RecordedRequest>>, arrived: &Condvar, count: usize) {
     let is_short = |requests: &mut Vec<RecordedRequest>| requests.len() < count;
-    let (requests, wait) = arrived.wait_timeout_while(requests.lock().unwrap(), PATIENCE, is_short).unwrap();
+    let (requests, wait) =
+        arrived.wait_timeout_while(requests.lock().unwrap(), WAIT_TIMEOUT, is_short).unwrap();
     assert!(!wait.timed_out(), "only {} of {count} requests arrived", requests.len());
 }
 

@@ -155,7 +155,7 @@ impl Reply {
     }
 
     /// Stops sending before the end event but keeps the connection open.
-    pub fn then_silence(self) -> Self {
+    pub fn stalled(self) -> Self {
         self.ending(Ending::Silence)
     }
 
@@ -165,7 +165,7 @@ impl Reply {
     }
 
     /// Ends the answer because it reached its length limit.
-    pub fn out_of_length(self) -> Self {
+    pub fn length_limited(self) -> Self {
         self.ending(Ending::OutOfLength)
     }
 
@@ -200,7 +200,7 @@ impl Reply {
     }
 
     /// Delays the answer until `count` requests have arrived, which proves that they are concurrent.
-    pub fn once_requested(mut self, count: usize) -> Self {
+    pub fn after_requests(mut self, count: usize) -> Self {
         self.awaited_requests = count;
         self
     }

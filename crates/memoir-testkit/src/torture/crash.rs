@@ -18,7 +18,7 @@ use super::{
     random::{pick, seed_step},
 };
 use crate::{
-    PATIENCE, Reply, ScriptedProvider, TestHome,
+    Reply, ScriptedProvider, TestHome, WAIT_TIMEOUT,
     database::{Inspection, inspect},
 };
 
@@ -82,7 +82,7 @@ impl CrashReport {
 
     /// Describes an event that occurred too rarely for a meaningful result. In 300 kills, each action is
     /// killed about 35 times and turns 110 times; about 90 exchanges are acknowledged and 16 deleted.
-    pub fn too_little(&self) -> Option<String> {
+    pub fn shortfall(&self) -> Option<String> {
         let total = self.total();
         let actions: HashSet<String> = ACTIONS.iter().map(|action| format!("{action:?}")).collect();
         let kills = actions.into_iter().map(|action| {
@@ -122,7 +122,7 @@ pub fn crash(binary: &Path, seed: u64, kills: usize) -> CrashReport {
     // The number of runs that are killed in time depends on the speed of the machine. Continue until every
     // action has been killed often enough, up to a limit.
     let needs_more =
-        |trial: &CrashTrial| trial.report.too_little().is_some() && trial.step < 10 * kills as u64;
+        |trial: &CrashTrial| trial.report.shortfall().is_some() && trial.step < 10 * kills as u64;
     while trial.report.total() < kills || needs_more(&trial) {
         // As far as possible, all random choices depend only on the seed and the step.
         trial.step += 1;
@@ -471,7 +471,7 @@ fn read(pipe: Option<impl Read>) -> String {
 
 /// Waits for a child and returns its status, or `None` if it does not end in time.
 fn wait(child: &mut Child, timeout: Duration) -> Option<ExitStatus> {
-    let deadline = Instant::now() + timeout.min(PATIENCE);
+    let deadline = Instant::now() + timeout.min(WAIT_TIMEOUT);
     loop {
         let status = child.try_wait().unwrap();
         let remaining = deadline.saturating_duration_since(Instant::now());

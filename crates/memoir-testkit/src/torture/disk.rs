@@ -50,7 +50,7 @@ impl DiskReport {
     /// Describes an event that occurred too rarely for a meaningful result. In 200 runs, each fault occurs
     /// about 30 times and a limited file size 60 times. Most runs fail, except on a slow disk (none) and with
     /// a limited file size (one in three).
-    pub fn too_little(&self) -> Option<String> {
+    pub fn shortfall(&self) -> Option<String> {
         let total: usize = self.runs.values().map(|(succeeded, failed)| succeeded + failed).sum();
         let counts = |fault: &str| self.runs.get(fault).copied().unwrap_or_default();
         let failures = ["Full", "ReadOnly", "Broken", "NoRoom"]

@@ -17,7 +17,7 @@ pub struct FaultReport(BTreeMap<i32, usize>);
 
 impl FaultReport {
     /// Describes an outcome that occurred too rarely for a meaningful result. About one turn in nine succeeds.
-    pub fn too_little(&self) -> Option<String> {
+    pub fn shortfall(&self) -> Option<String> {
         let turns: usize = self.0.values().sum();
         let count = |code: i32| self.0.get(&code).copied().unwrap_or(0);
         coverage::find_shortfall([
@@ -87,7 +87,7 @@ fn draw_reply(random: &mut Rng) -> Reply {
         4 => Reply::status_with_body(502, "<html>bad gateway</html>"),
         5 => Reply::text(text).in_chunks_of(size).cut(),
         6 => Reply::text(text).in_chunks_of(size).closed(),
-        7 => Reply::text(text).in_chunks_of(size).then_silence(),
+        7 => Reply::text(text).in_chunks_of(size).stalled(),
         8 => Reply::text(text).and_garbage("data: {\"choices\":[{\"delta\":{\"content\":\n\n"),
         9 => tool().in_chunks_of(size).cut(),
         10 => Reply::text("").and_raw_tool_call("c2", "file_read", "{\"path\": \"x"),

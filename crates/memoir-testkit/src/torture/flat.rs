@@ -14,20 +14,20 @@ const GROWTH_PER_TURN: u64 = 1;
 
 /// Memory use during a session.
 #[derive(Debug)]
-pub struct FlatReport {
+pub struct MemoryUseReport {
     /// Resident memory after each tenth of the session, in kB.
     pub resident: Vec<u64>,
     turns: usize,
 }
 
-impl FlatReport {
+impl MemoryUseReport {
     /// Returns the growth in kB between two samples, which are numbered from 1.
     pub fn growth(&self, from: usize, to: usize) -> u64 {
         self.resident[to - 1].saturating_sub(self.resident[from - 1])
     }
 
     /// Describes the growth in the second half of the session if it exceeds the limit.
-    pub fn too_much(&self) -> Option<String> {
+    pub fn excess(&self) -> Option<String> {
         let (growth, half) = (self.growth(SAMPLES / 2, SAMPLES), self.turns as u64 / 2);
         let limit = SLACK + half * GROWTH_PER_TURN;
         (growth > limit)
@@ -36,7 +36,7 @@ impl FlatReport {
 }
 
 /// Measures memory use during `turns` turns in one session, at least ten. Starts a new conversation from time to time.
-pub fn flat(binary: &Path, turns: usize) -> FlatReport {
+pub fn flat(binary: &Path, turns: usize) -> MemoryUseReport {
     let home = TestHome::new(binary);
     let provider = ScriptedProvider::always(Reply::text("Yes, and noted."));
     let terminal = Terminal::open(&home, Some(&provider), (24, 80), &[]);
@@ -59,5 +59,5 @@ pub fn flat(binary: &Path, turns: usize) -> FlatReport {
         resident.len() >= SAMPLES && resident.iter().all(|kilobytes| *kilobytes > 0),
         "could not measure the memory use: {resident:?}"
     );
-    FlatReport { resident, turns }
+    MemoryUseReport { resident, turns }
 }

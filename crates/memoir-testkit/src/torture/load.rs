@@ -19,7 +19,8 @@ use super::{
     promises::{acknowledged_exchange, find_lost, find_unexported},
 };
 use crate::{
-    PATIENCE, ProgramRun, Reply, ScriptedProvider, TestHome, data::StoredRun, database::inspect, wait_until,
+    ProgramRun, Reply, ScriptedProvider, TestHome, WAIT_TIMEOUT, data::StoredRun, database::inspect,
+    wait_until,
 };
 
 /// The results of a load test.
@@ -56,7 +57,7 @@ impl Minimums {
 
 impl LoadReport {
     /// Describes an action that was performed too rarely for a meaningful result.
-    pub fn too_little(&self) -> Option<String> {
+    pub fn shortfall(&self) -> Option<String> {
         coverage::find_shortfall([
             ("turns".into(), self.turns, self.minimums.turns),
             ("searches, exports and worker runs".into(), self.others, self.minimums.others),
@@ -147,7 +148,7 @@ impl LoadTrial {
         let (turns, others) = (self.acknowledged.lock().unwrap().len(), self.others.load(Ordering::Relaxed));
         let needs_more = turns <= self.minimums.turns || others < self.minimums.others;
         let now = Instant::now();
-        now < self.deadline || needs_more && now < self.deadline + PATIENCE
+        now < self.deadline || needs_more && now < self.deadline + WAIT_TIMEOUT
     }
 
     /// Runs random actions, one after the other.

@@ -82,7 +82,7 @@ pub async fn change(
     if request.file == ConfigFile::User && store.setting(&key).await?.is_some() {
         store.set_setting(&key, None, SystemClock.now()).await?;
     }
-    let is_overridden = request.file == ConfigFile::User && sources.read()?.by_project.contains(&key);
+    let is_overridden = request.file == ConfigFile::User && sources.read()?.project_keys.contains(&key);
     let overridden_by = is_overridden.then(|| sources.project.to_owned());
     Ok(SettingChange { key, value: request.value.clone(), path, overridden_by })
 }

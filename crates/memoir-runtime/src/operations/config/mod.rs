@@ -146,7 +146,7 @@ async fn add_area<S: HasSettings>(
         config.table(area).keys().any(matches_setting)
     };
     for setting in S::ALL {
-        let origin = match (settings::is_by_project(setting, config), store.setting(setting.key).await?) {
+        let origin = match (settings::is_set_by_project(setting, config), store.setting(setting.key).await?) {
             (true, _) => SettingOrigin::Project,
             (false, Some(_)) => SettingOrigin::Program,
             (false, None) if is_in_file(setting) => SettingOrigin::User,
@@ -213,7 +213,7 @@ mod tests {
     #[tokio::test]
     async fn earlier_origins_override_later_ones() {
         let directory = tempfile::TempDir::new().unwrap();
-        let home = Home::in_one(directory.path());
+        let home = Home::in_directory(directory.path());
         let project = directory.path().join("project.toml");
         let environment = Environment::new([("MEMOIR_MODEL".into(), "grok-3".into())]);
         let (empty, store) = (Environment::default(), database::open_empty().await.unwrap());

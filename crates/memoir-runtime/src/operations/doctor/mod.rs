@@ -246,7 +246,7 @@ mod tests {
     #[tokio::test]
     async fn an_invalid_config_does_not_stop_the_other_checks() {
         let directory = tempfile::TempDir::new().unwrap();
-        let home = Home::in_one(directory.path().join("home"));
+        let home = Home::in_directory(directory.path().join("home"));
         std::fs::create_dir(home.data()).unwrap();
         std::fs::write(home.config_file(), "[rag]\ntoken_budget = \"lots\"\n").unwrap();
         let environment = Environment::new([

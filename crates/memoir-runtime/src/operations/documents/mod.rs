@@ -48,7 +48,7 @@ pub struct DocumentDetails {
 /// Returns the document with this name or number, including its text.
 pub async fn show(name: &str, recall: &Recall) -> Result<DocumentDetails, Failure> {
     let document = find(name, recall.store.as_ref()).await?;
-    let chunks = recall.store.chunks_of(document.id).await?;
+    let chunks = recall.store.document_chunks(document.id).await?;
     let text = Library { recall }.text(&document).await?;
     Ok(DocumentDetails { document, chunks, text })
 }

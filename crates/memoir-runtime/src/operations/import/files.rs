@@ -69,7 +69,7 @@ pub(super) fn read_history(format: HistoryFormat, file: &Path) -> Result<Importe
 fn import_failure(file: &Path, text: &str, error: &ImportError) -> Failure {
     let failure = Failure::failed(format!("{}: {error}", file.display()));
     match (error, detect_format(text)) {
-        (ImportError::NotThis(_), Some(other)) => failure.hint(format!(
+        (ImportError::WrongFormat(_), Some(other)) => failure.hint(format!(
             "It looks like a {} history. Run `memoir import {}` instead.",
             other.name(),
             source_name(other)

@@ -125,7 +125,7 @@ impl<S: Conversations + Exchanges + Imports + ?Sized> ImportRun<'_, S> {
             match import_conversation(self.store, conversation, SystemClock.now(), self.report.dry_run)
                 .await?
             {
-                ImportOutcome::New(count) | ImportOutcome::Grown(count) => {
+                ImportOutcome::New(count) | ImportOutcome::Extended(count) => {
                     self.report.conversations += 1;
                     self.report.messages += count as u64;
                 }

@@ -19,8 +19,8 @@ pub use report::{EmbeddingReport, LongPriceReport, ModelReport, ModelsReport, Pr
 /// Returns the chat models of the catalog.
 pub fn list(models: &Models) -> ModelsReport {
     let report =
-        |name: &ModelName| ModelReport::new(name.clone(), &models.catalogue, models.has_key(name.provider));
-    ModelsReport { models: models.catalogue.models().map(|(name, _)| report(name)).collect() }
+        |name: &ModelName| ModelReport::new(name.clone(), &models.catalog, models.has_key(name.provider));
+    ModelsReport { models: models.catalog.models().map(|(name, _)| report(name)).collect() }
 }
 
 /// Returns the properties of a model. It does not have to be in the catalog.
@@ -31,7 +31,7 @@ pub fn list(models: &Models) -> ModelsReport {
 pub fn show(name: &str, models: &Models) -> Result<ModelReport, Failure> {
     let name = parse(name, "")?;
     let key = models.has_key(name.provider);
-    Ok(ModelReport::new(name, &models.catalogue, key))
+    Ok(ModelReport::new(name, &models.catalog, key))
 }
 
 /// Request to set the model of a task.
@@ -89,7 +89,7 @@ pub async fn set(
             Some(name.to_owned())
         }
         Some(name) => {
-            let model = ModelReport::new(parse(name, "")?, &models.catalogue, false);
+            let model = ModelReport::new(parse(name, "")?, &models.catalog, false);
             check_supports_task(&model, task)?;
             let is_hosted = !model.provider.is_local() && model.provider != Provider::OpenAiCompatible;
             report.price_unknown = is_hosted && !model.known && model.embedding.is_none();

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use memoir_models::{Catalogue, ModelName, Price, Provider};
+use memoir_models::{Catalog, ModelName, Price, Provider};
 use serde::{Serialize, Serializer};
 
 /// Models of the catalog, serialized as an array.
@@ -86,8 +86,8 @@ impl From<Price> for PriceReport {
 
 impl ModelReport {
     /// Creates a report from the catalog entry of a model, if there is one. `key` is whether an API key is set.
-    pub fn new(name: ModelName, catalogue: &Catalogue, key: bool) -> Self {
-        let info = catalogue.model(&name);
+    pub fn new(name: ModelName, catalog: &Catalog, key: bool) -> Self {
+        let info = catalog.model(&name);
         let long_price = info.and_then(|info| info.long_price);
         Self {
             provider: name.provider,
@@ -99,7 +99,7 @@ impl ModelReport {
             long_price: long_price
                 .map(|long| LongPriceReport { above: long.above, price: long.price().into() }),
             key,
-            embedding: catalogue.embedding(&name).map(|info| EmbeddingReport {
+            embedding: catalog.embedding(&name).map(|info| EmbeddingReport {
                 dimensions: info.dimensions,
                 price: info.price.map(|price| price.dollars()),
             }),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use memoir_agent::{Mode, Rule, RuleEffect};
+use memoir_agent::{ApprovalMode, Rule, RuleEffect};
 use memoir_core::{NewTask, Schedule, TimeZone, Timestamp, Usd};
 use memoir_schedule::{CronError, check, check_name};
 use memoir_store::Schedules;
@@ -84,7 +84,7 @@ fn new_task(request: &AddTask, schedule: Schedule) -> Result<NewTask, Failure> {
     let AddTask { name, prompt, model, approval, allow, timeout_seconds, history, budget_usd, .. } =
         request.clone();
     let mode = permissions::mode(&approval)?;
-    if mode == Mode::ReadOnly && !allow.is_empty() {
+    if mode == ApprovalMode::ReadOnly && !allow.is_empty() {
         return Err(Failure::usage("allow rules have no effect in read-only mode")
             .hint("Use `--approval ask`. Anything that no rule allows is then denied."));
     }

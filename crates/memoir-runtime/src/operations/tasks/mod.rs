@@ -61,7 +61,7 @@ pub struct TaskState {
 /// Pauses a task until it is resumed.
 pub async fn pause(name: &str, store: &dyn Schedules) -> Result<TaskState, Failure> {
     let task = find(name, store).await?;
-    store.set_task(task.id, true, task.next_due).await?;
+    store.set_task_paused(task.id, true, task.next_due).await?;
     Ok(TaskState { name: task.what.name, is_paused: true, next_due: task.next_due })
 }
 
@@ -77,7 +77,7 @@ pub async fn resume(name: &str, store: &dyn Schedules, now: Timestamp) -> Result
         Err(CronError::Over) => now,
         due => due.map_err(schedule_failure)?,
     };
-    store.set_task(task.id, false, Some(due)).await?;
+    store.set_task_paused(task.id, false, Some(due)).await?;
     Ok(TaskState { name: task.what.name, is_paused: false, next_due: Some(due) })
 }
 
@@ -186,7 +186,7 @@ pub async fn run(
     let task = find(name, store).await?;
     let scheduler = engine.scheduler();
     scheduler.recover().await?;
-    let Some(task_run) = scheduler.begin_now(&task).await? else {
+    let Some(task_run) = scheduler.start_now(&task).await? else {
         return Err(Failure::failed(format!("{} is already running", task.what.name))
             .hint("Its report will appear in the inbox."));
     };

@@ -183,7 +183,7 @@ mod tests {
             let path = folder.join(name);
             fs::create_dir_all(path.parent().unwrap_or(&folder)).and_then(|()| fs::write(path, text))
         };
-        let written = [
+        let results = [
             write("lib.rs", "mod a;\n#[cfg(test)]\nmod cases;"),
             write("cases.rs", "println!();"),
             write("cases/more.rs", "println!();"),
@@ -191,7 +191,7 @@ mod tests {
             write("a/tests.rs", "println!();"),
             write("a/real.rs", "std::env::args()"),
         ];
-        assert!(written.iter().all(Result::is_ok));
+        assert!(results.iter().all(Result::is_ok));
         let violations = find_violations(&folder).unwrap_or_default();
         assert!(fs::remove_dir_all(&folder).is_ok());
         assert_eq!(

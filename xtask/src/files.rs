@@ -18,7 +18,7 @@ pub(crate) fn list_files(directory: &Path, extension: &str) -> Result<Vec<PathBu
                 if !path.ends_with("target") && !path.ends_with(".git") {
                     directories.push(path);
                 }
-            } else if path.extension().is_some_and(|found| found == extension) {
+            } else if path.extension().is_some_and(|other| other == extension) {
                 files.push(path);
             }
         }

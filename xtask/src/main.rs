@@ -43,8 +43,8 @@ impl ChoreError {
 #[derive(Parser)]
 #[command(about = "Development tasks")]
 enum Chore {
-    /// Check that every crate depends only on lower rungs of the ladder in ARCHITECTURE.md, that libraries do not print, exit
-    /// or read the environment, and that recall needs no HTTP client
+    /// Check that every crate depends only on lower rungs of the ladder in ARCHITECTURE.md, that libraries do not
+    /// print, exit or read the environment, and that recall needs no HTTP client
     Ladder,
     #[command(subcommand)]
     /// Write or check the documentation
@@ -55,8 +55,8 @@ enum Chore {
     Demo,
     /// Try to break the program: kills, failing providers, full disks, many processes
     Torture {
-        /// Minimum running time in minutes; at least ten rounds always run, and 30 minutes or more add a session of 10,000
-        /// turns that is checked for memory growth
+        /// Minimum running time in minutes; at least ten rounds always run, and 30 minutes or more add a session of
+        /// 10,000 turns that is checked for memory growth
         #[arg(long, default_value_t = 10)]
         minutes: u64,
         /// Seed of the random choices; a failure prints its own
@@ -107,7 +107,7 @@ fn main() -> ExitCode {
 /// Writes the embeddings of the demo's sample project.
 fn write_demo(root: &Path) -> ChoreResult {
     let runtime = tokio::runtime::Runtime::new().map_err(|error| ChoreError::Failed(error.to_string()))?;
-    let vectors = runtime.block_on(memoir_runtime::demo::vectors());
+    let vectors = runtime.block_on(memoir_runtime::demo::compute_embeddings());
     let vectors = vectors.map_err(|error| ChoreError::Failed(error.sentence()))?;
     let path = root.join("crates/memoir-runtime/demo/vectors.bin");
     std::fs::write(&path, &vectors).map_err(|error| ChoreError::file(&path, error))?;

@@ -63,8 +63,8 @@ pub(crate) fn check(root: &Path) -> ChoreResult {
         let place = path.strip_prefix(root).unwrap_or(path).display().to_string();
         let source = read(path)?;
         let texts = read_texts(&source);
-        let found = texts.iter().flat_map(|text| find_calques(text.text, text.line));
-        findings.extend(found.map(|finding| finding.report(&place)));
+        let calques = texts.iter().flat_map(|text| find_calques(text.text, text.line));
+        findings.extend(calques.map(|finding| finding.report(&place)));
     }
     if findings.is_empty() { Ok("No calques.".into()) } else { Err(ChoreError::Failed(findings.join("\n"))) }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use memoir_testkit::torture::{crash, faults, load};
 #[cfg(target_os = "linux")]
-use memoir_testkit::torture::{disk, flat};
+use memoir_testkit::torture::{disk, measure_memory_use};
 
 use crate::{ChoreError, ChoreResult};
 
@@ -73,7 +73,7 @@ fn torture_disk(binary: &Path, seed: u64) -> Result<(), ChoreError> {
 
 #[cfg(target_os = "linux")]
 fn check_memory_growth(binary: &Path) -> Result<(), ChoreError> {
-    let report = flat(binary, TURNS);
+    let report = measure_memory_use(binary, TURNS);
     println!("{TURNS} turns in one session: {report:?}");
     report.excess().map_or(Ok(()), |what| Err(ChoreError::Failed(what)))
 }

@@ -69,7 +69,7 @@ impl Agent {
             recall: state.recall.clone(),
             sandbox: self.sandbox.clone(),
             search: self.search.clone(),
-            delegate: None,
+            subagents: None,
         }
     }
 }

@@ -15,7 +15,7 @@ pub struct CurrentConversation {
 
 impl CurrentConversation {
     /// Starts a new conversation in the project `scope`.
-    pub fn begin(scope: impl Into<String>) -> Self {
+    pub fn new(scope: impl Into<String>) -> Self {
         Self { id: None, scope: scope.into(), last_seen: None, replacing: None }
     }
 
@@ -29,7 +29,7 @@ impl CurrentConversation {
         id: ConversationId,
         scope: impl Into<String> + Send,
     ) -> Result<Self, StoreError> {
-        let mut conversation = Self { id: Some(id), ..Self::begin(scope) };
+        let mut conversation = Self { id: Some(id), ..Self::new(scope) };
         conversation.refresh(store).await?;
         Ok(conversation)
     }

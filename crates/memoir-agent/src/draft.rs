@@ -22,7 +22,7 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    pub(crate) fn begin(input: &TurnInput, model: &str, now: Timestamp) -> Self {
+    pub(crate) fn new(input: &TurnInput, model: &str, now: Timestamp) -> Self {
         let prompt = input.to_text();
         let exchange = ExchangeDraft {
             status: ExchangeStatus::Completed,

@@ -80,7 +80,7 @@ impl AgentState {
     /// Returns the state of a sub-agent, with the same model and settings.
     pub(crate) fn for_subagent(&self, previous_runs: Vec<Vec<Message>>) -> Self {
         let mut state = self.clone();
-        state.conversation = CurrentConversation::begin(self.scope().unwrap_or_default());
+        state.conversation = CurrentConversation::new(self.scope().unwrap_or_default());
         state.previous_runs = Some(Arc::new(previous_runs));
         state.shown_notices = Arc::default();
         state

@@ -29,7 +29,7 @@ pub struct SubagentReport {
     /// The report, followed by a list of refused calls.
     pub text: String,
     /// Whether the run completed, was stopped by a limit, or failed.
-    pub ended: Result<ExchangeStatus, TurnError>,
+    pub outcome: Result<ExchangeStatus, TurnError>,
     /// All messages, in order. The last one is the report, unless a limit or an error stopped the sub-agent.
     pub messages: Vec<DraftMessage>,
     /// Model calls, which the caller must record.
@@ -71,7 +71,7 @@ impl Agent {
 
 impl Subagent {
     /// Sets the limits of the sub-agent. `None` keeps the current limit.
-    pub fn limited(mut self, max_turns: Option<u32>, budget: Option<Usd>) -> Self {
+    pub fn with_limits(mut self, max_turns: Option<u32>, budget: Option<Usd>) -> Self {
         let agent = Arc::make_mut(&mut self.agent);
         if let Some(max_turns) = max_turns {
             agent.limits.max_turns = max_turns;
@@ -90,7 +90,7 @@ impl Subagent {
         let turn = ActiveTurn { agent: &self.agent, state: &self.state };
         let input = input.into();
         let prompt = input.to_text();
-        let mut run = RunGuard::begin(turn, &input);
+        let mut run = RunGuard::new(turn, &input);
         let mut refused_tools = Vec::new();
         let mut watch = |event: TurnEvent| {
             if let TurnEvent::ToolFinished { call, outcome: ToolOutcome::Refused } = &event {
@@ -104,17 +104,17 @@ impl Subagent {
             result = turn.answer(&prompt, &mut run.draft, &mut watch) => result,
         };
         let (mut exchange, calls) = run.close();
-        let ended = result.map(|()| exchange.status);
+        let outcome = result.map(|()| exchange.status);
         let mut text = exchange.assistant_message.clone();
         if !refused_tools.is_empty() {
             let calls = count_names(&refused_tools);
             text = format!("{text}\n\nCalls that were not allowed: {calls}.").trim_start().to_owned();
         }
-        if matches!(ended, Ok(ExchangeStatus::Stopped)) {
+        if matches!(outcome, Ok(ExchangeStatus::Stopped)) {
             // The last message is the reason for the stop, which the sub-agent did not write.
             exchange.messages.pop();
         }
-        SubagentReport { text, ended, cost: exchange.cost(), messages: exchange.messages, calls }
+        SubagentReport { text, outcome, cost: exchange.cost(), messages: exchange.messages, calls }
     }
 }
 
@@ -127,8 +127,8 @@ struct RunGuard<'a> {
 }
 
 impl<'a> RunGuard<'a> {
-    fn begin(turn: ActiveTurn<'a>, input: &TurnInput) -> Self {
-        let draft = Draft::begin(input, turn.state.model.name(), turn.agent.clock.now());
+    fn new(turn: ActiveTurn<'a>, input: &TurnInput) -> Self {
+        let draft = Draft::new(input, turn.state.model.name(), turn.agent.clock.now());
         Self { turn, draft, is_closed: false }
     }
 
@@ -137,7 +137,7 @@ impl<'a> RunGuard<'a> {
         self.is_closed = true;
         let now = self.turn.agent.clock.now();
         self.draft.end_call(self.turn.state.model.as_ref(), now);
-        let empty = Draft::begin(&TurnInput::default(), "", now);
+        let empty = Draft::new(&TurnInput::default(), "", now);
         let (exchange, _) = std::mem::replace(&mut self.draft, empty).finish();
         let to_task_call = |call: &CallCost| CallCost { purpose: Purpose::Task, ..call.clone() };
         let calls = exchange.calls.iter().map(to_task_call).collect();
@@ -190,11 +190,11 @@ impl SubagentRunner for Delegate {
         let subagent = self
             .agent
             .subagent(&state, Vec::new(), approvals)
-            .limited(work.max_turns.map(|max_turns| max_turns.min(limits.max_turns)), budget);
+            .with_limits(work.max_turns.map(|max_turns| max_turns.min(limits.max_turns)), budget);
         let task = InputPart::text(&work.task).with_origin(Origin::Program);
         let report = subagent.run(task, &mut |_| {}, &CancellationToken::new()).await;
         lock(&self.calls).extend(report.calls);
-        match report.ended {
+        match report.outcome {
             Ok(_) => Ok(report.text),
             Err(error) => Err(DelegationError::Agent(Box::new(error))),
         }

@@ -60,7 +60,7 @@ impl Agent {
         cancel: &CancellationToken,
     ) -> Result<TurnReport, TurnError> {
         let prompt = &input.to_text();
-        let mut draft = Draft::begin(&input, state.model.name(), self.clock.now());
+        let mut draft = Draft::new(&input, state.model.name(), self.clock.now());
         let turn = ActiveTurn { agent: self, state };
         let result = tokio::select! {
             biased;

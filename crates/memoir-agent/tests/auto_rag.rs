@@ -91,7 +91,7 @@ async fn the_window_shrinks_for_earlier_passages_and_gets_unused_tokens_back() {
         fixture.state.context.reply_tokens = 300;
         let preview = async |prompt: &str| fixture.agent.preview(&fixture.state, prompt).await.unwrap();
         let (question, thanks) = (preview(QUESTION).await, preview("thanks").await);
-        assert!(question.sent() <= budget - 300 && thanks.sent() <= budget - 300);
+        assert!(question.request_tokens() <= budget - 300 && thanks.request_tokens() <= budget - 300);
         assert_eq!(layer_size(&thanks, Layer::Earlier), 0, "thanks are not searched for");
         let earlier = layer_size(&question, Layer::Earlier);
         // Only exchanges that have left the window are searched.

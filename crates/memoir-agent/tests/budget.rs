@@ -101,9 +101,10 @@ async fn run_turns(
     std::fs::create_dir(directory.path().join("work")).unwrap();
     std::fs::write(directory.path().join("work/AGENTS.md"), words(case.agents, 2)).unwrap();
     for (block, length) in CoreBlock::ALL.into_iter().zip(case.core) {
-        let seen = CoreEntry { block, text: String::new(), version: 0 };
+        let previous = CoreEntry { block, text: String::new(), version: 0 };
         let text = words(length, 1);
-        let change = CoreChange { seen, text, by: ChangedBy::User, at: Timestamp::from_millis(1) };
+        let change =
+            CoreChange { previous, text, author: ChangedBy::User, created: Timestamp::from_millis(1) };
         store.change_core_memory("/p", &change).await.unwrap();
     }
     // Other conversations about the same topics, so that recall finds passages.
@@ -137,7 +138,7 @@ async fn run_turns(
     let agent = Arc::new(Agent::new(shared, tool_context));
     let current = match conversation {
         Some(id) => CurrentConversation::resume(&store, id, "/p").await.unwrap(),
-        None => CurrentConversation::begin("/p"),
+        None => CurrentConversation::new("/p"),
     };
     let model = Arc::new(FakeModel::answering("ok").with_limits(limits));
     let mut state = AgentState::new(Arc::clone(&model) as _, ToolSet::all(), recall, current);

@@ -79,7 +79,7 @@ impl Fixture {
 
     /// Returns a session after its first turn.
     async fn session_after_turn(&self, model: &Arc<BarrierModel>) -> AgentState {
-        let mut state = self.session(model, CurrentConversation::begin("/p"));
+        let mut state = self.session(model, CurrentConversation::new("/p"));
         self.turn(&mut state, "first").await.unwrap();
         state
     }
@@ -102,8 +102,8 @@ impl Fixture {
 async fn two_sessions_run_turns_concurrently() {
     let fixture = Fixture::new().await;
     let model = BarrierModel::new(2);
-    let mut first_session = fixture.session(&model, CurrentConversation::begin("/p"));
-    let mut second_session = fixture.session(&model, CurrentConversation::begin("/q"));
+    let mut first_session = fixture.session(&model, CurrentConversation::new("/p"));
+    let mut second_session = fixture.session(&model, CurrentConversation::new("/q"));
     let (first, second) =
         tokio::join!(fixture.turn(&mut first_session, "hi"), fixture.turn(&mut second_session, "hello"));
     assert_ne!(first.unwrap().conversation_id, second.unwrap().conversation_id);

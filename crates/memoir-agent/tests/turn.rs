@@ -60,7 +60,7 @@ async fn turn(
     let tool_context = ToolContext::new(directory.path(), &[], shared.clone(), recall.clone()).unwrap();
     let agent = Arc::new(Agent::new(shared, tool_context));
     let model = Arc::new(FakeModel::new(script));
-    let mut state = AgentState::new(model, ToolSet::all(), recall, CurrentConversation::begin("/test"));
+    let mut state = AgentState::new(model, ToolSet::all(), recall, CurrentConversation::new("/test"));
     state.tools = Arc::new(ToolSet::new(vec![Arc::new(PanickingTool)]));
     let mut observer = |_: TurnEvent| {};
     let result = agent.run_turn(&mut state, "Go", &mut observer, &CancellationToken::new()).await;

@@ -1,5 +1,5 @@
-//! Measures startup time, resident memory, and the latency of `/resume`, `/history` and `memoir search`, with an empty memory
-//! and with 100,000 messages in 5,000 conversations. For other sizes, set
+//! Measures startup time, resident memory, and the latency of `/resume`, `/history` and `memoir search`, with an empty
+//! memory and with 100,000 messages in 5,000 conversations. For other sizes, set
 //! `MEMOIR_BENCH_MESSAGES=1000,10000,100000,1000000`.
 
 #![expect(

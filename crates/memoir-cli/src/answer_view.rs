@@ -32,8 +32,8 @@ impl AnswerView {
     }
 
     /// Returns whether the answer has text that is not printed yet.
-    pub(crate) fn is_waiting(&self) -> bool {
-        self.renderer.is_waiting()
+    pub(crate) fn has_pending_text(&self) -> bool {
+        self.renderer.has_pending_text()
     }
 
     fn show(&self, text: &str, before: impl FnOnce()) -> bool {

@@ -55,7 +55,7 @@ impl BackgroundPrinter {
     pub(crate) fn listener(&self) -> memoir_workers::Listener {
         let printer = self.clone();
         Arc::new(move |worker, progress| {
-            if let Some(line) = worker_text::progress(worker, progress) {
+            if let Some(line) = worker_text::format_progress(worker, progress) {
                 printer.print(&line);
             }
         })

@@ -24,7 +24,7 @@ pub(crate) async fn back_up(
     home: &Home,
     zone: &TimeZone,
 ) -> Result<(), Failure> {
-    let request = BackupRequest { folder: directory.map(Path::to_owned) };
+    let request = BackupRequest { directory: directory.map(Path::to_owned) };
     let report = {
         let mut bars = ProgressBars::default();
         backup::back_up(&request, store, home, zone, &mut |progress| bars.show(progress)).await?
@@ -34,7 +34,7 @@ pub(crate) async fn back_up(
 
 /// Verifies a backup and restores it after asking for confirmation.
 pub(crate) async fn restore(arguments: &RestoreArgs, home: &Home, zone: &TimeZone) -> Result<(), Failure> {
-    let request = RestoreRequest { folder: arguments.directory.clone() };
+    let request = RestoreRequest { directory: arguments.directory.clone() };
     let backup = backup::verify(&request, home).await?;
     print(&render::backup::plan(&backup))?;
     if !question::confirm("Restore the backup?", arguments.yes).await? {

@@ -63,7 +63,7 @@ fn wrap_for(text: &str, stream: &(impl IsTerminal + AsFd)) -> String {
     if !stream.is_terminal() {
         return printable(text).into_owned();
     }
-    let mut wrapped = memoir_markdown::fold(text, width_of(stream).saturating_sub(MARGIN));
+    let mut wrapped = memoir_markdown::wrap_text(text, width_of(stream).saturating_sub(MARGIN));
     wrapped.pop();
     wrapped
 }

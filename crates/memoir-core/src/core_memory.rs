@@ -98,11 +98,11 @@ impl ChangedBy {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoreChange {
     /// Entry as it was before the change.
-    pub seen: CoreEntry,
+    pub previous: CoreEntry,
     /// New text.
     pub text: String,
     /// Author of the change.
-    pub by: ChangedBy,
+    pub author: ChangedBy,
     /// When the change was made.
-    pub at: Timestamp,
+    pub created: Timestamp,
 }

@@ -14,7 +14,7 @@ pub struct Digest {
     /// Summary prepared for when more exchanges leave the window.
     pub prepared: Option<PreparedSummary>,
     /// Last exchange that the next prepared summary should cover, if one has been requested.
-    pub wanted: Option<ExchangeId>,
+    pub requested_through: Option<ExchangeId>,
 }
 
 /// A summary prepared in advance.

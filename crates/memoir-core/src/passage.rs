@@ -87,7 +87,7 @@ pub struct Recollection {
     /// Passages from documents, most relevant first.
     pub documents: Vec<DocumentPassage>,
     /// If nothing was found: number of messages and chunks without an embedding, which may be relevant.
-    pub behind: u64,
+    pub pending_embeddings: u64,
     /// Problems to report to the user.
     pub notices: Vec<String>,
 }

@@ -15,12 +15,12 @@ pub enum SettingError {
         reason: &'static str,
     },
     /// The value is invalid.
-    #[error("{key} must be {takes}, not \"{value}\"")]
+    #[error("{key} must be {valid_values}, not \"{value}\"")]
     Value {
         /// Key of the setting.
         key: &'static str,
         /// Description of the valid values.
-        takes: &'static str,
+        valid_values: &'static str,
         /// Rejected value.
         value: String,
     },
@@ -38,14 +38,14 @@ pub enum SettingError {
 
 /// A name that is not in a fixed list of names.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no {kind} \"{name}\"; the {kind}s are {}", known.join(", "))]
+#[error("there is no {kind} \"{name}\"; the {kind}s are {}", valid_names.join(", "))]
 pub struct UnknownName {
     /// Kind of object named, in the singular, as in "stage".
     pub kind: &'static str,
     /// Invalid name.
     pub name: String,
     /// All valid names.
-    pub known: Vec<&'static str>,
+    pub valid_names: Vec<&'static str>,
 }
 
 /// The reason [`Setting::change`] rejected a value.
@@ -70,7 +70,7 @@ pub struct Setting<S: 'static> {
     /// Alternative names, known from other programs.
     pub aliases: &'static [&'static str],
     /// Description of the valid values, as in "a number from 1 to 50". Error messages put "must be" in front of it.
-    pub takes: &'static str,
+    pub valid_values: &'static str,
     /// One-line description for help and reference pages.
     pub summary: &'static str,
     /// Formats the current value.
@@ -120,7 +120,9 @@ impl<S: HasSettings> Setting<S> {
     pub fn change(&self, settings: &mut S, value: &str) -> Result<(), SettingError> {
         let (key, value) = (self.key, value.trim());
         (self.change)(settings, value).map_err(|rejected| match rejected {
-            RejectedValue::Invalid => SettingError::Value { key, takes: self.takes, value: value.to_owned() },
+            RejectedValue::Invalid => {
+                SettingError::Value { key, valid_values: self.valid_values, value: value.to_owned() }
+            }
             RejectedValue::Name(unknown) => SettingError::Name { key, value: value.to_owned(), unknown },
         })
     }

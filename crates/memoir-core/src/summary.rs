@@ -8,7 +8,8 @@ pub struct Summary {
     /// One sentence or a few.
     pub text: String,
     /// Model that wrote the summary, or [`Summary::EXTRACT`].
-    pub by: String,
+    #[serde(rename = "by")]
+    pub author: String,
 }
 
 impl Summary {

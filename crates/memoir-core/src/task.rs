@@ -51,7 +51,7 @@ pub struct Task {
     pub id: TaskId,
     /// Definition of the task.
     #[serde(flatten)]
-    pub what: NewTask,
+    pub definition: NewTask,
     /// Whether the task is paused.
     pub paused: bool,
     /// When the task is next due, or `None` if it will not run again.
@@ -144,5 +144,6 @@ pub struct Run {
     #[serde(flatten)]
     pub outcome: RunOutcome,
     /// Whether the user has read the report.
-    pub seen: bool,
+    #[serde(rename = "seen")]
+    pub is_read: bool,
 }

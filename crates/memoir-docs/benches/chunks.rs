@@ -42,7 +42,7 @@ async fn main() {
     for label in ["first time", "second time"] {
         let start = Instant::now();
         let (mut chunks, mut unchanged) = (0, 0);
-        for file in select_files(std::slice::from_ref(&notes)).found {
+        for file in select_files(std::slice::from_ref(&notes)).paths {
             let added = library.add(&file).await.unwrap();
             chunks += added.chunks;
             unchanged += usize::from(added.outcome == AddOutcome::Unchanged);
@@ -118,7 +118,7 @@ async fn measure_search(recall: &Recall, set: &TopicSet) {
     };
     for run in ["first run, which loads the index", "second run", "third run"] {
         let start = Instant::now();
-        let outcome = recall.related(&window).await;
+        let outcome = recall.find_related_documents(&window).await;
         let elapsed = start.elapsed();
         let log = match outcome {
             Ok(related) => related.log,

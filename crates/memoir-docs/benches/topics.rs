@@ -60,8 +60,10 @@ async fn main() {
                     }
                 }
                 let parts: Vec<(usize, usize)> = topics.iter().copied().zip(shape.iter().copied()).collect();
-                let related =
-                    recall.related(&set.window(&parts)).await.map(|related| topics_of(&related.documents));
+                let related = recall
+                    .find_related_documents(&set.window(&parts))
+                    .await
+                    .map(|related| topics_of(&related.documents));
                 let related = related.unwrap_or_default();
                 covered += topics.iter().filter(|topic| related.contains(topic)).count() as f64
                     / topics.len() as f64;

@@ -17,9 +17,9 @@ static EXTENSIONS: [&str; 4] = ["md", "markdown", "txt", "text"];
 #[derive(Debug, Default)]
 pub struct FileSelection {
     /// Given files, and text files in given directories.
-    pub found: Vec<PathBuf>,
+    pub paths: Vec<PathBuf>,
     /// Problems with the other paths.
-    pub faults: Vec<LibraryError>,
+    pub errors: Vec<LibraryError>,
 }
 
 /// Expands `paths`, replacing each directory by the text files in it. Duplicate paths are dropped.
@@ -28,19 +28,19 @@ pub fn select_files(paths: &[PathBuf]) -> FileSelection {
     for path in paths {
         let fault = |reason: FileFault| LibraryError::File { path: path.clone(), reason };
         match fs::metadata(path) {
-            Err(error) => selection.faults.push(fault(error.into())),
+            Err(error) => selection.errors.push(fault(error.into())),
             Ok(metadata) if metadata.is_dir() => {
-                let count_before = selection.found.len();
+                let count_before = selection.paths.len();
                 select_texts(path, &mut selection);
-                if selection.found.len() == count_before {
-                    selection.faults.push(fault(FileFault::NoTexts { extensions: &EXTENSIONS }));
+                if selection.paths.len() == count_before {
+                    selection.errors.push(fault(FileFault::NoTexts { extensions: &EXTENSIONS }));
                 }
             }
-            Ok(_) => selection.found.push(path.clone()),
+            Ok(_) => selection.paths.push(path.clone()),
         }
     }
     let mut seen = HashSet::new();
-    selection.found.retain(|file| seen.insert(file.clone()));
+    selection.paths.retain(|file| seen.insert(file.clone()));
     selection
 }
 
@@ -54,7 +54,7 @@ fn select_texts(directory: &Path, selection: &mut FileSelection) {
             Ok(entry) => entry,
             Err(error) => {
                 let reason = FileFault::Unlisted(error);
-                selection.faults.push(LibraryError::File { path: directory.to_owned(), reason });
+                selection.errors.push(LibraryError::File { path: directory.to_owned(), reason });
                 continue;
             }
         };
@@ -63,7 +63,7 @@ fn select_texts(directory: &Path, selection: &mut FileSelection) {
             .extension()
             .is_some_and(|extension| EXTENSIONS.iter().any(|text| extension.eq_ignore_ascii_case(text)));
         if is_text && entry.file_type().is_some_and(|kind| kind.is_file()) {
-            selection.found.push(entry.into_path());
+            selection.paths.push(entry.into_path());
         }
     }
 }

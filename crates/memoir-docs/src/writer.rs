@@ -7,7 +7,7 @@ use std::{
 
 use memoir_core::{DocumentKind, Provenance, Purpose, Role, Usage, count_tokens};
 use memoir_models::{
-    ChatMessage, ChatModel, ChatRequest, CompleteAnswer, ModelError, StopReason, bill, collect_answer,
+    ChatMessage, ChatModel, ChatRequest, CompleteAnswer, ModelError, StopReason, collect_answer, price_call,
 };
 use memoir_recall::{
     ChunkSize, Recall, RelatedDocumentsError, WindowMessage, escape_angle_brackets, format_related_posts,
@@ -79,7 +79,7 @@ pub struct Writer<'a> {
     /// Model that writes the post.
     pub model: &'a dyn ChatModel,
     /// Directory in which posts are saved.
-    pub folder: &'a Path,
+    pub posts_dir: &'a Path,
     /// Whether nothing may leave this machine. Related posts are then searched for only with a local embedder.
     pub is_dry_run: bool,
 }
@@ -139,7 +139,7 @@ impl Writer<'_> {
                 )],
             )
         } else {
-            match self.recall.related(&messages).await {
+            match self.recall.find_related_documents(&messages).await {
                 Ok(related) => (related.documents, related.log),
                 Err(RelatedDocumentsError::NoHits { log }) => (Vec::new(), log),
                 Err(error @ RelatedDocumentsError::SystemError(_)) => {
@@ -261,7 +261,7 @@ impl Writer<'_> {
         let mut usage: Option<Usage> = None;
         let answer = collect_answer(self.model, request, &mut usage, MAX_ANSWER_BYTES).await;
         if let Some(usage) = usage {
-            let call = bill(self.model, Purpose::Post, usage, self.recall.clock.now());
+            let call = price_call(self.model, Purpose::Post, usage, self.recall.clock.now());
             let conversation = match material.conversations.as_slice() {
                 [conversation] => Some(*conversation),
                 _ => None,
@@ -276,9 +276,9 @@ impl Writer<'_> {
     /// # Errors
     ///
     /// Fails if the file cannot be written, or if the post cannot be stored as a document after that.
-    pub async fn keep(&self, draft: &PostDraft, material: &PostMaterial) -> Result<Post, WriterError> {
+    pub async fn save(&self, draft: &PostDraft, material: &PostMaterial) -> Result<Post, WriterError> {
         let text = without_secrets(&draft.text()).into_owned();
-        let path = save_post(self.folder, &draft.front, &text)?;
+        let path = save_post(self.posts_dir, &draft.front, &text)?;
         let library = Library { recall: self.recall };
         let contents = FileContents {
             path: &path,

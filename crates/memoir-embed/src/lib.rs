@@ -112,11 +112,11 @@ impl Embedder for LocalEmbedder {
         Some(Usd::ZERO)
     }
 
-    fn reads(&self) -> usize {
+    fn max_tokens(&self) -> usize {
         tokens::MAX_TOKENS
     }
 
-    fn count(&self, text: &str) -> usize {
+    fn count_tokens(&self, text: &str) -> usize {
         MODEL.as_ref().map_or_else(
             |error| {
                 // Embedding fails for the same reason and reports the error to the user.

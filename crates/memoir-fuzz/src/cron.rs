@@ -2,7 +2,7 @@
 //! are optional.
 
 use memoir_core::{Schedule, Timestamp};
-use memoir_schedule::{check, next_due};
+use memoir_schedule::{check_schedule, next_due};
 
 use crate::input::text;
 
@@ -22,10 +22,13 @@ pub fn cron(data: &[u8]) {
     let now = Timestamp::from_millis(lines.next().and_then(parse_millis).unwrap_or(NOW));
     let schedule = Schedule::Cron { line, zone };
     let Ok(next) = next_due(&schedule, now) else {
-        assert!(check(&schedule, now).is_err(), "`check` rejects schedules that `next_due` rejects");
+        assert!(
+            check_schedule(&schedule, now).is_err(),
+            "`check_schedule` rejects schedules that `next_due` rejects"
+        );
         return;
     };
-    assert_eq!(check(&schedule, now).ok(), next);
+    assert_eq!(check_schedule(&schedule, now).ok(), next);
     let Some(next) = next else { return };
     assert!(next > now, "{next} is not after {now}");
     let before = Timestamp::from_millis(next.as_millis() - 1);

@@ -16,10 +16,10 @@ const NOW: Timestamp = Timestamp::from_millis(1_794_700_800_000);
 pub fn history(data: &[u8]) {
     #[expect(clippy::expect_used, reason = "the target needs a directory")]
     let directory = tempfile::tempdir().expect("create a temporary directory");
-    let history = TaskHistory::below(directory.path());
+    let history = TaskHistory::in_data_directory(directory.path());
     let file = history.task_directory("task").join("2026-11-15.jsonl");
-    let written = fs::create_dir_all(history.task_directory("task")).and_then(|()| fs::write(&file, data));
-    assert!(written.is_ok(), "{written:?}");
+    let result = fs::create_dir_all(history.task_directory("task")).and_then(|()| fs::write(&file, data));
+    assert!(result.is_ok(), "{result:?}");
     let lines = data.split(|byte| *byte == b'\n').filter(|line| !line.iter().all(u8::is_ascii_whitespace));
     // Only lines that start like JSON objects or arrays can be messages.
     let invalid = lines.clone().filter(|line| !matches!(line.trim_ascii_start(), [b'{' | b'[', ..])).count();

@@ -74,7 +74,7 @@ async fn check_import(history: &ImportedHistory) {
             let second = import_conversation(&store, conversation, SystemClock.now(), false)
                 .await
                 .expect("second import");
-            assert_eq!(second, ImportOutcome::Known, "{conversation:?}");
+            assert_eq!(second, ImportOutcome::Unchanged, "{conversation:?}");
         }
     }
     store.close().await;

@@ -43,8 +43,9 @@ pub fn search_words(data: &[u8]) {
 
 async fn check_search(store: &SqliteStore, words: &[String]) {
     let filter = Filter::default();
-    let messages =
-        store.search_words(&WordSearch { words, filter: &filter, conversations: 8, also: &[] }).await;
+    let messages = store
+        .search_words(&WordSearch { words, filter: &filter, conversations: 8, extra_conversations: &[] })
+        .await;
     let messages = messages.unwrap_or_else(|error| panic!("{words:?}: {error}"));
     assert_eq!(messages.words.len(), words.len(), "each word has a list of messages");
     assert_eq!(messages.words[0].len(), 1, "{words:?}");

@@ -14,7 +14,7 @@ pub enum ImportOutcome {
     /// The conversation was imported before. Contains the number of new messages.
     Extended(usize),
     /// All messages are already in the store.
-    Known,
+    Unchanged,
     /// The stored messages differ from those in the file. The store is left unchanged.
     Different,
 }
@@ -35,7 +35,7 @@ pub async fn import_conversation(
     dry: bool,
 ) -> Result<ImportOutcome, StoreError> {
     if is_own_conversation(store, &conversation.origin).await? {
-        return Ok(ImportOutcome::Known);
+        return Ok(ImportOutcome::Unchanged);
     }
     let messages = conversation.messages.as_slice();
     for attempt in 1..=MAX_ATTEMPTS {
@@ -49,7 +49,7 @@ pub async fn import_conversation(
             None => NewMessages { messages, last_seen: None },
         };
         let outcome = match (&earlier, new.messages.len()) {
-            (_, 0) => return Ok(ImportOutcome::Known),
+            (_, 0) => return Ok(ImportOutcome::Unchanged),
             (None, count) => ImportOutcome::New(count),
             (Some(_), count) => ImportOutcome::Extended(count),
         };
@@ -62,7 +62,7 @@ pub async fn import_conversation(
                 title: conversation.title.clone(),
                 scope: conversation.scope.clone(),
             },
-            seen: earlier.as_ref().map(|earlier| (earlier.messages, earlier.checksum.as_str())),
+            previous: earlier.as_ref().map(|earlier| (earlier.messages, earlier.checksum.as_str())),
             last_seen: new.last_seen,
             exchanges: &into_exchanges(&clamp_dates(now, new.messages), &conversation.model),
             messages: messages.len() as u64,
@@ -200,7 +200,10 @@ mod tests {
             store.conversations(&ConversationList { limit: 1, ..ConversationList::default() }).await.unwrap();
         assert_eq!(conversations[0].updated, now);
         let later = Timestamp::from_millis(120_000);
-        assert_eq!(import_conversation(&store, &imported, later, false).await.unwrap(), ImportOutcome::Known);
+        assert_eq!(
+            import_conversation(&store, &imported, later, false).await.unwrap(),
+            ImportOutcome::Unchanged
+        );
     }
 
     fn conversation(texts: &[(&str, i64)]) -> ImportedConversation {
@@ -232,9 +235,9 @@ mod tests {
         };
         assert_eq!(import(&texts[..3], true).await, ImportOutcome::New(3));
         assert_eq!(import(&texts[..3], false).await, ImportOutcome::New(3));
-        assert_eq!(import(&texts[..3], false).await, ImportOutcome::Known);
+        assert_eq!(import(&texts[..3], false).await, ImportOutcome::Unchanged);
         assert_eq!(import(&texts, false).await, ImportOutcome::Extended(1));
-        assert_eq!(import(&texts, false).await, ImportOutcome::Known);
+        assert_eq!(import(&texts, false).await, ImportOutcome::Unchanged);
         assert_eq!(
             import(&[("another", 0), ("two", 1), ("x", 2), ("y", 3)], false).await,
             ImportOutcome::Different
@@ -242,7 +245,7 @@ mod tests {
         let renamed = ImportedConversation { name: "Anna (2)".into(), ..conversation(&texts) };
         assert_eq!(
             import_conversation(&store, &renamed, SystemClock.now(), false).await.unwrap(),
-            ImportOutcome::Known,
+            ImportOutcome::Unchanged,
             "the messages are the same"
         );
         let messages = store.transcript(&Span::default(), 100).await.unwrap();
@@ -265,7 +268,7 @@ mod tests {
         );
         assert_eq!(
             import_conversation(&store, &conversation(&texts), SystemClock.now(), false).await.unwrap(),
-            ImportOutcome::Known
+            ImportOutcome::Unchanged
         );
     }
 
@@ -298,7 +301,7 @@ mod tests {
         );
         assert_eq!(
             import_conversation(&store, &with_origin("codex/a"), SystemClock.now(), false).await.unwrap(),
-            ImportOutcome::Known
+            ImportOutcome::Unchanged
         );
     }
 
@@ -330,7 +333,7 @@ mod tests {
         store.commit_exchange(&target, &draft).await.unwrap();
         assert_eq!(
             import_conversation(&store, &with_messages(&all[..4]), SystemClock.now(), false).await.unwrap(),
-            ImportOutcome::Known
+            ImportOutcome::Unchanged
         );
         assert_eq!(
             import_conversation(&store, &with_messages(&all), SystemClock.now(), false).await.unwrap(),
@@ -356,7 +359,7 @@ mod tests {
             import_conversation(&store, &exported(own.created.as_millis()), SystemClock.now(), false)
                 .await
                 .unwrap(),
-            ImportOutcome::Known
+            ImportOutcome::Unchanged
         );
         assert_eq!(
             import_conversation(&store, &exported(own.created.as_millis() + 1), SystemClock.now(), false)

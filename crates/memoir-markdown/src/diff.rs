@@ -12,7 +12,7 @@ use crate::{
 const CONTINUATION: &str = "  ";
 
 /// Colors the lines of a unified diff for a preview, and wraps them between words. Nothing is truncated.
-pub fn diff(text: &str, terminal: TerminalStyle) -> String {
+pub fn color_diff(text: &str, terminal: TerminalStyle) -> String {
     let mut diff = Diff::default();
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -103,7 +103,7 @@ mod tests {
     fn lines_are_colored_by_kind() {
         let text = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@ fn main()\n same\n--- was\n+++ is\n--- c/y\n";
         assert_eq!(
-            diff(text, TERMINAL),
+            color_diff(text, TERMINAL),
             "\x1b[1m--- a/x\x1b[0m\n\x1b[1m+++ b/x\x1b[0m\n\x1b[36m@@ -1,2 +1,2 @@ fn main()\x1b[0m\n same\n\
              \x1b[31m--- was\x1b[0m\n\x1b[32m+++ is\x1b[0m\n\x1b[1m--- c/y\x1b[0m\n"
         );
@@ -113,14 +113,17 @@ mod tests {
     fn without_color_only_control_characters_change() {
         let text = "@@ -1 +1 @@\n-a\u{1b}[2J \r\n+b\n\n\\ No newline at end of file";
         let terminal = TerminalStyle { color: false, ..TERMINAL };
-        assert_eq!(diff(text, terminal), "@@ -1 +1 @@\n-a�[2J \n+b\n\n\\ No newline at end of file\n");
-        assert_eq!(diff("", terminal), "");
+        assert_eq!(color_diff(text, terminal), "@@ -1 +1 @@\n-a�[2J \n+b\n\n\\ No newline at end of file\n");
+        assert_eq!(color_diff("", terminal), "");
     }
 
     #[test]
     fn long_lines_are_wrapped_in_their_color() {
         let terminal = TerminalStyle { width: 12, ..TERMINAL };
-        assert_eq!(diff("+one two  three", terminal), "\x1b[32m+one two\x1b[0m\n  \x1b[32mthree\x1b[0m\n");
+        assert_eq!(
+            color_diff("+one two  three", terminal),
+            "\x1b[32m+one two\x1b[0m\n  \x1b[32mthree\x1b[0m\n"
+        );
     }
 
     #[test]

@@ -16,11 +16,11 @@ const BELOW_INDENT: usize = 4;
 /// Continuation lines are aligned with the text of their line: after its indentation, its list marker, or its last
 /// column. Columns are separated by two or more spaces. If there is not enough room next to the first column, the text
 /// starts below it.
-pub fn fold(text: &str, width: usize) -> String {
+pub fn wrap_text(text: &str, width: usize) -> String {
     fold_lines(text, width, find_text)
 }
 
-/// Wraps each line of `text` like [`fold`], for text that has no columns.
+/// Wraps each line of `text` like [`wrap_text`], for text that has no columns.
 pub fn fold_prose(text: &str, width: usize) -> String {
     fold_lines(text, width, |line, _| find_indented(line))
 }
@@ -99,39 +99,42 @@ fn marker_length(body: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::fold;
+    use super::wrap_text;
 
     #[test]
     fn continuation_lines_keep_the_indentation() {
-        assert_eq!(fold("  one two three\n\nfour", 9), "  one two\n  three\n\nfour\n");
-        assert_eq!(fold("明天在教堂见面", 6), "明天在\n教堂见\n面\n");
-        assert_eq!(fold("\u{1b}[31mred", 80), "\u{fffd}[31mred\n");
-        assert_eq!(fold("", 10), "");
+        assert_eq!(wrap_text("  one two three\n\nfour", 9), "  one two\n  three\n\nfour\n");
+        assert_eq!(wrap_text("明天在教堂见面", 6), "明天在\n教堂见\n面\n");
+        assert_eq!(wrap_text("\u{1b}[31mred", 80), "\u{fffd}[31mred\n");
+        assert_eq!(wrap_text("", 10), "");
     }
 
     #[test]
     fn continuation_lines_are_aligned_with_the_last_column() {
-        assert_eq!(fold("ok  disk  much space is free", 20), "ok  disk  much space\n          is free\n");
-        assert_eq!(fold("- one two three", 9), "- one two\n  three\n");
-        assert_eq!(fold("12. one two three", 11), "12. one two\n    three\n");
+        assert_eq!(
+            wrap_text("ok  disk  much space is free", 20),
+            "ok  disk  much space\n          is free\n"
+        );
+        assert_eq!(wrap_text("- one two three", 9), "- one two\n  three\n");
+        assert_eq!(wrap_text("12. one two three", 11), "12. one two\n    three\n");
     }
 
     #[test]
     fn text_without_room_starts_below_the_first_column() {
-        assert_eq!(fold("a_long_name     and its text", 16), "a_long_name\n    and its text\n");
+        assert_eq!(wrap_text("a_long_name     and its text", 16), "a_long_name\n    and its text\n");
         assert_eq!(
-            fold("ok    log   /tmp/memoir.log (new)", 20),
+            wrap_text("ok    log   /tmp/memoir.log (new)", 20),
             "ok    log\n    /tmp/memoir.log\n    (new)\n"
         );
     }
 
     #[test]
     fn double_spaces_within_a_sentence_are_not_columns() {
-        assert_eq!(fold("run the tests  -- all of them", 16), "run the tests\n-- all of them\n");
+        assert_eq!(wrap_text("run the tests  -- all of them", 16), "run the tests\n-- all of them\n");
     }
 
     #[test]
     fn lines_that_fit_keep_their_spaces() {
-        assert_eq!(fold("a   b  c", 8), "a   b  c\n");
+        assert_eq!(wrap_text("a   b  c", 8), "a   b  c\n");
     }
 }

@@ -36,9 +36,9 @@ mod table;
 mod wrap;
 
 use blocks::Blocks;
-pub use diff::diff;
+pub use diff::color_diff;
 pub use fence::last_code_block;
-pub use fold::{fold, fold_prose};
+pub use fold::{fold_prose, wrap_text};
 
 /// The capabilities of the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +87,7 @@ impl Renderer {
     }
 
     /// Returns whether part of the text has not been rendered yet.
-    pub fn is_waiting(&self) -> bool {
+    pub fn has_pending_text(&self) -> bool {
         !self.partial.is_empty() || self.blocks.has_pending()
     }
 

@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn default_models_are_in_the_catalogue() {
+    fn default_models_are_in_the_catalog() {
         let catalog = Catalog::built_in().unwrap();
         for provider in [Provider::Anthropic, Provider::Google, Provider::OpenAi, Provider::Xai] {
             assert!(catalog.model(&catalog.default_model(provider).unwrap()).is_some(), "{provider}");

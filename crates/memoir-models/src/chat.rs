@@ -174,7 +174,7 @@ pub trait ChatModel: Send + Sync {
 }
 
 /// Returns the cost record of a call.
-pub fn bill(model: &dyn ChatModel, purpose: Purpose, usage: Usage, created: Timestamp) -> CallCost {
+pub fn price_call(model: &dyn ChatModel, purpose: Purpose, usage: Usage, created: Timestamp) -> CallCost {
     CallCost { purpose, model: model.name().to_owned(), usage, cost: model.cost(&usage), created }
 }
 

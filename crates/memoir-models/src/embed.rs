@@ -45,12 +45,12 @@ pub trait Embedder: Send + Sync {
     fn cost(&self, usage: &Usage) -> Option<Usd>;
 
     /// Returns the maximum number of tokens per text. The model ignores the rest of a longer text.
-    fn reads(&self) -> usize {
+    fn max_tokens(&self) -> usize {
         2048
     }
 
     /// Returns the approximate number of tokens in `text`, as counted by this model.
-    fn count(&self, text: &str) -> usize {
+    fn count_tokens(&self, text: &str) -> usize {
         count_tokens(text)
     }
 

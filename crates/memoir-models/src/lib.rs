@@ -15,7 +15,7 @@ pub use catalogue::{
 };
 pub use chat::{
     ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatStream, CompleteAnswer, Finish, ModelLimits, Replay,
-    StopReason, ToolResult, bill, collect_answer,
+    StopReason, ToolResult, collect_answer, price_call,
 };
 pub use embed::{EmbedTask, EmbeddedTexts, Embedder};
 pub use error::ModelError;

@@ -1,9 +1,9 @@
 //! Clients for models on a server.
 //!
 //! [`RemoteModel`] and [`RemoteEmbedder`] call the providers' HTTP APIs through the genai crate. [`OllamaModel`] has
-//! its own client because genai supports only part of Ollama's API. [`RetryingModel`] retries calls of any chat model after
-//! transient failures. No type of genai or of the HTTP client is visible outside this crate. Keys and addresses are
-//! passed in: this crate never reads the environment.
+//! its own client because genai supports only part of Ollama's API. [`RetryingModel`] retries calls of any chat model
+//! after transient failures. No type of genai or of the HTTP client is visible outside this crate. Keys and addresses
+//! are passed in: this crate never reads the environment.
 
 mod embedder;
 mod endpoint;
@@ -17,7 +17,7 @@ mod status;
 
 pub use embedder::RemoteEmbedder;
 pub use endpoint::{Endpoint, InvalidAddress, default_url};
-pub use local::{LocalServer, find_local_server, listens};
+pub use local::{LocalServer, find_local_server, is_listening};
 pub use ollama::OllamaModel;
 pub use remote::RemoteModel;
 pub use retry::{RetryPolicy, RetryingModel};

@@ -27,7 +27,7 @@ pub async fn find_local_server(
     candidates: &[(Provider, String)],
     wanted_model: Option<&str>,
 ) -> Option<LocalServer> {
-    let listening = join_all(candidates.iter().map(|(provider, url)| listens(*provider, url))).await;
+    let listening = join_all(candidates.iter().map(|(provider, url)| is_listening(*provider, url))).await;
     let candidates: Vec<&(Provider, String)> = candidates
         .iter()
         .zip(listening)
@@ -45,7 +45,7 @@ pub async fn find_local_server(
 
 /// Returns whether anything accepts connections at the address. This opens a plain TCP connection, because creating an
 /// HTTP client takes several milliseconds of the startup time.
-pub async fn listens(provider: Provider, base_url: &str) -> bool {
+pub async fn is_listening(provider: Provider, base_url: &str) -> bool {
     let url = reqwest::Url::parse(&service_url(provider, base_url)).ok();
     let address = url.and_then(|url| Some((url.host_str()?.to_owned(), url.port_or_known_default()?)));
     let Some((host, port)) = address else { return false };
@@ -71,7 +71,7 @@ async fn find_model(
     let body = body.ok()?;
     let names = body.pointer(models)?.as_array()?.iter().filter_map(|model| model.pointer(name)?.as_str());
     let model = match wanted_model {
-        Some(wanted) => names.into_iter().find(|name| *name == wanted)?,
+        Some(model) => names.into_iter().find(|name| *name == model)?,
         None => names.into_iter().find(|name| is_chat_model(name))?,
     };
     Some(LocalServer { model: ModelName::new(provider, model), base_url: base_url.to_owned() })

@@ -16,7 +16,7 @@ const MAX_UNREACHABLE_RETRIES: usize = 2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
     /// Maximum number of retries.
-    pub attempts: usize,
+    pub max_retries: usize,
     /// Wait before the first retry. It doubles with each retry, with jitter added.
     pub first_wait: Duration,
     /// Maximum wait. If the server asks for more, the call fails so that the user learns about it.
@@ -25,7 +25,7 @@ pub struct RetryPolicy {
 
 impl Default for RetryPolicy {
     fn default() -> Self {
-        Self { attempts: 4, first_wait: Duration::from_secs(1), max_wait: Duration::from_secs(60) }
+        Self { max_retries: 4, first_wait: Duration::from_secs(1), max_wait: Duration::from_secs(60) }
     }
 }
 
@@ -35,7 +35,7 @@ impl RetryPolicy {
         backon::ExponentialBuilder::default()
             .with_min_delay(self.first_wait)
             .with_max_delay(self.max_wait)
-            .with_max_times(self.attempts)
+            .with_max_times(self.max_retries)
             .with_jitter()
             .build()
     }

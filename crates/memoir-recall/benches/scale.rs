@@ -218,14 +218,14 @@ async fn measure(path: &Path) {
         let millis = (end as f64 * (1.0 - fraction)) as i64;
         Filter { since: Some(Timestamp::from_millis(millis)), ..Filter::default() }
     };
-    let all_but_one = Filter { except: Some(ConversationId::new(1)), ..Filter::default() };
+    let all_but_one = Filter { excluded_conversation: Some(ConversationId::new(1)), ..Filter::default() };
     for (name, filter) in [
         ("vectors, all", Filter::default()),
         ("vectors, all but 1 conversation", all_but_one),
         ("vectors, newest half", newest(0.5)),
         ("vectors, newest tenth", newest(0.1)),
         ("vectors, newest hundredth", newest(0.01)),
-        ("vectors, one conversation", Filter { within: Some(last[0].id), ..Filter::default() }),
+        ("vectors, one conversation", Filter { conversation: Some(last[0].id), ..Filter::default() }),
     ] {
         measure_search(&store, name, &queries, &filter, Accuracy::Exact).await;
     }

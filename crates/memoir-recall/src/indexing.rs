@@ -13,7 +13,7 @@ use crate::{ChunkSize, Recall, RecallError, chunk::chunk_by};
 const MIN_TOKENS: u32 = 10;
 
 /// Number of texts embedded at a time.
-pub const BATCH: u32 = 100;
+pub const EMBED_BATCH_SIZE: u32 = 100;
 
 /// Number of overdue messages to embed after a turn, few enough to cause no noticeable delay.
 const CATCH_UP_BATCH: u32 = 8;
@@ -28,7 +28,7 @@ const MAX_TITLE_CHARS: usize = 100;
 impl Recall {
     /// Returns the criteria for texts that need an embedding from the current model.
     pub fn embeddable(&self) -> EmbeddingSelection<'_> {
-        EmbeddingSelection { model: self.embedder.name(), shortest: MIN_TOKENS }
+        EmbeddingSelection { model: self.embedder.name(), min_tokens: MIN_TOKENS }
     }
 
     /// Loads the search index into memory, so that the first question does not have to wait for it.
@@ -156,9 +156,10 @@ impl Recall {
     /// Splits a text into parts that fit into the embedding model, each with `title` in front. Returns at least one
     /// part.
     pub(crate) fn split_for_model(&self, text: &str, title: &str) -> Vec<Range<usize>> {
-        let title_tokens = self.embedder.count(title);
-        let tokens = self.embedder.reads().saturating_sub(title_tokens).max(self.embedder.reads() / 2);
-        let count = |text: &str| self.embedder.count(text);
+        let title_tokens = self.embedder.count_tokens(title);
+        let tokens =
+            self.embedder.max_tokens().saturating_sub(title_tokens).max(self.embedder.max_tokens() / 2);
+        let count = |text: &str| self.embedder.count_tokens(text);
         let parts = chunk_by(text, ChunkSize { tokens, overlap: 0 }, &count);
         if parts.is_empty() {
             std::iter::once(0..text.len()).collect()
@@ -173,7 +174,7 @@ impl Recall {
             return text;
         }
         let mut text = without_secrets(&text).into_owned();
-        if text.len() > MAX_SENT_BYTES && count_tokens(&text) > self.embedder.reads() {
+        if text.len() > MAX_SENT_BYTES && count_tokens(&text) > self.embedder.max_tokens() {
             text.truncate(text.floor_char_boundary(MAX_SENT_BYTES));
         }
         text

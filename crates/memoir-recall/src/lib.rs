@@ -25,7 +25,7 @@ pub mod terms;
 pub use chunk::{ChunkSize, split_into_chunks};
 pub use dates::{DateRange, Precision, find_dates};
 pub use format::{escape_angle_brackets, fence_text, format_recollection, format_related_posts};
-pub use indexing::BATCH;
+pub use indexing::EMBED_BATCH_SIZE;
 pub use inquiry::{Inquiry, QueryKind, RankedMessage};
 pub use model::{RecallModel, describe_backlog};
 pub use question::ParsedQuestion;

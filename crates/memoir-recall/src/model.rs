@@ -30,8 +30,8 @@ impl RecallModel {
         let mut answer = String::new();
         if memory.is_empty() {
             answer.push_str("Nothing in memory about this.\n");
-            if memory.behind > 0 {
-                answer.push_str(&describe_backlog(memory.behind));
+            if memory.pending_embeddings > 0 {
+                answer.push_str(&describe_backlog(memory.pending_embeddings));
                 answer.push('\n');
             }
         } else {
@@ -153,7 +153,7 @@ mod tests {
             "From memory:\n\n2023-11-14 22:13, you (conversation 3, exchange 2, score 2.50):\n> The key\n> is here"
         );
         assert_eq!(answer(&[]), "Nothing in memory about this.");
-        let memory = Recollection { behind: 2, ..Recollection::default() };
+        let memory = Recollection { pending_embeddings: 2, ..Recollection::default() };
         let answer = RecallModel::new(TimeZone::UTC).answer(&memory);
         assert!(answer.contains("\n2 texts have not been embedded yet "), "{answer}");
     }

@@ -78,7 +78,7 @@ impl Recall {
         let inquiry = self.run(Inquiry::new(text, kind, filter), &self.settings.stages).await;
         let nothing_found =
             inquiry.passages.is_empty() && inquiry.documents.is_empty() && !inquiry.asks_nothing();
-        let behind = if nothing_found && inquiry.filter.within.is_none() {
+        let pending_embeddings = if nothing_found && inquiry.filter.conversation.is_none() {
             self.count_unembedded().await.unwrap_or_else(|error| {
                 // The count is only an addition to an empty result.
                 tracing::debug!(%error, "could not count texts without embeddings");
@@ -91,7 +91,7 @@ impl Recall {
             conversations: inquiry.related,
             passages: inquiry.passages,
             documents: inquiry.documents,
-            behind,
+            pending_embeddings,
             notices: inquiry.notices,
         }
     }

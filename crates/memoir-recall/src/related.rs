@@ -77,7 +77,7 @@ impl Recall {
     /// # Errors
     ///
     /// Fails if there are no related documents or the search fails. Callers continue without documents in both cases.
-    pub async fn related(
+    pub async fn find_related_documents(
         &self,
         messages: &[WindowMessage],
     ) -> Result<RelatedDocuments, RelatedDocumentsError> {

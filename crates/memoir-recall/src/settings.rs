@@ -138,7 +138,7 @@ impl HasSettings for RecallSettings {
         Setting {
             key: "rag.enabled",
             aliases: &["rag_enabled"],
-            takes: "on or off",
+            valid_values: "on or off",
             summary: "whether relevant passages from memory are added to every prompt",
             show: |settings| choice_name(&settings.enabled, &SWITCH),
             change: |settings, value| assign(&mut settings.enabled, parse_choice(value, &SWITCH)),
@@ -146,7 +146,7 @@ impl HasSettings for RecallSettings {
         Setting {
             key: "rag.conversation_limit",
             aliases: &["rag_conversation_limit"],
-            takes: "a number from 0 to 50",
+            valid_values: "a number from 0 to 50",
             summary: "maximum number of related conversations listed in a request",
             show: |settings| settings.conversation_limit.to_string(),
             change: |settings, value| assign(&mut settings.conversation_limit, parse_count(value, 0, 50)),
@@ -154,7 +154,7 @@ impl HasSettings for RecallSettings {
         Setting {
             key: "rag.exchanges_per_conversation",
             aliases: &["rag_exchange_limit_per_conversation", "rag.exchange_limit_per_conversation"],
-            takes: "a number from 1 to 50",
+            valid_values: "a number from 1 to 50",
             summary: "maximum number of exchanges quoted per conversation",
             show: |settings| settings.exchanges_per_conversation.to_string(),
             change: |settings, value| {
@@ -164,7 +164,7 @@ impl HasSettings for RecallSettings {
         Setting {
             key: "rag.exchange_capacity",
             aliases: &["rag_exchange_capacity"],
-            takes: "a number from 1 to 100",
+            valid_values: "a number from 1 to 100",
             summary: "maximum number of exchanges quoted in total",
             show: |settings| settings.exchange_capacity.to_string(),
             change: |settings, value| assign(&mut settings.exchange_capacity, parse_count(value, 1, 100)),
@@ -172,7 +172,7 @@ impl HasSettings for RecallSettings {
         Setting {
             key: "rag.min_similarity",
             aliases: &["rag_min_similarity"],
-            takes: "a number from 0 to 1, or auto",
+            valid_values: "a number from 0 to 1, or auto",
             summary: "minimum cosine similarity of a relevant passage; auto uses the default of the embedding model",
             show: |settings| settings.min_similarity.map_or("auto".into(), |minimum| minimum.to_string()),
             change: |settings, value| {
@@ -185,7 +185,7 @@ impl HasSettings for RecallSettings {
         Setting {
             key: "rag.token_budget",
             aliases: &["rag_token_budget"],
-            takes: "a number from 100 to 100000",
+            valid_values: "a number from 100 to 100000",
             summary: "maximum tokens of recalled passages in a request",
             show: |settings| settings.token_budget.to_string(),
             change: |settings, value| assign(&mut settings.token_budget, parse_in_range(value, 100, 100_000)),
@@ -193,7 +193,7 @@ impl HasSettings for RecallSettings {
         Setting {
             key: "rag.mode",
             aliases: &["rag_mode"],
-            takes: "auto, exact or ann",
+            valid_values: "auto, exact or ann",
             summary: "vector search method: exact scans, ann follows a graph, auto decides by the number of vectors",
             show: |settings| choice_name(&settings.mode, &MODES),
             change: |settings, value| assign(&mut settings.mode, parse_choice(value, &MODES)),
@@ -201,7 +201,7 @@ impl HasSettings for RecallSettings {
         Setting {
             key: "rag.scope",
             aliases: &["rag_scope"],
-            takes: "prefer, only or global",
+            valid_values: "prefer, only or global",
             summary: "whether to rank the current project higher (prefer), search nothing else (only), or treat all projects alike (global)",
             show: |settings| choice_name(&settings.scope, &SCOPES),
             change: |settings, value| assign(&mut settings.scope, parse_choice(value, &SCOPES)),
@@ -209,7 +209,7 @@ impl HasSettings for RecallSettings {
         Setting {
             key: "rag.relevance",
             aliases: &["rag_relevance"],
-            takes: "a number from 0 to 1",
+            valid_values: "a number from 0 to 1",
             summary: "trade-off in selecting passages: 1 is relevance only, 0 is diversity only",
             show: |settings| settings.relevance.to_string(),
             change: |settings, value| assign(&mut settings.relevance, parse_fraction(value)),
@@ -217,7 +217,7 @@ impl HasSettings for RecallSettings {
         Setting {
             key: "rag.document_limit",
             aliases: &["rag_document_limit"],
-            takes: "a number from 0 to 50",
+            valid_values: "a number from 0 to 50",
             summary: "maximum number of document passages quoted in a request; 0 turns them off",
             show: |settings| settings.document_limit.to_string(),
             change: |settings, value| assign(&mut settings.document_limit, parse_count(value, 0, 50)),
@@ -225,7 +225,7 @@ impl HasSettings for RecallSettings {
         Setting {
             key: "rag.chunk_tokens",
             aliases: &["rag_chunk_tokens"],
-            takes: "a number from 16 to 8000",
+            valid_values: "a number from 16 to 8000",
             summary: "maximum tokens of a chunk of a document or a conversation window",
             show: |settings| settings.chunk_tokens.to_string(),
             change: |settings, value| assign(&mut settings.chunk_tokens, parse_count(value, 16, 8000)),
@@ -233,7 +233,7 @@ impl HasSettings for RecallSettings {
         Setting {
             key: "rag.chunk_overlap",
             aliases: &["rag_chunk_overlap"],
-            takes: "a number from 0 to 4000",
+            valid_values: "a number from 0 to 4000",
             summary: "maximum tokens that a chunk repeats from the previous one",
             show: |settings| settings.chunk_overlap.to_string(),
             change: |settings, value| assign(&mut settings.chunk_overlap, parse_count(value, 0, 4000)),
@@ -241,7 +241,7 @@ impl HasSettings for RecallSettings {
         Setting {
             key: "rag.chunk_from_messages",
             aliases: &["rag_chunk_from_messages"],
-            takes: "a number from 0 to 1000000",
+            valid_values: "a number from 0 to 1000000",
             summary: "minimum number of messages for a conversation window to be searched chunk by chunk",
             show: |settings| settings.chunk_from_messages.to_string(),
             change: |settings, value| {
@@ -251,7 +251,7 @@ impl HasSettings for RecallSettings {
         Setting {
             key: "rag.hybrid",
             aliases: &["rag_hybrid"],
-            takes: "on or off",
+            valid_values: "on or off",
             summary: "whether a window searched chunk by chunk is also searched as a whole",
             show: |settings| choice_name(&settings.hybrid, &SWITCH),
             change: |settings, value| assign(&mut settings.hybrid, parse_choice(value, &SWITCH)),
@@ -259,7 +259,7 @@ impl HasSettings for RecallSettings {
         Setting {
             key: "rag.chunks_per_query",
             aliases: &["rag_chunks_per_query"],
-            takes: "a number from 1 to 100",
+            valid_values: "a number from 1 to 100",
             summary: "maximum number of document chunks that each chunk of a window retrieves",
             show: |settings| settings.chunks_per_query.to_string(),
             change: |settings, value| assign(&mut settings.chunks_per_query, parse_count(value, 1, 100)),
@@ -267,7 +267,7 @@ impl HasSettings for RecallSettings {
         Setting {
             key: "rag.top_k",
             aliases: &["rag_top_k"],
-            takes: "a number from 1 to 100",
+            valid_values: "a number from 1 to 100",
             summary: "maximum number of related document passages given to the writer of a post",
             show: |settings| settings.top_k.to_string(),
             change: |settings, value| assign(&mut settings.top_k, parse_count(value, 1, 100)),
@@ -275,7 +275,7 @@ impl HasSettings for RecallSettings {
         Setting {
             key: "rag.dedup_strategy",
             aliases: &["rag_dedup_strategy"],
-            takes: "document, semantic or none",
+            valid_values: "document, semantic or none",
             summary: "which chunks count as duplicates: those of one document, those with similar embeddings, or none",
             show: |settings| settings.dedup_strategy.as_str().to_owned(),
             change: |settings, value| assign(&mut settings.dedup_strategy, parse_choice(value, &DEDUPS)),
@@ -283,7 +283,7 @@ impl HasSettings for RecallSettings {
         Setting {
             key: "rag.dedup_max_per_doc",
             aliases: &["rag_dedup_max_per_doc"],
-            takes: "a number from 1 to 100",
+            valid_values: "a number from 1 to 100",
             summary: "maximum number of chunks per document",
             show: |settings| settings.dedup_max_per_doc.to_string(),
             change: |settings, value| assign(&mut settings.dedup_max_per_doc, parse_count(value, 1, 100)),
@@ -291,7 +291,7 @@ impl HasSettings for RecallSettings {
         Setting {
             key: "rag.mmr_lambda",
             aliases: &["rag_mmr_lambda"],
-            takes: "a number from 0 to 1",
+            valid_values: "a number from 0 to 1",
             summary: "trade-off in selecting related documents: 1 is relevance only, 0 is diversity only",
             show: |settings| settings.mmr_lambda.to_string(),
             change: |settings, value| assign(&mut settings.mmr_lambda, parse_fraction(value)),
@@ -299,7 +299,7 @@ impl HasSettings for RecallSettings {
         Setting {
             key: "rag.overfetch",
             aliases: &["rag_overfetch"],
-            takes: "a number from 1 to 100",
+            valid_values: "a number from 1 to 100",
             summary: "number of candidates rescored exactly per requested chunk",
             show: |settings| settings.overfetch.to_string(),
             change: |settings, value| assign(&mut settings.overfetch, parse_count(value, 1, 100)),
@@ -307,7 +307,7 @@ impl HasSettings for RecallSettings {
         Setting {
             key: "rag.stages",
             aliases: &["rag_stages"],
-            takes: "a comma-separated list of stages in order, or auto",
+            valid_values: "a comma-separated list of stages in order, or auto",
             summary: "recall stages to run",
             show: |settings| show_names(&settings.stages, &StageName::ALL),
             change: |settings, value| set_names(&mut settings.stages, value, &StageName::ALL),
@@ -315,7 +315,7 @@ impl HasSettings for RecallSettings {
         Setting {
             key: "rag.terms",
             aliases: &["rag_terms"],
-            takes: "a comma-separated list of terms, or auto",
+            valid_values: "a comma-separated list of terms, or auto",
             summary: "terms of a message's score",
             show: |settings| show_names(&settings.terms, &TermName::ALL),
             change: |settings, value| set_names(&mut settings.terms, value, &TermName::ALL),

@@ -134,7 +134,7 @@ impl FromStr for StageName {
         stage.ok_or_else(|| UnknownName {
             kind: "stage",
             name: name.to_owned(),
-            known: Self::ALL.map(Self::as_str).to_vec(),
+            valid_names: Self::ALL.map(Self::as_str).to_vec(),
         })
     }
 }

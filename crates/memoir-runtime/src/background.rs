@@ -203,7 +203,7 @@ impl Summarizer for SummaryReporter {
         let context = lock(&self.0).clone();
         let mut lines = Vec::new();
         let mut observe =
-            |kind, progress: &WorkerProgress| lines.extend(worker_text::progress(kind, progress));
+            |kind, progress: &WorkerProgress| lines.extend(worker_text::format_progress(kind, progress));
         run_until_idle(&context, &SUMMARIZERS, &mut observe).await?;
         match lines.is_empty() {
             true => Ok("No summaries were due.".into()),

@@ -124,7 +124,7 @@ impl Default for Calls {
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         Self {
             idle_timeout_ms: millis(options.idle_timeout),
-            retry_attempts: retry.attempts,
+            retry_attempts: retry.max_retries,
             retry_first_wait_ms: millis(retry.first_wait),
         }
     }
@@ -152,8 +152,8 @@ impl Config {
         Ok(config)
     }
 
-    /// Applies a project config on top of this one. Its author is not trusted: it must not redirect calls or API keys, start
-    /// programs, or allow what the user did not allow.
+    /// Applies a project config on top of this one. Its author is not trusted: it must not redirect calls or API keys,
+    /// start programs, or allow what the user did not allow.
     fn overlay(&mut self, text: &str) -> Result<(), ConfigError> {
         let tables: toml::Table = parse_toml(text)?;
         let project = Self::parse(text)?;
@@ -193,7 +193,7 @@ impl Config {
     }
 
     /// Returns the value of a setting that is not in one of the settings lists. Empty if it has no default.
-    pub fn shown(&self, key: &str) -> String {
+    pub fn default_value(&self, key: &str) -> String {
         match key {
             "calls.idle_timeout_ms" => self.calls.idle_timeout_ms.to_string(),
             "calls.retry_attempts" => self.calls.retry_attempts.to_string(),
@@ -261,7 +261,7 @@ impl Config {
     /// Returns how failed model calls are retried.
     pub fn retry_policy(&self) -> RetryPolicy {
         RetryPolicy {
-            attempts: self.calls.retry_attempts,
+            max_retries: self.calls.retry_attempts,
             first_wait: Duration::from_millis(self.calls.retry_first_wait_ms),
             ..RetryPolicy::default()
         }
@@ -323,7 +323,7 @@ mod tests {
         assert_eq!(config.summarizer.model.as_deref(), Some("gpt-5-nano"));
         assert_eq!(config.base_url(Provider::Ollama), Some("http://box:11434"));
         assert_eq!(config.retry_policy().first_wait, Duration::from_millis(10));
-        assert_eq!(config.retry_policy().attempts, RetryPolicy::default().attempts);
+        assert_eq!(config.retry_policy().max_retries, RetryPolicy::default().max_retries);
         assert_eq!(config.models[0].context, Some(32768));
     }
 

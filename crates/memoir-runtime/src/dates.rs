@@ -6,12 +6,12 @@ use memoir_recall::{DateRange, Recall, find_dates};
 use crate::failure::Failure;
 
 /// Returns the start of the named day or period.
-pub fn since(text: Option<&str>, recall: &Recall) -> Result<Option<Timestamp>, Failure> {
+pub fn parse_since(text: Option<&str>, recall: &Recall) -> Result<Option<Timestamp>, Failure> {
     Ok(text.map(|text| range(text, recall)).transpose()?.map(|dates| dates.start))
 }
 
 /// Returns the end of the named day or period.
-pub fn until(text: Option<&str>, recall: &Recall) -> Result<Option<Timestamp>, Failure> {
+pub fn parse_until(text: Option<&str>, recall: &Recall) -> Result<Option<Timestamp>, Failure> {
     Ok(text.map(|text| range(text, recall)).transpose()?.map(|dates| dates.end))
 }
 

@@ -11,7 +11,7 @@ use memoir_store::Settings;
 
 use crate::{
     failure::Failure,
-    models::{ModelChoice, Models, parse},
+    models::{ModelChoice, Models, parse_model_name},
     settings::ModelTask,
 };
 
@@ -20,11 +20,11 @@ impl Models {
     pub async fn embedder_name(&self, store: &dyn Settings) -> Result<Option<ModelName>, Failure> {
         let stored = store.setting(ModelTask::Embedder.key()).await?;
         let name = stored.or_else(|| self.config.embedder.model.clone());
-        name.filter(|name| name != memoir_embed::NAME).map(|name| parse(&name, "")).transpose()
+        name.filter(|name| name != memoir_embed::NAME).map(|name| parse_model_name(&name, "")).transpose()
     }
 
-    /// Connects to the embedding model. If it is not available, adds a notice and returns a placeholder, so that memory is
-    /// searched by keyword only. It does not fall back to another model, which would have to embed everything first.
+    /// Connects to the embedding model. If it is not available, adds a notice and returns a placeholder, so that memory
+    /// is searched by keyword only. It does not fall back to another model, which would have to embed everything first.
     pub async fn connect_embedder(
         &self,
         store: &dyn Settings,

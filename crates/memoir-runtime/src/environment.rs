@@ -13,11 +13,11 @@ pub struct Variable {
     /// Name of the variable.
     pub name: &'static str,
     /// Description in one sentence.
-    pub meaning: &'static str,
+    pub description: &'static str,
 }
 
-const fn variable(name: &'static str, meaning: &'static str) -> Variable {
-    Variable { name, meaning }
+const fn variable(name: &'static str, description: &'static str) -> Variable {
+    Variable { name, description }
 }
 
 /// All variables. Some of them, such as `HTTPS_PROXY`, are read by libraries.
@@ -67,7 +67,8 @@ pub const ALL: &[Variable] = &[
     variable("CODEX_HOME", "Directory of Codex, if not `~/.codex`. `memoir import` reads sessions from it."),
 ];
 
-/// The environment of the process, captured once by the front end. Does not implement `Debug` because it contains API keys.
+/// The environment of the process, captured once by the front end. Does not implement `Debug` because it contains API
+/// keys.
 #[derive(Clone, Default)]
 pub struct Environment {
     variables: Vec<(OsString, OsString)>,

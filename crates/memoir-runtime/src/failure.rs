@@ -63,7 +63,7 @@ impl Failure {
     }
 
     /// Returns the hint, if there is one.
-    pub fn advice(&self) -> Option<&str> {
+    pub fn hint_text(&self) -> Option<&str> {
         self.hint.as_deref()
     }
 

@@ -21,7 +21,7 @@ impl Partial {
     }
 
     /// Creates a file that only its owner can access, to become `path`.
-    pub fn file(path: &Path) -> io::Result<(Self, File)> {
+    pub fn create_file(path: &Path) -> io::Result<(Self, File)> {
         let partial = Self::next_to(path);
         let mut options = fs::OpenOptions::new();
         options.write(true).create_new(true);
@@ -32,7 +32,7 @@ impl Partial {
     }
 
     /// Creates a directory that only its owner can access, to become `path`.
-    pub fn folder(path: &Path) -> io::Result<Self> {
+    pub fn create_directory(path: &Path) -> io::Result<Self> {
         let partial = Self::next_to(path);
         create_private_directory(&partial.temporary_path)?;
         Ok(partial)

@@ -1,6 +1,7 @@
 //! The log file, which records ignored and retried errors for troubleshooting.
 //!
-//! Only Memoir's own crates are logged, so that no HTTP library can leak a key, and secrets are redacted from every line.
+//! Only Memoir's own crates are logged, so that no HTTP library can leak a key, and secrets are redacted from every
+//! line.
 
 use std::{
     fs::{self, File},

@@ -6,7 +6,7 @@ use memoir_core::TimeZone;
 use memoir_models::{Catalog, ChatModel, ModelName, Provider};
 use memoir_providers::{
     Endpoint, LocalServer, OllamaModel, RemoteModel, RetryPolicy, RetryingModel, default_url,
-    find_local_server, listens,
+    find_local_server, is_listening,
 };
 use memoir_recall::RecallModel;
 use memoir_store::Settings;
@@ -63,29 +63,36 @@ impl Models {
         Ok(Self { environment, config, catalog, zone })
     }
 
-    /// Chooses the chat model. The first source that names one wins: `requested`, `MEMOIR_MODEL`, the project config, the
-    /// stored setting, the user config. Otherwise uses a provider with an API key, a local server, or quotes from memory.
+    /// Chooses the chat model. The first source that names one wins: `requested`, `MEMOIR_MODEL`, the project config,
+    /// the stored setting, the user config. Otherwise uses a provider with an API key, a local server, or quotes from
+    /// memory.
     pub async fn choose(
         &self,
         requested: Option<&str>,
         store: &(impl Settings + ?Sized),
     ) -> Result<ModelChoice, Failure> {
         if let Some(name) = requested {
-            return Ok(ModelChoice::new(parse(name, "")?, "set by --model"));
+            return Ok(ModelChoice::new(parse_model_name(name, "")?, "set by --model"));
         }
         if let Some(name) = self.environment.model() {
-            return Ok(ModelChoice::new(parse(name, "MEMOIR_MODEL names an ")?, "set by MEMOIR_MODEL"));
+            return Ok(ModelChoice::new(
+                parse_model_name(name, "MEMOIR_MODEL names an ")?,
+                "set by MEMOIR_MODEL",
+            ));
         }
         if let (Some(name), true) = (&self.config.chat.model, self.config.project_keys.contains("chat.model"))
         {
             let prefix = "the project config names an ";
-            return Ok(ModelChoice::new(parse(name, prefix)?, "set by the project config"));
+            return Ok(ModelChoice::new(parse_model_name(name, prefix)?, "set by the project config"));
         }
         if let Some(name) = store.setting(ModelTask::Chat.key()).await? {
-            return Ok(ModelChoice::new(parse(&name, "")?, "set with /models set"));
+            return Ok(ModelChoice::new(parse_model_name(&name, "")?, "set with /models set"));
         }
         if let Some(name) = &self.config.chat.model {
-            return Ok(ModelChoice::new(parse(name, "the config names an ")?, "set by the config"));
+            return Ok(ModelChoice::new(
+                parse_model_name(name, "the config names an ")?,
+                "set by the config",
+            ));
         }
         Ok(self.choose_automatically().await)
     }
@@ -93,7 +100,10 @@ impl Models {
     /// Returns the model for summaries, or `None` if none is set.
     pub async fn summarizer(&self, store: &dyn Settings) -> Result<Option<ModelName>, Failure> {
         let stored = store.setting(ModelTask::Summarizer.key()).await?;
-        stored.or_else(|| self.config.summarizer.model.clone()).map(|name| parse(&name, "")).transpose()
+        stored
+            .or_else(|| self.config.summarizer.model.clone())
+            .map(|name| parse_model_name(&name, ""))
+            .transpose()
     }
 
     /// Connects to the model for summaries. If it is not available, adds a notice and returns `None`.
@@ -108,7 +118,7 @@ impl Models {
             return Ok(None);
         }
         // Failed jobs are retried by the workers.
-        let no_retry = RetryPolicy { attempts: 0, ..RetryPolicy::default() };
+        let no_retry = RetryPolicy { max_retries: 0, ..RetryPolicy::default() };
         match self.connect_with(&mut ModelChoice::new(name, "set for summaries"), no_retry).await {
             Ok(model) => Ok(Some(model)),
             Err(failure) => {
@@ -158,12 +168,12 @@ impl Models {
     }
 
     /// Returns the addresses of local model servers that accept connections.
-    pub async fn listening(&self) -> Vec<String> {
+    pub async fn list_local_servers(&self) -> Vec<String> {
         let mut urls = Vec::new();
         for (provider, url) in self.local_candidates() {
             let display_url =
                 Endpoint::new(provider, url.clone(), None).map(|endpoint| endpoint.display_url().to_owned());
-            if let (Ok(display_url), true) = (display_url, listens(provider, &url).await) {
+            if let (Ok(display_url), true) = (display_url, is_listening(provider, &url).await) {
                 urls.push(display_url);
             }
         }
@@ -172,7 +182,7 @@ impl Models {
     }
 
     /// Returns the address of a model's server and whether it responds, or `None` for a provider's official address.
-    pub async fn reached(&self, choice: &mut ModelChoice) -> Option<(String, bool)> {
+    pub async fn probe_server(&self, choice: &mut ModelChoice) -> Option<(String, bool)> {
         let provider = choice.name.provider;
         let endpoint = self.locate_endpoint(choice).await.ok()?;
         let url = choice.base_url.clone().or_else(|| self.address(provider))?;
@@ -181,7 +191,7 @@ impl Models {
         {
             return None;
         }
-        Some((endpoint.display_url().to_owned(), listens(provider, &url).await))
+        Some((endpoint.display_url().to_owned(), is_listening(provider, &url).await))
     }
 
     /// Returns whether an API key for a provider is set.
@@ -286,7 +296,7 @@ impl Models {
 }
 
 /// Parses a model name. `prefix` is put in front of the error message, to name the source of the model.
-pub fn parse(name: &str, prefix: &str) -> Result<ModelName, Failure> {
+pub fn parse_model_name(name: &str, prefix: &str) -> Result<ModelName, Failure> {
     name.parse().map_err(|error: memoir_models::UnknownModel| {
         Failure::usage(format!("{prefix}{error}")).hint(
             "Use claude-…, gemini-…, gpt-…, grok-…, ollama/NAME, openai-compatible/NAME or memoir/recall. \

@@ -22,11 +22,11 @@ pub async fn read_policy(
     home: &Home,
 ) -> Result<(ApprovalPolicy, Vec<String>), Failure> {
     let mode = match (mode_name, config.mode.as_deref()) {
-        (Some(name), _) => mode(name)?,
-        (None, Some(name)) => mode(name)?,
+        (Some(name), _) => parse_mode(name)?,
+        (None, Some(name)) => parse_mode(name)?,
         (None, None) => ApprovalMode::default(),
     };
-    let (mut rules, mut notices) = (rules(config)?, Vec::new());
+    let (mut rules, mut notices) = (parse_rules(config)?, Vec::new());
     for stored in store.approval_rules(project).await? {
         let effect =
             if stored.effect == RuleEffect::Deny.as_str() { RuleEffect::Deny } else { RuleEffect::Allow };
@@ -45,7 +45,7 @@ pub async fn read_policy(
 }
 
 /// Parses the permission rules of the config.
-pub fn rules(config: &Approval) -> Result<Vec<Rule>, Failure> {
+pub fn parse_rules(config: &Approval) -> Result<Vec<Rule>, Failure> {
     let mut rules = Vec::new();
     for (effect, texts) in [(RuleEffect::Allow, &config.allow), (RuleEffect::Deny, &config.deny)] {
         for text in texts {
@@ -73,7 +73,7 @@ pub async fn copy_deny_rules(
 }
 
 /// Returns the approval mode with this name.
-pub fn mode(name: &str) -> Result<ApprovalMode, Failure> {
+pub fn parse_mode(name: &str) -> Result<ApprovalMode, Failure> {
     ApprovalMode::ALL.into_iter().find(|mode| mode.as_str() == name).ok_or_else(|| {
         let names = ApprovalMode::ALL.map(ApprovalMode::as_str).join(", ");
         Failure::usage(format!("there is no approval mode \"{name}\""))

@@ -25,7 +25,7 @@ pub fn list(home: &Home) -> Vec<String> {
 }
 
 /// Returns the path of a persona's file, which need not exist.
-pub fn file(name: &str, home: &Home) -> Result<PathBuf, Failure> {
+pub fn persona_path(name: &str, home: &Home) -> Result<PathBuf, Failure> {
     let is_allowed = |character: char| character.is_alphanumeric() || matches!(character, '-' | '_');
     if name.is_empty() || name.len() > 64 || !name.chars().all(is_allowed) {
         return Err(Failure::usage(format!("\"{name}\" is not a valid persona name"))
@@ -40,7 +40,7 @@ pub fn file(name: &str, home: &Home) -> Result<PathBuf, Failure> {
 ///
 /// Fails if there is no such persona, or if its text is empty or too long.
 pub fn read(name: &str, home: &Home) -> Result<String, Failure> {
-    let path = file(name, home)?;
+    let path = persona_path(name, home)?;
     let text = std::fs::read_to_string(&path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => Failure::usage(format!("there is no persona \"{name}\""))
             .hint("List personas with `/persona list`, or create one with `/persona create NAME TEXT`."),
@@ -54,7 +54,7 @@ pub fn read(name: &str, home: &Home) -> Result<String, Failure> {
 /// Writes a persona, replacing its old text.
 pub fn write(name: &str, text: &str, home: &Home) -> Result<(), Failure> {
     check(text)?;
-    let path = file(name, home)?;
+    let path = persona_path(name, home)?;
     let result = std::fs::create_dir_all(home.personas())
         .and_then(|()| write_private(&path, &format!("{}\n", text.trim())));
     result.map_err(|error| {
@@ -65,7 +65,7 @@ pub fn write(name: &str, text: &str, home: &Home) -> Result<(), Failure> {
 
 /// Deletes the file of a persona.
 pub fn delete(name: &str, home: &Home) -> Result<(), Failure> {
-    let path = file(name, home)?;
+    let path = persona_path(name, home)?;
     if !path.exists() {
         // This returns the error for a missing persona.
         read(name, home)?;

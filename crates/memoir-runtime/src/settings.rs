@@ -56,7 +56,7 @@ pub async fn read<S: HasSettings>(
     let mut settings = S::default();
     for (name, value) in config.table(area) {
         let result =
-            Setting::<S>::find(name).and_then(|setting| setting.change(&mut settings, &plain(value)));
+            Setting::<S>::find(name).and_then(|setting| setting.change(&mut settings, &format_value(value)));
         result.map_err(|error| {
             Failure::failed(format!("the [{area}] section of the config is invalid: {error}"))
                 .hint("Fix the file. See docs/settings.md for all settings.")
@@ -75,8 +75,8 @@ pub async fn read<S: HasSettings>(
     Ok(settings)
 }
 
-/// Stores a setting and returns it with the changed settings. The value `default` deletes the stored value. `hint` is added
-/// to the error for an invalid key or value.
+/// Stores a setting and returns it with the changed settings. The value `default` deletes the stored value. `hint` is
+/// added to the error for an invalid key or value.
 ///
 /// # Errors
 ///
@@ -123,7 +123,7 @@ pub fn keys() -> impl Iterator<Item = &'static str> {
 }
 
 /// Returns the key of a setting, found by its key, alias or short name within an area.
-pub fn key_in(area: &str, name: &str) -> Result<&'static str, SettingError> {
+pub fn find_key(area: &str, name: &str) -> Result<&'static str, SettingError> {
     match area {
         "rag" => Setting::<memoir_recall::RecallSettings>::find(name).map(|setting| setting.key),
         "context" => Setting::<memoir_agent::ContextSettings>::find(name).map(|setting| setting.key),
@@ -155,10 +155,10 @@ pub fn list<S: HasSettings>(settings: &S) -> String {
 }
 
 /// Returns a config value as the user would type it.
-pub fn plain(value: &toml::Value) -> String {
+pub fn format_value(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),
-        toml::Value::Array(values) => values.iter().map(plain).collect::<Vec<_>>().join(","),
+        toml::Value::Array(values) => values.iter().map(format_value).collect::<Vec<_>>().join(","),
         toml::Value::Integer(number) => number.to_string(),
         toml::Value::Float(number) => number.to_string(),
         // No setting takes these types. The text appears in the error message.

@@ -48,13 +48,13 @@ impl TaskEngine {
 
     /// Returns the history of all tasks.
     pub fn history(&self) -> TaskHistory {
-        TaskHistory::below(&self.home.data())
+        TaskHistory::in_data_directory(&self.home.data())
     }
 
     /// Creates an agent for the task's project, with its model.
     async fn create_agent(&self, task: &Task) -> Result<(Arc<Agent>, AgentState), Failure> {
-        let project = PathBuf::from(&task.what.scope);
-        let mut choice = self.models.choose(task.what.model.as_deref(), self.store.as_ref()).await?;
+        let project = PathBuf::from(&task.definition.scope);
+        let mut choice = self.models.choose(task.definition.model.as_deref(), self.store.as_ref()).await?;
         let model = self.models.connect(&mut choice).await?;
         let mut notices = Vec::new();
         let models = &self.models;
@@ -64,7 +64,7 @@ impl TaskEngine {
             tools::create_agent(self.store.clone(), model, recall, (&project, &[]), models)?;
         state.context = settings::read(&models.config, "context", self.store.as_ref(), &mut notices).await?;
         for notice in notices {
-            tracing::warn!(task = task.what.name, "{notice}");
+            tracing::warn!(task = task.definition.name, "{notice}");
         }
         state.tools = Arc::new(
             ToolSet::all()
@@ -76,13 +76,14 @@ impl TaskEngine {
 
     /// Returns the permissions of the task: its approval mode, its own rules and those of its project.
     async fn approvals(&self, task: &Task) -> Result<Approvals, Failure> {
-        let (mode, config) = (Some(task.what.approval.as_str()), &self.models.config.approval);
+        let (mode, config) = (Some(task.definition.approval.as_str()), &self.models.config.approval);
         let (mut policy, notices) =
-            permissions::read_policy(mode, config, self.store.as_ref(), &task.what.scope, &self.home).await?;
+            permissions::read_policy(mode, config, self.store.as_ref(), &task.definition.scope, &self.home)
+                .await?;
         for notice in notices {
-            tracing::warn!(task = task.what.name, "{notice}");
+            tracing::warn!(task = task.definition.name, "{notice}");
         }
-        for rule in &task.what.allow {
+        for rule in &task.definition.allow {
             policy.rules.extend(Rule::parse(RuleEffect::Allow, rule));
         }
         Ok(Approvals::new(policy))
@@ -95,15 +96,16 @@ impl TaskEngine {
         run: RunId,
         cancel: &CancellationToken,
     ) -> Result<TaskResult, Failure> {
-        let (history, name) = (self.history(), task.what.name.clone());
-        let limit = usize::try_from(task.what.history).unwrap_or(usize::MAX);
+        let (history, name) = (self.history(), task.definition.name.clone());
+        let limit = usize::try_from(task.definition.history).unwrap_or(usize::MAX);
         let loading = tokio::task::spawn_blocking(move || history.load(&name, limit));
         let LoadedRuns { runs, warnings } =
             loading.await.map_err(|error| Failure::failed(error.to_string()))??;
         let (agent, state) = self.create_agent(task).await?;
-        let subagent =
-            agent.subagent(&state, runs, self.approvals(task).await?).limited(None, task.what.budget);
-        let report = subagent.run(&task.what.prompt, &mut |_| {}, cancel).await;
+        let subagent = agent
+            .subagent(&state, runs, self.approvals(task).await?)
+            .with_limits(None, task.definition.budget);
+        let report = subagent.run(&task.definition.prompt, &mut |_| {}, cancel).await;
         if let Err(error) = self.store.record_calls(None, &report.calls).await {
             // The report is still useful without a record of its cost.
             tracing::warn!(%error, "could not record the cost of a task");
@@ -111,8 +113,8 @@ impl TaskEngine {
         let mut notes: Vec<String> = warnings.iter().map(|warning| format!("{warning}.")).collect();
         let mut is_in_history = true;
         // Do not write the history of a task that was removed during the run.
-        if self.store.task(&task.what.name).await?.is_some_and(|stored| stored.id == task.id) {
-            let (name, now) = (&task.what.name, SystemClock.now());
+        if self.store.task(&task.definition.name).await?.is_some_and(|stored| stored.id == task.id) {
+            let (name, now) = (&task.definition.name, SystemClock.now());
             if let Err(error) = self.history().append(name, run, &report.messages, &self.zone, now) {
                 is_in_history = false;
                 notes.push(format!("Could not save the messages for the next run: {error}."));
@@ -134,7 +136,7 @@ struct TaskResult {
 #[async_trait]
 impl Engine for TaskEngine {
     async fn run(&self, task: &Task, run: RunId, cancel: &CancellationToken) -> RunOutcome {
-        let time_limit = Duration::from_secs(task.what.timeout_seconds);
+        let time_limit = Duration::from_secs(task.definition.timeout_seconds);
         let (stop, is_late) = (cancel.child_token(), Arc::new(AtomicBool::new(false)));
         let (set_late, stop_late) = (Arc::clone(&is_late), stop.clone());
         let timer = tokio::spawn(async move {
@@ -153,7 +155,7 @@ impl Engine for TaskEngine {
                 cost: None,
             },
             Ok(TaskResult { report, mut notes, is_in_history }) => {
-                let state = match report.ended {
+                let state = match report.outcome {
                     Ok(ExchangeStatus::Completed) if !is_in_history => RunState::Failed,
                     Ok(ExchangeStatus::Completed) => RunState::Done,
                     Ok(ExchangeStatus::Stopped) => RunState::Failed,

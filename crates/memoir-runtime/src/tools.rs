@@ -20,7 +20,8 @@ use crate::{
     models::Models,
 };
 
-/// Returns an agent for a project and the initial state of a session. Without a prompter, calls that need approval are denied.
+/// Returns an agent for a project and the initial state of a session. Without a prompter, calls that need approval are
+/// denied.
 pub(crate) fn create_agent(
     store: Arc<dyn Store>,
     model: Arc<dyn ChatModel>,
@@ -31,7 +32,7 @@ pub(crate) fn create_agent(
     let mut context = ToolContext::new(project, extra_directories, store.clone(), recall.clone())?;
     context.sandbox = create_sandbox(models);
     context.search = create_search(&models.config.search, &models.environment)?;
-    let conversation = CurrentConversation::begin(recall.scope.clone().unwrap_or_default());
+    let conversation = CurrentConversation::new(recall.scope.clone().unwrap_or_default());
     let tools = ToolSet::all().for_store(store.as_ref());
     let state = AgentState::new(model, tools, recall, conversation);
     Ok((Arc::new(Agent::new(store, context)), state))
@@ -43,7 +44,7 @@ fn create_sandbox(models: &Models) -> Sandbox {
     Sandbox {
         helper: environment.program().map(Path::to_owned),
         variables: Variables::without_keys(environment.variables(), models.config.key_variables()),
-        temporary: Some(environment.temporary().to_owned()),
+        temp_dir: Some(environment.temporary().to_owned()),
     }
 }
 

@@ -6,17 +6,17 @@ use memoir_workers::{BudgetStop, WorkerProgress, WorkerState, WorkerStatus};
 use crate::printable::printable;
 
 /// Returns the name and state of a worker in one line. `pending` is the number of jobs to do.
-pub fn status(status: &WorkerStatus, pending: u64) -> String {
-    format!("{:<24} {}", status.worker.as_str(), state(status, pending))
+pub fn format_status(status: &WorkerStatus, pending: u64) -> String {
+    format!("{:<24} {}", status.worker.as_str(), format_state(status, pending))
 }
 
 /// Returns the state of a worker in one line, without its name.
-pub fn state(status: &WorkerStatus, pending: u64) -> String {
+pub fn format_state(status: &WorkerStatus, pending: u64) -> String {
     let state = match status.state {
         WorkerState::Working => format!("working on {}", describe_subjects(&status.current)),
         WorkerState::Idle => "idle".into(),
         WorkerState::Paused => "paused".into(),
-        WorkerState::Overspent(stop) => format!("stopped: {}", why(stop)),
+        WorkerState::Overspent(stop) => format!("stopped: {}", describe_budget_stop(stop)),
         WorkerState::Troubled(rest) => format!("failing, retrying in {} s", rest.as_secs() + 1),
         WorkerState::Stopped => "stopped".into(),
     };
@@ -28,7 +28,7 @@ pub fn state(status: &WorkerStatus, pending: u64) -> String {
 }
 
 /// Returns the result of a step in one line, or `None` if nothing happened.
-pub fn progress(worker: WorkerKind, progress: &WorkerProgress) -> Option<String> {
+pub fn format_progress(worker: WorkerKind, progress: &WorkerProgress) -> Option<String> {
     let name = worker.as_str();
     match progress {
         WorkerProgress::Worked { done, failed, error } => {
@@ -39,13 +39,13 @@ pub fn progress(worker: WorkerKind, progress: &WorkerProgress) -> Option<String>
             let parts: Vec<String> = done.into_iter().chain(failed).collect();
             (!parts.is_empty()).then(|| format!("{name}: {}", parts.join(", ")))
         }
-        WorkerProgress::OverBudget(stop) => Some(format!("{name}: {}", why(*stop))),
+        WorkerProgress::OverBudget(stop) => Some(format!("{name}: {}", describe_budget_stop(*stop))),
         WorkerProgress::Idle => None,
     }
 }
 
 /// Returns why the daily budget stops a worker.
-pub fn why(stop: BudgetStop) -> &'static str {
+pub fn describe_budget_stop(stop: BudgetStop) -> &'static str {
     match stop {
         BudgetStop::Spent => "the daily budget has been used up (workers.daily_budget_usd)",
         BudgetStop::NoPrice => "workers.daily_budget_usd is set, but the price of the model is unknown",
@@ -80,11 +80,11 @@ mod tests {
             last_error: Some("busy".into()),
         };
         assert_eq!(
-            status(&worker, 3),
+            format_status(&worker, 3),
             "exchange_summarizer      working on exchange 7, 3 to do, 2 done, 1 failed (busy)"
         );
         worker.state = WorkerState::Troubled(Duration::from_millis(3500));
-        assert!(status(&worker, 3).contains("failing, retrying in 4 s"));
+        assert!(format_status(&worker, 3).contains("failing, retrying in 4 s"));
     }
 
     #[test]
@@ -92,8 +92,8 @@ mod tests {
         let done = [1, 2].map(|id| Subject::new(SubjectKind::Message, id)).to_vec();
         let failed = vec![Subject::new(SubjectKind::Message, 3)];
         let worked = WorkerProgress::Worked { done, failed, error: Some("refused".into()) };
-        let line = progress(WorkerKind::EmbeddingGenerator, &worked);
+        let line = format_progress(WorkerKind::EmbeddingGenerator, &worked);
         assert_eq!(line.as_deref(), Some("embedding_generator: 2 messages done, message 3 failed: refused"));
-        assert_eq!(progress(WorkerKind::EmbeddingGenerator, &WorkerProgress::Idle), None);
+        assert_eq!(format_progress(WorkerKind::EmbeddingGenerator, &WorkerProgress::Idle), None);
     }
 }

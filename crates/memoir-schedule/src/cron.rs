@@ -28,7 +28,7 @@ pub enum CronError {
     Never(String),
     /// The time of a schedule that runs once is in the past.
     #[error("that time is in the past")]
-    Over,
+    Past,
 }
 
 /// Checks a schedule and returns when it is first due.
@@ -36,10 +36,10 @@ pub enum CronError {
 /// # Errors
 ///
 /// Fails if the schedule is invalid or never due.
-pub fn check(schedule: &Schedule, now: Timestamp) -> Result<Timestamp, CronError> {
+pub fn check_schedule(schedule: &Schedule, now: Timestamp) -> Result<Timestamp, CronError> {
     next_due(schedule, now)?.ok_or_else(|| match schedule {
         Schedule::Cron { line, .. } => CronError::Never(line.clone()),
-        Schedule::Once(_) => CronError::Over,
+        Schedule::Once(_) => CronError::Past,
     })
 }
 
@@ -62,8 +62,8 @@ pub fn next_due(schedule: &Schedule, after: Timestamp) -> Result<Option<Timestam
     Ok(next.map(|next| Timestamp::from_millis(next.timestamp().as_millisecond())))
 }
 
-/// Splits a line that lists fixed times into one line per time. Only then does each time occur exactly once in a night in
-/// which the clocks change. Returns other lines unchanged.
+/// Splits a line that lists fixed times into one line per time. Only then does each time occur exactly once in a night
+/// in which the clocks change. Returns other lines unchanged.
 fn split_fixed_times(line: &str) -> Vec<String> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let is_number = |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -88,8 +88,8 @@ fn split_fixed_times(line: &str) -> Vec<String> {
     lines
 }
 
-/// Returns the distinct numbers of a comma-separated list, or `None` if it has anything else. Numbers of 60 and above are
-/// left for the parser to reject.
+/// Returns the distinct numbers of a comma-separated list, or `None` if it has anything else. Numbers of 60 and above
+/// are left for the parser to reject.
 fn parse_numbers(list: &str) -> Option<BTreeSet<u8>> {
     let parse_number = |text: &str| match text.bytes().all(|byte| byte.is_ascii_digit()) {
         true => text.parse().ok().filter(|number| *number < 60),
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn invalid_schedules_are_rejected() {
         let now = timestamp("2026-05-01T10:00:00Z");
-        let error = |schedule: Schedule| check(&schedule, now).unwrap_err().to_string();
+        let error = |schedule: Schedule| check_schedule(&schedule, now).unwrap_err().to_string();
         assert_eq!(error(cron("0 0 30 2 *", "UTC")), "\"0 0 30 2 *\" is never due");
         assert_eq!(error(cron("0 0 * * *", "Mars/Olympus")), "there is no time zone \"Mars/Olympus\"");
         for invalid in ["", "every day", "61 * * * *", "* * * *", "* * * * * * *"] {
@@ -156,7 +156,7 @@ mod tests {
         }
         assert_eq!(error(Schedule::Once(timestamp("2026-04-01T10:00:00Z"))), "that time is in the past");
         assert_eq!(
-            check(&Schedule::Once(timestamp("2026-06-01T10:00:00Z")), now),
+            check_schedule(&Schedule::Once(timestamp("2026-06-01T10:00:00Z")), now),
             Ok(timestamp("2026-06-01T10:00:00Z"))
         );
     }

@@ -29,7 +29,7 @@ pub struct TaskHistory {
 
 impl TaskHistory {
     /// Returns the history in the `conversations` directory below `data`.
-    pub fn below(data: &Path) -> Self {
+    pub fn in_data_directory(data: &Path) -> Self {
         Self { directory: data.join("conversations") }
     }
 
@@ -73,8 +73,8 @@ impl TaskHistory {
                 break;
             }
         }
-        // A wrong clock produces misnamed files, so order runs by number. Use the last line: the first ones may have been added
-        // by hand, without a number.
+        // A wrong clock produces misnamed files, so order runs by number. Use the last line: the first ones may have
+        // been added by hand, without a number.
         complete.sort_by_key(|run| run.last().and_then(|line| line.run));
         let first = complete.len().saturating_sub(limit);
         loaded.runs = (1..)
@@ -129,7 +129,7 @@ impl TaskHistory {
     /// # Errors
     ///
     /// Fails if the directory cannot be deleted. A missing directory is not an error.
-    pub fn forget(&self, task: &str) -> io::Result<()> {
+    pub fn delete(&self, task: &str) -> io::Result<()> {
         match fs::remove_dir_all(self.task_directory(task)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
@@ -193,7 +193,7 @@ mod tests {
     /// Creates a history of the task "news" with these files.
     fn history(files: &[(&str, &str)]) -> (tempfile::TempDir, TaskHistory) {
         let directory = tempfile::tempdir().unwrap();
-        let history = TaskHistory::below(directory.path());
+        let history = TaskHistory::in_data_directory(directory.path());
         for (name, text) in files {
             let path = history.task_directory("news").join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -386,8 +386,8 @@ mod tests {
         let key = format!("ghp_{}", "Ab3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z9Q");
         append(4, &["ask 4", &format!("the key is {key}")]);
         assert!(!fs::read_to_string(&path).unwrap().contains(&key));
-        history.forget("news").unwrap();
-        history.forget("news").unwrap();
+        history.delete("news").unwrap();
+        history.delete("news").unwrap();
         assert_eq!(history.load("news", 5).unwrap(), LoadedRuns::default());
     }
 }

@@ -1,8 +1,8 @@
 //! Tasks that run on a schedule.
 //!
 //! [`next_due`] computes when a task is due. [`Scheduler`] starts each due run exactly once, even if several processes
-//! share a store, and records its outcome. An [`Engine`] executes the runs. [`TaskHistory`] stores the messages of earlier
-//! runs as lines of JSON.
+//! share a store, and records its outcome. An [`Engine`] executes the runs. [`TaskHistory`] stores the messages of
+//! earlier runs as lines of JSON.
 
 mod cron;
 mod history;
@@ -10,7 +10,7 @@ mod history_line;
 mod name;
 mod scheduler;
 
-pub use cron::{CronError, check, next_due};
+pub use cron::{CronError, check_schedule, next_due};
 pub use history::{LoadedRuns, TaskHistory};
 pub use name::{NameError, check_name};
 pub use scheduler::{DueRuns, Engine, Scheduler, SchedulerEvent, StartedRun};

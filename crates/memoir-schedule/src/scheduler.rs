@@ -103,7 +103,7 @@ impl Scheduler {
         Self { store, clock, owner: owner.into(), is_alive, last_check: Arc::new(AtomicI64::new(i64::MAX)) }
     }
 
-    /// Starts every due run. A task that missed several runs is started once. [`Scheduler::perform`] executes the runs.
+    /// Starts every due run. A task that missed several runs is started once. [`Scheduler::execute`] executes the runs.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl Scheduler {
         for task in self.store.due_tasks(now).await? {
             let Some(moment) = task.next_due else { continue };
             // Use the later of both times, so that no run is repeated after the clock was set back.
-            let result = match next_due(&task.what.schedule, now.max(moment)) {
+            let result = match next_due(&task.definition.schedule, now.max(moment)) {
                 Ok(next) => {
                     self.start(&task, Some(moment), next, now).await.map_err(|error| error.to_string())
                 }
@@ -129,7 +129,7 @@ impl Scheduler {
                 Ok(None) => {}
                 // The runs that did start must still be returned.
                 Err(error) => {
-                    due_runs.errors.push(format!("{} could not be started: {error}", task.what.name))
+                    due_runs.errors.push(format!("{} could not be started: {error}", task.definition.name))
                 }
             }
         }
@@ -158,8 +158,9 @@ impl Scheduler {
     ///
     /// # Errors
     ///
-    /// Fails if the outcome cannot be stored after several attempts. A run that fails or panics is an outcome, not an error.
-    pub async fn perform(
+    /// Fails if the outcome cannot be stored after several attempts. A run that fails or panics is an outcome, not an
+    /// error.
+    pub async fn execute(
         &self,
         started: &StartedRun,
         engine: &dyn Engine,
@@ -227,7 +228,8 @@ impl Scheduler {
         Ok(runs.into_iter().filter(|run| interrupted.contains(&run.id)).collect())
     }
 
-    /// Moves up due times that were computed while the clock was ahead. A time that already had its run is not repeated.
+    /// Moves up due times that were computed while the clock was ahead. A time that already had its run is not
+    /// repeated.
     async fn correct_due_times(&self, now: Timestamp) -> Result<(), StoreError> {
         for task in self.store.tasks().await? {
             let Some(due) = task.next_due.filter(|_| !task.paused) else { continue };
@@ -236,7 +238,7 @@ impl Scheduler {
             let last_time = last_run.and_then(|run| run.scheduled_for);
             let last_time = last_time.filter(|time| time.as_millis() < latest_plausible);
             let after = last_time.map_or(now, |time| time.max(now));
-            match next_due(&task.what.schedule, after) {
+            match next_due(&task.definition.schedule, after) {
                 Ok(Some(corrected)) if corrected < due => {
                     self.store.set_due(task.id, due, corrected).await?;
                 }
@@ -270,7 +272,7 @@ impl Scheduler {
                         observe(SchedulerEvent::Started(started.clone()));
                         let (this, engine, cancel) = (self.clone(), Arc::clone(&engine), cancel.clone());
                         running.spawn(async move {
-                            let outcome = this.perform(&started, engine.as_ref(), &cancel).await;
+                            let outcome = this.execute(&started, engine.as_ref(), &cancel).await;
                             (started, outcome)
                         });
                     }
@@ -322,7 +324,7 @@ fn report_end(
         Ok((started, Err(error))) => {
             observe(SchedulerEvent::Failed(format!(
                 "the outcome of {} could not be stored: {error}",
-                started.task.what.name
+                started.task.definition.name
             )));
         }
         Err(error) => observe(SchedulerEvent::Failed(format!("a task crashed: {error}"))),

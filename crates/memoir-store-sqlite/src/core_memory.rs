@@ -79,24 +79,24 @@ impl SqliteStore {
         redactions: &[NewRedaction],
     ) -> Result<ChangeOutcome> {
         let mut transaction = self.begin_write().await?;
-        if !write_block(&mut transaction, project, &change.seen, &change.text, change.at).await? {
+        if !write_block(&mut transaction, project, &change.previous, &change.text, change.created).await? {
             return Ok(ChangeOutcome::Conflict);
         }
-        let block = change.seen.block;
+        let block = change.previous.block;
         sqlx::query(
             "INSERT INTO core_memory_changes (scope, block, before, after, changed_by, created)
              VALUES (?, ?, ?, ?, ?, ?)",
         )
         .bind(block.scope(project))
         .bind(block.as_str())
-        .bind(&change.seen.text)
+        .bind(&change.previous.text)
         .bind(&change.text)
-        .bind(change.by.as_str())
-        .bind(change.at.as_millis())
+        .bind(change.author.as_str())
+        .bind(change.created.as_millis())
         .execute(&mut *transaction)
         .await
         .or_store_error()?;
-        insert_redactions(&mut transaction, Source::Line, redactions, change.at).await?;
+        insert_redactions(&mut transaction, Source::Line, redactions, change.created).await?;
         sqlx::query(
             "DELETE FROM core_memory_changes WHERE id IN (
                  SELECT id FROM core_memory_changes WHERE scope = ? AND block = ?
@@ -113,11 +113,11 @@ impl SqliteStore {
     }
 }
 
-/// Writes a block if it is still at the version in `seen`. Returns whether it was written.
+/// Writes a block if it is still at the version in `previous`. Returns whether it was written.
 async fn write_block(
     connection: &mut SqliteConnection,
     project: &str,
-    seen: &CoreEntry,
+    previous: &CoreEntry,
     text: &str,
     at: Timestamp,
 ) -> Result<bool> {
@@ -127,10 +127,10 @@ async fn write_block(
          ON CONFLICT DO UPDATE SET content = excluded.content, version = version + 1, updated = excluded.updated
          WHERE version = ?4",
     )
-    .bind(seen.block.scope(project))
-    .bind(seen.block.as_str())
+    .bind(previous.block.scope(project))
+    .bind(previous.block.as_str())
     .bind(text)
-    .bind(signed(seen.version))
+    .bind(signed(previous.version))
     .bind(at.as_millis())
     .execute(connection)
     .await

@@ -23,7 +23,7 @@ impl Digests for SqliteStore {
     async fn put_digest(
         &self,
         conversation: ConversationId,
-        seen: Option<ExchangeId>,
+        previous_through: Option<ExchangeId>,
         digest: &Digest,
         now: Timestamp,
     ) -> Result<bool> {
@@ -47,7 +47,7 @@ impl Digests for SqliteStore {
         .bind(digest.prepared.as_ref().map(|prepared| prepared.through.get()))
         .bind(digest.prepared.as_ref().map(|prepared| &prepared.summary))
         .bind(now.as_millis())
-        .bind(seen.map(ExchangeId::get))
+        .bind(previous_through.map(ExchangeId::get))
         .execute(&mut *transaction)
         .await
         .or_store_error()?;
@@ -61,7 +61,7 @@ impl Digests for SqliteStore {
     async fn request_digest(
         &self,
         conversation: ConversationId,
-        seen: Option<ExchangeId>,
+        previous_through: Option<ExchangeId>,
         through: ExchangeId,
         now: Timestamp,
     ) -> Result<()> {
@@ -75,7 +75,7 @@ impl Digests for SqliteStore {
         .bind(conversation.get())
         .bind(through.get())
         .bind(now.as_millis())
-        .bind(seen.map(ExchangeId::get))
+        .bind(previous_through.map(ExchangeId::get))
         .execute(&self.writer)
         .await
         .or_store_error()?;
@@ -85,7 +85,7 @@ impl Digests for SqliteStore {
     async fn prepare_digest(
         &self,
         conversation: ConversationId,
-        seen: Option<ExchangeId>,
+        previous_through: Option<ExchangeId>,
         prepared: &PreparedSummary,
         now: Timestamp,
     ) -> Result<bool> {
@@ -103,7 +103,7 @@ impl Digests for SqliteStore {
         .bind(prepared.through.get())
         .bind(&prepared.summary)
         .bind(now.as_millis())
-        .bind(seen.map(ExchangeId::get))
+        .bind(previous_through.map(ExchangeId::get))
         .execute(&mut *transaction)
         .await
         .or_store_error()?;
@@ -125,6 +125,6 @@ fn digest(row: SqliteRow) -> Result<Digest, sqlx::Error> {
         prepared: through
             .zip(summary)
             .map(|(through, summary)| PreparedSummary { through: ExchangeId::new(through), summary }),
-        wanted: row.try_get::<Option<i64>, _>("wanted_through")?.map(ExchangeId::new),
+        requested_through: row.try_get::<Option<i64>, _>("wanted_through")?.map(ExchangeId::new),
     })
 }

@@ -39,7 +39,7 @@ impl Embeddings for SqliteStore {
              ORDER BY id",
         )
         .bind(exchange.get())
-        .bind(embeddable.shortest)
+        .bind(embeddable.min_tokens)
         .bind(embeddable.model)
         .try_map(read_unembedded)
         .fetch_all(&self.readers)
@@ -119,10 +119,10 @@ impl Embeddings for SqliteStore {
         let (total, table) = match kind {
             SubjectKind::Message => {
                 let index = self.index(None).await?;
-                if let Some(messages) = index.without_vector(embeddable.model, embeddable.shortest) {
+                if let Some(messages) = index.without_vector(embeddable.model, embeddable.min_tokens) {
                     return Ok(messages.len() as u64);
                 }
-                (index.long_enough(embeddable.shortest).len() as u64, "embeddings")
+                (index.long_enough(embeddable.min_tokens).len() as u64, "embeddings")
             }
             SubjectKind::Exchange | SubjectKind::Conversation => {
                 let rows = if kind == SubjectKind::Exchange { "exchanges" } else { "conversations" };
@@ -216,8 +216,8 @@ impl SqliteStore {
         let space = dimensions.map(|dimensions| VectorSpace { model: embeddable.model, dimensions });
         let index = self.index(space).await?;
         Ok(match space {
-            Some(_) => index.without_vector(embeddable.model, embeddable.shortest).unwrap_or_default(),
-            None => index.long_enough(embeddable.shortest),
+            Some(_) => index.without_vector(embeddable.model, embeddable.min_tokens).unwrap_or_default(),
+            None => index.long_enough(embeddable.min_tokens),
         })
     }
 }

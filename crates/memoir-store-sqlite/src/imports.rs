@@ -59,8 +59,8 @@ impl SqliteStore {
                 .fetch_optional(&mut *transaction)
                 .await
                 .or_store_error()?;
-        let seen = new.seen.map(|(messages, checksum)| (signed(messages), checksum));
-        if progress.as_ref().map(|(_, messages, checksum)| (*messages, checksum.as_str())) != seen {
+        let previous = new.previous.map(|(messages, checksum)| (signed(messages), checksum));
+        if progress.as_ref().map(|(_, messages, checksum)| (*messages, checksum.as_str())) != previous {
             return Ok(None);
         }
         if let Some((id, ..)) = progress {

@@ -75,14 +75,14 @@ impl Inspect for SqliteStore {
             sqlx::Error::Database(cause) => StoreError::Query(cause.message().to_owned()),
             _ => store_error(error),
         })?;
-        let more = rows.len() > limits.rows as usize;
+        let is_truncated = rows.len() > limits.rows as usize;
         rows.truncate(limits.rows as usize);
         let columns =
             rows.first().map(|row| row.columns().iter().map(|column| column.name().to_owned()).collect());
         Ok(QueryResult {
             columns: columns.unwrap_or_default(),
             rows: rows.iter().map(|row| (0..row.len()).map(|index| text(row, index)).collect()).collect(),
-            more,
+            is_truncated,
         })
     }
 }

@@ -9,7 +9,7 @@ use super::{SqliteStore, error::SqlResultExt as _, rows::to_json_list};
 
 #[async_trait]
 impl Marks for SqliteStore {
-    async fn mark(&self, exchange: ExchangeId, mark: Option<Mark>, at: Timestamp) -> Result<bool> {
+    async fn set_mark(&self, exchange: ExchangeId, mark: Option<Mark>, at: Timestamp) -> Result<bool> {
         let Some(mark) = mark else {
             sqlx::query("DELETE FROM marks WHERE exchange_id = ?")
                 .bind(exchange.get())

@@ -116,12 +116,12 @@ impl Memory for SqliteStore {
     }
 
     async fn search_words(&self, search: &WordSearch<'_>) -> Result<WordSearchResult> {
-        let WordSearch { words, filter, conversations, also } = *search;
+        let WordSearch { words, filter, conversations, extra_conversations } = *search;
         let in_scope = self.conversations_in_scope(filter).await?;
         let message_ids = try_join_all(words.iter().map(|word| self.messages_with(word))).await?;
         let index = self.index(None).await?;
         let allowed = ScopedFilter { filter, in_scope: in_scope.as_deref() };
-        Ok(index.match_words(&message_ids, allowed, conversations, also))
+        Ok(index.match_words(&message_ids, allowed, conversations, extra_conversations))
     }
 
     async fn outlines(&self, conversations: &[ConversationId]) -> Result<Vec<MessageOutline>> {

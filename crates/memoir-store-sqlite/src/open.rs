@@ -205,7 +205,7 @@ async fn identify_and_migrate(connection: &mut SqliteConnection, path: &Path) ->
         return Err(StoreError::Foreign { path: path.to_owned() });
     }
     if version > SCHEMA_VERSION {
-        return Err(StoreError::Newer { path: path.to_owned(), found: version, known: SCHEMA_VERSION });
+        return Err(StoreError::Newer { path: path.to_owned(), version, supported: SCHEMA_VERSION });
     }
     if version < SCHEMA_VERSION {
         migrate(connection).await.map_err(|error| match error {

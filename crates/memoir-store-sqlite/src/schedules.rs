@@ -73,11 +73,11 @@ impl Schedules for SqliteStore {
             .or_store_error()
     }
 
-    async fn set_due(&self, id: TaskId, seen: Timestamp, due: Timestamp) -> Result<()> {
+    async fn set_due(&self, id: TaskId, current_due: Timestamp, due: Timestamp) -> Result<()> {
         sqlx::query("UPDATE tasks SET next_due = ? WHERE id = ? AND next_due = ? AND paused = 0")
             .bind(due.as_millis())
             .bind(id.get())
-            .bind(seen.as_millis())
+            .bind(current_due.as_millis())
             .execute(&self.writer)
             .await
             .map(drop)
@@ -253,7 +253,7 @@ fn read_task(row: SqliteRow) -> Result<Task, sqlx::Error> {
     };
     Ok(Task {
         id: TaskId::new(row.try_get("id")?),
-        what: NewTask {
+        definition: NewTask {
             name: row.try_get("name")?,
             prompt: row.try_get("prompt")?,
             schedule,
@@ -286,6 +286,6 @@ fn read_run(row: SqliteRow) -> Result<Run, sqlx::Error> {
             error: row.try_get("error")?,
             cost: row.try_get::<Option<i64>, _>("cost")?.map(Usd::from_nanos),
         },
-        seen: row.try_get("seen")?,
+        is_read: row.try_get("seen")?,
     })
 }

@@ -140,9 +140,10 @@ pub(super) fn sources(claim: &Claim<'_>) -> impl Iterator<Item = &'static Source
             CHUNKS_WITHOUT_VECTOR,
         ],
     };
-    let (with_model, only) = (claim.with_model, claim.only);
+    let (with_model, subject_kind) = (claim.with_model, claim.subject_kind);
     all.iter().filter(move |source| {
-        (with_model || !source.needs_model) && only.is_none_or(|only| only == source.kind)
+        (with_model || !source.needs_model)
+            && subject_kind.is_none_or(|subject_kind| subject_kind == source.kind)
     })
 }
 
@@ -178,9 +179,9 @@ impl SqliteStore {
                                AND known.worker = '{worker}' AND NOT ({FREE}))
              ORDER BY {order} LIMIT ?4"
         )))
-        .bind(claim.except.map(ConversationId::get))
+        .bind(claim.excluded_conversation.map(ConversationId::get))
         .bind(claim.embeddable.model)
-        .bind(claim.embeddable.shortest)
+        .bind(claim.embeddable.min_tokens)
         .bind(limit)
         .bind(claim.now.as_millis())
         .bind(claim.owner)
@@ -233,9 +234,9 @@ impl SqliteStore {
                  leased_by = excluded.leased_by, leased_till = excluded.leased_till, updated = excluded.updated
              RETURNING subject_kind, subject_id, attempts"
         )))
-        .bind(claim.except.map(ConversationId::get))
+        .bind(claim.excluded_conversation.map(ConversationId::get))
         .bind(claim.embeddable.model)
-        .bind(claim.embeddable.shortest)
+        .bind(claim.embeddable.min_tokens)
         .bind(to_json_list(ids.iter().copied()))
         .bind(claim.now.as_millis())
         .bind(claim.owner)
@@ -252,9 +253,9 @@ impl SqliteStore {
             return self.unembedded_count(source.kind, &claim.embeddable).await;
         }
         let count: i64 = sqlx::query_scalar(AssertSqlSafe(format!("SELECT count(*) FROM {}", source.rows())))
-            .bind(claim.except.map(ConversationId::get))
+            .bind(claim.excluded_conversation.map(ConversationId::get))
             .bind(claim.embeddable.model)
-            .bind(claim.embeddable.shortest)
+            .bind(claim.embeddable.min_tokens)
             .bind(0)
             .bind(claim.now.as_millis())
             .fetch_one(&self.readers)

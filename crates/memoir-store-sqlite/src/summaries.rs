@@ -14,7 +14,7 @@ impl Summaries for SqliteStore {
         for (exchange, summary) in summaries {
             sqlx::query("UPDATE exchanges SET summary = ?, summary_by = ? WHERE id = ?")
                 .bind(&summary.text)
-                .bind(&summary.by)
+                .bind(&summary.author)
                 .bind(exchange.get())
                 .execute(&mut *transaction)
                 .await
@@ -42,7 +42,7 @@ impl Summaries for SqliteStore {
                AND (SELECT count(*) FROM exchanges WHERE conversation_id = ?5 AND id <= ?3) = ?6",
         )
         .bind(&summary.summary.text)
-        .bind(&summary.summary.by)
+        .bind(&summary.summary.author)
         .bind(summary.through.get())
         .bind(title)
         .bind(conversation.get())
@@ -84,5 +84,5 @@ impl Summaries for SqliteStore {
 }
 
 fn summary(row: SqliteRow) -> Result<Summary, sqlx::Error> {
-    Ok(Summary { text: row.try_get("summary")?, by: row.try_get("summary_by")? })
+    Ok(Summary { text: row.try_get("summary")?, author: row.try_get("summary_by")? })
 }

@@ -103,7 +103,7 @@ pub(super) async fn verify(path: &Path) -> Result<Vec<StoreFault>> {
         return Err(StoreError::Foreign { path: path.to_owned() });
     }
     if version > SCHEMA_VERSION {
-        return Err(StoreError::Newer { path: path.to_owned(), found: version, known: SCHEMA_VERSION });
+        return Err(StoreError::Newer { path: path.to_owned(), version, supported: SCHEMA_VERSION });
     }
     let faults = find_faults(&mut connection).await;
     if let Err(error) = connection.close().await {

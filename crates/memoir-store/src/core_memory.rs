@@ -20,7 +20,7 @@ pub trait CoreMemory: Send + Sync {
     /// Returns all blocks as `project` sees them, in the order of [`CoreBlock::ALL`](memoir_core::CoreBlock::ALL).
     async fn core_memory(&self, project: &str) -> Result<Vec<CoreEntry>>;
 
-    /// Changes a block if it is still at the version in `change.seen`.
+    /// Changes a block if it is still at the version in `change.previous`.
     async fn change_core_memory(&self, project: &str, change: &CoreChange) -> Result<ChangeOutcome>;
 
     /// Undoes the latest change to any block that `project` sees. Returns the restored block, or `None` if there is

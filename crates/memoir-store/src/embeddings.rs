@@ -11,7 +11,7 @@ pub struct EmbeddingSelection<'a> {
     /// Embedding model.
     pub model: &'a str,
     /// Minimum number of tokens in a message. Shorter messages mean little on their own. Does not apply to summaries.
-    pub shortest: u32,
+    pub min_tokens: u32,
 }
 
 /// A text to embed.

@@ -27,15 +27,15 @@ pub enum StoreError {
     },
     /// The file was written by a newer version of Memoir and was left untouched.
     #[error(
-        "{path} was written by a newer version of Memoir (schema {found}; this version supports up to {known})"
+        "{path} was written by a newer version of Memoir (schema {version}; this version supports up to {supported})"
     )]
     Newer {
         /// File that was opened.
         path: PathBuf,
         /// Schema version of the file.
-        found: i64,
+        version: i64,
         /// Newest schema version that this program supports.
-        known: i64,
+        supported: i64,
     },
     /// The text is not a store URL.
     #[error("\"{url}\" is not a valid store URL; use SCHEME:LOCATION")]
@@ -44,12 +44,12 @@ pub enum StoreError {
         url: String,
     },
     /// No backend opens URLs with this scheme.
-    #[error("unsupported store scheme \"{scheme}\"; supported: {}", .known.join(", "))]
+    #[error("unsupported store scheme \"{scheme}\"; supported: {}", .supported.join(", "))]
     UnknownScheme {
         /// Scheme of the URL.
         scheme: String,
         /// Schemes that are supported.
-        known: Vec<&'static str>,
+        supported: Vec<&'static str>,
     },
     /// The backend does not support the operation.
     #[error("this store does not support {what}")]

@@ -65,7 +65,7 @@ impl StoreFactory {
         let backend = self.backends.iter().find(|backend| backend.scheme() == url.scheme());
         backend.map(AsRef::as_ref).ok_or_else(|| StoreError::UnknownScheme {
             scheme: url.scheme().to_owned(),
-            known: self.backends.iter().map(|backend| backend.scheme()).collect(),
+            supported: self.backends.iter().map(|backend| backend.scheme()).collect(),
         })
     }
 }

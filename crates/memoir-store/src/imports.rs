@@ -26,7 +26,7 @@ pub struct NewImport<'a> {
     /// The conversation to create if nothing has been imported from `origin` yet.
     pub conversation: &'a NewConversation,
     /// Number and checksum of the messages that were already imported when the caller checked.
-    pub seen: Option<(u64, &'a str)>,
+    pub previous: Option<(u64, &'a str)>,
     /// Last exchange of the conversation when the caller checked, imported or not.
     pub last_seen: Option<ExchangeId>,
     /// Exchanges to add.
@@ -47,7 +47,7 @@ pub trait Imports: Send + Sync {
     async fn import_origin(&self, conversation: ConversationId) -> Result<Option<String>>;
 
     /// Adds exchanges to an import and updates its progress, in one transaction. Returns `None` and stores nothing if
-    /// another process has imported from the same origin since `new.seen`.
+    /// another process has imported from the same origin since `new.previous`.
     ///
     /// # Errors
     ///

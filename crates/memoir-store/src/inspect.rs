@@ -33,7 +33,7 @@ pub struct QueryResult {
     /// Values by row and column. A missing value is the text `NULL`.
     pub rows: Vec<Vec<String>>,
     /// Whether rows beyond the limit were cut off.
-    pub more: bool,
+    pub is_truncated: bool,
 }
 
 /// Runs SQL queries on the database behind a store. Optional: see [`Inspectable`].

@@ -15,9 +15,9 @@ pub struct Claim<'a> {
     /// Worker that claims the jobs.
     pub worker: WorkerKind,
     /// Skip work on this conversation because it is still active.
-    pub except: Option<ConversationId>,
+    pub excluded_conversation: Option<ConversationId>,
     /// Only subjects of this kind.
-    pub only: Option<SubjectKind>,
+    pub subject_kind: Option<SubjectKind>,
     /// Whether a model is available for summaries. If so, the jobs include digests and summaries to rewrite because
     /// they were extracted without a model.
     pub with_model: bool,

@@ -9,7 +9,7 @@ use crate::Result;
 #[async_trait]
 pub trait Marks: Send + Sync {
     /// Sets the mark of an exchange, or removes it. Returns whether the exchange exists.
-    async fn mark(&self, exchange: ExchangeId, mark: Option<Mark>, at: Timestamp) -> Result<bool>;
+    async fn set_mark(&self, exchange: ExchangeId, mark: Option<Mark>, at: Timestamp) -> Result<bool>;
 
     /// Returns the marks of these exchanges.
     async fn exchange_marks(&self, exchanges: &[ExchangeId]) -> Result<Vec<ExchangeMark>>;

@@ -12,9 +12,9 @@ use crate::Result;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Exclude this conversation.
-    pub except: Option<ConversationId>,
+    pub excluded_conversation: Option<ConversationId>,
     /// Only this conversation.
-    pub within: Option<ConversationId>,
+    pub conversation: Option<ConversationId>,
     /// Only conversations of this project.
     pub scope: Option<String>,
     /// Start of the time range, inclusive.
@@ -78,7 +78,7 @@ pub struct WordSearch<'a> {
     /// Number of best-matching conversations whose messages are searched.
     pub conversations: usize,
     /// Conversations whose messages are searched regardless of rank.
-    pub also: &'a [ConversationId],
+    pub extra_conversations: &'a [ConversationId],
 }
 
 /// The result of a keyword search.
@@ -130,7 +130,7 @@ pub struct MessageOutline {
     /// Number of words.
     pub words: u32,
     /// Whether the message asks a question.
-    pub asks: bool,
+    pub is_question: bool,
 }
 
 /// The prompt and answer of an exchange.

@@ -48,8 +48,8 @@ pub trait Schedules: Send + Sync {
     /// Pauses or resumes a task and sets when it is next due.
     async fn set_task_paused(&self, id: TaskId, paused: bool, next_due: Option<Timestamp>) -> Result<()>;
 
-    /// Reschedules a task to `due`, if it is still due at `seen` and not paused.
-    async fn set_due(&self, id: TaskId, seen: Timestamp, due: Timestamp) -> Result<()>;
+    /// Reschedules a task to `due`, if it is still due at `current_due` and not paused.
+    async fn set_due(&self, id: TaskId, current_due: Timestamp, due: Timestamp) -> Result<()>;
 
     /// Deletes a task with its runs. Returns whether it existed.
     async fn remove_task(&self, id: TaskId) -> Result<bool>;

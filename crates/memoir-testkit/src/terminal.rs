@@ -147,7 +147,7 @@ impl Terminal {
     }
 
     /// Returns the text on the screen, with durations replaced so that it is the same in every run.
-    pub fn picture(&self) -> String {
+    pub fn stable_text(&self) -> String {
         let (screen, _) = &*self.screen;
         let contents = screen.lock().unwrap().parser.screen().contents();
         let line = |line: &str| match line.trim_end().rsplit_once(" · ") {

@@ -25,13 +25,13 @@ pub struct ToolContext {
     /// Internet search service, if one is configured.
     pub search: Option<Search>,
     /// Runs sub-agents, if they are allowed.
-    pub delegate: Option<Arc<dyn SubagentRunner>>,
+    pub subagents: Option<Arc<dyn SubagentRunner>>,
 }
 
 impl ToolContext {
-    /// Allows sub-agents, run by `delegate`.
-    pub fn with_subagents(mut self, delegate: Arc<dyn SubagentRunner>) -> Self {
-        self.delegate = Some(delegate);
+    /// Allows sub-agents, run by `subagents`.
+    pub fn with_subagents(mut self, subagents: Arc<dyn SubagentRunner>) -> Self {
+        self.subagents = Some(subagents);
         self
     }
 
@@ -52,7 +52,7 @@ impl ToolContext {
             recall,
             sandbox: Sandbox::default(),
             search: None,
-            delegate: None,
+            subagents: None,
         })
     }
 }

@@ -61,7 +61,7 @@ impl Tool for CoreMemoryTool {
         };
         let (removed, added) = (lines('-', old_text), lines('+', text));
         let preview = format!("Change core memory ({}):{removed}{added}", block.unwrap_or_default());
-        Ok(Plan::new(Access::Remember).with_preview(preview))
+        Ok(Plan::new(Access::ChangeMemory).with_preview(preview))
     }
 
     async fn run(&self, arguments: Value, tools: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -87,12 +87,16 @@ impl Tool for CoreMemoryTool {
             }
         };
         let block = block.ok_or_else(|| missing("block"))?;
-        let target =
-            CoreMemoryEdit { project: &project, block, by: ChangedBy::Model, at: tools.recall.clock.now() };
+        let target = CoreMemoryEdit {
+            project: &project,
+            block,
+            author: ChangedBy::Model,
+            created: tools.recall.clock.now(),
+        };
         let change = edit_core_memory(tools.store.as_ref(), target, edit.as_ref()).await?;
         Ok(ToolOutput {
-            text: format_entry(&CoreEntry { text: change.text.clone(), ..change.seen.clone() }),
-            notice: (change.text != change.seen.text).then(|| describe_change(&change)),
+            text: format_entry(&CoreEntry { text: change.text.clone(), ..change.previous.clone() }),
+            notice: (change.text != change.previous.text).then(|| describe_change(&change)),
         })
     }
 }
@@ -116,9 +120,9 @@ fn replace_once(current: &str, old: &str, new: &str) -> Result<String, ToolError
 /// Describes a change for the user.
 fn describe_change(change: &CoreChange) -> String {
     let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
-    let (before, after) = (lines(&change.seen.text), lines(&change.text));
+    let (before, after) = (lines(&change.previous.text), lines(&change.text));
     let mut text =
-        format!("Core memory ({}) was changed. Run `/memory undo` to revert it.", change.seen.block);
+        format!("Core memory ({}) was changed. Run `/memory undo` to revert it.", change.previous.block);
     before
         .iter()
         .filter(|line| !after.contains(line))
@@ -138,9 +142,9 @@ pub struct CoreMemoryEdit<'a> {
     /// Block to change.
     pub block: CoreBlock,
     /// Author of the edit.
-    pub by: ChangedBy,
+    pub author: ChangedBy,
     /// Time of the edit.
-    pub at: Timestamp,
+    pub created: Timestamp,
 }
 
 /// Changes a block with `edit`. If another process changes the block at the same time, `edit` is applied again to the
@@ -154,11 +158,11 @@ pub async fn edit_core_memory(
     target: CoreMemoryEdit<'_>,
     edit: &(dyn Fn(&str) -> Result<String, ToolError> + Send + Sync),
 ) -> Result<CoreChange, ToolError> {
-    let CoreMemoryEdit { project, block, by, at } = target;
+    let CoreMemoryEdit { project, block, author, created } = target;
     for _ in 0..ATTEMPTS {
         let entries = store.core_memory(project).await?;
-        let Some(seen) = entries.into_iter().find(|entry| entry.block == block) else { break };
-        let text = edit(&seen.text)?;
+        let Some(previous) = entries.into_iter().find(|entry| entry.block == block) else { break };
+        let text = edit(&previous.text)?;
         let length = text.chars().count();
         if length > CoreBlock::MAX_CHARS {
             return Err(ToolError::Failed(format!(
@@ -166,8 +170,8 @@ pub async fn edit_core_memory(
                 CoreBlock::MAX_CHARS
             )));
         }
-        let change = CoreChange { seen, text, by, at };
-        if change.text == change.seen.text
+        let change = CoreChange { previous, text, author, created };
+        if change.text == change.previous.text
             || store.change_core_memory(project, &change).await? == ChangeOutcome::Applied
         {
             return Ok(change);
@@ -241,8 +245,8 @@ mod tests {
         let target = CoreMemoryEdit {
             project: "",
             block: CoreBlock::User,
-            by: ChangedBy::User,
-            at: Timestamp::from_millis(1),
+            author: ChangedBy::User,
+            created: Timestamp::from_millis(1),
         };
         // The other store writes after the first one has read the block and before it writes.
         let is_first_attempt = AtomicBool::new(true);

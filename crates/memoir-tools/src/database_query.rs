@@ -73,7 +73,7 @@ fn format_table(result: &QueryResult) -> String {
     for row in &result.rows {
         text.push_str(&format!("\n{}", row.join(" | ")));
     }
-    if result.more {
+    if result.is_truncated {
         text.push_str(&format!("\n[cut: the first {} rows shown]", result.rows.len()));
     }
     fence_text(&text, MAX_TOOL_OUTPUT_BYTES)

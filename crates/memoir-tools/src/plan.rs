@@ -21,7 +21,7 @@ pub enum Access {
     /// Reads core memory, or changes it at the user's request.
     Memory,
     /// Changes core memory, possibly at the request of untrusted text.
-    Remember,
+    ChangeMemory,
     /// Runs a sub-agent. Each of its own calls is approved separately.
     Subagent,
 }
@@ -31,10 +31,10 @@ impl Access {
         match (self, other) {
             (Self::Write(path), Self::Write(other_path) | Self::Read(other_path))
             | (Self::Read(path), Self::Write(other_path)) => overlap(path, other_path),
-            (Self::Run(_) | Self::Server(_), Self::Network(_) | Self::Memory | Self::Remember)
-            | (Self::Network(_) | Self::Memory | Self::Remember, Self::Run(_) | Self::Server(_)) => false,
+            (Self::Run(_) | Self::Server(_), Self::Network(_) | Self::Memory | Self::ChangeMemory)
+            | (Self::Network(_) | Self::Memory | Self::ChangeMemory, Self::Run(_) | Self::Server(_)) => false,
             (Self::Run(_) | Self::Server(_), _) | (_, Self::Run(_) | Self::Server(_)) => true,
-            (Self::Memory | Self::Remember, Self::Memory | Self::Remember) => true,
+            (Self::Memory | Self::ChangeMemory, Self::Memory | Self::ChangeMemory) => true,
             (Self::Subagent, other) | (other, Self::Subagent) => !matches!(other, Self::Network(_)),
             _ => false,
         }
@@ -70,7 +70,7 @@ impl Plan {
     #[must_use]
     pub fn requested_by_user(mut self) -> Self {
         for access in &mut self.accesses {
-            if *access == Access::Remember {
+            if *access == Access::ChangeMemory {
                 *access = Access::Memory;
             }
         }

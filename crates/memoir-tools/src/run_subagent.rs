@@ -74,7 +74,7 @@ impl Tool for RunSubagent {
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let delegation = parse(&arguments)?;
-        let Some(delegate) = &context.delegate else {
+        let Some(delegate) = &context.subagents else {
             return Err(ToolError::Failed("sub-agents are not available here".into()));
         };
         let report = delegate.delegate(delegation).await?;

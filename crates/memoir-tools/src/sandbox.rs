@@ -1,9 +1,9 @@
 //! Runs commands in their own process group, without API keys in the environment, and confined by Landlock if the
 //! kernel supports it. When a command ends, all its children are killed.
 //!
-//! To confine a command, this program is started again with [`CONFINE_ARGUMENT`]; it confines itself and then executes the
-//! command. No code runs between fork and exec. The caller provides the path of the program, the environment and the
-//! directory for temporary files.
+//! To confine a command, this program is started again with [`CONFINE_ARGUMENT`]; it confines itself and then executes
+//! the command. No code runs between fork and exec. The caller provides the path of the program, the environment and
+//! the directory for temporary files.
 
 use std::{
     io,
@@ -33,7 +33,7 @@ pub struct Sandbox {
     /// Environment variables of commands.
     pub variables: Variables,
     /// Directory outside the workspace that commands may write to.
-    pub temporary: Option<PathBuf>,
+    pub temp_dir: Option<PathBuf>,
 }
 
 pub(crate) struct CommandOutput {
@@ -112,7 +112,7 @@ impl Sandbox {
         };
         let mut command = Command::new(helper);
         command.arg(CONFINE_ARGUMENT);
-        let directories = workspace.directories().map(Path::to_owned).chain(self.temporary.clone());
+        let directories = workspace.directories().map(Path::to_owned).chain(self.temp_dir.clone());
         directories.for_each(|directory| {
             command.arg("--write").arg(directory);
         });

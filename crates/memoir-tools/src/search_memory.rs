@@ -65,8 +65,8 @@ impl Tool for SearchMemory {
             Some(passages) => text.push_str(&passages),
             None => text.push_str("Nothing in memory about this."),
         }
-        if results.behind > 0 {
-            text.push_str(&format!(" {}", describe_backlog(results.behind)));
+        if results.pending_embeddings > 0 {
+            text.push_str(&format!(" {}", describe_backlog(results.pending_embeddings)));
         }
         Ok(text.into())
     }

@@ -51,7 +51,7 @@ pub struct Skills {
     /// Skills with unique names. If two have the same name, the first is used.
     pub all: Vec<Skill>,
     /// Why other skills were skipped.
-    pub faults: Vec<String>,
+    pub problems: Vec<String>,
 }
 
 impl Skills {
@@ -77,19 +77,19 @@ impl Skills {
                 let file = directory.join("SKILL.md");
                 let display_path = one_line(&file.display().to_string());
                 if !is_allowed(&file) {
-                    skills.faults.push(format!("{display_path} is a link to a file outside the project"));
+                    skills.problems.push(format!("{display_path} is a link to a file outside the project"));
                     continue;
                 }
                 match read_skill(&directory, origin) {
                     Ok(skill) if skills.all.iter().any(|existing| existing.name == skill.name) => {}
                     Ok(skill) => skills.all.push(skill),
-                    Err(fault) => skills.faults.push(format!("{display_path}: {fault}")),
+                    Err(fault) => skills.problems.push(format!("{display_path}: {fault}")),
                 }
             }
         }
         if skills.all.len() > MAX_SKILLS {
             skills
-                .faults
+                .problems
                 .push(format!("there are {} skills, but at most {MAX_SKILLS} are used", skills.all.len()));
             skills.all.truncate(MAX_SKILLS);
         }
@@ -245,7 +245,7 @@ mod tests {
         bench.file("skills/nameless/SKILL.md", "---\ndescription: x\n---\n");
         bench.file("more/again/SKILL.md", "---\nname: release\ndescription: other\n---\n");
         let skills = Skills::find(&bench.path("skills"), &bench.path("more"));
-        assert_eq!((skills.all.len(), skills.faults.len()), (1, 2), "{skills:?}");
+        assert_eq!((skills.all.len(), skills.problems.len()), (1, 2), "{skills:?}");
         let tool = LoadSkill(skills);
         assert!(tool.spec().description.ends_with("\n- release: How we release (from this project)"));
         let text = bench.run(&tool, json!({"name": "release"})).await.unwrap();
@@ -274,9 +274,9 @@ mod tests {
         let own = Skills::find(&bench.path("nowhere"), &bench.path("own"));
         assert!(!LoadSkill(own).has_untrusted_description());
         let skills = Skills::find(&bench.path("skills"), &bench.path("own"));
-        assert_eq!(skills.faults.len(), 3, "{skills:?}");
+        assert_eq!(skills.problems.len(), 3, "{skills:?}");
         assert!(
-            skills.faults.iter().all(|fault| fault.contains("SKILL.md: its name may contain only letters"))
+            skills.problems.iter().all(|fault| fault.contains("SKILL.md: its name may contain only letters"))
         );
         let tool = LoadSkill(skills);
         assert!(tool.has_untrusted_description());

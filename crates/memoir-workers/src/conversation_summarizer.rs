@@ -1,4 +1,5 @@
-//! The worker that summarizes conversations. When a conversation grows, only the new exchanges are added to its summary.
+//! The worker that summarizes conversations. When a conversation grows, only the new exchanges are added to its
+//! summary.
 
 use async_trait::async_trait;
 use memoir_core::{ConversationId, SubjectKind, Summary, WorkerKind};
@@ -37,14 +38,14 @@ impl BackgroundWorker for ConversationSummarizer {
     }
 }
 
-/// Summarizes the next conversation, or writes the next digest if `only` is [`SubjectKind::Digest`].
+/// Summarizes the next conversation, or writes the next digest if `subject_kind` is [`SubjectKind::Digest`].
 pub(crate) async fn summarize_next(
     context: &WorkerContext,
-    only: Option<SubjectKind>,
+    subject_kind: Option<SubjectKind>,
     current: &CurrentWork,
 ) -> Result<WorkerProgress, StoreError> {
     let kind = WorkerKind::ConversationSummarizer;
-    let claimed = match claim_work(context, kind, (only, 1), current).await? {
+    let claimed = match claim_work(context, kind, (subject_kind, 1), current).await? {
         ClaimOutcome::Work(claimed) => claimed,
         ClaimOutcome::Nothing(progress) => return Ok(progress),
     };
@@ -63,7 +64,7 @@ pub(crate) async fn summarize_next(
 async fn summarize_conversation(context: &WorkerContext, id: ConversationId) -> Result<(), WorkError> {
     // A summary made of quotations is not a basis for a better one: the model starts from the messages.
     let stored = context.summaries().conversation_summary(id).await?;
-    let previous = stored.filter(|stored| stored.summary.by != Summary::EXTRACT);
+    let previous = stored.filter(|stored| stored.summary.author != Summary::EXTRACT);
     let previous_summary = previous.as_ref().map_or("", |previous| &previous.summary.text);
     let mut exchanges = context.exchanges().exchanges(id, u32::MAX).await?;
     // Exchanges of the conversation that it was forked from have their own summary.
@@ -88,7 +89,7 @@ async fn summarize_conversation(context: &WorkerContext, id: ConversationId) -> 
                 max_chars: MAX_CHARS,
             };
             let (title, text) = split_title(&summarize(context, model.as_ref(), &task).await?);
-            (Summary { text, by: model.name().to_owned() }, title)
+            (Summary { text, author: model.name().to_owned() }, title)
         }
     };
     let summary = ConversationSummary { summary, through };
@@ -105,8 +106,10 @@ fn extend_with_quotes(previous: Option<&Summary>, transcripts: &[Transcript]) ->
     let prompts: Vec<&str> = transcripts.iter().map(|transcript| transcript.prompt.as_str()).collect();
     let quotes = extract::quote_conversation(&prompts);
     match previous {
-        Some(Summary { text, by }) => Summary { text: format!("{text} {quotes}"), by: by.clone() },
-        None => Summary { text: quotes, by: Summary::EXTRACT.to_owned() },
+        Some(Summary { text, author }) => {
+            Summary { text: format!("{text} {quotes}"), author: author.clone() }
+        }
+        None => Summary { text: quotes, author: Summary::EXTRACT.to_owned() },
     }
 }
 
@@ -137,10 +140,10 @@ mod tests {
         let conversation = ConversationId::new(1);
         let transcripts =
             [Transcript { conversation, prompt: "And the train?".into(), answer: "At nine.".into() }];
-        let previous = Summary { text: "They planned a trip.".into(), by: "a/model".into() };
+        let previous = Summary { text: "They planned a trip.".into(), author: "a/model".into() };
         let summary = extend_with_quotes(Some(&previous), &transcripts);
         assert_eq!(summary.text, "They planned a trip. User: And the train?");
-        assert_eq!(summary.by, "a/model", "a summary attributed to a model survives the next extension");
+        assert_eq!(summary.author, "a/model", "a summary attributed to a model survives the next extension");
         assert_eq!(extend_with_quotes(None, &transcripts).text, "User: And the train?");
     }
 }

@@ -22,7 +22,7 @@ pub(crate) async fn prepare(context: &WorkerContext, id: ConversationId) -> Resu
     let (Some(model), Some(digest)) = (&context.summarizer, context.digests().digest(id).await?) else {
         return Err(WorkError::Changed);
     };
-    let Some(through) = digest.wanted else { return Err(WorkError::Changed) };
+    let Some(through) = digest.requested_through else { return Err(WorkError::Changed) };
     // This works even if the exchange `digest.through` has been deleted.
     let messages = context.exchanges().shown_messages(id, Some(digest.through)).await?;
     let mut leaving: Vec<ExchangeId> = messages.into_iter().map(|message| message.exchange_id).collect();

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use memoir_core::{SubjectKind, WorkerKind};
-use memoir_recall::BATCH;
+use memoir_recall::EMBED_BATCH_SIZE;
 use memoir_store::{Claimed, StoreError, Unembedded};
 
 use crate::{
@@ -29,15 +29,15 @@ impl BackgroundWorker for EmbeddingGenerator {
     }
 }
 
-/// Embeds the next batch, restricted to one kind of subject if `only` is set.
+/// Embeds the next batch, restricted to one kind of subject if `subject_kind` is set.
 pub(crate) async fn embed_next(
     context: &WorkerContext,
-    only: Option<SubjectKind>,
+    subject_kind: Option<SubjectKind>,
     current: &CurrentWork,
 ) -> Result<WorkerProgress, StoreError> {
     let kind = WorkerKind::EmbeddingGenerator;
-    let limit = if only == Some(SubjectKind::Chunk) { 4 * CHUNK_BATCH } else { BATCH };
-    let claimed = match claim_work(context, kind, (only, limit), current).await? {
+    let limit = if subject_kind == Some(SubjectKind::Chunk) { 4 * CHUNK_BATCH } else { EMBED_BATCH_SIZE };
+    let claimed = match claim_work(context, kind, (subject_kind, limit), current).await? {
         ClaimOutcome::Work(claimed) => claimed,
         ClaimOutcome::Nothing(progress) => return Ok(progress),
     };

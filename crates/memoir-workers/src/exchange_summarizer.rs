@@ -110,7 +110,7 @@ async fn summarize_exchange(context: &WorkerContext, transcript: &Transcript) ->
     let Some(model) = &context.summarizer else {
         return Ok(Summary {
             text: extract::quote_exchange(prompt, answer),
-            by: Summary::EXTRACT.to_owned(),
+            author: Summary::EXTRACT.to_owned(),
         });
     };
     let lines = format_lines(std::slice::from_ref(transcript));
@@ -121,5 +121,5 @@ async fn summarize_exchange(context: &WorkerContext, transcript: &Transcript) ->
         lines: &lines,
         max_chars: MAX_CHARS,
     };
-    Ok(Summary { text: summarize(context, model.as_ref(), &task).await?, by: model.name().to_owned() })
+    Ok(Summary { text: summarize(context, model.as_ref(), &task).await?, author: model.name().to_owned() })
 }

@@ -54,7 +54,7 @@ impl HasSettings for WorkerSettings {
         Setting {
             key: "workers.exchange_summarizer",
             aliases: &["summarizer_exchange_enabled"],
-            takes: "on or off",
+            valid_values: "on or off",
             summary: "whether exchanges are summarized in the background",
             show: |settings| choice_name(&settings.exchange_summarizer, &SWITCH),
             change: |settings, value| assign(&mut settings.exchange_summarizer, parse_choice(value, &SWITCH)),
@@ -62,7 +62,7 @@ impl HasSettings for WorkerSettings {
         Setting {
             key: "workers.conversation_summarizer",
             aliases: &["summarizer_conversation_enabled"],
-            takes: "on or off",
+            valid_values: "on or off",
             summary: "whether conversations are summarized in the background",
             show: |settings| choice_name(&settings.conversation_summarizer, &SWITCH),
             change: |settings, value| {
@@ -72,7 +72,7 @@ impl HasSettings for WorkerSettings {
         Setting {
             key: "workers.embedding_generator",
             aliases: &["embedding_pipeline_enabled"],
-            takes: "on or off",
+            valid_values: "on or off",
             summary: "whether messages, summaries and documents are embedded in the background",
             show: |settings| choice_name(&settings.embedding_generator, &SWITCH),
             change: |settings, value| assign(&mut settings.embedding_generator, parse_choice(value, &SWITCH)),
@@ -80,7 +80,7 @@ impl HasSettings for WorkerSettings {
         Setting {
             key: "workers.daily_budget_usd",
             aliases: &[],
-            takes: "dollars from 0 to 100000, or none",
+            valid_values: "dollars from 0 to 100000, or none",
             summary: "maximum cost of background work per day",
             show: |settings| settings.daily_budget_usd.map_or("none".into(), |dollars| dollars.to_string()),
             change: |settings, value| {

@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use memoir_core::{CallCost, ConversationId, Purpose, Usage, WorkerKind, count_tokens};
-use memoir_models::{ChatMessage, ChatModel, ChatRequest, ModelError, bill, collect_answer};
+use memoir_models::{ChatMessage, ChatModel, ChatRequest, ModelError, collect_answer, price_call};
 use memoir_recall::escape_angle_brackets;
 use memoir_redact::without_secrets;
 
@@ -169,7 +169,7 @@ struct UsageGuard<'a> {
 impl UsageGuard<'_> {
     fn take(&mut self) -> Option<CallCost> {
         let usage = self.usage.take()?;
-        Some(bill(self.model, Purpose::Summary, usage, self.context.clock.now()))
+        Some(price_call(self.model, Purpose::Summary, usage, self.context.clock.now()))
     }
 }
 

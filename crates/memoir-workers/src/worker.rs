@@ -128,17 +128,17 @@ pub(crate) enum ClaimOutcome {
     Nothing(WorkerProgress),
 }
 
-/// Claims up to `limit` jobs of a worker, restricted to one kind of subject if `only` is set.
+/// Claims up to `limit` jobs of a worker, restricted to one kind of subject if `subject_kind` is set.
 pub(crate) async fn claim_work(
     context: &WorkerContext,
     kind: WorkerKind,
-    (only, limit): (Option<SubjectKind>, u32),
+    (subject_kind, limit): (Option<SubjectKind>, u32),
     current: &CurrentWork,
 ) -> Result<ClaimOutcome, StoreError> {
     if let Some(stop) = context.check_budget(kind).await? {
         return Ok(ClaimOutcome::Nothing(WorkerProgress::OverBudget(stop)));
     }
-    let claim = memoir_store::Claim { only, ..context.claim(kind) };
+    let claim = memoir_store::Claim { subject_kind, ..context.claim(kind) };
     let claimed = context.jobs().claim(&claim, limit).await?;
     if claimed.is_empty() {
         return Ok(ClaimOutcome::Nothing(WorkerProgress::Idle));

@@ -45,7 +45,8 @@ pub struct WorkerContext {
     pub owner: String,
     /// Maximum cost of background work per day. Unlimited if `None`.
     pub daily_budget: Option<Usd>,
-    /// Cached summaries of parts of a long text, keyed by a hash of the request. An interrupted summary is not paid for twice.
+    /// Cached summaries of parts of a long text, keyed by a hash of the request. An interrupted summary is not paid for
+    /// twice.
     pub(crate) parts: Arc<Mutex<HashMap<u64, String>>>,
 }
 
@@ -86,8 +87,8 @@ impl WorkerContext {
         let now = self.clock.now();
         Claim {
             worker,
-            except: *lock(&self.current),
-            only: None,
+            excluded_conversation: *lock(&self.current),
+            subject_kind: None,
             with_model: self.summarizer.is_some(),
             embeddable: self.recall.embeddable(),
             owner: &self.owner,
@@ -141,7 +142,8 @@ impl WorkerContext {
         Ok(background_lines.map(|line| line.summary.cost).sum())
     }
 
-    /// Returns why the budget stops `worker`, or `None` if it may continue. A worker with a free model is never stopped.
+    /// Returns why the budget stops `worker`, or `None` if it may continue. A worker with a free model is never
+    /// stopped.
     pub async fn check_budget(&self, worker: WorkerKind) -> Result<Option<BudgetStop>> {
         let Some(budget) = self.daily_budget else { return Ok(None) };
         let one_token = Usage { input_tokens: 1, ..Usage::default() };

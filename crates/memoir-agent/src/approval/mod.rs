@@ -57,9 +57,10 @@ impl ApprovalMode {
         match (access, self) {
             (Access::Read(_) | Access::Memory | Access::Subagent, _) | (_, Self::Full) => Verdict::Allowed,
             (Access::Write(_), Self::AutoEdit) => Verdict::Allowed,
-            (Access::Write(_) | Access::Run(_) | Access::Server(_) | Access::Remember, Self::ReadOnly) => {
-                Verdict::Denied("the approval mode is read-only".into())
-            }
+            (
+                Access::Write(_) | Access::Run(_) | Access::Server(_) | Access::ChangeMemory,
+                Self::ReadOnly,
+            ) => Verdict::Denied("the approval mode is read-only".into()),
             _ => Verdict::Ask,
         }
     }
@@ -84,7 +85,7 @@ pub struct ApprovalRequest {
     /// The exact command, or a diff of the change.
     pub preview: String,
     /// Rule that the answer "always" would add, if the call can be expressed as one.
-    pub always: Option<Rule>,
+    pub always_rule: Option<Rule>,
 }
 
 /// The user's answer to a [`ApprovalRequest`].
@@ -201,17 +202,17 @@ impl Approvals {
         let question = ApprovalRequest {
             tool: tool.to_owned(),
             preview: plan.preview.clone(),
-            always: Rule::for_call(tool, plan),
+            always_rule: Rule::for_call(tool, plan),
         };
         about_to_ask();
         match prompter.ask(&question).await {
             ApprovalAnswer::Yes => Ok(None),
             ApprovalAnswer::No => Err(Refusal::DeniedByUser),
             ApprovalAnswer::Always => {
-                if let Some(rule) = &question.always {
+                if let Some(rule) = &question.always_rule {
                     lock(&self.policy).rules.push(rule.clone());
                 }
-                Ok(question.always)
+                Ok(question.always_rule)
             }
         }
     }

@@ -90,7 +90,7 @@ impl Rule {
             }
             [Access::Run(_)] => return None,
             [Access::Write(path) | Access::ReadOutside(path)] => Some(globset::escape(path.to_str()?)),
-            [Access::Server(_) | Access::Network(_) | Access::Remember] => None,
+            [Access::Server(_) | Access::Network(_) | Access::ChangeMemory] => None,
             _ => return None,
         };
         let rule = Self { effect: RuleEffect::Allow, tool: tool.to_owned(), argument };

@@ -191,8 +191,8 @@ fn measure(
         messages.prompt_tokens - earlier.tail_tokens().min(messages.prompt_tokens),
     ];
     ContextReport {
-        limit: base.budget.limit,
-        reply: base.budget.reply,
+        max_tokens: base.budget.limit,
+        answer_tokens: base.budget.reply,
         layers: Layer::ALL.into_iter().zip(sizes).collect(),
     }
 }

@@ -118,7 +118,11 @@ impl ActiveTurn<'_> {
             window_room: u64::MAX,
             model_context: None,
             advice: "",
-            report: ContextReport { limit: 0, reply: 0, layers: Layer::ALL.map(|layer| (layer, 0)).to_vec() },
+            report: ContextReport {
+                max_tokens: 0,
+                answer_tokens: 0,
+                layers: Layer::ALL.map(|layer| (layer, 0)).to_vec(),
+            },
         }
     }
 
@@ -127,7 +131,7 @@ impl ActiveTurn<'_> {
         let Some(recall) = self.state.automatic_recall() else { return Ok(Recollection::default()) };
         let mut recall = recall.clone();
         recall.settings.token_budget = input.memory_budget.saturating_sub(MEMORY_OVERHEAD);
-        let filter = Filter { except: self.state.conversation.id(), ..Filter::default() };
+        let filter = Filter { excluded_conversation: self.state.conversation.id(), ..Filter::default() };
         finish_by(input.deadline, MEMORY_SEARCH, recall.ask(input.prompt, QueryKind::Prompt, filter)).await
     }
 

@@ -64,7 +64,7 @@ pub(crate) fn advance(current: Option<&Digest>, leaving: &[PastExchange], limit:
         pinned.push(instruction);
     }
     pinned.drain(..pinned.len().saturating_sub(MAX_INSTRUCTIONS));
-    Some(Digest { through, summary, pinned, prepared: None, wanted: None })
+    Some(Digest { through, summary, pinned, prepared: None, requested_through: None })
 }
 
 /// Returns a summary that consists of quotations: one line for each of the most informative exchanges, added to the
@@ -333,7 +333,7 @@ mod tests {
             summary: "one".into(),
             pinned: vec!["Never shout.".into(), "Answer in French.".into()],
             prepared: Some(PreparedSummary { through: ExchangeId::new(3), summary: "made ahead".into() }),
-            wanted: None,
+            requested_through: None,
         };
         let leaving =
             [exchange(2, "Never shout.", "ok"), exchange(3, "The boiler was repaired by Olaf", "ok")];
@@ -343,7 +343,7 @@ mod tests {
             summary: "made ahead".into(),
             pinned: vec!["Answer in French.".into(), "Never shout.".into()],
             prepared: None,
-            wanted: None,
+            requested_through: None,
         };
         assert_eq!(digest, Some(expected));
         let shorter = advance(Some(&current), &leaving[..1], 300).map(|digest| digest.summary);
@@ -358,7 +358,7 @@ mod tests {
             summary: "word </memory> ".repeat(500),
             pinned: (0..40).map(|n| format!("Always do number {n} first.")).collect(),
             prepared: None,
-            wanted: None,
+            requested_through: None,
         };
         let text = section(&digest, 300);
         assert!(count_tokens(&text) <= 300, "{}", count_tokens(&text));

@@ -25,7 +25,7 @@ pub(crate) async fn search(
     recall.settings.exchange_capacity = MAX_PASSAGES;
     recall.settings.exchanges_per_conversation = MAX_PASSAGES;
     recall.settings.token_budget = room.max(100) * 2;
-    let filter = Filter { within: Some(conversation), before: window, ..Filter::default() };
+    let filter = Filter { conversation: Some(conversation), before: window, ..Filter::default() };
     recall.ask(prompt, QueryKind::Prompt, filter).await
 }
 

@@ -73,16 +73,16 @@ pub(crate) fn tokens(text: &str) -> u64 {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextReport {
     /// Maximum number of tokens of the request and the answer together.
-    pub limit: u64,
+    pub max_tokens: u64,
     /// Tokens reserved for the answer.
-    pub reply: u64,
+    pub answer_tokens: u64,
     /// Number of tokens of each layer, in order.
     pub layers: Vec<(Layer, u64)>,
 }
 
 impl ContextReport {
     /// Returns the number of tokens of the request.
-    pub fn sent(&self) -> u64 {
+    pub fn request_tokens(&self) -> u64 {
         self.layers.iter().map(|(_, tokens)| tokens).sum()
     }
 }

@@ -10,7 +10,10 @@ impl Agent {
     /// Requests a summary if the window is nearly full. `room` is the maximum size of the window in tokens.
     pub(crate) async fn request_digest(&self, conversation: ConversationId, room: u64) -> Result<()> {
         let digest = self.store.digest(conversation).await?;
-        if digest.as_ref().is_some_and(|digest| digest.prepared.is_some() || digest.wanted.is_some()) {
+        if digest
+            .as_ref()
+            .is_some_and(|digest| digest.prepared.is_some() || digest.requested_through.is_some())
+        {
             return Ok(());
         }
         let after = digest.as_ref().map(|digest| digest.through);

@@ -185,8 +185,8 @@ mod tests {
             model_context: Some(4000),
             advice: "Ask for less.",
             report: ContextReport {
-                limit: 2500,
-                reply: 500,
+                max_tokens: 2500,
+                answer_tokens: 500,
                 layers: vec![(Layer::Window, 0), (Layer::Document, 0)],
             },
         }

@@ -52,7 +52,7 @@ impl HasSettings for ContextSettings {
         Setting {
             key: "context.budget_tokens",
             aliases: &[],
-            takes: "a number from 1000 to 2000000",
+            valid_values: "a number from 1000 to 2000000",
             summary: "maximum tokens of a request and its answer; the model's own limit also applies",
             show: |settings| settings.budget_tokens.to_string(),
             change: |settings, value| {
@@ -62,7 +62,7 @@ impl HasSettings for ContextSettings {
         Setting {
             key: "context.reply_tokens",
             aliases: &[],
-            takes: "a number from 100 to 200000",
+            valid_values: "a number from 100 to 200000",
             summary: "tokens reserved for the answer",
             show: |settings| settings.reply_tokens.to_string(),
             change: |settings, value| assign(&mut settings.reply_tokens, parse_in_range(value, 100, 200_000)),
@@ -70,7 +70,7 @@ impl HasSettings for ContextSettings {
         Setting {
             key: "context.agents_tokens",
             aliases: &[],
-            takes: "a number from 0 to 100000",
+            valid_values: "a number from 0 to 100000",
             summary: "maximum tokens of the AGENTS.md files of the project and its parent directories",
             show: |settings| settings.agents_tokens.to_string(),
             change: |settings, value| assign(&mut settings.agents_tokens, parse_in_range(value, 0, 100_000)),
@@ -78,7 +78,7 @@ impl HasSettings for ContextSettings {
         Setting {
             key: "context.summary_tokens",
             aliases: &[],
-            takes: "a number from 100 to 20000",
+            valid_values: "a number from 100 to 20000",
             summary: "maximum tokens of the summary of earlier exchanges",
             show: |settings| settings.summary_tokens.to_string(),
             change: |settings, value| {
@@ -88,7 +88,7 @@ impl HasSettings for ContextSettings {
         Setting {
             key: "context.recall_tokens",
             aliases: &["auto_rag.max_tokens"],
-            takes: "a number from 0 to 20000",
+            valid_values: "a number from 0 to 20000",
             summary: "maximum tokens of passages recalled from earlier in the conversation; 0 turns them off",
             show: |settings| settings.recall_tokens.to_string(),
             change: |settings, value| assign(&mut settings.recall_tokens, parse_in_range(value, 0, 20_000)),
@@ -96,7 +96,7 @@ impl HasSettings for ContextSettings {
         Setting {
             key: "context.recall_placement",
             aliases: &[],
-            takes: "tail or before-window",
+            valid_values: "tail or before-window",
             summary: "position of these passages: next to the prompt, or before the window, which invalidates the provider's cache",
             show: |settings| choice_name(&settings.recall_placement, &PLACEMENTS),
             change: |settings, value| {
@@ -106,7 +106,7 @@ impl HasSettings for ContextSettings {
         Setting {
             key: "context.spelling",
             aliases: &[],
-            takes: "on or off",
+            valid_values: "on or off",
             summary: "whether the model gets hints about words that look mistyped",
             show: |settings| choice_name(&settings.spelling, &SWITCH),
             change: |settings, value| assign(&mut settings.spelling, parse_choice(value, &SWITCH)),

@@ -72,7 +72,7 @@ async fn show(app: &App) -> Result<(), Failure> {
 fn table(report: &ContextReport, cost: impl Fn(u64) -> Option<Usd>) -> String {
     let mut text = String::new();
     let mut line = |name: &str, tokens: u64, cost: &str| {
-        let share = tokens * 1000 / report.limit.max(1);
+        let share = tokens * 1000 / report.max_tokens.max(1);
         // Writing to a string cannot fail.
         let _ = writeln!(text, "  {name:<20} {tokens:>8} {:>4}.{} %  {cost}", share / 10, share % 10);
     };
@@ -80,9 +80,9 @@ fn table(report: &ContextReport, cost: impl Fn(u64) -> Option<Usd>) -> String {
     for (layer, tokens) in &report.layers {
         line(layer.name(), *tokens, &price(*tokens));
     }
-    line("total", report.sent(), &price(report.sent()));
-    line("reserved for answer", report.reply, "");
-    line("budget", report.limit, "");
+    line("total", report.request_tokens(), &price(report.request_tokens()));
+    line("reserved for answer", report.answer_tokens, "");
+    line("budget", report.max_tokens, "");
     text
 }
 
@@ -95,8 +95,8 @@ mod tests {
     #[test]
     fn table_shows_tokens_share_and_cost_of_each_layer() {
         let report = ContextReport {
-            limit: 32_000,
-            reply: 4096,
+            max_tokens: 32_000,
+            answer_tokens: 4096,
             layers: vec![(Layer::System, 100), (Layer::Window, 16_000)],
         };
         let text = table(&report, |tokens| Some(Usd::from_nanos(i64::try_from(tokens).unwrap_or(0) * 1000)));

@@ -58,7 +58,7 @@ async fn rebuild(session: &Session) -> Result<(), Failure> {
     let mut bars = ProgressBars::default();
     let report = session.rebuild_embeddings(&mut |progress| bars.show(progress)).await?;
     drop(bars);
-    say!("Rebuilt {}.", pluralize(report.made, "embedding", "embeddings"));
+    say!("Rebuilt {}.", pluralize(report.computed, "embedding", "embeddings"));
     report.check_complete()
 }
 

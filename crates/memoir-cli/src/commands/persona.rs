@@ -91,7 +91,7 @@ fn list(PersonaList { names, in_use }: &PersonaList) {
 
 async fn create(name: &str, text: &str, session: &mut Session) -> Result<(), Failure> {
     let home = session.runtime.home().clone();
-    if personas::file(name, &home)?.exists() {
+    if personas::persona_path(name, &home)?.exists() {
         return Err(Failure::usage(format!("the persona \"{name}\" already exists"))
             .hint(format!("Edit it with `/persona edit {name}`.")));
     }
@@ -114,6 +114,6 @@ async fn create(name: &str, text: &str, session: &mut Session) -> Result<(), Fai
 
 async fn edit(name: &str, session: &mut Session) -> Result<(), Failure> {
     let before = personas::read(name, session.runtime.home())?;
-    edit_file(&personas::file(name, session.runtime.home())?).await?;
+    edit_file(&personas::persona_path(name, session.runtime.home())?).await?;
     session.finish_persona(name, &before).await
 }

@@ -67,7 +67,7 @@ pub(super) async fn show(kinds: &[WorkerKind], session: &Session) -> Result<(), 
     let report = session.workers().await?;
     for worker in report.workers.iter().filter(|worker| kinds.contains(&worker.status.worker)) {
         let switch = if worker.is_on { "on" } else { "off" };
-        let state = worker_text::state(&worker.status, worker.pending);
+        let state = worker_text::format_state(&worker.status, worker.pending);
         say!("{:<24} {switch}: {state}", worker.status.worker.as_str());
     }
     Ok(())

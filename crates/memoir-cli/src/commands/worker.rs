@@ -99,7 +99,7 @@ impl RunCommand for Arguments {
 
 fn show_status(report: &BackgroundReport) {
     for worker in &report.workers {
-        say!("{}", worker_text::status(&worker.status, worker.pending));
+        say!("{}", worker_text::format_status(&worker.status, worker.pending));
     }
     say!("spent today              {}", report.spent_today);
     if report.failed > 0 {

@@ -6,7 +6,7 @@ use memoir_runtime::operations::backup::{BackupReport, RestoreReport, VerifiedBa
 pub(crate) fn report(report: &BackupReport) -> String {
     format!(
         "Backed up the memory to {} ({}) and verified the copy. Restore it with `memoir restore`.",
-        report.folder.display(),
+        report.directory.display(),
         indicatif::HumanBytes(report.bytes)
     )
 }

@@ -14,7 +14,7 @@ pub(crate) fn report(report: &DoctorReport) -> String {
             CheckState::Note => "note",
             CheckState::Bad => "BAD ",
         };
-        lines.push(format!("{mark}  {:<12} {}", finding.what, printable(&finding.said)));
+        lines.push(format!("{mark}  {:<12} {}", finding.name, printable(&finding.detail)));
         if let Some(advice) = &finding.advice {
             lines.push(format!("                   {}", printable(advice)));
         }

@@ -38,7 +38,7 @@ pub(crate) fn report(report: &ImportReport) -> String {
         "{verb} {} in {}; {} already imported.\n",
         pluralize(report.messages, "message", "messages"),
         pluralize(report.conversations, "conversation", "conversations"),
-        pluralize(report.known, "conversation was", "conversations were"),
+        pluralize(report.unchanged, "conversation was", "conversations were"),
     );
     // Writing to a string cannot fail.
     for (kind, count) in &report.skipped {

@@ -18,7 +18,7 @@ pub(crate) fn list(report: &ModelsReport, current: &ModelName) -> String {
     for model in &report.models {
         if provider != Some(model.provider) {
             provider = Some(model.provider);
-            let key = if model.key { "key is set" } else { "no key" };
+            let key = if model.has_key { "key is set" } else { "no key" };
             // Writing to a string cannot fail.
             let _ = writeln!(text, "\n{} ({key})", model.provider);
         }
@@ -58,7 +58,7 @@ pub(crate) fn show(model: &ModelReport) -> String {
     };
     let key = match model.provider {
         provider if provider.is_local() => "not needed",
-        _ if model.key => "set",
+        _ if model.has_key => "set",
         _ => "not set",
     };
     format!(
@@ -118,7 +118,7 @@ fn full_price(model: &ModelReport) -> String {
     if model.provider.is_local() {
         return "free (runs on your machine)".into();
     }
-    if !model.known {
+    if !model.is_in_catalog {
         return "unknown; add a `[[model]]` entry to your config to track costs".into();
     }
     let mut text = price(model.price);

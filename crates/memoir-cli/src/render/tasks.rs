@@ -18,9 +18,14 @@ pub(crate) fn list(list: &TaskList, zone: &TimeZone) -> String {
         return "There are no tasks. Add one with `memoir schedule add NAME --cron \"0 9 * * *\" PROMPT`."
             .into();
     }
-    let width = tasks.iter().map(|task| task.what.name.chars().count()).max().unwrap_or(0);
+    let width = tasks.iter().map(|task| task.definition.name.chars().count()).max().unwrap_or(0);
     let line = |task: &Task| {
-        format!("{:width$}  {}  {}", task.what.name, due(task, zone), first_line(&task.what.prompt))
+        format!(
+            "{:width$}  {}  {}",
+            task.definition.name,
+            due(task, zone),
+            first_line(&task.definition.prompt)
+        )
     };
     printable(&tasks.iter().map(line).collect::<Vec<_>>().join("\n")).into_owned()
 }
@@ -28,7 +33,7 @@ pub(crate) fn list(list: &TaskList, zone: &TimeZone) -> String {
 /// Returns the schedule, limits and prompt of a task.
 pub(crate) fn details(details: &TaskDetails, zone: &TimeZone) -> String {
     let NewTask { name, prompt, schedule, model, scope, approval, allow, timeout_seconds, history, budget } =
-        &details.task.what;
+        &details.task.definition;
     let schedule = match schedule {
         Schedule::Cron { line, zone } => format!("{line} ({zone})"),
         Schedule::Once(moment) => format!("once, on {}", moment.format_minute(zone)),
@@ -62,10 +67,10 @@ pub(crate) fn inbox(list: &RunList, zone: &TimeZone) -> String {
 /// Returns a scheduler event as one line.
 pub(crate) fn describe_event(event: &SchedulerEvent) -> String {
     match event {
-        SchedulerEvent::Started(run) => format!("{} started (run {})", run.task.what.name, run.run),
+        SchedulerEvent::Started(run) => format!("{} started (run {})", run.task.definition.name, run.run),
         SchedulerEvent::Ended(run, outcome) => {
             let reason = outcome.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
-            format!("{} {} (run {}){reason}", run.task.what.name, outcome.state.describe(), run.run)
+            format!("{} {} (run {}){reason}", run.task.definition.name, outcome.state.describe(), run.run)
         }
         SchedulerEvent::Interrupted(run) => format!("{} was interrupted earlier (run {})", run.task, run.id),
         SchedulerEvent::Failed(message) => message.clone(),

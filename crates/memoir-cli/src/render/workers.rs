@@ -36,8 +36,8 @@ fn describe_run(run: &WorkerRun) -> String {
 
 pub(crate) fn describe_stop(stop: WorkerStop) -> &'static str {
     match stop {
-        WorkerStop::BudgetSpent => worker_text::why(BudgetStop::Spent),
-        WorkerStop::PriceUnknown => worker_text::why(BudgetStop::NoPrice),
+        WorkerStop::BudgetSpent => worker_text::describe_budget_stop(BudgetStop::Spent),
+        WorkerStop::PriceUnknown => worker_text::describe_budget_stop(BudgetStop::NoPrice),
         WorkerStop::Failing => "too many jobs failed in a row; the rest will be tried later",
     }
 }

@@ -21,12 +21,12 @@ impl ApprovalPrompter for TerminalPrompter {
         let is_diff = preview.starts_with("--- ");
         say!("\n{} needs your approval:", question.tool);
         if is_diff {
-            anstream::println!("{}", memoir_markdown::diff(&preview, terminal_style()).trim_end());
+            anstream::println!("{}", memoir_markdown::color_diff(&preview, terminal_style()).trim_end());
         } else {
             anstream::print!("{}", memoir_markdown::fold_prose(&preview, text_width()));
         }
         let always_option = question
-            .always
+            .always_rule
             .as_ref()
             .map(|rule| format!(", or a to always allow {} in this project", plain(&rule.to_string())));
         loop {
@@ -35,7 +35,7 @@ impl ApprovalPrompter for TerminalPrompter {
             let line = question::ask(&text).await;
             match line.as_deref().map(str::trim) {
                 Some("y" | "yes") => return ApprovalAnswer::Yes,
-                Some("a" | "always") if question.always.is_some() => return ApprovalAnswer::Always,
+                Some("a" | "always") if question.always_rule.is_some() => return ApprovalAnswer::Always,
                 // An empty line or the end of input denies the call.
                 Some("n" | "no" | "") | None => return ApprovalAnswer::No,
                 Some(_) => say!("Type y or n."),

@@ -47,7 +47,7 @@ impl TurnView {
                 let spinner = &mut self.spinner;
                 self.answer.push(text, || stop(spinner));
                 // A block is printed when it is complete. Until then, the spinner shows progress.
-                if self.answer.is_waiting() {
+                if self.answer.has_pending_text() {
                     self.spin("writing");
                 }
             }

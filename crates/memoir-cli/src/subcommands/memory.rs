@@ -98,7 +98,7 @@ async fn edit(arguments: &BlockArgs, context: &MemoryContext<'_>) -> Result<(), 
         [] => edit_in_editor(&current, &home.data()).await?,
         words => words.join(" ").trim().to_owned(),
     };
-    let request = CoreEditRequest { project: context.project().to_owned(), seen: current, text };
+    let request = CoreEditRequest { project: context.project().to_owned(), previous: current, text };
     let report = core_memory::edit(&request, store, home, SystemClock.now()).await?;
     print(&render::core_memory::edit(&report, context.command)?)
 }

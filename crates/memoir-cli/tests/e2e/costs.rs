@@ -52,7 +52,7 @@ fn calls_without_usage_and_truncated_answers_have_an_unknown_price() {
     let answer_without_usage = "data: {\"choices\":[{\"delta\":{\"content\":\"Hi.\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
     let provider = ScriptedProvider::start([
         Reply::text("").and_garbage(answer_without_usage).closed(),
-        Reply::text("half an answ").cut(),
+        Reply::text("half an answ").disconnected(),
     ]);
     let result = home
         .memoir(["--model", "gpt-5", "-p", "one", "--output-format", "json"])

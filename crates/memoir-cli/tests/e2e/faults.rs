@@ -52,7 +52,7 @@ fn provider_that_breaks(ending: Reply) -> ScriptedProvider {
 
 #[test]
 fn a_cut_stream_leaves_nothing() {
-    let provider = provider_that_breaks(Reply::text("half an ans").cut());
+    let provider = provider_that_breaks(Reply::text("half an ans").disconnected());
     let (home, before) = home_with_a_past(&provider);
     let stderr = home.memoir(["-c", "-p", "cut me"]).provider(&provider).fail(1);
     assert!(

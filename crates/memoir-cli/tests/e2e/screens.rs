@@ -23,7 +23,7 @@ fn a_first_run() {
     let home = home();
     let terminal = Terminal::open(&home, None, (16, 90), &[]);
     terminal.wait_for_prompt();
-    assert_snapshot!(terminal.picture());
+    assert_snapshot!(terminal.stable_text());
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn a_streamed_answer_with_a_table_and_code() {
     terminal.submit("What is the plan?");
     terminal.wait_for("1200 in");
     terminal.wait_for_prompt();
-    assert_snapshot!(terminal.picture());
+    assert_snapshot!(terminal.stable_text());
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn the_same_without_colors() {
     terminal.submit("What is the plan?");
     terminal.wait_for("Said by Marek.");
     terminal.wait_for_prompt();
-    assert_snapshot!(terminal.picture());
+    assert_snapshot!(terminal.stable_text());
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn an_approval() {
     terminal.submit("Write it down");
     terminal.wait_for("in this project:");
     let workspace = home.workspace().canonicalize().unwrap();
-    assert_snapshot!(terminal.picture().replace(workspace.to_str().unwrap(), "WORKSPACE"));
+    assert_snapshot!(terminal.stable_text().replace(workspace.to_str().unwrap(), "WORKSPACE"));
     terminal.type_keys("y\r");
     terminal.wait_for("It is written.");
     terminal.wait_for_prompt();
@@ -94,7 +94,7 @@ fn a_cancelled_turn() {
     terminal.type_keys("\x03");
     terminal.wait_for("Cancelled");
     terminal.wait_for_prompt();
-    assert_snapshot!(terminal.picture());
+    assert_snapshot!(terminal.stable_text());
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_message_from_the_background_while_typing() {
     terminal.wait_for("embedding_generator: exchange 1 done");
     terminal.type_keys("ing typed");
     terminal.wait_for("> half a sentence that is being typed");
-    assert_snapshot!(terminal.picture());
+    assert_snapshot!(terminal.stable_text());
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_paste_of_two_hundred_lines() {
     terminal.wait_for_prompt();
     let sent = provider.requests()[0].messages();
     assert!(sent.iter().any(|(_, text)| text.contains(&pasted.join("\n"))), "{sent:?}");
-    assert_snapshot!(terminal.picture());
+    assert_snapshot!(terminal.stable_text());
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn chinese_and_emoji_are_typed_and_deleted() {
     terminal.wait_for_prompt();
     let sent = provider.requests()[0].messages();
     assert!(sent.iter().any(|(_, text)| text.ends_with("明天在教堂见面吗 👩‍👩‍👧?")), "{sent:?}");
-    assert_snapshot!(terminal.picture());
+    assert_snapshot!(terminal.stable_text());
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn a_resized_window() {
     terminal.submit("first");
     terminal.wait_for("next one begins.");
     terminal.wait_for_prompt();
-    let narrow = terminal.picture();
+    let narrow = terminal.stable_text();
     let mut answer = narrow.lines().filter(|line| line.contains("words") || line.contains("begins"));
     assert!(answer.all(|line| line.chars().count() < 50), "{narrow}");
     terminal.resize(24, 100);
@@ -173,7 +173,7 @@ fn a_resized_window() {
     terminal.submit("second");
     terminal.wait_for("begins.");
     terminal.wait_for_prompt();
-    assert_snapshot!(terminal.picture());
+    assert_snapshot!(terminal.stable_text());
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn tab_suggests_and_completes() {
     let terminal = open(&home, &provider, (20, 90), &[]);
     terminal.type_keys("/mo\t");
     terminal.wait_for("Show the current model");
-    assert_snapshot!(terminal.picture());
+    assert_snapshot!(terminal.stable_text());
     terminal.type_keys("\x1b");
     terminal.wait_until("no proposals", |screen| !screen.contains("Show the current model"));
     terminal.type_keys("\x03");
@@ -206,7 +206,7 @@ fn tab_suggests_and_completes() {
         sent.iter().any(|(_, text)| text.contains("<file path=\"README.md\">\nThe answer is 42.")),
         "{sent:?}"
     );
-    assert!(terminal.picture().contains("Attached @README.md (18 characters)."));
+    assert!(terminal.stable_text().contains("Attached @README.md (18 characters)."));
     // Deleting the exchange also deletes the line with the attachment from the command history.
     home.memoir(["memory", "forget", "--exchange", "2", "--yes"]).succeed();
     let next = open(&home, &provider, (20, 90), &[]);

@@ -9,7 +9,7 @@ use memoir_testkit::torture::{crash, faults, load};
 use memoir_testkit::{
     Reply, ScriptedProvider, Terminal, TestHome,
     database::inspect,
-    torture::{BadDisk, disk, flat},
+    torture::{BadDisk, disk, measure_memory_use},
 };
 
 fn memoir() -> &'static Path {
@@ -86,7 +86,7 @@ fn a_leftover_log_survives_a_disk_failure_while_the_database_is_opened() {
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_use_of_a_long_session_levels_off() {
-    let report = flat(memoir(), 150);
+    let report = measure_memory_use(memoir(), 150);
     println!("{report:?}");
     assert_eq!(report.excess(), None, "{report:?}");
     // Caches and the index grow during the first hundred turns.

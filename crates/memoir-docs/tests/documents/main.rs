@@ -18,7 +18,7 @@ async fn a_query_per_chunk_finds_all_three_topics_where_a_single_query_misses_so
     let window = set.window(&[(travel, 150), (debugging, 150), (recipes, 200)]);
     let search = async |settings: RecallSettings| {
         let recall = with_settings(&recall, settings);
-        let related = recall.related(&window).await.unwrap();
+        let related = recall.find_related_documents(&window).await.unwrap();
         (topics_of(&related.documents), related.log)
     };
     let covers = |topics: &[usize]| [travel, debugging, recipes].map(|topic| topics.contains(&topic));
@@ -75,9 +75,12 @@ async fn no_related_documents_are_no_hits_and_a_failing_embedder_is_a_system_err
     let directory = tempfile::tempdir().unwrap();
     let empty = TopicSet { topics: Vec::new() }.library(directory.path(), CachingEmbedder::local()).await;
     let window = set.window(&[(0, 20)]);
-    assert!(matches!(empty.related(&window).await, Err(RelatedDocumentsError::NoHits { .. })));
-    assert!(matches!(empty.related(&[]).await, Err(RelatedDocumentsError::NoHits { .. })));
+    assert!(matches!(empty.find_related_documents(&window).await, Err(RelatedDocumentsError::NoHits { .. })));
+    assert!(matches!(empty.find_related_documents(&[]).await, Err(RelatedDocumentsError::NoHits { .. })));
     let mut broken = empty.clone();
     broken.embedder = std::sync::Arc::new(BrokenEmbedder);
-    assert!(matches!(broken.related(&window).await, Err(RelatedDocumentsError::SystemError(_))));
+    assert!(matches!(
+        broken.find_related_documents(&window).await,
+        Err(RelatedDocumentsError::SystemError(_))
+    ));
 }

@@ -139,8 +139,8 @@ impl Embedder for CachingEmbedder {
         Some(Usd::ZERO)
     }
 
-    fn reads(&self) -> usize {
-        self.inner.reads()
+    fn max_tokens(&self) -> usize {
+        self.inner.max_tokens()
     }
 
     fn is_local(&self) -> bool {

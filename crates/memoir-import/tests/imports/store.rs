@@ -47,7 +47,7 @@ async fn importing_again_adds_nothing() {
         assert_eq!(import(&store, &history).await, new, "{}", format.name());
         assert_eq!(
             import(&store, &history).await,
-            vec![ImportOutcome::Known; new.len()],
+            vec![ImportOutcome::Unchanged; new.len()],
             "{}",
             format.name()
         );
@@ -102,7 +102,7 @@ async fn a_longer_version_adds_only_new_messages() {
         );
         assert_eq!(
             import_conversation(&store, long, SystemClock.now(), false).await.unwrap(),
-            ImportOutcome::Known
+            ImportOutcome::Unchanged
         );
         let texts: Vec<&str> = long.messages.iter().map(|message| message.body.text()).collect();
         assert_eq!(stored_texts(&store, long).await, texts, "{}", format.name());
@@ -117,7 +117,7 @@ async fn another_branch_is_reported_as_different() {
     let other = text.replace("\"current_node\": \"a2\"", "\"current_node\": \"q2-left\"");
     assert_eq!(
         import(&store, &read_chatgpt(&other).unwrap()).await,
-        [ImportOutcome::Known, ImportOutcome::Different]
+        [ImportOutcome::Unchanged, ImportOutcome::Different]
     );
 }
 

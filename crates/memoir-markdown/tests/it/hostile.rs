@@ -1,6 +1,6 @@
 //! Hostile input: control characters, misleading links, and deep or long texts.
 
-use memoir_markdown::{TerminalStyle, diff};
+use memoir_markdown::{TerminalStyle, color_diff};
 
 use crate::{colored, plain, render};
 
@@ -55,7 +55,7 @@ fn control_characters_are_replaced_everywhere() {
             assert!(!output.contains(is_harmful), "{output:?}");
             assert!(output.contains('�'), "{output:?}");
         }
-        assert!(!strip_styles(&diff(&text, ALL)).contains('\u{1b}'));
+        assert!(!strip_styles(&color_diff(&text, ALL)).contains('\u{1b}'));
     }
 }
 

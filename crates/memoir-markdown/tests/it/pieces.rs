@@ -62,14 +62,17 @@ fn is_waiting_reports_pending_text() {
     let mut renderer = Renderer::new(plain(80));
     let mut push = |text: &str| {
         renderer.push(text);
-        renderer.is_waiting()
+        renderer.has_pending_text()
     };
-    let is_waiting =
+    let has_pending_text =
         ["", "a", "\n", "\n", "```\n", "b", "\n", "```\n", "- ", "\n", "  c\n", "\n"].map(&mut push);
-    assert_eq!(is_waiting, [false, true, true, false, false, true, false, false, true, true, true, false]);
+    assert_eq!(
+        has_pending_text,
+        [false, true, true, false, false, true, false, false, true, true, true, false]
+    );
     renderer.push("end");
     renderer.finish();
-    assert!(!renderer.is_waiting());
+    assert!(!renderer.has_pending_text());
     assert_eq!(renderer.push("a new text\n\n"), "a new text\n");
 }
 

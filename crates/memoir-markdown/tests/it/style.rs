@@ -1,6 +1,6 @@
 //! Colors and links.
 
-use memoir_markdown::{TerminalStyle, diff};
+use memoir_markdown::{TerminalStyle, color_diff};
 
 use crate::{colored, plain, render};
 
@@ -63,6 +63,6 @@ fn links_are_passed_to_the_terminal_or_shown() {
 #[test]
 fn diffs_are_colored() {
     let text = "--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n";
-    assert_eq!(diff(text, plain(40)), text);
-    assert!(diff(text, colored(40)).contains("\x1b[31m-x\x1b[0m\n\x1b[32m+y\x1b[0m\n"));
+    assert_eq!(color_diff(text, plain(40)), text);
+    assert!(color_diff(text, colored(40)).contains("\x1b[31m-x\x1b[0m\n\x1b[32m+y\x1b[0m\n"));
 }

@@ -109,8 +109,8 @@ impl OllamaModel {
             return Err(ModelError::ContextTooLong { message });
         }
         let current = self.context_size.load(Ordering::Relaxed);
-        let wanted = (needed + REPLY_TOKENS).next_power_of_two().max(current);
-        let size = max.map_or(wanted, |max| wanted.min(max));
+        let preferred = (needed + REPLY_TOKENS).next_power_of_two().max(current);
+        let size = max.map_or(preferred, |max| preferred.min(max));
         self.context_size.fetch_max(size, Ordering::Relaxed);
         Ok(size)
     }
@@ -183,17 +183,17 @@ impl ChatModel for OllamaModel {
     }
 
     async fn limits(&self) -> ModelLimits {
-        let catalogue_limits = self.info.as_ref().map(ModelInfo::limits).unwrap_or_default();
+        let catalog_limits = self.info.as_ref().map(ModelInfo::limits).unwrap_or_default();
         let capabilities = match timeout(self.options.idle_timeout, self.capabilities()).await {
             Ok(capabilities) => capabilities,
             Err(_) => Err(ModelError::IdleTimeout { after: self.options.idle_timeout }),
         };
         match capabilities {
-            Ok(Capabilities { context, tools }) => ModelLimits { context, tools, ..catalogue_limits },
+            Ok(Capabilities { context, tools }) => ModelLimits { context, tools, ..catalog_limits },
             Err(error) => {
                 // Limits are optional, and the next call will fail with the same error.
                 tracing::debug!(model = self.name, error = error.kind(), "could not read a model's limits");
-                catalogue_limits
+                catalog_limits
             }
         }
     }

@@ -92,7 +92,7 @@ async fn a_body_that_is_not_a_stream_is_not_retried() {
 
 #[tokio::test]
 async fn a_stream_that_does_not_end_properly_is_an_error() {
-    assert_fault!(Reply::text("half an ans").cut(), ModelError::Truncated);
+    assert_fault!(Reply::text("half an ans").disconnected(), ModelError::Truncated);
     assert_fault!(Reply::text("half an ans").closed(), ModelError::Truncated);
     for each in MODELS {
         for reply in [Reply::text("half an ans").stalled(), Reply::never()] {
@@ -177,7 +177,7 @@ async fn transient_faults_are_retried() {
             Reply::status(429, "slow").header("retry-after", "0"),
             Reply::status(503, "busy"),
             Reply::status(529, "overloaded"),
-            Reply::text("").cut(),
+            Reply::text("").disconnected(),
             Reply::text("At last."),
         ]);
         let outcome =
@@ -190,7 +190,9 @@ async fn transient_faults_are_retried() {
 #[tokio::test]
 async fn permanent_faults_and_partial_answers_are_not_retried() {
     for each in MODELS {
-        for reply in [Reply::status(401, "no"), Reply::status(400, "no"), Reply::text("half an ").cut()] {
+        for reply in
+            [Reply::status(401, "no"), Reply::status(400, "no"), Reply::text("half an ").disconnected()]
+        {
             let provider = ScriptedProvider::start([reply, Reply::text("not requested")]);
             call(&retrying(each, &provider, Duration::from_millis(1)), request("Hi")).await.unwrap_err();
             assert_eq!(provider.requests().len(), 1, "{each}");
@@ -205,7 +207,7 @@ async fn retries_are_limited() {
         let model = retrying(each, &provider, Duration::from_millis(1));
         let error = call(&model, request("Hi")).await.unwrap_err();
         assert!(matches!(error, ModelError::Server { status: 503, .. }), "{each}: {error:?}");
-        assert_eq!(provider.requests().len(), 1 + RetryPolicy::default().attempts, "{each}");
+        assert_eq!(provider.requests().len(), 1 + RetryPolicy::default().max_retries, "{each}");
     }
 }
 

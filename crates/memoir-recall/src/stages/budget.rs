@@ -42,8 +42,8 @@ impl Stage for BudgetStage {
                 continue;
             };
             // For a prompt, an earlier question without an answer is useless. A search returns it.
-            let is_question =
-                inquiry.kind == QueryKind::Prompt && (outline.asks || text.trim() == inquiry.text.trim());
+            let is_question = inquiry.kind == QueryKind::Prompt
+                && (outline.is_question || text.trim() == inquiry.text.trim());
             if is_question && exchange.assistant.is_empty() {
                 continue;
             }

@@ -43,7 +43,7 @@ impl Stage for SearchDocumentsStage {
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
         let limit = recall.settings.document_limit;
         // A search within one conversation does not include documents.
-        if limit == 0 || inquiry.asks_nothing() || inquiry.filter.within.is_some() {
+        if limit == 0 || inquiry.asks_nothing() || inquiry.filter.conversation.is_some() {
             return Ok(());
         }
         let words = &inquiry.question.words;

@@ -23,7 +23,7 @@ impl Stage for SearchWordsStage {
             words: &inquiry.question.words,
             filter: &inquiry.filter,
             conversations: BY_WORDS,
-            also: &by_meaning,
+            extra_conversations: &by_meaning,
         };
         let matches = recall.store.search_words(&search).await?;
         inquiry.conversations = matches.conversations;

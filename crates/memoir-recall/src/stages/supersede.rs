@@ -124,7 +124,7 @@ impl<'a> Statement<'a> {
     fn parse(inquiry: &'a Inquiry, message: &'a RankedMessage) -> Option<Self> {
         let outline = &message.outline;
         let text = inquiry.texts.get(&outline.id)?;
-        if outline.role != Role::User || outline.asks || outline.words > MAX_WORDS {
+        if outline.role != Role::User || outline.is_question || outline.words > MAX_WORDS {
             return None;
         }
         // Separate words by single spaces without punctuation, so that phrases match whole words only.

@@ -9,7 +9,7 @@ pub(super) struct AnswersTerm;
 impl Term for AnswersTerm {
     fn add(&self, evidence: &Evidence<'_>, scores: &mut [f64]) {
         for (score, outline) in scores.iter_mut().zip(evidence.outlines) {
-            if outline.asks {
+            if outline.is_question {
                 *score += QUESTION_PENALTY;
             }
         }

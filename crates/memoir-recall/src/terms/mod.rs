@@ -99,7 +99,7 @@ impl FromStr for TermName {
         term.ok_or_else(|| UnknownName {
             kind: "term",
             name: name.to_owned(),
-            known: Self::ALL.map(Self::as_str).to_vec(),
+            valid_names: Self::ALL.map(Self::as_str).to_vec(),
         })
     }
 }
@@ -185,7 +185,7 @@ pub(crate) mod tests {
         let mut inquiry = Inquiry::new("?", QueryKind::Search, Filter::default());
         inquiry.outlines = (1..)
             .zip(messages)
-            .map(|(id, (conversation, author, created, asks))| MessageOutline {
+            .map(|(id, (conversation, author, created, is_question))| MessageOutline {
                 id: MessageId::new(id),
                 exchange_id: ExchangeId::new(id),
                 conversation_id: ConversationId::new(*conversation),
@@ -193,7 +193,7 @@ pub(crate) mod tests {
                 author: author.map(str::to_owned),
                 created: Timestamp::from_millis(*created),
                 words: 10,
-                asks: *asks,
+                is_question: *is_question,
             })
             .collect();
         inquiry.similarities = vec![0.0; inquiry.outlines.len()];

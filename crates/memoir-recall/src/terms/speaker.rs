@@ -12,8 +12,9 @@ impl Term for SpeakerTerm {
         let Some(speaker) = &evidence.question.speaker else { return };
         for (position, score) in scores.iter_mut().enumerate() {
             if evidence.outlines[position].author.as_ref() == Some(speaker) {
-                let is_answer =
-                    evidence.neighbor(position, -1).is_some_and(|previous| evidence.outlines[previous].asks);
+                let is_answer = evidence
+                    .neighbor(position, -1)
+                    .is_some_and(|previous| evidence.outlines[previous].is_question);
                 *score += WEIGHT + if is_answer { ANSWER_BONUS } else { 0.0 };
             }
         }

@@ -62,7 +62,7 @@ mod tests {
         let noon = |day: i64| (None, day * DAY_MILLIS + DAY_MILLIS / 2, false);
         let days = [noon(10), noon(11), noon(9), noon(13), noon(20)];
         let messages: Vec<_> =
-            days.iter().map(|(author, created, asks)| (1, *author, *created, *asks)).collect();
+            days.iter().map(|(author, created, is_question)| (1, *author, *created, *is_question)).collect();
         let mut inquiry = inquiry(&messages);
         assert_eq!(contribution(&TimeTerm, &inquiry), [0.0; 5], "the question has no dates");
         let start_of_day = |day: i64| Timestamp::from_millis(day * DAY_MILLIS);

@@ -44,7 +44,7 @@ pub async fn fill(store: &Arc<dyn Store>, recall: &Recall) -> Result<(), Failure
 }
 
 /// Computes the embeddings of the sample history, in the format of `demo/vectors.bin`.
-pub async fn vectors() -> Result<Vec<u8>, Failure> {
+pub async fn compute_embeddings() -> Result<Vec<u8>, Failure> {
     let store = stores::factory().open_in_memory().await?;
     let prepared = Arc::new(PreparedEmbedder::empty());
     let embedder: Arc<dyn Embedder> = Arc::<PreparedEmbedder>::clone(&prepared);

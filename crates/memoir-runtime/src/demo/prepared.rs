@@ -89,12 +89,12 @@ impl Embedder for PreparedEmbedder {
         LocalEmbedder.cost(usage)
     }
 
-    fn reads(&self) -> usize {
-        LocalEmbedder.reads()
+    fn max_tokens(&self) -> usize {
+        LocalEmbedder.max_tokens()
     }
 
-    fn count(&self, text: &str) -> usize {
-        LocalEmbedder.count(text)
+    fn count_tokens(&self, text: &str) -> usize {
+        LocalEmbedder.count_tokens(text)
     }
 
     fn is_local(&self) -> bool {

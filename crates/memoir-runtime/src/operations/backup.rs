@@ -29,14 +29,16 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct BackupRequest {
     /// Directory to create. Defaults to a name with the current time, in the current directory.
-    pub folder: Option<PathBuf>,
+    #[serde(rename = "folder")]
+    pub directory: Option<PathBuf>,
 }
 
 /// A backup that was created and verified.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BackupReport {
     /// Directory of the backup.
-    pub folder: PathBuf,
+    #[serde(rename = "folder")]
+    pub directory: PathBuf,
     /// Size of the copied database in bytes.
     pub bytes: u64,
 }
@@ -53,7 +55,7 @@ pub async fn back_up(
     zone: &TimeZone,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<BackupReport, Failure> {
-    let directory = match &request.folder {
+    let directory = match &request.directory {
         Some(directory) => directory.clone(),
         None => PathBuf::from(timestamped_name("memoir-backup", zone)),
     };
@@ -66,14 +68,14 @@ pub async fn back_up(
             .hint("Choose another location.")
     };
     // The directory gets its final name once it is complete, so an incomplete copy is never mistaken for a backup.
-    let partial = Partial::folder(&directory).map_err(write_failure)?;
+    let partial = Partial::create_directory(&directory).map_err(write_failure)?;
     copy_database(&partial.path().join(DATABASE), store, progress).await?;
     for name in DIRECTORIES {
         copy_directory(&home.data().join(name), &partial.path().join(name))?;
     }
     partial.finish(&directory).map_err(write_failure)?;
     let bytes = std::fs::metadata(directory.join(DATABASE)).map_or(0, |file| file.len());
-    Ok(BackupReport { folder: directory, bytes })
+    Ok(BackupReport { directory, bytes })
 }
 
 async fn copy_database(
@@ -100,14 +102,16 @@ async fn copy_database(
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RestoreRequest {
     /// Directory of the backup.
-    pub folder: PathBuf,
+    #[serde(rename = "folder")]
+    pub directory: PathBuf,
 }
 
 /// A verified backup, and the database that it would replace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct VerifiedBackup {
     /// Directory of the backup.
-    pub folder: PathBuf,
+    #[serde(rename = "folder")]
+    pub directory: PathBuf,
     /// Database that is replaced when the backup is restored.
     pub replaces: PathBuf,
 }
@@ -118,16 +122,16 @@ pub struct VerifiedBackup {
 ///
 /// Fails if the directory is not a backup, or if the backup is damaged.
 pub async fn verify(request: &RestoreRequest, home: &Home) -> Result<VerifiedBackup, Failure> {
-    let copy = request.folder.join(DATABASE);
+    let copy = request.directory.join(DATABASE);
     if !copy.is_file() {
-        return Err(Failure::usage(format!("{} is not a backup", request.folder.display()))
+        return Err(Failure::usage(format!("{} is not a backup", request.directory.display()))
             .hint("Specify a directory created by `memoir backup`."));
     }
     if let Some(fault) = database::verify(&copy, &home.database()).await?.first() {
         return Err(Failure::failed(format!("the backup is damaged: {fault}"))
             .hint("Nothing was changed. Try an older backup."));
     }
-    Ok(VerifiedBackup { folder: request.folder.clone(), replaces: home.database() })
+    Ok(VerifiedBackup { directory: request.directory.clone(), replaces: home.database() })
 }
 
 /// Result of restoring a backup.
@@ -150,7 +154,7 @@ pub async fn restore(
 ) -> Result<RestoreReport, Failure> {
     create_private_directory(&home.data())?;
     let previous = create_unique_directory(&home.data().join(timestamped_name("before-restore", zone)))?;
-    let copy = backup.folder.join(DATABASE);
+    let copy = backup.directory.join(DATABASE);
     let result = database::restore(&copy, &backup.replaces, &previous.join(DATABASE)).await;
     if let Err(error) = result {
         if let Err(error) = std::fs::remove_dir(&previous) {
@@ -167,7 +171,7 @@ pub async fn restore(
         if current.exists() {
             std::fs::rename(&current, previous.join(name))?;
         }
-        copy_directory(&backup.folder.join(name), &current)?;
+        copy_directory(&backup.directory.join(name), &current)?;
     }
     Ok(RestoreReport { previous })
 }
@@ -213,7 +217,7 @@ mod tests {
         store.set_setting("rag.limit", Some("3"), now).await.unwrap();
         std::fs::create_dir(home.posts()).unwrap();
         std::fs::write(home.posts().join("tea.md"), "Tea.").unwrap();
-        let request = BackupRequest { folder: Some(directory.path().join("copy")) };
+        let request = BackupRequest { directory: Some(directory.path().join("copy")) };
         let report = back_up(&request, store.as_ref(), &home, &zone, &mut |_| {}).await.unwrap();
         assert!(report.bytes > 0);
         assert!(
@@ -224,7 +228,7 @@ mod tests {
         std::fs::write(home.posts().join("tea.md"), "Coffee.").unwrap();
         store.close().await;
 
-        let backup = verify(&RestoreRequest { folder: report.folder }, &home).await.unwrap();
+        let backup = verify(&RestoreRequest { directory: report.directory }, &home).await.unwrap();
         assert_eq!(backup.replaces, home.database());
         let report = restore(&backup, &home, &zone).await.unwrap();
         assert_eq!(std::fs::read_to_string(home.posts().join("tea.md")).unwrap(), "Tea.");
@@ -238,7 +242,7 @@ mod tests {
     async fn a_directory_without_a_database_is_not_a_backup() {
         let directory = tempfile::TempDir::new().unwrap();
         let home = Home::in_directory(directory.path().join("home"));
-        let result = verify(&RestoreRequest { folder: directory.path().to_owned() }, &home).await;
+        let result = verify(&RestoreRequest { directory: directory.path().to_owned() }, &home).await;
         assert_eq!(result.err().map(|failure| failure.kind), Some(FailureKind::Usage));
     }
 }

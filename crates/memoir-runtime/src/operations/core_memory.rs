@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{failure::Failure, files::write_private, home::Home};
 
-/// Returns the current state of a block, for [`CoreEditRequest::seen`].
+/// Returns the current state of a block, for [`CoreEditRequest::previous`].
 ///
 /// # Errors
 ///
@@ -27,7 +27,8 @@ pub struct CoreEditRequest {
     /// Project that the block belongs to.
     pub project: String,
     /// State of the block when the user started editing it.
-    pub seen: CoreEntry,
+    #[serde(rename = "seen")]
+    pub previous: CoreEntry,
     /// New text of the block.
     pub text: String,
 }
@@ -59,7 +60,7 @@ pub enum CoreEditOutcome {
         /// Maximum length in characters.
         limit: usize,
     },
-    /// The text was rejected because the block has changed since [`CoreEditRequest::seen`] was read.
+    /// The text was rejected because the block has changed since [`CoreEditRequest::previous`] was read.
     Conflict,
 }
 
@@ -74,16 +75,17 @@ pub async fn edit(
     home: &Home,
     now: Timestamp,
 ) -> Result<CoreEditReport, Failure> {
-    let CoreEditRequest { project, seen, text } = request;
-    let report = |outcome, draft| CoreEditReport { block: seen.block, outcome, draft };
-    if *text == seen.text {
+    let CoreEditRequest { project, previous, text } = request;
+    let report = |outcome, draft| CoreEditReport { block: previous.block, outcome, draft };
+    if *text == previous.text {
         return Ok(report(CoreEditOutcome::Unchanged, None));
     }
     let (length, limit) = (text.chars().count(), CoreBlock::MAX_CHARS);
     if length > limit {
         return Ok(report(CoreEditOutcome::TooLong { length, limit }, save_draft(text, &home.data())));
     }
-    let change = CoreChange { seen: seen.clone(), text: text.clone(), by: ChangedBy::User, at: now };
+    let change =
+        CoreChange { previous: previous.clone(), text: text.clone(), author: ChangedBy::User, created: now };
     Ok(match store.change_core_memory(project, &change).await? {
         ChangeOutcome::Applied => report(CoreEditOutcome::Changed, None),
         ChangeOutcome::Conflict => report(CoreEditOutcome::Conflict, save_draft(text, &home.data())),
@@ -121,8 +123,8 @@ mod tests {
     use super::*;
     use crate::operations::test_support::{NOW, TestStore, store_with};
 
-    async fn set(text: &str, seen: &CoreEntry, store: &TestStore, directory: &Path) -> CoreEditReport {
-        let request = CoreEditRequest { project: "/p".into(), seen: seen.clone(), text: text.into() };
+    async fn set(text: &str, previous: &CoreEntry, store: &TestStore, directory: &Path) -> CoreEditReport {
+        let request = CoreEditRequest { project: "/p".into(), previous: previous.clone(), text: text.into() };
         edit(&request, store, &Home::in_directory(directory), NOW).await.unwrap()
     }
 
@@ -130,22 +132,22 @@ mod tests {
     async fn a_rejected_text_is_saved() {
         let directory = tempfile::tempdir().unwrap();
         let (store, _) = store_with(&[]).await;
-        let seen = read(CoreBlock::User, "/p", &store).await.unwrap();
-        assert_eq!(set("", &seen, &store, directory.path()).await.outcome, CoreEditOutcome::Unchanged);
-        let report = set("Lives in Graz.", &seen, &store, directory.path()).await;
+        let previous = read(CoreBlock::User, "/p", &store).await.unwrap();
+        assert_eq!(set("", &previous, &store, directory.path()).await.outcome, CoreEditOutcome::Unchanged);
+        let report = set("Lives in Graz.", &previous, &store, directory.path()).await;
         assert_eq!((report.outcome, report.draft), (CoreEditOutcome::Changed, None));
 
-        let conflict = set("Lives in Linz.", &seen, &store, directory.path()).await;
+        let conflict = set("Lives in Linz.", &previous, &store, directory.path()).await;
         assert_eq!(conflict.outcome, CoreEditOutcome::Conflict);
         assert_eq!(std::fs::read_to_string(conflict.draft.unwrap()).unwrap(), "Lives in Linz.");
 
         let long = "x".repeat(CoreBlock::MAX_CHARS + 1);
-        let too_long = set(&long, &seen, &store, directory.path()).await;
+        let too_long = set(&long, &previous, &store, directory.path()).await;
         let (length, limit) = (CoreBlock::MAX_CHARS + 1, CoreBlock::MAX_CHARS);
         assert_eq!(too_long.outcome, CoreEditOutcome::TooLong { length, limit });
         assert_eq!(std::fs::read_to_string(too_long.draft.unwrap()).unwrap(), long);
 
-        let unsaved = set(&long, &seen, &store, &directory.path().join("missing")).await;
+        let unsaved = set(&long, &previous, &store, &directory.path().join("missing")).await;
         assert_eq!(unsaved.draft, None);
 
         let entry = undo("/p", &store, NOW).await.unwrap().entry.unwrap();

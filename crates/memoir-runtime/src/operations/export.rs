@@ -95,7 +95,7 @@ pub async fn write_file(
         Failure::failed(format!("could not write {}: {error}", path.display()))
             .hint("Choose another file with `-o`.")
     };
-    let (partial, mut file) = Partial::file(path).map_err(write_failure)?;
+    let (partial, mut file) = Partial::create_file(path).map_err(write_failure)?;
     write_all(&conversations, &TextOptions { request, zone }, store, &mut file, progress).await?;
     file.sync_all().and_then(|()| partial.finish(path)).map_err(write_failure)?;
     Ok(ExportReport { conversations: conversations.len() as u64, path: Some(path.to_owned()) })

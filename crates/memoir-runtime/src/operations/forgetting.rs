@@ -189,8 +189,8 @@ fn resolve(request: &ForgetRequest, recall: &Recall) -> Result<ForgetTarget, Fai
         ForgetRequest::Conversation(id) => ForgetTarget::Conversation(*id),
         ForgetRequest::Document(name) => ForgetTarget::Document(name.clone()),
         ForgetRequest::Period { since, until } => ForgetTarget::Period {
-            since: dates::since(since.as_deref(), recall)?,
-            until: dates::until(until.as_deref(), recall)?,
+            since: dates::parse_since(since.as_deref(), recall)?,
+            until: dates::parse_until(until.as_deref(), recall)?,
         },
     })
 }

@@ -33,7 +33,8 @@ pub struct MemoryReport {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MarkedExchange {
     /// Time at which the exchange was marked.
-    pub since: Timestamp,
+    #[serde(rename = "since")]
+    pub marked_at: Timestamp,
     /// Metadata of the exchange.
     pub exchange: Exchange,
 }
@@ -59,7 +60,7 @@ pub async fn list(
             Mark::Pinned => &mut report.pinned,
             Mark::Wrong => &mut report.wrong,
         };
-        exchanges.push(MarkedExchange { since: mark.created, exchange });
+        exchanges.push(MarkedExchange { marked_at: mark.created, exchange });
     }
     Ok(report)
 }
@@ -99,7 +100,7 @@ pub enum MarkOutcome {
 /// Marks an exchange, replacing any other mark.
 pub async fn mark(request: &MarkRequest, store: &dyn Marks, now: Timestamp) -> Result<MarkReport, Failure> {
     let MarkRequest { exchange, mark } = *request;
-    if !store.mark(exchange, Some(mark), now).await? {
+    if !store.set_mark(exchange, Some(mark), now).await? {
         return Err(unknown_exchange(exchange));
     }
     Ok(MarkReport { exchange, mark, outcome: MarkOutcome::Set })
@@ -119,7 +120,7 @@ pub async fn unmark(
     if !is_set {
         return Ok(MarkReport { exchange, mark, outcome: MarkOutcome::WasNotSet });
     }
-    if !store.mark(exchange, None, now).await? {
+    if !store.set_mark(exchange, None, now).await? {
         return Err(unknown_exchange(exchange));
     }
     Ok(MarkReport { exchange, mark, outcome: MarkOutcome::Removed })
@@ -216,7 +217,7 @@ mod tests {
             summary: String::new(),
             pinned: vec!["French.".into(), "Short.".into()],
             prepared: None,
-            wanted: None,
+            requested_through: None,
         };
         store.put_digest(committed[0].conversation_id, None, &digest, NOW).await.unwrap();
         for number in [0, 3] {

@@ -10,7 +10,7 @@ use memoir_store::{ConversationList, Conversations, Exchanges, Span};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    dates::{since, until},
+    dates::{parse_since, parse_until},
     failure::Failure,
 };
 
@@ -32,7 +32,8 @@ impl PostRequest {
     }
 
     fn span(&self, recall: &Recall) -> Result<Span, Failure> {
-        let (since, until) = (since(self.since.as_deref(), recall)?, until(self.until.as_deref(), recall)?);
+        let (since, until) =
+            (parse_since(self.since.as_deref(), recall)?, parse_until(self.until.as_deref(), recall)?);
         if since.zip(until).is_some_and(|(since, until)| since >= until) {
             return Err(Failure::usage("the period ends before it starts")
                 .hint("Use an earlier day for `--since`, or a later one for `--until`."));
@@ -161,7 +162,7 @@ pub struct PostSources<'a> {
 impl<'a> PostSources<'a> {
     fn writer(self, is_dry_run: bool) -> Writer<'a> {
         let Self { exchanges, recall, model, posts } = self;
-        Writer { exchanges, recall, model, folder: posts, is_dry_run }
+        Writer { exchanges, recall, model, posts_dir: posts, is_dry_run }
     }
 }
 
@@ -193,7 +194,7 @@ pub async fn write(
     let post_draft = writer.draft(&material).await?;
     let draft = to_report(&post_draft);
     observe(PostStep::Drafted(&draft));
-    let post = writer.keep(&post_draft, &material).await?;
+    let post = writer.save(&post_draft, &material).await?;
     Ok(PostReport { plan, draft, path: post.path, slug: post.slug, not_embedded: post.not_embedded })
 }
 

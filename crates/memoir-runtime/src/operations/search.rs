@@ -63,8 +63,8 @@ impl Serialize for SearchReport {
 }
 
 impl From<Recollection> for SearchReport {
-    fn from(Recollection { passages, documents, behind, notices, .. }: Recollection) -> Self {
-        Self { recalled: Recalled { passages, documents }, unindexed: behind, notices }
+    fn from(Recollection { passages, documents, pending_embeddings, notices, .. }: Recollection) -> Self {
+        Self { recalled: Recalled { passages, documents }, unindexed: pending_embeddings, notices }
     }
 }
 
@@ -74,7 +74,7 @@ impl From<Recollection> for SearchReport {
 ///
 /// Fails if the date is invalid. Problems during the search are reported as notices.
 pub async fn search(request: &SearchRequest, recall: &Recall) -> Result<SearchReport, Failure> {
-    let since = dates::since(request.since.as_deref(), recall)?;
+    let since = dates::parse_since(request.since.as_deref(), recall)?;
     let scope = request.project.as_deref().map(scope_of);
     let limit = usize::from(request.limit);
     let mut recall = recall.clone();
@@ -89,7 +89,7 @@ pub async fn search(request: &SearchRequest, recall: &Recall) -> Result<SearchRe
 
 /// Returns the passages that would be recalled for a prompt.
 pub async fn preview_recall(request: &RecallRequest, recall: &Recall) -> SearchReport {
-    let filter = Filter { except: request.conversation, ..Filter::default() };
+    let filter = Filter { excluded_conversation: request.conversation, ..Filter::default() };
     recall.ask(&request.prompt, QueryKind::Prompt, filter).await.into()
 }
 

@@ -57,7 +57,7 @@ pub async fn suggest(source: SuggestionSource, typed: &str, runtime: &Runtime) -
         }
         SuggestionSource::Tasks => {
             let tasks = store.tasks().await.unwrap_or_else(log_error);
-            tasks.into_iter().map(|task| task.what.name).collect()
+            tasks.into_iter().map(|task| task.definition.name).collect()
         }
         SuggestionSource::Models => {
             let models = runtime.models().catalog.models();

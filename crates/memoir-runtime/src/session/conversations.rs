@@ -27,7 +27,7 @@ impl Session {
 
     /// Starts a new conversation. It belongs to this project even if the previous one does not.
     pub async fn start_conversation(&mut self) {
-        self.enter(CurrentConversation::begin(self.project.clone())).await;
+        self.enter(CurrentConversation::new(self.project.clone())).await;
     }
 
     /// Resumes a conversation and returns it.
@@ -121,7 +121,7 @@ pub(super) async fn open(
 ) -> Result<CurrentConversation, Failure> {
     let (store, scope) = (runtime.store(), runtime.scope());
     let id = match resume {
-        Resume::New => return Ok(CurrentConversation::begin(scope)),
+        Resume::New => return Ok(CurrentConversation::new(scope)),
         Resume::Conversation(id) | Resume::Fork(id) => id,
         Resume::Latest | Resume::ForkOfLatest => {
             // Imported conversations are resumed only by id, because they may be someone else's.
@@ -136,7 +136,7 @@ pub(super) async fn open(
                     "There is no earlier conversation in this project, so a new one starts. Use `-r ID` to resume any other."
                         .into(),
                 );
-                return Ok(CurrentConversation::begin(scope));
+                return Ok(CurrentConversation::new(scope));
             };
             latest.id
         }

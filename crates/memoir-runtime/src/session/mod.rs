@@ -142,7 +142,7 @@ impl Session {
             options.listener,
         );
         let skills = tools::read_skills(runtime.project(), runtime.home());
-        notices.extend(skills.faults.iter().map(|fault| format!("A skill was skipped: {fault}.")));
+        notices.extend(skills.problems.iter().map(|fault| format!("A skill was skipped: {fault}.")));
         let servers = Servers::connect(&models.config.mcp, &agent.sandbox.variables);
         let summaries = Arc::new(background.summaries());
         state.tools =
@@ -172,8 +172,8 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Fails if the model fails, if `cancel` is cancelled, or if the answer cannot be stored. Then only the cost is stored,
-    /// and [`Self::retry`] returns the prompt.
+    /// Fails if the model fails, if `cancel` is cancelled, or if the answer cannot be stored. Then only the cost is
+    /// stored, and [`Self::retry`] returns the prompt.
     pub async fn turn(
         &mut self,
         input: impl Into<TurnInput> + Send,
@@ -241,7 +241,8 @@ impl Session {
     }
 }
 
-/// Returns the recall of the session. For the demo, imports its history first and uses the local embedder regardless of settings.
+/// Returns the recall of the session. For the demo, imports its history first and uses the local embedder regardless of
+/// settings.
 async fn open_recall(runtime: &Runtime, notices: &mut Vec<String>) -> Result<Recall, Failure> {
     let mut recall = runtime.recall(notices).await?;
     if runtime.persistence() == Persistence::Demo {

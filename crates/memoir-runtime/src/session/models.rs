@@ -7,7 +7,7 @@ use memoir_core::{Provenance, Usage, Usd};
 use super::Session;
 use crate::{
     failure::Failure,
-    models::{ModelChoice, parse},
+    models::{ModelChoice, parse_model_name},
     operations::models::{self, SetModelReport, SetModelRequest},
     settings::ModelTask,
 };
@@ -22,7 +22,7 @@ impl Session {
     pub async fn set_model(&mut self, request: &SetModelRequest) -> Result<SetModelReport, Failure> {
         let (store, now) = (Arc::clone(self.runtime.store()), self.agent.clock.now());
         if let (ModelTask::Chat, Some(name)) = (request.task, &request.model) {
-            self.switch_model(ModelChoice::new(parse(name, "")?, "set with /model")).await?;
+            self.switch_model(ModelChoice::new(parse_model_name(name, "")?, "set with /model")).await?;
         }
         let report = models::set(request, self.runtime.models(), store.as_ref(), now).await?;
         match (request.task, &request.model) {

@@ -33,8 +33,8 @@ impl Session {
         Ok(())
     }
 
-    /// Checks an edited persona and applies the new text if the persona is in use. An invalid text is moved to a draft file
-    /// and replaced with `old_text`.
+    /// Checks an edited persona and applies the new text if the persona is in use. An invalid text is moved to a draft
+    /// file and replaced with `old_text`.
     ///
     /// # Errors
     ///
@@ -42,7 +42,7 @@ impl Session {
     pub async fn finish_persona(&mut self, name: &str, old_text: &str) -> Result<(), Failure> {
         let home = self.runtime.home();
         let text = personas::read(name, home).or_else(|failure| {
-            let path = personas::file(name, home)?;
+            let path = personas::persona_path(name, home)?;
             let draft = path.with_extension("draft.txt");
             std::fs::rename(&path, &draft)?;
             personas::write(name, old_text, home)?;

@@ -70,9 +70,11 @@ pub struct EmbeddingsReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RebuildReport {
     /// Number of embeddings computed.
-    pub made: u64,
+    #[serde(rename = "made")]
+    pub computed: u64,
     /// Why some embeddings are missing, if any are.
-    pub trouble: Option<String>,
+    #[serde(rename = "trouble")]
+    pub error: Option<String>,
 }
 
 impl RebuildReport {
@@ -80,10 +82,10 @@ impl RebuildReport {
     ///
     /// # Errors
     ///
-    /// Fails if [`Self::trouble`] is set.
+    /// Fails if [`Self::error`] is set.
     pub fn check_complete(self) -> Result<(), Failure> {
-        match self.trouble {
-            Some(trouble) => Err(Failure::failed(trouble).hint(
+        match self.error {
+            Some(error) => Err(Failure::failed(error).hint(
                 "The remaining embeddings are computed in the background. Show the progress with `/worker status`.",
             )),
             None => Ok(()),
@@ -104,7 +106,8 @@ impl Session {
         self.start_background().await;
     }
 
-    /// Decides which work a turn does itself and which it leaves to the workers. Turns must not wait for remote servers.
+    /// Decides which work a turn does itself and which it leaves to the workers. Turns must not wait for remote
+    /// servers.
     pub(super) fn assign_work(&mut self) {
         let persistence = self.runtime.persistence();
         self.state.requests_digests = self.background.makes_digests(persistence);
@@ -229,7 +232,8 @@ impl Session {
     ) -> Result<RebuildReport, Failure> {
         let (context, kind) = (self.background.context(), WorkerKind::EmbeddingGenerator);
         if let Some(stop) = context.check_budget(kind).await? {
-            return Err(Failure::failed(worker_text::why(stop)).hint("The embeddings were not changed."));
+            return Err(Failure::failed(worker_text::describe_budget_stop(stop))
+                .hint("The embeddings were not changed."));
         }
         self.store().delete_embeddings().await?;
         let total = self.store().pending(&context.claim(kind)).await?;
@@ -241,11 +245,11 @@ impl Session {
             }
         };
         let reports = run_until_idle(context, &[kind], &mut observe).await?;
-        let trouble = reports.into_iter().find_map(|report| match report.stopped {
-            Some(Stopped::OverBudget(stop)) => Some(worker_text::why(stop).to_owned()),
+        let error = reports.into_iter().find_map(|report| match report.stopped {
+            Some(Stopped::OverBudget(stop)) => Some(worker_text::describe_budget_stop(stop).to_owned()),
             _ => report.last_error,
         });
-        Ok(RebuildReport { made: computed, trouble })
+        Ok(RebuildReport { computed, error })
     }
 
     fn require_embedder(&self) -> Result<(), Failure> {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use memoir_core::{Clock as _, NewTask, RunId, RunOutcome, RunState, Schedule, Task, Timestamp};
-use memoir_schedule::{Engine, Scheduler, StartedRun, check};
+use memoir_schedule::{Engine, Scheduler, StartedRun, check_schedule};
 use memoir_store::Schedules as _;
 use memoir_store_sqlite::SqliteStore;
 use memoir_testkit::fakes::ManualClock;
@@ -21,7 +21,7 @@ struct RecordingEngine(Mutex<Vec<(String, RunId)>>);
 #[async_trait]
 impl Engine for RecordingEngine {
     async fn run(&self, task: &Task, run: RunId, _cancel: &CancellationToken) -> RunOutcome {
-        self.0.lock().unwrap().push((task.what.name.clone(), run));
+        self.0.lock().unwrap().push((task.definition.name.clone(), run));
         RunOutcome { state: RunState::Done, report: "done".into(), error: None, cost: None }
     }
 }
@@ -64,7 +64,7 @@ impl Fixture {
             history: 5,
             budget: None,
         };
-        let due = check(&new.schedule, self.clock.now()).unwrap();
+        let due = check_schedule(&new.schedule, self.clock.now()).unwrap();
         assert!(self.store.add_task(&new, Some(due), self.clock.now()).await.unwrap());
     }
 
@@ -72,7 +72,7 @@ impl Fixture {
     async fn run_due(&self, scheduler: &Scheduler) -> Vec<StartedRun> {
         let runs = scheduler.start_due().await.unwrap().started;
         for run in &runs {
-            scheduler.perform(run, &self.engine, &CancellationToken::new()).await.unwrap();
+            scheduler.execute(run, &self.engine, &CancellationToken::new()).await.unwrap();
         }
         runs
     }
@@ -181,7 +181,7 @@ async fn a_running_task_is_not_started_again_and_a_dead_run_is_marked() {
     assert_eq!((interrupted.len(), interrupted[0].outcome.state), (1, RunState::Interrupted));
     assert_eq!(fixture.run_due(&scheduler).await.len(), 1, "the missed runs are made up for once");
     // An outcome that arrives after that is ignored.
-    scheduler.perform(&runs[0], &fixture.engine, &CancellationToken::new()).await.unwrap();
+    scheduler.execute(&runs[0], &fixture.engine, &CancellationToken::new()).await.unwrap();
     let runs = fixture.store.runs(None, 10).await.unwrap();
     assert_eq!(runs[1].outcome.state, RunState::Interrupted);
 }
@@ -253,7 +253,7 @@ async fn a_stopped_run_can_be_started_again_and_a_crash_is_recorded() {
     assert_eq!(events.len(), 2, "the run started and ended: {events:?}");
     let runs = another.start_due().await.unwrap().started;
     assert_eq!(runs.len(), 1, "another scheduler starts it again");
-    let outcome = another.perform(&runs[0], &CrashingEngine, &CancellationToken::new()).await.unwrap();
+    let outcome = another.execute(&runs[0], &CrashingEngine, &CancellationToken::new()).await.unwrap();
     assert_eq!((outcome.state, outcome.error.as_deref()), (RunState::Failed, Some("the run crashed")));
     assert!(another.start_due().await.unwrap().started.is_empty(), "a crashed run is not repeated");
 }

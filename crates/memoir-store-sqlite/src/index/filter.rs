@@ -128,13 +128,13 @@ fn allowed_conversations(filter: &Filter, in_scope: Option<&[i64]>, messages: &M
         ids.filter_map(number).for_each(|number| bits[number as usize / 64] |= 1 << (number % 64));
         bits
     };
-    let within = filter.within.map(|id| bits(&mut [id.get()].into_iter()));
+    let within = filter.conversation.map(|id| bits(&mut [id.get()].into_iter()));
     let scope = in_scope.map(|ids| bits(&mut ids.iter().copied()));
     let mut allowed = match (within, scope) {
         (Some(within), Some(scope)) => Some(within.iter().zip(scope).map(|(a, b)| a & b).collect()),
         (within, scope) => within.or(scope),
     };
-    if let Some(except) = filter.except.and_then(|id| messages.conversation(id)) {
+    if let Some(except) = filter.excluded_conversation.and_then(|id| messages.conversation(id)) {
         let all = || vec![u64::MAX; messages.conversation_ids.len().div_ceil(64)];
         allowed.get_or_insert_with(all)[except as usize / 64] &= !(1 << (except % 64));
     }

@@ -89,14 +89,14 @@ impl Messages {
             author: author.cloned(),
             created: Timestamp::from_millis(self.created[row]),
             words: self.words[row].into(),
-            asks: self.flags[row] & ASKS != 0,
+            is_question: self.flags[row] & ASKS != 0,
         }
     }
 
     /// Adds a row of [`UNPACKED`].
     pub(super) fn push_sql(&mut self, row: &SqliteRow) -> Result<i64, sqlx::Error> {
         let from_user = row.try_get::<&str, _>("role")? == "user";
-        let asks: bool = row.try_get("asks")?;
+        let is_question: bool = row.try_get("asks")?;
         let author: Option<&str> = row.try_get("author")?;
         let row = Row {
             id: row.try_get("id")?,
@@ -105,7 +105,7 @@ impl Messages {
             created: row.try_get("created")?,
             words: row.try_get("words")?,
             tokens: row.try_get("tokens")?,
-            flags: if from_user { FROM_USER } else { 0 } | if asks { ASKS } else { 0 },
+            flags: if from_user { FROM_USER } else { 0 } | if is_question { ASKS } else { 0 },
         };
         let author = self.author_number(author);
         self.push(&row, author);

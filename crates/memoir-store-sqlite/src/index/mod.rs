@@ -294,21 +294,21 @@ impl Index {
             .collect()
     }
 
-    /// Returns the ids of messages of at least `shortest` tokens, newest first.
-    pub(super) fn long_enough(&self, shortest: u32) -> Vec<i64> {
-        self.rows_long_enough(shortest).map(|row| self.messages.ids[row]).collect()
+    /// Returns the ids of messages of at least `min_tokens` tokens, newest first.
+    pub(super) fn long_enough(&self, min_tokens: u32) -> Vec<i64> {
+        self.rows_long_enough(min_tokens).map(|row| self.messages.ids[row]).collect()
     }
 
-    fn rows_long_enough(&self, shortest: u32) -> impl Iterator<Item = usize> {
-        let is_long_enough = move |row: &usize| u32::from(self.messages.tokens[*row]) >= shortest;
+    fn rows_long_enough(&self, min_tokens: u32) -> impl Iterator<Item = usize> {
+        let is_long_enough = move |row: &usize| u32::from(self.messages.tokens[*row]) >= min_tokens;
         (0..self.messages.len()).rev().filter(is_long_enough)
     }
 
-    /// Returns the ids of messages of at least `shortest` tokens without an embedding of `model`, newest first, or
+    /// Returns the ids of messages of at least `min_tokens` tokens without an embedding of `model`, newest first, or
     /// `None` if the embeddings of that model are not indexed.
-    pub(super) fn without_vector(&self, model: &str, shortest: u32) -> Option<Vec<i64>> {
+    pub(super) fn without_vector(&self, model: &str, min_tokens: u32) -> Option<Vec<i64>> {
         let vectors = self.vectors.as_ref().filter(|vectors| vectors.model == model)?;
-        let rows = self.rows_long_enough(shortest).filter(|row| vectors.row_of_message(*row).is_none());
+        let rows = self.rows_long_enough(min_tokens).filter(|row| vectors.row_of_message(*row).is_none());
         Some(rows.map(|row| self.messages.ids[row]).collect())
     }
 

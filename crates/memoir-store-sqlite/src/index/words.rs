@@ -39,14 +39,14 @@ fn occurrences(ids: &str, messages: &Messages) -> Vec<Occurrence> {
 }
 
 impl Index {
-    /// Returns the `limit` conversations that match best, plus those in `also`, and their messages that contain each
-    /// word. `words` contains, for each word, a list of message ids for [`occurrences`].
+    /// Returns the `limit` conversations that match best, plus those in `extra_conversations`, and their messages that
+    /// contain each word. `words` contains, for each word, a list of message ids for [`occurrences`].
     pub(crate) fn match_words(
         &self,
         words: &[String],
         allowed: ScopedFilter<'_>,
         limit: usize,
-        also: &[ConversationId],
+        extra_conversations: &[ConversationId],
     ) -> WordSearchResult {
         let messages = &self.messages;
         let predicate = Predicate::new(allowed, messages);
@@ -74,7 +74,8 @@ impl Index {
                 *conversation_scores.entry(conversation).or_default() += rarity * saturate(count, length);
             }
         }
-        let selection = select_conversations(messages, &conversation_scores, &message_scores, limit, also);
+        let selection =
+            select_conversations(messages, &conversation_scores, &message_scores, limit, extra_conversations);
         let selected: HashSet<u32> = selection.iter().copied().collect();
         let matches = |(rows, weight): (&Vec<Occurrence>, &Weight)| {
             let rows = rows.iter().filter(|occurrence| {
@@ -100,13 +101,13 @@ impl Index {
 }
 
 /// Returns the numbers of the `limit` conversations with the best combination of their own score and that of their best
-/// message, followed by those in `also`.
+/// message, followed by those in `extra_conversations`.
 fn select_conversations(
     messages: &Messages,
     conversation_scores: &HashMap<u32, f64>,
     message_scores: &HashMap<u32, f32>,
     limit: usize,
-    also: &[ConversationId],
+    extra_conversations: &[ConversationId],
 ) -> Vec<u32> {
     let mut best_messages: HashMap<u32, f32> = HashMap::new();
     for (row, score) in message_scores {
@@ -126,7 +127,10 @@ fn select_conversations(
     let mut selection: Vec<u32> = ranking.into_iter().take(limit).map(|(_, number)| number).collect();
     let selected: HashSet<u32> = selection.iter().copied().collect();
     selection.extend(
-        also.iter().filter_map(|id| messages.conversation(*id)).filter(|number| !selected.contains(number)),
+        extra_conversations
+            .iter()
+            .filter_map(|id| messages.conversation(*id))
+            .filter(|number| !selected.contains(number)),
     );
     selection
 }

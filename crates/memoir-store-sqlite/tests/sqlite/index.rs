@@ -52,7 +52,7 @@ async fn nearest(store: &SqliteStore, number: i64, accuracy: Accuracy) -> String
 /// Returns the number of messages that contain a word.
 async fn count_messages(store: &SqliteStore, word: &str) -> usize {
     let (words, filter) = ([word.to_owned()], Filter::default());
-    let search = WordSearch { words: &words, filter: &filter, conversations: 10, also: &[] };
+    let search = WordSearch { words: &words, filter: &filter, conversations: 10, extra_conversations: &[] };
     store.search_words(&search).await.unwrap().words[0].len()
 }
 

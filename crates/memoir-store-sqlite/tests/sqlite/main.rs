@@ -94,7 +94,7 @@ async fn newer_schema_is_rejected() {
     execute(&path, "PRAGMA user_version = 9999").await;
     let result = SqliteStore::open(&path).await;
     assert!(
-        matches!(result, Err(StoreError::Newer { found: 9999, known: SCHEMA_VERSION, .. })),
+        matches!(result, Err(StoreError::Newer { version: 9999, supported: SCHEMA_VERSION, .. })),
         "{result:?}"
     );
 }

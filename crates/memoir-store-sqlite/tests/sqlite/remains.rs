@@ -46,7 +46,7 @@ async fn deleted_exchanges_leave_no_remains() {
         // A row that grows has to move.
         let id = exchanges[random.below(exchanges.len())].0;
         let text = "It was about the list. ".repeat(1 + random.below(30));
-        store.put_exchange_summaries(&[(id, Summary { text, by: "m".into() })]).await.unwrap();
+        store.put_exchange_summaries(&[(id, Summary { text, author: "m".into() })]).await.unwrap();
         if random.below(3) == 0 && exchanges.len() > 1 {
             let (id, word) = exchanges.swap_remove(random.below(exchanges.len()));
             store.forget(Forget::Exchange(id)).await.unwrap();

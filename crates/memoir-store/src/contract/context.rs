@@ -18,8 +18,9 @@ pub async fn core_memory_rejects_stale_changes_and_can_be_undone(store: Arc<dyn 
     let empty = || (String::new(), 0);
     assert_eq!(blocks("/p").await, [empty(), empty(), empty()]);
     let change = async |project, block: CoreBlock, version, before: &str, text: &str| {
-        let seen = CoreEntry { block, text: before.into(), version };
-        let change = CoreChange { seen, text: text.into(), by: ChangedBy::Model, at: timestamp(1) };
+        let previous = CoreEntry { block, text: before.into(), version };
+        let change =
+            CoreChange { previous, text: text.into(), author: ChangedBy::Model, created: timestamp(1) };
         store.change_core_memory(project, &change).await.unwrap()
     };
     assert_eq!(change("/p", CoreBlock::User, 0, "", "Drinks tea.").await, ChangeOutcome::Applied);
@@ -63,9 +64,11 @@ pub async fn stale_digest_writes_are_rejected(store: Arc<dyn Store>) {
             through: ExchangeId::new(through.get() + 5),
             summary: "later".into(),
         }),
-        wanted: None,
+        requested_through: None,
     };
-    let put = async |seen, digest: &Digest| store.put_digest(id, seen, digest, timestamp(9)).await.unwrap();
+    let put = async |previous_through, digest: &Digest| {
+        store.put_digest(id, previous_through, digest, timestamp(9)).await.unwrap()
+    };
     assert!(put(None, &digest(first, "one")).await);
     assert_eq!(store.digest(id).await.unwrap(), Some(digest(first, "one")));
     assert!(!put(None, &digest(first, "two")).await, "a digest exists");
@@ -77,9 +80,9 @@ pub async fn stale_digest_writes_are_rejected(store: Arc<dyn Store>) {
     assert!(!store.put_digest(missing, None, &digest(first, "x"), timestamp(9)).await.unwrap());
 
     // Preparing a summary leaves the rest of the digest unchanged and requires that its last exchange exists.
-    let prepare = async |seen, through| {
+    let prepare = async |previous_through, through| {
         let prepared = PreparedSummary { through, summary: "ahead".into() };
-        store.prepare_digest(id, seen, &prepared, timestamp(9)).await.unwrap()
+        store.prepare_digest(id, previous_through, &prepared, timestamp(9)).await.unwrap()
     };
     assert!(!prepare(Some(first), first).await, "the digest has moved on");
     assert!(!prepare(Some(next), ExchangeId::new(55)).await, "the exchange does not exist");

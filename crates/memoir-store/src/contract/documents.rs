@@ -181,13 +181,13 @@ pub async fn chunks_are_found_by_meaning_word_and_date(store: Arc<dyn Store>) {
 
 pub async fn chunks_are_embedded_once(store: Arc<dyn Store>) {
     store.put_document(&document("/a", "a", "one\ntwo"), &lines, timestamp(1)).await.unwrap();
-    let embeddable = EmbeddingSelection { model: MODEL, shortest: 10 };
+    let embeddable = EmbeddingSelection { model: MODEL, min_tokens: 10 };
     let count = async || store.unembedded_count(SubjectKind::Chunk, &embeddable).await.unwrap();
     assert_eq!(count().await, 2);
     let claim = Claim {
         worker: WorkerKind::EmbeddingGenerator,
-        only: Some(SubjectKind::Chunk),
-        except: None,
+        subject_kind: Some(SubjectKind::Chunk),
+        excluded_conversation: None,
         with_model: false,
         embeddable,
         owner: "me",
@@ -258,7 +258,7 @@ pub async fn repeated_import_continues_the_conversation(store: Arc<dyn Store>) {
     let new = NewImport {
         origin: "x/1",
         conversation: &conversation,
-        seen: None,
+        previous: None,
         last_seen: None,
         exchanges: &drafts[..1],
         messages: 2,
@@ -267,7 +267,8 @@ pub async fn repeated_import_continues_the_conversation(store: Arc<dyn Store>) {
     assert!(store.imports("x/").await.unwrap().is_empty());
     let id = store.put_import(&new).await.unwrap().unwrap();
     assert_eq!(store.put_import(&new).await.unwrap(), None, "the progress is outdated");
-    let more = NewImport { seen: Some((2, "a")), exchanges: &drafts[1..], messages: 4, checksum: "b", ..new };
+    let more =
+        NewImport { previous: Some((2, "a")), exchanges: &drafts[1..], messages: 4, checksum: "b", ..new };
     let result = store.put_import(&more).await;
     assert!(
         matches!(result, Err(StoreError::Conflict { .. })),

@@ -11,17 +11,17 @@ pub async fn marks_last_until_removed_or_deleted(store: Arc<dyn Store>) {
     let target = new_conversation("t", "/p");
     let first = store.commit_exchange(&target, &exchange("one", "two", 1_000)).await.unwrap().exchange_id;
     let second = store.commit_exchange(&target, &exchange("three", "four", 2_000)).await.unwrap().exchange_id;
-    assert!(store.mark(first, Some(Mark::Pinned), timestamp(5)).await.unwrap());
-    assert!(store.mark(second, Some(Mark::Wrong), timestamp(6)).await.unwrap());
+    assert!(store.set_mark(first, Some(Mark::Pinned), timestamp(5)).await.unwrap());
+    assert!(store.set_mark(second, Some(Mark::Wrong), timestamp(6)).await.unwrap());
     assert!(
-        !store.mark(ExchangeId::new(99), Some(Mark::Wrong), timestamp(6)).await.unwrap(),
+        !store.set_mark(ExchangeId::new(99), Some(Mark::Wrong), timestamp(6)).await.unwrap(),
         "the exchange does not exist"
     );
-    assert!(store.mark(first, Some(Mark::Wrong), timestamp(7)).await.unwrap(), "replaces the mark");
+    assert!(store.set_mark(first, Some(Mark::Wrong), timestamp(7)).await.unwrap(), "replaces the mark");
     let marks: Vec<_> =
         store.marks().await.unwrap().iter().map(|marked| (marked.exchange_id, marked.mark)).collect();
     assert_eq!(marks, [(first, Mark::Wrong), (second, Mark::Wrong)]);
-    assert!(store.mark(first, None, timestamp(8)).await.unwrap());
+    assert!(store.set_mark(first, None, timestamp(8)).await.unwrap());
     assert!(store.exchange_marks(&[first]).await.unwrap().is_empty());
     store.forget(Forget::Exchange(second)).await.unwrap();
     assert!(store.marks().await.unwrap().is_empty());
@@ -66,7 +66,7 @@ pub async fn fork_starts_with_its_parents_exchanges(store: Arc<dyn Store>) {
     store.request_digest(fork, None, first.exchange_id, timestamp(3_600)).await.unwrap();
     let prepared = PreparedSummary { through: first.exchange_id, summary: "prepared".into() };
     assert!(store.prepare_digest(fork, Some(ExchangeId::new(0)), &prepared, timestamp(3_700)).await.unwrap());
-    assert_eq!(store.digest(fork).await.unwrap().unwrap().wanted, None);
+    assert_eq!(store.digest(fork).await.unwrap().unwrap().requested_through, None);
     store
         .forget(Forget::Message(store.exchange_messages(later.exchange_id).await.unwrap()[1].id))
         .await
@@ -82,7 +82,7 @@ pub async fn fork_starts_with_its_parents_exchanges(store: Arc<dyn Store>) {
         summary: "one, two".into(),
         pinned: Vec::new(),
         prepared: None,
-        wanted: None,
+        requested_through: None,
     };
     assert!(store.put_digest(fork, None, &digest, timestamp(4_000)).await.unwrap());
     store.forget(Forget::Exchange(later.exchange_id)).await.unwrap();

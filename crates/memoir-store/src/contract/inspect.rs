@@ -35,7 +35,7 @@ pub async fn queries_cannot_change_data(store: Arc<dyn Store>) {
     let result =
         inspect.query("SELECT started, user_message FROM exchanges ORDER BY started", LIMITS).await.unwrap();
     assert_eq!(result.columns, ["started", "user_message"]);
-    assert_eq!((result.rows.len(), result.more), (2, true));
+    assert_eq!((result.rows.len(), result.is_truncated), (2, true));
     assert_eq!(result.rows[1][1], "question 1");
     for sql in ["DELETE FROM exchanges", "SELECT 1; DELETE FROM exchanges", "", "SELEKT"] {
         assert!(inspect.query(sql, LIMITS).await.is_err(), "{sql}");

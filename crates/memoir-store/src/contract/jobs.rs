@@ -13,8 +13,8 @@ use crate::{
 fn claim_for(worker: WorkerKind, owner: &'static str, now: i64) -> Claim<'static> {
     Claim {
         worker,
-        except: None,
-        only: None,
+        excluded_conversation: None,
+        subject_kind: None,
         with_model: false,
         embeddable: embeddable(1),
         owner,
@@ -36,7 +36,10 @@ pub async fn jobs_are_claimed_once_and_retried_after_failure(store: Arc<dyn Stor
         let draft = exchange("q", "a", number * 100);
         ids.push(store.commit_exchange(&new_conversation("t", "/p"), &draft).await.unwrap());
     }
-    let claim = |owner, now| Claim { except: Some(ids[2].conversation_id), ..claim_for(worker, owner, now) };
+    let claim = |owner, now| Claim {
+        excluded_conversation: Some(ids[2].conversation_id),
+        ..claim_for(worker, owner, now)
+    };
     let next = async |owner, now| claim_next(store.as_ref(), &claim(owner, now)).await;
     let (first, second) = (ids[0].exchange_id.get(), ids[1].exchange_id.get());
     let subject = |id| [Subject::new(SubjectKind::Exchange, id)];
@@ -65,7 +68,7 @@ pub async fn jobs_are_claimed_once_and_retried_after_failure(store: Arc<dyn Stor
     );
     store.release(worker, &subject(first)).await.unwrap();
     assert_eq!(next("a", 2000).await, Some((first, 0)), "releasing does not count as a failure");
-    let summary = Summary { text: "They spoke.".into(), by: Summary::EXTRACT.into() };
+    let summary = Summary { text: "They spoke.".into(), author: Summary::EXTRACT.into() };
     let missing = (ExchangeId::new(99), summary.clone());
     store.put_exchange_summaries(&[(ids[0].exchange_id, summary.clone()), missing]).await.unwrap();
     assert_eq!(store.exchange_summary(ids[0].exchange_id).await.unwrap(), Some(summary.clone()));
@@ -105,7 +108,7 @@ pub async fn grown_conversation_is_summarized_again(store: Arc<dyn Store>) {
     let claim = claim_for(WorkerKind::ConversationSummarizer, "a", 10);
     assert_eq!(claim_next(store.as_ref(), &claim).await, Some((id.get(), 0)));
     let summary = ConversationSummary {
-        summary: Summary { text: "About q.".into(), by: "m".into() },
+        summary: Summary { text: "About q.".into(), author: "m".into() },
         through: committed.exchange_id,
     };
     assert!(store.put_conversation_summary(id, &summary, 1, Some("A title")).await.unwrap());
@@ -126,7 +129,7 @@ pub async fn embeddings_are_created_once_and_follow_their_texts(store: Arc<dyn S
     let committed =
         store.commit_exchange(&new_conversation("t", "/p"), &exchange("q", "a", 1)).await.unwrap();
     let (exchange_id, id) = (committed.exchange_id, committed.conversation_id);
-    let summary = |text: &str| Summary { text: text.into(), by: "m".into() };
+    let summary = |text: &str| Summary { text: text.into(), author: "m".into() };
     store.put_exchange_summaries(&[(exchange_id, summary("Asked."))]).await.unwrap();
     let whole = ConversationSummary { summary: summary("Spoken."), through: exchange_id };
     store.put_conversation_summary(id, &whole, 1, Some("T")).await.unwrap();
@@ -176,7 +179,7 @@ pub async fn embeddings_are_created_once_and_follow_their_texts(store: Arc<dyn S
         Subject::new(SubjectKind::Conversation, id.get()),
     );
     assert_eq!(nearest(&Filter::default()).await, [exchange_subject, conversation_subject]);
-    assert!(nearest(&Filter { except: Some(id), ..Filter::default() }).await.is_empty());
+    assert!(nearest(&Filter { excluded_conversation: Some(id), ..Filter::default() }).await.is_empty());
     assert!(nearest(&Filter { since: Some(timestamp(1_000_000)), ..Filter::default() }).await.is_empty());
     assert_eq!(
         nearest(&Filter { before: Some(exchange_id), ..Filter::default() }).await,
@@ -200,11 +203,12 @@ pub async fn requested_digest_is_claimed_and_prepared(store: Arc<dyn Store>) {
     let committed =
         store.commit_exchange(&new_conversation("t", "/p"), &exchange("q", "a", 1)).await.unwrap();
     let (through, id) = (committed.exchange_id, committed.conversation_id);
-    let without = Claim { except: Some(id), ..claim_for(WorkerKind::ConversationSummarizer, "a", 10) };
+    let without =
+        Claim { excluded_conversation: Some(id), ..claim_for(WorkerKind::ConversationSummarizer, "a", 10) };
     let claim = Claim { with_model: true, ..without.clone() };
     assert_eq!(claim_next(store.as_ref(), &claim).await, None);
     store.request_digest(id, None, through, timestamp(2)).await.unwrap();
-    assert_eq!(store.digest(id).await.unwrap().and_then(|digest| digest.wanted), Some(through));
+    assert_eq!(store.digest(id).await.unwrap().and_then(|digest| digest.requested_through), Some(through));
     assert_eq!(claim_next(store.as_ref(), &without).await, None, "digests need a model");
     let jobs = store.claim(&claim, 1).await.unwrap();
     assert_eq!(
@@ -212,11 +216,11 @@ pub async fn requested_digest_is_claimed_and_prepared(store: Arc<dyn Store>) {
         Subject::new(SubjectKind::Digest, id.get()),
         "digests are prepared even for the excluded conversation"
     );
-    let seen = store.digest(id).await.unwrap().map(|digest| digest.through);
+    let previous_through = store.digest(id).await.unwrap().map(|digest| digest.through);
     let prepared = PreparedSummary { through, summary: "In short.".into() };
-    assert!(store.prepare_digest(id, seen, &prepared, timestamp(3)).await.unwrap());
+    assert!(store.prepare_digest(id, previous_through, &prepared, timestamp(3)).await.unwrap());
     let digest = store.digest(id).await.unwrap().unwrap();
-    assert_eq!((digest.prepared, digest.wanted), (Some(prepared), None));
+    assert_eq!((digest.prepared, digest.requested_through), (Some(prepared), None));
     assert_eq!(claim_next(store.as_ref(), &claim).await, None);
     assert!(store.lease_holders().await.unwrap().is_empty());
 }

@@ -189,7 +189,7 @@ pub fn embedding(subject: Subject, vector: &[f32], text: &str) -> NewEmbedding {
     NewEmbedding { subject, vector: vector.to_vec(), text: text.to_owned() }
 }
 
-/// Selects messages of at least `shortest` tokens for the embedding model "m".
-pub fn embeddable(shortest: u32) -> EmbeddingSelection<'static> {
-    EmbeddingSelection { model: "m", shortest }
+/// Selects messages of at least `min_tokens` tokens for the embedding model "m".
+pub fn embeddable(min_tokens: u32) -> EmbeddingSelection<'static> {
+    EmbeddingSelection { model: "m", min_tokens }
 }

@@ -105,7 +105,8 @@ pub async fn search_before_an_exchange_finds_earlier_commits(store: Arc<dyn Stor
     let words = ["lantern".to_owned()];
     for (position, id) in ids.iter().enumerate() {
         let filter = Filter { before: Some(*id), ..Filter::default() };
-        let search = WordSearch { words: &words, filter: &filter, conversations: 5, also: &[] };
+        let search =
+            WordSearch { words: &words, filter: &filter, conversations: 5, extra_conversations: &[] };
         assert_eq!(store.search_words(&search).await.unwrap().words[0].len(), position);
         assert_eq!(store.committed_before(&ids, *id).await.unwrap(), ids[..position]);
     }

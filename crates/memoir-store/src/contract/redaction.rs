@@ -60,7 +60,7 @@ pub async fn secrets_in_imports_are_removed_and_recorded(store: Arc<dyn Store>) 
     let new = NewImport {
         origin: "x/1",
         conversation: &conversation,
-        seen: None,
+        previous: None,
         last_seen: None,
         exchanges: &drafts,
         messages: 4,
@@ -78,8 +78,8 @@ pub async fn secrets_in_imports_are_removed_and_recorded(store: Arc<dyn Store>) 
 pub async fn secrets_in_lines_and_core_memory_are_removed_and_recorded(store: Arc<dyn Store>) {
     store.append_command(&format!("use {}", secret()), timestamp(1)).await.unwrap();
     assert_clean(&store.recent_commands(1).await.unwrap()[0]);
-    let seen = CoreEntry { block: CoreBlock::User, text: String::new(), version: 0 };
-    let change = CoreChange { seen, text: secret(), by: ChangedBy::Model, at: timestamp(2) };
+    let previous = CoreEntry { block: CoreBlock::User, text: String::new(), version: 0 };
+    let change = CoreChange { previous, text: secret(), author: ChangedBy::Model, created: timestamp(2) };
     store.change_core_memory("/p", &change).await.unwrap();
     assert_clean(&format!("{:?}", store.core_memory("/p").await.unwrap()));
     let redactions = store.redactions(10).await.unwrap();
@@ -122,7 +122,7 @@ pub async fn secrets_in_derived_text_are_removed_without_a_record(store: Arc<dyn
     let committed =
         store.commit_exchange(&new_conversation("t", "/p"), &exchange("q", "a", 1)).await.unwrap();
     let (id, through) = (committed.conversation_id, committed.exchange_id);
-    let summary = Summary { text: secret(), by: "m".into() };
+    let summary = Summary { text: secret(), author: "m".into() };
     store.put_exchange_summaries(&[(through, summary.clone())]).await.unwrap();
     assert_clean(&store.exchange_summary(through).await.unwrap().unwrap().text);
     let whole = ConversationSummary { summary, through };
@@ -135,7 +135,7 @@ pub async fn secrets_in_derived_text_are_removed_without_a_record(store: Arc<dyn
         summary: secret(),
         pinned: vec![format!("Say \"{}\".", secret())],
         prepared: Some(PreparedSummary { through, summary: secret() }),
-        wanted: None,
+        requested_through: None,
     };
     assert!(store.put_digest(id, None, &digest, timestamp(2)).await.unwrap());
     let stored = store.digest(id).await.unwrap().unwrap();
@@ -153,8 +153,8 @@ pub async fn secrets_in_jobs_and_tasks_are_removed(store: Arc<dyn Store>) {
     let exchange_id = store.commit_exchange(&target, &exchange("q", "a", 1)).await.unwrap().exchange_id;
     let claim = Claim {
         worker: WorkerKind::ExchangeSummarizer,
-        except: None,
-        only: None,
+        excluded_conversation: None,
+        subject_kind: None,
         with_model: false,
         embeddable: embeddable(1),
         owner: "me",
@@ -181,7 +181,7 @@ pub async fn secrets_in_jobs_and_tasks_are_removed(store: Arc<dyn Store>) {
     };
     assert!(store.add_task(&task, Some(timestamp(20)), timestamp(1)).await.unwrap());
     let task = store.task("a").await.unwrap().unwrap();
-    assert_clean(&task.what.prompt);
+    assert_clean(&task.definition.prompt);
     let new = NewRun {
         task: task.id,
         scheduled_for: Some(timestamp(20)),

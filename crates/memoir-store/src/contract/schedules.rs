@@ -33,7 +33,10 @@ pub async fn run_starts_once_and_keeps_its_outcome(store: Arc<dyn Store>) {
         "the name is taken"
     );
     let stored = store.task("a").await.unwrap().unwrap();
-    assert_eq!((&stored.what, stored.paused, stored.next_due), (&task("a"), false, Some(timestamp(1_000))));
+    assert_eq!(
+        (&stored.definition, stored.paused, stored.next_due),
+        (&task("a"), false, Some(timestamp(1_000)))
+    );
     assert!(store.due_tasks(timestamp(999)).await.unwrap().is_empty());
     assert_eq!(store.due_tasks(timestamp(1_000)).await.unwrap(), std::slice::from_ref(&stored));
     let new = NewRun {
@@ -72,7 +75,7 @@ pub async fn task_is_paused_rescheduled_and_deleted_with_its_runs(store: Arc<dyn
     let once = NewTask { schedule: Schedule::Once(timestamp(1_000)), ..task("once") };
     store.add_task(&once, Some(timestamp(1_000)), timestamp(1)).await.unwrap();
     let stored = store.task("once").await.unwrap().unwrap();
-    assert_eq!(stored.what.schedule, Schedule::Once(timestamp(1_000)));
+    assert_eq!(stored.definition.schedule, Schedule::Once(timestamp(1_000)));
     store.set_task_paused(stored.id, true, stored.next_due).await.unwrap();
     assert!(store.due_tasks(timestamp(2_000)).await.unwrap().is_empty());
     store.set_due(stored.id, timestamp(1_000), timestamp(500)).await.unwrap();

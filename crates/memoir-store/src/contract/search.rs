@@ -46,20 +46,21 @@ pub async fn keyword_search_finds_only_said_messages(store: Arc<dyn Store>) {
         1,
         "words are stemmed"
     );
-    let elsewhere = Filter { except: Some(cats.conversation_id), ..Filter::default() };
+    let elsewhere = Filter { excluded_conversation: Some(cats.conversation_id), ..Filter::default() };
     assert_eq!(
         search_words(store.as_ref(), &["miso"], &elsewhere).await,
         WordSearchResult { words: vec![Vec::new()], ..WordSearchResult::default() }
     );
 
     let outlines = store.outlines(&[cats.conversation_id]).await.unwrap();
-    let kinds: Vec<_> = outlines.iter().map(|outline| (outline.role, outline.words, outline.asks)).collect();
+    let kinds: Vec<_> =
+        outlines.iter().map(|outline| (outline.role, outline.words, outline.is_question)).collect();
     assert_eq!(kinds, [(Role::User, 5, false), (Role::Assistant, 3, false)]);
 }
 
 async fn search_words(store: &dyn Store, words: &[&str], filter: &Filter) -> WordSearchResult {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-    let search = WordSearch { words: &words, filter, conversations: 10, also: &[] };
+    let search = WordSearch { words: &words, filter, conversations: 10, extra_conversations: &[] };
     store.search_words(&search).await.unwrap()
 }
 
@@ -87,7 +88,8 @@ pub async fn rare_and_repeated_words_score_higher(store: Arc<dyn Store>) {
     );
     // The best conversation is searched, and the one requested regardless of rank.
     let (words, filter) = (["tea".to_owned()], Filter::default());
-    let search = WordSearch { words: &words, filter: &filter, conversations: 1, also: &[ids[3]] };
+    let search =
+        WordSearch { words: &words, filter: &filter, conversations: 1, extra_conversations: &[ids[3]] };
     let results = store.search_words(&search).await.unwrap();
     assert_eq!(results.conversations.len(), 2);
     assert_eq!(results.conversations[1], (ids[3], 0.0));
@@ -120,8 +122,8 @@ pub async fn filters_apply_before_ranking(store: Arc<dyn Store>) {
     let any = Filter::default();
     let cases = [
         (any.clone(), vec![0, 1, 2, 3]),
-        (Filter { except: Some(conversations[1]), ..any.clone() }, vec![0, 2, 3]),
-        (Filter { within: Some(conversations[2]), ..any.clone() }, vec![2]),
+        (Filter { excluded_conversation: Some(conversations[1]), ..any.clone() }, vec![0, 2, 3]),
+        (Filter { conversation: Some(conversations[2]), ..any.clone() }, vec![2]),
         (Filter { scope: Some("/a".into()), ..any.clone() }, vec![0, 1]),
         (Filter { scope: Some("/nowhere".into()), ..any.clone() }, vec![]),
         (Filter { since: Some(timestamp(2000)), ..any.clone() }, vec![2, 3]),
@@ -180,7 +182,7 @@ pub async fn nearest_messages_are_found_once(store: Arc<dyn Store>) {
         store.put_embeddings("m", &embeddings).await.unwrap();
     }
     let (everywhere, query) = (Filter::default(), [1.0, 0.0, 0.0, 0.0]);
-    let elsewhere = Filter { except: Some(ids[0]), ..Filter::default() };
+    let elsewhere = Filter { excluded_conversation: Some(ids[0]), ..Filter::default() };
     let search = VectorSearch {
         model: "m",
         vector: &query,

@@ -52,7 +52,7 @@ delegate! { Imports {
 } }
 
 delegate! { Marks {
-    fn mark(exchange: ExchangeId, mark: Option<Mark>, at: Timestamp) -> bool;
+    fn set_mark(exchange: ExchangeId, mark: Option<Mark>, at: Timestamp) -> bool;
     fn exchange_marks(exchanges: &[ExchangeId]) -> Vec<ExchangeMark>;
     fn marks() -> Vec<ExchangeMark>;
 } }

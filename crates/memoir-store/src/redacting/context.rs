@@ -19,21 +19,26 @@ delegate! { CoreMemory {
         let mut findings = Findings::default();
         let text = findings.clean("core memory", &change.text).into_owned();
         // The text before the change is stored too, so that the change can be undone.
-        let previous_text = without_secrets(&change.seen.text).into_owned();
-        let seen = CoreEntry { text: previous_text, ..change.seen.clone() };
-        let clean = CoreChange { seen, text, ..change.clone() };
+        let previous_text = without_secrets(&change.previous.text).into_owned();
+        let previous = CoreEntry { text: previous_text, ..change.previous.clone() };
+        let clean = CoreChange { previous, text, ..change.clone() };
         self.inner.change_redacted_core_memory(project, &clean, &findings.into_redactions()).await
     }
 } }
 
 delegate! { Digests {
     fn digest(conversation: ConversationId) -> Option<Digest>;
-    fn request_digest(conversation: ConversationId, seen: Option<ExchangeId>, through: ExchangeId, now: Timestamp) -> ();
+    fn request_digest(
+        conversation: ConversationId,
+        previous_through: Option<ExchangeId>,
+        through: ExchangeId,
+        now: Timestamp,
+    ) -> ();
 } clean {
     async fn put_digest(
         &self,
         conversation: ConversationId,
-        seen: Option<ExchangeId>,
+        previous_through: Option<ExchangeId>,
         digest: &Digest,
         now: Timestamp,
     ) -> Result<bool> {
@@ -43,17 +48,17 @@ delegate! { Digests {
             prepared: digest.prepared.as_ref().map(clean_prepared),
             ..digest.clone()
         };
-        self.inner.put_digest(conversation, seen, &clean, now).await
+        self.inner.put_digest(conversation, previous_through, &clean, now).await
     }
 
     async fn prepare_digest(
         &self,
         conversation: ConversationId,
-        seen: Option<ExchangeId>,
+        previous_through: Option<ExchangeId>,
         prepared: &PreparedSummary,
         now: Timestamp,
     ) -> Result<bool> {
-        self.inner.prepare_digest(conversation, seen, &clean_prepared(prepared), now).await
+        self.inner.prepare_digest(conversation, previous_through, &clean_prepared(prepared), now).await
     }
 } }
 

@@ -44,7 +44,7 @@ delegate! { Schedules {
     fn tasks() -> Vec<Task>;
     fn task(name: &str) -> Option<Task>;
     fn set_task_paused(id: TaskId, paused: bool, next_due: Option<Timestamp>) -> ();
-    fn set_due(id: TaskId, seen: Timestamp, due: Timestamp) -> ();
+    fn set_due(id: TaskId, current_due: Timestamp, due: Timestamp) -> ();
     fn remove_task(id: TaskId) -> bool;
     fn due_tasks(now: Timestamp) -> Vec<Task>;
     fn next_task_due() -> Option<Timestamp>;

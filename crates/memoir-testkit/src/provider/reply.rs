@@ -145,7 +145,7 @@ impl Reply {
     }
 
     /// Breaks the connection before the end event.
-    pub fn cut(self) -> Self {
+    pub fn disconnected(self) -> Self {
         self.ending(Ending::Cut)
     }
 

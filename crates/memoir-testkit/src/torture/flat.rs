@@ -36,7 +36,7 @@ impl MemoryUseReport {
 }
 
 /// Measures memory use during `turns` turns in one session, at least ten. Starts a new conversation from time to time.
-pub fn flat(binary: &Path, turns: usize) -> MemoryUseReport {
+pub fn measure_memory_use(binary: &Path, turns: usize) -> MemoryUseReport {
     let home = TestHome::new(binary);
     let provider = ScriptedProvider::always(Reply::text("Yes, and noted."));
     let terminal = Terminal::open(&home, Some(&provider), (24, 80), &[]);

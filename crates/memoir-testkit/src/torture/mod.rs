@@ -25,6 +25,6 @@ pub use crash::{CrashReport, crash};
 pub use disk::{DiskReport, disk};
 pub use faults::{FaultReport, faults};
 #[cfg(target_os = "linux")]
-pub use flat::{MemoryUseReport, flat};
+pub use flat::{MemoryUseReport, measure_memory_use};
 pub use load::{LoadReport, load};
 pub use promises::{PromptAndAnswer, PromptsAndAnswers};

@@ -122,7 +122,7 @@ fn change_document(document: &mut DocumentMut, key: &str, value: Option<&str>) -
     }
     // The file may contain the setting under an alias.
     if let [area] = tables {
-        let is_alias = |name: &str| settings::key_in(area, name).is_ok_and(|full_key| full_key == key);
+        let is_alias = |name: &str| settings::find_key(area, name).is_ok_and(|full_key| full_key == key);
         let aliases: Vec<String> = table
             .iter()
             .map(|(name, _)| name.to_owned())
@@ -147,7 +147,7 @@ fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
     path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
     // Replace the target of a symbolic link rather than the link, and keep the target's permissions.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let (partial, mut file) = Partial::file(&path)?;
+    let (partial, mut file) = Partial::create_file(&path)?;
     file.write_all(text.as_bytes())?;
     if let Ok(metadata) = std::fs::metadata(&path) {
         file.set_permissions(metadata.permissions())?;

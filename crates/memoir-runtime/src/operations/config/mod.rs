@@ -67,7 +67,8 @@ pub struct SettingEntry {
     /// Origin of the value.
     pub origin: SettingOrigin,
     /// Description of the accepted values.
-    pub takes: &'static str,
+    #[serde(rename = "takes")]
+    pub valid_values: &'static str,
     /// Description of the setting.
     pub summary: &'static str,
 }
@@ -153,7 +154,13 @@ async fn add_area<S: HasSettings>(
             (false, None) => SettingOrigin::Default,
         };
         let (value, key) = (setting.show(&current), setting.key.to_owned());
-        entries.push(SettingEntry { key, value, origin, takes: setting.takes, summary: setting.summary });
+        entries.push(SettingEntry {
+            key,
+            value,
+            origin,
+            valid_values: setting.valid_values,
+            summary: setting.summary,
+        });
     }
     Ok(())
 }
@@ -164,7 +171,7 @@ async fn look_up(
     sources: &ConfigSources<'_>,
     store: &dyn Settings,
 ) -> Result<SettingEntry, Failure> {
-    let names::UnlistedSetting { key, takes, summary } = setting;
+    let names::UnlistedSetting { key, valid_values, summary } = setting;
     let candidates = [
         (value_from_environment(&key, sources.environment), SettingOrigin::Environment),
         (value_in_file(&key, sources.project)?, SettingOrigin::Project),
@@ -179,8 +186,9 @@ async fn look_up(
         values[0].0 = rules.join(",");
     }
     let first = values.into_iter().next();
-    let (value, origin) = first.unwrap_or_else(|| (Config::default().shown(&key), SettingOrigin::Default));
-    Ok(SettingEntry { key, value, origin, takes, summary })
+    let (value, origin) =
+        first.unwrap_or_else(|| (Config::default().default_value(&key), SettingOrigin::Default));
+    Ok(SettingEntry { key, value, origin, valid_values, summary })
 }
 
 fn value_in_file(key: &str, path: &Path) -> Result<Option<String>, Failure> {
@@ -189,7 +197,7 @@ fn value_in_file(key: &str, path: &Path) -> Result<Option<String>, Failure> {
     for part in key.split('.') {
         value = value.and_then(|value| value.get(part).cloned());
     }
-    Ok(value.map(|value| settings::plain(&value)))
+    Ok(value.map(|value| settings::format_value(&value)))
 }
 
 fn value_from_environment(key: &str, environment: &Environment) -> Option<String> {

@@ -8,18 +8,18 @@ use crate::{failure::Failure, settings};
 /// A setting outside the areas that define their own lists of settings.
 pub(super) struct UnlistedSetting {
     pub(super) key: String,
-    pub(super) takes: &'static str,
+    pub(super) valid_values: &'static str,
     pub(super) summary: &'static str,
 }
 
 struct SettingRow {
     key: &'static str,
-    takes: &'static str,
+    valid_values: &'static str,
     summary: &'static str,
 }
 
-const fn row(key: &'static str, takes: &'static str, summary: &'static str) -> SettingRow {
-    SettingRow { key, takes, summary }
+const fn row(key: &'static str, valid_values: &'static str, summary: &'static str) -> SettingRow {
+    SettingRow { key, valid_values, summary }
 }
 
 const UNLISTED: [SettingRow; 12] = [
@@ -48,8 +48,11 @@ const PROVIDER_SETTINGS: [SettingRow; 2] = [
 ];
 
 pub(super) fn unlisted() -> impl Iterator<Item = UnlistedSetting> {
-    let setting =
-        |key: String, row: &SettingRow| UnlistedSetting { key, takes: row.takes, summary: row.summary };
+    let setting = |key: String, row: &SettingRow| UnlistedSetting {
+        key,
+        valid_values: row.valid_values,
+        summary: row.summary,
+    };
     let providers = Provider::ALL.into_iter().filter(|provider| *provider != Provider::Memoir);
     let provider_settings = providers.flat_map(move |provider| {
         PROVIDER_SETTINGS.iter().map(move |row| setting(format!("providers.{provider}.{}", row.key), row))
@@ -62,10 +65,10 @@ pub(super) fn canonical_name(key: &str) -> Result<String, Failure> {
         return Ok(key.to_owned());
     }
     let name = match key.split_once('.') {
-        Some((area, name)) if settings::AREAS.contains(&area) => settings::key_in(area, name),
+        Some((area, name)) if settings::AREAS.contains(&area) => settings::find_key(area, name),
         // Aliases may have no area, or a different one.
         _ => {
-            let name = settings::AREAS.iter().find_map(|area| settings::key_in(area, key).ok());
+            let name = settings::AREAS.iter().find_map(|area| settings::find_key(area, key).ok());
             name.ok_or_else(|| SettingError::Unknown(key.to_owned()))
         }
     };
@@ -99,7 +102,7 @@ mod tests {
             assert_eq!(canonical_name(name).ok().as_deref(), Some("rag.token_budget"), "{name}");
         }
         let failure = canonical_name("rag.token_bugdet").err();
-        let hint = failure.as_ref().and_then(Failure::advice);
+        let hint = failure.as_ref().and_then(Failure::hint_text);
         assert_eq!(hint, Some("Did you mean rag.token_budget?"));
     }
 }

@@ -24,18 +24,18 @@ pub fn validate(config: &Config) -> Result<(), ConfigError> {
 
 fn validate_area<S: HasSettings>(config: &Config, area: &str) -> Result<(), ConfigError> {
     for (name, value) in config.table(area) {
-        Setting::<S>::find(name)?.change(&mut S::default(), &settings::plain(value))?;
+        Setting::<S>::find(name)?.change(&mut S::default(), &settings::format_value(value))?;
     }
     Ok(())
 }
 
 fn validate_unlisted(config: &Config) -> Result<(), Failure> {
     if let Some(mode) = &config.approval.mode {
-        permissions::mode(mode)?;
+        permissions::parse_mode(mode)?;
     }
-    permissions::rules(&config.approval)?;
+    permissions::parse_rules(&config.approval)?;
     for model in [&config.chat.model, &config.summarizer.model] {
-        model.as_deref().map(|name| models::parse(name, "")).transpose()?;
+        model.as_deref().map(|name| models::parse_model_name(name, "")).transpose()?;
     }
     Ok(())
 }

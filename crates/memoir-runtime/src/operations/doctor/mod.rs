@@ -32,11 +32,13 @@ pub enum CheckState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CheckResult {
     /// Name of the check, as one word.
-    pub what: &'static str,
+    #[serde(rename = "what")]
+    pub name: &'static str,
     /// Severity of the result.
     pub state: CheckState,
     /// Description of the result.
-    pub said: String,
+    #[serde(rename = "said")]
+    pub detail: String,
     /// Suggested remedy.
     pub advice: Option<String>,
     /// Number of stored records by kind. Only set by the check of the database.
@@ -59,26 +61,26 @@ impl DoctorReport {
     }
 
     /// Adds the result of a check that passed.
-    pub fn add_good(&mut self, what: &'static str, detail: impl Into<String>) {
-        self.add(what, CheckState::Good, detail.into(), None);
+    pub fn add_good(&mut self, name: &'static str, detail: impl Into<String>) {
+        self.add(name, CheckState::Good, detail.into(), None);
     }
 
     /// Adds the result of a check that passed but found something to improve.
-    pub fn add_note(&mut self, what: &'static str, detail: impl Into<String>, advice: impl Into<String>) {
-        self.add(what, CheckState::Note, detail.into(), Some(advice.into()));
+    pub fn add_note(&mut self, name: &'static str, detail: impl Into<String>, advice: impl Into<String>) {
+        self.add(name, CheckState::Note, detail.into(), Some(advice.into()));
     }
 
     /// Adds the result of a check that failed.
-    pub fn add_bad(&mut self, what: &'static str, detail: impl Into<String>, advice: impl Into<String>) {
-        self.add(what, CheckState::Bad, detail.into(), Some(advice.into()));
+    pub fn add_bad(&mut self, name: &'static str, detail: impl Into<String>, advice: impl Into<String>) {
+        self.add(name, CheckState::Bad, detail.into(), Some(advice.into()));
     }
 
-    fn add(&mut self, what: &'static str, state: CheckState, detail: String, advice: Option<String>) {
-        self.findings.push(CheckResult { what, state, said: detail, advice, counts: None });
+    fn add(&mut self, name: &'static str, state: CheckState, detail: String, advice: Option<String>) {
+        self.findings.push(CheckResult { name, state, detail, advice, counts: None });
     }
 
-    fn add_failure(&mut self, what: &'static str, failure: &Failure) {
-        self.add_bad(what, failure.message.clone(), failure.advice().unwrap_or("Fix this first."));
+    fn add_failure(&mut self, name: &'static str, failure: &Failure) {
+        self.add_bad(name, failure.message.clone(), failure.hint_text().unwrap_or("Fix this first."));
     }
 }
 
@@ -146,7 +148,7 @@ async fn check_memory(home: &Home, report: &mut DoctorReport) -> Option<Arc<dyn 
             let detail =
                 format!("intact, schema version {}, {}", store.schema_version(), files::format_bytes(size));
             let (state, counts) = (CheckState::Good, count_records(store.as_ref()).await);
-            report.findings.push(CheckResult { what: "memory", state, said: detail, advice: None, counts });
+            report.findings.push(CheckResult { name: "memory", state, detail, advice: None, counts });
         }
         Ok(faults) => {
             let advice = if faults.iter().all(|fault| matches!(fault, StoreFault::Orphans { .. })) {
@@ -200,7 +202,7 @@ async fn check_model(models: &Models, store: &dyn Settings, report: &mut DoctorR
     match models.connect(&mut choice).await {
         Ok(_) => {
             report.add_good("model", format!("{} ({})", choice.name, choice.reason));
-            match models.reached(&mut choice).await {
+            match models.probe_server(&mut choice).await {
                 None => {}
                 Some((url, true)) => report.add_good("server", format!("{url} answers")),
                 Some((url, false)) => report.add_bad(
@@ -212,7 +214,7 @@ async fn check_model(models: &Models, store: &dyn Settings, report: &mut DoctorR
         }
         Err(failure) => report.add_failure("model", &failure),
     }
-    let servers = models.listening().await;
+    let servers = models.list_local_servers().await;
     match servers.is_empty() {
         true => report.add_good("local", "no model server on this machine"),
         false => report.add_good("local", format!("found: {}", servers.join(", "))),
@@ -254,13 +256,13 @@ mod tests {
             ("MEMOIR_LOCAL_SERVERS".into(), "none".into()),
         ]);
         let report = examine(&home, Path::new("/nowhere"), &environment).await;
-        let find = |what: &str| report.findings.iter().find(|finding| finding.what == what).unwrap();
+        let find = |name: &str| report.findings.iter().find(|finding| finding.name == name).unwrap();
         assert!(!report.is_healthy());
         assert_eq!(find("config").state, CheckState::Bad);
-        assert!(find("config").said.contains("rag.token_budget must be"), "{}", find("config").said);
-        assert_eq!(find("keys").said, "set: OPENAI_API_KEY");
-        assert_eq!(find("memory").said, "nothing is stored yet");
-        assert!(find("log").said.contains("memoir.log"));
+        assert!(find("config").detail.contains("rag.token_budget must be"), "{}", find("config").detail);
+        assert_eq!(find("keys").detail, "set: OPENAI_API_KEY");
+        assert_eq!(find("memory").detail, "nothing is stored yet");
+        assert!(find("log").detail.contains("memoir.log"));
         assert!(!home.database().exists(), "checking creates nothing");
         let json = serde_json::to_string(&report).unwrap();
         assert!(json.starts_with("[{\"what\":\"files\",\"state\":") && !json.contains("secret"), "{json}");

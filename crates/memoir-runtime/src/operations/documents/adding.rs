@@ -89,10 +89,10 @@ pub async fn add(
     recall: &Recall,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<AddReport, Failure> {
-    let FileSelection { found: paths, faults } = select_files(&request.paths);
+    let FileSelection { paths, errors } = select_files(&request.paths);
     let mut report = AddReport::default();
-    for fault in faults {
-        report.skipped.push(SkippedFile::from_error(fault)?);
+    for error in errors {
+        report.skipped.push(SkippedFile::from_error(error)?);
     }
     report.examined = paths.len() as u64;
     let total = Some(report.examined);

@@ -84,8 +84,8 @@ impl EvalRequest {
                     ))
                     .hint(format!(
                         "The stages are {}. The terms are {}.",
-                        stages.known.join(", "),
-                        terms.known.join(", ")
+                        stages.valid_names.join(", "),
+                        terms.valid_names.join(", ")
                     )));
                 }
             }

@@ -129,7 +129,7 @@ impl<S: Conversations + Exchanges + Imports + ?Sized> ImportRun<'_, S> {
                     self.report.conversations += 1;
                     self.report.messages += count as u64;
                 }
-                ImportOutcome::Known => self.report.known += 1,
+                ImportOutcome::Unchanged => self.report.unchanged += 1,
                 ImportOutcome::Different => self.report.different.push(conversation.title.clone()),
             }
             self.report_progress(ProgressUnit::Conversations, index + 1, total);
@@ -175,10 +175,10 @@ mod tests {
         let dry = run(paths.clone(), true, &store).await.unwrap();
         assert_eq!((dry.dry_run, dry.conversations, dry.messages), (true, 2, 4));
         let report = run(paths.clone(), false, &store).await.unwrap();
-        assert_eq!((report.files_read, report.conversations, report.known), (1, 2, 0));
+        assert_eq!((report.files_read, report.conversations, report.unchanged), (1, 2, 0));
         assert_eq!(report.unreadable[0].path, directory.path().join("b.jsonl"));
         let again = run(paths, false, &store).await.unwrap();
-        assert_eq!((again.conversations, again.messages, again.known), (0, 0, 2));
+        assert_eq!((again.conversations, again.messages, again.unchanged), (0, 0, 2));
     }
 
     #[tokio::test]

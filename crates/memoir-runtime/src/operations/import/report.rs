@@ -18,7 +18,8 @@ pub struct ImportReport {
     /// Number of messages that were added.
     pub messages: u64,
     /// Number of conversations that were imported before and have no new messages.
-    pub known: u64,
+    #[serde(rename = "known")]
+    pub unchanged: u64,
     /// Titles of conversations that were skipped because their stored messages differ from those in the file.
     pub different: Vec<String>,
     /// Number of skipped items in the files, by kind.
@@ -40,7 +41,7 @@ pub struct UnreadableFile {
 
 impl UnreadableFile {
     pub(super) fn new(path: PathBuf, failure: &Failure) -> Self {
-        Self { path, message: failure.message.clone(), hint: failure.advice().map(str::to_owned) }
+        Self { path, message: failure.message.clone(), hint: failure.hint_text().map(str::to_owned) }
     }
 }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     environment::Environment,
     failure::Failure,
-    models::{Models, parse},
+    models::{Models, parse_model_name},
     settings::ModelTask,
 };
 
@@ -29,7 +29,7 @@ pub fn list(models: &Models) -> ModelsReport {
 ///
 /// Fails if `name` is not a valid model name.
 pub fn show(name: &str, models: &Models) -> Result<ModelReport, Failure> {
-    let name = parse(name, "")?;
+    let name = parse_model_name(name, "")?;
     let key = models.has_key(name.provider);
     Ok(ModelReport::new(name, &models.catalog, key))
 }
@@ -89,10 +89,10 @@ pub async fn set(
             Some(name.to_owned())
         }
         Some(name) => {
-            let model = ModelReport::new(parse(name, "")?, &models.catalog, false);
+            let model = ModelReport::new(parse_model_name(name, "")?, &models.catalog, false);
             check_supports_task(&model, task)?;
             let is_hosted = !model.provider.is_local() && model.provider != Provider::OpenAiCompatible;
-            report.price_unknown = is_hosted && !model.known && model.embedding.is_none();
+            report.price_unknown = is_hosted && !model.is_in_catalog && model.embedding.is_none();
             if is_hosted && !models.has_key(model.provider) {
                 report.missing_key = Environment::key_variables(model.provider);
             }
@@ -111,7 +111,7 @@ fn check_supports_task(model: &ModelReport, task: ModelTask) -> Result<(), Failu
         return Err(Failure::usage(format!("{name} is an embedding model, not a chat model"))
             .hint("Run `memoir models list` to see the chat models."));
     }
-    if !is_embedding_model && task == ModelTask::Embedder && model.known {
+    if !is_embedding_model && task == ModelTask::Embedder && model.is_in_catalog {
         return Err(Failure::usage(format!("{name} is a chat model, not an embedding model"))
             .hint("Run `memoir models show NAME` to check whether a model is an embedding model."));
     }

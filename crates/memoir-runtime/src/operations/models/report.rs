@@ -23,7 +23,8 @@ pub struct ModelReport {
     #[serde(serialize_with = "as_text")]
     pub provider: Provider,
     /// Whether the catalog lists the model as a chat model.
-    pub known: bool,
+    #[serde(rename = "known")]
+    pub is_in_catalog: bool,
     /// Size of the context window in tokens.
     pub context: Option<u64>,
     /// Maximum number of tokens in an answer.
@@ -35,7 +36,8 @@ pub struct ModelReport {
     /// Price of long requests, if it differs.
     pub long_price: Option<LongPriceReport>,
     /// Whether an API key for the provider is set.
-    pub key: bool,
+    #[serde(rename = "key")]
+    pub has_key: bool,
     /// Properties as an embedding model, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub embedding: Option<EmbeddingReport>,
@@ -85,20 +87,20 @@ impl From<Price> for PriceReport {
 }
 
 impl ModelReport {
-    /// Creates a report from the catalog entry of a model, if there is one. `key` is whether an API key is set.
-    pub fn new(name: ModelName, catalog: &Catalog, key: bool) -> Self {
+    /// Creates a report from the catalog entry of a model, if there is one. `has_key` is whether an API key is set.
+    pub fn new(name: ModelName, catalog: &Catalog, has_key: bool) -> Self {
         let info = catalog.model(&name);
         let long_price = info.and_then(|info| info.long_price);
         Self {
             provider: name.provider,
-            known: info.is_some(),
+            is_in_catalog: info.is_some(),
             context: info.and_then(|info| info.context),
             output: info.and_then(|info| info.output),
             tools: info.and_then(|info| info.tools),
             price: info.and_then(|info| info.price).map(PriceReport::from),
             long_price: long_price
                 .map(|long| LongPriceReport { above: long.above, price: long.price().into() }),
-            key,
+            has_key,
             embedding: catalog.embedding(&name).map(|info| EmbeddingReport {
                 dimensions: info.dimensions,
                 price: info.price.map(|price| price.dollars()),

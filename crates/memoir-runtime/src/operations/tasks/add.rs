@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use memoir_agent::{ApprovalMode, Rule, RuleEffect};
 use memoir_core::{NewTask, Schedule, TimeZone, Timestamp, Usd};
-use memoir_schedule::{CronError, check, check_name};
+use memoir_schedule::{CronError, check_name, check_schedule};
 use memoir_store::Schedules;
 use serde::{Deserialize, Serialize};
 
@@ -52,7 +52,7 @@ pub async fn add(
     now: Timestamp,
 ) -> Result<TaskState, Failure> {
     let schedule = parse_schedule(request, zone)?;
-    let due = check(&schedule, now).map_err(schedule_failure)?;
+    let due = check_schedule(&schedule, now).map_err(schedule_failure)?;
     let task = new_task(request, schedule)?;
     if !store.add_task(&task, Some(due), now).await? {
         return Err(Failure::usage(format!("the task {} already exists", task.name))
@@ -83,7 +83,7 @@ fn parse_schedule(request: &AddTask, zone: &TimeZone) -> Result<Schedule, Failur
 fn new_task(request: &AddTask, schedule: Schedule) -> Result<NewTask, Failure> {
     let AddTask { name, prompt, model, approval, allow, timeout_seconds, history, budget_usd, .. } =
         request.clone();
-    let mode = permissions::mode(&approval)?;
+    let mode = permissions::parse_mode(&approval)?;
     if mode == ApprovalMode::ReadOnly && !allow.is_empty() {
         return Err(Failure::usage("allow rules have no effect in read-only mode")
             .hint("Use `--approval ask`. Anything that no rule allows is then denied."));
@@ -101,7 +101,7 @@ fn new_task(request: &AddTask, schedule: Schedule) -> Result<NewTask, Failure> {
         Rule::parse(RuleEffect::Allow, rule).map_err(|error| Failure::usage(error.to_string()))?;
     }
     if let Some(model) = &model {
-        models::parse(model, "--model")?;
+        models::parse_model_name(model, "--model")?;
     }
     let scope = scope::project_of(&directory).to_string_lossy().into_owned();
     let budget = budget_usd.map(Usd::from_dollars);

@@ -5,7 +5,7 @@ mod add;
 use std::sync::Arc;
 
 use memoir_core::{Run, RunId, RunOutcome, RunState, Task, Timestamp};
-use memoir_schedule::{CronError, check, next_due};
+use memoir_schedule::{CronError, check_schedule, next_due};
 use memoir_store::Schedules;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
@@ -43,7 +43,7 @@ pub struct TaskDetails {
 /// Returns one task with its due times.
 pub async fn show(name: &str, store: &dyn Schedules) -> Result<TaskDetails, Failure> {
     let task = find(name, store).await?;
-    let following_due = task.next_due.and_then(|due| next_due(&task.what.schedule, due).ok().flatten());
+    let following_due = task.next_due.and_then(|due| next_due(&task.definition.schedule, due).ok().flatten());
     Ok(TaskDetails { task, following_due })
 }
 
@@ -62,7 +62,7 @@ pub struct TaskState {
 pub async fn pause(name: &str, store: &dyn Schedules) -> Result<TaskState, Failure> {
     let task = find(name, store).await?;
     store.set_task_paused(task.id, true, task.next_due).await?;
-    Ok(TaskState { name: task.what.name, is_paused: true, next_due: task.next_due })
+    Ok(TaskState { name: task.definition.name, is_paused: true, next_due: task.next_due })
 }
 
 /// Resumes a paused task.
@@ -72,13 +72,13 @@ pub async fn pause(name: &str, store: &dyn Schedules) -> Result<TaskState, Failu
 /// Fails if the task does not exist, or if its schedule is invalid.
 pub async fn resume(name: &str, store: &dyn Schedules, now: Timestamp) -> Result<TaskState, Failure> {
     let task = find(name, store).await?;
-    let due = match check(&task.what.schedule, now) {
+    let due = match check_schedule(&task.definition.schedule, now) {
         // The one-time task became due while it was paused, so it runs now. The store does not run it a second time.
-        Err(CronError::Over) => now,
+        Err(CronError::Past) => now,
         due => due.map_err(schedule_failure)?,
     };
     store.set_task_paused(task.id, false, Some(due)).await?;
-    Ok(TaskState { name: task.what.name, is_paused: false, next_due: Some(due) })
+    Ok(TaskState { name: task.definition.name, is_paused: false, next_due: Some(due) })
 }
 
 /// Result of removing a task.
@@ -103,8 +103,8 @@ pub async fn remove(name: &str, engine: &TaskEngine) -> Result<RemovedTask, Fail
             .hint("Wait for its report, or stop the process that runs it."));
     }
     store.remove_task(task.id).await?;
-    engine.history().forget(name)?;
-    Ok(RemovedTask { name: task.what.name })
+    engine.history().delete(name)?;
+    Ok(RemovedTask { name: task.definition.name })
 }
 
 /// Request to show the runs of a task.
@@ -187,7 +187,7 @@ pub async fn run(
     let scheduler = engine.scheduler();
     scheduler.recover().await?;
     let Some(task_run) = scheduler.start_now(&task).await? else {
-        return Err(Failure::failed(format!("{} is already running", task.what.name))
+        return Err(Failure::failed(format!("{} is already running", task.definition.name))
             .hint("Its report will appear in the inbox."));
     };
     // Spawn the run so that its outcome is recorded even if the caller stops waiting.
@@ -195,13 +195,13 @@ pub async fn run(
     let _stop_on_drop = stop.clone().drop_guard();
     let handle = {
         let (task_run, engine) = (task_run.clone(), Arc::clone(engine));
-        tokio::spawn(async move { scheduler.perform(&task_run, engine.as_ref(), &stop).await })
+        tokio::spawn(async move { scheduler.execute(&task_run, engine.as_ref(), &stop).await })
     };
     let outcome = handle.await.map_err(|error| Failure::failed(error.to_string()))??;
     if let Err(error) = store.mark_seen(&[task_run.run]).await {
         tracing::debug!(%error, "could not mark a report as read, so it stays in the inbox");
     }
-    Ok(RunReport { task: task.what.name, run: task_run.run, outcome })
+    Ok(RunReport { task: task.definition.name, run: task_run.run, outcome })
 }
 
 async fn find(name: &str, store: &dyn Schedules) -> Result<Task, Failure> {
@@ -218,7 +218,7 @@ fn schedule_failure(error: CronError) -> Failure {
         }
         CronError::Zone(_) => "Use a name such as Europe/Berlin or UTC.",
         CronError::Never(_) => "Check the day and the month: no such date exists.",
-        CronError::Over => "Choose a time in the future.",
+        CronError::Past => "Choose a time in the future.",
     };
     Failure::usage(error.to_string()).hint(hint)
 }

@@ -3,27 +3,21 @@
 use memoir_agent::TurnReport;
 use memoir_core::Usd;
 
+use crate::render::pluralize;
+
 /// Returns the model, tokens, cost, tool calls and duration of a turn, wrapped to `width`.
 pub(crate) fn metrics_line(report: &TurnReport, width: usize) -> String {
-    let mut text = String::new();
-    let mut column = 0;
+    let mut lines: Vec<String> = Vec::new();
     for part in metrics(report) {
-        let length = part.chars().count();
-        match column {
-            0 => {}
-            column_now if column_now + 3 + length < width => {
-                text.push_str(" · ");
-                column += 3;
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 3 + part.chars().count() < width => {
+                line.push_str(" · ");
+                line.push_str(&part);
             }
-            _ => {
-                text.push('\n');
-                column = 0;
-            }
+            _ => lines.push(part),
         }
-        text.push_str(&part);
-        column += length;
     }
-    text
+    lines.join("\n")
 }
 
 fn metrics(report: &TurnReport) -> Vec<String> {
@@ -47,13 +41,11 @@ fn metrics(report: &TurnReport) -> Vec<String> {
     }
     match report.recalled.len() {
         0 => {}
-        1 => parts.push("1 recalled".into()),
         count => parts.push(format!("{count} recalled")),
     }
     match report.tool_call_count {
         0 => {}
-        1 => parts.push("1 tool call".into()),
-        count => parts.push(format!("{count} tool calls")),
+        count => parts.push(pluralize(count, "tool call", "tool calls")),
     }
     #[expect(clippy::cast_precision_loss, reason = "the duration is only displayed")]
     let seconds = report.duration_ms as f64 / 1000.0;

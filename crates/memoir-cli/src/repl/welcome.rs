@@ -18,9 +18,7 @@ pub(super) async fn banner(app: &mut App) {
     );
     print_notices(&mem::take(&mut app.session.notices));
     match (app.session.runtime.persistence(), app.session.conversation()) {
-        (Persistence::Incognito, _) => {
-            say!("Incognito: memory is neither read nor written.")
-        }
+        (Persistence::Incognito, _) => say!("Incognito: memory is neither read nor written."),
         (Persistence::Demo, _) => {
             say!(
                 "Demo: a temporary memory with three months of a made-up project, deleted when you exit. Try asking:"

@@ -35,7 +35,7 @@ pub(crate) fn find_violations(directory: &Path) -> Result<Vec<String>, ChoreErro
             continue;
         }
         for violation in check_tokens(&code.tokens) {
-            violations.push(format!("{}:{}: {}", file.display(), violation.line, violation.what));
+            violations.push(format!("{}:{}: {}", file.display(), violation.line, violation.description));
         }
     }
     Ok(violations)
@@ -52,7 +52,7 @@ fn test_files(file: &Path, code: &ProductCode<'_>) -> Vec<PathBuf> {
 #[derive(Debug, PartialEq, Eq)]
 struct Violation {
     line: usize,
-    what: String,
+    description: String,
 }
 
 fn check_tokens(tokens: &[Token<'_>]) -> Vec<Violation> {
@@ -68,13 +68,16 @@ fn check_tokens(tokens: &[Token<'_>]) -> Vec<Violation> {
         }
         let text = |index: Option<usize>| index.and_then(|index| tokens.get(index)).map(|token| token.text);
         if PRINTING_MACROS.contains(&token.text) && text(Some(index + 1)) == Some("!") {
-            violations.push(Violation { line: token.line, what: format!("prints with `{}!`", token.text) });
+            violations
+                .push(Violation { line: token.line, description: format!("prints with `{}!`", token.text) });
         } else if text(index.checked_sub(1)) == Some("::")
             && let Some(module) = text(index.checked_sub(2))
             && is_for_front_ends(module, token.text)
         {
-            violations
-                .push(Violation { line: token.line, what: format!("calls `{module}::{}`", token.text) });
+            violations.push(Violation {
+                line: token.line,
+                description: format!("calls `{module}::{}`", token.text),
+            });
         }
         index += 1;
     }
@@ -93,7 +96,7 @@ fn check_import(tokens: &[Token<'_>]) -> Vec<Violation> {
     let mut module = "";
     for (index, token) in tokens.iter().enumerate() {
         let next = tokens.get(index + 1).map_or("", |token| token.text);
-        let mut report = |what: String| violations.push(Violation { line: token.line, what });
+        let mut report = |description: String| violations.push(Violation { line: token.line, description });
         match token.text {
             "::" => {}
             "{" => groups.push(module),
@@ -124,7 +127,10 @@ mod tests {
     use super::*;
 
     fn check(source: &str) -> Vec<String> {
-        check_tokens(&read_product_code(source).tokens).into_iter().map(|violation| violation.what).collect()
+        check_tokens(&read_product_code(source).tokens)
+            .into_iter()
+            .map(|violation| violation.description)
+            .collect()
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use memoir_core::{ConversationId, ConversationTarget, ExchangeId, NewConversation};
 use memoir_redact::without_secrets;
-use memoir_store::{Committed, Exchanges, StoreError};
+use memoir_store::{CommittedExchange, Exchanges, StoreError};
 
 /// The conversation that the next turn of a session continues. It has no id before its first exchange is committed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,7 +87,7 @@ impl CurrentConversation {
         }
     }
 
-    pub(crate) fn record_commit(&mut self, committed: Committed) {
+    pub(crate) fn record_commit(&mut self, committed: CommittedExchange) {
         (self.id, self.last_seen) = (Some(committed.conversation_id), Some(committed.exchange_id));
         self.replacing = None;
     }

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use memoir_core::{
-    CallCost, DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, Provenance, Purpose, Recalled,
-    Timestamp, TurnInput, Usd, Visibility, count_tokens, lock,
+    CallCost, DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, Provenance, Purpose,
+    RecalledPassages, Timestamp, TurnInput, Usd, Visibility, count_tokens, lock,
 };
 use memoir_models::{ChatModel, StopReason, ToolResult};
 
@@ -33,7 +33,7 @@ impl Draft {
             model: model.to_owned(),
             messages: Vec::new(),
             calls: Vec::new(),
-            recalled: Recalled::default(),
+            recalled: RecalledPassages::default(),
             tool_call_count: 0,
             error: None,
         };
@@ -75,7 +75,7 @@ impl Draft {
         (self.exchange, self.stop_reason)
     }
 
-    pub(crate) fn set_recalled(&mut self, recalled: Recalled) {
+    pub(crate) fn set_recalled(&mut self, recalled: RecalledPassages) {
         self.exchange.recalled = recalled;
     }
 

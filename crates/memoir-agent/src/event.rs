@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use memoir_core::{ConversationId, ExchangeId, ExchangeStatus, Recalled, ToolCall, Usage, Usd};
+use memoir_core::{ConversationId, ExchangeId, ExchangeStatus, RecalledPassages, ToolCall, Usage, Usd};
 use memoir_models::{ChatRequest, ModelError, StopReason};
 use memoir_store::CostSummary;
 use serde::Serialize;
@@ -77,7 +77,7 @@ pub struct TurnReport {
     /// The answer, or the reason why there is none.
     pub text: String,
     /// Recalled passages that were sent with the prompt.
-    pub recalled: Recalled,
+    pub recalled: RecalledPassages,
     /// Sizes of the layers of the last request.
     pub context: Option<ContextReport>,
     /// Name of the model that answered.

@@ -199,7 +199,7 @@ impl<'a> From<&'a DocumentPassage> for RecalledPassage<'a> {
 mod tests {
     use std::{sync::Arc, time::Duration};
 
-    use memoir_core::{Recalled, ToolCall};
+    use memoir_core::{RecalledPassages, ToolCall};
     use memoir_models::{ChatRequest, ModelError};
     use memoir_store::CostSummary;
     use serde_json::json;
@@ -254,7 +254,7 @@ mod tests {
             status: ExchangeStatus::Completed,
             stop: StopReason::Length,
             text: "hi".into(),
-            recalled: Recalled::default(),
+            recalled: RecalledPassages::default(),
             context: None,
             model: "m".into(),
             usage: Usage { input_tokens: 120, ..Usage::default() },

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use futures::future::BoxFuture;
 use memoir_core::{CallCost, ConversationId, TurnInput};
 use memoir_models::{ChatMessage, ModelError};
-use memoir_store::{Committed, CostSummary, StoreError};
+use memoir_store::{CommittedExchange, CostSummary, StoreError};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -130,7 +130,7 @@ impl Agent {
     }
 
     /// Embeds the exchange and requests a digest. The exchange is stored already, so errors are only logged.
-    async fn follow_up(&self, state: &AgentState, committed: Committed, window_room: u64) {
+    async fn follow_up(&self, state: &AgentState, committed: CommittedExchange, window_room: u64) {
         // Embed even if recall is off, so that tools can find the exchange.
         if state.embeds_immediately {
             let embedding = state.recall.embed_exchange(committed.exchange_id);

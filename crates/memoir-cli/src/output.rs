@@ -55,7 +55,7 @@ fn metrics(report: &TurnReport) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use memoir_core::{ConversationId, ExchangeId, ExchangeStatus, Recalled, Usage};
+    use memoir_core::{ConversationId, ExchangeId, ExchangeStatus, RecalledPassages, Usage};
     use memoir_models::StopReason;
     use memoir_store::CostSummary;
 
@@ -68,7 +68,7 @@ mod tests {
             status: ExchangeStatus::Completed,
             stop: StopReason::Done,
             text: "hi".into(),
-            recalled: Recalled::default(),
+            recalled: RecalledPassages::default(),
             context: None,
             model: "openai/gpt-5-mini".into(),
             usage: Usage { input_tokens: 120, output_tokens: 8, cached_tokens: 64, ..Usage::default() },

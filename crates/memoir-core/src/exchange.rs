@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::{ConversationId, DraftMessage, ExchangeId, Recalled, Timestamp, Usage, Usd};
+use crate::{ConversationId, DraftMessage, ExchangeId, RecalledPassages, Timestamp, Usage, Usd};
 
 /// How an exchange ended. A running exchange is not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -108,7 +108,7 @@ pub struct ExchangeDraft {
     /// One entry per model call.
     pub calls: Vec<CallCost>,
     /// Passages recalled from memory for this exchange.
-    pub recalled: Recalled,
+    pub recalled: RecalledPassages,
     /// Number of tool calls.
     pub tool_call_count: u64,
     /// Reason the exchange was stopped, if it was.
@@ -182,7 +182,7 @@ mod tests {
             model: "m".into(),
             messages: Vec::new(),
             calls,
-            recalled: Recalled::default(),
+            recalled: RecalledPassages::default(),
             tool_call_count: 0,
             error: None,
         }

@@ -38,7 +38,7 @@ pub use lock::lock;
 pub use mark::{ExchangeMark, Mark};
 pub use message::{DraftMessage, Message, MessageBody, Provenance, Role, Visibility};
 pub use money::Usd;
-pub use passage::{Passage, Recalled, Recollection, RelatedConversation};
+pub use passage::{Passage, RecalledPassages, Recollection, RelatedConversation};
 pub use summary::Summary;
 pub use task::{NewTask, Run, RunOutcome, RunState, Schedule, Task};
 pub use time::{Clock, SystemClock, Timestamp};

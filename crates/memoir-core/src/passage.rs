@@ -58,14 +58,14 @@ pub struct RelatedConversation {
 
 /// The passages from memory that were included in a request.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Recalled {
+pub struct RecalledPassages {
     /// Passages from conversations.
     pub passages: Vec<Passage>,
     /// Passages from documents.
     pub documents: Vec<DocumentPassage>,
 }
 
-impl Recalled {
+impl RecalledPassages {
     /// Returns the number of passages.
     pub fn len(&self) -> usize {
         self.passages.len() + self.documents.len()

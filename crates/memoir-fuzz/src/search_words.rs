@@ -2,7 +2,7 @@
 
 use memoir_core::{
     ConversationTarget, DocumentKind, DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody,
-    NewConversation, Provenance, Recalled, Timestamp, Visibility, content_words, count_tokens,
+    NewConversation, Provenance, RecalledPassages, Timestamp, Visibility, content_words, count_tokens,
 };
 use memoir_recall::{ChunkSize, split_into_chunks};
 use memoir_store::{
@@ -81,7 +81,7 @@ async fn create_store() -> memoir_store::Result<SqliteStore> {
         model: "test/model".into(),
         messages: vec![message],
         calls: Vec::new(),
-        recalled: Recalled::default(),
+        recalled: RecalledPassages::default(),
         tool_call_count: 0,
         error: None,
     };

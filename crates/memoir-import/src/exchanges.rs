@@ -1,7 +1,7 @@
 //! Splits imported messages into exchanges.
 
 use memoir_core::{
-    DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, Recalled, Role, Timestamp, Visibility,
+    DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, RecalledPassages, Role, Timestamp, Visibility,
     count_tokens,
 };
 
@@ -72,7 +72,7 @@ fn draft(messages: &[DraftMessage], model: &str) -> ExchangeDraft {
         model: model.to_owned(),
         messages: stored_messages.collect(),
         calls: Vec::new(),
-        recalled: Recalled::default(),
+        recalled: RecalledPassages::default(),
         tool_call_count: messages.iter().filter(|message| message.body.role() == Role::Tool).count() as u64,
         error: None,
     }

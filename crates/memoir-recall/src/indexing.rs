@@ -5,7 +5,7 @@ use std::ops::Range;
 use memoir_core::{CallCost, ChunkId, ConversationId, ExchangeId, Purpose, SubjectKind, Usage, count_tokens};
 use memoir_models::EmbedTask;
 use memoir_redact::without_secrets;
-use memoir_store::{ChunkVectors, EmbeddingSelection, NewEmbedding, Unembedded};
+use memoir_store::{ChunkVectors, EmbeddingSelection, NewEmbedding, UnembeddedText};
 
 use crate::{ChunkSize, Recall, RecallError, chunk::chunk_by};
 
@@ -85,8 +85,8 @@ impl Recall {
     /// # Errors
     ///
     /// Fails if the embedding model or the store does.
-    pub async fn embed(&self, texts: &[Unembedded]) -> Result<usize, RecallError> {
-        let (chunks, others): (Vec<&Unembedded>, Vec<&Unembedded>) =
+    pub async fn embed(&self, texts: &[UnembeddedText]) -> Result<usize, RecallError> {
+        let (chunks, others): (Vec<&UnembeddedText>, Vec<&UnembeddedText>) =
             texts.iter().partition(|text| text.subject.kind == SubjectKind::Chunk);
         self.embed_whole(&others).await?;
         self.embed_chunks(&chunks).await?;
@@ -94,7 +94,7 @@ impl Recall {
     }
 
     /// Stores one embedding per text.
-    async fn embed_whole(&self, subjects: &[&Unembedded]) -> Result<(), RecallError> {
+    async fn embed_whole(&self, subjects: &[&UnembeddedText]) -> Result<(), RecallError> {
         let texts: Vec<String> =
             subjects.iter().map(|subject| self.prepare_to_send(add_title(subject, &subject.text))).collect();
         let vectors = self.embed_texts(&texts, subjects).await?;
@@ -114,7 +114,7 @@ impl Recall {
     }
 
     /// Stores one embedding per part of each chunk.
-    async fn embed_chunks(&self, chunks: &[&Unembedded]) -> Result<(), RecallError> {
+    async fn embed_chunks(&self, chunks: &[&UnembeddedText]) -> Result<(), RecallError> {
         let parts: Vec<Vec<Range<usize>>> =
             chunks.iter().map(|chunk| self.split_for_model(&chunk.text, &title_prefix(chunk))).collect();
         let mut texts = Vec::new();
@@ -141,7 +141,7 @@ impl Recall {
     async fn embed_texts(
         &self,
         texts: &[String],
-        subjects: &[&Unembedded],
+        subjects: &[&UnembeddedText],
     ) -> Result<Vec<Vec<f32>>, RecallError> {
         if texts.is_empty() {
             return Ok(Vec::new());
@@ -198,13 +198,13 @@ impl Recall {
 }
 
 /// Puts the subject's author or title in front of a text.
-fn add_title(subject: &Unembedded, text: &str) -> String {
+fn add_title(subject: &UnembeddedText, text: &str) -> String {
     format!("{}{text}", title_prefix(subject))
 }
 
 /// Returns the text's author or title followed by a colon. A long title is truncated so that it does not displace the
 /// text.
-fn title_prefix(subject: &Unembedded) -> String {
+fn title_prefix(subject: &UnembeddedText) -> String {
     let Some(title) = &subject.author else { return String::new() };
     let title: String = title.chars().take(MAX_TITLE_CHARS).collect();
     format!("{title}: ")

@@ -26,7 +26,7 @@ pub struct Finding {
 
 /// The result of [`redact`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Redacted<'a> {
+pub struct RedactedText<'a> {
     /// Text with a marker in place of each secret.
     pub text: Cow<'a, str>,
     /// Secrets that were redacted, in the order of `KINDS`.
@@ -52,8 +52,8 @@ fn log_invalid_pattern(error: &regex::Error) {
 }
 
 /// Replaces every secret in `text` with a marker and returns the findings.
-pub fn redact(text: &str) -> Redacted<'_> {
-    let mut redacted = Redacted { text: Cow::Borrowed(text), findings: Vec::new() };
+pub fn redact(text: &str) -> RedactedText<'_> {
+    let mut redacted = RedactedText { text: Cow::Borrowed(text), findings: Vec::new() };
     let Some(patterns) = PATTERNS.as_ref() else { return redacted };
     for index in patterns.set.matches(text) {
         let kind = &KINDS[index];

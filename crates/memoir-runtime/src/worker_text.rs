@@ -16,8 +16,8 @@ pub fn format_state(status: &WorkerStatus, pending: u64) -> String {
         WorkerState::Working => format!("working on {}", describe_subjects(&status.current)),
         WorkerState::Idle => "idle".into(),
         WorkerState::Paused => "paused".into(),
-        WorkerState::Overspent(stop) => format!("stopped: {}", describe_budget_stop(stop)),
-        WorkerState::Troubled(rest) => format!("failing, retrying in {} s", rest.as_secs() + 1),
+        WorkerState::OverBudget(stop) => format!("stopped: {}", describe_budget_stop(stop)),
+        WorkerState::Failing(rest) => format!("failing, retrying in {} s", rest.as_secs() + 1),
         WorkerState::Stopped => "stopped".into(),
     };
     let mut line = format!("{state}, {pending} to do, {} done, {} failed", status.completed, status.failed);
@@ -83,7 +83,7 @@ mod tests {
             format_status(&worker, 3),
             "exchange_summarizer      working on exchange 7, 3 to do, 2 done, 1 failed (busy)"
         );
-        worker.state = WorkerState::Troubled(Duration::from_millis(3500));
+        worker.state = WorkerState::Failing(Duration::from_millis(3500));
         assert!(format_status(&worker, 3).contains("failing, retrying in 4 s"));
     }
 

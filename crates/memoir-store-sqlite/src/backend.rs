@@ -5,7 +5,7 @@ use std::{ffi::OsStr, path::Path, sync::Arc};
 use async_trait::async_trait;
 use memoir_core::{ConversationId, ConversationTarget, CoreChange, ExchangeDraft, Timestamp};
 use memoir_store::{
-    Backend, BackendStore, ChangeOutcome, Chunker, Committed, DocumentUpdate, Inspect, Inspectable,
+    Backend, BackendStore, ChangeOutcome, Chunker, CommittedExchange, DocumentUpdate, Inspect, Inspectable,
     NewDocument, NewImport, NewRedaction, RedactedWrites, Result, Store, StoreFault,
 };
 
@@ -61,7 +61,7 @@ impl RedactedWrites for SqliteStore {
         target: &ConversationTarget,
         draft: &ExchangeDraft,
         redactions: &[NewRedaction],
-    ) -> Result<Committed> {
+    ) -> Result<CommittedExchange> {
         self.commit(target, draft, redactions).await
     }
 

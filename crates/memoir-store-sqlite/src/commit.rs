@@ -4,7 +4,7 @@ use memoir_core::{
     ConversationId, ConversationTarget, DraftMessage, ExchangeDraft, ExchangeId, MessageBody,
     NewConversation, Provenance, Usd, Visibility,
 };
-use memoir_store::{Committed, NewRedaction, Result, StoreError};
+use memoir_store::{CommittedExchange, NewRedaction, Result, StoreError};
 use sqlx::{AssertSqlSafe, SqliteConnection};
 
 use super::{
@@ -22,7 +22,7 @@ impl SqliteStore {
         target: &ConversationTarget,
         draft: &ExchangeDraft,
         redactions: &[NewRedaction],
-    ) -> Result<Committed> {
+    ) -> Result<CommittedExchange> {
         let mut transaction = self.begin_write().await?;
         let committed = insert_whole_exchange(&mut transaction, target, draft, redactions).await?;
         transaction.commit().await.or_store_error()?;
@@ -36,7 +36,7 @@ pub(super) async fn insert_whole_exchange(
     target: &ConversationTarget,
     draft: &ExchangeDraft,
     redactions: &[NewRedaction],
-) -> Result<Committed> {
+) -> Result<CommittedExchange> {
     let conversation_id = match target {
         ConversationTarget::New(new) => insert_conversation(connection, new, draft).await,
         ConversationTarget::Existing { conversation, last_seen } => {
@@ -65,7 +65,7 @@ pub(super) async fn insert_whole_exchange(
         let (scores, tokens) = ((passage.score, passage.similarity, passage.coverage), passage.tokens);
         log_recalled(connection, exchange_id, ("chunk", passage.chunk_id.get()), scores, tokens).await?;
     }
-    Ok(Committed { conversation_id, exchange_id })
+    Ok(CommittedExchange { conversation_id, exchange_id })
 }
 
 async fn insert_conversation(
@@ -143,7 +143,7 @@ async fn touch_conversation(
         .await
         .or_store_error()?;
     match result.rows_affected() {
-        0 => Err(StoreError::NotFound { what: "conversation", id: id.get() }),
+        0 => Err(StoreError::NotFound { kind: "conversation", id: id.get() }),
         _ => Ok(id),
     }
 }

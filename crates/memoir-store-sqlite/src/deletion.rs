@@ -1,7 +1,7 @@
 //! SQL that deletes content with everything derived from it.
 
 use memoir_core::{Document, Timestamp};
-use memoir_store::{Forget, Forgotten, Result};
+use memoir_store::{Forget, ForgetOutcome, Result};
 use sqlx::{AssertSqlSafe, SqliteConnection};
 
 use super::{
@@ -26,15 +26,15 @@ struct Targets {
 /// Deletes content with everything derived from it. Returns what was deleted, and the deleted texts.
 pub(super) async fn delete_content(
     connection: &mut SqliteConnection,
-    what: Forget,
-) -> Result<(Forgotten, Vec<String>)> {
-    let targets = find_targets(connection, what).await?;
+    selection: Forget,
+) -> Result<(ForgetOutcome, Vec<String>)> {
+    let targets = find_targets(connection, selection).await?;
     // Texts, lines and posts are looked up first, because the lookups use rows that are deleted below.
     let mut texts = collect_texts(connection, &targets).await?;
-    let mut forgotten = Forgotten {
+    let mut forgotten = ForgetOutcome {
         lines: delete_lines(connection, &targets).await?,
         posts: find_posts(connection, &targets.conversations).await?,
-        ..Forgotten::default()
+        ..ForgetOutcome::default()
     };
     texts.extend(delete_posts(connection, &forgotten.posts).await?);
     forgotten.summaries = count_summaries(connection, &targets).await?;
@@ -56,8 +56,8 @@ pub(super) async fn delete_content(
     Ok((forgotten, texts))
 }
 
-async fn find_targets(connection: &mut SqliteConnection, what: Forget) -> Result<Targets> {
-    let (exchanges, messages) = find_exchanges_and_messages(connection, what).await?;
+async fn find_targets(connection: &mut SqliteConnection, selection: Forget) -> Result<Targets> {
+    let (exchanges, messages) = find_exchanges_and_messages(connection, selection).await?;
     let (exchanges, messages) = (to_json_list(exchanges.into_iter()), to_json_list(messages.into_iter()));
     let mut conversations = fetch_ids(
         connection,
@@ -73,7 +73,7 @@ async fn find_targets(connection: &mut SqliteConnection, what: Forget) -> Result
         )
         .await?,
     );
-    if let Forget::Conversation(id) = what {
+    if let Forget::Conversation(id) = selection {
         // The lookups above miss a fork that has no exchanges of its own.
         conversations.push(id.get());
     }
@@ -214,9 +214,9 @@ pub(super) async fn collect_document_texts(
 /// Returns the exchanges to delete as a whole, and the messages to delete individually.
 async fn find_exchanges_and_messages(
     connection: &mut SqliteConnection,
-    what: Forget,
+    selection: Forget,
 ) -> Result<(Vec<i64>, Vec<i64>)> {
-    let exchanges = match what {
+    let exchanges = match selection {
         Forget::Message(id) => {
             let row: Option<(i64, bool)> = sqlx::query_as(
                 "SELECT exchange_id, EXISTS (SELECT 1 FROM messages AS other

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use memoir_core::{ConversationId, ExchangeId, Subject, SubjectKind, WorkerKind};
 use memoir_store::{
-    EmbeddingCount, EmbeddingSelection, Embeddings, NewEmbedding, Result, StoreError, Unembedded,
+    EmbeddingCount, EmbeddingSelection, Embeddings, NewEmbedding, Result, StoreError, UnembeddedText,
 };
 use sqlx::{AssertSqlSafe, Row as _, SqliteConnection, sqlite::SqliteRow};
 
@@ -18,7 +18,11 @@ use super::{
 
 #[async_trait]
 impl Embeddings for SqliteStore {
-    async fn unembedded(&self, embeddable: &EmbeddingSelection<'_>, limit: u32) -> Result<Vec<Unembedded>> {
+    async fn unembedded(
+        &self,
+        embeddable: &EmbeddingSelection<'_>,
+        limit: u32,
+    ) -> Result<Vec<UnembeddedText>> {
         let messages = self.messages_without_vector(embeddable).await?;
         let newest = messages.into_iter().take(limit as usize);
         let subjects: Vec<Subject> = newest.map(|id| Subject::new(SubjectKind::Message, id)).collect();
@@ -29,7 +33,7 @@ impl Embeddings for SqliteStore {
         &self,
         exchange: ExchangeId,
         embeddable: &EmbeddingSelection<'_>,
-    ) -> Result<Vec<Unembedded>> {
+    ) -> Result<Vec<UnembeddedText>> {
         sqlx::query(
             "SELECT 'message' AS subject_kind, id AS subject_id, conversation_id, author, content AS text
              FROM messages
@@ -47,7 +51,7 @@ impl Embeddings for SqliteStore {
         .or_store_error()
     }
 
-    async fn embeddable_texts(&self, subjects: &[Subject]) -> Result<Vec<Unembedded>> {
+    async fn embeddable_texts(&self, subjects: &[Subject]) -> Result<Vec<UnembeddedText>> {
         let mut texts = Vec::with_capacity(subjects.len());
         for kind in SubjectKind::ALL {
             let Some(rows) = rows_with_texts(kind) else { continue };
@@ -271,8 +275,8 @@ fn rows_with_texts(kind: SubjectKind) -> Option<&'static str> {
     }
 }
 
-fn read_unembedded(row: SqliteRow) -> Result<Unembedded, sqlx::Error> {
-    Ok(Unembedded {
+fn read_unembedded(row: SqliteRow) -> Result<UnembeddedText, sqlx::Error> {
+    Ok(UnembeddedText {
         subject: subject(&row)?,
         conversation_id: row.try_get::<Option<i64>, _>("conversation_id")?.map(ConversationId::new),
         author: row.try_get("author")?,

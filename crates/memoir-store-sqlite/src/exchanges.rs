@@ -5,7 +5,7 @@ use memoir_core::{
     ConversationId, ConversationTarget, Exchange, ExchangeDraft, ExchangeId, ExchangeStatus, Message,
     MessageBody, MessageId, Provenance, Role, Timestamp, Usd, Visibility,
 };
-use memoir_store::{Committed, Exchanges, Result, Span, TranscriptMessage};
+use memoir_store::{CommittedExchange, Exchanges, Result, Span, TranscriptMessage};
 use sqlx::{Row as _, sqlite::SqliteRow};
 
 use super::{
@@ -16,7 +16,11 @@ use super::{
 
 #[async_trait]
 impl Exchanges for SqliteStore {
-    async fn commit_exchange(&self, target: &ConversationTarget, draft: &ExchangeDraft) -> Result<Committed> {
+    async fn commit_exchange(
+        &self,
+        target: &ConversationTarget,
+        draft: &ExchangeDraft,
+    ) -> Result<CommittedExchange> {
         self.commit(target, draft, &[]).await
     }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use async_trait::async_trait;
-use memoir_store::{Forget, Forgetting, Forgotten, Result, StoreError};
+use memoir_store::{Forget, ForgetOutcome, Forgetting, Result, StoreError};
 use sqlx::{AssertSqlSafe, Sqlite, SqliteConnection, Transaction};
 
 use super::{
@@ -15,17 +15,17 @@ use super::{
 
 #[async_trait]
 impl Forgetting for SqliteStore {
-    async fn preview_forget(&self, what: Forget) -> Result<Forgotten> {
+    async fn preview_forget(&self, selection: Forget) -> Result<ForgetOutcome> {
         // Deleting and rolling back gives exact counts.
         let mut transaction = self.begin_write().await?;
-        let (forgotten, _) = delete_content(&mut transaction, what).await?;
+        let (forgotten, _) = delete_content(&mut transaction, selection).await?;
         transaction.rollback().await.or_store_error()?;
         Ok(forgotten)
     }
 
-    async fn forget(&self, what: Forget) -> Result<Forgotten> {
+    async fn forget(&self, selection: Forget) -> Result<ForgetOutcome> {
         let mut transaction = self.begin_write().await?;
-        let (mut forgotten, texts) = delete_content(&mut transaction, what).await?;
+        let (mut forgotten, texts) = delete_content(&mut transaction, selection).await?;
         forgotten.traces_remain = !self.commit_without_trace(transaction, texts).await?;
         Ok(forgotten)
     }

@@ -1,7 +1,7 @@
 //! Reads the rows of the `jobs` table.
 
 use memoir_core::{Subject, SubjectKind, WorkerKind};
-use memoir_store::{Claimed, Result};
+use memoir_store::{ClaimedJob, Result};
 use sqlx::{Row as _, sqlite::SqliteRow};
 
 /// The kind of lease that a row of `jobs` represents.
@@ -24,8 +24,8 @@ impl LeaseKind {
 }
 
 /// Reads a claimed job.
-pub(super) fn read_claimed(row: SqliteRow) -> Result<Claimed, sqlx::Error> {
-    Ok(Claimed { subject: subject(&row)?, attempts: row.try_get("attempts")? })
+pub(super) fn read_claimed(row: SqliteRow) -> Result<ClaimedJob, sqlx::Error> {
+    Ok(ClaimedJob { subject: subject(&row)?, attempts: row.try_get("attempts")? })
 }
 
 /// Reads the worker of a job.

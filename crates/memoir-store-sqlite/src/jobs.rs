@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use memoir_core::{ConversationId, Subject, Timestamp, WorkerKind};
-use memoir_store::{Claim, Claimed, Job, JobFailure, Jobs, Result};
+use memoir_store::{Claim, ClaimedJob, Job, JobFailure, Jobs, Result};
 use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
 
 use super::{
@@ -17,7 +17,7 @@ const MAX_LOST_RACES: usize = 50;
 
 #[async_trait]
 impl Jobs for SqliteStore {
-    async fn claim(&self, claim: &Claim<'_>, limit: u32) -> Result<Vec<Claimed>> {
+    async fn claim(&self, claim: &Claim<'_>, limit: u32) -> Result<Vec<ClaimedJob>> {
         for source in sources(claim) {
             // If another process claims all candidates first, look for others.
             for _ in 0..MAX_LOST_RACES {

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use memoir_core::{ConversationId, SubjectKind, WorkerKind};
-use memoir_store::{Claim, Claimed, Embeddings as _, Result};
+use memoir_store::{Claim, ClaimedJob, Embeddings as _, Result};
 use sqlx::AssertSqlSafe;
 
 use super::{
@@ -217,7 +217,7 @@ impl SqliteStore {
         source: &Source,
         claim: &Claim<'_>,
         ids: &[i64],
-    ) -> Result<Vec<Claimed>> {
+    ) -> Result<Vec<ClaimedJob>> {
         let Source { kind, id, .. } = source;
         let rows = source.rows();
         let worker = claim.worker.as_str();

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use memoir_core::{ConversationId, ConversationTarget, CoreChange, ExchangeDraft, Timestamp};
 
 use crate::{
-    ChangeOutcome, Chunker, Committed, DocumentUpdate, NewDocument, NewImport, NewRedaction, Result, Store,
-    StoreError, StoreFault,
+    ChangeOutcome, Chunker, CommittedExchange, DocumentUpdate, NewDocument, NewImport, NewRedaction, Result,
+    Store, StoreError, StoreFault,
 };
 
 /// A kind of database. Pass backends to a [`StoreFactory`](crate::StoreFactory) to open stores with them.
@@ -31,7 +31,7 @@ pub trait Backend: Send + Sync {
     ///
     /// Fails with [`StoreError::Unsupported`] unless the backend supports in-memory stores.
     async fn open_in_memory(&self) -> Result<Arc<dyn BackendStore>> {
-        Err(StoreError::Unsupported { what: "in-memory stores" })
+        Err(StoreError::Unsupported { operation: "in-memory stores" })
     }
 
     /// Checks a backup made by [`Upkeep::back_up`](crate::Upkeep::back_up) without changing it. Returns its defects, or
@@ -41,7 +41,7 @@ pub trait Backend: Send + Sync {
     ///
     /// Fails if the backup cannot be read, was not made by this backend, or was made by a newer version.
     async fn verify_backup(&self, _backup: &Path) -> Result<Vec<StoreFault>> {
-        Err(StoreError::Unsupported { what: "checking backups" })
+        Err(StoreError::Unsupported { operation: "checking backups" })
     }
 
     /// Replaces the store at `location` with a backup. The previous store is moved to `aside`.
@@ -52,7 +52,7 @@ pub trait Backend: Send + Sync {
     /// [`StoreError::Damaged`] if the backup has defects, or with [`StoreError::Unsupported`] if the backend cannot
     /// restore.
     async fn restore(&self, _backup: &Path, _location: &OsStr, _aside: &Path) -> Result<()> {
-        Err(StoreError::Unsupported { what: "restoring backups" })
+        Err(StoreError::Unsupported { operation: "restoring backups" })
     }
 }
 
@@ -75,7 +75,7 @@ pub trait RedactedWrites: Send + Sync {
         target: &ConversationTarget,
         draft: &ExchangeDraft,
         redactions: &[NewRedaction],
-    ) -> Result<Committed>;
+    ) -> Result<CommittedExchange>;
 
     /// Stores imported exchanges. `redactions` contains one list for each exchange. See
     /// [`Imports::put_import`](crate::Imports::put_import).

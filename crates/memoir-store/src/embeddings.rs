@@ -16,7 +16,7 @@ pub struct EmbeddingSelection<'a> {
 
 /// A text to embed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unembedded {
+pub struct UnembeddedText {
     /// The message or chunk itself, or the exchange or conversation that the text summarizes.
     pub subject: Subject,
     /// Conversation that the text belongs to; `None` for a chunk.
@@ -54,17 +54,21 @@ pub struct EmbeddingCount {
 #[async_trait]
 pub trait Embeddings: Send + Sync {
     /// Returns the newest messages without an embedding, including ones that a worker is processing.
-    async fn unembedded(&self, embeddable: &EmbeddingSelection<'_>, limit: u32) -> Result<Vec<Unembedded>>;
+    async fn unembedded(
+        &self,
+        embeddable: &EmbeddingSelection<'_>,
+        limit: u32,
+    ) -> Result<Vec<UnembeddedText>>;
 
     /// Returns all messages of one exchange without an embedding.
     async fn unembedded_in_exchange(
         &self,
         exchange: ExchangeId,
         embeddable: &EmbeddingSelection<'_>,
-    ) -> Result<Vec<Unembedded>>;
+    ) -> Result<Vec<UnembeddedText>>;
 
     /// Returns the texts or summaries of these subjects. Deleted subjects are skipped.
-    async fn embeddable_texts(&self, subjects: &[Subject]) -> Result<Vec<Unembedded>>;
+    async fn embeddable_texts(&self, subjects: &[Subject]) -> Result<Vec<UnembeddedText>>;
 
     /// Stores embeddings of `model` and completes their jobs, in one transaction. Existing embeddings are not replaced,
     /// and embeddings of deleted subjects are dropped.

@@ -52,10 +52,10 @@ pub enum StoreError {
         supported: Vec<&'static str>,
     },
     /// The backend does not support the operation.
-    #[error("this store does not support {what}")]
+    #[error("this store does not support {operation}")]
     Unsupported {
         /// Name of the operation.
-        what: &'static str,
+        operation: &'static str,
     },
     /// A SQL query is invalid or took too long.
     #[error("{0}")]
@@ -79,10 +79,10 @@ pub enum StoreError {
         reason: String,
     },
     /// The item does not exist or has been deleted.
-    #[error("{what} {id} does not exist")]
+    #[error("{kind} {id} does not exist")]
     NotFound {
         /// Kind of item, such as `conversation`.
-        what: &'static str,
+        kind: &'static str,
         /// Id of the item.
         id: i64,
     },

@@ -10,14 +10,14 @@ use crate::Result;
 
 /// The ids of a committed exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Committed {
+pub struct CommittedExchange {
     /// Conversation of the exchange, which may be new.
     pub conversation_id: ConversationId,
     /// Id of the exchange.
     pub exchange_id: ExchangeId,
 }
 
-impl Committed {
+impl CommittedExchange {
     /// Returns the target for the exchange that follows this one in the same conversation.
     pub fn to_target(self) -> ConversationTarget {
         ConversationTarget::Existing { conversation: self.conversation_id, last_seen: Some(self.exchange_id) }
@@ -61,7 +61,11 @@ pub trait Exchanges: Send + Sync {
     /// Fails with [`StoreError::NotFound`](crate::StoreError::NotFound) if the conversation no longer exists, and with
     /// [`StoreError::Conflict`](crate::StoreError::Conflict) if it has an exchange that was committed after the one
     /// that `target` names as last seen. An exchange that was deleted since then is not a conflict.
-    async fn commit_exchange(&self, target: &ConversationTarget, draft: &ExchangeDraft) -> Result<Committed>;
+    async fn commit_exchange(
+        &self,
+        target: &ConversationTarget,
+        draft: &ExchangeDraft,
+    ) -> Result<CommittedExchange>;
 
     /// Returns the last `limit` exchanges of a conversation in commit order. A fork starts with the exchanges it shares
     /// with its parent.

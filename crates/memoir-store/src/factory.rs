@@ -40,7 +40,7 @@ impl StoreFactory {
                 result => return Ok(Arc::new(RedactingStore::new(result?))),
             }
         }
-        Err(StoreError::Unsupported { what: "in-memory stores" })
+        Err(StoreError::Unsupported { operation: "in-memory stores" })
     }
 
     /// Checks a backup of the store at `url`. Returns its defects, or an empty list if it is intact.

@@ -25,7 +25,7 @@ pub enum Forget {
 
 /// What a deletion removed or would remove.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Forgotten {
+pub struct ForgetOutcome {
     /// Number of deleted conversations.
     pub conversations: u64,
     /// Number of deleted exchanges.
@@ -47,7 +47,7 @@ pub struct Forgotten {
     pub traces_remain: bool,
 }
 
-impl Forgotten {
+impl ForgetOutcome {
     /// Returns whether the selection matched no content.
     pub fn is_empty(&self) -> bool {
         self.messages == 0 && self.exchanges == 0 && self.conversations == 0
@@ -59,8 +59,8 @@ impl Forgotten {
 #[async_trait]
 pub trait Forgetting: Send + Sync {
     /// Returns what [`forget`](Self::forget) would delete.
-    async fn preview_forget(&self, what: Forget) -> Result<Forgotten>;
+    async fn preview_forget(&self, selection: Forget) -> Result<ForgetOutcome>;
 
     /// Deletes the selected content and erases its traces from the store's files.
-    async fn forget(&self, what: Forget) -> Result<Forgotten>;
+    async fn forget(&self, selection: Forget) -> Result<ForgetOutcome>;
 }

@@ -33,7 +33,7 @@ pub struct Claim<'a> {
 
 /// A claimed job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Claimed {
+pub struct ClaimedJob {
     /// The message, exchange, conversation, digest or chunk to process.
     pub subject: Subject,
     /// Number of earlier attempts that failed.
@@ -70,7 +70,7 @@ pub struct Job {
 #[async_trait]
 pub trait Jobs: Send + Sync {
     /// Claims at most `limit` jobs that are due and not leased by another owner, all with subjects of the same kind.
-    async fn claim(&self, claim: &Claim<'_>, limit: u32) -> Result<Vec<Claimed>>;
+    async fn claim(&self, claim: &Claim<'_>, limit: u32) -> Result<Vec<ClaimedJob>>;
 
     /// Returns the number of outstanding jobs, due or not, without those that have failed permanently.
     async fn pending(&self, claim: &Claim<'_>) -> Result<u64>;

@@ -79,14 +79,14 @@ pub use documents::{
     ChunkMatch, ChunkSearch, ChunkSpan, ChunkVectors, Chunker, ChunksWithWord, DocumentFilter,
     DocumentUpdate, Documents, NewDocument,
 };
-pub use embeddings::{EmbeddingCount, EmbeddingSelection, Embeddings, NewEmbedding, Unembedded};
+pub use embeddings::{EmbeddingCount, EmbeddingSelection, Embeddings, NewEmbedding, UnembeddedText};
 pub use error::{Result, StoreError};
-pub use exchanges::{Committed, Exchanges, Span, TranscriptMessage};
+pub use exchanges::{CommittedExchange, Exchanges, Span, TranscriptMessage};
 pub use factory::StoreFactory;
-pub use forgetting::{Forget, Forgetting, Forgotten};
+pub use forgetting::{Forget, ForgetOutcome, Forgetting};
 pub use imports::{Import, Imports, NewImport};
 pub use inspect::{Inspect, Inspectable, QueryLimits, QueryResult, TableInfo};
-pub use jobs::{Claim, Claimed, Job, JobFailure, Jobs};
+pub use jobs::{Claim, ClaimedJob, Job, JobFailure, Jobs};
 pub use marks::Marks;
 pub use memory::{
     Accuracy, ExchangeText, Filter, Match, Memory, MessageOutline, SearchEffort, SummaryMatch, VectorSearch,

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use memoir_core::{SubjectKind, WorkerKind};
 use memoir_recall::EMBED_BATCH_SIZE;
-use memoir_store::{Claimed, StoreError, Unembedded};
+use memoir_store::{ClaimedJob, StoreError, UnembeddedText};
 
 use crate::{
     WorkerContext,
@@ -43,8 +43,8 @@ pub(crate) async fn embed_next(
     };
     let texts = context.embeddings().embeddable_texts(&subjects(&claimed)).await?;
     // A job is deleted together with its subject.
-    let has_text = |job: &Claimed| texts.iter().any(|text| text.subject == job.subject);
-    let claimed: Vec<Claimed> = claimed.into_iter().filter(has_text).collect();
+    let has_text = |job: &ClaimedJob| texts.iter().any(|text| text.subject == job.subject);
+    let claimed: Vec<ClaimedJob> = claimed.into_iter().filter(has_text).collect();
     embed(context, &claimed, &texts).await
 }
 
@@ -57,19 +57,19 @@ const MAX_REJECTED: usize = 5;
 /// Embeds a batch. If the server rejects a text, the batch is halved until the offending text is isolated.
 async fn embed(
     context: &WorkerContext,
-    claimed: &[Claimed],
-    texts: &[Unembedded],
+    claimed: &[ClaimedJob],
+    texts: &[UnembeddedText],
 ) -> Result<WorkerProgress, StoreError> {
     let (mut done, mut failed, mut last_error) = (Vec::new(), Vec::new(), None);
-    let (chunks, others): (Vec<Claimed>, Vec<Claimed>) =
+    let (chunks, others): (Vec<ClaimedJob>, Vec<ClaimedJob>) =
         claimed.iter().cloned().partition(|job| job.subject.kind == SubjectKind::Chunk);
     // `parts` is a stack, so chunks are pushed in reverse and everything else on top of them.
-    let mut parts: Vec<Vec<Claimed>> =
-        chunks.chunks(CHUNK_BATCH as usize).rev().map(<[Claimed]>::to_vec).collect();
+    let mut parts: Vec<Vec<ClaimedJob>> =
+        chunks.chunks(CHUNK_BATCH as usize).rev().map(<[ClaimedJob]>::to_vec).collect();
     parts.extend((!others.is_empty()).then_some(others));
     while let Some(part) = parts.pop() {
-        let is_in_part = |text: &&Unembedded| part.iter().any(|job| job.subject == text.subject);
-        let texts: Vec<Unembedded> = texts.iter().filter(is_in_part).cloned().collect();
+        let is_in_part = |text: &&UnembeddedText| part.iter().any(|job| job.subject == text.subject);
+        let texts: Vec<UnembeddedText> = texts.iter().filter(is_in_part).cloned().collect();
         let error = match context.recall.embed(&texts).await.map_err(WorkError::from) {
             Ok(_) => {
                 done.extend(subjects(&part));
@@ -86,7 +86,7 @@ async fn embed(
         }
         // A problem with the server would fail the remaining parts too.
         let rest = if is_text_rejected { Vec::new() } else { std::mem::take(&mut parts) };
-        let failed_jobs: Vec<Claimed> = part.into_iter().chain(rest.into_iter().flatten()).collect();
+        let failed_jobs: Vec<ClaimedJob> = part.into_iter().chain(rest.into_iter().flatten()).collect();
         if let WorkerProgress::Worked { failed: failed_subjects, error, .. } =
             finish(context, WorkerKind::EmbeddingGenerator, &failed_jobs, Err(error)).await?
         {

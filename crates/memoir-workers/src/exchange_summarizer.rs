@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use memoir_core::{ConversationId, ExchangeId, MessageBody, Provenance, Summary, Visibility, WorkerKind};
-use memoir_store::{Claimed, Exchanges, StoreError};
+use memoir_store::{ClaimedJob, Exchanges, StoreError};
 
 use crate::{
     WorkerContext, extract,
@@ -90,7 +90,7 @@ pub(crate) fn format_lines(transcripts: &[Transcript]) -> Vec<String> {
 }
 
 /// Summarizes exchanges. Skips those that have been deleted.
-async fn summarize_exchanges(context: &WorkerContext, claimed: &[Claimed]) -> Result<(), WorkError> {
+async fn summarize_exchanges(context: &WorkerContext, claimed: &[ClaimedJob]) -> Result<(), WorkError> {
     let mut summaries = Vec::with_capacity(claimed.len());
     for job in claimed {
         let id = ExchangeId::new(job.subject.id);

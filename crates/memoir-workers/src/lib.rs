@@ -22,7 +22,7 @@ mod worker_loop;
 
 pub use brief::{embed_documents, embed_for_a_while, prepare_digests};
 pub use owner::{is_alive, is_dead, name_this_process};
-pub use run::{Stopped, WorkerReport, run_until_idle};
+pub use run::{WorkerReport, WorkerStopReason, run_until_idle};
 pub use runner::Runner;
 pub use settings::WorkerSettings;
 pub use status::{WorkerState, WorkerStatus};

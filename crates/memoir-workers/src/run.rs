@@ -27,12 +27,12 @@ pub struct WorkerReport {
     /// The most recent error.
     pub last_error: Option<String>,
     /// Why it stopped although jobs were due.
-    pub stopped: Option<Stopped>,
+    pub stopped: Option<WorkerStopReason>,
 }
 
 /// Why a worker stopped although jobs were due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stopped {
+pub enum WorkerStopReason {
     /// The daily budget does not allow more work.
     OverBudget(BudgetStop),
     /// Several steps in a row failed.
@@ -92,12 +92,12 @@ impl ReportBuilder {
                 self.failures_in_a_row = if has_failed { self.failures_in_a_row + 1 } else { 0 };
                 report.last_error = error.or(report.last_error.take());
                 report.stopped =
-                    (self.failures_in_a_row >= MAX_FAILURES_IN_A_ROW).then_some(Stopped::Failing);
+                    (self.failures_in_a_row >= MAX_FAILURES_IN_A_ROW).then_some(WorkerStopReason::Failing);
                 report.stopped.is_none()
             }
             WorkerProgress::Idle => false,
             WorkerProgress::OverBudget(stop) => {
-                report.stopped = Some(Stopped::OverBudget(stop));
+                report.stopped = Some(WorkerStopReason::OverBudget(stop));
                 false
             }
         }

@@ -19,9 +19,11 @@ pub enum WorkerState {
     /// It is paused, as during every turn.
     Paused,
     /// The daily budget does not allow more work.
-    Overspent(BudgetStop),
+    #[serde(rename = "overspent")]
+    OverBudget(BudgetStop),
     /// It failed and will retry after this time.
-    Troubled(Duration),
+    #[serde(rename = "troubled")]
+    Failing(Duration),
     /// It is not running.
     Stopped,
 }
@@ -72,7 +74,7 @@ impl WorkerRecord {
         let rest = self.rests_until.map(|until| until.saturating_duration_since(Instant::now()));
         let state = match (self.state, rest) {
             (WorkerState::Idle, _) if !current.is_empty() => WorkerState::Working,
-            (WorkerState::Idle, Some(rest)) if !rest.is_zero() => WorkerState::Troubled(rest),
+            (WorkerState::Idle, Some(rest)) if !rest.is_zero() => WorkerState::Failing(rest),
             (state, _) => state,
         };
         WorkerStatus {

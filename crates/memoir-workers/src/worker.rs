@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use memoir_core::{Subject, SubjectKind, Timestamp, WorkerKind, lock};
 use memoir_models::ModelError;
 use memoir_recall::RecallError;
-use memoir_store::{Claimed, JobFailure, StoreError};
+use memoir_store::{ClaimedJob, JobFailure, StoreError};
 
 use crate::{BudgetStop, WorkerContext, backoff};
 
@@ -124,7 +124,7 @@ pub(crate) trait BackgroundWorker: Send + Sync {
 
 /// Claimed jobs, or the reason why there are none.
 pub(crate) enum ClaimOutcome {
-    Work(Vec<Claimed>),
+    Work(Vec<ClaimedJob>),
     Nothing(WorkerProgress),
 }
 
@@ -147,7 +147,7 @@ pub(crate) async fn claim_work(
     Ok(ClaimOutcome::Work(claimed))
 }
 
-pub(crate) fn subjects(claimed: &[Claimed]) -> Vec<Subject> {
+pub(crate) fn subjects(claimed: &[ClaimedJob]) -> Vec<Subject> {
     claimed.iter().map(|job| job.subject).collect()
 }
 
@@ -155,7 +155,7 @@ pub(crate) fn subjects(claimed: &[Claimed]) -> Vec<Subject> {
 pub(crate) async fn finish(
     context: &WorkerContext,
     kind: WorkerKind,
-    claimed: &[Claimed],
+    claimed: &[ClaimedJob],
     outcome: Result<(), WorkError>,
 ) -> Result<WorkerProgress, StoreError> {
     // Storing the result has already completed the jobs.

@@ -208,7 +208,7 @@ impl WorkerLoop {
                 Some(self.time_until_due().await)
             }
             Ok(WorkerProgress::OverBudget(stop)) => {
-                self.shared.update(kind, |record| record.state = WorkerState::Overspent(stop));
+                self.shared.update(kind, |record| record.state = WorkerState::OverBudget(stop));
                 Some(POLL)
             }
             Err(error) => {

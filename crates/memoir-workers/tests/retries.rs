@@ -11,7 +11,7 @@ use memoir_recall::Recall;
 use memoir_store::{Exchanges as _, contract};
 use memoir_store_sqlite::SqliteStore;
 use memoir_testkit::fakes::{FakeModel, ManualClock};
-use memoir_workers::{Stopped, WorkerContext, WorkerReport, run_until_idle};
+use memoir_workers::{WorkerContext, WorkerReport, WorkerStopReason, run_until_idle};
 use tempfile::TempDir;
 
 async fn context(directory: &TempDir, clock: &Arc<ManualClock>, model: &Arc<FakeModel>) -> WorkerContext {
@@ -94,7 +94,7 @@ async fn an_unreachable_server_is_not_called_for_every_job() {
     }
     let reports = work(&context).await;
     assert_eq!(model.calls(), 10, "five per summarizer; the rest is left for later");
-    assert_eq!(reports[0].stopped, Some(Stopped::Failing));
+    assert_eq!(reports[0].stopped, Some(WorkerStopReason::Failing));
     assert!(reports[0].last_error.as_deref().unwrap().contains("refused"));
     assert_eq!(reports[2].stopped, None, "the local embedder does not need the server");
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use memoir_core::{Passage, Recalled, Recollection};
+use memoir_core::{Passage, RecalledPassages, Recollection};
 use memoir_models::{ChatMessage, ChatRequest, ModelLimits};
 
 use super::{
@@ -88,7 +88,7 @@ impl ActiveTurn<'_> {
             + base.tool_tokens
             + (earlier.fragment.tokens - earlier.tail_tokens());
         let earlier_tokens = earlier.tail_tokens();
-        let recalled = Recalled {
+        let recalled = RecalledPassages {
             passages: quotations.memory.passages.iter().cloned().chain(earlier.passages).collect(),
             documents: quotations.memory.documents.clone(),
         };

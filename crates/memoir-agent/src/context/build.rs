@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use memoir_core::{Provenance, Recalled, Recollection};
+use memoir_core::{Provenance, RecalledPassages, Recollection};
 use memoir_models::{ChatMessage, ChatRequest, ModelLimits};
 use memoir_recall::QueryKind;
 use memoir_store::Filter;
@@ -107,7 +107,10 @@ impl ActiveTurn<'_> {
         let message = ChatMessage::User(prompt.to_owned());
         let size = request::size(&message);
         Context {
-            recalled: Recalled { passages: memory.passages.clone(), documents: memory.documents.clone() },
+            recalled: RecalledPassages {
+                passages: memory.passages.clone(),
+                documents: memory.documents.clone(),
+            },
             request: ChatRequest { messages: vec![message], memory, ..ChatRequest::default() },
             has_untrusted_text: false,
             room: u64::MAX,

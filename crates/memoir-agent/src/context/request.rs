@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use memoir_core::Recalled;
+use memoir_core::RecalledPassages;
 use memoir_models::{ChatMessage, ChatRequest, ToolResult};
 
 use super::{
@@ -17,7 +17,7 @@ const OMITTED_RESULT: &str = "[omitted to save space; run the tool again if it i
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) request: ChatRequest,
-    pub(crate) recalled: Recalled,
+    pub(crate) recalled: RecalledPassages,
     /// Whether the text before the prompt comes in part from the project, imported conversations, files or tools, or
     /// from a summary of these.
     pub(crate) has_untrusted_text: bool,
@@ -174,7 +174,7 @@ mod tests {
         messages.push(ChatMessage::User("now".into()));
         Context {
             request: ChatRequest { messages, stable_messages, ..ChatRequest::default() },
-            recalled: Recalled::default(),
+            recalled: RecalledPassages::default(),
             has_untrusted_text: false,
             room: 2000,
             fixed: 100,

@@ -1,6 +1,6 @@
 //! `/memory`: shows, searches, edits, pins and deletes memories.
 
-use memoir_core::Recalled;
+use memoir_core::RecalledPassages;
 
 use super::{Next, RunCommand};
 use memoir_runtime::Failure;
@@ -43,7 +43,7 @@ impl RunCommand for Arguments {
         memory::run(command, &context(app)).await?;
         if is_deletion {
             // It may quote deleted text.
-            app.session.last_recalled = Recalled::default();
+            app.session.last_recalled = RecalledPassages::default();
         }
         if app.session.leave_if_deleted().await? {
             say!("This conversation was deleted, so a new one starts.");

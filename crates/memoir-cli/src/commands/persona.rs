@@ -115,5 +115,5 @@ async fn create(name: &str, text: &str, session: &mut Session) -> Result<(), Fai
 async fn edit(name: &str, session: &mut Session) -> Result<(), Failure> {
     let before = personas::read(name, session.runtime.home())?;
     edit_file(&personas::persona_path(name, session.runtime.home())?).await?;
-    session.finish_persona(name, &before).await
+    session.finish_persona_edit(name, &before).await
 }

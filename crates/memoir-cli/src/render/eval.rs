@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use memoir_runtime::operations::eval::{CUT_OFFS, EvalReport};
+use memoir_runtime::operations::eval::{CUTOFFS, EvalReport};
 
 /// Returns a table with one row per category, followed by the totals.
 pub(crate) fn report(report: &EvalReport) -> String {
     let mut text = format!("{:<20}{:>6}", "", "n");
-    for cut_off in CUT_OFFS {
+    for cut_off in CUTOFFS {
         text.push_str(&format!("{:>8}", format!("R@{cut_off}")));
     }
     text.push_str(&format!("{:>8}", "MRR"));
@@ -42,7 +42,7 @@ mod tests {
         let scores = |name: &str, questions, recall, reciprocal_rank| CategoryScores {
             name: name.to_owned(),
             questions,
-            recall: [recall; CUT_OFFS.len()],
+            recall: [recall; CUTOFFS.len()],
             reciprocal_rank,
         };
         let results = EvalReport {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use memoir_core::{DocumentPassage, Passage, Recalled, TimeZone};
+use memoir_core::{DocumentPassage, Passage, RecalledPassages, TimeZone};
 use memoir_runtime::{operations::search::SearchReport, printable};
 
 /// Returns the matching passages with source, date and score, or a message that there are none.
@@ -17,7 +17,7 @@ pub(crate) fn report(report: &SearchReport, zone: &TimeZone) -> String {
 }
 
 /// Returns passages of conversations, then those of documents.
-pub(crate) fn recalled(recalled: &Recalled, zone: &TimeZone) -> String {
+pub(crate) fn recalled(recalled: &RecalledPassages, zone: &TimeZone) -> String {
     format!("{}{}", passages(&recalled.passages, zone), documents(&recalled.documents))
 }
 

@@ -6,7 +6,7 @@
 use memoir_core::{ConversationId, Document, ExchangeId, MessageId, Timestamp};
 use memoir_docs::{Library, remove_post_file};
 use memoir_recall::Recall;
-use memoir_store::{Documents, Forget, Forgetting, Forgotten};
+use memoir_store::{Documents, Forget, ForgetOutcome, Forgetting};
 use serde::{Deserialize, Serialize};
 
 use crate::{dates, failure::Failure, home::Home};
@@ -109,8 +109,8 @@ pub struct ConversationDeletion {
     pub posts: Vec<Document>,
 }
 
-impl From<Forgotten> for ConversationDeletion {
-    fn from(deleted: Forgotten) -> Self {
+impl From<ForgetOutcome> for ConversationDeletion {
+    fn from(deleted: ForgetOutcome) -> Self {
         Self {
             conversations: deleted.conversations,
             exchanges: deleted.exchanges,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use memoir_agent::RecalledPassage;
-use memoir_core::{ConversationId, Recalled, Recollection};
+use memoir_core::{ConversationId, RecalledPassages, Recollection};
 use memoir_recall::{QueryKind, Recall};
 use memoir_store::Filter;
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct as _};
@@ -38,7 +38,7 @@ pub struct RecallRequest {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SearchReport {
     /// Matching passages, best first.
-    pub recalled: Recalled,
+    pub recalled: RecalledPassages,
     /// Number of messages that are not indexed yet and could not be searched. Only set if nothing matches.
     pub unindexed: u64,
     /// Degradations that the user should know about, as whole sentences.
@@ -64,7 +64,7 @@ impl Serialize for SearchReport {
 
 impl From<Recollection> for SearchReport {
     fn from(Recollection { passages, documents, pending_embeddings, notices, .. }: Recollection) -> Self {
-        Self { recalled: Recalled { passages, documents }, unindexed: pending_embeddings, notices }
+        Self { recalled: RecalledPassages { passages, documents }, unindexed: pending_embeddings, notices }
     }
 }
 

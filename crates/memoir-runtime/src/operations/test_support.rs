@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use memoir_core::{
     ConversationTarget, DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, NewConversation,
-    Provenance, Recalled, SystemClock, TimeZone, Timestamp, Visibility,
+    Provenance, RecalledPassages, SystemClock, TimeZone, Timestamp, Visibility,
 };
 use memoir_embed::LocalEmbedder;
 use memoir_recall::Recall;
-use memoir_store::{Committed, Exchanges as _};
+use memoir_store::{CommittedExchange, Exchanges as _};
 
 pub(super) use memoir_store_sqlite::SqliteStore as TestStore;
 
@@ -18,7 +18,7 @@ pub(super) use memoir_store_sqlite::SqliteStore as TestStore;
 pub(super) const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
 /// Returns a store with one conversation per prompt, each answered with "Noted.".
-pub(super) async fn store_with(prompts: &[&str]) -> (TestStore, Vec<Committed>) {
+pub(super) async fn store_with(prompts: &[&str]) -> (TestStore, Vec<CommittedExchange>) {
     let store = TestStore::in_memory().await.unwrap();
     let mut committed = Vec::new();
     for prompt in prompts {
@@ -29,7 +29,7 @@ pub(super) async fn store_with(prompts: &[&str]) -> (TestStore, Vec<Committed>) 
     (store, committed)
 }
 
-pub(super) async fn recall_with(prompts: &[&str]) -> (Recall, Vec<Committed>) {
+pub(super) async fn recall_with(prompts: &[&str]) -> (Recall, Vec<CommittedExchange>) {
     let (store, committed) = store_with(prompts).await;
     (recall_on(&store), committed)
 }
@@ -53,7 +53,7 @@ fn exchange(prompt: &str) -> ExchangeDraft {
             message(MessageBody::Assistant { text: answer.to_owned(), tool_calls: Vec::new() }),
         ],
         calls: Vec::new(),
-        recalled: Recalled::default(),
+        recalled: RecalledPassages::default(),
         tool_call_count: 0,
         error: None,
     }

@@ -1,7 +1,9 @@
 //! Running the background workers in the foreground until no jobs are due.
 
 use memoir_core::WorkerKind;
-use memoir_workers::{BudgetStop, Stopped, WorkerContext, WorkerReport, WorkerSettings, run_until_idle};
+use memoir_workers::{
+    BudgetStop, WorkerContext, WorkerReport, WorkerSettings, WorkerStopReason, run_until_idle,
+};
 use serde::Serialize;
 
 use super::{Progress, ProgressUnit};
@@ -95,12 +97,12 @@ pub enum WorkerStop {
     Failing,
 }
 
-impl From<Stopped> for WorkerStop {
-    fn from(stopped: Stopped) -> Self {
+impl From<WorkerStopReason> for WorkerStop {
+    fn from(stopped: WorkerStopReason) -> Self {
         match stopped {
-            Stopped::OverBudget(BudgetStop::Spent) => Self::BudgetSpent,
-            Stopped::OverBudget(BudgetStop::NoPrice) => Self::PriceUnknown,
-            Stopped::Failing => Self::Failing,
+            WorkerStopReason::OverBudget(BudgetStop::Spent) => Self::BudgetSpent,
+            WorkerStopReason::OverBudget(BudgetStop::NoPrice) => Self::PriceUnknown,
+            WorkerStopReason::Failing => Self::Failing,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Switching between conversations, and retrying prompts.
 
 use memoir_agent::CurrentConversation;
-use memoir_core::{Conversation, ConversationId, Recalled, Role, TurnInput};
+use memoir_core::{Conversation, ConversationId, RecalledPassages, Role, TurnInput};
 use memoir_store::ConversationList;
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ impl Session {
     async fn enter(&mut self, conversation: CurrentConversation) {
         self.state.conversation = conversation;
         self.background.resume_after_turn(self.conversation()).await;
-        (self.last_recalled, self.last_context) = (Recalled::default(), None);
+        (self.last_recalled, self.last_context) = (RecalledPassages::default(), None);
         (self.last_answer, self.unanswered) = (None, None);
     }
 

@@ -12,7 +12,7 @@ mod workers;
 use std::{path::PathBuf, sync::Arc};
 
 use memoir_agent::{Agent, AgentState, ApprovalPrompter, ContextReport, Observer, TurnError, TurnReport};
-use memoir_core::{ConversationId, ExchangeId, Recalled, TurnInput};
+use memoir_core::{ConversationId, ExchangeId, RecalledPassages, TurnInput};
 use memoir_recall::Recall;
 use memoir_store::Store;
 use memoir_tools::ToolSet;
@@ -89,7 +89,7 @@ pub struct Session {
     /// The chat model, and why it was chosen.
     pub choice: ModelChoice,
     /// Passages recalled for the last prompt.
-    pub last_recalled: Recalled,
+    pub last_recalled: RecalledPassages,
     /// Size of each context layer of the last request.
     pub last_context: Option<ContextReport>,
     /// The last answer, as the model wrote it.
@@ -154,7 +154,7 @@ impl Session {
             state,
             project,
             choice,
-            last_recalled: Recalled::default(),
+            last_recalled: RecalledPassages::default(),
             last_context: None,
             last_answer: None,
             unanswered: None,

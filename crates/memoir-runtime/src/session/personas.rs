@@ -39,7 +39,7 @@ impl Session {
     /// # Errors
     ///
     /// Fails if the text is not valid. The hint contains the path of the draft.
-    pub async fn finish_persona(&mut self, name: &str, old_text: &str) -> Result<(), Failure> {
+    pub async fn finish_persona_edit(&mut self, name: &str, old_text: &str) -> Result<(), Failure> {
         let home = self.runtime.home();
         let text = personas::read(name, home).or_else(|failure| {
             let path = personas::persona_path(name, home)?;

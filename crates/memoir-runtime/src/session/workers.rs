@@ -2,7 +2,7 @@
 
 use memoir_core::{SubjectKind, Usd, WorkerKind};
 use memoir_store::Job;
-use memoir_workers::{Stopped, WorkerProgress, WorkerStatus, run_until_idle};
+use memoir_workers::{WorkerProgress, WorkerStatus, WorkerStopReason, run_until_idle};
 use serde::Serialize;
 
 use super::Session;
@@ -246,7 +246,9 @@ impl Session {
         };
         let reports = run_until_idle(context, &[kind], &mut observe).await?;
         let error = reports.into_iter().find_map(|report| match report.stopped {
-            Some(Stopped::OverBudget(stop)) => Some(worker_text::describe_budget_stop(stop).to_owned()),
+            Some(WorkerStopReason::OverBudget(stop)) => {
+                Some(worker_text::describe_budget_stop(stop).to_owned())
+            }
             _ => report.last_error,
         });
         Ok(RebuildReport { computed, error })

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{exchange, new_conversation, timestamp};
-use crate::{Forget, Forgotten, Store};
+use crate::{Forget, ForgetOutcome, Store};
 
 pub async fn forgetting_deletes_only_the_selection(store: Arc<dyn Store>) {
     let target = new_conversation("the first", "/p");
@@ -21,7 +21,7 @@ pub async fn forgetting_deletes_only_the_selection(store: Arc<dyn Store>) {
         "a preview deletes nothing"
     );
     let forgotten = store.forget(selection).await.unwrap();
-    assert_eq!(Forgotten { traces_remain: preview.traces_remain, ..forgotten }, preview);
+    assert_eq!(ForgetOutcome { traces_remain: preview.traces_remain, ..forgotten }, preview);
     assert!(store.exchange(second.exchange_id).await.unwrap().is_none());
     assert!(store.recent_commands(5).await.unwrap().is_empty());
     let conversation = store.conversation(first.conversation_id).await.unwrap().unwrap();

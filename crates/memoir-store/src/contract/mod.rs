@@ -35,7 +35,7 @@ pub mod search;
 
 use memoir_core::{
     CallCost, ConversationTarget, DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, NewConversation,
-    Provenance, Purpose, Recalled, Subject, Timestamp, Usage, Usd, Visibility,
+    Provenance, Purpose, RecalledPassages, Subject, Timestamp, Usage, Usd, Visibility,
 };
 
 use crate::{EmbeddingSelection, NewEmbedding};
@@ -157,7 +157,7 @@ pub fn exchange(question: &str, answer: &str, moment: i64) -> ExchangeDraft {
         model: "test/model".into(),
         messages: vec![draft_message(user(question), moment), draft_message(assistant(answer), moment + 10)],
         calls: vec![call(Some(Usd::from_nanos(1500)), moment + 10)],
-        recalled: Recalled::default(),
+        recalled: RecalledPassages::default(),
         tool_call_count: 0,
         error: None,
     }

@@ -10,8 +10,8 @@ use super::{
     findings::{Findings, clean_conversation, clean_draft, clean_target},
 };
 use crate::{
-    Committed, ConversationList, ConversationTitle, Forget, Forgotten, Import, NewImport, Result, Span,
-    TranscriptMessage,
+    CommittedExchange, ConversationList, ConversationTitle, Forget, ForgetOutcome, Import, NewImport, Result,
+    Span, TranscriptMessage,
 };
 
 delegate! { Conversations {
@@ -32,7 +32,7 @@ delegate! { Exchanges {
     fn transcript(span: &Span, limit: u32) -> Vec<TranscriptMessage>;
     fn messages(conversation: ConversationId, exchanges: u32) -> Vec<Message>;
 } clean {
-    async fn commit_exchange(&self, target: &ConversationTarget, draft: &ExchangeDraft) -> Result<Committed> {
+    async fn commit_exchange(&self, target: &ConversationTarget, draft: &ExchangeDraft) -> Result<CommittedExchange> {
         let target = clean_target(target);
         let (draft, redactions) = clean_draft(draft);
         self.inner.commit_redacted(&target, &draft, &redactions).await
@@ -58,8 +58,8 @@ delegate! { Marks {
 } }
 
 delegate! { Forgetting {
-    fn preview_forget(what: Forget) -> Forgotten;
-    fn forget(what: Forget) -> Forgotten;
+    fn preview_forget(selection: Forget) -> ForgetOutcome;
+    fn forget(selection: Forget) -> ForgetOutcome;
 } }
 
 delegate! { CommandHistory {

@@ -9,7 +9,7 @@ use super::{delegate, findings::Findings};
 use crate::{
     ChunkMatch, ChunkSearch, ChunkVectors, Chunker, ChunksWithWord, DocumentFilter, DocumentUpdate,
     EmbeddingCount, EmbeddingSelection, ExchangeText, Match, MessageOutline, NewDocument, NewEmbedding,
-    Result, SummaryMatch, Unembedded, VectorSearch, WordSearch, WordSearchResult,
+    Result, SummaryMatch, UnembeddedText, VectorSearch, WordSearch, WordSearchResult,
 };
 
 delegate! { Memory {
@@ -27,9 +27,9 @@ delegate! { Memory {
 } }
 
 delegate! { Embeddings {
-    fn unembedded(embeddable: &EmbeddingSelection<'_>, limit: u32) -> Vec<Unembedded>;
-    fn unembedded_in_exchange(exchange: ExchangeId, embeddable: &EmbeddingSelection<'_>) -> Vec<Unembedded>;
-    fn embeddable_texts(subjects: &[Subject]) -> Vec<Unembedded>;
+    fn unembedded(embeddable: &EmbeddingSelection<'_>, limit: u32) -> Vec<UnembeddedText>;
+    fn unembedded_in_exchange(exchange: ExchangeId, embeddable: &EmbeddingSelection<'_>) -> Vec<UnembeddedText>;
+    fn embeddable_texts(subjects: &[Subject]) -> Vec<UnembeddedText>;
     fn put_embeddings(model: &str, embeddings: &[NewEmbedding]) -> ();
     fn unembedded_count(kind: SubjectKind, embeddable: &EmbeddingSelection<'_>) -> u64;
     fn embedding_counts() -> Vec<EmbeddingCount>;

@@ -9,12 +9,12 @@ use memoir_redact::without_secrets;
 
 use super::delegate;
 use crate::{
-    Claim, Claimed, CostFilter, CostLine, CostSummary, Job, JobFailure, NewRun, Redaction, Result,
+    Claim, ClaimedJob, CostFilter, CostLine, CostSummary, Job, JobFailure, NewRun, Redaction, Result,
     RunningRun, StoreFault, StoredRule,
 };
 
 delegate! { Jobs {
-    fn claim(claim: &Claim<'_>, limit: u32) -> Vec<Claimed>;
+    fn claim(claim: &Claim<'_>, limit: u32) -> Vec<ClaimedJob>;
     fn pending(claim: &Claim<'_>) -> u64;
     fn next_due(worker: WorkerKind, now: Timestamp) -> Option<Timestamp>;
     fn release(worker: WorkerKind, subjects: &[Subject]) -> ();

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use memoir_core::{
-    DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, Provenance, Recalled, Timestamp, Visibility,
-    count_tokens,
+    DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, Provenance, RecalledPassages, Timestamp,
+    Visibility, count_tokens,
 };
 use serde::Deserialize;
 
@@ -102,7 +102,7 @@ pub(super) fn to_exchange(turns: &[Turn], start: Timestamp, number: usize, user:
         model: "imported".into(),
         messages: turns.iter().map(message).collect(),
         calls: Vec::new(),
-        recalled: Recalled::default(),
+        recalled: RecalledPassages::default(),
         tool_call_count: 0,
         error: None,
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use serde::Serialize;
 
 /// Ranks at which recall is measured.
-pub const CUT_OFFS: [usize; 4] = [5, 10, 25, 50];
+pub const CUTOFFS: [usize; 4] = [5, 10, 25, 50];
 
 /// Mean scores over the questions of a category, in percent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -15,7 +15,7 @@ pub struct CategoryScores {
     /// Number of questions that have an answer.
     pub questions: usize,
     /// Share of the evidence that is among the first 5, 10, 25 and 50 turns.
-    pub recall: [f64; CUT_OFFS.len()],
+    pub recall: [f64; CUTOFFS.len()],
     /// Mean reciprocal rank of the first turn that is evidence.
     pub reciprocal_rank: f64,
 }
@@ -32,7 +32,7 @@ pub struct Hits {
 #[derive(Default, Clone, Copy)]
 struct Sums {
     questions: usize,
-    recall: [f64; CUT_OFFS.len()],
+    recall: [f64; CUTOFFS.len()],
     reciprocal: f64,
 }
 
@@ -67,7 +67,7 @@ impl Measurement {
         for sums in [&mut self.all, self.categories.entry(category.to_owned()).or_default()] {
             sums.questions += 1;
             sums.reciprocal += first_hit.map_or(0.0, |index| 1.0 / (index + 1) as f64);
-            for (sum, cutoff) in sums.recall.iter_mut().zip(CUT_OFFS) {
+            for (sum, cutoff) in sums.recall.iter_mut().zip(CUTOFFS) {
                 let hits = ranking.iter().take(cutoff).filter(|turn| relevant.contains(*turn)).count();
                 *sum += hits as f64 / relevant.len() as f64;
             }
@@ -104,7 +104,7 @@ mod tests {
         let scores = |name: &str, questions, recall, reciprocal_rank| CategoryScores {
             name: name.to_owned(),
             questions,
-            recall: [recall; CUT_OFFS.len()],
+            recall: [recall; CUTOFFS.len()],
             reciprocal_rank,
         };
         assert_eq!(

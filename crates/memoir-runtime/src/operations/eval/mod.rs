@@ -25,7 +25,7 @@ use crate::failure::Failure;
 
 use data::{EvalConversation, Turn};
 use measure::Measurement;
-pub use measure::{CUT_OFFS, CategoryScores, Hits};
+pub use measure::{CUTOFFS, CategoryScores, Hits};
 
 const RANK_LIMIT: usize = 60;
 

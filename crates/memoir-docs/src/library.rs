@@ -111,11 +111,11 @@ impl Library<'_> {
             text: if body.trim().is_empty() { text.to_owned() } else { body.to_owned() },
             written_from,
         };
-        let filed = self.put(&new).await?;
-        let documents = self.recall.store.documents_by_id(&[filed.id]).await?;
+        let update = self.put(&new).await?;
+        let documents = self.recall.store.documents_by_id(&[update.id]).await?;
         // The store appends a number to a slug that is already in use.
         let slug = documents.into_iter().next().map_or(new.slug, |document| document.slug);
-        Ok(StoredDocument { slug, new_chunks: filed.added })
+        Ok(StoredDocument { slug, new_chunks: update.added })
     }
 
     /// Stores a document, split into chunks of the configured size.

@@ -2,8 +2,8 @@
 //!
 //! [`Recall`] runs a chain of [`Stage`]s over an [`Inquiry`]. They parse and embed the question, search messages by
 //! meaning and by keyword, score each message as a sum of soft [terms](terms), and select the few passages worth
-//! including in a prompt, if any. [`Recall::related`] finds documents related to a whole conversation. [`RecallModel`]
-//! answers with quotations from memory, without a language model.
+//! including in a prompt, if any. [`Recall::find_related_documents`] finds documents related to a whole conversation.
+//! [`RecallModel`] answers with quotations from memory, without a language model.
 
 mod calibration;
 mod chunk;

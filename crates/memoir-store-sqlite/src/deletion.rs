@@ -31,18 +31,18 @@ pub(super) async fn delete_content(
     let targets = find_targets(connection, selection).await?;
     // Texts, lines and posts are looked up first, because the lookups use rows that are deleted below.
     let mut texts = collect_texts(connection, &targets).await?;
-    let mut forgotten = ForgetOutcome {
+    let mut outcome = ForgetOutcome {
         lines: delete_lines(connection, &targets).await?,
         posts: find_posts(connection, &targets.conversations).await?,
         ..ForgetOutcome::default()
     };
-    texts.extend(delete_posts(connection, &forgotten.posts).await?);
-    forgotten.summaries = count_summaries(connection, &targets).await?;
-    (forgotten.quotations, forgotten.prompted_exchanges) =
+    texts.extend(delete_posts(connection, &outcome.posts).await?);
+    outcome.summaries = count_summaries(connection, &targets).await?;
+    (outcome.quotations, outcome.prompted_exchanges) =
         delete_quotations_of_content(connection, &targets.exchanges, &targets.messages).await?;
     clear_copies_of_messages(connection, &targets.messages).await?;
-    forgotten.messages = delete_messages(connection, &targets).await?;
-    forgotten.exchanges = execute_for(
+    outcome.messages = delete_messages(connection, &targets).await?;
+    outcome.exchanges = execute_for(
         connection,
         "DELETE FROM exchanges WHERE id IN (SELECT value FROM json_each(?))",
         &targets.exchanges,
@@ -50,10 +50,10 @@ pub(super) async fn delete_content(
     .await?;
     delete_digests(connection, &targets).await?;
     reparent_forks(connection, &targets.conversations).await?;
-    forgotten.conversations = delete_empty_conversations(connection, &targets.conversations).await?;
-    forgotten.conversations += rename_forks(connection, &targets.forks).await?;
+    outcome.conversations = delete_empty_conversations(connection, &targets.conversations).await?;
+    outcome.conversations += rename_forks(connection, &targets.forks).await?;
     reset_titles_and_summaries(connection, &targets.conversations).await?;
-    Ok((forgotten, texts))
+    Ok((outcome, texts))
 }
 
 async fn find_targets(connection: &mut SqliteConnection, selection: Forget) -> Result<Targets> {

@@ -18,16 +18,16 @@ impl Forgetting for SqliteStore {
     async fn preview_forget(&self, selection: Forget) -> Result<ForgetOutcome> {
         // Deleting and rolling back gives exact counts.
         let mut transaction = self.begin_write().await?;
-        let (forgotten, _) = delete_content(&mut transaction, selection).await?;
+        let (outcome, _) = delete_content(&mut transaction, selection).await?;
         transaction.rollback().await.or_store_error()?;
-        Ok(forgotten)
+        Ok(outcome)
     }
 
     async fn forget(&self, selection: Forget) -> Result<ForgetOutcome> {
         let mut transaction = self.begin_write().await?;
-        let (mut forgotten, texts) = delete_content(&mut transaction, selection).await?;
-        forgotten.traces_remain = !self.commit_without_trace(transaction, texts).await?;
-        Ok(forgotten)
+        let (mut outcome, texts) = delete_content(&mut transaction, selection).await?;
+        outcome.traces_remain = !self.commit_without_trace(transaction, texts).await?;
+        Ok(outcome)
     }
 }
 

@@ -1,7 +1,8 @@
 //! Background workers that summarize exchanges and conversations and compute embeddings.
 //!
-//! Each worker claims jobs from the store under a lease, then either stores the result or records the error and the time
-//! of the next attempt. [`run_until_idle`] runs workers until no job is due; a [`Runner`] runs them during a conversation.
+//! Each worker claims jobs from the store under a lease, then either stores the result or records the error and the
+//! time of the next attempt. [`run_until_idle`] runs workers until no job is due; a [`Runner`] runs them during a
+//! conversation.
 
 mod backoff;
 mod brief;

@@ -42,7 +42,8 @@ pub enum WorkerStopReason {
 /// Number of failures in a row after which a worker stops.
 const MAX_FAILURES_IN_A_ROW: u32 = 5;
 
-/// Runs `workers` one after the other until no job is due. Calls `observe` after each step and returns one report per worker.
+/// Runs `workers` one after the other until no job is due. Calls `observe` after each step and returns one report per
+/// worker.
 ///
 /// # Errors
 ///

@@ -93,7 +93,7 @@ pub struct ApprovalRequest {
 pub enum ApprovalAnswer {
     /// Allow this call only.
     Yes,
-    /// Allow this call, and add the rule in [`ApprovalRequest::always`].
+    /// Allow this call, and add the rule in [`ApprovalRequest::always_rule`].
     Always,
     /// Deny this call only.
     No,
@@ -102,8 +102,8 @@ pub enum ApprovalAnswer {
 /// A front end that can ask the user.
 #[async_trait]
 pub trait ApprovalPrompter: Send + Sync {
-    /// Shows the question to the user and returns the answer.
-    async fn ask(&self, question: &ApprovalRequest) -> ApprovalAnswer;
+    /// Shows the request to the user and returns the answer.
+    async fn ask(&self, request: &ApprovalRequest) -> ApprovalAnswer;
 }
 
 /// The permissions of one session. Clones share the policy.
@@ -199,20 +199,20 @@ impl Approvals {
         let Some(prompter) = &self.prompter else {
             return Err(Refusal::CannotAsk);
         };
-        let question = ApprovalRequest {
+        let request = ApprovalRequest {
             tool: tool.to_owned(),
             preview: plan.preview.clone(),
             always_rule: Rule::for_call(tool, plan),
         };
         about_to_ask();
-        match prompter.ask(&question).await {
+        match prompter.ask(&request).await {
             ApprovalAnswer::Yes => Ok(None),
             ApprovalAnswer::No => Err(Refusal::DeniedByUser),
             ApprovalAnswer::Always => {
-                if let Some(rule) = &question.always_rule {
+                if let Some(rule) = &request.always_rule {
                     lock(&self.policy).rules.push(rule.clone());
                 }
-                Ok(question.always_rule)
+                Ok(request.always_rule)
             }
         }
     }
@@ -288,7 +288,7 @@ mod tests {
 
     #[async_trait]
     impl ApprovalPrompter for FixedAnswer {
-        async fn ask(&self, _question: &ApprovalRequest) -> ApprovalAnswer {
+        async fn ask(&self, _request: &ApprovalRequest) -> ApprovalAnswer {
             self.0
         }
     }

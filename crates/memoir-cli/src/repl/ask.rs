@@ -14,18 +14,18 @@ pub(super) struct TerminalPrompter;
 
 #[async_trait]
 impl ApprovalPrompter for TerminalPrompter {
-    async fn ask(&self, question: &ApprovalRequest) -> ApprovalAnswer {
+    async fn ask(&self, request: &ApprovalRequest) -> ApprovalAnswer {
         // Discard input typed before the question. If this fails, invalid input only repeats the question.
         let _ = rustix::termios::tcflush(stdin(), rustix::termios::QueueSelector::IFlush);
-        let preview = plain(question.preview.trim_end());
+        let preview = plain(request.preview.trim_end());
         let is_diff = preview.starts_with("--- ");
-        say!("\n{} needs your approval:", question.tool);
+        say!("\n{} needs your approval:", request.tool);
         if is_diff {
             anstream::println!("{}", memoir_markdown::color_diff(&preview, terminal_style()).trim_end());
         } else {
             anstream::print!("{}", memoir_markdown::fold_prose(&preview, text_width()));
         }
-        let always_option = question
+        let always_option = request
             .always_rule
             .as_ref()
             .map(|rule| format!(", or a to always allow {} in this project", plain(&rule.to_string())));
@@ -35,7 +35,7 @@ impl ApprovalPrompter for TerminalPrompter {
             let line = question::ask(&text).await;
             match line.as_deref().map(str::trim) {
                 Some("y" | "yes") => return ApprovalAnswer::Yes,
-                Some("a" | "always") if question.always_rule.is_some() => return ApprovalAnswer::Always,
+                Some("a" | "always") if request.always_rule.is_some() => return ApprovalAnswer::Always,
                 // An empty line or the end of input denies the call.
                 Some("n" | "no" | "") | None => return ApprovalAnswer::No,
                 Some(_) => say!("Type y or n."),

@@ -22,7 +22,7 @@ impl Stage for MarksStage {
             inquiry.ranked.iter().take(MAX_MESSAGES).map(|message| message.outline.exchange_id).collect();
         let marks = recall.store.exchange_marks(&exchanges).await?;
         let marks: HashMap<ExchangeId, ExchangeMark> =
-            marks.into_iter().map(|marked| (marked.exchange_id, marked)).collect();
+            marks.into_iter().map(|exchange_mark| (exchange_mark.exchange_id, exchange_mark)).collect();
         if marks.is_empty() {
             return Ok(());
         }

@@ -18,8 +18,13 @@ pub async fn marks_last_until_removed_or_deleted(store: Arc<dyn Store>) {
         "the exchange does not exist"
     );
     assert!(store.set_mark(first, Some(Mark::Wrong), timestamp(7)).await.unwrap(), "replaces the mark");
-    let marks: Vec<_> =
-        store.marks().await.unwrap().iter().map(|marked| (marked.exchange_id, marked.mark)).collect();
+    let marks: Vec<_> = store
+        .marks()
+        .await
+        .unwrap()
+        .iter()
+        .map(|exchange_mark| (exchange_mark.exchange_id, exchange_mark.mark))
+        .collect();
     assert_eq!(marks, [(first, Mark::Wrong), (second, Mark::Wrong)]);
     assert!(store.set_mark(first, None, timestamp(8)).await.unwrap());
     assert!(store.exchange_marks(&[first]).await.unwrap().is_empty());
@@ -91,8 +96,8 @@ pub async fn fork_starts_with_its_parents_exchanges(store: Arc<dyn Store>) {
     assert!(store.digest(fork).await.unwrap().is_none());
     let conversation = store.conversation(fork).await.unwrap().unwrap();
     assert_eq!((conversation.forked_from, conversation.title != "the plan"), (None, true));
-    let forgotten = store.forget(Forget::Conversation(fork)).await.unwrap();
-    assert_eq!(forgotten.conversations, 2, "the second fork has no exchanges of its own");
+    let outcome = store.forget(Forget::Conversation(fork)).await.unwrap();
+    assert_eq!(outcome.conversations, 2, "the second fork has no exchanges of its own");
 }
 
 pub async fn fork_survives_deletion_of_its_parent(store: Arc<dyn Store>) {
@@ -108,8 +113,8 @@ pub async fn fork_survives_deletion_of_its_parent(store: Arc<dyn Store>) {
         store.exchanges(c, 10).await.unwrap().into_iter().map(|exchange| exchange.user_message).collect();
     assert_eq!(prompts, ["in a", "in c"], "the exchanges of the first conversation up to the fork remain");
     let empty = store.fork(c, timestamp(5_000)).await.unwrap().unwrap();
-    let forgotten = store.forget(Forget::Conversation(empty)).await.unwrap();
-    assert_eq!((forgotten.conversations, forgotten.is_empty()), (1, false));
+    let outcome = store.forget(Forget::Conversation(empty)).await.unwrap();
+    assert_eq!((outcome.conversations, outcome.is_empty()), (1, false));
 }
 
 pub async fn retried_answer_replaces_the_original(store: Arc<dyn Store>) {

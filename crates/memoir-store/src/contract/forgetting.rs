@@ -20,8 +20,8 @@ pub async fn forgetting_deletes_only_the_selection(store: Arc<dyn Store>) {
         2,
         "a preview deletes nothing"
     );
-    let forgotten = store.forget(selection).await.unwrap();
-    assert_eq!(ForgetOutcome { traces_remain: preview.traces_remain, ..forgotten }, preview);
+    let outcome = store.forget(selection).await.unwrap();
+    assert_eq!(ForgetOutcome { traces_remain: preview.traces_remain, ..outcome }, preview);
     assert!(store.exchange(second.exchange_id).await.unwrap().is_none());
     assert!(store.recent_commands(5).await.unwrap().is_empty());
     let conversation = store.conversation(first.conversation_id).await.unwrap().unwrap();
@@ -33,11 +33,11 @@ pub async fn forgetting_deletes_only_the_selection(store: Arc<dyn Store>) {
     store.forget(Forget::Message(messages[0].id)).await.unwrap();
     let remaining = store.exchange(first.exchange_id).await.unwrap().unwrap();
     assert_eq!((remaining.user_message.as_str(), remaining.assistant_message.as_str()), ("", "two"));
-    let forgotten = store.forget(Forget::Message(messages[1].id)).await.unwrap();
-    assert_eq!((forgotten.exchanges, forgotten.conversations), (1, 1));
-    let forgotten = store
+    let outcome = store.forget(Forget::Message(messages[1].id)).await.unwrap();
+    assert_eq!((outcome.exchanges, outcome.conversations), (1, 1));
+    let outcome = store
         .forget(Forget::Span { since: Some(timestamp(2_500)), until: Some(timestamp(3_001)) })
         .await
         .unwrap();
-    assert_eq!((forgotten.exchanges, forgotten.conversations, forgotten.messages), (1, 1, 2));
+    assert_eq!((outcome.exchanges, outcome.conversations, outcome.messages), (1, 1, 2));
 }

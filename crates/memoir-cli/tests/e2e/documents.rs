@@ -74,7 +74,7 @@ fn documents_are_quoted_without_a_model() {
 fn a_model_can_read_the_rest_of_a_document() {
     let home = home();
     let long: String =
-        (0..900).map(|number| format!("Paragraph {number} describes the well in the yard.\n\n")).collect();
+        (0..900).map(|number| format!("Paragraph {number} is about the well in the yard.\n\n")).collect();
     write(&home, "well.md", long);
     home.write_config("[workers]\nembedding_generator = \"off\"\n");
     docs(&home, ["add", "well.md"]);
@@ -91,12 +91,12 @@ fn a_model_can_read_the_rest_of_a_document() {
         .map(|(_, text)| text)
         .collect();
     assert!(
-        results[0].contains("<memory>\nwell (") && results[0].contains("Paragraph 1 tells"),
+        results[0].contains("<memory>\nwell (") && results[0].contains("Paragraph 1 is"),
         "{}",
         results[0].len()
     );
     assert!(results[0].contains("To read on, use from_chunk 4."), "{}", results[0].len());
-    assert!(!results[1].contains("Paragraph 1 tells") && results[1].contains("Paragraph 899 tells"));
+    assert!(!results[1].contains("Paragraph 1 is") && results[1].contains("Paragraph 899 is"));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::{
     source::{ProductCode, Token, read_product_code},
 };
 
-/// Macros that print.
+/// Macros that print to the terminal, which only a front end may do.
 const PRINTING_MACROS: [&str; 5] = ["print", "println", "eprint", "eprintln", "dbg"];
 
 /// Functions that only a front end may call, each with the module it is in.

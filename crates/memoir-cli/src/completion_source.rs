@@ -8,7 +8,7 @@ use memoir_runtime::operations::suggestions::SuggestionSource;
 pub(crate) enum ValueSource {
     /// Names of slash commands.
     Commands,
-    /// Files and directories.
+    /// Paths of files and directories.
     Files,
     /// Stored objects, models or settings.
     Lookup(SuggestionSource),

@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::args::{Args, OutputFormat};
 
 pub(crate) enum ChatMode {
-    /// Chat interactively.
+    /// Read prompts interactively until the user exits.
     Repl,
     /// Answer this prompt, then exit.
     Once(TurnInput),

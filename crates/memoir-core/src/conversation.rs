@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use crate::{ConversationId, ExchangeId, Timestamp};
 
-/// A stored conversation.
+/// A conversation with its metadata, but without its exchanges.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Conversation {
-    /// Unique id.
+    /// Id, assigned in the order in which conversations are created.
     pub id: ConversationId,
     /// Short title, initially the beginning of the first prompt.
     pub title: String,
@@ -19,7 +19,7 @@ pub struct Conversation {
     pub created: Timestamp,
     /// When the last exchange was committed.
     pub updated: Timestamp,
-    /// Number of exchanges.
+    /// Number of its own exchanges. A fork does not count those it shares with its parent.
     pub exchange_count: u64,
     /// Conversation this one was forked from, unless it has been deleted.
     pub forked_from: Option<ConversationId>,
@@ -60,7 +60,7 @@ pub enum ConversationTarget {
     Replace {
         /// Conversation that receives the exchange.
         conversation: ConversationId,
-        /// Exchange to delete.
+        /// Exchange whose place the new exchange takes.
         replaced: ExchangeId,
         /// Same meaning as in [`ConversationTarget::Existing`].
         last_seen: Option<ExchangeId>,

@@ -99,7 +99,7 @@ impl ChangedBy {
 pub struct CoreChange {
     /// Entry as it was before the change.
     pub previous: CoreEntry,
-    /// New text.
+    /// Complete text of the block after the change.
     pub text: String,
     /// Author of the change.
     pub author: ChangedBy,

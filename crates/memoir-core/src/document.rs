@@ -27,11 +27,11 @@ impl DocumentKind {
 /// The metadata of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Document {
-    /// Unique id.
+    /// Id, which stays the same when the file is read again.
     pub id: DocumentId,
-    /// Unique short name.
+    /// Unique short name: lowercase words with hyphens, from the front matter or the title.
     pub slug: String,
-    /// Full title.
+    /// Title from the front matter, the first heading or the file name.
     pub title: String,
     /// Date of the document, as in `2026-05-01`.
     pub date: String,
@@ -43,7 +43,7 @@ pub struct Document {
     pub source: String,
     /// Hash of that file.
     pub hash: String,
-    /// Number of chunks.
+    /// Number of chunks that the text was split into.
     pub chunks: u64,
     /// Number of tokens in all chunks.
     pub tokens: u64,
@@ -54,7 +54,7 @@ pub struct Document {
 /// A section of a document, small enough to embed and quote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Chunk {
-    /// Unique id.
+    /// Id, which stays the same until the text of the chunk changes.
     pub id: ChunkId,
     /// Document that contains the chunk.
     pub document_id: DocumentId,

@@ -30,15 +30,15 @@ impl ExchangeStatus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Purpose {
-    /// Answering the user.
+    /// Answering a prompt, in one call or, with tools, several.
     Chat,
     /// Summarizing exchanges or conversations.
     Summary,
     /// Embedding messages, summaries and documents in the background.
     Embedding,
-    /// Embedding a question.
+    /// Embedding a question to search memory with it.
     Query,
-    /// Writing a post.
+    /// Writing a post from messages.
     Post,
     /// Running a scheduled task.
     Task,
@@ -80,7 +80,7 @@ pub struct CallCost {
     pub purpose: Purpose,
     /// Model that was called.
     pub model: String,
-    /// Tokens used.
+    /// Tokens used, all zero if the provider did not report them.
     pub usage: Usage,
     /// Cost, or `None` if the price is unknown.
     pub cost: Option<Usd>,
@@ -97,11 +97,11 @@ pub struct ExchangeDraft {
     pub started: Timestamp,
     /// When the answer was complete.
     pub completed: Timestamp,
-    /// The prompt.
+    /// The prompt as one text, including attached files and piped text.
     pub user_message: String,
     /// The model's final answer.
     pub assistant_message: String,
-    /// Model that answered.
+    /// Model that answered, as in `openai/gpt-5-mini`. An import keeps the name it finds.
     pub model: String,
     /// All messages in order, including the prompt and the answer.
     pub messages: Vec<DraftMessage>,
@@ -127,10 +127,10 @@ impl ExchangeDraft {
     }
 }
 
-/// A stored exchange.
+/// A committed exchange with its totals, but without its messages.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Exchange {
-    /// Unique id.
+    /// Id, assigned in the order in which exchanges are committed.
     pub id: ExchangeId,
     /// Conversation it belongs to.
     pub conversation_id: ConversationId,
@@ -140,11 +140,11 @@ pub struct Exchange {
     pub started: Timestamp,
     /// When the answer was complete.
     pub completed: Timestamp,
-    /// The prompt.
+    /// The prompt as one text, including attached files and piped text.
     pub user_message: String,
     /// The model's final answer.
     pub assistant_message: String,
-    /// Model that answered.
+    /// Model that answered, as in `openai/gpt-5-mini`. An import keeps the name it finds.
     pub model: String,
     /// Tokens used by all model calls.
     pub usage: Usage,

@@ -23,7 +23,7 @@ pub enum Origin {
 pub enum InputContent {
     /// Plain text, sent unchanged.
     Text {
-        /// Text to send.
+        /// Text as the user wrote it.
         text: String,
     },
     /// The text of an attached file, sent inside a `<file>` fence.
@@ -35,12 +35,12 @@ pub enum InputContent {
     },
     /// Text piped to standard input along with a prompt, sent inside a `<file>` fence with the path `stdin`.
     Piped {
-        /// Text to send.
+        /// Text as read from standard input.
         text: String,
     },
     /// A quotation from memory, sent inside a `<memory>` fence.
     Memory {
-        /// Quoted text.
+        /// Quoted text, without the fence.
         text: String,
     },
 }

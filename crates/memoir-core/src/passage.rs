@@ -40,7 +40,7 @@ pub struct Passage {
 /// A conversation that recalled passages come from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RelatedConversation {
-    /// Unique id.
+    /// Id of the conversation, as in [`Conversation::id`](crate::Conversation::id).
     pub id: ConversationId,
     /// Title of the conversation.
     pub title: String,
@@ -50,7 +50,7 @@ pub struct RelatedConversation {
     pub created: Timestamp,
     /// Highest cosine similarity of any of its passages.
     pub similarity: f64,
-    /// Number of exchanges.
+    /// Number of its own exchanges. A fork does not count those it shares with its parent.
     pub exchange_count: u64,
     /// Summary of the conversation, if one has been written.
     pub summary: Option<String>,
@@ -59,9 +59,9 @@ pub struct RelatedConversation {
 /// The passages from memory that were included in a request.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RecalledPassages {
-    /// Passages from conversations.
+    /// Passages from other conversations, then those from earlier in this one.
     pub passages: Vec<Passage>,
-    /// Passages from documents.
+    /// Passages from documents, most relevant first.
     pub documents: Vec<DocumentPassage>,
 }
 

@@ -21,7 +21,7 @@ pub enum SettingError {
         key: &'static str,
         /// Description of the valid values.
         valid_values: &'static str,
-        /// Rejected value.
+        /// Rejected value, as the user wrote it.
         value: String,
     },
     /// The value is a list of names, and one of them does not exist.
@@ -29,7 +29,7 @@ pub enum SettingError {
     Name {
         /// Key of the setting.
         key: &'static str,
-        /// Rejected value.
+        /// Whole list, as the user wrote it.
         value: String,
         /// Name that does not exist, with the valid names.
         unknown: UnknownName,
@@ -42,9 +42,9 @@ pub enum SettingError {
 pub struct UnknownName {
     /// Kind of object named, in the singular, as in "stage".
     pub kind: &'static str,
-    /// Invalid name.
+    /// Name that is not in the list.
     pub name: String,
-    /// All valid names.
+    /// Names in the list, in the order in which the error message lists them.
     pub valid_names: Vec<&'static str>,
 }
 

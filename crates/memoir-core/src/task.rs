@@ -22,7 +22,7 @@ pub enum Schedule {
 /// The definition of a task.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NewTask {
-    /// Unique name.
+    /// Unique name, which is also used as a directory name.
     pub name: String,
     /// Prompt for the sub-agent.
     pub prompt: String,
@@ -34,7 +34,7 @@ pub struct NewTask {
     pub scope: String,
     /// Approval mode: what the task may do without asking.
     pub approval: String,
-    /// Additional permission rules.
+    /// Rules that allow tool calls in addition to those that `approval` allows.
     pub allow: Vec<String>,
     /// Maximum duration of a run, in seconds.
     pub timeout_seconds: u64,
@@ -44,10 +44,10 @@ pub struct NewTask {
     pub budget: Option<Usd>,
 }
 
-/// A stored task.
+/// A scheduled task: its definition and the state of its schedule.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Task {
-    /// Unique id.
+    /// Id that [`Run::task_id`] refers to.
     pub id: TaskId,
     /// Definition of the task.
     #[serde(flatten)]
@@ -62,9 +62,9 @@ pub struct Task {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
-    /// Still in progress.
+    /// In progress, or not yet known to be interrupted.
     Running,
-    /// Finished successfully.
+    /// Finished without an error.
     Done,
     /// Ended with an error.
     Failed,
@@ -78,7 +78,7 @@ pub enum RunState {
 }
 
 impl RunState {
-    /// All run states.
+    /// All run states, searched by [`Self::parse`].
     pub const ALL: [Self; 6] =
         [Self::Running, Self::Done, Self::Failed, Self::TimedOut, Self::Interrupted, Self::Stopped];
 
@@ -117,7 +117,7 @@ impl RunState {
 pub struct RunOutcome {
     /// Current or final state.
     pub state: RunState,
-    /// The sub-agent's report.
+    /// The sub-agent's answer, with a note on refused tool calls. Empty while the run is in progress.
     pub report: String,
     /// Error message, if the run failed.
     pub error: Option<String>,
@@ -128,7 +128,7 @@ pub struct RunOutcome {
 /// A run of a task.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Run {
-    /// Unique id.
+    /// Id, assigned in the order in which runs start.
     pub id: RunId,
     /// Task that was run.
     pub task_id: TaskId,
@@ -140,7 +140,7 @@ pub struct Run {
     pub started: Timestamp,
     /// When the run ended, unless it is still in progress.
     pub ended: Option<Timestamp>,
-    /// Outcome so far.
+    /// Outcome, which changes once, when the run ends.
     #[serde(flatten)]
     pub outcome: RunOutcome,
     /// Whether the user has read the report.

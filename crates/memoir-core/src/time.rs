@@ -77,7 +77,7 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> Timestamp;
 }
 
-/// The system clock.
+/// The clock of the operating system, with millisecond precision.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 /// A tool as described to a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ToolSpec {
-    /// Unique name.
+    /// Unique name, by which the model calls the tool.
     pub name: Cow<'static, str>,
     /// What the tool does and when to use it.
     pub description: Cow<'static, str>,

@@ -8,9 +8,9 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkerKind {
-    /// Summarizes exchanges.
+    /// Writes a summary of each exchange.
     ExchangeSummarizer,
-    /// Summarizes conversations.
+    /// Writes summaries of conversations, and digests of exchanges that leave the window.
     ConversationSummarizer,
     /// Embeds messages, summaries and chunks.
     EmbeddingGenerator,
@@ -46,11 +46,11 @@ impl fmt::Display for WorkerKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SubjectKind {
-    /// A stored message.
+    /// A message, identified by its own id.
     Message,
-    /// A stored exchange.
+    /// An exchange. As the subject of an embedding, its summary.
     Exchange,
-    /// A whole conversation.
+    /// A conversation. As the subject of an embedding, its summary.
     Conversation,
     /// The digest of a conversation's earlier part, identified by the conversation's id.
     Digest,
@@ -59,7 +59,7 @@ pub enum SubjectKind {
 }
 
 impl SubjectKind {
-    /// All subject kinds.
+    /// All subject kinds, searched by [`Self::parse`].
     pub const ALL: [Self; 5] = [Self::Message, Self::Exchange, Self::Conversation, Self::Digest, Self::Chunk];
 
     /// Returns the stored name.

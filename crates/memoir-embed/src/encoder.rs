@@ -149,7 +149,7 @@ impl EncoderLayer {
     }
 }
 
-/// Computes multi-head self-attention.
+/// Computes multi-head self-attention from `query`, `key` and `value` into `attended`.
 #[inline(always)]
 fn attend(buffers: &mut EncoderBuffers) {
     let tokens = buffers.query.len() / DIMENSIONS;

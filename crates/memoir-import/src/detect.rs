@@ -10,9 +10,9 @@ use crate::{
 /// A supported file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum HistoryFormat {
-    /// ChatGPT's data export.
+    /// ChatGPT's data export, a `conversations.json` file.
     ChatGpt,
-    /// Claude.ai's data export.
+    /// Claude.ai's data export, also a `conversations.json` file.
     Claude,
     /// A Claude Code session.
     ClaudeCode,

@@ -67,7 +67,7 @@ pub struct ConversationLine {
 pub struct ExchangeLine {
     /// Id of the conversation, as in its [`ConversationLine`].
     pub conversation: ConversationId,
-    /// Model that answered.
+    /// Model that answered, or empty if the file does not name one.
     #[serde(default)]
     pub model: String,
     /// All messages of the exchange, in order.

@@ -32,7 +32,7 @@ pub const BATCH_ROWS: usize = 64;
 pub struct Candidate {
     /// Zero-based position in the order the vectors were pushed.
     pub row: u32,
-    /// Estimated cosine.
+    /// Cosine with the query, estimated from the row's code.
     pub estimate: f32,
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct Blocks {
     work: usize,
 }
 
-/// The open block.
+/// The innermost open block, which is not a container.
 enum Leaf {
     None,
     /// A paragraph, heading or table, which is parsed once it is complete.

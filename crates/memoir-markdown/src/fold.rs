@@ -1,4 +1,4 @@
-//! Wraps plain text.
+//! Wraps plain text to a width, with continuation lines aligned to the text of their line.
 
 use unicode_width::UnicodeWidthStr as _;
 

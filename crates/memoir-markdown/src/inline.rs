@@ -16,7 +16,6 @@ pub(crate) enum ParsedBlock {
     /// Text that has not been wrapped yet.
     Text(StyledLine),
     Table(TableBlock),
-    /// A horizontal rule.
     Rule,
 }
 

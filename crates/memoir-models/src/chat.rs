@@ -12,7 +12,7 @@ use crate::ModelError;
 /// The input of one call.
 #[derive(Debug, Clone, Default)]
 pub struct ChatRequest {
-    /// The system prompt.
+    /// The system prompt, or empty to send none.
     pub system: String,
     /// The conversation so far, oldest message first. The last message is the one to answer.
     pub messages: Vec<ChatMessage>,
@@ -133,7 +133,7 @@ pub enum StopReason {
     Length,
 }
 
-/// A streamed answer.
+/// A streamed answer. An error is its last item.
 pub type ChatStream = BoxStream<'static, Result<ChatEvent, ModelError>>;
 
 /// A chat model.
@@ -178,7 +178,7 @@ pub fn price_call(model: &dyn ChatModel, purpose: Purpose, usage: Usage, created
     CallCost { purpose, model: model.name().to_owned(), usage, cost: model.cost(&usage), created }
 }
 
-/// A complete answer.
+/// An answer after its stream has ended, as returned by [`collect_answer`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompleteAnswer {
     /// The answer's text, without reasoning.

@@ -11,33 +11,33 @@ pub enum ModelError {
     Unreachable {
         /// The address that was tried.
         url: String,
-        /// The network error.
+        /// Innermost cause of the network error.
         reason: String,
     },
     /// The API key is missing or wrong.
     #[error("the server rejected the API key (status {status}): {message}")]
     Authentication {
-        /// The HTTP status.
+        /// HTTP status, 401 or, from some providers, 400.
         status: u16,
-        /// The server's explanation.
+        /// The server's explanation, truncated if it is long.
         message: String,
     },
     /// The API key is valid but lacks a permission.
     #[error("the server denied access (status 403): {message}")]
     Forbidden {
-        /// The server's explanation.
+        /// The server's explanation, truncated if it is long.
         message: String,
     },
     /// The server does not have the model, or the address is wrong.
     #[error("the server does not have this model or address (status 404): {message}")]
     NotFound {
-        /// The server's explanation.
+        /// The server's explanation, truncated if it is long.
         message: String,
     },
     /// The request is longer than the context window. Send a shorter one.
     #[error("the request is too long for the model's context window: {message}")]
     ContextTooLong {
-        /// The server's explanation.
+        /// The server's explanation, truncated if it is long.
         message: String,
     },
     /// The provider's filter blocked the request or the answer.
@@ -46,9 +46,9 @@ pub enum ModelError {
     /// The account has no credit left. Waiting does not help.
     #[error("the account's quota is used up (status {status}): {message}")]
     QuotaExhausted {
-        /// The HTTP status.
+        /// HTTP status, 402 or 429.
         status: u16,
-        /// The server's explanation.
+        /// The server's explanation, truncated if it is long.
         message: String,
     },
     /// Too many requests were sent. Wait before retrying.
@@ -56,25 +56,25 @@ pub enum ModelError {
     RateLimited {
         /// The wait that the server asks for.
         retry_after: Option<Duration>,
-        /// The server's explanation.
+        /// The server's explanation, truncated if it is long.
         message: String,
     },
     /// An error on the server's side. Retry later.
     #[error("the server failed (status {status}): {message}")]
     Server {
-        /// The HTTP status.
+        /// HTTP status, 500 or above.
         status: u16,
         /// The wait that the server asks for.
         retry_after: Option<Duration>,
-        /// The server's explanation.
+        /// The server's explanation, truncated if it is long.
         message: String,
     },
     /// The request itself is invalid, so a retry does not help.
     #[error("the server rejected the request (status {status}): {message}")]
     BadRequest {
-        /// The HTTP status.
+        /// HTTP status that no other variant covers.
         status: u16,
-        /// The server's explanation.
+        /// The server's explanation, truncated if it is long.
         message: String,
     },
     /// The stream ended before the answer was complete.

@@ -15,7 +15,7 @@ pub enum Provider {
     OpenAi,
     /// xAI: `grok-*`.
     Xai,
-    /// An Ollama server.
+    /// An Ollama server, on this machine or another.
     Ollama,
     /// Any other server that implements OpenAI's API.
     OpenAiCompatible,

@@ -44,9 +44,9 @@ impl Default for CallOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reasoning {
-    /// Short reasoning.
+    /// Short reasoning, sent to the provider as `low`.
     Low,
-    /// Moderate reasoning.
+    /// Moderate reasoning, sent to the provider as `medium`.
     Medium,
     /// As much reasoning as the model supports.
     High,

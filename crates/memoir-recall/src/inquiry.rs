@@ -42,11 +42,11 @@ pub struct Inquiry {
     pub kind: QueryKind,
     /// Restriction on the messages that may be returned.
     pub filter: Filter,
-    /// Project to prefer.
+    /// Current project, copied from [`Recall::scope`](crate::Recall::scope).
     pub scope: Option<String>,
     /// Time zone for dates.
     pub zone: TimeZone,
-    /// Parsed query.
+    /// Words, names and dates in `text`. Filled by the `read_question` stage.
     pub question: ParsedQuestion,
     /// Embedding of the query.
     pub vector: Option<Vec<f32>>,

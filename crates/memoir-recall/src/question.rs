@@ -13,7 +13,7 @@ const PLEASANTRIES: [&str; 24] = [
 /// Maximum number of words to search for. A longer prompt usually contains a pasted text.
 const MAX_WORDS: usize = 32;
 
-/// A parsed question.
+/// The words, names and dates in a question.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ParsedQuestion {
     /// Words to search for.

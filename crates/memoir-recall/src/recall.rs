@@ -16,7 +16,7 @@ const SELECTION_STAGES: [StageName; 4] =
 /// The reason recall failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RecallError {
-    /// The store failed.
+    /// The store could not be read, or the cost of a call could not be recorded.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The embedding model failed.
@@ -36,17 +36,17 @@ struct CachedQuery {
 /// Recall over a store with an embedding model.
 #[derive(Clone)]
 pub struct Recall {
-    /// Store to search.
+    /// Store that is searched and that records the cost of embedding questions.
     pub store: Arc<dyn RecallStore>,
-    /// Embedding model.
+    /// Model that embeds questions. Only embeddings of the same model are searched.
     pub embedder: Arc<dyn Embedder>,
     /// Clock that resolves expressions such as "yesterday".
     pub clock: Arc<dyn Clock>,
     /// Time zone that resolves the same expressions.
     pub zone: TimeZone,
-    /// Current project.
+    /// Current project, which `settings.scope` prefers or requires. `None` searches all projects alike.
     pub scope: Option<String>,
-    /// The `rag.*` settings.
+    /// Settings of the search, which the user changes with `/rag set`.
     pub settings: RecallSettings,
     /// Embedding of the last question, because each prompt searches both other conversations and its own.
     last_query: Arc<Mutex<Option<CachedQuery>>>,

@@ -52,7 +52,7 @@ pub enum RelatedDocumentsError {
         /// Number of results at each step of the search.
         log: Vec<String>,
     },
-    /// The search failed.
+    /// The question could not be embedded, or the store could not be searched.
     #[error("could not search for related documents: {0}")]
     SystemError(#[from] RecallError),
 }

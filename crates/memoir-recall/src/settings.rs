@@ -28,7 +28,7 @@ pub enum Dedup {
     Document,
     /// Chunks with similar embeddings.
     Semantic,
-    /// No deduplication.
+    /// No chunks count as duplicates.
     None,
 }
 
@@ -39,7 +39,7 @@ impl Dedup {
     }
 }
 
-/// The recall settings.
+/// The values of the `rag.*` settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecallSettings {
     /// Whether relevant passages are added to every prompt.
@@ -54,7 +54,7 @@ pub struct RecallSettings {
     pub min_similarity: Option<f64>,
     /// Maximum tokens for quotations.
     pub token_budget: u64,
-    /// Vector search method.
+    /// Whether vector search is exact or approximate.
     pub mode: Accuracy,
     /// How conversations of other projects are treated.
     pub scope: ScopeRule,

@@ -1,4 +1,4 @@
-//! SQL for conversations.
+//! SQL for the `conversations` table. Exchanges are counted when a conversation is read.
 
 use async_trait::async_trait;
 use memoir_core::{Conversation, ConversationId, ExchangeId, Timestamp};

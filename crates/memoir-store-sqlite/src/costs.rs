@@ -1,4 +1,4 @@
-//! SQL for costs.
+//! SQL for the `costs` table, and for `_conversation_costs`, which a trigger keeps up to date.
 
 use async_trait::async_trait;
 use memoir_core::{CallCost, ConversationId, ExchangeId, Purpose, Timestamp, Usd};

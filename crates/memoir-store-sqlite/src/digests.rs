@@ -1,4 +1,4 @@
-//! SQL for digests.
+//! SQL for the `digests` table: one row per conversation, not changed if another process has changed it first.
 
 use async_trait::async_trait;
 use memoir_core::{

@@ -1,4 +1,4 @@
-//! SQL for embeddings.
+//! SQL for the three tables of embeddings: of messages, summaries and chunks.
 
 use async_trait::async_trait;
 use memoir_core::{ConversationId, ExchangeId, Subject, SubjectKind, WorkerKind};

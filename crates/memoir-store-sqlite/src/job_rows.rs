@@ -7,7 +7,7 @@ use sqlx::{Row as _, sqlite::SqliteRow};
 /// The kind of lease that a row of `jobs` represents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LeaseKind {
-    /// A worker's job.
+    /// A job that a worker has claimed, or that has failed.
     Work(WorkerKind),
     /// A conversation that is open in a session. Workers skip it.
     OpenConversation,

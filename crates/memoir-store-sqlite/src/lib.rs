@@ -107,7 +107,7 @@ pub struct SqliteStore {
     packing: Arc<AtomicBool>,
     caching: Arc<AtomicBool>,
     searches: Arc<AtomicU32>,
-    /// Background tasks.
+    /// Tasks that pack the index and build graphs. Finished ones are removed when another is spawned.
     tasks: Arc<Mutex<Vec<JoinHandle<()>>>>,
     graphs: Arc<Graphs>,
     graph_file: Arc<PathBuf>,

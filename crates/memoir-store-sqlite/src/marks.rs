@@ -1,4 +1,4 @@
-//! SQL for marks.
+//! SQL for the `marks` table, which has at most one mark per exchange.
 
 use async_trait::async_trait;
 use memoir_core::{ExchangeId, ExchangeMark, Mark, Timestamp};

@@ -1,4 +1,4 @@
-//! SQL for settings.
+//! SQL for the `settings` table of keys and values.
 
 use async_trait::async_trait;
 use memoir_core::Timestamp;

@@ -1,4 +1,4 @@
-//! SQL for summaries.
+//! SQL for summaries, which are columns of `exchanges` and `conversations`.
 
 use async_trait::async_trait;
 use memoir_core::{ConversationId, ExchangeId, Subject, SubjectKind, Summary, WorkerKind};

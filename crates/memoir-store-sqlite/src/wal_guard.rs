@@ -47,7 +47,7 @@ impl WalGuard {
         }
     }
 
-    /// Removes the link.
+    /// Removes the link, which may be missing, once the database is open.
     pub(super) fn release(&self) -> io::Result<()> {
         match fs::remove_file(&self.link) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

@@ -21,9 +21,9 @@ pub struct ConversationList {
 /// The parts of a conversation that a list shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConversationTitle {
-    /// The conversation's id.
+    /// Id that the user types to resume the conversation.
     pub id: ConversationId,
-    /// The conversation's title.
+    /// Title, initially the beginning of the first prompt.
     pub title: String,
     /// Project (a directory) that the conversation belongs to.
     pub scope: String,

@@ -8,7 +8,7 @@ use crate::Result;
 /// The totals of a set of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CostSummary {
-    /// Number of calls.
+    /// Number of calls, including those whose price is unknown.
     pub calls: u64,
     /// Tokens used by all calls.
     pub usage: Usage,
@@ -29,7 +29,7 @@ impl std::iter::Sum for CostSummary {
     }
 }
 
-/// Selects calls.
+/// Restricts which calls are added up. The default selects all.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CostFilter {
     /// Only calls made at or after this time.

@@ -67,9 +67,9 @@ pub struct ChunkVectors {
 /// Restricts a search of documents. Applied before ranking, so filtered-out chunks never use up the result limit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DocumentFilter {
-    /// First date, inclusive.
+    /// First date, inclusive, as in `2026-05-01`.
     pub since: Option<String>,
-    /// Last date, exclusive.
+    /// Last date, exclusive, in the same format.
     pub until: Option<String>,
     /// Exclude posts written from conversations of other projects.
     pub scope: Option<String>,
@@ -91,7 +91,7 @@ pub struct ChunkSearch<'a> {
     pub vector: &'a [f32],
     /// Hints on speed and accuracy.
     pub effort: SearchEffort,
-    /// Restricts the results.
+    /// Which chunks may be results. The default allows all.
     pub filter: &'a DocumentFilter,
     /// Maximum number of chunks.
     pub limit: usize,

@@ -8,7 +8,7 @@ use crate::Result;
 /// Selects the texts that should have an embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EmbeddingSelection<'a> {
-    /// Embedding model.
+    /// Embedding model. A text is selected if it has no embedding of this model.
     pub model: &'a str,
     /// Minimum number of tokens in a message. Shorter messages mean little on their own. Does not apply to summaries.
     pub min_tokens: u32,
@@ -23,7 +23,7 @@ pub struct UnembeddedText {
     pub conversation_id: Option<ConversationId>,
     /// Name of the sender in conversations between people, or the title of a chunk's document.
     pub author: Option<String>,
-    /// Text to embed.
+    /// Text of the message, summary or chunk.
     pub text: String,
 }
 
@@ -41,11 +41,11 @@ pub struct NewEmbedding {
 /// The number of embeddings of one model and kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmbeddingCount {
-    /// Embedding model.
+    /// Embedding model that produced them.
     pub model: String,
     /// Kind of subject that was embedded.
     pub kind: SubjectKind,
-    /// Number of embeddings.
+    /// Number of stored embeddings. A chunk with several parts has several.
     pub count: u64,
 }
 

@@ -12,7 +12,7 @@ pub enum Forget {
     Message(MessageId),
     /// One exchange. Its conversation is deleted too if no other exchange remains in it.
     Exchange(ExchangeId),
-    /// A whole conversation.
+    /// One conversation with all its exchanges.
     Conversation(ConversationId),
     /// All exchanges that started within a time range.
     Span {

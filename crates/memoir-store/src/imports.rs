@@ -5,7 +5,7 @@ use memoir_core::{ConversationId, ExchangeDraft, ExchangeId, NewConversation};
 
 use crate::Result;
 
-/// An imported conversation.
+/// A conversation that was imported, and how much of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Import {
     /// Stable identifier of the conversation in the program it came from.
@@ -29,7 +29,7 @@ pub struct NewImport<'a> {
     pub previous: Option<(u64, &'a str)>,
     /// Last exchange of the conversation when the caller checked, imported or not.
     pub last_seen: Option<ExchangeId>,
-    /// Exchanges to add.
+    /// Exchanges to add, oldest first.
     pub exchanges: &'a [ExchangeDraft],
     /// Number of imported messages, including the ones being added.
     pub messages: u64,
@@ -37,7 +37,7 @@ pub struct NewImport<'a> {
     pub checksum: &'a str,
 }
 
-/// Stores imported conversations.
+/// Records which conversations were imported, so that an import can be repeated and continued.
 #[async_trait]
 pub trait Imports: Send + Sync {
     /// Returns all imports whose origin starts with `origin`.

@@ -12,7 +12,7 @@ use crate::Result;
 pub struct TableInfo {
     /// Name of the table.
     pub name: String,
-    /// Number of rows.
+    /// Number of rows at the time of the call.
     pub rows: u64,
 }
 

@@ -25,13 +25,13 @@ pub struct Claim<'a> {
     pub embeddable: EmbeddingSelection<'a>,
     /// Process that will hold the leases.
     pub owner: &'a str,
-    /// The current time.
+    /// The current time. Leases that expired before it can be claimed.
     pub now: Timestamp,
     /// When the leases expire.
     pub until: Timestamp,
 }
 
-/// A claimed job.
+/// A job that the caller now holds a lease on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClaimedJob {
     /// The message, exchange, conversation, digest or chunk to process.
@@ -52,7 +52,7 @@ pub struct JobFailure {
 /// A job that has failed permanently.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Job {
-    /// The job's id.
+    /// Id that `/worker failures`, `/worker retry` and `/worker purge` accept.
     pub id: i64,
     /// The worker whose job it is.
     pub worker: WorkerKind,

@@ -11,9 +11,9 @@ use crate::Result;
 /// Restricts a search. Applied before ranking, so filtered-out messages never use up the result limit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Exclude this conversation.
+    /// Exclude messages of this conversation, usually the current one.
     pub excluded_conversation: Option<ConversationId>,
-    /// Only this conversation.
+    /// Only messages of this conversation.
     pub conversation: Option<ConversationId>,
     /// Only conversations of this project.
     pub scope: Option<String>,
@@ -60,7 +60,7 @@ pub struct VectorSearch<'a> {
     pub model: &'a str,
     /// Query vector, normalized to length 1.
     pub vector: &'a [f32],
-    /// Restricts the results.
+    /// Which messages may be results. The default allows all.
     pub filter: &'a Filter,
     /// Hints on speed and accuracy.
     pub effort: SearchEffort,
@@ -68,12 +68,12 @@ pub struct VectorSearch<'a> {
     pub limit: usize,
 }
 
-/// A keyword search.
+/// A search for messages that contain certain words.
 #[derive(Debug, Clone, Copy)]
 pub struct WordSearch<'a> {
     /// Words to search for. A message matches if it contains any of them; words are compared by stem.
     pub words: &'a [String],
-    /// Restricts the results.
+    /// Which messages may be results. The default allows all.
     pub filter: &'a Filter,
     /// Number of best-matching conversations whose messages are searched.
     pub conversations: usize,
@@ -127,7 +127,7 @@ pub struct MessageOutline {
     pub author: Option<String>,
     /// When the message was sent.
     pub created: Timestamp,
-    /// Number of words.
+    /// Number of words. Recall ranks longer messages higher.
     pub words: u32,
     /// Whether the message asks a question.
     pub is_question: bool,
@@ -138,9 +138,9 @@ pub struct MessageOutline {
 pub struct ExchangeText {
     /// Id of the exchange.
     pub id: ExchangeId,
-    /// The prompt.
+    /// The prompt as one text, including attached files.
     pub user: String,
-    /// The answer.
+    /// The answer, or empty if it quotes memory.
     pub assistant: String,
 }
 

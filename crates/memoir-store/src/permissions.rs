@@ -9,7 +9,7 @@ use crate::Result;
 /// A stored permission rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StoredRule {
-    /// The rule's id.
+    /// Number that `/approval revoke` accepts.
     pub id: i64,
     /// Either `allow` or `deny`.
     pub effect: String,

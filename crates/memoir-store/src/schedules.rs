@@ -8,7 +8,7 @@ use crate::Result;
 /// A run to start.
 #[derive(Debug, Clone, Copy)]
 pub struct NewRun<'a> {
-    /// Task to run.
+    /// Task whose run starts.
     pub task: TaskId,
     /// Scheduled time of the run, or `None` for a run that the user started.
     pub scheduled_for: Option<Timestamp>,
@@ -16,7 +16,7 @@ pub struct NewRun<'a> {
     pub next_due: Option<Timestamp>,
     /// Process that executes the run.
     pub owner: &'a str,
-    /// The current time.
+    /// The current time, which becomes the start of the run.
     pub now: Timestamp,
     /// When the run's lease expires.
     pub until: Timestamp,

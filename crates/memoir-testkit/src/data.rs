@@ -16,7 +16,7 @@ use crate::{TestHome, run::parse_json};
 pub struct StoredConversation {
     /// Id of the conversation.
     pub id: i64,
-    /// Title in lists.
+    /// Title, initially the beginning of the first prompt.
     pub title: String,
     /// Project of the conversation.
     pub scope: String,
@@ -65,9 +65,9 @@ pub struct StoredExchange {
     pub conversation_id: i64,
     /// `completed` or `stopped`.
     pub status: String,
-    /// The user's prompt.
+    /// The prompt as one text, including attached files.
     pub user_message: String,
-    /// The model's answer.
+    /// The model's final answer, without intermediate ones.
     pub assistant_message: String,
     /// Cost in dollars, if the price of every call is known.
     pub cost: Option<f64>,
@@ -77,7 +77,7 @@ pub struct StoredExchange {
     pub request_count: u64,
     /// Summary, once it is written.
     pub summary: Option<StoredSummary>,
-    /// Messages in order.
+    /// Messages in order, including tool calls and their results.
     pub messages: Vec<StoredMessage>,
 }
 
@@ -117,7 +117,7 @@ pub struct StoredCost {
     pub purpose: String,
     /// Name of the model.
     pub model: String,
-    /// Number of calls.
+    /// Number of calls, including those whose price is unknown.
     pub calls: u64,
     /// Cost in dollars of the calls whose price is known.
     pub cost_usd: f64,
@@ -132,7 +132,7 @@ pub struct ListedDocument {
     pub slug: String,
     /// Title from the front matter or the file name.
     pub title: String,
-    /// Number of chunks.
+    /// Number of chunks that the text was split into.
     pub chunks: u64,
 }
 
@@ -256,7 +256,7 @@ impl TestHome {
         self.costs().iter().filter(|cost| cost.purpose == purpose).map(|cost| cost.calls).sum()
     }
 
-    /// Returns all documents.
+    /// Returns all documents, as `memoir docs list` shows them.
     pub fn documents(&self) -> Vec<ListedDocument> {
         self.memoir(["docs", "list", "--json"]).json()
     }

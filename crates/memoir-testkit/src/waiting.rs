@@ -1,4 +1,4 @@
-//! Waits for conditions.
+//! Waits for conditions in other processes by polling.
 
 use std::{
     thread,

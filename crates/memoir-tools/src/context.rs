@@ -16,9 +16,9 @@ use crate::{Sandbox, Search, SubagentRunner, Workspace};
 pub struct ToolContext {
     /// Directories that file tools are confined to.
     pub workspace: Workspace,
-    /// The memory database.
+    /// Database behind the tools that read and change memory.
     pub store: Arc<dyn ToolStore>,
-    /// Search in memory.
+    /// Recall for the tools that search memory.
     pub recall: Recall,
     /// Runs and confines commands.
     pub sandbox: Sandbox,

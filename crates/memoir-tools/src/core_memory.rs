@@ -139,7 +139,7 @@ fn describe_change(change: &CoreChange) -> String {
 pub struct CoreMemoryEdit<'a> {
     /// Project whose core memory is changed.
     pub project: &'a str,
-    /// Block to change.
+    /// Block that the edit is applied to.
     pub block: CoreBlock,
     /// Author of the edit.
     pub author: ChangedBy,

@@ -17,10 +17,10 @@ pub enum ToolError {
     /// The path leads out of the workspace.
     #[error("{} is outside the workspace", .0.display())]
     OutsideWorkspace(PathBuf),
-    /// The store failed.
+    /// The store could not be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A sub-agent failed.
+    /// A sub-agent returned no report.
     #[error(transparent)]
     Delegation(#[from] DelegationError),
     /// The tool ran and failed.
@@ -40,7 +40,7 @@ pub enum DelegationError {
     /// The task names a tool that does not exist.
     #[error(transparent)]
     UnknownTool(#[from] UnknownTool),
-    /// The sub-agent failed.
+    /// The sub-agent ended with an error.
     #[error(transparent)]
     Agent(Box<dyn std::error::Error + Send + Sync>),
 }

@@ -25,7 +25,7 @@ pub struct Delegation {
     pub budget_usd: Option<f64>,
 }
 
-/// Runs sub-agents.
+/// Runs sub-agents for the `run_subagent` tool. The agent implements it, because tools cannot depend on the agent.
 #[async_trait]
 pub trait SubagentRunner: Send + Sync {
     /// Runs a sub-agent and returns its report.

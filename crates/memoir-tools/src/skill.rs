@@ -45,7 +45,7 @@ enum SkillOrigin {
     User,
 }
 
-/// The available skills.
+/// The usable skills of the project, then those of the user.
 #[derive(Debug, Clone, Default)]
 pub struct Skills {
     /// Skills with unique names. If two have the same name, the first is used.

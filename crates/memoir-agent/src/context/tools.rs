@@ -1,4 +1,4 @@
-//! The tool layer.
+//! The tool layer: offers all tools, or none if they would take too much of a request.
 
 use memoir_core::{ToolSpec, count_tokens};
 use memoir_models::ModelLimits;

@@ -1,4 +1,4 @@
-//! `/cost`: shows costs.
+//! `/cost`: shows the costs of this conversation, of today and of all time.
 
 use super::{Next, RunCommand};
 use memoir_runtime::{

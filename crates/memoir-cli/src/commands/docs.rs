@@ -1,4 +1,4 @@
-//! `/docs`: manages documents.
+//! `/docs`: lists, shows, adds, removes and reindexes documents.
 
 use std::path::PathBuf;
 

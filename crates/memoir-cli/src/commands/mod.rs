@@ -48,7 +48,7 @@ pub(crate) use line::resolve;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Next {
     Prompt,
-    /// Send this prompt.
+    /// Send this prompt as if the user had typed it, as `/retry` does.
     Ask(TurnInput),
     Quit,
 }

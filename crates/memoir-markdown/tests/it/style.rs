@@ -1,4 +1,4 @@
-//! Colors and links.
+//! Styles of markers and code, links, and colors of diffs.
 
 use memoir_markdown::{TerminalStyle, color_diff};
 

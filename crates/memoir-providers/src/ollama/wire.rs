@@ -1,4 +1,4 @@
-//! Ollama's wire format.
+//! Converts requests to Ollama's JSON, and its reply lines to events.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,4 +1,4 @@
-//! Embeds the question.
+//! Embeds the question, unless it asks for nothing.
 
 use async_trait::async_trait;
 

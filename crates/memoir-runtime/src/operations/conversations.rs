@@ -23,7 +23,7 @@ pub struct ConversationsRequest {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct ConversationsReport {
-    /// Conversations, latest first.
+    /// Conversations, most recently updated first.
     pub conversations: Vec<Conversation>,
 }
 

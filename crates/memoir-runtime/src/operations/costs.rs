@@ -18,7 +18,7 @@ pub struct CostRequest {
 pub struct CostReport {
     /// Costs of the requested conversation.
     pub conversation: Option<ConversationCosts>,
-    /// Costs since midnight.
+    /// Costs since midnight in the user's time zone.
     pub today: CostBreakdown,
     /// Costs of all recorded calls.
     pub all: CostBreakdown,
@@ -58,7 +58,7 @@ pub struct CostEntry {
 /// Totals over a number of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct CostTotal {
-    /// Number of calls.
+    /// Number of calls, including those whose price is unknown.
     pub calls: u64,
     /// Number of tokens used by the calls.
     pub usage: Usage,

@@ -39,7 +39,7 @@ pub enum ExportFormat {
 }
 
 impl ExportFormat {
-    /// All export formats.
+    /// All export formats, in the order in which `--help` lists them.
     pub const ALL: [Self; 2] = [Self::Markdown, Self::Jsonl];
 
     /// Returns the name of the format.

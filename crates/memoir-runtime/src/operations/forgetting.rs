@@ -36,11 +36,11 @@ pub enum ForgetRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ForgetTarget {
-    /// Message to delete.
+    /// Message to delete, with its exchange if no other messages remain in it.
     Message(MessageId),
-    /// Exchange to delete.
+    /// Exchange to delete, with its conversation if no other exchanges remain in it.
     Exchange(ExchangeId),
-    /// Conversation to delete.
+    /// Conversation to delete, with all its exchanges.
     Conversation(ConversationId),
     /// Name or number of the document to delete.
     Document(String),

@@ -68,7 +68,7 @@ pub async fn list(
 /// Request to set or remove a mark.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct MarkRequest {
-    /// Exchange to change.
+    /// Exchange that gets or loses the mark.
     pub exchange: ExchangeId,
     /// Mark to set or remove.
     pub mark: Mark,

@@ -32,7 +32,7 @@ pub enum SuggestionSource {
 /// A value that completes the user's input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Suggestion {
-    /// Text to insert.
+    /// Text that replaces what the user has typed.
     pub value: String,
     /// Description, if the value alone is not clear.
     pub about: Option<String>,

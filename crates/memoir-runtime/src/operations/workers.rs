@@ -57,7 +57,7 @@ pub struct WorkerEntry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkerOutcome {
-    /// The worker ran.
+    /// The worker ran, even if it had no jobs or stopped early.
     Ran(WorkerRun),
     /// The worker did not run because its model is unavailable.
     ModelUnavailable,

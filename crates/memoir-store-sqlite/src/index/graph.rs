@@ -159,7 +159,7 @@ impl Graphs {
         &self.stop
     }
 
-    /// Stops building graphs.
+    /// Stops building graphs, because the store is being closed.
     pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::SeqCst);
     }

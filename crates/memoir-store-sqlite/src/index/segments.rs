@@ -16,7 +16,7 @@ pub(super) const MIN_ROWS_BETWEEN: usize = 128;
 /// Number of segments read at a time.
 const BATCH_SIZE: u32 = 64;
 
-/// Selects segments.
+/// The `kind` and `model` of the segments to read or write. `model` is empty for messages.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kind<'a> {
     pub(super) name: &'a str,

@@ -148,7 +148,7 @@ const WORD_INDEX_CHECKS: [(&str, &str); 3] = [
 /// The contents of a database, and the result of its integrity check.
 #[derive(Debug, Default)]
 pub struct Inspection {
-    /// Violated invariants.
+    /// Violated invariants, each with the rows or the error. Empty for a healthy database.
     pub faults: Vec<String>,
     /// Prompts and answers of all exchanges.
     pub exchanges: PromptsAndAnswers,

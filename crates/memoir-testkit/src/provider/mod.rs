@@ -41,7 +41,7 @@ pub use rules::find_violation;
 pub struct RecordedRequest {
     /// Path of the URL, such as `/v1/chat/completions`.
     pub path: String,
-    /// HTTP headers.
+    /// HTTP headers as received, including the one with the API key.
     pub headers: HeaderMap,
     /// JSON body, or null if the body was not JSON.
     pub body: Value,

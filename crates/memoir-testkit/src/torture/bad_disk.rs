@@ -20,7 +20,7 @@ pub enum DiskFault {
     ReadOnly,
     /// Writes and syncs fail temporarily or permanently.
     Broken,
-    /// Syncs are slow.
+    /// Syncs are slow but succeed.
     Slow,
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::{Reply, ScriptedProvider, Terminal, TestHome};
 
-/// Number of measurements.
+/// Number of measurements, spread evenly over the session.
 const SAMPLES: usize = 10;
 
 /// Growth in kB that is allowed between the middle and the end of the session, because background work comes and goes.

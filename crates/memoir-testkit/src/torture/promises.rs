@@ -10,9 +10,9 @@ use serde_json::Value;
 /// The texts of an exchange.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct PromptAndAnswer {
-    /// The user's prompt.
+    /// The prompt, which contains the unique word of the exchange.
     pub prompt: String,
-    /// The model's answer.
+    /// The answer as the program printed or stored it.
     pub answer: String,
 }
 

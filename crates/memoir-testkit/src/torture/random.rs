@@ -1,4 +1,4 @@
-//! Reproducible random numbers.
+//! Random numbers that a seed reproduces, independently for each step.
 
 use fastrand::Rng;
 

@@ -36,7 +36,7 @@ pub struct ChangeSetting {
     pub key: String,
     /// New value, or `None` to remove the setting from the file.
     pub value: Option<String>,
-    /// File to change.
+    /// File to change, by default the user's.
     #[serde(default)]
     pub file: ConfigFile,
 }

@@ -53,7 +53,7 @@ pub enum SettingOrigin {
     Program,
     /// Set in the user's config file.
     User,
-    /// The built-in default.
+    /// The built-in default, because no other origin sets the value.
     Default,
 }
 

@@ -20,11 +20,11 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CheckState {
-    /// The check passed.
+    /// The check found nothing to report.
     Good,
     /// The check passed, but something could be improved.
     Note,
-    /// The check failed.
+    /// The check failed, so the whole report is unhealthy.
     Bad,
 }
 
@@ -39,7 +39,7 @@ pub struct CheckResult {
     /// Description of the result.
     #[serde(rename = "said")]
     pub detail: String,
-    /// Suggested remedy.
+    /// What the user can do, or `None` if nothing needs to be done.
     pub advice: Option<String>,
     /// Number of stored records by kind. Only set by the check of the database.
     #[serde(skip_serializing_if = "Option::is_none")]

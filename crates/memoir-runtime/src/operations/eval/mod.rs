@@ -43,7 +43,7 @@ pub enum SearchMode {
 }
 
 impl SearchMode {
-    /// All search modes.
+    /// All search modes, in the order in which `--help` lists them.
     pub const ALL: [Self; 3] = [Self::Hybrid, Self::Dense, Self::Keyword];
 
     /// Returns the name of the mode.

@@ -35,7 +35,7 @@ pub struct UnreadableFile {
     pub path: PathBuf,
     /// Error message, including the path of the file.
     pub message: String,
-    /// Suggested remedy.
+    /// What the user can do about the error, if anything.
     pub hint: Option<String>,
 }
 

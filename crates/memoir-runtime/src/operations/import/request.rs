@@ -31,13 +31,13 @@ pub enum ImportSource {
         /// Files and directories to import.
         paths: Vec<PathBuf>,
     },
-    /// Claude Code sessions.
+    /// Claude Code sessions, one file each.
     ClaudeCode {
         /// Files and directories to import. If empty, all sessions of the current user.
         #[serde(default)]
         paths: Vec<PathBuf>,
     },
-    /// Codex sessions.
+    /// Codex sessions, one file each.
     Codex {
         /// Files and directories to import. If empty, all sessions of the current user.
         #[serde(default)]
@@ -73,7 +73,7 @@ pub enum DateStyle {
 }
 
 impl DateStyle {
-    /// All date styles.
+    /// All date styles, in the order in which `--help` lists them.
     pub const ALL: [Self; 3] = [Self::Day, Self::Month, Self::Year];
 
     /// Returns the name of the style.

@@ -64,7 +64,7 @@ pub enum ModelSelection {
     Automatic,
     /// Use the embedding model that is compiled into Memoir.
     BuiltIn(String),
-    /// Use this model.
+    /// Use the model with this name, as in `openai/gpt-5`.
     Named(String),
 }
 

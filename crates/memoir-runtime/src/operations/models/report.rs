@@ -1,4 +1,4 @@
-//! Reports about models.
+//! Properties and prices of models, as they are serialized to JSON.
 
 use std::fmt::Display;
 

@@ -3,7 +3,6 @@
 use std::io::{IsTerminal as _, Write as _, stdout};
 
 use memoir_markdown::{Renderer, TerminalStyle};
-
 use memoir_runtime::printable;
 
 use crate::screen::text_width;

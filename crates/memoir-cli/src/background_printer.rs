@@ -7,9 +7,8 @@ use std::sync::{
 };
 
 use memoir_core::lock;
-use reedline::ExternalPrinter;
-
 use memoir_runtime::worker_text;
+use reedline::ExternalPrinter;
 
 use crate::trace::Verbosity;
 

@@ -4,9 +4,8 @@ use std::io::{IsTerminal as _, stdin};
 
 use inquire::{InquireError, Select};
 use memoir_core::{ConversationId, TimeZone};
-use memoir_store::Conversations;
-
 use memoir_runtime::{Failure, FailureKind};
+use memoir_store::Conversations;
 
 use crate::render;
 

@@ -5,9 +5,8 @@ use std::io::{IsTerminal as _, Write as _, stdout};
 use memoir_agent::{TurnEvent, TurnReport};
 use memoir_core::{ExchangeStatus, TurnInput};
 use memoir_redact::without_secrets;
-use tokio_util::sync::CancellationToken;
-
 use memoir_runtime::{Failure, FailureKind, printable};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     answer_view::AnswerView,

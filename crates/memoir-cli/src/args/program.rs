@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
-
 use memoir_runtime::{operations::eval::SearchMode, settings::ModelTask};
 
 use super::one_of;

@@ -4,7 +4,6 @@ use std::io::stdin;
 
 use async_trait::async_trait;
 use memoir_agent::{ApprovalAnswer, ApprovalPrompter, ApprovalRequest};
-
 use memoir_runtime::printable;
 
 use super::echo::EchoMode;

@@ -13,14 +13,13 @@ use std::sync::Arc;
 
 use memoir_agent::TurnError;
 use memoir_core::{ExchangeStatus, TurnInput};
-use tokio_util::sync::CancellationToken;
-
 use memoir_runtime::{
     Failure,
     attachments::{AttachmentContext, attach, find_attachments},
     operations::daemon::TaskRunner,
     printable,
 };
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     app::App,

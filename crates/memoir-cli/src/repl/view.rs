@@ -5,7 +5,6 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use memoir_agent::{ToolOutcome, TurnEvent};
 use memoir_redact::without_secrets;
-
 use memoir_runtime::printable;
 
 use crate::{

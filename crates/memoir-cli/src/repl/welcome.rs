@@ -2,9 +2,8 @@
 
 use std::mem;
 
-use memoir_store::ConversationList;
-
 use memoir_runtime::{Persistence, demo, operations::import::find_histories, printable};
+use memoir_store::ConversationList;
 
 use crate::{app::App, render, subcommands::print_notices};
 

@@ -3,7 +3,6 @@
 use std::io::{Write as _, stdout};
 
 use clap_complete::{Shell, generate};
-
 use memoir_runtime::Failure;
 
 use crate::args::{Script, command_line, man_page};

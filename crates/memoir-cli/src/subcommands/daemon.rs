@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use memoir_core::{Clock as _, SystemClock};
-use tokio::signal::unix::{SignalKind, signal};
-use tokio_util::sync::CancellationToken;
-
 use memoir_runtime::{
     Failure,
     operations::daemon::{self, DaemonLock},
     printable,
     tasks::TaskEngine,
 };
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 
 use crate::render::tasks::describe_event;
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use memoir_agent::TurnError;
 use memoir_core::{ExchangeStatus, TurnInput};
 use memoir_runtime::{
-    Failure,
+    Failure, FailureKind,
     attachments::{AttachmentContext, attach, find_attachments},
     operations::daemon::TaskRunner,
     printable,
@@ -92,7 +92,7 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
         result = app.session.store().append_command(line, app.session.agent.clock.now()) => result,
     };
     if let Err(error) = save_result {
-        note!("error: {}", Failure::from(error).sentence());
+        print_failure(&Failure::from(error));
     }
     let command = line.trim_start();
     if let Some(command) = command.strip_prefix('!') {
@@ -124,10 +124,15 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
         }
         Ok(next) => next,
         Err(failure) => {
-            note!("error: {}", failure.sentence());
+            print_failure(&failure);
             Next::Prompt
         }
     }
+}
+
+fn print_failure(failure: &Failure) {
+    let prefix = if failure.kind == FailureKind::Interrupted { "" } else { "error: " };
+    note!("{prefix}{}", failure.sentence());
 }
 
 /// Returns the prompt with the files that it mentions as `@file`. Asks before attaching a file outside the project.
@@ -186,7 +191,7 @@ async fn turn(app: &mut App, input: TurnInput, cancel: &CancellationToken) {
                 TurnError::Conflict { .. } => "Press the up arrow to recall the prompt.",
                 _ => "Use `/retry` to send the prompt again, or the up arrow to edit it.",
             };
-            note!("error: {}", Failure::from(error).sentence());
+            print_failure(&Failure::from(error));
             print_dimmed_note(hint);
             note!("");
         }

@@ -22,7 +22,7 @@ const FRONT_END_FUNCTIONS: [(&str, &[&str]); 4] = [
 /// Modules whose contents must be named one by one, so that every use of them is visible.
 const NAMED_MODULES: [&str; 2] = ["process", "env"];
 
-/// Returns everything in the product code under `directory` that only a front end may do, each with its file and line.
+/// Returns each operation in the product code under `directory` that only front ends may perform, with file and line.
 pub(crate) fn find_violations(directory: &Path) -> Result<Vec<String>, ChoreError> {
     let files = list_files(directory, "rs")?;
     let sources = files.iter().map(|file| read(file)).collect::<Result<Vec<_>, _>>()?;
@@ -183,11 +183,11 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_checked_without_its_test_modules() {
-        let folder = std::env::temp_dir().join(format!("memoir-boundaries-{}", std::process::id()));
+    fn a_directory_is_checked_without_its_test_modules() {
+        let directory = std::env::temp_dir().join(format!("memoir-boundaries-{}", std::process::id()));
         let write = |name: &str, text: &str| {
-            let path = folder.join(name);
-            fs::create_dir_all(path.parent().unwrap_or(&folder)).and_then(|()| fs::write(path, text))
+            let path = directory.join(name);
+            fs::create_dir_all(path.parent().unwrap_or(&directory)).and_then(|()| fs::write(path, text))
         };
         let results = [
             write("lib.rs", "mod a;\n#[cfg(test)]\nmod cases;"),
@@ -198,13 +198,13 @@ mod tests {
             write("a/real.rs", "std::env::args()"),
         ];
         assert!(results.iter().all(Result::is_ok));
-        let violations = find_violations(&folder).unwrap_or_default();
-        assert!(fs::remove_dir_all(&folder).is_ok());
+        let violations = find_violations(&directory).unwrap_or_default();
+        assert!(fs::remove_dir_all(&directory).is_ok());
         assert_eq!(
             violations,
             [
-                format!("{}:1: calls `env::args`", folder.join("a/real.rs").display()),
-                format!("{}:2: prints with `println!`", folder.join("a.rs").display()),
+                format!("{}:1: calls `env::args`", directory.join("a/real.rs").display()),
+                format!("{}:2: prints with `println!`", directory.join("a.rs").display()),
             ]
         );
     }

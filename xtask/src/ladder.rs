@@ -21,14 +21,14 @@ const FRONT_ENDS: [&str; 4] = ["memoir-cli", "memoir-testkit", "memoir-fuzz", "x
 /// Crates that may not depend on any of [`HTTP_CRATES`], so that a front end without a network can use them.
 const WITHOUT_HTTP: [&str; 2] = ["memoir-recall", "memoir-embed"];
 
-/// HTTP clients and the libraries they are made of.
+/// HTTP clients and the libraries they are built on.
 const HTTP_CRATES: [&str; 8] =
     ["genai", "reqwest", "hyper", "ureq", "curl", "rustls", "native-tls", "openssl"];
 
 /// A crate of this workspace.
 struct Package {
     directory: PathBuf,
-    /// The crates of this workspace that it depends on, tests aside.
+    /// The crates of this workspace that it depends on, excluding test dependencies.
     dependencies: Vec<String>,
 }
 
@@ -66,7 +66,7 @@ fn run_cargo(root: &Path, arguments: &[&str]) -> Result<Vec<u8>, ChoreError> {
     }
 }
 
-/// Returns the names of all crates that `package` depends on, directly or not, tests and build scripts aside.
+/// Returns the names of all crates that `package` depends on, directly or not, excluding test and build dependencies.
 fn list_dependencies(root: &Path, package: &str) -> Result<Vec<String>, ChoreError> {
     let arguments = ["tree", "--offline", "--edges", "normal", "--prefix", "none", "--package", package];
     let tree = run_cargo(root, &arguments)?;

@@ -57,7 +57,7 @@ pub(crate) fn check(root: &Path) -> ChoreResult {
         let place = path.strip_prefix(root).unwrap_or(&path).display().to_string();
         findings.extend(find_calques(&read(&path)?, 1).iter().map(|finding| finding.report(&place)));
     }
-    // The list itself is made of calques.
+    // The list itself consists of calques, so skip this file.
     let own_file = root.join(file!());
     for path in list_files(root, "rs")?.iter().filter(|path| **path != own_file) {
         let place = path.strip_prefix(root).unwrap_or(path).display().to_string();

@@ -128,11 +128,11 @@ fn read_tokens(source: &str) -> Vec<Token<'_>> {
 #[derive(Debug, Default)]
 pub(crate) struct ProductCode<'a> {
     pub(crate) tokens: Vec<Token<'a>>,
-    /// Modules with a file of their own that are compiled for tests only.
+    /// Test-only modules that have their own file.
     pub(crate) test_modules: Vec<&'a str>,
 }
 
-/// Returns the code of `source` without what is compiled for tests only.
+/// Returns the code of `source` without test-only code.
 pub(crate) fn read_product_code(source: &str) -> ProductCode<'_> {
     let tokens = read_tokens(source);
     let mut code = ProductCode::default();
@@ -157,7 +157,7 @@ pub(crate) fn read_product_code(source: &str) -> ProductCode<'_> {
     code
 }
 
-/// Whether `tokens` begin with `#[cfg(test)]` or `#[cfg(all(test, ..))]`, opened by `opening`.
+/// Returns whether `tokens` begin with `#[cfg(test)]` or `#[cfg(all(test, ..))]`, opened by `opening`.
 fn is_test_attribute(tokens: &[Token<'_>], opening: &[&str]) -> bool {
     let begins_with = |start: usize, texts: &[&str]| {
         texts

@@ -14,20 +14,20 @@ use crate::{ChoreError, ChoreResult};
 /// Number of kills per round.
 const KILLS: usize = 300;
 
-/// Minimum number of rounds, whatever the time: three thousand kills.
-const ROUNDS: u64 = 10;
+/// Minimum number of rounds, regardless of the time: three thousand kills.
+const MIN_ROUNDS: u64 = 10;
 
 /// The load test takes two minutes, so it runs only in every fifth round.
-const LOAD_EVERY: u64 = 5;
+const LOAD_INTERVAL: u64 = 5;
 
 /// Number of turns in the session that is checked for memory growth.
 #[cfg(target_os = "linux")]
 const TURNS: usize = 10_000;
 
 /// Maximum duration of a sync on the slow disk, in milliseconds.
-const SYNC: u64 = 50;
+const MAX_SYNC_MS: u64 = 50;
 
-/// Repeats all tests, each round with another seed, until both the time and the rounds are used up.
+/// Repeats all tests, each round with another seed, until both the time and the minimum number of rounds are reached.
 ///
 /// Panics with the seed at the first violation. Fails if a round did too little to prove anything.
 pub(crate) fn torture(binary: &Path, minutes: u64, seed: u64) -> ChoreResult {
@@ -37,7 +37,7 @@ pub(crate) fn torture(binary: &Path, minutes: u64, seed: u64) -> ChoreResult {
     }
     let until = Instant::now() + Duration::from_secs(minutes * 60);
     let (mut round, mut kills) = (0, 0);
-    while round < ROUNDS || Instant::now() < until {
+    while round < MIN_ROUNDS || Instant::now() < until {
         let seed = seed + round;
         let crashes = crash(binary, seed, KILLS);
         kills += KILLS;
@@ -45,8 +45,8 @@ pub(crate) fn torture(binary: &Path, minutes: u64, seed: u64) -> ChoreResult {
         let faults = faults(binary, seed, 200);
         report(seed, &format!("a failing provider: {faults:?}"), faults.shortfall())?;
         torture_disk(binary, seed)?;
-        if round % LOAD_EVERY == 0 {
-            for (sync, what) in [(0, "many processes"), (SYNC, "many processes with slow syncs")] {
+        if round % LOAD_INTERVAL == 0 {
+            for (sync, what) in [(0, "many processes"), (MAX_SYNC_MS, "many processes with slow syncs")] {
                 let work = load(binary, seed, (10, 50), Duration::from_secs(60), sync);
                 report(seed, &format!("{what}: {work:?}"), work.shortfall())?;
             }

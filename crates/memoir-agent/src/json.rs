@@ -146,7 +146,7 @@ pub struct RecalledPassage<'a> {
     pub score: f64,
     /// Cosine similarity of the embeddings of the passage and the prompt.
     pub similarity: f64,
-    /// Number of tokens of the passage in the request.
+    /// Number of tokens in the passage in the request.
     pub tokens: u64,
     /// Text of the passage.
     pub text: &'a str,

@@ -17,7 +17,7 @@ mod conversation_picker;
 mod documents;
 mod headless;
 mod interrupts;
-mod output;
+mod metrics;
 mod paths;
 mod posts;
 mod process;

@@ -19,7 +19,7 @@ pub(crate) enum ChatMode {
     Once(TurnInput),
 }
 
-/// Returns how to chat, given the command line and stdin.
+/// Returns the chat mode that the command line and stdin select.
 pub(crate) fn chat_mode(args: &Args) -> Result<ChatMode, Failure> {
     let is_piped = !stdin().is_terminal();
     let prompt = match &args.prompt {
@@ -43,7 +43,6 @@ pub(crate) fn chat_mode(args: &Args) -> Result<ChatMode, Failure> {
     Ok(ChatMode::Once(prompt))
 }
 
-/// Returns how to chat in the demo.
 pub(crate) fn demo_mode(question: Option<&str>) -> Result<ChatMode, Failure> {
     match question {
         Some(question) => Ok(ChatMode::Once(question.into())),

@@ -50,12 +50,12 @@ pub(crate) fn wrap_text(text: &str) -> String {
 
 /// Returns the width of the terminal in columns.
 pub(crate) fn terminal_width() -> usize {
-    width_of(&stdout())
+    stream_width(&stdout())
 }
 
 /// Returns the number of columns for text.
 pub(crate) fn text_width() -> usize {
-    width_of(&stdout()).saturating_sub(MARGIN)
+    stream_width(&stdout()).saturating_sub(MARGIN)
 }
 
 fn wrap_for(text: &str, stream: &(impl IsTerminal + AsFd)) -> String {
@@ -63,12 +63,12 @@ fn wrap_for(text: &str, stream: &(impl IsTerminal + AsFd)) -> String {
     if !stream.is_terminal() {
         return printable(text).into_owned();
     }
-    let mut wrapped = memoir_markdown::wrap_text(text, width_of(stream).saturating_sub(MARGIN));
+    let mut wrapped = memoir_markdown::wrap_text(text, stream_width(stream).saturating_sub(MARGIN));
     wrapped.pop();
     wrapped
 }
 
-fn width_of(stream: &impl AsFd) -> usize {
+fn stream_width(stream: &impl AsFd) -> usize {
     match rustix::termios::tcgetwinsize(stream) {
         Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
         _ => DEFAULT_WIDTH,

@@ -7,7 +7,7 @@ use crate::{ConversationId, ExchangeId, Timestamp};
 /// A conversation with its metadata, but without its exchanges.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Conversation {
-    /// Id, assigned in the order in which conversations are created.
+    /// Id, unique within the store. Ids carry no order.
     pub id: ConversationId,
     /// Short title, initially the beginning of the first prompt.
     pub title: String,
@@ -15,9 +15,9 @@ pub struct Conversation {
     pub scope: String,
     /// Model that gave the most recent answer.
     pub model: String,
-    /// When the first exchange was committed.
+    /// When the first exchange started.
     pub created: Timestamp,
-    /// When the last exchange was committed.
+    /// Latest completion time of its exchanges.
     pub updated: Timestamp,
     /// Number of its own exchanges. A fork does not count those it shares with its parent.
     pub exchange_count: u64,

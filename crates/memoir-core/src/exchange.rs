@@ -12,7 +12,7 @@ use crate::{ConversationId, DraftMessage, ExchangeId, RecalledPassages, Timestam
 pub enum ExchangeStatus {
     /// The model gave a final answer.
     Completed,
-    /// The limit on tool rounds was reached before a final answer.
+    /// The limit on tool rounds or cost was reached before a final answer.
     Stopped,
 }
 
@@ -130,7 +130,7 @@ impl ExchangeDraft {
 /// A committed exchange with its totals, but without its messages.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Exchange {
-    /// Id, assigned in the order in which exchanges are committed.
+    /// Id, unique within the store. Ids carry no order.
     pub id: ExchangeId,
     /// Conversation it belongs to.
     pub conversation_id: ConversationId,

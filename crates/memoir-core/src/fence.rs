@@ -1,4 +1,4 @@
-//! Fences: text by others is sent between `<name>` and `</name>` and must not be able to close its fence.
+//! Fences: text written by others is sent between `<name>` and `</name>` and must not be able to close its fence.
 
 /// Replaces the `<` of every spelling of the fence `name` with `‹`.
 pub fn escape_fence(text: &str, name: &str) -> String {

@@ -138,7 +138,7 @@ pub struct DraftMessage {
 /// A message of a committed exchange.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Message {
-    /// Id, assigned in the order in which messages are stored.
+    /// Id, unique within the store. Ids carry no order.
     pub id: MessageId,
     /// Exchange it belongs to.
     pub exchange_id: ExchangeId,

@@ -86,7 +86,8 @@ pub struct Recollection {
     pub passages: Vec<Passage>,
     /// Passages from documents, most relevant first.
     pub documents: Vec<DocumentPassage>,
-    /// If nothing was found: number of messages and chunks without an embedding, which may be relevant.
+    /// Number of messages and chunks that could not be searched by meaning because they have no embedding yet. Set only
+    /// if nothing was found.
     pub pending_embeddings: u64,
     /// Problems to report to the user.
     pub notices: Vec<String>,

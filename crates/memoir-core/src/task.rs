@@ -128,7 +128,7 @@ pub struct RunOutcome {
 /// A run of a task.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Run {
-    /// Id, assigned in the order in which runs start.
+    /// Id, unique within the store. Ids carry no order.
     pub id: RunId,
     /// Task that was run.
     pub task_id: TaskId,

@@ -16,7 +16,7 @@ const MIN_QUOTED: usize = 3;
 /// Maximum number of messages to quote.
 const MAX_QUOTED: usize = 12;
 
-/// One message is quoted for every this many messages.
+/// Number of messages per quotation.
 const MESSAGES_PER_QUOTE: usize = 5;
 
 /// Maximum length of a quoted message in characters.

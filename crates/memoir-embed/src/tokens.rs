@@ -44,7 +44,7 @@ impl Tokens {
         ids
     }
 
-    /// Returns the number of tokens of a text without truncation, including the start and end tokens.
+    /// Returns the number of tokens in a text without truncation, including the start and end tokens.
     pub(crate) fn count(&self, text: &str) -> usize {
         let mut ids = Vec::new();
         split_words(text).iter().for_each(|word| self.push_pieces(word, &mut ids));

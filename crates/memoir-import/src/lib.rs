@@ -69,7 +69,7 @@ pub enum ImportError {
     #[error("this is not {0}")]
     WrongFormat(&'static str),
     /// A date does not exist.
-    #[error("line {line}: \"{text}\" is not a date when read {order}")]
+    #[error("line {line}: \"{text}\" is not a valid date {order}")]
     Date {
         /// Line number, starting at 1.
         line: usize,

@@ -393,7 +393,7 @@ mod tests {
             read_whatsapp("31/2/24, 08:00 - Anna: a\n", "x", &TimeZone::UTC, Some(DateOrder::DayFirst));
         assert_eq!(
             wrong.unwrap_err().to_string(),
-            "line 1: \"31/2/24\" is not a date when read with the day first"
+            "line 1: \"31/2/24\" is not a valid date with the day first"
         );
     }
 

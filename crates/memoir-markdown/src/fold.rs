@@ -21,7 +21,7 @@ pub fn wrap_text(text: &str, width: usize) -> String {
 }
 
 /// Wraps each line of `text` like [`wrap_text`], for text that has no columns.
-pub fn fold_prose(text: &str, width: usize) -> String {
+pub fn wrap_prose(text: &str, width: usize) -> String {
     fold_lines(text, width, |line, _| find_indented(line))
 }
 

@@ -22,7 +22,7 @@ pub(crate) enum ParsedBlock {
 /// Parses a paragraph, a heading or a table.
 ///
 /// References are not resolved, because their definitions usually come after they have been written.
-/// Definitions are therefore texts verbatim.
+/// Definitions are therefore shown verbatim.
 pub(crate) fn parse(source: &str, terminal: TerminalStyle) -> Vec<ParsedBlock> {
     let blocks = parse_blocks(source, terminal).or_else(|| parse_blocks(&format!("\\{source}"), terminal));
     blocks.filter(|blocks| !blocks.is_empty()).unwrap_or_else(|| vec![literal(source)])
@@ -154,7 +154,7 @@ impl BlockBuilder {
         }
     }
 
-    /// Starts a style, texts by its Markdown marker if the terminal has no color.
+    /// Starts a style, shown by its Markdown marker if the terminal has no color.
     fn begin(&mut self, effects: Effects, marker: &str) {
         self.outer_styles.push(self.style);
         self.style = self.style.effects(self.style.get_effects() | effects);

@@ -38,7 +38,7 @@ mod wrap;
 use blocks::Blocks;
 pub use diff::color_diff;
 pub use fence::last_code_block;
-pub use fold::{fold_prose, wrap_text};
+pub use fold::{wrap_prose, wrap_text};
 
 /// The capabilities of the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,13 +4,13 @@
 //! `memoir-providers` does so for models on a server, `memoir-embed` for the built-in embedding model, and
 //! `memoir-recall` for `memoir/recall`.
 
-mod catalogue;
+mod catalog;
 mod chat;
 mod embed;
 mod error;
 mod name;
 
-pub use catalogue::{
+pub use catalog::{
     Catalog, CatalogError, EmbeddingInfo, InvalidPrice, LongPrice, ModelInfo, PerMillion, Price,
 };
 pub use chat::{

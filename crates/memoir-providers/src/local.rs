@@ -86,7 +86,8 @@ async fn read_json(client: &reqwest::Client, url: &str) -> Result<Value, reqwest
     }
 }
 
-/// Servers also list embedding and reranking models, which are recognized by their names.
+/// Returns whether a model is for chat. Embedding and reranking models, which servers also list, are recognized by
+/// name.
 fn is_chat_model(name: &str) -> bool {
     const OTHER_KINDS: [&str; 7] = ["embed", "minilm", "bge-", "gte-", "e5-", "rerank", "arctic"];
     let name = name.to_lowercase();

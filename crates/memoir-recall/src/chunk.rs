@@ -13,9 +13,9 @@ use unicode_segmentation::UnicodeSegmentation as _;
 /// Limits on the size of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkSize {
-    /// Maximum tokens, including the overlap.
+    /// Maximum number of tokens, including the overlap.
     pub tokens: usize,
-    /// Maximum tokens repeated from the previous chunk.
+    /// Maximum number of tokens repeated from the previous chunk.
     pub overlap: usize,
 }
 
@@ -50,7 +50,7 @@ pub fn split_into_chunks(text: &str, size: ChunkSize) -> Vec<ChunkSpan> {
     chunk_by(text, size, &count_tokens)
 }
 
-/// Splits `text` like [`chunk`], but measures it with `count`.
+/// Splits `text` like [`split_into_chunks`], but measures it with `count`.
 pub(crate) fn chunk_by(text: &str, size: ChunkSize, count: Count<'_>) -> Vec<ChunkSpan> {
     if text.trim().is_empty() {
         return Vec::new();

@@ -3,7 +3,7 @@
 /// Maximum number of word occurrences to consider, which bounds the work for texts full of them.
 const MAX_OCCURRENCES: usize = 100;
 
-/// Returns the part of `text` that contains the most of `words`, on one line and with at most `length` characters.
+/// Returns the part of `text` that contains the most distinct `words`, on one line and with at most `length` characters.
 /// Ellipses mark omitted text.
 pub(crate) fn excerpt(text: &str, words: &[String], length: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

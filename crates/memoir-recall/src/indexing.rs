@@ -9,7 +9,7 @@ use memoir_store::{ChunkVectors, EmbeddingSelection, NewEmbedding, UnembeddedTex
 
 use crate::{ChunkSize, Recall, RecallError, chunk::chunk_by};
 
-/// Minimum number of tokens of a message that gets an embedding. Shorter ones ("ok", "thanks") carry no meaning.
+/// Minimum number of tokens in a message that gets an embedding. Shorter ones ("ok", "thanks") carry no meaning.
 const MIN_TOKENS: u32 = 10;
 
 /// Number of texts embedded at a time.
@@ -18,7 +18,7 @@ pub const EMBED_BATCH_SIZE: u32 = 100;
 /// Number of overdue messages to embed after a turn, few enough to cause no noticeable delay.
 const CATCH_UP_BATCH: u32 = 8;
 
-/// Maximum number of bytes sent to a remote model that reads less than the whole text. A token has at least one byte,
+/// Length in bytes to which a text is truncated if it exceeds the token limit of a remote model. A token has at least one byte,
 /// and models read about 8000 tokens.
 const MAX_SENT_BYTES: usize = 8000;
 
@@ -48,14 +48,14 @@ impl Recall {
     /// # Errors
     ///
     /// Fails if the store cannot be read.
-    pub async fn waiting(&self) -> Result<u64, RecallError> {
+    pub async fn count_unembedded_messages(&self) -> Result<u64, RecallError> {
         Ok(self.store.unembedded_count(SubjectKind::Message, &self.embeddable()).await?)
     }
 
     /// Returns the number of messages and document chunks that have no embedding yet.
     pub(crate) async fn count_unembedded(&self) -> Result<u64, RecallError> {
         let chunks = self.store.unembedded_count(SubjectKind::Chunk, &self.embeddable()).await?;
-        Ok(self.waiting().await? + chunks)
+        Ok(self.count_unembedded_messages().await? + chunks)
     }
 
     /// Embeds the messages of an exchange right after its commit, so that the next prompt can recall them. Returns the
@@ -74,7 +74,7 @@ impl Recall {
     ///
     /// Fails if the embedding model or the store does.
     pub async fn catch_up(&self) -> Result<usize, RecallError> {
-        match self.waiting().await? {
+        match self.count_unembedded_messages().await? {
             0 => Ok(0),
             _ => self.embed(&self.store.unembedded(&self.embeddable(), CATCH_UP_BATCH).await?).await,
         }

@@ -20,12 +20,12 @@ pub(crate) fn merge(results: Vec<Vec<ChunkMatch>>) -> Vec<ChunkMatch> {
         }
     }
     let mut best: Vec<ChunkMatch> = best.into_values().collect();
-    best.sort_by(by_score);
+    best.sort_by(compare_scores);
     best
 }
 
 /// Orders by descending score. The id makes the order of equal scores deterministic.
-fn by_score(a: &ChunkMatch, b: &ChunkMatch) -> Ordering {
+fn compare_scores(a: &ChunkMatch, b: &ChunkMatch) -> Ordering {
     b.score.total_cmp(&a.score).then(a.chunk_id.cmp(&b.chunk_id))
 }
 

@@ -52,7 +52,7 @@ pub struct RecallSettings {
     pub exchange_capacity: usize,
     /// Minimum cosine similarity of a relevant passage. `None` uses the default of the embedding model.
     pub min_similarity: Option<f64>,
-    /// Maximum tokens for quotations.
+    /// Maximum number of tokens for quotations.
     pub token_budget: u64,
     /// Whether vector search is exact or approximate.
     pub mode: Accuracy,
@@ -62,9 +62,9 @@ pub struct RecallSettings {
     pub relevance: f64,
     /// Maximum number of document passages quoted in a request.
     pub document_limit: usize,
-    /// Maximum tokens in a chunk.
+    /// Maximum number of tokens in a chunk.
     pub chunk_tokens: usize,
-    /// Maximum tokens a chunk repeats from the previous one.
+    /// Maximum number of tokens a chunk repeats from the previous one.
     pub chunk_overlap: usize,
     /// Minimum number of messages for a window to be searched chunk by chunk.
     pub chunk_from_messages: usize,
@@ -186,7 +186,7 @@ impl HasSettings for RecallSettings {
             key: "rag.token_budget",
             aliases: &["rag_token_budget"],
             valid_values: "a number from 100 to 100000",
-            summary: "maximum tokens of recalled passages in a request",
+            summary: "maximum number of tokens in recalled passages in a request",
             show: |settings| settings.token_budget.to_string(),
             change: |settings, value| assign(&mut settings.token_budget, parse_in_range(value, 100, 100_000)),
         },
@@ -226,7 +226,7 @@ impl HasSettings for RecallSettings {
             key: "rag.chunk_tokens",
             aliases: &["rag_chunk_tokens"],
             valid_values: "a number from 16 to 8000",
-            summary: "maximum tokens of a chunk of a document or a conversation window",
+            summary: "maximum number of tokens in a chunk of a document or a conversation window",
             show: |settings| settings.chunk_tokens.to_string(),
             change: |settings, value| assign(&mut settings.chunk_tokens, parse_count(value, 16, 8000)),
         },
@@ -234,7 +234,7 @@ impl HasSettings for RecallSettings {
             key: "rag.chunk_overlap",
             aliases: &["rag_chunk_overlap"],
             valid_values: "a number from 0 to 4000",
-            summary: "maximum tokens that a chunk repeats from the previous one",
+            summary: "maximum number of tokens that a chunk repeats from the previous one",
             show: |settings| settings.chunk_overlap.to_string(),
             change: |settings, value| assign(&mut settings.chunk_overlap, parse_count(value, 0, 4000)),
         },

@@ -12,17 +12,18 @@ use memoir_recall::Recall;
 use memoir_store::WorkerStore;
 use memoir_tools::{Summarizer, ToolError};
 use memoir_workers::{
-    Listener, Runner, WorkerContext, WorkerProgress, WorkerSettings, embed_for_a_while, prepare_digests,
+    Listener, Runner, WorkerContext, WorkerProgress, WorkerSettings, embed_within, prepare_digests,
     run_until_idle,
 };
 
 use crate::{persistence::Persistence, worker_text};
 
-/// How long a conversation stays reserved for this process. Limits the time if the process dies unnoticed.
+/// How long a conversation stays reserved for this process. The reservation expires if the process dies without
+/// releasing it.
 const HOLD_MS: i64 = 12 * 60 * 60 * 1000;
 
 /// How long [`Background::finish_turn`] waits for a digest that the next turn needs.
-const PATIENCE: Duration = Duration::from_secs(10);
+const MAX_WAIT: Duration = Duration::from_secs(10);
 
 /// The workers of a session. They run only after [`Background::start`].
 pub struct Background {
@@ -76,7 +77,7 @@ impl Background {
         let old = self.runner.context();
         let (store, budget) = (Arc::clone(&old.store), self.settings.daily_budget());
         let mut context =
-            WorkerContext::new(store, recall, self.summarizer.clone(), budget).owned_by(&old.owner);
+            WorkerContext::new(store, recall, self.summarizer.clone(), budget).with_owner(&old.owner);
         context.current = Arc::clone(&old.current);
         *lock(&self.summaries.0) = context.clone();
         self.runner = Runner::new(context, self.listener.clone());
@@ -144,7 +145,7 @@ impl Background {
     /// Prepares digests and embeddings for the next turn, for a program that exits after this turn.
     pub async fn finish_turn(&self, persistence: Persistence) {
         if self.should_run(WorkerKind::ConversationSummarizer, persistence)
-            && let Err(error) = prepare_digests(self.context(), PATIENCE).await
+            && let Err(error) = prepare_digests(self.context(), MAX_WAIT).await
         {
             tracing::debug!(%error, "digests were not prepared");
         }
@@ -154,10 +155,9 @@ impl Background {
         let recall = &self.context().recall;
         let outcome = match recall.embedder.is_local() {
             true => recall.catch_up().await.map(drop).map_err(|error| error.to_string()),
-            false => embed_for_a_while(self.context(), PATIENCE / 2)
-                .await
-                .map(drop)
-                .map_err(|error| error.to_string()),
+            false => {
+                embed_within(self.context(), MAX_WAIT / 2).await.map(drop).map_err(|error| error.to_string())
+            }
         };
         if let Err(error) = outcome {
             tracing::debug!(error, "new messages were not embedded yet");

@@ -192,7 +192,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Returns the value of a setting that is not in one of the settings lists. Empty if it has no default.
+    /// Returns the default of a setting that is not in one of the settings lists, or an empty string if it has none.
     pub fn default_value(&self, key: &str) -> String {
         match key {
             "calls.idle_timeout_ms" => self.calls.idle_timeout_ms.to_string(),
@@ -283,7 +283,8 @@ pub fn read_file(path: &Path) -> Result<String, Failure> {
 }
 
 fn invalid(path: &Path, error: &ConfigError) -> Failure {
-    Failure::failed(format!("{} is invalid: {error}", path.display())).hint("Fix the file, or move it away.")
+    Failure::failed(format!("{} is invalid: {error}", path.display()))
+        .hint("Fix the file, or move it elsewhere.")
 }
 
 /// Parses TOML. An error contains the line number.

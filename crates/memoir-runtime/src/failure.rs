@@ -129,19 +129,19 @@ impl From<StoreError> for Failure {
         let failure = Self::failed(error.to_string());
         match error {
             StoreError::NotWritable { .. } => {
-                failure.hint("Make it writable, or set MEMOIR_HOME to a directory you own.")
+                failure.hint("Make it writable, or set `MEMOIR_HOME` to a directory you own.")
             }
             StoreError::Foreign { .. } => failure
-                .hint("The file was not changed. Move it away, or set MEMOIR_HOME to another directory."),
+                .hint("The file was not changed. Move it elsewhere, or set `MEMOIR_HOME` to another directory."),
             StoreError::Newer { .. } => failure
-                .hint("The file was not changed. Update Memoir, or set MEMOIR_HOME to another directory."),
+                .hint("The file was not changed. Update Memoir, or set `MEMOIR_HOME` to another directory."),
             StoreError::DiskFull => failure.hint("Nothing was lost. Free some space and try again."),
             StoreError::DiskFailed { .. } => failure.hint(
-                "Data stored before is safe. Check that the disk is writable and not full, then try again.",
+                "Data that was already stored is safe. Check that the disk is writable and not full, then try again.",
             ),
             StoreError::Busy => failure.hint("Try again in a moment."),
             StoreError::Damaged { .. } => {
-                failure.hint("Restore a backup, or move the file away to start with an empty memory.")
+                failure.hint("Restore a backup, or move the file elsewhere to start with an empty memory.")
             }
             _ => failure,
         }

@@ -20,6 +20,6 @@ pub async fn connect_recall(
     let embedder = models.connect_embedder(store.as_ref(), notices).await?;
     let mut recall = Recall::new(store, embedder, Arc::new(SystemClock), zone.clone());
     recall.settings = settings;
-    recall.scope = directory.map(|directory| scope::project_of(directory).to_string_lossy().into_owned());
+    recall.scope = directory.map(|directory| scope::find_project(directory).to_string_lossy().into_owned());
     Ok(recall)
 }

@@ -1,6 +1,6 @@
-//! How long conversations are stored.
+//! Whether and where conversations are stored.
 
-/// How long conversations are stored.
+/// Whether and where conversations are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Persistence {
     /// Conversations are stored in the user's memory.

@@ -74,7 +74,7 @@ impl Runtime {
     /// Fails if the memory cannot be opened, or if a config file is invalid.
     pub async fn open(options: RuntimeOptions) -> Result<Self, Failure> {
         let RuntimeOptions { home, environment, directory, persistence, prompt } = options;
-        let project = scope::project_of(&directory);
+        let project = scope::find_project(&directory);
         let store = match persistence {
             Persistence::Permanent => stores::factory().open(&stores::url(&home)).await?,
             Persistence::Incognito | Persistence::Demo => open_in_memory(&home, &project).await?,

@@ -1,7 +1,7 @@
 //! Connects to the MCP servers of the config, whose tools are offered in addition to the built-in ones.
 //!
-//! Connecting happens in the background, so that startup does not wait. The first turn waits for a while for servers that are
-//! not ready, then continues without them.
+//! Connecting happens in the background, so that startup does not wait. The first turn waits briefly for servers that
+//! are not ready, then continues without them.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -11,7 +11,7 @@ use memoir_tools::{Tool, ToolSet, Variables};
 use tokio::task::JoinHandle;
 
 /// How long the first turn waits for servers that are not ready yet.
-const PATIENCE: Duration = Duration::from_secs(10);
+const MAX_WAIT: Duration = Duration::from_secs(10);
 
 /// A server whose connection is not established yet.
 struct PendingServer {
@@ -26,7 +26,7 @@ pub(crate) struct Servers {
     /// Tools of connected servers that are not in the tool set yet.
     new_tools: Vec<Arc<dyn Tool>>,
     /// How long the next turn waits. Zero after the first turn.
-    patience: Duration,
+    time_limit: Duration,
 }
 
 impl Servers {
@@ -37,7 +37,7 @@ impl Servers {
             let tools = tokio::spawn(async move { connect(&server, &config, variables.get()).await });
             PendingServer { name: name.clone(), tools, is_reported_late: false }
         };
-        Self { pending: servers.iter().map(start).collect(), new_tools: Vec::new(), patience: PATIENCE }
+        Self { pending: servers.iter().map(start).collect(), new_tools: Vec::new(), time_limit: MAX_WAIT }
     }
 
     /// Returns `tools` with the tools of all servers that are connected by now. Reports servers that failed or are late.
@@ -46,7 +46,7 @@ impl Servers {
         if self.pending.is_empty() && self.new_tools.is_empty() {
             return Arc::clone(tools);
         }
-        let deadline = tokio::time::Instant::now() + std::mem::take(&mut self.patience);
+        let deadline = tokio::time::Instant::now() + std::mem::take(&mut self.time_limit);
         let mut late = Vec::new();
         // A server stays in the list until its result is known, because this future may be dropped at any `await`.
         while let Some(server) = self.pending.last_mut() {

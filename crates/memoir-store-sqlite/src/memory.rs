@@ -28,7 +28,7 @@ const EXTRA_CANDIDATES: usize = 100;
 /// Number of segments written in one transaction. Syncing each one separately would dominate the time.
 const SEGMENTS_PER_TRANSACTION: usize = 32;
 
-/// Number of searches after which reading the vectors into memory pays off.
+/// Number of searches after which reading the embeddings into memory pays off.
 const SEARCHES_BEFORE_CACHING: u32 = 3;
 
 #[async_trait]
@@ -277,7 +277,7 @@ impl SqliteStore {
         .or_store_error()
     }
 
-    /// Reads the vectors into memory in the background if there are few, so that later searches read fewer candidates.
+    /// Reads the embeddings into memory in the background if there are few, so that later searches read fewer candidates.
     fn cache_vectors(&self, index: &Index) {
         // A program that runs a single prompt would not benefit.
         let searches = self.searches.fetch_add(1, Ordering::Relaxed);

@@ -219,7 +219,7 @@ impl Schedules for SqliteStore {
         .or_store_error()
     }
 
-    async fn unseen_runs(&self) -> Result<Vec<Run>> {
+    async fn unread_runs(&self) -> Result<Vec<Run>> {
         sqlx::query(AssertSqlSafe(format!("{RUNS} WHERE seen = 0 AND state <> 'running' ORDER BY runs.id")))
             .try_map(read_run)
             .fetch_all(&self.readers)
@@ -227,7 +227,7 @@ impl Schedules for SqliteStore {
             .or_store_error()
     }
 
-    async fn unseen(&self) -> Result<(u64, Option<RunId>)> {
+    async fn count_unread_runs(&self) -> Result<(u64, Option<RunId>)> {
         let (count, last): (i64, Option<i64>) =
             sqlx::query_as("SELECT count(*), max(id) FROM runs WHERE seen = 0 AND state <> 'running'")
                 .fetch_one(&self.readers)
@@ -236,7 +236,7 @@ impl Schedules for SqliteStore {
         Ok((u64::try_from(count).unwrap_or(0), last.map(RunId::new)))
     }
 
-    async fn mark_seen(&self, runs: &[RunId]) -> Result<()> {
+    async fn mark_read(&self, runs: &[RunId]) -> Result<()> {
         sqlx::query("UPDATE runs SET seen = 1 WHERE id IN (SELECT value FROM json_each(?))")
             .bind(to_json_list(runs.iter().map(|id| id.get())))
             .execute(&self.writer)

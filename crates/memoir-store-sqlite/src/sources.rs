@@ -62,7 +62,7 @@ const EXTRACTS: Source = Source {
     ..EXCHANGES
 };
 
-/// Digests are needed soon, above all in open conversations, so these are not skipped.
+/// Open conversations are not skipped, because they need their digests first.
 const DIGESTS: Source = Source {
     kind: SubjectKind::Digest,
     rows: "digests WHERE wanted_through IS NOT NULL",

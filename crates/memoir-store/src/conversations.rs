@@ -27,7 +27,7 @@ pub struct ConversationTitle {
     pub title: String,
     /// Project (a directory) that the conversation belongs to.
     pub scope: String,
-    /// When the last exchange was committed.
+    /// Latest completion time of its exchanges.
     pub updated: Timestamp,
     /// Conversation that this one was forked from.
     pub forked_from: Option<ConversationId>,
@@ -51,8 +51,8 @@ pub trait Conversations: Send + Sync {
     /// Returns the selected conversations, most recently updated first.
     async fn conversations(&self, list: &ConversationList) -> Result<Vec<Conversation>>;
 
-    /// Returns the titles of all conversations, most recently updated first. Cheaper than
-    /// [`conversations`](Self::conversations), because there may be very many.
+    /// Returns the titles of all conversations, most recently updated first. Reads less than
+    /// [`conversations`](Self::conversations), for lists of many conversations.
     async fn titles(&self) -> Result<Vec<ConversationTitle>>;
 
     /// Returns whether another conversation was forked from `exchange` or from a later exchange of this one.

@@ -119,10 +119,10 @@ pub trait Jobs: Send + Sync {
     /// Makes one permanently failed job, or all of them, due again. Returns the number of jobs.
     async fn retry_jobs(&self, id: Option<i64>, now: Timestamp) -> Result<u64>;
 
-    /// Gives up one permanently failed job, or all of them. Returns the number of jobs. They are not attempted again
+    /// Discards one permanently failed job, or all of them, and returns their number. They are not attempted again
     /// until the conversation grows or the model changes.
     async fn purge_jobs(&self, id: Option<i64>) -> Result<u64>;
 
-    /// Discards a worker's failed and given-up jobs so that they are attempted again, for example with another model.
+    /// Discards a worker's failed and discarded jobs so that they are attempted again, for example with another model.
     async fn forget_failures(&self, worker: WorkerKind) -> Result<()>;
 }

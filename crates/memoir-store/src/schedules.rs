@@ -78,11 +78,11 @@ pub trait Schedules: Send + Sync {
     async fn runs(&self, task: Option<TaskId>, limit: u32) -> Result<Vec<Run>>;
 
     /// Returns the finished runs that the user has not seen, oldest first.
-    async fn unseen_runs(&self) -> Result<Vec<Run>>;
+    async fn unread_runs(&self) -> Result<Vec<Run>>;
 
     /// Returns the number of unseen runs and the id of the last one.
-    async fn unseen(&self) -> Result<(u64, Option<RunId>)>;
+    async fn count_unread_runs(&self) -> Result<(u64, Option<RunId>)>;
 
     /// Marks these runs as seen.
-    async fn mark_seen(&self, runs: &[RunId]) -> Result<()>;
+    async fn mark_read(&self, runs: &[RunId]) -> Result<()>;
 }

@@ -1,5 +1,5 @@
-//! What a call would access, determined before it runs. Approvals and the decision which calls may run concurrently
-//! are based on this.
+//! What a call would access, determined before it runs. Approvals use it, and so does the decision about which calls
+//! may run concurrently.
 
 use std::path::{Path, PathBuf};
 

@@ -13,24 +13,24 @@ use crate::{
     worker::{BackgroundWorker as _, CurrentWork},
 };
 
-/// Writes the digests that conversations have requested. Jobs not finished within `patience` are released for another process.
-pub async fn prepare_digests(context: &WorkerContext, patience: Duration) -> Result<(), StoreError> {
+/// Writes the digests that conversations have requested. Jobs not finished within `time_limit` are released for another process.
+pub async fn prepare_digests(context: &WorkerContext, time_limit: Duration) -> Result<(), StoreError> {
     let current = CurrentWork::default();
     let all = async {
-        while made_progress(&summarize_next(context, Some(SubjectKind::Digest), &current).await?) {}
+        while has_made_progress(&summarize_next(context, Some(SubjectKind::Digest), &current).await?) {}
         Ok(())
     };
-    run_within(context, WorkerKind::ConversationSummarizer, patience, &current, all).await
+    run_within(context, WorkerKind::ConversationSummarizer, time_limit, &current, all).await
 }
 
-/// Embeds texts, newest first, for at most `patience`.
-pub async fn embed_for_a_while(context: &WorkerContext, patience: Duration) -> Result<(), StoreError> {
+/// Embeds texts, newest first, for at most `time_limit`.
+pub async fn embed_within(context: &WorkerContext, time_limit: Duration) -> Result<(), StoreError> {
     let current = CurrentWork::default();
     let all = async {
-        while made_progress(&EmbeddingGenerator.step(context, &current).await?) {}
+        while has_made_progress(&EmbeddingGenerator.step(context, &current).await?) {}
         Ok(())
     };
-    run_within(context, WorkerKind::EmbeddingGenerator, patience, &current, all).await
+    run_within(context, WorkerKind::EmbeddingGenerator, time_limit, &current, all).await
 }
 
 /// Embeds the chunks of all documents. Calls `observe` after each batch.
@@ -50,19 +50,19 @@ pub async fn embed_documents(
     }
 }
 
-fn made_progress(progress: &WorkerProgress) -> bool {
+fn has_made_progress(progress: &WorkerProgress) -> bool {
     matches!(progress, WorkerProgress::Worked { done, .. } if !done.is_empty())
 }
 
-/// Runs `work` for at most `patience`, then releases the jobs that it was processing.
+/// Runs `work` for at most `time_limit`, then releases the jobs that it was processing.
 async fn run_within(
     context: &WorkerContext,
     worker: WorkerKind,
-    patience: Duration,
+    time_limit: Duration,
     current: &CurrentWork,
     work: impl Future<Output = Result<(), StoreError>>,
 ) -> Result<(), StoreError> {
-    match tokio::time::timeout(patience, work).await {
+    match tokio::time::timeout(time_limit, work).await {
         Ok(result) => result,
         Err(_) => context.jobs().release(worker, &current.get()).await,
     }

@@ -21,7 +21,7 @@ mod worker;
 mod worker_context;
 mod worker_loop;
 
-pub use brief::{embed_documents, embed_for_a_while, prepare_digests};
+pub use brief::{embed_documents, embed_within, prepare_digests};
 pub use owner::{is_alive, is_dead, name_this_process};
 pub use run::{WorkerReport, WorkerStopReason, run_until_idle};
 pub use runner::Runner;

@@ -63,7 +63,7 @@ impl Runner {
             shared: self.shared.clone(),
             kind,
             pause: self.pause.subscribe(),
-            hurry_count: self.shared.hurry_count.subscribe(),
+            retry_requests: self.shared.retry_requests.subscribe(),
             stop: stop.clone(),
             report_waiting,
             failures_in_a_row: 0,
@@ -114,8 +114,8 @@ impl Runner {
     }
 
     /// Makes the workers retry now, even if they are resting after a failure.
-    pub fn hurry(&self) {
-        self.shared.hurry_count.send_modify(|count| *count += 1);
+    pub fn retry_now(&self) {
+        self.shared.retry_requests.send_modify(|count| *count += 1);
         self.wake();
     }
 

@@ -72,7 +72,7 @@ impl WorkerContext {
     }
 
     /// Sets the owner of the leases, for a process that switches models but keeps its leases.
-    pub fn owned_by(mut self, owner: impl Into<String>) -> Self {
+    pub fn with_owner(mut self, owner: impl Into<String>) -> Self {
         self.owner = owner.into();
         self
     }

@@ -38,7 +38,7 @@ pub(crate) struct SharedState {
     pub(crate) context: WorkerContext,
     pub(crate) records: Arc<Mutex<HashMap<WorkerKind, WorkerRecord>>>,
     /// Number of requests to retry immediately. A change ends every rest.
-    pub(crate) hurry_count: watch::Sender<u64>,
+    pub(crate) retry_requests: watch::Sender<u64>,
     wakes: Arc<HashMap<WorkerKind, Notify>>,
     listener: Option<Listener>,
 }
@@ -49,7 +49,7 @@ impl SharedState {
         Self {
             context,
             records: Arc::default(),
-            hurry_count: watch::Sender::new(0),
+            retry_requests: watch::Sender::new(0),
             wakes: Arc::new(wakes),
             listener,
         }
@@ -79,12 +79,12 @@ pub(crate) struct WorkerLoop {
     pub(crate) shared: SharedState,
     pub(crate) kind: WorkerKind,
     pub(crate) pause: watch::Receiver<bool>,
-    pub(crate) hurry_count: watch::Receiver<u64>,
+    pub(crate) retry_requests: watch::Receiver<u64>,
     pub(crate) stop: CancellationToken,
     /// Tells the runner whether the worker is waiting for a pause to end.
     pub(crate) report_waiting: watch::Sender<bool>,
     pub(crate) failures_in_a_row: u32,
-    /// End of the rest after a failure. Only [`SharedState::hurry_count`] ends it earlier; waking the worker does not.
+    /// End of the rest after a failure. Only [`SharedState::retry_requests`] ends it earlier; waking the worker does not.
     pub(crate) rests_until: Option<Instant>,
     /// Jobs that a pause interrupted. The worker keeps their leases and resumes them.
     pub(crate) interrupted: Vec<Subject>,
@@ -106,7 +106,7 @@ impl WorkerLoop {
                 tokio::select! {
                     () = self.stop.cancelled() => {}
                     _ = self.pause.wait_for(|paused| *paused) => {}
-                    _ = self.hurry_count.changed() => self.rests_until = None,
+                    _ = self.retry_requests.changed() => self.rests_until = None,
                     () = tokio::time::sleep_until(until) => {}
                 }
                 continue;
@@ -224,8 +224,8 @@ impl WorkerLoop {
         let until = Instant::now() + backoff::rest(self.failures_in_a_row);
         self.failures_in_a_row += 1;
         self.rests_until = Some(until);
-        // A request to hurry made before this failure must not end the rest.
-        self.hurry_count.mark_unchanged();
+        // A request to retry_now made before this failure must not end the rest.
+        self.retry_requests.mark_unchanged();
         self.shared.update(self.kind, |record| {
             (record.state, record.rests_until, record.last_error) =
                 (WorkerState::Idle, Some(until), Some(error));

@@ -18,7 +18,7 @@ async fn context(directory: &TempDir, clock: &Arc<ManualClock>, model: &Arc<Fake
     let store = Arc::new(SqliteStore::open(&directory.path().join("memoir.db")).await.unwrap());
     let clock: Arc<dyn Clock> = Arc::clone(clock) as Arc<dyn Clock>;
     let recall = Recall::new(store.clone(), Arc::new(LocalEmbedder), clock, TimeZone::UTC);
-    WorkerContext::new(store, recall, Some(Arc::clone(model) as Arc<dyn ChatModel>), None).owned_by("test")
+    WorkerContext::new(store, recall, Some(Arc::clone(model) as Arc<dyn ChatModel>), None).with_owner("test")
 }
 
 async fn work(context: &WorkerContext) -> Vec<WorkerReport> {

@@ -31,7 +31,7 @@ async fn store(directory: &TempDir, exchanges: i64) -> SqliteStore {
 fn context(store: &SqliteStore, model: Arc<FakeModel>, owner: &str) -> WorkerContext {
     let recall =
         Recall::new(Arc::new(store.clone()), Arc::new(LocalEmbedder), Arc::new(SystemClock), TimeZone::UTC);
-    WorkerContext::new(Arc::new(store.clone()), recall, Some(model), None).owned_by(owner)
+    WorkerContext::new(Arc::new(store.clone()), recall, Some(model), None).with_owner(owner)
 }
 
 async fn jobs(store: &SqliteStore) -> u64 {

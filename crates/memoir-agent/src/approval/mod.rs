@@ -88,7 +88,7 @@ pub struct ApprovalRequest {
     pub always_rule: Option<Rule>,
 }
 
-/// The user's answer to a [`ApprovalRequest`].
+/// The user's answer to an [`ApprovalRequest`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ApprovalAnswer {
     /// Allow this call only.

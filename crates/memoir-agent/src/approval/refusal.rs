@@ -12,7 +12,7 @@ pub(crate) enum Refusal {
     CannotAsk,
     #[error("not allowed: the user denied it")]
     DeniedByUser,
-    /// The call would now have other effects than those that were allowed.
+    /// The effects of the call have changed since it was allowed.
     #[error("the effects of this call have changed since it was allowed; call the tool again")]
     Changed,
 }

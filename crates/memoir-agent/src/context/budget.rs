@@ -7,8 +7,8 @@ use super::ContextSettings;
 /// Context limit in tokens of a model whose limit is unknown.
 const ASSUMED_LIMIT: u64 = 16_384;
 
-/// One part in this many of the model's limit stays free, because token counts are estimates.
-const SAFETY_MARGIN: u64 = 8;
+/// Divisor of the model's limit. One eighth stays free, because token counts are estimates.
+const SAFETY_DIVISOR: u64 = 8;
 
 /// Minimum limit in tokens, even if a model reports a smaller one.
 const MIN_LIMIT: u64 = 512;
@@ -23,12 +23,12 @@ pub(crate) enum LimitedBy {
 /// The token limits of a request, and the tokens that are not granted yet.
 #[derive(Debug, Clone)]
 pub(crate) struct Budget {
-    /// Maximum number of tokens of the request and the answer together.
+    /// Maximum number of tokens in the request and the answer together.
     pub(crate) limit: u64,
     pub(crate) limited_by: LimitedBy,
     /// Tokens reserved for the answer.
     pub(crate) reply: u64,
-    /// Maximum number of tokens of the request.
+    /// Maximum number of tokens in the request.
     pub(crate) room: u64,
     remaining: u64,
 }
@@ -36,7 +36,7 @@ pub(crate) struct Budget {
 impl Budget {
     pub(crate) fn new(settings: &ContextSettings, model: &ModelLimits) -> Self {
         let model_limit =
-            model.context.map_or(ASSUMED_LIMIT, |context| context - context / SAFETY_MARGIN).max(MIN_LIMIT);
+            model.context.map_or(ASSUMED_LIMIT, |context| context - context / SAFETY_DIVISOR).max(MIN_LIMIT);
         let (limit, limited_by) = match model.context {
             _ if settings.budget_tokens <= model_limit => (settings.budget_tokens, LimitedBy::Setting),
             Some(_) => (model_limit, LimitedBy::Model),

@@ -36,7 +36,7 @@ pub(crate) fn section(entries: &[CoreEntry], limit: u64) -> (String, bool) {
 
 const INTRODUCTION: &str = "# Core memory\n\nPermanent notes about the user, this project and how to work.";
 
-/// A truncated block of fewer tokens is dropped, because it would be of no use.
+/// Minimum number of tokens in a truncated block. A shorter one is dropped, because it would be useless.
 const MIN_TRUNCATED_TOKENS: u64 = 30;
 
 const TOKENS_PER_BLOCK: u64 = 12;

@@ -54,7 +54,7 @@ fn fence(lines: &str) -> String {
     format!("{HEADER}\n\n<memory>\n{lines}</memory>")
 }
 
-/// Quotes both sides of the exchange, because a question is of use only with its answer.
+/// Quotes both sides of the exchange, because a question is useful only with its answer.
 fn quote(passage: &Passage, zone: &TimeZone) -> String {
     let superseded = passage
         .superseded

@@ -64,7 +64,7 @@ impl Fragment {
     }
 }
 
-/// Returns the number of tokens of a text and of the separator after it.
+/// Returns the number of tokens in a text and of the separator after it.
 pub(crate) fn tokens(text: &str) -> u64 {
     if text.is_empty() { 0 } else { count_tokens(text) as u64 + 2 }
 }
@@ -72,16 +72,16 @@ pub(crate) fn tokens(text: &str) -> u64 {
 /// Sizes of the layers of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextReport {
-    /// Maximum number of tokens of the request and the answer together.
+    /// Maximum number of tokens in the request and the answer together.
     pub max_tokens: u64,
     /// Tokens reserved for the answer.
     pub answer_tokens: u64,
-    /// Number of tokens of each layer, in order.
+    /// Number of tokens in each layer, in order.
     pub layers: Vec<(Layer, u64)>,
 }
 
 impl ContextReport {
-    /// Returns the number of tokens of the request.
+    /// Returns the number of tokens in the request.
     pub fn request_tokens(&self) -> u64 {
         self.layers.iter().map(|(_, tokens)| tokens).sum()
     }

@@ -53,7 +53,7 @@ impl History {
 }
 
 impl ActiveTurn<'_> {
-    /// Reads the conversation from the store, or the previous runs of a sub-agent. Longer messages than
+    /// Reads the conversation from the store, or the previous runs of a sub-agent. Messages of more than
     /// `max_message_tokens` are truncated.
     pub(crate) async fn read_history(self, max_message_tokens: u64) -> Result<History, TurnError> {
         let conversation = &self.state.conversation;

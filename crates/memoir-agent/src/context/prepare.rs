@@ -24,7 +24,7 @@ impl Agent {
         if total * 5 < room.saturating_mul(4) {
             return Ok(());
         }
-        // The exchanges that leave as soon as the window overflows.
+        // Count the exchanges that would leave if the window overflowed now.
         let leaving = window::window_start(&sizes, total.saturating_sub(1).min(room), None)
             .min(exchanges.len().saturating_sub(1));
         let Some(through) = leaving.checked_sub(1).map(|last| exchanges[last].id) else { return Ok(()) };

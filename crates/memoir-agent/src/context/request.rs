@@ -46,7 +46,7 @@ impl Context {
         self.window.iter().map(|(_, tokens)| tokens).sum()
     }
 
-    /// Adds a reply with tool calls, and their results. Returns a notice for each thing that was truncated or dropped.
+    /// Adds a reply with tool calls, and their results. Returns a notice for each item that was truncated or dropped.
     pub(crate) fn add_round(&mut self, reply: ChatMessage, mut results: Vec<ToolResult>) -> Vec<String> {
         let max_result_tokens = self.room / 4 / (results.len() as u64).max(1);
         let mut notices = Vec::new();

@@ -17,15 +17,15 @@ const PLACEMENTS: [(&str, Placement); 2] =
 /// Token limits of the context layers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextSettings {
-    /// Maximum number of tokens of a request and its answer. The limit of the model applies as well.
+    /// Maximum number of tokens in a request and its answer. The limit of the model applies as well.
     pub budget_tokens: u64,
     /// Tokens reserved for the answer.
     pub reply_tokens: u64,
-    /// Maximum number of tokens of AGENTS.md.
+    /// Maximum number of tokens in AGENTS.md.
     pub agents_tokens: u64,
-    /// Maximum number of tokens of the summary of the conversation so far.
+    /// Maximum number of tokens in the summary of the conversation so far.
     pub summary_tokens: u64,
-    /// Maximum number of tokens of passages from earlier in the conversation.
+    /// Maximum number of tokens in passages from earlier in the conversation.
     pub recall_tokens: u64,
     /// Position of these passages.
     pub recall_placement: Placement,
@@ -53,7 +53,7 @@ impl HasSettings for ContextSettings {
             key: "context.budget_tokens",
             aliases: &[],
             valid_values: "a number from 1000 to 2000000",
-            summary: "maximum tokens of a request and its answer; the model's own limit also applies",
+            summary: "maximum number of tokens in a request and its answer; the model's own limit also applies",
             show: |settings| settings.budget_tokens.to_string(),
             change: |settings, value| {
                 assign(&mut settings.budget_tokens, parse_in_range(value, 1000, 2_000_000))
@@ -71,7 +71,7 @@ impl HasSettings for ContextSettings {
             key: "context.agents_tokens",
             aliases: &[],
             valid_values: "a number from 0 to 100000",
-            summary: "maximum tokens of the AGENTS.md files of the project and its parent directories",
+            summary: "maximum number of tokens in the AGENTS.md files of the project and its parent directories",
             show: |settings| settings.agents_tokens.to_string(),
             change: |settings, value| assign(&mut settings.agents_tokens, parse_in_range(value, 0, 100_000)),
         },
@@ -79,7 +79,7 @@ impl HasSettings for ContextSettings {
             key: "context.summary_tokens",
             aliases: &[],
             valid_values: "a number from 100 to 20000",
-            summary: "maximum tokens of the summary of earlier exchanges",
+            summary: "maximum number of tokens in the summary of earlier exchanges",
             show: |settings| settings.summary_tokens.to_string(),
             change: |settings, value| {
                 assign(&mut settings.summary_tokens, parse_in_range(value, 100, 20_000))
@@ -89,7 +89,7 @@ impl HasSettings for ContextSettings {
             key: "context.recall_tokens",
             aliases: &["auto_rag.max_tokens"],
             valid_values: "a number from 0 to 20000",
-            summary: "maximum tokens of passages recalled from earlier in the conversation; 0 turns them off",
+            summary: "maximum number of tokens in passages recalled from earlier in the conversation; 0 turns them off",
             show: |settings| settings.recall_tokens.to_string(),
             change: |settings, value| assign(&mut settings.recall_tokens, parse_in_range(value, 0, 20_000)),
         },

@@ -104,7 +104,7 @@ pub(crate) fn section(files: &[AgentsFile], limit: u64) -> (String, Vec<PathBuf>
     (parts.join("\n\n"), truncated_paths)
 }
 
-/// A truncated file of fewer tokens is dropped, because it would be of no use.
+/// Minimum number of tokens in a truncated file. A shorter one is dropped, because it would be useless.
 const MIN_TRUNCATED_TOKENS: u64 = 40;
 
 #[cfg(test)]

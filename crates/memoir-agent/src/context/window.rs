@@ -1,7 +1,7 @@
 //! The window: the last exchanges of the conversation, always whole ones.
 //!
-//! It begins after the exchanges that the digest covers, and grows until it is full. Then at least a quarter of it
-//! leaves at once, so that not every turn invalidates the provider's cache of the window.
+//! It begins after the exchanges that the digest covers, and grows until it is full. Then at least a quarter of it is
+//! dropped in one step, so that most turns can reuse the provider's cache of the window.
 
 use std::collections::HashSet;
 
@@ -77,7 +77,7 @@ fn build_exchange(
         })
         .collect();
     let messages = alternate_roles(rebuild(messages));
-    // For a placeholder that may have been added.
+    // `alternate_roles` may have added a placeholder, so count one more message.
     let tokens = tokens + TOKENS_PER_MESSAGE;
     (!messages.is_empty()).then_some(PastExchange { id, messages, user_texts, has_untrusted_text, tokens })
 }

@@ -29,7 +29,7 @@ pub(crate) enum DocsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Delete documents and everything derived from them; of their files, only those of posts are deleted
+    /// Delete documents and everything derived from them; files on disk are kept, except those of posts
     Remove {
         /// Names or IDs of the documents
         #[arg(required = true, add = ValueSource::DOCUMENTS)]

@@ -69,7 +69,8 @@ async fn list(session: &Session) -> Result<String, Failure> {
 async fn set(name: &str, task: ModelTask, session: &mut Session) -> Result<String, Failure> {
     let report = session.set_model(&SetModelRequest { task, model: model_name(name) }).await?;
     let mut text = render::models::set(&report);
-    let pending = if task == ModelTask::Embedder { session.recall().waiting().await? } else { 0 };
+    let pending =
+        if task == ModelTask::Embedder { session.recall().count_unembedded_messages().await? } else { 0 };
     if pending > 0 {
         text.push_str(&format!(
             " {} will be embedded in the background. Until then, old messages can be found by keyword only.",

@@ -75,7 +75,7 @@ async fn switch(state: &str, app: &mut App) -> Result<(), Failure> {
 
 async fn status(app: &App) -> Result<(), Failure> {
     let (recall, is_on) = (app.session.recall(), app.session.state.recall.settings.enabled);
-    let unembedded = recall.waiting().await.map_err(Failure::from)?;
+    let unembedded = recall.count_unembedded_messages().await.map_err(Failure::from)?;
     let state = if is_on { "on" } else { "off" };
     say!("Recall is {state}. Embedding model: {}.", recall.embedder.name());
     match unembedded {

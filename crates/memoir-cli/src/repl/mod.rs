@@ -1,6 +1,6 @@
 //! The REPL: reads lines and runs each one as a command or a turn.
 
-mod ask;
+mod approval_prompter;
 mod completion;
 mod echo;
 mod editor;
@@ -25,7 +25,7 @@ use crate::{
     app::App,
     commands::{self, Next},
     interrupts::Interrupts,
-    output::metrics_line,
+    metrics::metrics_line,
     question,
     render::{pluralize, tasks::describe_event},
     screen::{print_dimmed, print_dimmed_note, text_width},
@@ -38,7 +38,7 @@ use view::TurnView;
 /// Runs the REPL until the user exits.
 pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
     welcome::banner(&mut app).await;
-    app.session.state.approvals.prompter = Some(Arc::new(ask::TerminalPrompter));
+    app.session.state.approvals.prompter = Some(Arc::new(approval_prompter::TerminalPrompter));
     app.session.start_background().await;
     let mut interrupts = Interrupts::listen();
     let earlier = app.session.store().recent_commands(editor::HISTORY_LINES).await?;
@@ -73,7 +73,7 @@ pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
 /// Notifies the user once about new task reports.
 async fn announce_reports(app: &mut App) {
     // If counting fails, the next prompt tries again.
-    let Ok((count, last)) = app.session.store().unseen().await else { return };
+    let Ok((count, last)) = app.session.store().count_unread_runs().await else { return };
     let (previous_count, previous_last) = app.announced;
     // A lower count means that another process marked reports as read.
     if last.is_some() && last != previous_last && count >= previous_count {

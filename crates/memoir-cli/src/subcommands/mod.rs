@@ -23,7 +23,7 @@ use memoir_runtime::{
     config::PROJECT_CONFIG_PATH,
     operations::{config::ConfigSources, daemon::systemd_unit},
     printable,
-    scope::project_of,
+    scope::find_project,
 };
 
 use self::memory::MemoryContext;
@@ -46,13 +46,13 @@ pub(crate) fn print_notices(notices: &[String]) {
     notices.iter().for_each(|notice| note!("{}", printable(notice)));
 }
 
-/// Runs a subcommand that needs no memory or must not open it. Returns the arguments of any other.
+/// Runs a subcommand that needs no memory or must not open it. Returns `args` unchanged for any other subcommand.
 pub(crate) async fn run_without_memory(
     args: Args,
     options: &RuntimeOptions,
 ) -> Result<Option<Args>, Failure> {
     let RuntimeOptions { home, environment, .. } = options;
-    let project = project_of(&options.directory);
+    let project = find_project(&options.directory);
     match &args.command {
         Some(Command::Completions { script }) => completions::run(*script)?,
         Some(Command::Daemon { print_unit: true }) => print_raw(&systemd_unit(environment)?)?,

@@ -20,7 +20,7 @@ fn a_file_that_is_not_a_database_is_left_unchanged() {
     std::fs::write(home.database(), &notes).unwrap();
     let stderr = home.memoir(["-p", "hi"]).fail(1);
     assert!(
-        stderr.contains("memoir.db is not a Memoir database. The file was not changed. Move it away"),
+        stderr.contains("memoir.db is not a Memoir database. The file was not changed. Move it elsewhere"),
         "{stderr}"
     );
     assert_eq!(stderr.lines().count(), 1, "{stderr}");

@@ -97,7 +97,7 @@ impl ReplyReader {
     }
 }
 
-/// Ollama matches results to calls by order and often omits the call id, so one is generated.
+/// Converts a tool call. Ollama matches results to calls by order and often omits the id, so one is generated.
 fn tool_call(value: &Value) -> ToolCall {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let id = value["id"].as_str().map(str::to_owned);

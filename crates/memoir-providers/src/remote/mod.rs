@@ -195,7 +195,7 @@ fn convert_events(
     }
 }
 
-/// A body without any events is not a truncated stream, so a retry would not help.
+/// Returns the error for a body without events. It is not a truncated stream, so a retry would not help.
 fn no_events() -> ModelError {
     ModelError::InvalidResponse("it contains no events".into())
 }

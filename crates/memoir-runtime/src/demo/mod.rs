@@ -77,7 +77,7 @@ mod tests {
         let recall = Recall::new(store.clone(), embedder, Arc::new(SystemClock), TimeZone::UTC);
         fill(&store, &recall).await.unwrap();
         assert!(prepared.new_bytes().is_empty(), "run `cargo xtask demo`");
-        assert_eq!(recall.waiting().await.unwrap(), 0);
+        assert_eq!(recall.count_unembedded_messages().await.unwrap(), 0);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use memoir_core::{Conversation, ConversationId, Exchange, ExchangeId, Message, S
 use memoir_store::{ConversationList, Conversations, Digests, Exchanges, Summaries};
 use serde::{Deserialize, Serialize};
 
-use crate::{failure::Failure, scope::scope_of};
+use crate::{failure::Failure, scope::find_scope};
 
 /// Selects the conversations to list.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -68,7 +68,7 @@ pub async fn list(
     store: &(impl Conversations + ?Sized),
 ) -> Result<ConversationsReport, Failure> {
     let list = ConversationList {
-        scope: request.project.as_deref().map(scope_of),
+        scope: request.project.as_deref().map(find_scope),
         matching: request.matching.clone(),
         limit: request.limit,
         exclude_imported: false,
@@ -144,5 +144,5 @@ pub async fn show_exchange(
 
 pub(super) fn unknown_exchange(id: ExchangeId) -> Failure {
     Failure::usage(format!("there is no exchange {id}"))
-        .hint("`memoir search`, `/why` and `/history` show the numbers of exchanges.")
+        .hint("`memoir search`, `/why` and `/history` show the IDs of exchanges.")
 }

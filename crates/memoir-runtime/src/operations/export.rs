@@ -15,7 +15,7 @@ use super::{
     Progress, ProgressUnit,
     conversations::{self, ConversationReport},
 };
-use crate::{failure::Failure, files::Partial, printable, scope::scope_of};
+use crate::{failure::Failure, files::Partial, printable, scope::find_scope};
 
 /// Request to export conversations.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -109,7 +109,7 @@ async fn select(
     if let Some(id) = request.conversation {
         return Ok(vec![conversations::find(id, store).await?]);
     }
-    let scope = request.project.as_deref().map(scope_of);
+    let scope = request.project.as_deref().map(find_scope);
     let list = ConversationList { scope, limit: u32::MAX, ..ConversationList::default() };
     let mut conversations = store.conversations(&list).await?;
     conversations.reverse();

@@ -21,7 +21,7 @@ pub enum ForgetRequest {
     Exchange(ExchangeId),
     /// Delete a conversation with all its exchanges.
     Conversation(ConversationId),
-    /// Delete a document, given its name or number.
+    /// Delete a document, given its name or ID.
     Document(String),
     /// Delete every exchange of a period. Dates can be written as `2026-05-01`, `yesterday` or `last week`.
     Period {
@@ -42,7 +42,7 @@ pub enum ForgetTarget {
     Exchange(ExchangeId),
     /// Conversation to delete, with all its exchanges.
     Conversation(ConversationId),
-    /// Name or number of the document to delete.
+    /// Name or ID of the document to delete.
     Document(String),
     /// Period whose exchanges are deleted. An exchange belongs to the period in which it started.
     Period {
@@ -144,7 +144,7 @@ pub async fn preview(
             let plan = store.preview_forget(records).await?;
             if plan.is_empty() {
                 return Err(Failure::usage("no stored message, exchange or conversation matches").hint(
-                    "`memoir search` shows exchange numbers, and `memoir memory show N` the message numbers of exchange N.",
+                    "`memoir search` shows exchange IDs, and `memoir memory show ID` shows the message IDs of an exchange.",
                 ));
             }
             Deletion::Conversations(plan.into())

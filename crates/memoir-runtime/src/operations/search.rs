@@ -8,7 +8,7 @@ use memoir_recall::{QueryKind, Recall};
 use memoir_store::Filter;
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct as _};
 
-use crate::{dates, failure::Failure, scope::scope_of};
+use crate::{dates, failure::Failure, scope::find_scope};
 
 /// Request to search memory.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -75,7 +75,7 @@ impl From<Recollection> for SearchReport {
 /// Fails if the date is invalid. Problems during the search are reported as notices.
 pub async fn search(request: &SearchRequest, recall: &Recall) -> Result<SearchReport, Failure> {
     let since = dates::parse_since(request.since.as_deref(), recall)?;
-    let scope = request.project.as_deref().map(scope_of);
+    let scope = request.project.as_deref().map(find_scope);
     let limit = usize::from(request.limit);
     let mut recall = recall.clone();
     recall.settings.exchange_capacity = limit;

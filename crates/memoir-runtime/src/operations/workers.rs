@@ -21,7 +21,7 @@ impl WorkersReport {
     ///
     /// # Errors
     ///
-    /// Names the first such worker.
+    /// Fails if a worker stopped because of too many failures. The error names the first such worker.
     pub fn check(&self) -> Result<(), Failure> {
         match self.failing_worker() {
             Some(worker) => Err(Failure::failed(format!(
@@ -29,7 +29,7 @@ impl WorkersReport {
                 worker.as_str()
             ))
             .hint(
-                "Failed jobs are retried automatically, up to seven times. After that, use `/worker retry`.",
+                "Failed jobs are retried automatically, up to six times. After that, use `/worker retry`.",
             )),
             None => Ok(()),
         }

@@ -57,7 +57,7 @@ impl Session {
         Ok(())
     }
 
-    /// Deletes a persona. Returns `true` if it was in use; then no persona is in use anymore.
+    /// Deletes a persona. Returns `true` if it was in use, in which case no persona is in use afterwards.
     pub async fn delete_persona(&mut self, name: &str) -> Result<bool, Failure> {
         personas::delete(name, self.runtime.home())?;
         let was_in_use = self.personas().await?.in_use.as_deref() == Some(name);

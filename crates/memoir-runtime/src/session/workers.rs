@@ -180,7 +180,7 @@ impl Session {
     /// Retries one failed job, or all if `id` is `None`. Returns the number of jobs.
     pub async fn retry_jobs(&self, id: Option<i64>) -> Result<u64, Failure> {
         let count = self.store().retry_jobs(id, self.agent.clock.now()).await?;
-        self.background.runner.hurry();
+        self.background.runner.retry_now();
         Ok(count)
     }
 

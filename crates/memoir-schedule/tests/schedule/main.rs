@@ -201,11 +201,11 @@ async fn a_one_time_task_runs_once_and_a_paused_task_does_not_run() {
     let ran: Vec<String> = fixture.engine.0.lock().unwrap().iter().map(|(name, _)| name.clone()).collect();
     assert_eq!(ran, ["once"]);
     assert_eq!(fixture.store.task("once").await.unwrap().unwrap().next_due, None);
-    let unseen = fixture.store.unseen_runs().await.unwrap();
-    assert_eq!((unseen.len(), unseen[0].outcome.report.as_str()), (1, "done"));
-    fixture.store.mark_seen(&[unseen[0].id]).await.unwrap();
-    assert_eq!(fixture.store.unseen().await.unwrap(), (0, None));
-    assert!(fixture.store.remove_task(unseen[0].task_id).await.unwrap());
+    let unread = fixture.store.unread_runs().await.unwrap();
+    assert_eq!((unread.len(), unread[0].outcome.report.as_str()), (1, "done"));
+    fixture.store.mark_read(&[unread[0].id]).await.unwrap();
+    assert_eq!(fixture.store.count_unread_runs().await.unwrap(), (0, None));
+    assert!(fixture.store.remove_task(unread[0].task_id).await.unwrap());
     assert!(fixture.store.runs(None, 10).await.unwrap().is_empty());
 }
 

@@ -68,7 +68,8 @@ impl<'a> Predicate<'a> {
             && self.conversations.as_ref().is_none_or(|bits| has(bits, conversation))
     }
 
-    /// Returns whether all messages of a block are allowed or none, or `None` if some are or checking would take long.
+    /// Returns `Some(true)` if all messages of a block are allowed, `Some(false)` if none are, and otherwise `None`,
+    /// also if checking would take too long.
     fn allows_block(&self, block: &BlockStats) -> Option<bool> {
         let (first, last) = block.created;
         let (lowest, highest) = block.conversations;

@@ -63,11 +63,11 @@ pub async fn run_starts_once_and_keeps_its_outcome(store: Arc<dyn Store>) {
     );
     assert!(!store.renew_run(run, timestamp(9_000)).await.unwrap());
     assert_eq!(store.next_task_due().await.unwrap(), Some(timestamp(2_000)));
-    assert_eq!(store.unseen().await.unwrap(), (1, Some(run)));
-    let unseen = store.unseen_runs().await.unwrap();
+    assert_eq!(store.count_unread_runs().await.unwrap(), (1, Some(run)));
+    let unseen = store.unread_runs().await.unwrap();
     assert_eq!((unseen[0].task.as_str(), &unseen[0].outcome), ("a", &outcome(RunState::Done)));
-    store.mark_seen(&[run]).await.unwrap();
-    assert_eq!(store.unseen().await.unwrap(), (0, None));
+    store.mark_read(&[run]).await.unwrap();
+    assert_eq!(store.count_unread_runs().await.unwrap(), (0, None));
     assert_eq!(store.runs(Some(stored.id), 5).await.unwrap().len(), 1);
 }
 

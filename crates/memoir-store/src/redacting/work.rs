@@ -52,9 +52,9 @@ delegate! { Schedules {
     fn renew_run(id: RunId, until: Timestamp) -> bool;
     fn running_runs() -> Vec<RunningRun>;
     fn runs(task: Option<TaskId>, limit: u32) -> Vec<Run>;
-    fn unseen_runs() -> Vec<Run>;
-    fn unseen() -> (u64, Option<RunId>);
-    fn mark_seen(runs: &[RunId]) -> ();
+    fn unread_runs() -> Vec<Run>;
+    fn count_unread_runs() -> (u64, Option<RunId>);
+    fn mark_read(runs: &[RunId]) -> ();
 } clean {
     async fn add_task(&self, new: &NewTask, next_due: Option<Timestamp>, now: Timestamp) -> Result<bool> {
         let clean = NewTask { prompt: without_secrets(&new.prompt).into_owned(), ..new.clone() };

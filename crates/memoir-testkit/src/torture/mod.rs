@@ -9,10 +9,10 @@ mod crash;
 #[cfg(target_os = "linux")]
 mod disk;
 mod faults;
-#[cfg(target_os = "linux")]
-mod flat;
 mod history;
 mod load;
+#[cfg(target_os = "linux")]
+mod memory_use;
 mod promises;
 mod random;
 
@@ -24,7 +24,7 @@ pub use crash::{CrashReport, crash};
 #[cfg(target_os = "linux")]
 pub use disk::{DiskReport, disk};
 pub use faults::{FaultReport, faults};
-#[cfg(target_os = "linux")]
-pub use flat::{MemoryUseReport, measure_memory_use};
 pub use load::{LoadReport, load};
+#[cfg(target_os = "linux")]
+pub use memory_use::{MemoryUseReport, measure_memory_use};
 pub use promises::{PromptAndAnswer, PromptsAndAnswers};

@@ -165,7 +165,7 @@ async fn add_area<S: HasSettings>(
     Ok(())
 }
 
-/// Settings that belong to no area are read directly from the TOML of the config files.
+/// Returns a setting that belongs to no area, read directly from the TOML of the config files.
 async fn look_up(
     setting: names::UnlistedSetting,
     sources: &ConfigSources<'_>,

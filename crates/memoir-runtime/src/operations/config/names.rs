@@ -23,28 +23,24 @@ const fn row(key: &'static str, valid_values: &'static str, summary: &'static st
 }
 
 const UNLISTED: [SettingRow; 12] = [
-    row("chat.model", "a model", "Model that answers prompts."),
-    row("chat.reasoning", "low, medium or high", "Reasoning effort of the model."),
-    row("summarizer.model", "a model", "Model that writes summaries in the background."),
-    row("embedder.model", "a model", "Model that embeds messages and documents."),
-    row("calls.idle_timeout_ms", "milliseconds", "Maximum time without data from a streamed answer."),
-    row("calls.retry_attempts", "a number", "Maximum number of retries of a failed call."),
-    row("calls.retry_first_wait_ms", "milliseconds", "Delay before the first retry."),
-    row("approval.mode", "read-only, ask, auto-edit or full", "What tools may do without approval."),
-    row("approval.allow", "a list of rules", "Rules that allow tool calls in addition to the mode."),
-    row("approval.deny", "a list of rules", "Rules that deny tool calls in every mode."),
-    row("search.service", "searxng or brave", "Web search service."),
-    row("search.url", "a URL", "Address of the web search service."),
+    row("chat.model", "a model", "model that answers prompts"),
+    row("chat.reasoning", "low, medium or high", "reasoning effort of the model"),
+    row("summarizer.model", "a model", "model that writes summaries in the background"),
+    row("embedder.model", "a model", "model that embeds messages and documents"),
+    row("calls.idle_timeout_ms", "milliseconds", "maximum time without data from a streamed answer"),
+    row("calls.retry_attempts", "a number", "maximum number of retries of a failed call"),
+    row("calls.retry_first_wait_ms", "milliseconds", "delay before the first retry"),
+    row("approval.mode", "read-only, ask, auto-edit or full", "what tools may do without approval"),
+    row("approval.allow", "a list of rules", "rules that allow tool calls in addition to the mode"),
+    row("approval.deny", "a list of rules", "rules that deny tool calls in every mode"),
+    row("search.service", "searxng or brave", "web search service"),
+    row("search.url", "a URL", "address of the web search service"),
 ];
 
 /// Settings that every provider has, under `providers.NAME`.
 const PROVIDER_SETTINGS: [SettingRow; 2] = [
-    row("base_url", "a URL", "Address of the provider's API."),
-    row(
-        "key_variable",
-        "the name of an environment variable",
-        "Environment variable that holds the API key.",
-    ),
+    row("base_url", "a URL", "address of the provider's API"),
+    row("key_variable", "the name of an environment variable", "environment variable that holds the API key"),
 ];
 
 pub(super) fn unlisted() -> impl Iterator<Item = UnlistedSetting> {
@@ -78,7 +74,7 @@ pub(super) fn canonical_name(key: &str) -> Result<String, Failure> {
     })
 }
 
-/// The hint suggests the most similar name.
+/// Returns the failure for an unknown setting. The hint suggests the most similar name.
 pub(super) fn unknown_setting(key: &str) -> Failure {
     let nearest = settings::keys()
         .map(str::to_owned)

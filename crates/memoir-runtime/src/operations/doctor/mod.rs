@@ -228,7 +228,7 @@ async fn check_index(models: &Models, store: &Arc<dyn Store>, report: &mut Docto
             Ok(recall) => recall,
             Err(failure) => return report.add_failure("index", &failure),
         };
-    match recall.waiting().await {
+    match recall.count_unembedded_messages().await {
         Ok(0) => report.add_good("index", format!("up to date, embedding model {}", recall.embedder.name())),
         Ok(waiting) => report.add_note(
             "index",

@@ -74,7 +74,7 @@ pub struct SkippedFile {
 }
 
 impl SkippedFile {
-    /// Any error that is not about a single file is returned as a failure.
+    /// Converts an error about a single file. Any other error is returned as a failure.
     fn from_error(error: LibraryError) -> Result<Self, Failure> {
         match error {
             LibraryError::File { path, reason } => Ok(Self { path, reason: reason.to_string() }),

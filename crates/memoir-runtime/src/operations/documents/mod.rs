@@ -45,7 +45,7 @@ pub struct DocumentDetails {
     pub text: String,
 }
 
-/// Returns the document with this name or number, including its text.
+/// Returns the document with this name or ID, including its text.
 pub async fn show(name: &str, recall: &Recall) -> Result<DocumentDetails, Failure> {
     let document = find(name, recall.store.as_ref()).await?;
     let chunks = recall.store.document_chunks(document.id).await?;
@@ -56,7 +56,7 @@ pub async fn show(name: &str, recall: &Recall) -> Result<DocumentDetails, Failur
 /// Request to remove or reindex documents.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct DocumentNames {
-    /// Names or numbers of the documents.
+    /// Names or IDs of the documents.
     pub names: Vec<String>,
 }
 
@@ -105,7 +105,7 @@ async fn find_all(names: &[String], store: &dyn Documents) -> Result<Vec<Documen
     Ok(documents)
 }
 
-/// Returns the document with this name or number.
+/// Returns the document with this name or ID.
 ///
 /// # Errors
 ///

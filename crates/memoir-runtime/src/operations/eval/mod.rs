@@ -148,7 +148,7 @@ pub async fn measure_recall(
     })
 }
 
-/// Returns the day after a conversation ended, so that "in May" means the last May before it.
+/// A clock fixed to the day after a conversation ended, so that "in May" means the last May before it.
 struct DayAfter(Timestamp);
 
 impl Clock for DayAfter {

@@ -65,7 +65,7 @@ pub(super) fn read_history(format: HistoryFormat, file: &Path) -> Result<Importe
     history.map_err(|error| import_failure(file, &text, &error))
 }
 
-/// If the file is in another format, the hint names that format.
+/// Returns the failure for a file that could not be read. If it has another format, the hint names that format.
 fn import_failure(file: &Path, text: &str, error: &ImportError) -> Failure {
     let failure = Failure::failed(format!("{}: {error}", file.display()));
     match (error, detect_format(text)) {

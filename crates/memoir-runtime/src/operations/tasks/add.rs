@@ -103,7 +103,7 @@ fn new_task(request: &AddTask, schedule: Schedule) -> Result<NewTask, Failure> {
     if let Some(model) = &model {
         models::parse_model_name(model, "--model")?;
     }
-    let scope = scope::project_of(&directory).to_string_lossy().into_owned();
+    let scope = scope::find_project(&directory).to_string_lossy().into_owned();
     let budget = budget_usd.map(Usd::from_dollars);
     Ok(NewTask { name, prompt, schedule, model, scope, approval, allow, timeout_seconds, history, budget })
 }

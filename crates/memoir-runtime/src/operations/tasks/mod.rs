@@ -144,7 +144,7 @@ pub enum InboxFilter {
 /// Returns reports of tasks, oldest first, and marks them as read.
 pub async fn read_inbox(filter: InboxFilter, store: &dyn Schedules) -> Result<RunList, Failure> {
     let runs = match filter {
-        InboxFilter::Unread => store.unseen_runs().await?,
+        InboxFilter::Unread => store.unread_runs().await?,
         InboxFilter::Latest => {
             let mut runs = store.runs(None, INBOX_LIMIT).await?;
             runs.reverse();
@@ -154,7 +154,7 @@ pub async fn read_inbox(filter: InboxFilter, store: &dyn Schedules) -> Result<Ru
     let ended_runs: Vec<RunId> =
         runs.iter().filter(|run| run.outcome.state != RunState::Running).map(|run| run.id).collect();
     if !runs.is_empty() {
-        store.mark_seen(&ended_runs).await?;
+        store.mark_read(&ended_runs).await?;
     }
     Ok(RunList { runs })
 }
@@ -198,7 +198,7 @@ pub async fn run(
         tokio::spawn(async move { scheduler.execute(&task_run, engine.as_ref(), &stop).await })
     };
     let outcome = handle.await.map_err(|error| Failure::failed(error.to_string()))??;
-    if let Err(error) = store.mark_seen(&[task_run.run]).await {
+    if let Err(error) = store.mark_read(&[task_run.run]).await {
         tracing::debug!(%error, "could not mark a report as read, so it stays in the inbox");
     }
     Ok(RunReport { task: task.definition.name, run: task_run.run, outcome })

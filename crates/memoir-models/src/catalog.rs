@@ -11,7 +11,7 @@ use crate::{ModelLimits, ModelName, Provider};
 
 /// The compiled-in catalog is not valid.
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("could not read the model catalogue: {0}")]
+#[error("could not read the model catalog: {0}")]
 pub struct CatalogError(String);
 
 /// The limits and prices of a chat model.

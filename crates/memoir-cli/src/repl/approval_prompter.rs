@@ -22,7 +22,7 @@ impl ApprovalPrompter for TerminalPrompter {
         if is_diff {
             anstream::println!("{}", memoir_markdown::color_diff(&preview, terminal_style()).trim_end());
         } else {
-            anstream::print!("{}", memoir_markdown::fold_prose(&preview, text_width()));
+            anstream::print!("{}", memoir_markdown::wrap_prose(&preview, text_width()));
         }
         let always_option = request
             .always_rule

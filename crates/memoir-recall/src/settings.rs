@@ -186,7 +186,7 @@ impl HasSettings for RecallSettings {
             key: "rag.token_budget",
             aliases: &["rag_token_budget"],
             valid_values: "a number from 100 to 100000",
-            summary: "maximum number of tokens in recalled passages in a request",
+            summary: "maximum number of tokens for recalled passages in a request",
             show: |settings| settings.token_budget.to_string(),
             change: |settings, value| assign(&mut settings.token_budget, parse_in_range(value, 100, 100_000)),
         },

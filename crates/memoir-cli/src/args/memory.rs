@@ -50,7 +50,7 @@ pub(crate) enum MemoryCommand {
     Edit(BlockArgs),
     /// Undo the last change to core memory
     Undo,
-    /// Pin an exchange, so that it ranks above others
+    /// Pin an exchange, so that it ranks higher where it is relevant
     Pin(ExchangeArgs),
     /// Unpin an exchange
     Unpin(ExchangeArgs),

@@ -151,7 +151,7 @@ slash_commands! {
     Redaction(redaction::Arguments),
     /// Group messages without an exchange; safe to repeat.
     MigrateExchanges(migrate_exchanges::Arguments),
-    /// Set the verbosity: 0 (tool names) to 4 (requests).
+    /// Set the verbosity, 0 to 4; 3 shows whole requests.
     Verbosity(verbosity::Arguments),
     /// Show the version.
     Version(version::Arguments),

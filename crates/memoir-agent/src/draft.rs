@@ -114,11 +114,11 @@ impl Draft {
         self.collect_subagent_calls();
         let request =
             MessageBody::Assistant { text: reply.text.clone(), tool_calls: reply.tool_calls.clone() };
-        self.add(message(request, Visibility::Redacted, now));
+        self.add(message(request, Visibility::Hidden, now));
         for ToolResult { call_id, tool_name, text } in results.iter().cloned() {
             let by_others = MessageBody::is_result_by_others(&tool_name);
             let result = MessageBody::Tool { call_id, tool_name, text };
-            self.add(DraftMessage { by_others, ..message(result, Visibility::Redacted, now) });
+            self.add(DraftMessage { by_others, ..message(result, Visibility::Hidden, now) });
             self.exchange.tool_call_count += 1;
         }
     }
@@ -149,7 +149,7 @@ fn message(body: MessageBody, visibility: Visibility, created: Timestamp) -> Dra
         tokens: count_tokens(body.text()) as u64,
         body,
         visibility,
-        provenance: Provenance::Said,
+        provenance: Provenance::Original,
         by_others: false,
         created,
     }

@@ -33,7 +33,7 @@ pub fn history(data: &[u8]) {
             _ => MessageBody::Assistant { text: text.into(), tool_calls: Vec::new() },
         },
         visibility: Visibility::Shown,
-        provenance: Provenance::Said,
+        provenance: Provenance::Original,
         by_others: false,
         tokens: 1,
         created: NOW,

@@ -67,7 +67,7 @@ async fn create_store() -> memoir_store::Result<SqliteStore> {
         author: None,
         body: MessageBody::User { text: STORED_TEXT.into() },
         visibility: Visibility::Shown,
-        provenance: Provenance::Said,
+        provenance: Provenance::Original,
         by_others: false,
         tokens: count_tokens(STORED_TEXT) as u64,
         created: now,

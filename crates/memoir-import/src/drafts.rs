@@ -24,7 +24,7 @@ fn message(body: MessageBody, created: Timestamp) -> DraftMessage {
         by_others: body.infer_by_others(),
         body,
         visibility: Visibility::Shown,
-        provenance: Provenance::Said,
+        provenance: Provenance::Original,
         tokens: 0,
         created,
     }

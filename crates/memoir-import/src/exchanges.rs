@@ -55,7 +55,7 @@ fn draft(messages: &[DraftMessage], model: &str) -> ExchangeDraft {
             {
                 message.visibility
             }
-            MessageBody::Assistant { .. } | MessageBody::Tool { .. } => Visibility::Redacted,
+            MessageBody::Assistant { .. } | MessageBody::Tool { .. } => Visibility::Hidden,
         },
         tokens: count_tokens(message.body.text()) as u64,
         ..message.clone()

@@ -3,7 +3,7 @@
 //! [`Codes`] holds one bit per dimension of every vector: a million vectors of 384 dimensions take 52 MB. The cosine
 //! with a query is estimated from these bits, closely enough that the nearest vectors are among the first few hundred
 //! estimates. The caller, which has the vectors themselves, then rescores those candidates exactly; [`error_margin`]
-//! says how far down the list to go.
+//! bounds how many candidates it has to rescore.
 //!
 //! Two indexes implement [`VectorIndex`]. [`Scan`] estimates every row, needs no preparation and is fast enough for one
 //! person's lifetime of conversations. [`Graph`] (HNSW) visits few rows and is meant for larger collections. This crate

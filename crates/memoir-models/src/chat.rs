@@ -169,7 +169,7 @@ pub trait ChatModel: Send + Sync {
 
     /// Returns whether answers are new text or quoted from memory.
     fn provenance(&self) -> Provenance {
-        Provenance::Said
+        Provenance::Original
     }
 }
 

@@ -310,7 +310,7 @@ mod tests {
             author: None,
             body: body(position, text),
             visibility: Visibility::Shown,
-            provenance: Provenance::Said,
+            provenance: Provenance::Original,
             by_others: false,
             tokens: 1,
             created: Timestamp::from_millis(0),

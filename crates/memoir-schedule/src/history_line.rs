@@ -127,7 +127,7 @@ impl HistoryLine {
             by_others: self.by_others.unwrap_or_else(|| body.infer_by_others()),
             body,
             visibility: Visibility::Shown,
-            provenance: Provenance::Said,
+            provenance: Provenance::Original,
             tokens,
             created: Timestamp::from_millis(created.map_or(0, |created| created.as_millisecond())),
         }

@@ -12,7 +12,7 @@ use super::{
     costs::insert_cost,
     error::SqlResultExt as _,
     redactions::{Source, insert_redactions},
-    rows::signed,
+    rows::to_signed,
 };
 
 impl SqliteStore {
@@ -168,14 +168,14 @@ async fn insert_exchange(
     .bind(&draft.user_message)
     .bind(&draft.assistant_message)
     .bind(&draft.model)
-    .bind(signed(usage.input_tokens))
-    .bind(signed(usage.output_tokens))
-    .bind(signed(usage.cached_tokens))
-    .bind(signed(usage.cache_write_tokens))
-    .bind(signed(usage.reasoning_tokens))
+    .bind(to_signed(usage.input_tokens))
+    .bind(to_signed(usage.output_tokens))
+    .bind(to_signed(usage.cached_tokens))
+    .bind(to_signed(usage.cache_write_tokens))
+    .bind(to_signed(usage.reasoning_tokens))
     .bind(draft.cost().map(Usd::as_nanos))
-    .bind(signed(draft.tool_call_count))
-    .bind(signed(draft.calls.len() as u64))
+    .bind(to_signed(draft.tool_call_count))
+    .bind(to_signed(draft.calls.len() as u64))
     .bind(&draft.error)
     .fetch_one(connection)
     .await
@@ -211,13 +211,13 @@ async fn insert_message(
     .bind(message.body.role().as_str())
     .bind(&message.author)
     .bind(message.body.text())
-    .bind(message.visibility == Visibility::Redacted)
+    .bind(message.visibility == Visibility::Hidden)
     .bind(message.provenance == Provenance::Derived)
     .bind(message.by_others)
     .bind(tool_calls)
     .bind(call_id)
     .bind(tool_name)
-    .bind(signed(message.tokens))
+    .bind(to_signed(message.tokens))
     .bind(message.created.as_millis())
     .execute(connection)
     .await
@@ -240,7 +240,7 @@ async fn log_recalled(
     .bind(exchange.get())
     .bind(score)
     .bind(format!("similarity {similarity:.2}, words {coverage:.2}"))
-    .bind(signed(tokens))
+    .bind(to_signed(tokens))
     .bind(id)
     .execute(connection)
     .await

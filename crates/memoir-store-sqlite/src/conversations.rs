@@ -15,7 +15,7 @@ impl Conversations for SqliteStore {
              FROM conversations WHERE id = ?",
         )
         .bind(id.get())
-        .try_map(conversation)
+        .try_map(read_conversation)
         .fetch_optional(&self.readers)
         .await
         .or_store_error()
@@ -27,7 +27,7 @@ impl Conversations for SqliteStore {
              FROM conversations WHERE id IN (SELECT value FROM json_each(?))",
         )
         .bind(to_json_list(ids.iter().map(|id| id.get())))
-        .try_map(conversation)
+        .try_map(read_conversation)
         .fetch_all(&self.readers)
         .await
         .or_store_error()
@@ -45,7 +45,7 @@ impl Conversations for SqliteStore {
         .bind(list.limit)
         .bind(&list.matching)
         .bind(list.exclude_imported)
-        .try_map(conversation)
+        .try_map(read_conversation)
         .fetch_all(&self.readers)
         .await
         .or_store_error()
@@ -106,7 +106,7 @@ impl Conversations for SqliteStore {
     }
 }
 
-fn conversation(row: SqliteRow) -> Result<Conversation, sqlx::Error> {
+fn read_conversation(row: SqliteRow) -> Result<Conversation, sqlx::Error> {
     Ok(Conversation {
         id: ConversationId::new(row.try_get("id")?),
         title: row.try_get("title")?,

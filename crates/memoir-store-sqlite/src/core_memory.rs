@@ -9,7 +9,7 @@ use super::{
     SqliteStore,
     error::SqlResultExt as _,
     redactions::{Source, insert_redactions},
-    rows::signed,
+    rows::to_signed,
 };
 
 /// Maximum number of changes of each block that can be undone.
@@ -130,7 +130,7 @@ async fn write_block(
     .bind(previous.block.scope(project))
     .bind(previous.block.as_str())
     .bind(text)
-    .bind(signed(previous.version))
+    .bind(to_signed(previous.version))
     .bind(at.as_millis())
     .execute(connection)
     .await

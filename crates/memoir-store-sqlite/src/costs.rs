@@ -8,7 +8,7 @@ use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
 use super::{
     SqliteStore,
     error::SqlResultExt as _,
-    rows::{signed, usage},
+    rows::{read_usage, to_signed},
 };
 
 #[async_trait]
@@ -41,7 +41,11 @@ impl Costs for SqliteStore {
         .bind(filter.since.map(Timestamp::as_millis))
         .bind(filter.conversation.map(ConversationId::get))
         .try_map(|row: SqliteRow| {
-            Ok(CostLine { purpose: purpose(&row)?, model: row.try_get("model")?, summary: summary(&row)? })
+            Ok(CostLine {
+                purpose: read_purpose(&row)?,
+                model: row.try_get("model")?,
+                summary: read_summary(&row)?,
+            })
         })
         .fetch_all(&self.readers)
         .await
@@ -51,23 +55,23 @@ impl Costs for SqliteStore {
     async fn conversation_cost(&self, conversation: ConversationId) -> Result<CostSummary> {
         let total = sqlx::query("SELECT * FROM _conversation_costs WHERE conversation_id = ?")
             .bind(conversation.get())
-            .try_map(|row| summary(&row))
+            .try_map(|row| read_summary(&row))
             .fetch_optional(&self.readers)
             .await;
         Ok(total.or_store_error()?.unwrap_or_default())
     }
 }
 
-fn purpose(row: &SqliteRow) -> Result<Purpose, sqlx::Error> {
+fn read_purpose(row: &SqliteRow) -> Result<Purpose, sqlx::Error> {
     let purpose: &str = row.try_get("purpose")?;
     Purpose::parse(purpose)
         .ok_or_else(|| sqlx::Error::Decode(format!("unknown purpose \"{purpose}\"").into()))
 }
 
-fn summary(row: &SqliteRow) -> Result<CostSummary, sqlx::Error> {
+fn read_summary(row: &SqliteRow) -> Result<CostSummary, sqlx::Error> {
     Ok(CostSummary {
         calls: row.try_get("calls")?,
-        usage: usage(row)?,
+        usage: read_usage(row)?,
         cost: Usd::from_nanos(row.try_get("cost")?),
         unpriced_calls: row.try_get("unpriced_calls")?,
     })
@@ -90,11 +94,11 @@ pub(super) async fn insert_cost(
     .bind(exchange.map(ExchangeId::get))
     .bind(call.purpose.as_str())
     .bind(&call.model)
-    .bind(signed(call.usage.input_tokens))
-    .bind(signed(call.usage.output_tokens))
-    .bind(signed(call.usage.cached_tokens))
-    .bind(signed(call.usage.cache_write_tokens))
-    .bind(signed(call.usage.reasoning_tokens))
+    .bind(to_signed(call.usage.input_tokens))
+    .bind(to_signed(call.usage.output_tokens))
+    .bind(to_signed(call.usage.cached_tokens))
+    .bind(to_signed(call.usage.cache_write_tokens))
+    .bind(to_signed(call.usage.reasoning_tokens))
     .bind(call.cost.map(Usd::as_nanos))
     .bind(call.created.as_millis())
     .execute(connection)

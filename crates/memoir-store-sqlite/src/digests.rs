@@ -14,7 +14,7 @@ impl Digests for SqliteStore {
     async fn digest(&self, conversation: ConversationId) -> Result<Option<Digest>> {
         sqlx::query("SELECT * FROM digests WHERE conversation_id = ?")
             .bind(conversation.get())
-            .try_map(digest)
+            .try_map(read_digest)
             .fetch_optional(&self.readers)
             .await
             .or_store_error()
@@ -114,7 +114,7 @@ impl Digests for SqliteStore {
     }
 }
 
-fn digest(row: SqliteRow) -> Result<Digest, sqlx::Error> {
+fn read_digest(row: SqliteRow) -> Result<Digest, sqlx::Error> {
     let pinned: &str = row.try_get("pinned")?;
     let through: Option<i64> = row.try_get("next_through")?;
     let summary: Option<String> = row.try_get("next_summary")?;

@@ -107,7 +107,7 @@ impl SqliteStore {
             Ok(ChunkMatch {
                 chunk_id: ChunkId::new(row.try_get("chunk_id")?),
                 document_id: DocumentId::new(row.try_get("document_id")?),
-                part: range(&row)?,
+                part: read_range(&row)?,
                 score: index::cosine(search.vector, bytes),
                 vector: index::decode_vector(bytes),
             })
@@ -132,7 +132,7 @@ impl SqliteStore {
     }
 }
 
-fn range(row: &SqliteRow) -> Result<Range<usize>, sqlx::Error> {
+fn read_range(row: &SqliteRow) -> Result<Range<usize>, sqlx::Error> {
     let offset = |column| Ok::<_, sqlx::Error>(usize::try_from(row.try_get::<i64, _>(column)?).unwrap_or(0));
     Ok(offset("first")?..offset("past")?)
 }

@@ -22,7 +22,7 @@ use super::{
     jobs::complete_job,
     quotations::delete_quotations_of_documents,
     redactions::{Source, insert_redactions},
-    rows::{signed, to_json_list},
+    rows::{to_json_list, to_signed},
 };
 
 #[async_trait]
@@ -145,10 +145,10 @@ impl Documents for SqliteStore {
                      SELECT id, ?1, ?2, ?3, ?4, ?5, ?6 FROM chunks WHERE id = ?7 ON CONFLICT DO NOTHING",
                 )
                 .bind(part)
-                .bind(signed(span.start as u64))
-                .bind(signed(span.end as u64))
+                .bind(to_signed(span.start as u64))
+                .bind(to_signed(span.end as u64))
                 .bind(model)
-                .bind(signed(vector.len() as u64))
+                .bind(to_signed(vector.len() as u64))
                 .bind(index::encode_vector(vector))
                 .bind(chunk_id.get())
                 .execute(&mut *transaction)
@@ -337,8 +337,8 @@ async fn replace_chunks(
             .bind(document)
             .bind(position)
             .bind(text)
-            .bind(signed(span.overlap as u64))
-            .bind(signed(span.tokens));
+            .bind(to_signed(span.overlap as u64))
+            .bind(to_signed(span.tokens));
         if let Some(id) = unchanged {
             query = query.bind(id);
         }

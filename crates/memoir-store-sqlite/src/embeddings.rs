@@ -11,7 +11,7 @@ use super::{
     SqliteStore,
     error::SqlResultExt as _,
     index::{self, VectorSpace},
-    job_rows::subject,
+    job_rows::read_subject,
     jobs::complete_job,
     rows::to_json_list,
 };
@@ -161,7 +161,7 @@ impl Embeddings for SqliteStore {
         .try_map(|row: SqliteRow| {
             Ok(EmbeddingCount {
                 model: row.try_get("model")?,
-                kind: subject(&row)?.kind,
+                kind: read_subject(&row)?.kind,
                 count: row.try_get("count")?,
             })
         })
@@ -277,7 +277,7 @@ fn rows_with_texts(kind: SubjectKind) -> Option<&'static str> {
 
 fn read_unembedded(row: SqliteRow) -> Result<UnembeddedText, sqlx::Error> {
     Ok(UnembeddedText {
-        subject: subject(&row)?,
+        subject: read_subject(&row)?,
         conversation_id: row.try_get::<Option<i64>, _>("conversation_id")?.map(ConversationId::new),
         author: row.try_get("author")?,
         text: row.try_get("text")?,

@@ -11,7 +11,7 @@ use sqlx::{Row as _, sqlite::SqliteRow};
 use super::{
     SqliteStore,
     error::SqlResultExt as _,
-    rows::{signed, to_json_list, usage},
+    rows::{read_usage, to_json_list, to_signed},
 };
 
 #[async_trait]
@@ -33,8 +33,8 @@ impl Exchanges for SqliteStore {
             )
             .bind(part.conversation.get())
             .bind(part.through)
-            .bind(signed(remaining))
-            .try_map(exchange)
+            .bind(to_signed(remaining))
+            .try_map(read_exchange)
             .fetch_all(&self.readers)
             .await
             .or_store_error()?;
@@ -47,7 +47,7 @@ impl Exchanges for SqliteStore {
     async fn exchange(&self, id: ExchangeId) -> Result<Option<Exchange>> {
         sqlx::query("SELECT * FROM exchanges WHERE id = ?")
             .bind(id.get())
-            .try_map(exchange)
+            .try_map(read_exchange)
             .fetch_optional(&self.readers)
             .await
             .or_store_error()
@@ -56,7 +56,7 @@ impl Exchanges for SqliteStore {
     async fn exchange_messages(&self, id: ExchangeId) -> Result<Vec<Message>> {
         sqlx::query("SELECT * FROM messages WHERE exchange_id = ? ORDER BY id")
             .bind(id.get())
-            .try_map(message)
+            .try_map(read_message)
             .fetch_all(&self.readers)
             .await
             .or_store_error()
@@ -65,7 +65,7 @@ impl Exchanges for SqliteStore {
     async fn message(&self, id: MessageId) -> Result<Option<Message>> {
         sqlx::query("SELECT * FROM messages WHERE id = ?")
             .bind(id.get())
-            .try_map(message)
+            .try_map(read_message)
             .fetch_optional(&self.readers)
             .await
             .or_store_error()
@@ -87,7 +87,7 @@ impl Exchanges for SqliteStore {
             .bind(part.conversation.get())
             .bind(after.map_or(0, ExchangeId::get))
             .bind(part.through)
-            .try_map(message)
+            .try_map(read_message)
             .fetch_all(&self.readers)
             .await
             .or_store_error()?;
@@ -134,7 +134,7 @@ impl Exchanges for SqliteStore {
             )
             .bind(part.conversation.get())
             .bind(part.through)
-            .bind(signed(u64::from(exchanges).saturating_sub(ids.len() as u64)))
+            .bind(to_signed(u64::from(exchanges).saturating_sub(ids.len() as u64)))
             .fetch_all(&self.readers)
             .await
             .or_store_error()?;
@@ -144,14 +144,14 @@ impl Exchanges for SqliteStore {
             "SELECT * FROM messages WHERE exchange_id IN (SELECT value FROM json_each(?)) ORDER BY id",
         )
         .bind(to_json_list(ids.into_iter()))
-        .try_map(message)
+        .try_map(read_message)
         .fetch_all(&self.readers)
         .await
         .or_store_error()
     }
 }
 
-fn exchange(row: SqliteRow) -> Result<Exchange, sqlx::Error> {
+fn read_exchange(row: SqliteRow) -> Result<Exchange, sqlx::Error> {
     Ok(Exchange {
         id: ExchangeId::new(row.try_get("id")?),
         conversation_id: ConversationId::new(row.try_get("conversation_id")?),
@@ -164,7 +164,7 @@ fn exchange(row: SqliteRow) -> Result<Exchange, sqlx::Error> {
         user_message: row.try_get("user_message")?,
         assistant_message: row.try_get("assistant_message")?,
         model: row.try_get("model")?,
-        usage: usage(&row)?,
+        usage: read_usage(&row)?,
         cost: row.try_get::<Option<i64>, _>("cost")?.map(Usd::from_nanos),
         tool_call_count: row.try_get("tool_call_count")?,
         request_count: row.try_get("request_count")?,
@@ -172,7 +172,7 @@ fn exchange(row: SqliteRow) -> Result<Exchange, sqlx::Error> {
     })
 }
 
-fn message(row: SqliteRow) -> Result<Message, sqlx::Error> {
+fn read_message(row: SqliteRow) -> Result<Message, sqlx::Error> {
     let text: String = row.try_get("content")?;
     let body = match row.try_get("role")? {
         "user" => MessageBody::User { text },
@@ -194,8 +194,8 @@ fn message(row: SqliteRow) -> Result<Message, sqlx::Error> {
         conversation_id: ConversationId::new(row.try_get("conversation_id")?),
         author: row.try_get("author")?,
         body,
-        visibility: if row.try_get("redacted")? { Visibility::Redacted } else { Visibility::Shown },
-        provenance: if row.try_get("derived")? { Provenance::Derived } else { Provenance::Said },
+        visibility: if row.try_get("redacted")? { Visibility::Hidden } else { Visibility::Shown },
+        provenance: if row.try_get("derived")? { Provenance::Derived } else { Provenance::Original },
         by_others: row.try_get("by_others")?,
         tokens: row.try_get("tokens")?,
         created: Timestamp::from_millis(row.try_get("created")?),

@@ -5,7 +5,7 @@ use memoir_core::{ConversationId, ConversationTarget};
 use memoir_store::{Import, Imports, NewImport, NewRedaction, Result, StoreError};
 use sqlx::{Row as _, sqlite::SqliteRow};
 
-use super::{SqliteStore, commit::insert_whole_exchange, error::SqlResultExt as _, rows::signed};
+use super::{SqliteStore, commit::insert_whole_exchange, error::SqlResultExt as _, rows::to_signed};
 
 #[async_trait]
 impl Imports for SqliteStore {
@@ -59,7 +59,7 @@ impl SqliteStore {
                 .fetch_optional(&mut *transaction)
                 .await
                 .or_store_error()?;
-        let previous = new.previous.map(|(messages, checksum)| (signed(messages), checksum));
+        let previous = new.previous.map(|(messages, checksum)| (to_signed(messages), checksum));
         if progress.as_ref().map(|(_, messages, checksum)| (*messages, checksum.as_str())) != previous {
             return Ok(None);
         }
@@ -81,7 +81,7 @@ impl SqliteStore {
         )
         .bind(new.origin)
         .bind(last.as_ref().map(|committed| committed.conversation_id.get()))
-        .bind(signed(new.messages))
+        .bind(to_signed(new.messages))
         .bind(new.checksum)
         .bind(last.as_ref().map(|committed| committed.exchange_id.get()))
         .execute(&mut *transaction)

@@ -81,7 +81,10 @@ impl Inspect for SqliteStore {
             rows.first().map(|row| row.columns().iter().map(|column| column.name().to_owned()).collect());
         Ok(QueryResult {
             columns: columns.unwrap_or_default(),
-            rows: rows.iter().map(|row| (0..row.len()).map(|index| text(row, index)).collect()).collect(),
+            rows: rows
+                .iter()
+                .map(|row| (0..row.len()).map(|index| format_cell(row, index)).collect())
+                .collect(),
             is_truncated,
         })
     }
@@ -109,7 +112,7 @@ fn may_be_several_statements(sql: &str) -> bool {
 }
 
 /// Returns a value as text.
-fn text(row: &SqliteRow, index: usize) -> String {
+fn format_cell(row: &SqliteRow, index: usize) -> String {
     let Ok(value) = row.try_get_raw(index) else { return "?".into() };
     if value.is_null() {
         return "NULL".into();

@@ -25,18 +25,18 @@ impl LeaseKind {
 
 /// Reads a claimed job.
 pub(super) fn read_claimed(row: SqliteRow) -> Result<ClaimedJob, sqlx::Error> {
-    Ok(ClaimedJob { subject: subject(&row)?, attempts: row.try_get("attempts")? })
+    Ok(ClaimedJob { subject: read_subject(&row)?, attempts: row.try_get("attempts")? })
 }
 
 /// Reads the worker of a job.
-pub(super) fn worker(row: &SqliteRow) -> Result<WorkerKind, sqlx::Error> {
+pub(super) fn read_worker(row: &SqliteRow) -> Result<WorkerKind, sqlx::Error> {
     let worker: &str = row.try_get("worker")?;
     WorkerKind::parse(worker)
         .ok_or_else(|| sqlx::Error::Decode(format!("unknown worker \"{worker}\"").into()))
 }
 
 /// Reads the subject of a job or an embedding.
-pub(super) fn subject(row: &SqliteRow) -> Result<Subject, sqlx::Error> {
+pub(super) fn read_subject(row: &SqliteRow) -> Result<Subject, sqlx::Error> {
     let kind: &str = row.try_get("subject_kind")?;
     let kind = SubjectKind::parse(kind)
         .ok_or_else(|| sqlx::Error::Decode(format!("unknown subject kind \"{kind}\"").into()))?;

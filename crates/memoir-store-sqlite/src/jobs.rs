@@ -8,7 +8,7 @@ use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
 use super::{
     SqliteStore,
     error::SqlResultExt as _,
-    job_rows::{LeaseKind, subject, worker},
+    job_rows::{LeaseKind, read_subject, read_worker},
     sources::sources,
 };
 
@@ -181,8 +181,8 @@ impl Jobs for SqliteStore {
             .try_map(|row: SqliteRow| {
                 Ok(Job {
                     id: row.try_get("id")?,
-                    worker: worker(&row)?,
-                    subject: subject(&row)?,
+                    worker: read_worker(&row)?,
+                    subject: read_subject(&row)?,
                     attempts: row.try_get("attempts")?,
                     last_error: row.try_get("last_error")?,
                     updated: Timestamp::from_millis(row.try_get("updated")?),

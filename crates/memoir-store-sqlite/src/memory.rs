@@ -17,7 +17,7 @@ use super::{
     SqliteStore,
     error::SqlResultExt as _,
     index::{self, Index, Neighbor, ScopedFilter, Segment, VectorSpace},
-    job_rows::subject,
+    job_rows::read_subject,
     rows::to_json_list,
 };
 
@@ -74,7 +74,7 @@ impl Memory for SqliteStore {
         .bind(to_json_list(ids.into_iter()))
         .try_map(|row: SqliteRow| {
             Ok(SummaryMatch {
-                subject: subject(&row)?,
+                subject: read_subject(&row)?,
                 conversation_id: ConversationId::new(row.try_get("conversation_id")?),
                 score: index::cosine(vector, row.try_get("vector")?),
             })

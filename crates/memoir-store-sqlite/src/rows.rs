@@ -7,12 +7,12 @@ use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
 use super::error::SqlResultExt as _;
 
 /// Converts a count to SQLite's signed integer. No count comes near the limit.
-pub(super) fn signed(count: u64) -> i64 {
+pub(super) fn to_signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 /// Reads the token columns that exchanges and costs share.
-pub(super) fn usage(row: &SqliteRow) -> Result<Usage, sqlx::Error> {
+pub(super) fn read_usage(row: &SqliteRow) -> Result<Usage, sqlx::Error> {
     Ok(Usage {
         input_tokens: row.try_get("input_tokens")?,
         output_tokens: row.try_get("output_tokens")?,

@@ -8,7 +8,7 @@ use sqlx::{AssertSqlSafe, Row as _, sqlite::SqliteRow};
 use super::{
     SqliteStore,
     error::SqlResultExt as _,
-    rows::{signed, to_json_list},
+    rows::{to_json_list, to_signed},
 };
 
 const RUNS: &str = "SELECT runs.*, tasks.name AS task FROM runs JOIN tasks ON tasks.id = task_id";
@@ -34,7 +34,7 @@ impl Schedules for SqliteStore {
         .bind(&new.scope)
         .bind(&new.approval)
         .bind(serde_json::Value::from(new.allow.clone()).to_string())
-        .bind(signed(new.timeout_seconds))
+        .bind(to_signed(new.timeout_seconds))
         .bind(new.history)
         .bind(new.budget.map(Usd::as_nanos))
         .bind(next_due.map(Timestamp::as_millis))

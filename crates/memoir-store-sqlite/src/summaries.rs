@@ -61,7 +61,7 @@ impl Summaries for SqliteStore {
     async fn exchange_summary(&self, exchange: ExchangeId) -> Result<Option<Summary>> {
         sqlx::query("SELECT summary, summary_by FROM exchanges WHERE id = ? AND summary IS NOT NULL")
             .bind(exchange.get())
-            .try_map(summary)
+            .try_map(read_summary)
             .fetch_optional(&self.readers)
             .await
             .or_store_error()
@@ -75,7 +75,7 @@ impl Summaries for SqliteStore {
             .bind(conversation.get())
             .try_map(|row: SqliteRow| {
                 let through = ExchangeId::new(row.try_get("summary_through")?);
-                Ok(ConversationSummary { summary: summary(row)?, through })
+                Ok(ConversationSummary { summary: read_summary(row)?, through })
             })
             .fetch_optional(&self.readers)
             .await
@@ -83,6 +83,6 @@ impl Summaries for SqliteStore {
     }
 }
 
-fn summary(row: SqliteRow) -> Result<Summary, sqlx::Error> {
+fn read_summary(row: SqliteRow) -> Result<Summary, sqlx::Error> {
     Ok(Summary { text: row.try_get("summary")?, author: row.try_get("summary_by")? })
 }

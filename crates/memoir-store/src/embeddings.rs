@@ -50,7 +50,7 @@ pub struct EmbeddingCount {
 }
 
 /// Finds texts to embed and stores embeddings. Covers only messages that are
-/// [shown](memoir_core::Visibility::Shown) and [said](memoir_core::Provenance::Said).
+/// [shown](memoir_core::Visibility::Shown) and [original](memoir_core::Provenance::Original).
 #[async_trait]
 pub trait Embeddings: Send + Sync {
     /// Returns the newest messages without an embedding, including ones that a worker is processing.

@@ -75,7 +75,7 @@ pub trait Exchanges: Send + Sync {
     async fn exchange(&self, id: ExchangeId) -> Result<Option<Exchange>>;
 
     /// Returns the messages of an exchange in the order of its draft, including hidden ones
-    /// ([`Visibility::Redacted`](memoir_core::Visibility::Redacted)).
+    /// ([`Visibility::Hidden`](memoir_core::Visibility::Hidden)).
     async fn exchange_messages(&self, id: ExchangeId) -> Result<Vec<Message>>;
 
     /// Returns the message with this id, hidden or not.

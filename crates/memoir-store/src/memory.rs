@@ -145,7 +145,7 @@ pub struct ExchangeText {
 }
 
 /// Searches and reads messages for recall. Covers only messages that are
-/// [shown](memoir_core::Visibility::Shown) and [said](memoir_core::Provenance::Said).
+/// [shown](memoir_core::Visibility::Shown) and [original](memoir_core::Provenance::Original).
 #[async_trait]
 pub trait Memory: Send + Sync {
     /// Returns the messages whose embeddings are nearest by cosine similarity, best first.

@@ -18,9 +18,7 @@ pub mod torture;
 mod waiting;
 
 pub use home::TestHome;
-pub use provider::{
-    EMBEDDING_DIMENSIONS, RecordedRequest, Reply, ReportedUsage, ScriptedProvider, find_violation,
-};
+pub use provider::{EMBEDDING_DIMENSIONS, RecordedRequest, Reply, ReportedUsage, ScriptedProvider};
 pub use run::ProgramRun;
 pub use terminal::Terminal;
 pub use waiting::{WAIT_TIMEOUT, wait_until};

@@ -124,7 +124,7 @@ mod tests {
         let mut draft = contract::exchange("Who fixed it?", "Olaf did.", 1_700_000_000_000);
         let redacted = |body| DraftMessage {
             body,
-            visibility: Visibility::Redacted,
+            visibility: Visibility::Hidden,
             ..contract::exchange("", "", 0).messages.remove(0)
         };
         let call = ToolCall { id: "c".into(), name: "file_read".into(), arguments: json!({"path": "log"}) };

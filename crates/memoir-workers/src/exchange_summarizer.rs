@@ -56,7 +56,7 @@ async fn read_transcript(
     let Some(conversation) = messages.first().map(|message| message.conversation_id) else { return Ok(None) };
     let mut transcript = Transcript { conversation, prompt: String::new(), answer: String::new() };
     for message in messages {
-        if message.visibility == Visibility::Shown && message.provenance == Provenance::Said {
+        if message.visibility == Visibility::Shown && message.provenance == Provenance::Original {
             match message.body {
                 MessageBody::User { text } => transcript.prompt.push_str(&text),
                 MessageBody::Assistant { text, .. } => transcript.answer.push_str(&text),

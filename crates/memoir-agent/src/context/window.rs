@@ -82,7 +82,7 @@ fn build_exchange(
     (!messages.is_empty()).then_some(PastExchange { id, messages, user_texts, has_untrusted_text, tokens })
 }
 
-/// Converts stored messages into messages of a request, without the redacted ones. Drops tool calls without a result
+/// Converts stored messages into messages of a request, without the hidden ones. Drops tool calls without a result
 /// and results without a call, because providers reject them.
 fn rebuild(messages: Vec<Message>) -> Vec<ChatMessage> {
     let shown: Vec<Message> =
@@ -211,7 +211,7 @@ mod tests {
             author: None,
             body,
             visibility,
-            provenance: Provenance::Said,
+            provenance: Provenance::Original,
             by_others: false,
             tokens: 1,
             created: Timestamp::from_millis(0),
@@ -257,8 +257,8 @@ mod tests {
     fn redacted_messages_are_not_sent_again() {
         let sent = outline(vec![
             shown(user("read it")),
-            message(1, assistant("", &["a"]), Visibility::Redacted),
-            message(1, result("a"), Visibility::Redacted),
+            message(1, assistant("", &["a"]), Visibility::Hidden),
+            message(1, result("a"), Visibility::Hidden),
             shown(assistant("it says hello", &[])),
         ]);
         assert_eq!(sent, ["user: read it", "assistant: it says hello []"]);

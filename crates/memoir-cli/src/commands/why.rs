@@ -14,7 +14,7 @@ impl RunCommand for Arguments {
         if recalled.is_empty() {
             say!("Recall added nothing to the last prompt, or it has been deleted since.");
         } else {
-            let text = render::search::recalled(recalled, app.session.runtime.zone());
+            let text = render::search::recollection(recalled, app.session.runtime.zone());
             say!("{}", text.trim_end());
         }
         Ok(Next::Prompt)

@@ -9,7 +9,7 @@ use memoir_runtime::{operations::search::SearchReport, printable};
 pub(crate) fn report(report: &SearchReport, zone: &TimeZone) -> String {
     let mut text: String = report.notices.iter().map(|notice| format!("{notice}\n")).collect();
     text.push_str(&match report.unindexed {
-        _ if !report.recalled.is_empty() => recalled(&report.recalled, zone),
+        _ if !report.recalled.is_empty() => recollection(&report.recalled, zone),
         0 => "Nothing in memory about this.".into(),
         unindexed => format!("Nothing in memory about this. {}", memoir_recall::describe_backlog(unindexed)),
     });
@@ -17,7 +17,7 @@ pub(crate) fn report(report: &SearchReport, zone: &TimeZone) -> String {
 }
 
 /// Returns passages of conversations, then those of documents.
-pub(crate) fn recalled(recalled: &RecalledPassages, zone: &TimeZone) -> String {
+pub(crate) fn recollection(recalled: &RecalledPassages, zone: &TimeZone) -> String {
     format!("{}{}", passages(&recalled.passages, zone), documents(&recalled.documents))
 }
 

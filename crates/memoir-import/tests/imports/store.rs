@@ -171,7 +171,7 @@ async fn tool_calls_in_memoirs_format_are_imported_with_their_results() {
         );
         assert!(stored.tokens > 0);
     }
-    assert_eq!(messages[1].visibility, Visibility::Redacted);
+    assert_eq!(messages[1].visibility, Visibility::Hidden);
 }
 
 #[tokio::test]

@@ -58,7 +58,7 @@ pub struct ExchangeReport {
     pub exchange: Exchange,
     /// Summary of the exchange, if one was written.
     pub summary: Option<Summary>,
-    /// Messages in order, including redacted ones.
+    /// Messages in order, including hidden ones.
     pub messages: Vec<Message>,
 }
 

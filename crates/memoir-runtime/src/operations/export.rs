@@ -153,7 +153,7 @@ async fn write_all(
     Ok(out.flush()?)
 }
 
-/// Converts a conversation to Markdown. Only prompts and answers are included; redacted messages are omitted.
+/// Converts a conversation to Markdown. Only prompts and answers are included; hidden messages are omitted.
 pub fn to_markdown(report: &ConversationReport, zone: &TimeZone) -> String {
     let ConversationReport { conversation, exchanges, .. } = report;
     let mut text = format!(

@@ -64,7 +64,7 @@ fn message(body: MessageBody) -> DraftMessage {
         author: None,
         body,
         visibility: Visibility::Shown,
-        provenance: Provenance::Said,
+        provenance: Provenance::Original,
         by_others: false,
         tokens: 4,
         created: NOW,

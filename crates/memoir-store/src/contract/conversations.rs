@@ -15,11 +15,8 @@ pub async fn exchange_is_read_back_as_committed(store: Arc<dyn Store>) {
     let mut draft = exchange("Read the file", "It says hello", 1000);
     let calls =
         vec![ToolCall { id: "c1".into(), name: "file_read".into(), arguments: json!({"path": "a.txt"}) }];
-    let hidden = |body| DraftMessage {
-        visibility: Visibility::Redacted,
-        by_others: true,
-        ..draft_message(body, 1005)
-    };
+    let hidden =
+        |body| DraftMessage { visibility: Visibility::Hidden, by_others: true, ..draft_message(body, 1005) };
     draft.messages.insert(1, hidden(MessageBody::Assistant { text: String::new(), tool_calls: calls }));
     draft.messages.insert(
         2,
@@ -122,7 +119,7 @@ pub async fn newest_exchanges_are_returned_oldest_first(store: Arc<dyn Store>) {
 
     // Messages that are sent again start after the given exchange and do not include hidden ones.
     let mut draft = exchange("q5", "a5", 500);
-    draft.messages[0].visibility = Visibility::Redacted;
+    draft.messages[0].visibility = Visibility::Hidden;
     store.commit_exchange(&target, &draft).await.unwrap();
     let third = store.exchanges(id, 4).await.unwrap()[1].id;
     let shown = async |after| -> Vec<String> {

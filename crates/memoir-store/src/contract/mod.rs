@@ -131,7 +131,7 @@ fn draft_message(body: MessageBody, created: i64) -> DraftMessage {
         author: None,
         body,
         visibility: Visibility::Shown,
-        provenance: Provenance::Said,
+        provenance: Provenance::Original,
         by_others: false,
         tokens: 4,
         created: timestamp(created),

@@ -12,7 +12,7 @@ use crate::{
 pub async fn keyword_search_finds_only_said_messages(store: Arc<dyn Store>) {
     let mut draft = exchange("My cat is called Miso", "A fine name", 1000);
     draft.messages.push(DraftMessage {
-        visibility: Visibility::Redacted,
+        visibility: Visibility::Hidden,
         ..draft_message(
             MessageBody::Tool { call_id: "c".into(), tool_name: "t".into(), text: "Miso soup".into() },
             1001,

@@ -34,7 +34,7 @@ use crate::WAIT_TIMEOUT;
 use dialect::Dialect;
 pub use lists::EMBEDDING_DIMENSIONS;
 pub use reply::{Reply, ReportedUsage};
-pub use rules::find_violation;
+use rules::find_violation;
 
 /// A request that the provider received.
 #[derive(Debug, Clone)]

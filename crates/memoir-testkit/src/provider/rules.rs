@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 /// Returns a description of the first rule that a request to `path` violates.
-pub fn find_violation(path: &str, body: &Value) -> Option<String> {
+pub(super) fn find_violation(path: &str, body: &Value) -> Option<String> {
     let result = match path {
         path if path.ends_with("/chat/completions") => openai(body),
         path if path.ends_with("/messages") => anthropic(body),

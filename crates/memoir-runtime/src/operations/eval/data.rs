@@ -88,7 +88,7 @@ pub(super) fn to_exchange(turns: &[Turn], start: Timestamp, number: usize, user:
             tokens: count_tokens(&turn.text) as u64,
             body,
             visibility: Visibility::Shown,
-            provenance: Provenance::Said,
+            provenance: Provenance::Original,
             by_others: false,
             created,
         }

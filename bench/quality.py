@@ -56,7 +56,6 @@ def fuse(rankings):
 def rank_with_peers(data):
     """Returns the rankings of each peer by question."""
     model = minilm.MiniLm()
-    print(f"MiniLM: lowest cosine with the original embeddings {model.check():.4f}")
     rankings = {}
 
     def add(name, question, ranking):

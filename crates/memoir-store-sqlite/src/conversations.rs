@@ -39,12 +39,15 @@ impl Conversations for SqliteStore {
              FROM conversations WHERE (?1 IS NULL OR scope = ?1) AND (?3 IS NULL OR instr(lower(title), lower(?3)))
                AND (NOT ?4 OR coalesce((SELECT max(through_exchange) FROM imports WHERE conversation_id = conversations.id) <
                                        (SELECT max(id) FROM exchanges WHERE conversation_id = conversations.id), 1))
+               AND (NOT ?5 OR EXISTS (SELECT 1 FROM messages
+                                      WHERE conversation_id = conversations.id AND derived = 0))
              ORDER BY updated DESC, id DESC LIMIT ?2",
         )
         .bind(&list.scope)
         .bind(list.limit)
         .bind(&list.matching)
         .bind(list.exclude_imported)
+        .bind(list.exclude_lookups)
         .try_map(read_conversation)
         .fetch_all(&self.readers)
         .await

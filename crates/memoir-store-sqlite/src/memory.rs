@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use async_trait::async_trait;
 use futures::future::try_join_all;
-use memoir_core::{ConversationId, ExchangeId, MessageId};
+use memoir_core::{ConversationId, ExchangeId, MessageId, Timestamp};
 use memoir_index::error_margin;
 use memoir_store::{
     Accuracy, ExchangeText, Filter, Match, Memory, MessageOutline, Result, SummaryMatch, VectorSearch,
@@ -126,6 +126,14 @@ impl Memory for SqliteStore {
 
     async fn outlines(&self, conversations: &[ConversationId]) -> Result<Vec<MessageOutline>> {
         Ok(self.index(None).await?.outlines(conversations))
+    }
+
+    async fn outlines_between(&self, start: Timestamp, end: Timestamp) -> Result<Vec<MessageOutline>> {
+        Ok(self.index(None).await?.outlines_between(start, end))
+    }
+
+    async fn embedded_count(&self, model: &str) -> Result<u64> {
+        Ok(self.index(None).await?.embedded_count(model))
     }
 
     async fn committed_before(

@@ -14,6 +14,8 @@ pub struct ConversationList {
     pub matching: Option<String>,
     /// Skip conversations that consist of imported exchanges only.
     pub exclude_imported: bool,
+    /// Skip conversations that consist of questions answered from memory only.
+    pub exclude_lookups: bool,
     /// Maximum number of conversations.
     pub limit: u32,
 }

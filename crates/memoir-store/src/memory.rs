@@ -173,6 +173,12 @@ pub trait Memory: Send + Sync {
     /// Returns the messages of these conversations without their texts, grouped by conversation and in order.
     async fn outlines(&self, conversations: &[ConversationId]) -> Result<Vec<MessageOutline>>;
 
+    /// Returns the messages that were sent in a period, without their texts, oldest first. `end` is exclusive.
+    async fn outlines_between(&self, start: Timestamp, end: Timestamp) -> Result<Vec<MessageOutline>>;
+
+    /// Returns the number of messages that have an embedding from this model.
+    async fn embedded_count(&self, model: &str) -> Result<u64>;
+
     /// Returns those of `exchanges` that were committed before `before`, as for [`Filter::before`].
     async fn committed_before(&self, exchanges: &[ExchangeId], before: ExchangeId)
     -> Result<Vec<ExchangeId>>;

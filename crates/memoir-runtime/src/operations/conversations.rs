@@ -72,6 +72,7 @@ pub async fn list(
         matching: request.matching.clone(),
         limit: request.limit,
         exclude_imported: false,
+        exclude_lookups: true,
     };
     Ok(ConversationsReport { conversations: store.conversations(&list).await? })
 }

@@ -19,7 +19,7 @@ mod vector_bytes;
 mod vectors;
 mod words;
 
-use memoir_core::{ConversationId, MessageId};
+use memoir_core::{ConversationId, MessageId, Timestamp};
 use memoir_index::{Candidate, QuantizedVectors, RowFilter, Scan, VectorIndex};
 use memoir_store::{Accuracy, Match, MessageOutline, Result};
 use sqlx::{Connection as _, SqliteConnection, SqlitePool, sqlite::SqliteRow};
@@ -272,6 +272,21 @@ impl Index {
         numbers.dedup();
         let rows = numbers.iter().flat_map(|number| &self.messages.rows[*number as usize]);
         rows.map(|row| self.messages.outline(*row as usize)).collect()
+    }
+
+    /// Returns the number of embeddings from this model, or zero if another model's are loaded.
+    pub(super) fn embedded_count(&self, model: &str) -> u64 {
+        let vectors = self.vectors.as_ref().filter(|vectors| vectors.model == model);
+        vectors.map_or(0, |vectors| vectors.ids.len() as u64)
+    }
+
+    /// Returns the messages that were sent in a period, oldest first.
+    pub(super) fn outlines_between(&self, start: Timestamp, end: Timestamp) -> Vec<MessageOutline> {
+        let period = start.as_millis()..end.as_millis();
+        let mut rows: Vec<usize> =
+            (0..self.messages.len()).filter(|row| period.contains(&self.messages.created[*row])).collect();
+        rows.sort_by_key(|row| (self.messages.created[*row], *row));
+        rows.into_iter().map(|row| self.messages.outline(row)).collect()
     }
 
     /// Returns the estimated similarity of each message in these conversations that has an embedding.

@@ -61,6 +61,8 @@ macro_rules! contract_tests {
             order::search_before_an_exchange_finds_earlier_commits,
             order::lists_are_sorted_by_time,
             search::keyword_search_finds_only_said_messages,
+            search::messages_of_a_period_are_listed_oldest_first,
+            search::conversations_that_only_look_things_up_can_be_skipped,
             search::rare_and_repeated_words_score_higher,
             search::special_characters_are_not_syntax_errors,
             search::filters_apply_before_ranking,

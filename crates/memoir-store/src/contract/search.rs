@@ -6,7 +6,8 @@ use memoir_core::{DraftMessage, MessageBody, Provenance, Role, SubjectKind, Visi
 
 use super::{assistant, draft_message, embeddable, embedding, exchange, new_conversation, timestamp};
 use crate::{
-    Accuracy, Filter, NewEmbedding, SearchEffort, Store, VectorSearch, WordSearch, WordSearchResult,
+    Accuracy, ConversationList, Filter, NewEmbedding, SearchEffort, Store, VectorSearch, WordSearch,
+    WordSearchResult,
 };
 
 pub async fn keyword_search_finds_only_said_messages(store: Arc<dyn Store>) {
@@ -62,6 +63,35 @@ async fn search_words(store: &dyn Store, words: &[&str], filter: &Filter) -> Wor
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
     let search = WordSearch { words: &words, filter, conversations: 10, extra_conversations: &[] };
     store.search_words(&search).await.unwrap()
+}
+
+pub async fn messages_of_a_period_are_listed_oldest_first(store: Arc<dyn Store>) {
+    for (title, moment) in [("late", 3000), ("early", 1000), ("between", 2000)] {
+        let draft = exchange("The boiler was serviced today", "ok", moment);
+        store.commit_exchange(&new_conversation(title, "/p"), &draft).await.unwrap();
+    }
+    let outlines = store.outlines_between(timestamp(1000), timestamp(3000)).await.unwrap();
+    let users = outlines.iter().filter(|outline| outline.role == Role::User);
+    let times: Vec<i64> = users.map(|outline| outline.created.as_millis()).collect();
+    assert_eq!(times, [1000, 2000], "the end is exclusive");
+    assert_eq!(store.embedded_count("m").await.unwrap(), 0);
+}
+
+pub async fn conversations_that_only_look_things_up_can_be_skipped(store: Arc<dyn Store>) {
+    let mut lookup = exchange("Where is the key?", "Under the pot", 1000);
+    for message in &mut lookup.messages {
+        message.provenance = Provenance::Derived;
+    }
+    store.commit_exchange(&new_conversation("lookup", "/p"), &lookup).await.unwrap();
+    let told = exchange("The key is under the pot", "ok", 2000);
+    store.commit_exchange(&new_conversation("told", "/p"), &told).await.unwrap();
+    for (exclude_lookups, expected) in [(false, vec!["told", "lookup"]), (true, vec!["told"])] {
+        let list = ConversationList { exclude_lookups, limit: 9, ..ConversationList::default() };
+        let conversations = store.conversations(&list).await.unwrap();
+        let titles: Vec<&str> =
+            conversations.iter().map(|conversation| conversation.title.as_str()).collect();
+        assert_eq!(titles, expected);
+    }
 }
 
 pub async fn rare_and_repeated_words_score_higher(store: Arc<dyn Store>) {

@@ -19,6 +19,8 @@ delegate! { Memory {
     fn vectors(model: &str, messages: &[MessageId]) -> Vec<(MessageId, Vec<f32>)>;
     fn search_words(search: &WordSearch<'_>) -> WordSearchResult;
     fn outlines(conversations: &[ConversationId]) -> Vec<MessageOutline>;
+    fn embedded_count(model: &str) -> u64;
+    fn outlines_between(start: Timestamp, end: Timestamp) -> Vec<MessageOutline>;
     fn committed_before(exchanges: &[ExchangeId], before: ExchangeId) -> Vec<ExchangeId>;
     fn exchange_texts(exchanges: &[ExchangeId]) -> Vec<ExchangeText>;
     fn texts(messages: &[MessageId]) -> Vec<(MessageId, String)>;

@@ -52,6 +52,13 @@ impl Draft {
         draft
     }
 
+    /// Marks the prompt as a question that memory answers, so that it is not found as evidence later.
+    pub(crate) fn mark_prompt_as_lookup(&mut self) {
+        if let Some(prompt) = self.exchange.messages.first_mut() {
+            prompt.provenance = Provenance::Derived;
+        }
+    }
+
     pub(crate) fn calls(&self) -> &[CallCost] {
         &self.exchange.calls
     }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
-use memoir_core::{CallCost, ConversationId, TurnInput};
+use memoir_core::{CallCost, ConversationId, Provenance, TurnInput};
 use memoir_models::{ChatMessage, ModelError};
 use memoir_store::{CommittedExchange, CostSummary, StoreError};
 use tokio_util::sync::CancellationToken;
@@ -61,6 +61,9 @@ impl Agent {
     ) -> Result<TurnReport, TurnError> {
         let prompt = &input.to_text();
         let mut draft = Draft::new(&input, state.model.name(), self.clock.now());
+        if state.model.provenance() == Provenance::Derived && !memoir_recall::is_statement(prompt) {
+            draft.mark_prompt_as_lookup();
+        }
         let turn = ActiveTurn { agent: self, state };
         let result = tokio::select! {
             biased;

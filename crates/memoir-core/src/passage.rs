@@ -1,6 +1,6 @@
 //! Passages recalled from memory.
 
-use crate::{ConversationId, DocumentPassage, ExchangeId, MessageId, Role, Timestamp};
+use crate::{Answer, ConversationId, DocumentPassage, ExchangeId, MessageId, Role, Timestamp};
 
 /// A message that is relevant to a question, with its source.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,6 +86,8 @@ pub struct Recollection {
     pub passages: Vec<Passage>,
     /// Passages from documents, most relevant first.
     pub documents: Vec<DocumentPassage>,
+    /// Answer without a language model, if one was asked for.
+    pub answer: Option<Answer>,
     /// Number of messages and chunks that could not be searched by meaning because they have no embedding yet. Set only
     /// if nothing was found.
     pub pending_embeddings: u64,

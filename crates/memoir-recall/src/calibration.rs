@@ -1,4 +1,4 @@
-//! Similarity thresholds, which depend on the embedding model.
+//! Similarity thresholds, which depend on the embedding model and on the size of memory.
 
 /// Minimum cosines for a passage to count as relevant.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -11,11 +11,15 @@ pub(crate) struct Calibration {
     pub(crate) search: f64,
 }
 
-/// Thresholds by the beginning of the model's full name. Those of the first model were measured with `memoir eval
-/// recall` on both data sets: most prompts with an answer recall something, and most without one recall nothing. The
-/// others are based on the cosines of unrelated texts that vendors and users report.
-const CALIBRATIONS: [(&str, Calibration); 4] = [
-    ("memoir/", Calibration { prompt_best: 0.42, prompt_other: 0.33, search: 0.28 }),
+/// Mean and standard deviation of the cosine of a question and an unrelated text, for the built-in model.
+const UNRELATED: (f64, f64) = (0.03, 0.11);
+
+/// Number of texts beyond which the threshold no longer rises.
+const MAX_TEXTS: u64 = 10_000;
+
+/// Thresholds by the beginning of the model's full name, based on the cosines of unrelated texts that vendors and users
+/// report.
+const CALIBRATIONS: [(&str, Calibration); 3] = [
     ("openai/text-embedding-3", Calibration { prompt_best: 0.40, prompt_other: 0.32, search: 0.26 }),
     ("openai/text-embedding-ada", Calibration { prompt_best: 0.80, prompt_other: 0.77, search: 0.75 }),
     ("google/gemini-embedding", Calibration { prompt_best: 0.66, prompt_other: 0.60, search: 0.56 }),
@@ -25,10 +29,23 @@ const CALIBRATIONS: [(&str, Calibration); 4] = [
 const DEFAULT: Calibration = Calibration { prompt_best: 0.55, prompt_other: 0.45, search: 0.40 };
 
 impl Calibration {
-    /// Returns the thresholds for the embedding model with this full name.
-    pub(crate) fn for_model(model: &str) -> Self {
+    /// Returns the thresholds for the embedding model with this full name and a memory of `texts` embedded texts.
+    pub(crate) fn for_model(model: &str, texts: u64) -> Self {
+        if model.starts_with("memoir/") {
+            return Self::for_built_in_model(texts);
+        }
         let entry = CALIBRATIONS.iter().find(|(prefix, _)| model.starts_with(prefix));
         entry.map_or(DEFAULT, |(_, calibration)| *calibration)
+    }
+
+    /// Returns thresholds above the cosine that the nearest of so many unrelated texts has. Measured with `memoir eval
+    /// recall`: most prompts with an answer recall something, and most prompts about other things recall nothing.
+    fn for_built_in_model(texts: u64) -> Self {
+        let (mean, deviation) = UNRELATED;
+        // Approximates the expected maximum of as many normally distributed values.
+        let highest = 0.88 * (2.0 * (texts.min(MAX_TEXTS) as f64 + 1.0).ln()).sqrt();
+        let nearest = mean + deviation * highest;
+        Self { prompt_best: nearest + 0.05, prompt_other: nearest - 0.04, search: nearest - 0.09 }
     }
 
     /// Replaces all thresholds with the user's minimum, if there is one.
@@ -37,5 +54,18 @@ impl Calibration {
             None => self,
             Some(minimum) => Self { prompt_best: minimum, prompt_other: minimum, search: minimum },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_rise_with_the_size_of_memory_up_to_a_limit() {
+        let best = |texts| Calibration::for_model("memoir/x", texts).prompt_best;
+        assert!(best(3) < 0.3 && (0.4..0.46).contains(&best(700)), "{} {}", best(3), best(700));
+        assert!(best(100_000) < 0.5 && best(100_000) == best(1_000_000));
+        assert_eq!(Calibration::for_model("other/x", 3), DEFAULT);
     }
 }

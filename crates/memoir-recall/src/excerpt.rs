@@ -1,5 +1,9 @@
 //! Excerpts of long texts around the words of a question.
 
+use std::cmp::Reverse;
+
+use memoir_core::content_words;
+
 /// Maximum number of word occurrences to consider, which bounds the work for texts full of them.
 const MAX_OCCURRENCES: usize = 100;
 
@@ -17,6 +21,74 @@ pub(crate) fn excerpt(text: &str, words: &[String], length: usize) -> String {
     let after = if end < characters.len() { "…" } else { "" };
     let part: String = characters[start..end].iter().collect();
     format!("{before}{}{after}", part.trim())
+}
+
+/// Returns an excerpt of a Markdown text. A table or list stays one: the excerpt consists of the headings above it, the
+/// header of the table, and as many lines as fit around the one with the most distinct `words`.
+pub(crate) fn excerpt_markdown(text: &str, words: &[String], length: usize) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let matches = |line: &str| {
+        let line_words = content_words(line);
+        words.iter().filter(|word| line_words.iter().any(|other| is_form_of(other, word))).count()
+    };
+    let best = (0..lines.len())
+        .filter(|index| is_row(lines[*index]) || is_item(lines[*index]))
+        .max_by_key(|index| (matches(lines[*index]), Reverse(*index)));
+    let Some(best) = best.filter(|best| lines.iter().all(|line| matches(line) <= matches(lines[*best])))
+    else {
+        return excerpt(text, words, length);
+    };
+    let is_same = |line: &str| if is_row(lines[best]) { is_row(line) } else { is_item(line) };
+    let start = (0..best).rev().take_while(|index| is_same(lines[*index])).last().unwrap_or(best);
+    let end = (best..lines.len()).take_while(|index| is_same(lines[*index])).last().unwrap_or(best);
+    let mut chosen = vec![best];
+    if is_row(lines[best]) {
+        // The names of the columns and the line below them.
+        chosen.extend((start..best).take(2));
+    }
+    let mut remaining = length.saturating_sub(chosen.iter().map(|index| lines[*index].len()).sum());
+    for distance in 1..lines.len() {
+        for index in [best.checked_sub(distance), Some(best + distance)].into_iter().flatten() {
+            let line =
+                lines.get(index).filter(|_| (start..=end).contains(&index) && !chosen.contains(&index));
+            if let Some(line) = line.filter(|line| line.len() < remaining) {
+                remaining -= line.len();
+                chosen.push(index);
+            }
+        }
+    }
+    chosen.sort_unstable();
+    let headings = headings_above(&lines[..start]);
+    let heading = (!headings.is_empty()).then(|| headings.join(" > "));
+    heading
+        .into_iter()
+        .chain(chosen.into_iter().map(|index| lines[index].to_owned()))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+fn is_row(line: &str) -> bool {
+    line.trim_start().starts_with('|')
+}
+
+fn is_item(line: &str) -> bool {
+    let line = line.trim_start();
+    let digits = line.chars().take_while(char::is_ascii_digit).count();
+    ["- ", "* ", "+ "].iter().any(|marker| line.starts_with(marker))
+        || (digits > 0 && line[digits..].starts_with(". "))
+}
+
+/// Returns the headings that apply after these lines, outermost first.
+fn headings_above(lines: &[&str]) -> Vec<String> {
+    let mut headings: Vec<(usize, String)> = Vec::new();
+    for line in lines {
+        let level = line.chars().take_while(|c| *c == '#').count();
+        if (1..=6).contains(&level) && line[level..].starts_with(' ') {
+            headings.retain(|(other, _)| *other < level);
+            headings.push((level, line[level..].trim().to_owned()));
+        }
+    }
+    headings.into_iter().map(|(_, heading)| heading).collect()
 }
 
 /// Returns the start of a word from which the excerpt contains the most distinct words. Earlier starts win ties.
@@ -48,7 +120,7 @@ fn best_start(characters: &[char], words: &[String], length: usize) -> usize {
         indices.dedup();
         indices.len()
     };
-    let best = starts.iter().copied().max_by_key(|start| (distinct_words(*start), std::cmp::Reverse(*start)));
+    let best = starts.iter().copied().max_by_key(|start| (distinct_words(*start), Reverse(*start)));
     let best = best.unwrap_or(0).min(characters.len().saturating_sub(length / 2));
     // Move back to the start of a word.
     (0..=best).rev().find(|index| *index == 0 || characters[index - 1] == ' ').unwrap_or(0)
@@ -95,6 +167,19 @@ mod tests {
             without_match.starts_with("Many words. Many") && without_match.ends_with('…'),
             "{without_match}"
         );
+    }
+
+    #[test]
+    fn tables_and_lists_are_excerpted_at_the_matching_line() {
+        let rows: String = (0..40).map(|number| format!("| part {number} | {number} months |\n")).collect();
+        let text = format!("# Manual\n\nIntro.\n\n## Checks\n\n| part | interval |\n| --- | --- |\n{rows}");
+        let part = excerpt_markdown(&text, &split("part 27"), 120);
+        let lines: Vec<&str> = part.lines().collect();
+        assert_eq!(lines[..3], ["Manual > Checks", "| part | interval |", "| --- | --- |"], "{part}");
+        assert!(lines.contains(&"| part 27 | 27 months |") && part.len() < 200, "{part}");
+        let list = "Buy:\n- milk\n- brown bread\n- tea";
+        assert_eq!(excerpt_markdown(list, &split("bread"), 60), "- milk\n- brown bread\n- tea");
+        assert_eq!(excerpt_markdown("a\nb", &split("b"), 60), "a b");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use memoir_store::{ChunkVectors, EmbeddingSelection, NewEmbedding, UnembeddedTex
 use crate::{ChunkSize, Recall, RecallError, chunk::chunk_by};
 
 /// Minimum number of tokens in a message that gets an embedding. Shorter ones ("ok", "thanks") carry no meaning.
-const MIN_TOKENS: u32 = 10;
+const MIN_TOKENS: u32 = 5;
 
 /// Number of texts embedded at a time.
 pub const EMBED_BATCH_SIZE: u32 = 100;

@@ -74,6 +74,8 @@ pub struct Inquiry {
     pub vectors: HashMap<MessageId, Vec<f32>>,
     /// Texts of the best messages.
     pub texts: HashMap<MessageId, String>,
+    /// Passages from documents, best first, before it is decided which are relevant.
+    pub document_candidates: Vec<DocumentPassage>,
     /// Passages selected from documents.
     pub documents: Vec<DocumentPassage>,
     /// Passages selected from conversations.
@@ -122,6 +124,7 @@ impl Inquiry {
             ranked: Vec::new(),
             vectors: HashMap::new(),
             texts: HashMap::new(),
+            document_candidates: Vec::new(),
             documents: Vec::new(),
             passages: Vec::new(),
             related: Vec::new(),

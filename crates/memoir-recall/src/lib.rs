@@ -5,6 +5,7 @@
 //! including in a prompt, if any. [`Recall::find_related_documents`] finds documents related to a whole conversation.
 //! [`RecallModel`] answers with quotations from memory, without a language model.
 
+mod answer;
 mod calibration;
 mod chunk;
 mod dates;
@@ -13,6 +14,7 @@ mod format;
 mod indexing;
 mod inquiry;
 mod model;
+mod nicknames;
 mod question;
 mod recall;
 mod related;
@@ -22,12 +24,13 @@ mod stage;
 mod stages;
 pub mod terms;
 
+pub use answer::{AnswerContext, is_statement, resolve_follow_up};
 pub use chunk::{ChunkSize, split_into_chunks};
 pub use dates::{DateRange, Precision, find_dates};
 pub use format::{escape_angle_brackets, fence_text, format_recollection, format_related_posts};
 pub use indexing::EMBED_BATCH_SIZE;
 pub use inquiry::{Inquiry, QueryKind, RankedMessage};
-pub use model::{RecallModel, describe_backlog};
+pub use model::{RecallModel, describe_backlog, render_answer};
 pub use question::ParsedQuestion;
 pub use recall::{Recall, RecallError};
 pub use related::{RelatedDocuments, RelatedDocumentsError, WindowMessage, to_markdown};

@@ -1,8 +1,13 @@
 //! `memoir/recall`: a model that answers with quotations from memory, without a language model.
 
+use std::collections::HashSet;
+
 use async_trait::async_trait;
 use futures::StreamExt as _;
-use memoir_core::{Document, DocumentPassage, Passage, Provenance, Recollection, TimeZone, Usage, Usd};
+use memoir_core::{
+    Answer, Document, DocumentPassage, Overview, Passage, Provenance, Quotation, Recollection, Role, Source,
+    TimeZone, Timestamp, Usage, Usd,
+};
 use memoir_models::{
     ChatEvent, ChatModel, ChatRequest, ChatStream, Finish, ModelError, ModelName, StopReason,
 };
@@ -10,8 +15,16 @@ use memoir_models::{
 /// Maximum number of passages quoted in an answer.
 const MAX_PASSAGES: usize = 5;
 
+/// Maximum length of a question above the answer that is quoted, in characters.
+const MAX_QUESTION_CHARS: usize = 100;
+
 /// Maximum length of a quotation, in characters.
 const MAX_QUOTE_CHARS: usize = 400;
+
+/// Returns the text with which `memoir/recall` answers.
+pub fn render_answer(memory: &Recollection, zone: &TimeZone) -> String {
+    RecallModel::new(zone.clone()).answer(memory)
+}
 
 /// A model that answers with quotations from memory.
 pub struct RecallModel {
@@ -26,23 +39,105 @@ impl RecallModel {
     }
 
     fn answer(&self, memory: &Recollection) -> String {
-        let passages = &memory.passages;
-        let mut answer = String::new();
-        if memory.is_empty() {
-            answer.push_str("Nothing in memory about this.\n");
-            if memory.pending_embeddings > 0 {
-                answer.push_str(&describe_backlog(memory.pending_embeddings));
-                answer.push('\n');
-            }
-        } else {
-            answer.push_str("From memory:\n");
-            for passage in passages.iter().take(MAX_PASSAGES) {
-                quote(&mut answer, passage, &self.zone);
-            }
-            memory.documents.iter().for_each(|passage| quote_document(&mut answer, passage));
-        }
+        let mut answer = match &memory.answer {
+            Some(Answer::Quotation(quotation)) => self.quote_answer(quotation, memory),
+            Some(Answer::Overview(overview)) => self.list_overview(overview),
+            Some(Answer::Noted { supersedes }) => self.acknowledge(supersedes),
+            Some(Answer::Absent { .. }) | None => self.describe_absence(memory),
+        };
         answer.truncate(answer.trim_end().len());
         answer
+    }
+
+    /// Puts the sentence that answers the question first, and the passages that support it below.
+    fn quote_answer(&self, quotation: &Quotation, memory: &Recollection) -> String {
+        let mut answer = match (&quotation.source, quotation.answers_with_date) {
+            (Source::Message { created, .. }, true) => {
+                format!("{}: {}", created.format_date(&self.zone), quotation.text)
+            }
+            (Source::Document { date, .. }, true) => format!("{date}: {}", quotation.text),
+            _ => quotation.text.clone(),
+        };
+        answer.push_str(&format!("\n\n({})\n", describe_source(&quotation.source, &self.zone)));
+        answer.push_str(&self.quote_passages(memory));
+        answer
+    }
+
+    /// Quotes all passages with their sources.
+    fn quote_passages(&self, memory: &Recollection) -> String {
+        let mut text = String::new();
+        if !memory.is_empty() {
+            text.push_str("\nFrom memory:\n");
+            let mut quoted = HashSet::new();
+            let passages = memory.passages.iter().filter(|passage| quoted.insert(passage.text.trim()));
+            passages.take(MAX_PASSAGES).for_each(|passage| quote(&mut text, passage, &self.zone));
+            memory.documents.iter().for_each(|passage| quote_document(&mut text, passage));
+        }
+        text
+    }
+
+    fn describe_absence(&self, memory: &Recollection) -> String {
+        let mut text = match &memory.answer {
+            Some(Answer::Absent { related }) => {
+                let related = related.as_ref().map(|related| {
+                    format!("\nRelated: {} ({})", related.text, describe_source(&related.source, &self.zone))
+                });
+                format!("Nothing in memory about this.{}\n", related.unwrap_or_default())
+            }
+            _ if memory.is_empty() => "Nothing in memory about this.\n".to_owned(),
+            _ => self.quote_passages(memory).trim_start().to_owned(),
+        };
+        if memory.is_empty() && memory.pending_embeddings > 0 {
+            text.push_str(&describe_backlog(memory.pending_embeddings));
+            text.push('\n');
+        }
+        text
+    }
+
+    fn list_overview(&self, overview: &Overview) -> String {
+        let last = Timestamp::from_millis(overview.end.as_millis() - 1);
+        let (first, last) = (overview.start.format_date(&self.zone), last.format_date(&self.zone));
+        let period = if first == last { format!("On {first}") } else { format!("From {first} to {last}") };
+        if overview.days.is_empty() {
+            return format!("{period}: no conversations.");
+        }
+        let mut text = format!("{period}:\n");
+        for day in &overview.days {
+            text.push_str(&format!("\n{}\n", day.day.format_date(&self.zone)));
+            for (id, title) in &day.conversations {
+                text.push_str(&format!("- {title} (conversation {id})\n"));
+            }
+        }
+        text
+    }
+
+    fn acknowledge(&self, supersedes: &[Quotation]) -> String {
+        let mut text = String::from("Noted. Memoir will remember this.\n");
+        for quotation in supersedes {
+            text.push_str(&format!(
+                "\nIt supersedes ({}):\n> {}\n",
+                describe_source(&quotation.source, &self.zone),
+                quotation.text
+            ));
+        }
+        text
+    }
+}
+
+/// Returns the date, the speaker and the ids of a source.
+fn describe_source(source: &Source, zone: &TimeZone) -> String {
+    match source {
+        Source::Message { conversation, exchange, title, speaker, created } => format!(
+            "{}, {speaker}, \"{title}\", conversation {conversation}, exchange {exchange}",
+            created.format_minute(zone)
+        ),
+        Source::Document { slug, title, date, headings } => {
+            let path: Vec<&str> =
+                headings.iter().map(String::as_str).filter(|heading| heading != title).collect();
+            let path = if path.is_empty() { String::new() } else { format!(", {}", path.join(" > ")) };
+            format!("{date}, \"{title}\"{path}, document {slug}")
+        }
+        Source::CoreMemory(block) => format!("core memory, {block}"),
     }
 }
 
@@ -86,13 +181,10 @@ pub fn describe_backlog(texts: u64) -> String {
 /// Appends a passage of a document with its source.
 fn quote_document(answer: &mut String, passage: &DocumentPassage) {
     let Document { title, slug, date, .. } = &passage.document;
-    answer.push_str(&format!(
-        "\n{date}, \"{title}\" (document {slug}, score {:.2}):\n> {}\n",
-        passage.score, passage.text
-    ));
+    answer.push_str(&format!("\n{date}, \"{title}\" (document {slug}):\n{}\n", quote_lines(&passage.text)));
 }
 
-/// Appends a passage of a conversation with its date, speaker, ids and score.
+/// Appends a passage of a conversation with its date, speaker and ids. An answer follows the question it answers.
 fn quote(answer: &mut String, passage: &Passage, zone: &TimeZone) {
     let speaker = passage.speaker("you");
     let superseded = passage
@@ -100,24 +192,43 @@ fn quote(answer: &mut String, passage: &Passage, zone: &TimeZone) {
         .map(|date| format!(", superseded on {}", date.format_minute(zone)))
         .unwrap_or_default();
     answer.push_str(&format!(
-        "\n{}, {speaker} (conversation {}, exchange {}, score {:.2}{superseded}):\n",
+        "\n{}, {speaker} (conversation {}, exchange {}{superseded}):\n",
         passage.created.format_minute(zone),
         passage.conversation_id,
         passage.exchange_id,
-        passage.score
     ));
     let text = passage.text.trim();
     let (quotation, ellipsis) = match text.char_indices().nth(MAX_QUOTE_CHARS) {
         Some((end, _)) => (&text[..end], "…"),
         None => (text, ""),
     };
-    let lines: Vec<String> = quotation.lines().map(|line| format!("> {line}")).collect();
-    answer.push_str(&format!("{}{ellipsis}\n", lines.join("\n")));
+    let question = passage.user_excerpt.trim();
+    if passage.role == Role::Assistant && passage.author.is_none() && !question.is_empty() {
+        answer.push_str(&format!("> {}\n>\n", shorten(question)));
+    }
+    answer.push_str(&format!("{}{ellipsis}\n", quote_lines(quotation)));
+    let reply = passage.assistant_excerpt.trim();
+    if passage.role == Role::User && text.ends_with('?') && !reply.is_empty() {
+        answer.push_str(&format!(">\n{}\n", quote_lines(reply)));
+    }
+}
+
+/// Returns the beginning of a question, on one line.
+fn shorten(question: &str) -> String {
+    let line = question.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(MAX_QUESTION_CHARS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+fn quote_lines(text: &str) -> String {
+    text.lines().map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
 mod tests {
-    use memoir_core::{ConversationId, ExchangeId, MessageId, Role, Timestamp};
+    use memoir_core::{ConversationId, ExchangeId, MessageId};
 
     use super::*;
 
@@ -150,7 +261,7 @@ mod tests {
     fn passages_are_quoted_with_their_source() {
         assert_eq!(
             answer(&[passage("The key\nis here")]),
-            "From memory:\n\n2023-11-14 22:13, you (conversation 3, exchange 2, score 2.50):\n> The key\n> is here"
+            "From memory:\n\n2023-11-14 22:13, you (conversation 3, exchange 2):\n> The key\n> is here"
         );
         assert_eq!(answer(&[]), "Nothing in memory about this.");
         let memory = Recollection { pending_embeddings: 2, ..Recollection::default() };

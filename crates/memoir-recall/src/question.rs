@@ -29,11 +29,24 @@ pub struct ParsedQuestion {
 }
 
 impl ParsedQuestion {
-    pub(crate) fn parse(text: &str, authors: &[String], now: Timestamp, zone: &TimeZone) -> Self {
-        let named_authors: Vec<&String> = authors.iter().filter(|author| has_name(text, author)).collect();
+    /// Parses a question. `nicknames` are names in the text, each with the author it belongs to.
+    pub(crate) fn parse(
+        text: &str,
+        authors: &[String],
+        nicknames: &[(String, String)],
+        now: Timestamp,
+        zone: &TimeZone,
+    ) -> Self {
+        let mut named_authors: Vec<&String> =
+            authors.iter().filter(|author| has_name(text, author)).collect();
         let mut meaning: String = text.to_owned();
-        for author in &named_authors {
-            meaning = remove_name(&meaning, author);
+        for name in named_authors.iter().copied().chain(nicknames.iter().map(|(name, _)| name)) {
+            meaning = remove_name(&meaning, name);
+        }
+        for (_, author) in nicknames {
+            if !named_authors.contains(&author) {
+                named_authors.push(author);
+            }
         }
         let mut words = content_words(text);
         words.truncate(MAX_WORDS);
@@ -55,7 +68,7 @@ fn has_name(text: &str, person: &str) -> bool {
     split_words(text).enumerate().any(|(index, word)| is_name(word, person) && is_used_as_name(word, index))
 }
 
-fn is_name(word: &str, person: &str) -> bool {
+pub(crate) fn is_name(word: &str, person: &str) -> bool {
     let first = person.split_whitespace().next().unwrap_or(person);
     let (word, first) = (word.to_lowercase(), first.to_lowercase());
     let is_short_form = word.len() >= 3 && first.starts_with(&word) && first.len() <= word.len() + 5;
@@ -87,7 +100,7 @@ mod tests {
 
     fn parse(text: &str) -> ParsedQuestion {
         let authors = ["Melanie".to_owned(), "Caroline".to_owned()];
-        ParsedQuestion::parse(text, &authors, Timestamp::from_millis(0), &TimeZone::UTC)
+        ParsedQuestion::parse(text, &authors, &[], Timestamp::from_millis(0), &TimeZone::UTC)
     }
 
     #[test]
@@ -99,12 +112,25 @@ mod tests {
         assert_eq!(parse("Did Mel meet Caroline?").speaker, None, "two authors are named");
         assert_eq!(parse("Who is there?").speaker, None);
         let authors = ["Andrew".to_owned(), "Will".to_owned()];
-        let parse = |text| ParsedQuestion::parse(text, &authors, Timestamp::from_millis(0), &TimeZone::UTC);
+        let parse =
+            |text| ParsedQuestion::parse(text, &authors, &[], Timestamp::from_millis(0), &TimeZone::UTC);
         let speaker = |text| parse(text).speaker;
         assert_eq!(parse("When will Will cook?").meaning, "When will cook?");
         assert_eq!(speaker("What did he cook and bake?"), None, "\"and\" is not a short form of Andrew");
         assert_eq!(speaker("Will it rain, and when will it stop?"), None);
         assert_eq!(speaker("Where does Will live?").as_deref(), Some("Will"));
         assert_eq!(speaker("what did andrew say").as_deref(), Some("Andrew"));
+        let nicknames = [("Kate".to_owned(), "Will".to_owned())];
+        let question = ParsedQuestion::parse(
+            "What are Kate's hobbies?",
+            &authors,
+            &nicknames,
+            Timestamp::from_millis(0),
+            &TimeZone::UTC,
+        );
+        assert_eq!(
+            (question.speaker.as_deref(), question.meaning.as_str()),
+            (Some("Will"), "What are hobbies?")
+        );
     }
 }

@@ -76,6 +76,11 @@ impl Recall {
     /// A stage that fails is skipped and reported in [`Recollection::notices`].
     pub async fn ask(&self, text: &str, kind: QueryKind, filter: Filter) -> Recollection {
         let inquiry = self.run(Inquiry::new(text, kind, filter), &self.settings.stages).await;
+        self.collect(inquiry).await
+    }
+
+    /// Returns the results of an inquiry.
+    pub(crate) async fn collect(&self, inquiry: Inquiry) -> Recollection {
         let nothing_found =
             inquiry.passages.is_empty() && inquiry.documents.is_empty() && !inquiry.asks_nothing();
         let pending_embeddings = if nothing_found && inquiry.filter.conversation.is_none() {
@@ -91,6 +96,7 @@ impl Recall {
             conversations: inquiry.related,
             passages: inquiry.passages,
             documents: inquiry.documents,
+            answer: None,
             pending_embeddings,
             notices: inquiry.notices,
         }

@@ -165,8 +165,9 @@ impl Recall {
 
     /// Runs all queries concurrently and returns the results of each.
     async fn search_each(&self, queries: Vec<Vec<f32>>) -> Result<Vec<Vec<ChunkMatch>>, RecallError> {
+        let (_, chunks) = self.store.chunks_with_words(&[], &DocumentFilter::default()).await?;
         let thresholds =
-            Calibration::for_model(self.embedder.name()).with_minimum(self.settings.min_similarity);
+            Calibration::for_model(self.embedder.name(), chunks).with_minimum(self.settings.min_similarity);
         let searches = queries.into_iter().map(|vector| {
             let recall = self.clone();
             // Spawn the searches so that they can run on separate threads.

@@ -391,7 +391,7 @@ mod tests {
         assert_eq!(
             error,
             "rag.terms cannot be \"time,luck\": there is no term \"luck\"; \
-             the terms are words, conversation, meaning, summary, speaker, time, answers, length"
+             the terms are words, conversation, meaning, summary, speaker, role, time, answers, length"
         );
         assert_eq!(settings.terms, [TermName::Time], "a rejected value changes nothing");
         let shown = Setting::<RecallSettings>::find("rag.stages").unwrap().show(&settings);

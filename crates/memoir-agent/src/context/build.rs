@@ -2,9 +2,9 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use memoir_core::{Provenance, RecalledPassages, Recollection};
+use memoir_core::{CoreEntry, Provenance, RecalledPassages, Recollection};
 use memoir_models::{ChatMessage, ChatRequest, ModelLimits};
-use memoir_recall::QueryKind;
+use memoir_recall::{AnswerContext, QueryKind, resolve_follow_up};
 use memoir_store::Filter;
 use tokio::time::Instant;
 
@@ -98,10 +98,10 @@ impl ActiveTurn<'_> {
     /// including this one, and no other layers.
     async fn build_from_memory(self, prompt: &str, deadline: Instant, notices: &mut Notices) -> Context {
         let recall = async {
-            match self.state.automatic_recall() {
-                Some(recall) => recall.ask(prompt, QueryKind::Prompt, Filter::default()).await,
-                None => Recollection::default(),
-            }
+            let Some(recall) = self.state.automatic_recall() else { return Recollection::default() };
+            let (core_memory, previous) = tokio::join!(self.read_core_memory(), self.read_previous());
+            let previous = previous.as_ref().map(|(question, answer)| (question.as_str(), answer.as_str()));
+            recall.answer(prompt, AnswerContext { core_memory: &core_memory, previous }).await
         };
         let memory = notices.take_recollection(finish_by(deadline, MEMORY_SEARCH, recall).await);
         let message = ChatMessage::User(prompt.to_owned());
@@ -135,7 +135,29 @@ impl ActiveTurn<'_> {
         let mut recall = recall.clone();
         recall.settings.token_budget = input.memory_budget.saturating_sub(MEMORY_OVERHEAD);
         let filter = Filter { excluded_conversation: self.state.conversation.id(), ..Filter::default() };
-        finish_by(input.deadline, MEMORY_SEARCH, recall.ask(input.prompt, QueryKind::Prompt, filter)).await
+        let search = async {
+            let previous = self.read_previous().await;
+            let question =
+                resolve_follow_up(input.prompt, previous.as_ref().map(|(question, _)| question.as_str()));
+            recall.ask(&question, QueryKind::Prompt, filter).await
+        };
+        finish_by(input.deadline, MEMORY_SEARCH, search).await
+    }
+
+    /// Returns the prompt and the answer of the last exchange in the conversation.
+    async fn read_previous(self) -> Option<(String, String)> {
+        let exchanges = self.agent.store.exchanges(self.state.conversation.id()?, 1).await;
+        let exchange = exchanges.ok()?.pop()?;
+        Some((exchange.user_message, exchange.assistant_message))
+    }
+
+    /// Returns core memory, or nothing if it cannot be read: the rest of memory may still answer.
+    async fn read_core_memory(self) -> Vec<CoreEntry> {
+        let project = self.state.scope().unwrap_or_default();
+        self.agent.store.core_memory(project).await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "could not read core memory");
+            Vec::new()
+        })
     }
 
     async fn find_hints(self, input: &BuildInput<'_>) -> Result<Vec<Hint>, SkippedPart> {

@@ -19,8 +19,9 @@ struct Threshold {
 #[async_trait]
 impl Stage for AbstainStage {
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
-        let thresholds =
-            Calibration::for_model(recall.embedder.name()).with_minimum(recall.settings.min_similarity);
+        let model = recall.embedder.name();
+        let count = recall.store.embedded_count(model).await?;
+        let thresholds = Calibration::for_model(model, count).with_minimum(recall.settings.min_similarity);
         abstain(inquiry, thresholds);
         Ok(())
     }

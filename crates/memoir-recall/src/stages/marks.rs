@@ -8,7 +8,7 @@ use memoir_core::{ExchangeId, ExchangeMark, Mark};
 use crate::{Inquiry, Recall, RecallError, Stage};
 
 /// Weight of a mark. It outweighs a few matching words, but not a different topic.
-const WEIGHT: f64 = 0.5;
+const WEIGHT: f64 = 0.9;
 
 /// Number of top-ranked messages whose marks are applied.
 const MAX_MESSAGES: usize = 200;

@@ -12,7 +12,7 @@ use memoir_store::{ChunkMatch, ChunksWithWord, DocumentFilter};
 use crate::{
     Inquiry, QueryKind, Recall, RecallError, Stage,
     calibration::Calibration,
-    excerpt::{excerpt, is_form_of},
+    excerpt::{excerpt_markdown, is_form_of},
     format,
 };
 
@@ -77,8 +77,9 @@ impl Stage for SearchDocumentsStage {
             .collect();
         // The id makes the order of equal scores deterministic.
         passages.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.chunk_id.cmp(&b.chunk_id)));
+        inquiry.document_candidates = passages.clone();
         let thresholds =
-            Calibration::for_model(recall.embedder.name()).with_minimum(recall.settings.min_similarity);
+            Calibration::for_model(recall.embedder.name(), all).with_minimum(recall.settings.min_similarity);
         keep_relevant(&mut passages, thresholds, inquiry.kind);
         let mut counts: HashMap<DocumentId, usize> = HashMap::new();
         passages.retain(|passage| {
@@ -150,7 +151,7 @@ fn build_passage(
     DocumentPassage {
         chunk_id: chunk.id,
         document: document.clone(),
-        text: excerpt(&chunk.text[part], &weights.words, EXCERPT_CHARS),
+        text: excerpt_markdown(&chunk.text[part], &weights.words, EXCERPT_CHARS),
         score: similarity + coverage,
         similarity,
         coverage,

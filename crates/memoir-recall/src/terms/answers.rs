@@ -2,7 +2,7 @@
 
 use super::{Evidence, Term};
 
-const QUESTION_PENALTY: f64 = -0.3;
+const QUESTION_PENALTY: f64 = -0.36;
 
 pub(super) struct AnswersTerm;
 

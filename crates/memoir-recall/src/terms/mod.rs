@@ -6,6 +6,7 @@ mod answers;
 mod conversation;
 mod length;
 mod meaning;
+mod role;
 mod speaker;
 mod summary;
 mod time;
@@ -38,6 +39,7 @@ pub enum TermName {
     Meaning,
     Summary,
     Speaker,
+    Role,
     Time,
     Answers,
     Length,
@@ -45,12 +47,13 @@ pub enum TermName {
 
 impl TermName {
     /// All terms, in the order they are added up.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Words,
         Self::Conversation,
         Self::Meaning,
         Self::Summary,
         Self::Speaker,
+        Self::Role,
         Self::Time,
         Self::Answers,
         Self::Length,
@@ -64,6 +67,7 @@ impl TermName {
             Self::Meaning => "meaning",
             Self::Summary => "summary",
             Self::Speaker => "speaker",
+            Self::Role => "role",
             Self::Time => "time",
             Self::Answers => "answers",
             Self::Length => "length",
@@ -78,6 +82,7 @@ impl TermName {
             Self::Meaning => &meaning::MeaningTerm,
             Self::Summary => &summary::SummaryTerm,
             Self::Speaker => &speaker::SpeakerTerm,
+            Self::Role => &role::RoleTerm,
             Self::Time => &time::TimeTerm,
             Self::Answers => &answers::AnswersTerm,
             Self::Length => &length::LengthTerm,
@@ -224,7 +229,7 @@ pub(crate) mod tests {
         assert_eq!(
             error.as_deref(),
             Some(
-                "there is no term \"luck\"; the terms are words, conversation, meaning, summary, speaker, time, answers, length"
+                "there is no term \"luck\"; the terms are words, conversation, meaning, summary, speaker, role, time, answers, length"
             )
         );
     }

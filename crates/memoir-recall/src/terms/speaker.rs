@@ -2,8 +2,8 @@
 
 use super::{Evidence, Term};
 
-const WEIGHT: f64 = 0.35;
-const ANSWER_BONUS: f64 = 0.2;
+const WEIGHT: f64 = 0.5;
+const ANSWER_BONUS: f64 = 0.26;
 
 pub(super) struct SpeakerTerm;
 

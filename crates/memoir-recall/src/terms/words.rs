@@ -12,11 +12,13 @@ const BEFORE: [f64; 4] = [0.6, 0.4, 0.3, 0.2];
 /// Weights of a match one to four messages after a message.
 const AFTER: [f64; 4] = [0.3, 0.2, 0.1, 0.05];
 
+const WEIGHT: f64 = 0.94;
+
 pub(super) struct WordsTerm;
 
 impl Term for WordsTerm {
     fn add(&self, evidence: &Evidence<'_>, scores: &mut [f64]) {
-        let scale = scale(evidence.lexical_scores.iter().copied());
+        let scale = WEIGHT * scale(evidence.lexical_scores.iter().copied());
         scores.iter_mut().zip(evidence.lexical_scores).for_each(|(score, lexical)| *score += lexical * scale);
     }
 }
@@ -65,7 +67,7 @@ mod tests {
     fn neighbors_score_less_and_only_within_their_conversation() {
         let mut inquiry = inquiry(&[(1, None, 0, false), (1, None, 0, false), (2, None, 0, false)]);
         inquiry.word_matches = vec![vec![message_match(2, 1, 4.0)]];
-        assert_eq!(contribution(&WordsTerm, &inquiry), [AFTER[0], 1.0, 0.0]);
+        assert_eq!(contribution(&WordsTerm, &inquiry), [WEIGHT * AFTER[0], WEIGHT, 0.0]);
     }
 
     #[test]
@@ -75,6 +77,6 @@ mod tests {
             vec![message_match(1, 1, 1.0), message_match(2, 1, 1.0), message_match(3, 1, 1.0)],
             vec![message_match(1, 1, 1.0)],
         ];
-        assert_eq!(contribution(&WordsTerm, &inquiry), [1.0, 0.8, 0.7]);
+        assert_eq!(contribution(&WordsTerm, &inquiry), [WEIGHT, 0.8 * WEIGHT, 0.7 * WEIGHT]);
     }
 }

@@ -1,0 +1,409 @@
+//! What a prompt asks for: a fact, the conversations of a period, or nothing, because it states something.
+
+use memoir_core::{TimeZone, Timestamp, content_words};
+
+use crate::dates::{DateRange, find_dates};
+
+/// First words of a question or an instruction.
+const ASKING: [&str; 58] = [
+    "what",
+    "what's",
+    "whats",
+    "which",
+    "who",
+    "who's",
+    "whose",
+    "whom",
+    "when",
+    "when's",
+    "where",
+    "where's",
+    "why",
+    "how",
+    "how's",
+    "is",
+    "are",
+    "was",
+    "were",
+    "am",
+    "do",
+    "does",
+    "did",
+    "can",
+    "could",
+    "should",
+    "would",
+    "will",
+    "has",
+    "have",
+    "had",
+    "may",
+    "might",
+    "and",
+    "but",
+    "or",
+    "any",
+    "anything",
+    "tell",
+    "show",
+    "list",
+    "find",
+    "give",
+    "remind",
+    "search",
+    "explain",
+    "quote",
+    "describe",
+    "summarize",
+    "recall",
+    "look",
+    "write",
+    "make",
+    "help",
+    "compare",
+    "translate",
+    "please",
+    "at",
+];
+
+/// First words of a statement.
+const STATING: [&str; 26] = [
+    "i",
+    "i'm",
+    "i've",
+    "i'll",
+    "my",
+    "we",
+    "we're",
+    "we've",
+    "we'll",
+    "our",
+    "he",
+    "she",
+    "it",
+    "they",
+    "the",
+    "this",
+    "that",
+    "there",
+    "his",
+    "her",
+    "their",
+    "its",
+    "today",
+    "yesterday",
+    "remember",
+    "note",
+];
+
+/// Verbs that make a sentence of a few words.
+const VERBS: [&str; 46] = [
+    "is", "are", "was", "were", "am", "has", "have", "had", "do", "don't", "doesn't", "isn't", "aren't",
+    "i'm", "we're", "it's", "he's", "she's", "they're", "will", "won't", "can", "can't", "lives", "live",
+    "works", "work", "likes", "like", "love", "loves", "hate", "prefer", "prefers", "use", "uses", "need",
+    "needs", "want", "wants", "bought", "got", "moved", "switched", "decided", "started",
+];
+
+/// Words of a question about a period that name no topic.
+const ABOUT_NOTHING: [&str; 30] = [
+    "talk",
+    "talked",
+    "talking",
+    "discuss",
+    "discussed",
+    "tell",
+    "told",
+    "say",
+    "said",
+    "happen",
+    "happened",
+    "chat",
+    "chatted",
+    "conversation",
+    "conversations",
+    "mention",
+    "mentioned",
+    "ask",
+    "asked",
+    "speak",
+    "spoke",
+    "cover",
+    "covered",
+    "up",
+    "anything",
+    "things",
+    "thing",
+    "go",
+    "going",
+    "went",
+];
+
+/// Words of a date expression.
+const DATE_WORDS: [&str; 41] = [
+    "today",
+    "tonight",
+    "yesterday",
+    "last",
+    "past",
+    "this",
+    "week",
+    "month",
+    "year",
+    "day",
+    "days",
+    "ago",
+    "weeks",
+    "months",
+    "weekend",
+    "morning",
+    "evening",
+    "afternoon",
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+    "during",
+    "since",
+    "early",
+    "late",
+];
+
+/// Phrases that ask for what was true before.
+const FORMER: [&str; 15] = [
+    "before that",
+    "before the",
+    "before we",
+    "before i",
+    "used to",
+    "previously",
+    "previous",
+    "former",
+    "formerly",
+    "originally",
+    "initially",
+    "at first",
+    "in the past",
+    "prior to",
+    "back then",
+];
+
+/// Words that are not enough for a question of their own.
+const FOLLOW_UP_WORDS: [&str; 46] = [
+    "before", "after", "then", "earlier", "later", "again", "switch", "switched", "change", "changed",
+    "move", "moved", "decide", "decided", "choose", "chose", "pick", "picked", "start", "started", "stop",
+    "stopped", "end", "happen", "happened", "cost", "costs", "pay", "paid", "much", "many", "long", "often",
+    "far", "big", "exactly", "else", "more", "now", "come", "leave", "drop", "dropped", "instead", "go",
+    "went",
+];
+
+/// Words that refer to something said before.
+const REFERENCES: [&str; 15] = [
+    "it", "that", "this", "there", "they", "them", "he", "him", "she", "her", "those", "these", "one",
+    "then", "so",
+];
+
+/// Maximum number of words of a prompt that refers to the one before it.
+const MAX_FOLLOW_UP_WORDS: usize = 9;
+
+/// What a prompt asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Intent {
+    /// It states something.
+    Statement,
+    /// It asks for everything in a period.
+    Overview(DateRange),
+    /// It asks for a fact.
+    Question {
+        /// Whether it asks for what was true before.
+        former: bool,
+    },
+}
+
+impl Intent {
+    pub(crate) fn parse(prompt: &str, now: Timestamp, zone: &TimeZone) -> Self {
+        if is_statement(prompt) {
+            return Self::Statement;
+        }
+        if let Some(period) = find_dates(prompt, now, zone).filter(|_| is_about_nothing_else(prompt)) {
+            return Self::Overview(period);
+        }
+        Self::Question { former: asks_for_former(prompt) }
+    }
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split_whitespace()
+        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase().replace('’', "'"))
+        .filter(|word| !word.is_empty())
+        .collect()
+}
+
+/// Returns whether a prompt states something, rather than asking a question or searching for words.
+pub fn is_statement(prompt: &str) -> bool {
+    let prompt = prompt.trim();
+    let words = words(prompt);
+    let Some(first) = words.first() else { return false };
+    if words.len() < 3 || prompt.ends_with('?') || prompt.contains('\n') || ASKING.contains(&first.as_str()) {
+        return false;
+    }
+    let starts_like_statement =
+        STATING.contains(&first.as_str()) || prompt.starts_with(|c: char| c.is_uppercase());
+    let has_verb = words.iter().skip(1).any(|word| VERBS.contains(&word.as_str()))
+        || words.get(1).is_some_and(|word| word.len() > 3 && (word.ends_with("ed") || word.ends_with('s')));
+    starts_like_statement && (has_verb || (prompt.ends_with('.') && words.len() >= 4))
+}
+
+/// First words of an instruction to search.
+const SEARCHING: [&str; 12] = [
+    "tell", "show", "list", "find", "give", "remind", "search", "explain", "quote", "describe", "recall",
+    "look",
+];
+
+/// Returns whether a prompt asks for a fact, rather than naming a topic.
+pub(crate) fn is_question(prompt: &str) -> bool {
+    let is_asking = |word: &String| ASKING.contains(&word.as_str()) && !SEARCHING.contains(&word.as_str());
+    prompt.trim_end().ends_with('?') || words(prompt).first().is_some_and(is_asking)
+}
+
+/// Returns whether a question with a date names no topic: "What did we talk about last week?".
+fn is_about_nothing_else(prompt: &str) -> bool {
+    content_words(prompt).iter().all(|word| {
+        let is_number = word.starts_with(|c: char| c.is_ascii_digit());
+        is_number || ABOUT_NOTHING.contains(&word.as_str()) || DATE_WORDS.contains(&word.as_str())
+    })
+}
+
+/// Returns whether a question asks for what was true before something changed.
+fn asks_for_former(prompt: &str) -> bool {
+    let text = format!(" {} ", words(prompt).join(" "));
+    FORMER.iter().any(|phrase| text.contains(&format!(" {phrase} ")))
+        || text.trim_end().ends_with(" before")
+        || text.contains(" use before ")
+        || text.contains(" have before ")
+}
+
+/// Words of [`FORMER`] that say nothing about the topic.
+const FORMER_WORDS: [&str; 6] = ["previously", "formerly", "originally", "initially", "before", "earlier"];
+
+/// Removes the words that ask for the former state, which would be searched for otherwise.
+pub(crate) fn without_former_words(question: &str) -> String {
+    let is_topic = |word: &&str| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        !FORMER_WORDS.contains(&word.as_str())
+    };
+    question.split_whitespace().filter(is_topic).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns whether a prompt can only be understood after the one before it.
+pub(crate) fn is_follow_up(prompt: &str) -> bool {
+    let all = words(prompt);
+    if all.is_empty() || all.len() > MAX_FOLLOW_UP_WORDS || is_statement(prompt) {
+        return false;
+    }
+    let starts_with_and = matches!(all[0].as_str(), "and" | "but" | "so");
+    let refers = all.iter().skip(1).any(|word| REFERENCES.contains(&word.as_str()));
+    let content: Vec<String> =
+        content_words(prompt).into_iter().filter(|word| !FOLLOW_UP_WORDS.contains(&word.as_str())).collect();
+    // Only stop words are left if there is no content word.
+    let topics = content.iter().filter(|word| !memoir_core::is_stop_word(word)).count();
+    let is_question = ASKING.contains(&all[0].as_str());
+    match topics {
+        0 => is_question || refers,
+        1 => starts_with_and || (refers && is_question),
+        _ => false,
+    }
+}
+
+/// Returns whether a follow-up asks for the time of what was answered: "when was that?".
+pub(crate) fn asks_when_that_was(prompt: &str) -> bool {
+    let words = words(prompt);
+    words.first().is_some_and(|word| word == "when" || word == "when's")
+        && words.len() <= 4
+        && words.iter().any(|word| matches!(word.as_str(), "that" | "it" | "this"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sunday, 15 November 2026.
+    const NOW: Timestamp = Timestamp::from_millis(1_794_700_800_000);
+
+    #[test]
+    fn statements_are_told_from_questions_and_searches() {
+        for text in [
+            "My sister Klara lives in Porto",
+            "Samira works 30 hours a week from now on.",
+            "Deploys are on Mondays and Wednesdays.",
+            "I signed up for a pottery course.",
+            "we switched to SQLite",
+        ] {
+            assert!(is_statement(text), "{text}");
+        }
+        for text in [
+            "What database do we use?",
+            "what's the rate limit",
+            "japanese noodle soup stock",
+            "stock options",
+            "tell me about the boiler",
+            "Which licence do we use now",
+            "thanks",
+            "how did I make the noodle soup stock?",
+        ] {
+            assert!(!is_statement(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_period_without_a_topic_asks_for_an_overview() {
+        let parse = |text| Intent::parse(text, NOW, &TimeZone::UTC);
+        for text in [
+            "What did we talk about last week?",
+            "What did I tell you today?",
+            "what happened in March?",
+            "what did we discuss on 3 June?",
+        ] {
+            assert!(matches!(parse(text), Intent::Overview(_)), "{text}");
+        }
+        for text in ["What did we decide about tea last week?", "what happened?", "When did I start?"] {
+            assert!(matches!(parse(text), Intent::Question { .. }), "{text}");
+        }
+        assert_eq!(parse("What did we use before?"), Intent::Question { former: true });
+        assert_eq!(parse("Which oven did we have before the Wachtel?"), Intent::Question { former: true });
+        assert_eq!(parse("What oven do we have?"), Intent::Question { former: false });
+    }
+
+    #[test]
+    fn follow_ups_name_no_topic_of_their_own() {
+        for text in [
+            "Why did we switch?",
+            "and before that?",
+            "when was that?",
+            "how much was it?",
+            "when does he start?",
+        ] {
+            assert!(is_follow_up(text), "{text}");
+        }
+        for text in
+            ["What am I allergic to?", "Which oven do we have?", "When is the dentist?", "My name is Sam."]
+        {
+            assert!(!is_follow_up(text), "{text}");
+        }
+        assert!(asks_when_that_was("when was that?") && !asks_when_that_was("when does he start?"));
+    }
+}

@@ -19,10 +19,11 @@ pub(crate) enum WorkerCommand {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum EvalCommand {
-    /// Measure how well recall finds the answers to questions, using a file of conversations and questions
+    /// Measure how well recall finds the answers to questions, using files of conversations and questions
     Recall {
-        /// File with conversations and questions
-        data: PathBuf,
+        /// Files with conversations and questions
+        #[arg(required = true)]
+        data: Vec<PathBuf>,
         /// File to write the results to, one line of JSON per question
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
@@ -32,6 +33,17 @@ pub(crate) enum EvalCommand {
         /// Recall stages and score terms to disable, to measure their effect
         #[arg(long, value_name = "NAMES", value_delimiter = ',')]
         without: Vec<String>,
+    },
+    /// Measure how often memory answers correctly without a language model
+    Answers {
+        /// File with histories and cases
+        data: PathBuf,
+        /// Measure only this half of the data, such as `test`
+        #[arg(long)]
+        half: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 

@@ -2,55 +2,81 @@
 
 use std::fmt::Write as _;
 
-use memoir_runtime::operations::eval::{CUTOFFS, EvalReport};
+use memoir_runtime::operations::eval::{AnswersReport, CUTOFFS, EvalReport, FailedCase, Hits, SetReport};
 
-/// Returns a table with one row per category, followed by the totals.
+/// Returns a table with the rows of each data set: all its questions, then each category.
 pub(crate) fn report(report: &EvalReport) -> String {
-    let mut text = format!("{:<20}{:>6}", "", "n");
+    let mut text = format!("{:<26}{:>6}", "", "n");
     for cut_off in CUTOFFS {
         text.push_str(&format!("{:>8}", format!("R@{cut_off}")));
     }
     text.push_str(&format!("{:>8}", "MRR"));
-    for scores in &report.scores {
-        text.push_str(&format!("\n{:<20}{:>6}", scores.name, scores.questions));
-        for mean in scores.recall.iter().chain([&scores.reciprocal_rank]) {
-            text.push_str(&format!("{mean:>8.1}"));
+    for set in &report.sets {
+        for (index, scores) in set.scores.iter().enumerate() {
+            let name = if index == 0 { set.name.clone() } else { format!("  {}", scores.name) };
+            text.push_str(&format!("\n{name:<26}{:>6}", scores.questions));
+            for mean in scores.recall.iter().chain([&scores.reciprocal_rank]) {
+                text.push_str(&format!("{mean:>8.1}"));
+            }
         }
     }
+    let sum = |hits: fn(&SetReport) -> Hits| {
+        let all = report.sets.iter().map(hits);
+        all.fold((0, 0), |(correct, total), hits| (correct + hits.correct, total + hits.total))
+    };
+    let (answerable, unanswerable) = (sum(|set| set.answerable), sum(|set| set.unanswerable));
     // Writing to a string cannot fail.
     let _ = write!(
         text,
         "\nanswerable questions that recalled a passage: {} of {}\n\
          unanswerable questions that recalled nothing: {} of {}\n{:.1} ms per question",
-        report.answerable.correct,
-        report.answerable.total,
-        report.unanswerable.correct,
-        report.unanswerable.total,
-        report.milliseconds_per_question
+        answerable.0, answerable.1, unanswerable.0, unanswerable.1, report.milliseconds_per_question
+    );
+    text
+}
+
+/// Returns the failed cases, followed by a table with one row per category and the totals.
+pub(crate) fn answers(report: &AnswersReport) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    for FailedCase { id, ask, expected, answer } in &report.failures {
+        let expected = expected.as_deref().unwrap_or("nothing");
+        let _ = writeln!(text, "{id}: {ask}\n  expected: {expected}\n  answered: {answer}\n");
+    }
+    for (name, hits) in &report.categories {
+        let _ = writeln!(text, "{name:<14}{:>4} of {}", hits.correct, hits.total);
+    }
+    let percent = |hits: Hits| 100.0 * hits.correct as f64 / hits.total.max(1) as f64;
+    let _ = write!(
+        text,
+        "answered by the first line: {:.1} %\nabsent facts on which Memoir abstained: {:.1} %",
+        percent(report.answered),
+        percent(report.abstained)
     );
     text
 }
 
 #[cfg(test)]
 mod tests {
-    use memoir_runtime::operations::eval::{CategoryScores, Hits};
+    use memoir_runtime::operations::eval::CategoryScores;
 
     use super::*;
 
     #[test]
-    fn table_has_one_row_per_category() {
+    fn table_has_one_row_per_set_and_category() {
         let scores = |name: &str, questions, recall, reciprocal_rank| CategoryScores {
             name: name.to_owned(),
             questions,
             recall: [recall; CUTOFFS.len()],
             reciprocal_rank,
         };
-        let results = EvalReport {
+        let set = |name: &str| SetReport {
+            name: name.to_owned(),
             scores: vec![scores("all", 2, 75.0, 75.0), scores("one", 1, 100.0, 50.0)],
             answerable: Hits { correct: 1, total: 1 },
             unanswerable: Hits { correct: 1, total: 2 },
-            milliseconds_per_question: 1.26,
         };
+        let results = EvalReport { sets: vec![set("a"), set("b")], milliseconds_per_question: 1.26 };
         let rows: Vec<String> = report(&results)
             .lines()
             .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
@@ -59,10 +85,12 @@ mod tests {
             rows,
             [
                 "n R@5 R@10 R@25 R@50 MRR",
-                "all 2 75.0 75.0 75.0 75.0 75.0",
+                "a 2 75.0 75.0 75.0 75.0 75.0",
                 "one 1 100.0 100.0 100.0 100.0 50.0",
-                "answerable questions that recalled a passage: 1 of 1",
-                "unanswerable questions that recalled nothing: 1 of 2",
+                "b 2 75.0 75.0 75.0 75.0 75.0",
+                "one 1 100.0 100.0 100.0 100.0 50.0",
+                "answerable questions that recalled a passage: 2 of 2",
+                "unanswerable questions that recalled nothing: 2 of 4",
                 "1.3 ms per question",
             ]
         );

@@ -118,7 +118,9 @@ fn answers_that_quote_a_deleted_exchange_are_deleted() {
     assert!(answer.contains("snargleweed"), "{answer}");
 
     let output = forget(&home, &["--exchange", "1", "--yes"]);
-    assert!(output.contains("1 answer that quotes the text"), "{output}");
+    // The answer about the cellar may quote the key as well.
+    let quoted = ["1 answer that quotes the text", "2 answers that quote the text"];
+    assert!(quoted.iter().any(|quoted| output.contains(quoted)), "{output}");
     assert!(
         output.contains("in the prompts of these exchanges, which are kept and may repeat it: 3."),
         "{output}"

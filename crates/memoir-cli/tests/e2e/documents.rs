@@ -60,7 +60,7 @@ fn documents_are_quoted_without_a_model() {
     docs(&home, ["add", "greenhouse.md"]);
     let answer =
         home.memoir(["-p", "What do I know about the rain barrel?", "--model", "memoir/recall"]).succeed();
-    assert!(answer.contains("2025-04-12, \"The greenhouse\" (document the-greenhouse, score"), "{answer}");
+    assert!(answer.contains("2025-04-12, \"The greenhouse\" (document the-greenhouse):"), "{answer}");
     assert!(answer.contains("three hundred litres"), "{answer}");
     let results = home.memoir(["search", "rain barrel", "--json"]).succeed();
     let results: Value = serde_json::from_str(&results).unwrap();

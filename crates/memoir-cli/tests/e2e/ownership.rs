@@ -59,7 +59,9 @@ fn pinned_exchanges_rank_first_and_wrong_ones_last_with_a_note() {
     assert!(home.memoir(["memory", "unpin", &first]).succeed().contains("is not pinned."));
     home.memoir(["memory", "right", &first]).succeed();
     home.memoir(["memory", "unpin", &last]).succeed();
-    assert_eq!(search_exchanges(&home, "gate code of the allotment")[..3], before);
+    let mut restored = search_exchanges(&home, "gate code of the allotment");
+    restored.retain(|exchange| before.contains(exchange));
+    assert_eq!(restored, before);
     let stderr = home.memoir(["memory", "pin", "999"]).fail(2);
     assert!(stderr.contains("there is no exchange 999."), "{stderr}");
     let output = home.memoir(["memory", "show", &last]).succeed();

@@ -150,7 +150,7 @@ fn search_results_have_a_source() {
 fn prompts_are_embedded_right_after_the_commit() {
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     let home = home_with_a_fact(&provider);
-    assert_eq!(home.count("embeddings"), 3, "one per prompt of at least ten tokens, none for \"Noted.\"");
+    assert_eq!(home.count("embeddings"), 3, "one per prompt, none for \"Noted.\"");
 }
 
 /// Returns the text inside the fence of the last request.
@@ -354,8 +354,10 @@ fn recall_is_evaluated_on_a_file() {
     std::fs::write(&file, data.to_string()).unwrap();
     let output = home.memoir(["eval", "recall", "data.json", "--out", "out.jsonl"]).succeed();
     let all: Vec<&str> = output.lines().nth(1).unwrap().split_whitespace().collect();
-    assert_eq!(all, ["all", "2", "100.0", "100.0", "100.0", "100.0", "100.0"], "{output}");
+    assert_eq!(all, ["data", "2", "100.0", "100.0", "100.0", "100.0", "100.0"], "{output}");
     assert!(output.contains("ms per question"));
+    let both = home.memoir(["eval", "recall", "data.json", "data.json", "--out", "both.jsonl"]).succeed();
+    assert_eq!(both.lines().filter(|line| line.starts_with("data ")).count(), 2, "{both}");
     let lines: Vec<Value> = std::fs::read_to_string(out)
         .unwrap()
         .lines()

@@ -260,7 +260,7 @@ fn embeddings_are_rebuilt_after_confirmation() {
     assert_eq!(home.count("embeddings"), vectors, "nothing happens without confirmation");
     terminal.submit("/embeddings rebuild yes");
     terminal.wait_for(&format!("Rebuilt {vectors} embeddings."));
-    terminal.wait_for(&format!("Embeddings by memoir/all-minilm-l6-v2: {vectors} of messages"));
+    terminal.wait_for(&format!("Embeddings by memoir/conversation-minilm-v1: {vectors} of messages"));
     assert_eq!(home.count("embeddings"), vectors);
     terminal.submit("/embeddings off");
     terminal.wait_for("embedding_generator      off");
@@ -396,7 +396,7 @@ fn without_a_usable_embedding_model_search_falls_back_to_keywords() {
     let stderr = home.memoir(["models", "set", "gpt-5-mini", "--for", "embedder"]).fail(2);
     assert!(stderr.contains("is a chat model, not an embedding model"), "{stderr}");
     let model_output =
-        home.memoir(["models", "set", "memoir/all-minilm-l6-v2", "--for", "embedder"]).succeed();
+        home.memoir(["models", "set", "memoir/conversation-minilm-v1", "--for", "embedder"]).succeed();
     assert!(model_output.contains("built in"), "{model_output}");
     home.memoir(["-p", "Who serviced the boiler?", "--model", "memoir/recall"]).succeed();
 }

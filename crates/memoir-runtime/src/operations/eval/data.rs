@@ -6,7 +6,7 @@ use memoir_core::{
     DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, Provenance, RecalledPassages, Timestamp,
     Visibility, count_tokens,
 };
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::failure::Failure;
 
@@ -26,7 +26,9 @@ pub(super) struct EvalSession {
 
 #[derive(Deserialize)]
 pub(super) struct Turn {
+    #[serde(default)]
     pub(super) id: String,
+    #[serde(alias = "role")]
     pub(super) speaker: String,
     text: String,
 }
@@ -39,13 +41,88 @@ pub(super) struct EvalQuestion {
     pub(super) evidence: Vec<String>,
 }
 
+/// A history of conversations, documents and core memory, with prompts and what their answers must contain.
+#[derive(Deserialize)]
+pub(super) struct AnswerHistory {
+    /// Name of the part of the data that it belongs to: `tune` or `test`.
+    pub(super) half: String,
+    /// Time of the prompts.
+    pub(super) now: String,
+    #[serde(default)]
+    pub(super) core_memory: CoreMemoryText,
+    pub(super) conversations: Vec<AnswerConversation>,
+    #[serde(default)]
+    pub(super) documents: Vec<AnswerDocument>,
+    pub(super) cases: Vec<AnswerCase>,
+}
+
+#[derive(Default, Deserialize)]
+pub(super) struct CoreMemoryText {
+    pub(super) user: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct AnswerConversation {
+    pub(super) title: String,
+    pub(super) started: String,
+    pub(super) messages: Vec<Turn>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct AnswerDocument {
+    pub(super) name: String,
+    pub(super) date: String,
+    pub(super) text: String,
+}
+
+/// A prompt and what its answer must contain, compared without regard to case.
+#[derive(Default, Deserialize)]
+pub(super) struct AnswerCase {
+    pub(super) id: String,
+    pub(super) category: String,
+    /// Prompts of the same conversation before this one.
+    #[serde(default)]
+    pub(super) after: Vec<String>,
+    pub(super) ask: String,
+    /// The first line must contain one of these.
+    #[serde(default)]
+    pub(super) first: Vec<String>,
+    /// The first line must contain none of these.
+    #[serde(default)]
+    pub(super) first_lacks: Vec<String>,
+    /// The answer must contain all of these.
+    #[serde(default)]
+    pub(super) contains: Vec<String>,
+    /// The answer must contain none of these.
+    #[serde(default)]
+    pub(super) lacks: Vec<String>,
+    /// Whether nothing in the history answers the prompt.
+    #[serde(default)]
+    pub(super) absent: bool,
+}
+
 pub(super) fn read(path: &Path) -> Result<Vec<EvalConversation>, Failure> {
-    let read_failure = |reason: String| {
-        Failure::failed(format!("could not read {}: {reason}", path.display()))
-            .hint("The file must be a JSON array of conversations with sessions and questions.")
-    };
+    read_json(path, "The file must be a JSON array of conversations with sessions and questions.")
+}
+
+pub(super) fn read_histories(path: &Path) -> Result<Vec<AnswerHistory>, Failure> {
+    read_json(path, "The file must be a JSON array of histories with conversations and cases.")
+}
+
+fn read_json<T: DeserializeOwned>(path: &Path, hint: &str) -> Result<T, Failure> {
+    let read_failure =
+        |reason: String| Failure::failed(format!("could not read {}: {reason}", path.display())).hint(hint);
     let text = std::fs::read_to_string(path).map_err(|error| read_failure(error.to_string()))?;
     serde_json::from_str(&text).map_err(|error| read_failure(error.to_string()))
+}
+
+/// Parses a time in RFC 3339.
+pub(super) fn parse_time(text: &str) -> Result<Timestamp, Failure> {
+    let time: jiff::Timestamp = text.parse().map_err(|error| {
+        Failure::failed(format!("\"{text}\" is not a time: {error}"))
+            .hint("Write it like `2026-03-02T10:15:00Z`.")
+    })?;
+    Ok(Timestamp::from_millis(time.as_millisecond()))
 }
 
 impl EvalConversation {

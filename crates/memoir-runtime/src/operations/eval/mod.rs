@@ -1,5 +1,6 @@
-//! Measuring the quality of recall on a file of conversations and questions.
+//! Measuring the quality of recall and of answers on files of conversations and questions.
 
+mod answers;
 mod data;
 mod measure;
 
@@ -23,6 +24,7 @@ use serde_json::json;
 use super::{Progress, ProgressUnit, database};
 use crate::failure::Failure;
 
+pub use answers::{AnswersReport, AnswersRequest, FailedCase, measure_answers};
 use data::{EvalConversation, Turn};
 use measure::Measurement;
 pub use measure::{CUTOFFS, CategoryScores, Hits};
@@ -59,8 +61,8 @@ impl SearchMode {
 /// Request to measure recall.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvalRequest {
-    /// JSON file with the conversations and questions.
-    pub data: PathBuf,
+    /// JSON files with conversations and questions, each one data set.
+    pub data: Vec<PathBuf>,
     /// File to write the rankings to, as one JSON object per line and question.
     pub out: PathBuf,
     /// Search method to evaluate.
@@ -103,14 +105,23 @@ impl EvalRequest {
 /// Measured quality of recall.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EvalReport {
+    /// Results for each data set, in the order of the request.
+    pub sets: Vec<SetReport>,
+    /// Mean time to rank the turns of a question, in milliseconds.
+    pub milliseconds_per_question: f64,
+}
+
+/// Measured quality of recall on one data set.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SetReport {
+    /// Name of the file, without its extension.
+    pub name: String,
     /// Mean scores over all questions, followed by those of each category.
     pub scores: Vec<CategoryScores>,
     /// Questions with an answer in the data. Correct if at least one passage is recalled.
     pub answerable: Hits,
     /// Questions without an answer in the data. Correct if no passage is recalled.
     pub unanswerable: Hits,
-    /// Mean time to rank the turns of a question, in milliseconds.
-    pub milliseconds_per_question: f64,
 }
 
 /// Loads each conversation into a new database in `temporary`, searches it for each question and scores the rankings.
@@ -124,26 +135,35 @@ pub async fn measure_recall(
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<EvalReport, Failure> {
     let settings = request.settings()?;
-    let conversations = data::read(&request.data)?;
+    // Read every file before the first one is measured, because measuring takes minutes.
+    let sets = request.data.iter().map(|path| data::read(path)).collect::<Result<Vec<_>, _>>()?;
     let mut rankings = BufWriter::new(File::create(&request.out)?);
-    let mut measurement = Measurement::default();
+    let mut reports = Vec::new();
     let mut time = Duration::ZERO;
-    let total = Some(conversations.len() as u64);
-    for (conversation, number) in conversations.iter().zip(0..) {
-        progress(Progress { unit: ProgressUnit::Conversations, done: number, total });
-        let home = temporary.join(format!("memoir-eval-{}-{number}", std::process::id()));
-        let result = evaluate(conversation, &home, &settings, &mut rankings, &mut measurement).await;
-        if let Err(error) = std::fs::remove_dir_all(&home) {
-            tracing::warn!(%error, "could not remove a temporary database");
+    let (mut done, total) = (0, Some(sets.iter().map(Vec::len).sum::<usize>() as u64));
+    for (path, conversations) in request.data.iter().zip(&sets) {
+        let mut measurement = Measurement::default();
+        for conversation in conversations {
+            progress(Progress { unit: ProgressUnit::Conversations, done, total });
+            let home = temporary.join(format!("memoir-eval-{}-{done}", std::process::id()));
+            let result = evaluate(conversation, &home, &settings, &mut rankings, &mut measurement).await;
+            if let Err(error) = std::fs::remove_dir_all(&home) {
+                tracing::warn!(%error, "could not remove a temporary database");
+            }
+            time += result?;
+            done += 1;
         }
-        time += result?;
+        reports.push(SetReport {
+            name: path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
+            scores: measurement.scores(),
+            answerable: measurement.answerable,
+            unanswerable: measurement.unanswerable,
+        });
     }
     rankings.flush()?;
-    let questions = conversations.iter().map(|conversation| conversation.questions.len()).sum::<usize>();
+    let questions = sets.iter().flatten().map(|conversation| conversation.questions.len()).sum::<usize>();
     Ok(EvalReport {
-        scores: measurement.scores(),
-        answerable: measurement.answerable,
-        unanswerable: measurement.unanswerable,
+        sets: reports,
         milliseconds_per_question: time.as_secs_f64() * 1000.0 / questions.max(1) as f64,
     })
 }
@@ -224,7 +244,7 @@ mod tests {
     #[test]
     fn a_mode_and_names_disable_stages_and_terms() {
         let request = |mode, without: &[&str]| EvalRequest {
-            data: PathBuf::new(),
+            data: Vec::new(),
             out: PathBuf::new(),
             mode,
             without: without.iter().map(|name| (*name).to_owned()).collect(),

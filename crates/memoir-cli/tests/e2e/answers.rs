@@ -1,0 +1,176 @@
+//! Answers without a language model.
+
+use memoir_testkit::{Reply, ScriptedProvider, Terminal};
+
+use crate::helpers::home;
+
+fn first_line(answer: &str) -> &str {
+    answer.lines().next().unwrap_or_default()
+}
+
+#[test]
+fn the_sentence_that_answers_comes_first_with_its_source_and_without_scores() {
+    let home = home();
+    let told = "We met the plumber today. The spare key is under the blue flowerpot. It was raining.";
+    home.memoir(["-p", told]).succeed();
+    let answer = home.memoir(["-p", "Where is the spare key?"]).succeed();
+    let lines: Vec<&str> = answer.lines().collect();
+    assert_eq!(lines[0], "The spare key is under the blue flowerpot.");
+    assert!(lines[2].starts_with('(') && lines[2].ends_with("conversation 1, exchange 1)"), "{answer}");
+    assert!(answer.contains("From memory:") && !answer.contains("score"), "{answer}");
+}
+
+#[test]
+fn a_question_asked_before_is_answered_with_its_answer() {
+    let home = home();
+    let provider = ScriptedProvider::start([Reply::text(
+        "I checked the gateway. The invoices endpoint now allows 240 requests per minute.",
+    )]);
+    home.memoir(["-p", "What is the rate limit of the invoices endpoint?"]).provider(&provider).succeed();
+    let answer = home.memoir(["-p", "What is the invoices rate limit?"]).succeed();
+    assert!(first_line(&answer).contains("now allows 240 requests per minute"), "{answer}");
+    assert!(answer.contains("> What is the rate limit of the invoices endpoint?"), "{answer}");
+}
+
+#[test]
+fn statements_are_acknowledged_with_what_they_supersede() {
+    let home = home();
+    let answer = home.memoir(["-p", "My sister Klara lives in Porto"]).succeed();
+    assert!(answer.starts_with("Noted."), "{answer}");
+    assert!(!answer.contains("supersedes"), "{answer}");
+    home.memoir(["-p", "Samira works 24 hours a week in the shop."]).succeed();
+    let answer = home.memoir(["-p", "Samira works 30 hours a week from now on."]).succeed();
+    assert!(answer.starts_with("Noted."), "{answer}");
+    assert!(answer.contains("> Samira works 24 hours a week in the shop."), "{answer}");
+    let answer = home.memoir(["-p", "Where does Klara live?"]).succeed();
+    assert_eq!(first_line(&answer), "My sister Klara lives in Porto");
+}
+
+#[test]
+fn the_current_state_comes_first_and_the_former_one_is_found_when_asked_for() {
+    let home = home();
+    home.memoir(["-p", "The handover of the on-call phone is on Monday."]).succeed();
+    home.memoir(["-p", "The handover of the on-call phone is on Wednesday."]).succeed();
+    let answer = home.memoir(["-p", "When is the handover of the on-call phone?"]).succeed();
+    assert!(first_line(&answer).contains("Wednesday"), "{answer}");
+    assert!(answer.contains("superseded on"), "{answer}");
+    let answer = home.memoir(["-p", "When was the handover of the on-call phone previously?"]).succeed();
+    assert!(first_line(&answer).contains("Monday"), "{answer}");
+}
+
+#[test]
+fn follow_ups_are_understood_after_the_question_before_them() {
+    let home = home();
+    home.memoir(["-p", "We use the MIT licence for the library."]).succeed();
+    let switch = "We use the Apache licence for the library now. We switched because of the patent clause.";
+    home.memoir(["-p", switch]).succeed();
+    let terminal = Terminal::open(&home, None, (40, 120), &[]);
+    terminal.wait_for_prompt();
+    terminal.submit("Which licence do we use for the library?");
+    terminal.wait_for("Apache licence");
+    terminal.wait_for_prompt();
+    terminal.submit("Why did we switch?");
+    terminal
+        .wait_until("the reason", |screen| screen.contains("We switched because of the patent clause.\n"));
+    terminal.wait_for_prompt();
+    // A model that is connected later gets the same passages for a follow-up.
+    let provider = ScriptedProvider::start([Reply::text("Apache."), Reply::text("Patents.")]);
+    home.memoir(["-p", "Which licence do we use for the library?"]).provider(&provider).succeed();
+    home.memoir(["-c", "-p", "Why did we switch?"]).provider(&provider).succeed();
+    let request = provider.requests()[1].messages();
+    assert!(request.last().is_some_and(|(_, text)| text.contains("patent clause")), "{request:?}");
+}
+
+#[test]
+fn a_period_is_answered_with_its_conversations() {
+    let home = home();
+    home.memoir(["-p", "The boiler was repaired by Olaf."]).succeed();
+    let answer = home.memoir(["-p", "What did I tell you today?"]).succeed();
+    assert!(first_line(&answer).starts_with("On 20"), "{answer}");
+    assert!(answer.contains("The boiler was repaired by Olaf."), "{answer}");
+    assert!(!answer.contains("What did I tell you"), "a question is not listed: {answer}");
+    let answer = home.memoir(["-p", "What did we talk about on 3 May 2019?"]).succeed();
+    assert_eq!(answer, "On 2019-05-03: no conversations.\n");
+}
+
+#[test]
+fn core_memory_answers() {
+    let home = home();
+    let terminal = Terminal::open(&home, None, (24, 100), &[]);
+    terminal.wait_for_prompt();
+    terminal.submit("/memory edit user My name is Sam");
+    terminal.wait_for_prompt();
+    drop(terminal);
+    let answer = home.memoir(["-p", "What is my name?"]).succeed();
+    assert!(answer.starts_with("My name is Sam\n\n(core memory, user)"), "{answer}");
+}
+
+#[test]
+fn questions_do_not_become_evidence() {
+    let home = home();
+    home.memoir(["-p", "Which ferry goes to the island of Hven?"]).succeed();
+    home.memoir(["-p", "ferry to the island of Hven"]).succeed();
+    let answer = home.memoir(["-p", "ferry island Hven"]).succeed();
+    assert!(answer.starts_with("Nothing in memory about this."), "{answer}");
+    for _ in 0..2 {
+        home.memoir(["-p", "The ferry to Hven leaves from Landskrona."]).succeed();
+    }
+    let answer = home.memoir(["-p", "Where does the ferry to Hven leave?"]).succeed();
+    assert_eq!(answer.matches("> The ferry to Hven leaves from Landskrona.").count(), 1, "{answer}");
+}
+
+#[test]
+fn deleting_what_an_answer_quotes_deletes_the_answer() {
+    let home = home();
+    home.memoir(["-p", "The vault of the quibblewort opens at 7 in the morning."]).succeed();
+    home.memoir(["-p", "The vault of the quibblewort opens at 9 in the morning."]).succeed();
+    let overview = home.memoir(["-p", "What did I tell you today?"]).succeed();
+    assert!(overview.contains("quibblewort"), "{overview}");
+    home.memoir(["-p", "When does the vault of the quibblewort close?"]).succeed();
+    for exchange in ["1", "2"] {
+        home.memoir(["memory", "forget", "--exchange", exchange, "--yes"]).succeed();
+    }
+    let messages = home.messages();
+    let answers = messages.iter().filter(|message| message.text.contains("opens at"));
+    assert_eq!(answers.count(), 0, "{messages:?}");
+    assert_eq!(
+        messages.iter().filter(|message| message.text.starts_with("On 20")).count(),
+        0,
+        "{messages:?}"
+    );
+}
+
+#[test]
+fn unknown_facts_are_not_answered() {
+    let home = home();
+    home.memoir(["-p", "Tomo came by with a cake on Sunday."]).succeed();
+    let answer = home.memoir(["-p", "What is Tomo's surname?"]).succeed();
+    assert!(answer.starts_with("Nothing in memory about this."), "{answer}");
+}
+
+#[test]
+fn documents_are_quoted_by_row_with_their_headings() {
+    let home = home();
+    let text = "# Oven manual\n\n## Maintenance\n\n| part | interval |\n| --- | --- |\n| door seals | every 3 months |\n| burner | every year |\n";
+    std::fs::write(home.workspace().join("oven.md"), text).unwrap();
+    home.memoir(["docs", "add", "oven.md"]).succeed();
+    home.memoir(["worker", "run", "--until-idle"]).succeed();
+    let answer = home.memoir(["-p", "How often do the door seals of the oven have to be checked?"]).succeed();
+    assert_eq!(first_line(&answer), "door seals | every 3 months");
+    assert!(answer.contains("\"Oven manual\", Maintenance, document oven-manual)"), "{answer}");
+}
+
+#[test]
+fn a_document_is_found_in_other_words_but_not_by_a_word_alone() {
+    let home = home();
+    let text = "Ramen broth at home: pork bones, twelve hours, kombu and patience.\n";
+    std::fs::write(home.workspace().join("ramen.md"), text).unwrap();
+    home.memoir(["docs", "add", "ramen.md"]).succeed();
+    home.memoir(["worker", "run", "--until-idle"]).succeed();
+    for prompt in ["japanese noodle soup stock", "how did I make the noodle soup stock?"] {
+        let answer = home.memoir(["-p", prompt]).succeed();
+        assert!(answer.contains("Ramen broth at home"), "{prompt}: {answer}");
+    }
+    let answer = home.memoir(["-p", "stock options"]).succeed();
+    assert!(answer.starts_with("Nothing in memory about this."), "{answer}");
+}

@@ -131,6 +131,10 @@ pub(crate) fn is_form_of(word: &str, other: &str) -> bool {
     if word == other {
         return true;
     }
+    // Another number is another thing.
+    if word.contains(|c: char| c.is_ascii_digit()) || other.contains(|c: char| c.is_ascii_digit()) {
+        return false;
+    }
     let shared = word.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
     let (longer, shorter) =
         (word.chars().count().max(other.chars().count()), word.chars().count().min(other.chars().count()));
@@ -185,6 +189,7 @@ mod tests {
     #[test]
     fn forms_of_a_word_are_recognized() {
         assert!(is_form_of("painted", "paint") && is_form_of("boiler", "boilers"));
+        assert!(!is_form_of("stock12", "stock13"));
         assert!(!is_form_of("cat", "car") && !is_form_of("international", "interview"));
     }
 }

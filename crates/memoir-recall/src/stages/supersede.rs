@@ -89,6 +89,18 @@ fn supersede(inquiry: &mut Inquiry) {
             .max_by_key(|newer| inquiry.ranked[*newer].outline.created);
         corrections.extend(newest.map(|newer| (older, newer)));
     }
+    // The question asks for the older one if it names something that only that one contains.
+    let asks_for = |older: &Statement<'_>, newer: &Statement<'_>| {
+        let has = |words: &[String], word: &String| words.iter().any(|other| is_form_of(other, word));
+        inquiry.question.words.iter().any(|word| has(&older.words, word) && !has(&newer.words, word))
+    };
+    let asked: Vec<bool> = corrections
+        .iter()
+        .map(|(older, newer)| match (&statements[*older], &statements[*newer]) {
+            (Some(older), Some(newer)) => asks_for(older, newer),
+            _ => false,
+        })
+        .collect();
     drop(statements);
     for (older, newer) in &corrections {
         inquiry.ranked[*older].superseded = Some(inquiry.ranked[*newer].outline.created);
@@ -100,6 +112,8 @@ fn supersede(inquiry: &mut Inquiry) {
             .dates
             .is_some_and(|dates| (dates.start..dates.end).contains(&message.outline.created))
     };
+    let mut asked = asked.into_iter();
+    corrections.retain(|_| !asked.next().unwrap_or(false));
     corrections.retain(|(older, newer)| {
         !is_in_asked_dates(&inquiry.ranked[*older]) || is_in_asked_dates(&inquiry.ranked[*newer])
     });
@@ -210,6 +224,21 @@ mod tests {
             assert_eq!(ranked[1].superseded.map(|moment| moment.as_millis()), Some(2000));
             assert_eq!(ranked[0].superseded, None);
         }
+    }
+
+    #[test]
+    fn a_statement_that_the_question_names_stays_first() {
+        let mut inquiry = inquiry(&[(1, None, 1000, false), (2, None, 2000, false)]);
+        inquiry.question.words = vec!["stock1".into()];
+        inquiry.vectors = [(MessageId::new(1), vec![1.0, 0.0]), (MessageId::new(2), vec![1.0, 0.0])].into();
+        let text = |name: &str| format!("Please put {name} on the list of things that we have");
+        inquiry.texts = [(MessageId::new(1), text("stock1")), (MessageId::new(2), text("stock2"))].into();
+        inquiry.lexical_scores = vec![0.0; 2];
+        fuse::rank(&mut inquiry, &[]);
+        inquiry.ranked.sort_by_key(|message| message.outline.id);
+        inquiry.ranked.iter_mut().zip([2.0, 1.0]).for_each(|(message, score)| message.score = score);
+        supersede(&mut inquiry);
+        assert_eq!(inquiry.ranked[0].outline.id, MessageId::new(1));
     }
 
     #[test]

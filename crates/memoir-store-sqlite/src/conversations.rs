@@ -3,9 +3,13 @@
 use async_trait::async_trait;
 use memoir_core::{Conversation, ConversationId, ExchangeId, Timestamp};
 use memoir_store::{ConversationList, ConversationTitle, Conversations, Result};
-use sqlx::{Row as _, sqlite::SqliteRow};
+use sqlx::{AssertSqlSafe, Row as _, sqlite::SqliteRow};
 
 use super::{SqliteStore, error::SqlResultExt as _, rows::to_json_list};
+
+/// Condition on a conversation that only asked memory something. A new fork has no messages of its own.
+const IS_LOOKUP: &str = "(EXISTS (SELECT 1 FROM messages WHERE conversation_id = conversations.id)
+      AND NOT EXISTS (SELECT 1 FROM messages WHERE conversation_id = conversations.id AND derived = 0))";
 
 #[async_trait]
 impl Conversations for SqliteStore {
@@ -34,34 +38,34 @@ impl Conversations for SqliteStore {
     }
 
     async fn conversations(&self, list: &ConversationList) -> Result<Vec<Conversation>> {
-        sqlx::query(
+        let query = format!(
             "SELECT *, (SELECT count(*) FROM exchanges WHERE conversation_id = conversations.id) AS exchange_count
              FROM conversations WHERE (?1 IS NULL OR scope = ?1) AND (?3 IS NULL OR instr(lower(title), lower(?3)))
                AND (NOT ?4 OR coalesce((SELECT max(through_exchange) FROM imports WHERE conversation_id = conversations.id) <
                                        (SELECT max(id) FROM exchanges WHERE conversation_id = conversations.id), 1))
-               AND (NOT ?5 OR EXISTS (SELECT 1 FROM messages
-                                      WHERE conversation_id = conversations.id AND derived = 0))
-             ORDER BY updated DESC, id DESC LIMIT ?2",
-        )
-        .bind(&list.scope)
-        .bind(list.limit)
-        .bind(&list.matching)
-        .bind(list.exclude_imported)
-        .bind(list.exclude_lookups)
-        .try_map(read_conversation)
-        .fetch_all(&self.readers)
-        .await
-        .or_store_error()
+               AND (NOT ?5 OR NOT {IS_LOOKUP})
+             ORDER BY updated DESC, id DESC LIMIT ?2"
+        );
+        sqlx::query(AssertSqlSafe(query))
+            .bind(&list.scope)
+            .bind(list.limit)
+            .bind(&list.matching)
+            .bind(list.exclude_imported)
+            .bind(list.exclude_lookups)
+            .try_map(read_conversation)
+            .fetch_all(&self.readers)
+            .await
+            .or_store_error()
     }
 
     async fn titles(&self) -> Result<Vec<ConversationTitle>> {
         type Row = (i64, String, String, i64, Option<i64>);
-        let rows: Vec<Row> = sqlx::query_as(
-            "SELECT id, title, scope, updated, forked_from FROM conversations ORDER BY updated DESC, id DESC",
-        )
-        .fetch_all(&self.readers)
-        .await
-        .or_store_error()?;
+        let query = format!(
+            "SELECT id, title, scope, updated, forked_from FROM conversations WHERE NOT {IS_LOOKUP}
+             ORDER BY updated DESC, id DESC"
+        );
+        let rows: Vec<Row> =
+            sqlx::query_as(AssertSqlSafe(query)).fetch_all(&self.readers).await.or_store_error()?;
         let title = |(id, title, scope, updated, forked_from): Row| ConversationTitle {
             id: ConversationId::new(id),
             title,

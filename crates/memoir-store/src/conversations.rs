@@ -53,7 +53,8 @@ pub trait Conversations: Send + Sync {
     /// Returns the selected conversations, most recently updated first.
     async fn conversations(&self, list: &ConversationList) -> Result<Vec<Conversation>>;
 
-    /// Returns the titles of all conversations, most recently updated first. Reads less than
+    /// Returns the titles of the conversations that a user may want to resume, most recently updated first: all but
+    /// those that consist of questions answered from memory only. Reads less than
     /// [`conversations`](Self::conversations), for lists of many conversations.
     async fn titles(&self) -> Result<Vec<ConversationTitle>>;
 

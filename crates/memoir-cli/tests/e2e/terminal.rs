@@ -192,6 +192,19 @@ fn a_conversation_is_picked_from_a_list() {
 }
 
 #[test]
+fn questions_that_memory_answered_are_not_offered_for_resuming() {
+    let home = home();
+    home.memoir(["-p", "The samovar is in the attic."]).succeed();
+    home.memoir(["-p", "Where is the samovar?"]).succeed();
+    let terminal = Terminal::open(&home, None, SIZE, &["-r"]);
+    terminal.wait_for("Resume which conversation?");
+    let screen = terminal.wait_for("work: The samovar is in the attic.");
+    assert!(!screen.contains("Where is the samovar?"), "{screen}");
+    terminal.type_keys("\u{1b}");
+    assert!(home.memoir(["conversations", "list"]).succeed().contains("Where is the samovar?"));
+}
+
+#[test]
 fn a_failed_turn_is_explained_and_the_conversation_continues() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::status(400, "no such thing"), Reply::text("Back again.")]);

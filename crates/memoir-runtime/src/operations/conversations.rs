@@ -71,8 +71,7 @@ pub async fn list(
         scope: request.project.as_deref().map(find_scope),
         matching: request.matching.clone(),
         limit: request.limit,
-        exclude_imported: false,
-        exclude_lookups: true,
+        ..ConversationList::default()
     };
     Ok(ConversationsReport { conversations: store.conversations(&list).await? })
 }

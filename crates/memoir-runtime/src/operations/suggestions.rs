@@ -83,6 +83,7 @@ async fn suggest_conversations(typed: &str, runtime: &Runtime) -> Vec<Suggestion
     let list = ConversationList {
         matching: title_part.map(str::to_owned),
         limit: CONVERSATION_LIMIT,
+        exclude_lookups: true,
         ..ConversationList::default()
     };
     let conversations = runtime.store().conversations(&list).await.unwrap_or_else(log_error);

@@ -30,8 +30,6 @@ pub struct Quotation {
     pub source: Source,
     /// Whether the question asks for a time, which the date of the source answers.
     pub answers_with_date: bool,
-    /// Estimated probability that this answers the question, from 0 to 1.
-    pub confidence: f64,
 }
 
 /// The source of a quotation.
@@ -68,7 +66,7 @@ pub enum Source {
 /// The conversations of a period, by day.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Overview {
-    /// First day of the period, as the user would write it.
+    /// Start of the period.
     pub start: Timestamp,
     /// End of the period, exclusive.
     pub end: Timestamp,

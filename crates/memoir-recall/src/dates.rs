@@ -40,6 +40,16 @@ const MONTHS: [&str; 12] = [
 
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
+/// Returns whether a lower-case word is a day of the week.
+pub(crate) fn is_weekday(word: &str) -> bool {
+    WEEKDAYS.contains(&word.trim_end_matches('s'))
+}
+
+/// Returns whether a lower-case word is a month.
+pub(crate) fn is_month(word: &str) -> bool {
+    MONTHS.contains(&word)
+}
+
 /// Returns the first date expression in `text`, resolved relative to `now`.
 pub fn find_dates(text: &str, now: Timestamp, zone: &TimeZone) -> Option<DateRange> {
     let today = Moment::from_millisecond(now.as_millis()).ok()?.to_zoned(zone.clone()).date();

@@ -4,6 +4,8 @@ use std::cmp::Reverse;
 
 use memoir_core::content_words;
 
+use crate::markdown::{HeadingPath, is_row, parse_item};
+
 /// Maximum number of word occurrences to consider, which bounds the work for texts full of them.
 const MAX_OCCURRENCES: usize = 100;
 
@@ -32,13 +34,13 @@ pub(crate) fn excerpt_markdown(text: &str, words: &[String], length: usize) -> S
         words.iter().filter(|word| line_words.iter().any(|other| is_form_of(other, word))).count()
     };
     let best = (0..lines.len())
-        .filter(|index| is_row(lines[*index]) || is_item(lines[*index]))
+        .filter(|index| is_row(lines[*index]) || parse_item(lines[*index]).is_some())
         .max_by_key(|index| (matches(lines[*index]), Reverse(*index)));
     let Some(best) = best.filter(|best| lines.iter().all(|line| matches(line) <= matches(lines[*best])))
     else {
         return excerpt(text, words, length);
     };
-    let is_same = |line: &str| if is_row(lines[best]) { is_row(line) } else { is_item(line) };
+    let is_same = |line: &str| if is_row(lines[best]) { is_row(line) } else { parse_item(line).is_some() };
     let start = (0..best).rev().take_while(|index| is_same(lines[*index])).last().unwrap_or(best);
     let end = (best..lines.len()).take_while(|index| is_same(lines[*index])).last().unwrap_or(best);
     let mut chosen = vec![best];
@@ -58,37 +60,17 @@ pub(crate) fn excerpt_markdown(text: &str, words: &[String], length: usize) -> S
         }
     }
     chosen.sort_unstable();
-    let headings = headings_above(&lines[..start]);
+    let mut path = HeadingPath::default();
+    lines[..start].iter().for_each(|line| {
+        path.add(line);
+    });
+    let headings = path.titles();
     let heading = (!headings.is_empty()).then(|| headings.join(" > "));
     heading
         .into_iter()
         .chain(chosen.into_iter().map(|index| lines[index].to_owned()))
         .collect::<Vec<_>>()
         .join("\n")
-}
-
-fn is_row(line: &str) -> bool {
-    line.trim_start().starts_with('|')
-}
-
-fn is_item(line: &str) -> bool {
-    let line = line.trim_start();
-    let digits = line.chars().take_while(char::is_ascii_digit).count();
-    ["- ", "* ", "+ "].iter().any(|marker| line.starts_with(marker))
-        || (digits > 0 && line[digits..].starts_with(". "))
-}
-
-/// Returns the headings that apply after these lines, outermost first.
-fn headings_above(lines: &[&str]) -> Vec<String> {
-    let mut headings: Vec<(usize, String)> = Vec::new();
-    for line in lines {
-        let level = line.chars().take_while(|c| *c == '#').count();
-        if (1..=6).contains(&level) && line[level..].starts_with(' ') {
-            headings.retain(|(other, _)| *other < level);
-            headings.push((level, line[level..].trim().to_owned()));
-        }
-    }
-    headings.into_iter().map(|(_, heading)| heading).collect()
 }
 
 /// Returns the start of a word from which the excerpt contains the most distinct words. Earlier starts win ties.

@@ -13,6 +13,7 @@ mod excerpt;
 mod format;
 mod indexing;
 mod inquiry;
+mod markdown;
 mod model;
 mod nicknames;
 mod question;
@@ -24,7 +25,7 @@ mod stage;
 mod stages;
 pub mod terms;
 
-pub use answer::{AnswerContext, is_statement, resolve_follow_up};
+pub use answer::{AnswerContext, is_lookup, resolve_follow_up};
 pub use chunk::{ChunkSize, split_into_chunks};
 pub use dates::{DateRange, Precision, find_dates};
 pub use format::{escape_angle_brackets, fence_text, format_recollection, format_related_posts};

@@ -67,8 +67,8 @@ pub(crate) async fn find_nicknames(
         let texts = recall.store.texts(&messages).await?;
         let addressing: Vec<_> =
             texts.iter().filter(|(_, text)| is_addressed(text, name)).map(|(id, _)| *id).collect();
-        let by_others = outlines.iter().filter(|outline| addressing.contains(&outline.id));
-        if let Some(author) = addressee(by_others, &outlines) {
+        let greetings = outlines.iter().filter(|outline| addressing.contains(&outline.id));
+        if let Some(author) = addressee(greetings, &outlines) {
             nicknames.push((name.to_owned(), author));
         }
     }

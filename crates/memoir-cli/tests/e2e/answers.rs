@@ -1,5 +1,7 @@
 //! Answers without a language model.
 
+use std::fs;
+
 use memoir_testkit::{Reply, ScriptedProvider, Terminal};
 
 use crate::helpers::home;
@@ -109,14 +111,53 @@ fn core_memory_answers() {
 fn questions_do_not_become_evidence() {
     let home = home();
     home.memoir(["-p", "Which ferry goes to the island of Hven?"]).succeed();
-    home.memoir(["-p", "ferry to the island of Hven"]).succeed();
-    let answer = home.memoir(["-p", "ferry island Hven"]).succeed();
+    home.memoir(["-p", "which ferry goes to the island of Hven"]).succeed();
+    let answer = home.memoir(["-p", "ferry island Hven?"]).succeed();
     assert!(answer.starts_with("Nothing in memory about this."), "{answer}");
     for _ in 0..2 {
         home.memoir(["-p", "The ferry to Hven leaves from Landskrona."]).succeed();
     }
     let answer = home.memoir(["-p", "Where does the ferry to Hven leave?"]).succeed();
     assert_eq!(answer.matches("> The ferry to Hven leaves from Landskrona.").count(), 1, "{answer}");
+}
+
+#[test]
+fn what_the_user_says_is_found_whatever_its_form() {
+    for (prompt, question, answer) in [
+        (
+            "Please remember that the spare key hangs in the woodshed",
+            "Where does the spare key hang?",
+            "woodshed",
+        ),
+        ("I moved to Bergen in May. Where did I live before?", "Where did I move in May?", "Bergen"),
+        (
+            "Packing list for Hven:\n- tent\n- the blue kettle",
+            "Which kettle is on the packing list for Hven?",
+            "blue",
+        ),
+        ("locker code 4711", "What is the locker code?", "4711"),
+    ] {
+        let home = home();
+        home.memoir(["-p", prompt]).succeed();
+        let found = home.memoir(["-p", question]).succeed();
+        assert!(found.lines().next().is_some_and(|line| line.contains(answer)), "{prompt}: {found}");
+    }
+}
+
+#[test]
+fn an_overview_keeps_to_the_project() {
+    let home = home();
+    let (bees, boats) = (home.workspace().join("bees"), home.workspace().join("boats"));
+    for (directory, prompt) in [(&bees, "The queen was marked green."), (&boats, "The keel was painted red.")]
+    {
+        fs::create_dir(directory).unwrap();
+        home.memoir(["-p", prompt]).current_dir(directory).succeed();
+    }
+    let ask = || home.memoir(["-p", "What did I tell you today?"]).current_dir(&bees).succeed();
+    assert!(ask().contains("keel"), "{}", ask());
+    home.memoir(["config", "set", "rag.scope", "only"]).succeed();
+    let overview = ask();
+    assert!(overview.contains("queen") && !overview.contains("keel"), "{overview}");
 }
 
 #[test]

@@ -375,6 +375,67 @@ fn recall_is_evaluated_on_a_file() {
 }
 
 #[test]
+fn answers_are_evaluated_on_a_file() {
+    let home = home();
+    let history = |id: &str, half: &str, wrong: &str| {
+        json!({
+            "id": id, "half": half, "now": "2026-05-01T12:00:00Z", "core_memory": {"user": "My name is Sam."},
+            "conversations": [{"title": "Keys", "started": "2026-04-02T09:00:00Z", "messages": [
+                {"speaker": "user", "text": "The spare key is under the blue flowerpot."},
+                {"speaker": "assistant", "text": "Understood."}]}],
+            "documents": [],
+            "cases": [
+                {"id": "1", "category": "plain", "ask": "Where is the spare key?", "first": ["flowerpot"]},
+                {"id": "2", "category": "core", "ask": "What is my name?", "first": [wrong]},
+                {"id": "3", "category": "absent", "ask": "Who won the regatta?", "absent": true}]
+        })
+    };
+    let data = json!([history("a", "tune", "Sam"), history("b", "test", "Klara")]);
+    let file = home.workspace().join("answers.json");
+    std::fs::write(&file, data.to_string()).unwrap();
+    let figures = |arguments: &[&str]| {
+        let output = home.memoir([&["eval", "answers", "answers.json"], arguments].concat()).succeed();
+        output.lines().rev().take(2).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let line = |share: &str| format!("answered by the first line: {share} %");
+    assert_eq!(figures(&["--half", "tune"])[1], line("100.0"));
+    assert_eq!(figures(&["--half", "test"])[1], line("50.0"));
+    let all = figures(&[]);
+    assert_eq!(all[1], line("75.0"));
+    assert_eq!(all[0], "absent facts on which Memoir abstained: 100.0 %");
+    let stderr = home.memoir(["eval", "answers", "answers.json", "--half", "best"]).fail(2);
+    assert!(stderr.contains("the data has no half named \"best\""), "{stderr}");
+    for broken in ["[{]", &data.to_string().replace("2026-05-01T12", "yesterday")] {
+        std::fs::write(&file, broken).unwrap();
+        home.memoir(["eval", "answers", "answers.json"]).fail(1);
+    }
+}
+
+#[test]
+fn people_are_found_by_their_nicknames() {
+    let home = home();
+    let messages: Vec<Value> = (0..6)
+        .flat_map(|number| {
+            [
+                json!({"id": format!("a{number}"), "speaker": "Emmanuel", "text": format!("I baked loaf number {number} with walnuts today.")}),
+                json!({"id": format!("b{number}"), "speaker": "Kate", "text": format!("Manny, that sounds lovely, my garden has {number} new rows of beans.")}),
+            ]
+        })
+        .collect();
+    let question =
+        json!({"id": "q", "question": "Which loaf did Manny bake?", "category": "name", "evidence": ["a3"]});
+    let data = json!([{"conversation_id": "c", "speakers": ["Emmanuel", "Kate"], "questions": [question],
+        "sessions": [{"session_id": "s", "date": "1:56 pm on 8 May, 2023", "turns": messages}]}]);
+    std::fs::write(home.workspace().join("data.json"), data.to_string()).unwrap();
+    home.memoir(["eval", "recall", "data.json", "--out", "out.jsonl"]).succeed();
+    let out = std::fs::read_to_string(home.workspace().join("out.jsonl")).unwrap();
+    let line: Value = serde_json::from_str(out.lines().next().unwrap()).unwrap();
+    let first: Vec<&str> =
+        line["ranked"].as_array().unwrap().iter().take(6).filter_map(Value::as_str).collect();
+    assert!(first.iter().all(|id| id.starts_with('a')), "{first:?}");
+}
+
+#[test]
 fn a_large_index_is_loaded_while_the_first_line_is_typed() {
     let home = home();
     // Without workers, nothing else loads the index.

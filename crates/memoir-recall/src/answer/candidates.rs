@@ -42,6 +42,25 @@ pub(crate) struct Candidate {
     pub(crate) vector: Vec<f32>,
 }
 
+impl Candidate {
+    /// Returns a sentence of the highest rank that has not been compared with the question yet.
+    fn new(unit: Unit, source: Source, created: Timestamp) -> Self {
+        Self {
+            unit,
+            source,
+            created,
+            context: String::new(),
+            similarity: 0.0,
+            coverage: 0.0,
+            context_coverage: 0.0,
+            rank: 1.0,
+            by_assistant: false,
+            superseded: false,
+            vector: Vec::new(),
+        }
+    }
+}
+
 impl Recall {
     /// Reads the best messages, documents and core memory, and compares their sentences with the question.
     pub(super) async fn gather_candidates(
@@ -141,17 +160,11 @@ impl Recall {
                 .and_then(|other| texts.get(&other.id));
             let context = format!("{title} {} {text}", prompt.map_or("", String::as_str));
             candidates.extend(units::split(text).into_iter().map(|unit| Candidate {
-                unit,
-                source: source.clone(),
-                created: outline.created,
                 context: context.clone(),
-                similarity: 0.0,
-                coverage: 0.0,
-                context_coverage: 0.0,
                 rank: 1.0 - place as f64 / MAX_EXCHANGES as f64,
                 by_assistant,
                 superseded: superseded.contains(&outline.id),
-                vector: Vec::new(),
+                ..Candidate::new(unit, source.clone(), outline.created)
             }));
         }
         Ok(candidates)
@@ -168,24 +181,15 @@ impl Recall {
             let created = midnight(&document.date).unwrap_or(Timestamp::from_millis(0));
             candidates.extend(units::split(&chunk.text).into_iter().map(|unit| {
                 let headings = unit.headings.clone();
-                Candidate {
-                    context: format!("{} {}", document.title, headings.join(" ")),
-                    source: Source::Document {
-                        slug: document.slug.clone(),
-                        title: document.title.clone(),
-                        date: document.date.clone(),
-                        headings,
-                    },
-                    unit,
-                    created,
-                    similarity: 0.0,
-                    coverage: 0.0,
-                    context_coverage: 0.0,
-                    rank: 1.0 - place as f64 / MAX_CHUNKS as f64,
-                    by_assistant: false,
-                    superseded: false,
-                    vector: Vec::new(),
-                }
+                let context = format!("{} {}", document.title, headings.join(" "));
+                let source = Source::Document {
+                    slug: document.slug.clone(),
+                    title: document.title.clone(),
+                    date: document.date.clone(),
+                    headings,
+                };
+                let rank = 1.0 - place as f64 / MAX_CHUNKS as f64;
+                Candidate { context, rank, ..Candidate::new(unit, source, created) }
             }));
         }
         Ok(candidates)
@@ -204,19 +208,7 @@ fn core_candidates(entries: &[CoreEntry], now: Timestamp) -> Vec<Candidate> {
         let source = Source::CoreMemory(entry.block);
         units::split(&entry.text)
             .into_iter()
-            .map(move |unit| Candidate {
-                unit,
-                source: source.clone(),
-                created: now,
-                context: String::new(),
-                similarity: 0.0,
-                coverage: 0.0,
-                context_coverage: 0.0,
-                rank: 1.0,
-                by_assistant: false,
-                superseded: false,
-                vector: Vec::new(),
-            })
+            .map(move |unit| Candidate::new(unit, source.clone(), now))
             .collect::<Vec<_>>()
     };
     entries.iter().flat_map(of_entry).collect()

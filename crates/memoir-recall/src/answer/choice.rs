@@ -3,7 +3,7 @@
 use memoir_core::{Answer, Quotation, Source, content_words};
 
 use super::{Candidate, expected::Expected};
-use crate::{Inquiry, excerpt::is_form_of, stages::refine::cosine};
+use crate::{Inquiry, dates::is_weekday, excerpt::is_form_of, stages::refine::cosine};
 
 /// Weights of what speaks for a sentence, besides its similarity to the question.
 const COVERAGE: f64 = 0.1;
@@ -80,7 +80,6 @@ pub(super) fn choose(question: &Question<'_>, candidates: Vec<Candidate>) -> Ans
         text: candidate.unit.text.clone(),
         source: candidate.source.clone(),
         answers_with_date: question.asks_when,
-        confidence,
     };
     let is_answered = match question.kind {
         // A few words ask for whatever is relevant, and a follow-up for more of it.
@@ -174,14 +173,12 @@ pub(super) fn find_contradiction(statement: &str, candidates: &[Candidate]) -> O
         text: nearest.unit.text.clone(),
         source: nearest.source.clone(),
         answers_with_date: false,
-        confidence: nearest.similarity,
     })
 }
 
 /// Returns whether a word is a value that may change, such as a number or a day.
 fn is_value(word: &str) -> bool {
-    const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-    word.contains(|c: char| c.is_ascii_digit()) || DAYS.contains(&word.trim_end_matches('s'))
+    word.contains(|c: char| c.is_ascii_digit()) || is_weekday(word)
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use memoir_core::content_words;
 
+use crate::dates::{is_month, is_weekday};
+
 /// The kind of answer that a question expects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Expected {
@@ -79,35 +81,8 @@ const QUANTITIES: [&str; 34] = [
     "dose",
 ];
 
-const CALENDAR: [&str; 27] = [
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-    "morning",
-    "evening",
-    "noon",
-    "midnight",
-    "tomorrow",
-    "spring",
-    "summer",
-    "winter",
-];
+const CALENDAR: [&str; 8] =
+    ["morning", "evening", "noon", "midnight", "tomorrow", "spring", "summer", "winter"];
 
 const NUMBERS: [&str; 24] = [
     "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
@@ -232,9 +207,10 @@ impl Expected {
                 list.contains(&word.as_str()) || list.contains(&word.trim_end_matches('s'))
             })
         };
+        let has_date = words().map(str::to_lowercase).any(|word| is_weekday(&word) || is_month(&word));
         match self {
             Self::Any => true,
-            Self::Time => has_digit || has_any(&CALENDAR) || has_any(&NUMBERS),
+            Self::Time => has_digit || has_any(&CALENDAR) || has_date || has_any(&NUMBERS),
             Self::Quantity => has_digit || has_any(&NUMBERS),
             Self::Person => {
                 has_any(&PEOPLE)

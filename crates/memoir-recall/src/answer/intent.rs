@@ -1,8 +1,9 @@
 //! What a prompt asks for: a fact, the conversations of a period, or nothing, because it states something.
 
-use memoir_core::{TimeZone, Timestamp, content_words};
+use memoir_core::{Answer, TimeZone, Timestamp, content_words};
 
-use crate::dates::{DateRange, find_dates};
+use super::units;
+use crate::dates::{DateRange, find_dates, is_month, is_weekday};
 
 /// First words of a question or an instruction.
 const ASKING: [&str; 58] = [
@@ -138,8 +139,8 @@ const ABOUT_NOTHING: [&str; 30] = [
     "went",
 ];
 
-/// Words of a date expression.
-const DATE_WORDS: [&str; 41] = [
+/// Words of a date expression, besides days and months.
+const DATE_WORDS: [&str; 22] = [
     "today",
     "tonight",
     "yesterday",
@@ -158,25 +159,6 @@ const DATE_WORDS: [&str; 41] = [
     "morning",
     "evening",
     "afternoon",
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
     "during",
     "since",
     "early",
@@ -254,18 +236,41 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// Returns whether a prompt states something, rather than asking a question or searching for words.
-pub fn is_statement(prompt: &str) -> bool {
+fn is_statement(prompt: &str) -> bool {
     let prompt = prompt.trim();
-    let words = words(prompt);
-    let Some(first) = words.first() else { return false };
-    if words.len() < 3 || prompt.ends_with('?') || prompt.contains('\n') || ASKING.contains(&first.as_str()) {
+    let words: Vec<String> = words(prompt).into_iter().skip_while(|word| word == "please").collect();
+    let Some(first) = words.first().map(String::as_str) else { return false };
+    if words.len() < 3 || prompt.ends_with('?') {
         return false;
     }
-    let starts_like_statement =
-        STATING.contains(&first.as_str()) || prompt.starts_with(|c: char| c.is_uppercase());
+    if matches!(first, "remember" | "note") {
+        return true;
+    }
+    if ASKING.contains(&first) {
+        return false;
+    }
+    if prompt.contains('\n') {
+        return !units::split(prompt).iter().any(|unit| unit.is_question);
+    }
+    let starts_like_statement = STATING.contains(&first) || prompt.starts_with(|c: char| c.is_uppercase());
     let has_verb = words.iter().skip(1).any(|word| VERBS.contains(&word.as_str()))
         || words.get(1).is_some_and(|word| word.len() > 3 && (word.ends_with("ed") || word.ends_with('s')));
     starts_like_statement && (has_verb || (prompt.ends_with('.') && words.len() >= 4))
+}
+
+/// Maximum number of words of a prompt that searches memory without a question mark.
+const MAX_SEARCH_WORDS: usize = 10;
+
+/// Returns whether a prompt only asks memory for something. It is then not worth finding again. A prompt that also says
+/// something, or that may be a note, is.
+pub fn is_lookup(prompt: &str, answer: Option<&Answer>) -> bool {
+    let units = units::split(prompt);
+    if units.iter().all(|unit| unit.is_question) {
+        return true;
+    }
+    let is_answered = matches!(answer, Some(Answer::Quotation(_) | Answer::Overview(_)));
+    let is_short = units.len() == 1 && words(prompt).len() <= MAX_SEARCH_WORDS && !prompt.contains(':');
+    is_short && !is_statement(prompt) && (is_answered || is_question(prompt))
 }
 
 /// First words of an instruction to search.
@@ -284,7 +289,11 @@ pub(crate) fn is_question(prompt: &str) -> bool {
 fn is_about_nothing_else(prompt: &str) -> bool {
     content_words(prompt).iter().all(|word| {
         let is_number = word.starts_with(|c: char| c.is_ascii_digit());
-        is_number || ABOUT_NOTHING.contains(&word.as_str()) || DATE_WORDS.contains(&word.as_str())
+        is_number
+            || ABOUT_NOTHING.contains(&word.as_str())
+            || DATE_WORDS.contains(&word.as_str())
+            || is_weekday(word)
+            || is_month(word)
     })
 }
 
@@ -352,6 +361,9 @@ mod tests {
             "Deploys are on Mondays and Wednesdays.",
             "I signed up for a pottery course.",
             "we switched to SQLite",
+            "Please remember that the spare key is under the pot",
+            "remember: bins go out on Thursday",
+            "Shopping list\n- flour\n- yeast",
         ] {
             assert!(is_statement(text), "{text}");
         }
@@ -366,6 +378,23 @@ mod tests {
             "how did I make the noodle soup stock?",
         ] {
             assert!(!is_statement(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn only_a_prompt_that_says_nothing_is_a_lookup() {
+        let absent = Answer::Absent { related: None };
+        for text in ["Where is the key?", "where is the key", "Who was that? And when?"] {
+            assert!(is_lookup(text, Some(&absent)), "{text}");
+        }
+        for text in [
+            "I moved to Porto. Where is the key?",
+            "Key: under the pot",
+            "key under the pot",
+            "Fix the gate\nCall Ines\nIs Tomo back?",
+            "how I make tea: boil water, wait four minutes",
+        ] {
+            assert!(!is_lookup(text, Some(&absent)), "{text}");
         }
     }
 

@@ -15,7 +15,7 @@ use crate::{Inquiry, QueryKind, RankedMessage, Recall, StageName, calibration::C
 use candidates::Candidate;
 use choice::QuestionKind;
 use intent::Intent;
-pub use intent::is_statement;
+pub use intent::is_lookup;
 
 /// Stages that select the passages for a prompt, after everything has been ranked.
 const PASSAGE_STAGES: [StageName; 3] = [StageName::Abstain, StageName::Diversify, StageName::Budget];
@@ -143,14 +143,20 @@ impl Recall {
     /// Returns the similarity from which a message counts as clearly relevant, which depends on the size of memory.
     async fn relevant_similarity(&self) -> f64 {
         let model = self.embedder.name();
-        let count = self.store.embedded_count(model).await.unwrap_or_default();
-        Calibration::for_model(model, count).prompt_best
+        let count = self.store.embedded_count(model).await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "could not read the size of memory");
+            0
+        });
+        Calibration::for_model(model, count).with_minimum(self.settings.min_similarity).prompt_best
     }
 
     /// Acknowledges a statement and finds what it contradicts.
     async fn acknowledge(&self, prompt: &str) -> Recollection {
         let (inquiry, recollection) = self.rank_and_select(prompt).await;
-        let candidates = self.gather_candidates(&inquiry, &[]).await.unwrap_or_default();
+        let candidates = self.gather_candidates(&inquiry, &[]).await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "could not read what the statement may contradict");
+            Vec::new()
+        });
         let supersedes = choice::find_contradiction(prompt, &candidates);
         let mut noted = Recollection {
             answer: Some(Answer::Noted { supersedes: supersedes.into_iter().collect() }),

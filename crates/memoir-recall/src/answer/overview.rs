@@ -1,11 +1,11 @@
 //! The conversations of a period, by day.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use memoir_core::{Answer, ConversationId, Overview, OverviewDay, Recollection};
+use memoir_core::{Answer, Conversation, ConversationId, Overview, OverviewDay, Recollection};
 use memoir_store::MessageOutline;
 
-use crate::{DateRange, Recall, RecallError};
+use crate::{DateRange, Recall, RecallError, ScopeRule};
 
 impl Recall {
     /// Lists the conversations of a period.
@@ -24,39 +24,38 @@ impl Recall {
         }
     }
 
-    /// Returns the days, and the first message of each conversation.
+    /// Returns the days, and the first message of each conversation on each day.
     async fn list_days(
         &self,
         period: DateRange,
     ) -> Result<(Vec<OverviewDay>, Vec<MessageOutline>), RecallError> {
-        let outlines = self.store.outlines_between(period.start, period.end).await?;
+        let mut outlines = self.store.outlines_between(period.start, period.end).await?;
+        let ids: HashSet<ConversationId> = outlines.iter().map(|outline| outline.conversation_id).collect();
+        let conversations = self.store.conversations_by_id(&Vec::from_iter(ids)).await?;
+        let is_visible = |conversation: &Conversation| {
+            self.settings.scope != ScopeRule::Only
+                || self.scope.as_ref().is_none_or(|scope| conversation.scope == *scope)
+        };
+        let titles: HashMap<ConversationId, String> = conversations
+            .into_iter()
+            .filter(is_visible)
+            .map(|conversation| (conversation.id, conversation.title))
+            .collect();
         let mut days: Vec<OverviewDay> = Vec::new();
-        let mut listed: Vec<(ConversationId, usize)> = Vec::new();
-        let mut first = Vec::new();
-        for outline in outlines {
+        let is_new = |outline: &MessageOutline| {
+            let Some(title) = titles.get(&outline.conversation_id) else { return false };
             let day = outline.created.start_of_day(&self.zone);
             if days.last().is_none_or(|last| last.day != day) {
                 days.push(OverviewDay { day, conversations: Vec::new() });
             }
-            if !listed.contains(&(outline.conversation_id, days.len())) {
-                listed.push((outline.conversation_id, days.len()));
-                first.push(outline);
+            let Some(last) = days.last_mut() else { return false };
+            let is_new = last.conversations.iter().all(|(id, _)| *id != outline.conversation_id);
+            if is_new {
+                last.conversations.push((outline.conversation_id, title.clone()));
             }
-        }
-        let ids: Vec<ConversationId> = listed.iter().map(|(id, _)| *id).collect();
-        let titles: HashMap<ConversationId, String> = self
-            .store
-            .conversations_by_id(&ids)
-            .await?
-            .into_iter()
-            .map(|conversation| (conversation.id, conversation.title))
-            .collect();
-        for (id, day) in listed {
-            if let Some(title) = titles.get(&id) {
-                days[day - 1].conversations.push((id, title.clone()));
-            }
-        }
-        days.retain(|day| !day.conversations.is_empty());
-        Ok((days, first))
+            is_new
+        };
+        outlines.retain(is_new);
+        Ok((days, outlines))
     }
 }

@@ -1,5 +1,7 @@
 //! Splitting texts into the units that can answer a question: sentences, list items and table rows.
 
+use crate::markdown::{HeadingPath, is_row, parse_item, parse_row};
+
 /// A unit of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unit {
@@ -25,7 +27,7 @@ const MIN_CHARS: usize = 3;
 /// Splits a Markdown or plain text.
 pub(crate) fn split(text: &str) -> Vec<Unit> {
     let mut units = Vec::new();
-    let mut headings: Vec<(usize, String)> = Vec::new();
+    let mut headings = HeadingPath::default();
     let mut columns: Vec<String> = Vec::new();
     let mut is_code = false;
     for line in text.lines() {
@@ -38,11 +40,11 @@ pub(crate) fn split(text: &str) -> Vec<Unit> {
             columns.clear();
             continue;
         }
-        let path = || headings.iter().map(|(_, heading)| heading.clone()).collect::<Vec<_>>();
-        if !is_code && let Some((level, heading)) = parse_heading(line) {
-            headings.retain(|(other, _)| *other < level);
-            headings.push((level, heading));
-        } else if !is_code && line.starts_with('|') {
+        if !is_code && headings.add(line) {
+            continue;
+        }
+        let path = headings.titles();
+        if !is_code && is_row(line) {
             let cells = parse_row(line);
             if cells.iter().all(|cell| cell.chars().all(|c| matches!(c, '-' | ':' | ' '))) {
                 continue;
@@ -56,15 +58,24 @@ pub(crate) fn split(text: &str) -> Vec<Unit> {
                 _ => cell.clone(),
             });
             let meaning = named.collect::<Vec<_>>().join(", ");
-            push(&mut units, &cells.join(" | "), meaning, path());
+            push(&mut units, &cells.join(" | "), meaning, path);
         } else if is_code {
-            push(&mut units, line, line.to_owned(), path());
+            push(&mut units, line, line.to_owned(), path);
         } else {
-            for sentence in sentences(strip_marker(line)) {
-                push(&mut units, sentence, without_markup(sentence), path());
+            let line = line.trim_start_matches("> ").trim();
+            for sentence in sentences(parse_item(line).unwrap_or(line)) {
+                push(&mut units, sentence, without_markup(sentence), path.clone());
             }
         }
     }
+    drop_introductions(units)
+}
+
+/// Removes units such as "Steps:", which say nothing without what follows them.
+fn drop_introductions(mut units: Vec<Unit>) -> Vec<Unit> {
+    let last = units.pop();
+    units.retain(|unit| !unit.text.ends_with(':'));
+    units.extend(last);
     units
 }
 
@@ -72,31 +83,6 @@ fn push(units: &mut Vec<Unit>, text: &str, meaning: String, headings: Vec<String
     let text = text.trim();
     if text.chars().count() >= MIN_CHARS {
         units.push(Unit { text: without_markup(text), meaning, headings, is_question: text.ends_with('?') });
-    }
-}
-
-fn parse_heading(line: &str) -> Option<(usize, String)> {
-    let level = line.chars().take_while(|c| *c == '#').count();
-    let title = line[level..].trim();
-    ((1..=6).contains(&level) && line[level..].starts_with(' ')).then(|| (level, title.to_owned()))
-}
-
-fn parse_row(line: &str) -> Vec<String> {
-    line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()
-}
-
-/// Removes the marker of a list item or a quotation.
-fn strip_marker(line: &str) -> &str {
-    let line = line.trim_start_matches("> ").trim();
-    for marker in ["- [ ] ", "- [x] ", "- ", "* ", "+ ", "• "] {
-        if let Some(item) = line.strip_prefix(marker) {
-            return item;
-        }
-    }
-    let digits = line.chars().take_while(char::is_ascii_digit).count();
-    match line[digits..].strip_prefix(". ").or_else(|| line[digits..].strip_prefix(") ")) {
-        Some(item) if (1..=2).contains(&digits) => item,
-        _ => line,
     }
 }
 
@@ -143,7 +129,7 @@ mod tests {
             texts("Dr. Roth called at 9.30 today. Is that ok? yes."),
             ["Dr. Roth called at 9.30 today.", "Is that ok?", "yes."]
         );
-        assert_eq!(texts("Steps:\n1. Boil **water**\n- Add `salt`"), ["Steps:", "Boil water", "Add salt"]);
+        assert_eq!(texts("Steps:\n1. Boil **water**\n- Add `salt`"), ["Boil water", "Add salt"]);
         let units = split(
             "# Manual\n\n## Checks\n\n| part | interval |\n| --- | --- |\n| door seals | every 3 months |",
         );
@@ -156,6 +142,6 @@ mod tests {
 
     #[test]
     fn code_is_quoted_by_line() {
-        assert_eq!(texts("Run this:\n```sh\ncargo test. now\n```"), ["Run this:", "cargo test. now"]);
+        assert_eq!(texts("Run this:\n```sh\ncargo test. now\n```"), ["cargo test. now"]);
     }
 }

@@ -70,7 +70,7 @@ pub struct FailedCase {
 ///
 /// # Errors
 ///
-/// Fails if the data cannot be read or a history cannot be stored.
+/// Fails if the data cannot be read, has no histories of the half, or a history cannot be stored.
 pub async fn measure_answers(
     request: &AnswersRequest,
     temporary: &Path,
@@ -79,6 +79,10 @@ pub async fn measure_answers(
     let mut histories = data::read_histories(&request.data)?;
     if let Some(half) = &request.half {
         histories.retain(|history| history.half == *half);
+        if histories.is_empty() {
+            return Err(Failure::usage(format!("the data has no half named \"{half}\""))
+                .hint("Omit --half to measure all histories."));
+        }
     }
     let mut report = AnswersReport {
         categories: BTreeMap::new(),

@@ -1,9 +1,12 @@
 //! The transformer: six layers of attention and feed-forward, then mean pooling over all tokens.
+//!
+//! Hot loops are `for` loops rather than iterator methods with closures, because those are not always inlined into the
+//! function that is compiled for wide vectors.
 
 use crate::{
     DIMENSIONS,
     error::AssetError,
-    linear::{Linear, QuantizedTokens},
+    linear::{Linear, QuantizedTokens, range},
     weights::WeightFile,
 };
 
@@ -88,10 +91,12 @@ impl Encoder {
         }
         let mut mean = vec![0.0; DIMENSIONS];
         for token in buffers.state.chunks_exact(DIMENSIONS) {
-            mean.iter_mut().zip(token).for_each(|(mean, value)| *mean += value);
+            add(&mut mean, token);
         }
-        let length = mean.iter().map(|value| value * value).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
-        mean.iter_mut().for_each(|value| *value /= length);
+        let length = dot(&mean, &mean).sqrt().max(f32::MIN_POSITIVE);
+        for value in &mut mean {
+            *value /= length;
+        }
         mean
     }
 
@@ -141,7 +146,9 @@ impl EncoderLayer {
 
         buffers.quantized.fill(&buffers.state, DIMENSIONS);
         self.intermediate.apply(&buffers.quantized, &mut buffers.intermediate);
-        buffers.intermediate.iter_mut().for_each(|value| *value = gelu(*value));
+        for value in &mut buffers.intermediate {
+            *value = gelu(*value);
+        }
         buffers.quantized.fill(&buffers.intermediate, INTERMEDIATE);
         self.output.apply(&buffers.quantized, &mut buffers.output);
         add(&mut buffers.state, &buffers.output);
@@ -168,41 +175,71 @@ fn attend(buffers: &mut EncoderBuffers) {
             softmax(&mut buffers.scores);
             let mut weighted = [0.0; HEAD_SIZE];
             for (score, value) in buffers.scores.iter().zip(buffers.value.chunks_exact(DIMENSIONS)) {
-                weighted
-                    .iter_mut()
-                    .zip(&value[offset..offset + HEAD_SIZE])
-                    .for_each(|(weighted, value)| *weighted += score * value);
+                for (weighted, value) in weighted.iter_mut().zip(&value[offset..offset + HEAD_SIZE]) {
+                    *weighted += score * value;
+                }
             }
             buffers.attended[token * DIMENSIONS + offset..][..HEAD_SIZE].copy_from_slice(&weighted);
         }
     }
 }
 
-/// Returns the dot product, in eight lanes so that additions do not wait for each other.
+/// Number of lanes of a sum, so that additions do not wait for each other.
+const LANES: usize = 8;
+
+/// Returns the dot product.
 #[inline(always)]
 fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let mut lanes = [0.0_f32; 8];
-    let ((a, _), (b, _)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    let mut lanes = [0.0; LANES];
+    let ((a, _), (b, _)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
     for (a, b) in a.iter().zip(b) {
-        lanes.iter_mut().zip(a.iter().zip(b)).for_each(|(lane, (a, b))| *lane += a * b);
+        for lane in 0..LANES {
+            lanes[lane] += a[lane] * b[lane];
+        }
     }
-    lanes.iter().sum()
+    sum_lanes(lanes)
+}
+
+/// Returns the sum of all numbers.
+#[inline(always)]
+fn sum(numbers: &[f32]) -> f32 {
+    let mut lanes = [0.0; LANES];
+    let (chunks, rest) = numbers.as_chunks::<LANES>();
+    for chunk in chunks {
+        for lane in 0..LANES {
+            lanes[lane] += chunk[lane];
+        }
+    }
+    let mut sum = sum_lanes(lanes);
+    for number in rest {
+        sum += number;
+    }
+    sum
+}
+
+#[inline(always)]
+fn sum_lanes(lanes: [f32; LANES]) -> f32 {
+    let [a, b, c, d, e, f, g, h] = lanes;
+    ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
 
 #[inline(always)]
 fn softmax(scores: &mut [f32]) {
-    let highest = scores.iter().copied().fold(f32::MIN, f32::max);
-    let mut sum = 0.0;
+    let (_, highest) = range(scores);
     for score in scores.iter_mut() {
         *score = exp(*score - highest);
-        sum += *score;
     }
-    scores.iter_mut().for_each(|score| *score /= sum);
+    let inverse = 1.0 / sum(scores);
+    for score in scores.iter_mut() {
+        *score *= inverse;
+    }
 }
 
 #[inline(always)]
 fn add(state: &mut [f32], addend: &[f32]) {
-    state.iter_mut().zip(addend).for_each(|(state, addend)| *state += addend);
+    for (state, addend) in state.iter_mut().zip(addend) {
+        *state += addend;
+    }
 }
 
 /// GELU, with an approximation of the error function accurate to seven digits (Abramowitz and Stegun 7.1.26).
@@ -222,20 +259,16 @@ fn exp(x: f32) -> f32 {
     /// Adding and subtracting this number rounds to an integer.
     const ROUNDING: f32 = 12_582_912.0;
     let y = x.max(-87.0) * std::f32::consts::LOG2_E;
-    let integer = (y + ROUNDING) - ROUNDING;
-    let fraction = y - integer;
+    let rounded = y + ROUNDING;
+    let fraction = y - (rounded - ROUNDING);
     let power = 1.0
         + fraction
             * (std::f32::consts::LN_2
                 + fraction
                     * (0.240_226_5
                         + fraction * (0.055_504_1 + fraction * (0.009_618_1 + fraction * 0.001_333_3))));
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the value is between 1 and 127"
-    )]
-    let scale = f32::from_bits(((integer as i32 + 127) << 23) as u32);
+    // The lowest bits of `rounded` are the integer. They become the exponent, and all others are shifted out.
+    let scale = f32::from_bits(rounded.to_bits().wrapping_add(127) << 23);
     power * scale
 }
 
@@ -251,11 +284,14 @@ impl Norm {
     fn apply(&self, state: &mut [f32]) {
         for token in state.chunks_exact_mut(DIMENSIONS) {
             let count = DIMENSIONS as f32;
-            let mean = token.iter().sum::<f32>() / count;
-            let variance = token.iter().map(|value| (value - mean) * (value - mean)).sum::<f32>() / count;
+            let mean = sum(token) / count;
+            for value in token.iter_mut() {
+                *value -= mean;
+            }
+            let variance = dot(token, token) / count;
             let inverse = 1.0 / (variance + 1e-12).sqrt();
             for (value, (weight, bias)) in token.iter_mut().zip(self.weight.iter().zip(&self.bias)) {
-                *value = (*value - mean) * inverse * weight + bias;
+                *value = *value * inverse * weight + bias;
             }
         }
     }

@@ -16,12 +16,17 @@ pub(crate) struct Linear {
     inputs: usize,
 }
 
+/// Adding this number to a small positive one moves its integer part to the lowest bits.
+const ROUNDING: f32 = 8_388_608.0;
+
 /// Activations quantized to 8 bits, each token with its own scale and zero point.
 #[derive(Default)]
 pub(crate) struct QuantizedTokens {
     values: Vec<u8>,
     scales: Vec<f32>,
     zeros: Vec<f32>,
+    /// One token, before its numbers are mixed with those of its group.
+    row: Vec<u8>,
 }
 
 impl Linear {
@@ -47,21 +52,28 @@ impl Linear {
         let (tokens, outputs) = (input.scales.len(), self.scales.len());
         output.clear();
         output.resize(tokens * outputs, 0.0);
+        // The number of rows is a multiple of the panel, so nothing remains.
+        let ((scales, _), (bias, _), (sums, _)) = (
+            self.scales.as_chunks::<PANEL>(),
+            self.bias.as_chunks::<PANEL>(),
+            self.sums.as_chunks::<PANEL>(),
+        );
         // Multiply all tokens with one panel before the next, so that the panel stays in the cache.
-        for (first_row, panel) in (0..).step_by(PANEL).zip(self.weights.chunks_exact(PANEL * self.inputs)) {
+        for (number, panel) in self.weights.chunks_exact(PANEL * self.inputs).enumerate() {
+            let (scales, bias, sums) = (&scales[number], &bias[number], &sums[number]);
             for (first_token, values) in
                 (0..).step_by(TOKENS).zip(input.values.chunks_exact(TOKENS * self.inputs))
             {
-                let sums = products(values, panel);
-                // The last group is padded; ignore the sums beyond the last token.
-                for (token, sums) in (first_token..tokens).zip(sums) {
+                let products = products(values, panel);
+                // The last group is padded; ignore the products beyond the last token.
+                for (token, products) in (first_token..tokens).zip(&products) {
                     let (scale, zero) = (input.scales[token], input.zeros[token]);
-                    let outputs = &mut output[token * outputs + first_row..][..PANEL];
-                    for (lane, (output, sum)) in outputs.iter_mut().zip(sums).enumerate() {
-                        let row = first_row + lane;
-                        #[expect(clippy::cast_precision_loss, reason = "sums stay below 2^26")]
-                        let exact = sum as f32 - zero * self.sums[row];
-                        *output = exact * (scale * self.scales[row]) + self.bias[row];
+                    let start = token * outputs + number * PANEL;
+                    let Some((output, _)) = output[start..].split_first_chunk_mut::<PANEL>() else { break };
+                    for lane in 0..PANEL {
+                        #[expect(clippy::cast_precision_loss, reason = "products stay below 2^26")]
+                        let exact = products[lane] as f32 - zero * sums[lane];
+                        output[lane] = exact * (scale * scales[lane]) + bias[lane];
                     }
                 }
             }
@@ -80,25 +92,51 @@ impl QuantizedTokens {
         self.values.resize(tokens.next_multiple_of(TOKENS) * width, 0);
         for (token, row) in rows.chunks_exact(width).enumerate() {
             // Include zero in the range so that it is represented exactly.
-            let (low, high) =
-                row.iter().fold((0.0_f32, 0.0_f32), |(low, high), value| (low.min(*value), high.max(*value)));
+            let (low, high) = range(row);
+            let (low, high) = (low.min(0.0), high.max(0.0));
             let scale = ((high - low) / 255.0).max(f32::MIN_POSITIVE);
             let zero = (-low / scale + 0.5).floor();
             self.scales.push(scale);
             self.zeros.push(zero);
-            let group = &mut self.values[token / TOKENS * TOKENS * width..][..TOKENS * width];
-            let (quads, _) = group.as_chunks_mut::<QUAD>();
-            let (numbers, _) = row.as_chunks::<QUAD>();
             let inverse = 1.0 / scale;
-            for (quad, numbers) in quads.iter_mut().skip(token % TOKENS).step_by(TOKENS).zip(numbers) {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "the value is clamped to 0..=255"
-                )]
-                let quantize = |number: f32| (number * inverse + zero + 0.5).clamp(0.0, 255.0) as i32 as u8;
-                *quad = numbers.map(quantize);
+            self.row.clear();
+            self.row.resize(width, 0);
+            for (value, number) in self.row.iter_mut().zip(row) {
+                // The lowest bits of the sum are the rounded value.
+                let rounded = (number * inverse + zero).clamp(0.0, 255.0) + ROUNDING;
+                *value = (rounded.to_bits() & 0xff) as u8;
+            }
+            let group = &mut self.values[token / TOKENS * TOKENS * width..][..TOKENS * width];
+            let ((quads, _), (row, _)) = (group.as_chunks_mut::<QUAD>(), self.row.as_chunks::<QUAD>());
+            for (quads, quad) in quads.chunks_exact_mut(TOKENS).zip(row) {
+                quads[token % TOKENS] = *quad;
             }
         }
     }
+}
+
+/// Number of lanes of a comparison, so that comparisons do not wait for each other.
+const LANES: usize = 8;
+
+/// Returns the lowest and the highest of some numbers.
+#[inline(always)]
+pub(crate) fn range(numbers: &[f32]) -> (f32, f32) {
+    let (mut lows, mut highs) = ([f32::MAX; LANES], [f32::MIN; LANES]);
+    let (chunks, rest) = numbers.as_chunks::<LANES>();
+    for chunk in chunks {
+        for lane in 0..LANES {
+            lows[lane] = lows[lane].min(chunk[lane]);
+            highs[lane] = highs[lane].max(chunk[lane]);
+        }
+    }
+    let (mut low, mut high) = (f32::MAX, f32::MIN);
+    for lane in 0..LANES {
+        low = low.min(lows[lane]);
+        high = high.max(highs[lane]);
+    }
+    for number in rest {
+        low = low.min(*number);
+        high = high.max(*number);
+    }
+    (low, high)
 }

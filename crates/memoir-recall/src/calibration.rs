@@ -38,7 +38,7 @@ impl Calibration {
         entry.map_or(DEFAULT, |(_, calibration)| *calibration)
     }
 
-    /// Returns thresholds above the cosine that the nearest of so many unrelated texts has. Measured with `memoir eval
+    /// Returns thresholds above the cosine that the nearest of many unrelated texts has. Measured with `memoir eval
     /// recall`: most prompts with an answer recall something, and most prompts about other things recall nothing.
     fn for_built_in_model(texts: u64) -> Self {
         let (mean, deviation) = UNRELATED;

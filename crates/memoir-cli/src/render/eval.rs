@@ -1,8 +1,8 @@
-//! Formats the results of `memoir eval recall` as a table.
+//! Formats the results of `memoir eval` as tables.
 
 use std::fmt::Write as _;
 
-use memoir_runtime::operations::eval::{AnswersReport, CUTOFFS, EvalReport, FailedCase, Hits, SetReport};
+use memoir_runtime::operations::eval::{AnswersReport, CUTOFFS, EvalReport, FailedCase, Hits};
 
 /// Returns a table with the rows of each data set: all its questions, then each category.
 pub(crate) fn report(report: &EvalReport) -> String {
@@ -20,19 +20,13 @@ pub(crate) fn report(report: &EvalReport) -> String {
             }
         }
     }
-    let sum = |hits: fn(&SetReport) -> Hits| {
-        let all = report.sets.iter().map(hits);
-        all.fold((0, 0), |(correct, total), hits| (correct + hits.correct, total + hits.total))
-    };
-    let (answerable, unanswerable) = (sum(|set| set.answerable), sum(|set| set.unanswerable));
-    // Writing to a string cannot fail.
-    let _ = write!(
-        text,
-        "\nanswerable questions that recalled a passage: {} of {}\n\
-         unanswerable questions that recalled nothing: {} of {}\n{:.1} ms per question",
-        answerable.0, answerable.1, unanswerable.0, unanswerable.1, report.milliseconds_per_question
-    );
-    text
+    let answerable: Hits = report.sets.iter().map(|set| set.answerable).sum();
+    let unanswerable: Hits = report.sets.iter().map(|set| set.unanswerable).sum();
+    text + &format!(
+        "\nanswerable questions that recalled a passage: {answerable}\n\
+         unanswerable questions that recalled nothing: {unanswerable}\n{:.1} ms per question",
+        report.milliseconds_per_question
+    )
 }
 
 /// Returns the failed cases, followed by a table with one row per category and the totals.
@@ -44,14 +38,11 @@ pub(crate) fn answers(report: &AnswersReport) -> String {
         let _ = writeln!(text, "{id}: {ask}\n  expected: {expected}\n  answered: {answer}\n");
     }
     for (name, hits) in &report.categories {
-        let _ = writeln!(text, "{name:<14}{:>4} of {}", hits.correct, hits.total);
+        let _ = writeln!(text, "{name:<14}{hits:>10}");
     }
-    let percent = |hits: Hits| 100.0 * hits.correct as f64 / hits.total.max(1) as f64;
-    let _ = write!(
-        text,
+    text + &format!(
         "answered by the first line: {:.1} %\nabsent facts on which Memoir abstained: {:.1} %",
-        percent(report.answered),
-        percent(report.abstained)
-    );
-    text
+        report.answered.percent(),
+        report.abstained.percent()
+    )
 }

@@ -1,6 +1,10 @@
 //! Metrics of ranking quality: recall at several cutoffs, and the mean reciprocal rank.
 
-use std::collections::{BTreeMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashSet},
+    fmt,
+    iter::Sum,
+};
 
 use serde::Serialize;
 
@@ -27,6 +31,28 @@ pub struct Hits {
     pub correct: usize,
     /// Total number of questions.
     pub total: usize,
+}
+
+impl Hits {
+    /// Returns the share of questions handled correctly, in percent.
+    pub fn percent(self) -> f64 {
+        100.0 * self.correct as f64 / self.total.max(1) as f64
+    }
+}
+
+impl Sum for Hits {
+    fn sum<I: Iterator<Item = Self>>(hits: I) -> Self {
+        hits.fold(Self::default(), |sum, hits| Self {
+            correct: sum.correct + hits.correct,
+            total: sum.total + hits.total,
+        })
+    }
+}
+
+impl fmt::Display for Hits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{} of {}", self.correct, self.total))
+    }
 }
 
 #[derive(Default, Clone, Copy)]

@@ -61,6 +61,9 @@ impl Agent {
     ) -> Result<TurnReport, TurnError> {
         let prompt = &input.to_text();
         let mut draft = Draft::new(&input, state.model.name(), self.clock.now());
+        if state.model.provenance() == Provenance::Derived && memoir_recall::is_lookup(prompt) {
+            draft.mark_prompt_as_lookup();
+        }
         let turn = ActiveTurn { agent: self, state };
         let result = tokio::select! {
             biased;
@@ -182,12 +185,6 @@ impl ActiveTurn<'_> {
         self.report_notices(notices, observer);
         draft.set_recalled(std::mem::take(&mut context.recalled));
         draft.window_room = context.window_room;
-        if self.state.model.provenance() == Provenance::Derived
-            && memoir_recall::is_lookup(prompt, context.request.memory.answer.as_ref())
-        {
-            draft.mark_prompt_as_lookup();
-        }
-
         for _ in 0..self.agent.limits.max_turns {
             let reply = self.reply(&mut context, draft, observer).await?;
             draft.context = Some(context.report.clone());

@@ -72,6 +72,8 @@ pub struct Overview {
     pub end: Timestamp,
     /// Days with conversations, oldest first.
     pub days: Vec<OverviewDay>,
+    /// Number of conversations that are not listed, because there are too many.
+    pub omitted: usize,
 }
 
 /// One day of an overview.

@@ -31,7 +31,7 @@ pub(crate) fn parse_row(line: &str) -> Vec<String> {
     line.trim().trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()
 }
 
-/// Returns the text of a list item without its marker, or `None` if the line is no list item.
+/// Returns the text of a list item without its marker, or `None` if the line is not a list item.
 pub(crate) fn parse_item(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let bulleted =

@@ -108,6 +108,12 @@ impl RecallModel {
                 text.push_str(&format!("- {title} (conversation {id})\n"));
             }
         }
+        if overview.omitted > 0 {
+            text.push_str(&format!(
+                "\n{} later ones are not listed. Ask for a shorter period.\n",
+                overview.omitted
+            ));
+        }
         text
     }
 

@@ -38,8 +38,13 @@ pub(super) async fn delete_content(
     };
     texts.extend(delete_posts(connection, &outcome.posts).await?);
     outcome.summaries = count_summaries(connection, &targets).await?;
-    (outcome.quotations, outcome.prompted_exchanges) =
-        delete_quotations_of_content(connection, &targets.exchanges, &targets.messages).await?;
+    (outcome.quotations, outcome.prompted_exchanges) = delete_quotations_of_content(
+        connection,
+        &targets.exchanges,
+        &targets.messages,
+        &targets.conversations,
+    )
+    .await?;
     clear_copies_of_messages(connection, &targets.messages).await?;
     outcome.messages = delete_messages(connection, &targets).await?;
     outcome.exchanges = execute_for(

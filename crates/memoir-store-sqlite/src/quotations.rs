@@ -8,12 +8,14 @@ use sqlx::SqliteConnection;
 
 use super::rows::{execute_for, fetch_ids, to_json_list};
 
-/// Deletes derived answers that quote these exchanges and messages. Returns their number, and the other exchanges whose
-/// prompts included the content.
+/// Deletes derived answers that quote these exchanges and messages, or that quote others of these conversations together
+/// with their titles, which may repeat the content. Returns their number, and the other exchanges whose prompts included
+/// the content.
 pub(super) async fn delete_quotations_of_content(
     connection: &mut SqliteConnection,
     exchanges: &str,
     messages: &str,
+    conversations: &str,
 ) -> Result<(u64, Vec<ExchangeId>)> {
     // A quotation includes both the prompt and the answer of an exchange.
     let mut quoted = fetch_ids(
@@ -32,7 +34,15 @@ pub(super) async fn delete_quotations_of_content(
     .await?;
     let quoted: HashSet<i64> = quoted.into_iter().collect();
     let others = to_json_list(recalled.into_iter().filter(|exchange| !quoted.contains(exchange)));
-    let deleted = delete_quotations(connection, &others).await?;
+    let with_title = fetch_ids(
+        connection,
+        "SELECT DISTINCT recall_log.exchange_id FROM messages JOIN recall_log ON recall_log.message_id = messages.id
+         WHERE messages.conversation_id IN (SELECT value FROM json_each(?))",
+        conversations,
+    )
+    .await?;
+    let with_title = to_json_list(with_title.into_iter().filter(|exchange| !quoted.contains(exchange)));
+    let deleted = delete_quotations(connection, &with_title).await?;
     let exposed = fetch_ids(
         connection,
         "SELECT id FROM exchanges WHERE id IN (SELECT value FROM json_each(?)) AND assistant_message <> ''",

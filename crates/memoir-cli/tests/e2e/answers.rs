@@ -112,7 +112,8 @@ fn questions_do_not_become_evidence() {
     let home = home();
     home.memoir(["-p", "Which ferry goes to the island of Hven?"]).succeed();
     home.memoir(["-p", "which ferry goes to the island of Hven"]).succeed();
-    let answer = home.memoir(["-p", "ferry island Hven?"]).succeed();
+    home.memoir(["-p", "ferry to the island of Hven"]).succeed();
+    let answer = home.memoir(["-p", "ferry island Hven"]).succeed();
     assert!(answer.starts_with("Nothing in memory about this."), "{answer}");
     for _ in 0..2 {
         home.memoir(["-p", "The ferry to Hven leaves from Landskrona."]).succeed();
@@ -135,13 +136,37 @@ fn what_the_user_says_is_found_whatever_its_form() {
             "Which kettle is on the packing list for Hven?",
             "blue",
         ),
-        ("locker code 4711", "What is the locker code?", "4711"),
+        ("locker code 4712", "What is the locker code?", "4712"),
+        ("klara moved to oslo", "Where did Klara move?", "oslo"),
     ] {
         let home = home();
+        home.memoir(["-p", "My sister Klara lives in Porto."]).succeed();
+        home.memoir(["-p", "locker code 4711"]).succeed();
         home.memoir(["-p", prompt]).succeed();
         let found = home.memoir(["-p", question]).succeed();
         assert!(found.lines().next().is_some_and(|line| line.contains(answer)), "{prompt}: {found}");
     }
+}
+
+#[test]
+fn a_prompt_that_says_and_asks_something_is_recalled_by_other_models() {
+    let home = home();
+    home.memoir(["-p", "I moved to Bergen in May. Where did I live before?"]).succeed();
+    let provider = ScriptedProvider::start([Reply::text("In Bergen.")]);
+    home.memoir(["-p", "Where did I move in May?"]).provider(&provider).succeed();
+    let messages = provider.requests()[0].messages();
+    assert!(messages.iter().any(|(_, text)| text.contains("I moved to Bergen")), "{messages:?}");
+}
+
+#[test]
+fn forgetting_a_title_deletes_the_answers_that_show_it() {
+    let home = home();
+    home.memoir(["-p", "The vault of the quibblewort is in the cellar."]).succeed();
+    home.memoir(["-c", "-p", "The lid of the pot is green."]).succeed();
+    let answer = home.memoir(["-p", "What color is the lid of the pot?"]).succeed();
+    assert!(answer.starts_with("The lid of the pot is green.") && answer.contains("quibblewort"), "{answer}");
+    home.memoir(["memory", "forget", "--exchange", "1", "--yes"]).succeed();
+    assert_eq!(home.files_containing("quibblewort"), Vec::<String>::new());
 }
 
 #[test]

@@ -415,15 +415,14 @@ fn answers_are_evaluated_on_a_file() {
 fn people_are_found_by_their_nicknames() {
     let home = home();
     let messages: Vec<Value> = (0..6)
-        .flat_map(|number| {
+        .flat_map(|day| {
             [
-                json!({"id": format!("a{number}"), "speaker": "Emmanuel", "text": format!("I baked loaf number {number} with walnuts today.")}),
-                json!({"id": format!("b{number}"), "speaker": "Kate", "text": format!("Manny, that sounds lovely, my garden has {number} new rows of beans.")}),
+                json!({"id": format!("a{day}"), "speaker": "Emmanuel", "text": format!("Hey Kate! I spent day {day} at the old lake.")}),
+                json!({"id": format!("b{day}"), "speaker": "Kate", "text": format!("Hey Manny! I spent day {day} at the new market.")}),
             ]
         })
         .collect();
-    let question =
-        json!({"id": "q", "question": "Which loaf did Manny bake?", "category": "name", "evidence": ["a3"]});
+    let question = json!({"id": "q", "question": "How did Manny spend the day?", "category": "name", "evidence": ["a3"]});
     let data = json!([{"conversation_id": "c", "speakers": ["Emmanuel", "Kate"], "questions": [question],
         "sessions": [{"session_id": "s", "date": "1:56 pm on 8 May, 2023", "turns": messages}]}]);
     std::fs::write(home.workspace().join("data.json"), data.to_string()).unwrap();
@@ -431,7 +430,7 @@ fn people_are_found_by_their_nicknames() {
     let out = std::fs::read_to_string(home.workspace().join("out.jsonl")).unwrap();
     let line: Value = serde_json::from_str(out.lines().next().unwrap()).unwrap();
     let first: Vec<&str> =
-        line["ranked"].as_array().unwrap().iter().take(6).filter_map(Value::as_str).collect();
+        line["ranked"].as_array().unwrap().iter().take(5).filter_map(Value::as_str).collect();
     assert!(first.iter().all(|id| id.starts_with('a')), "{first:?}");
 }
 

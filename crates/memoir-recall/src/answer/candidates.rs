@@ -8,12 +8,18 @@ use memoir_core::{
 use memoir_models::EmbedTask;
 use memoir_store::MessageOutline;
 
-use super::units::{self, Unit};
+use super::{
+    intent,
+    units::{self, Unit},
+};
 use crate::{Inquiry, Recall, RecallError, excerpt::is_form_of, stages::refine::cosine};
 
 /// Number of exchanges and of document chunks that are read for an answer.
 const MAX_EXCHANGES: usize = 10;
 const MAX_CHUNKS: usize = 4;
+
+/// Number of sentences of a message that are considered.
+const MAX_UNITS: usize = 500;
 
 /// Number of sentences that are compared with the question by meaning, which takes about a millisecond each.
 const MAX_EMBEDDED: usize = 64;
@@ -25,36 +31,42 @@ pub(crate) struct Candidate {
     pub(crate) source: Source,
     /// When it was written. Documents count as written on their date, core memory as the present.
     pub(crate) created: Timestamp,
-    /// Text around the sentence, which gives its words a context: the rest of its message and what it answers.
-    pub(crate) context: String,
     /// Cosine similarity to the question.
     pub(crate) similarity: f64,
     /// Weighted fraction of the question's words in the sentence.
     pub(crate) coverage: f64,
-    /// Weighted fraction of the question's words in the sentence or its context.
+    /// Weighted fraction of the question's words in the sentence or its context: the rest of its message, the message
+    /// that it answers and the title.
     pub(crate) context_coverage: f64,
     /// Rank of its message or document, from 1 for the best to 0.
     pub(crate) rank: f64,
     /// Whether the assistant wrote it.
     pub(crate) by_assistant: bool,
+    /// Whether it may be an earlier search of memory: a few words to which nobody replied.
+    pub(crate) may_be_search: bool,
     /// Whether a newer message corrected it, or the user marked it as wrong.
     pub(crate) superseded: bool,
     pub(crate) vector: Vec<f32>,
 }
 
 impl Candidate {
-    /// Returns a sentence of the highest rank that has not been compared with the question yet.
-    fn new(unit: Unit, source: Source, created: Timestamp) -> Self {
+    /// Returns a sentence of the highest rank whose meaning has not been compared with the question yet. `context` tells
+    /// which of the question's words are in its context.
+    fn new(unit: Unit, source: Source, created: Timestamp, words: &QuestionWords, context: &[bool]) -> Self {
+        let own = words.find(&unit.meaning);
+        let is_in_context = |index: usize| context.get(index) == Some(&true);
+        let both: Vec<bool> =
+            own.iter().enumerate().map(|(index, own)| *own || is_in_context(index)).collect();
         Self {
+            coverage: words.weigh(&own),
+            context_coverage: words.weigh(&both),
             unit,
             source,
             created,
-            context: String::new(),
             similarity: 0.0,
-            coverage: 0.0,
-            context_coverage: 0.0,
             rank: 1.0,
             by_assistant: false,
+            may_be_search: false,
             superseded: false,
             vector: Vec::new(),
         }
@@ -68,15 +80,11 @@ impl Recall {
         inquiry: &Inquiry,
         core_memory: &[CoreEntry],
     ) -> Result<Vec<Candidate>, RecallError> {
-        let mut candidates = self.message_candidates(inquiry).await?;
-        candidates.extend(self.document_candidates(inquiry).await?);
-        candidates.extend(core_candidates(core_memory, self.clock.now()));
-        let weights = WordWeights::new(inquiry);
-        for candidate in &mut candidates {
-            candidate.coverage = weights.coverage(&candidate.unit.meaning);
-            let context = format!("{} {}", candidate.unit.meaning, candidate.context);
-            candidate.context_coverage = weights.coverage(&context);
-        }
+        let weights = QuestionWords::new(inquiry);
+        let mut candidates = self.message_candidates(inquiry, &weights).await?;
+        candidates.extend(self.document_candidates(inquiry, &weights).await?);
+        candidates.extend(core_candidates(core_memory, self.clock.now(), &weights));
+        candidates.retain(|candidate| weights.are_exceeded_by(&candidate.unit.meaning));
         candidates.retain(|candidate| !candidate.unit.is_question);
         let promise =
             |candidate: &Candidate| candidate.coverage + 0.5 * candidate.context_coverage + candidate.rank;
@@ -104,7 +112,11 @@ impl Recall {
         Ok(())
     }
 
-    async fn message_candidates(&self, inquiry: &Inquiry) -> Result<Vec<Candidate>, RecallError> {
+    async fn message_candidates(
+        &self,
+        inquiry: &Inquiry,
+        words: &QuestionWords,
+    ) -> Result<Vec<Candidate>, RecallError> {
         let mut exchanges: Vec<ExchangeId> = Vec::new();
         for message in &inquiry.ranked {
             if !exchanges.contains(&message.outline.exchange_id) {
@@ -134,43 +146,39 @@ impl Recall {
             .map(|message| message.outline.id)
             .collect();
         let mut candidates = Vec::new();
-        for outline in outlines {
+        for outline in &outlines {
             let (Some(text), Some(title)) = (texts.get(&outline.id), titles.get(&outline.conversation_id))
             else {
                 continue;
             };
             let place = exchanges.iter().position(|id| *id == outline.exchange_id).unwrap_or(0);
-            let by_assistant = outline.role == Role::Assistant && outline.author.is_none();
-            let speaker = match (&outline.author, outline.role) {
-                (Some(author), _) => author.clone(),
-                (None, Role::User) => "you".to_owned(),
-                (None, Role::Assistant | Role::Tool) => "assistant".to_owned(),
-            };
-            let source = Source::Message {
-                conversation: outline.conversation_id,
-                exchange: outline.exchange_id,
-                title: title.clone(),
-                speaker,
-                created: outline.created,
-            };
             let prompt = inquiry
                 .outlines
                 .iter()
                 .find(|other| other.exchange_id == outline.exchange_id && other.id < outline.id)
                 .and_then(|other| texts.get(&other.id));
-            let context = format!("{title} {} {text}", prompt.map_or("", String::as_str));
-            candidates.extend(units::split(text).into_iter().map(|unit| Candidate {
-                context: context.clone(),
+            let context = words.find(&format!("{title} {} {text}", prompt.map_or("", String::as_str)));
+            let is_reply = |other: &&&MessageOutline| {
+                other.exchange_id == outline.exchange_id && other.role == Role::Assistant
+            };
+            let has_reply = outlines.iter().any(|other| is_reply(&other));
+            let source = message_source(outline, title);
+            candidates.extend(units::split(text).into_iter().take(MAX_UNITS).map(|unit| Candidate {
                 rank: 1.0 - place as f64 / MAX_EXCHANGES as f64,
-                by_assistant,
+                by_assistant: outline.role == Role::Assistant && outline.author.is_none(),
+                may_be_search: !has_reply && intent::may_be_search(text),
                 superseded: superseded.contains(&outline.id),
-                ..Candidate::new(unit, source.clone(), outline.created)
+                ..Candidate::new(unit, source.clone(), outline.created, words, &context)
             }));
         }
         Ok(candidates)
     }
 
-    async fn document_candidates(&self, inquiry: &Inquiry) -> Result<Vec<Candidate>, RecallError> {
+    async fn document_candidates(
+        &self,
+        inquiry: &Inquiry,
+        words: &QuestionWords,
+    ) -> Result<Vec<Candidate>, RecallError> {
         let passages = &inquiry.document_candidates[..inquiry.document_candidates.len().min(MAX_CHUNKS)];
         let ids: Vec<_> = passages.iter().map(|passage| passage.chunk_id).collect();
         let chunks = self.store.chunks(&ids).await?;
@@ -181,7 +189,7 @@ impl Recall {
             let created = midnight(&document.date).unwrap_or(Timestamp::from_millis(0));
             candidates.extend(units::split(&chunk.text).into_iter().map(|unit| {
                 let headings = unit.headings.clone();
-                let context = format!("{} {}", document.title, headings.join(" "));
+                let context = words.find(&format!("{} {}", document.title, headings.join(" ")));
                 let source = Source::Document {
                     slug: document.slug.clone(),
                     title: document.title.clone(),
@@ -189,7 +197,7 @@ impl Recall {
                     headings,
                 };
                 let rank = 1.0 - place as f64 / MAX_CHUNKS as f64;
-                Candidate { context, rank, ..Candidate::new(unit, source, created) }
+                Candidate { rank, ..Candidate::new(unit, source, created, words, &context) }
             }));
         }
         Ok(candidates)
@@ -203,24 +211,37 @@ fn midnight(date: &str) -> Option<Timestamp> {
     Some(Timestamp::from_millis(midnight.timestamp().as_millisecond()))
 }
 
-fn core_candidates(entries: &[CoreEntry], now: Timestamp) -> Vec<Candidate> {
+fn core_candidates(entries: &[CoreEntry], now: Timestamp, words: &QuestionWords) -> Vec<Candidate> {
     let of_entry = |entry: &CoreEntry| {
         let source = Source::CoreMemory(entry.block);
-        units::split(&entry.text)
-            .into_iter()
-            .map(move |unit| Candidate::new(unit, source.clone(), now))
-            .collect::<Vec<_>>()
+        let new = |unit| Candidate::new(unit, source.clone(), now, words, &[]);
+        units::split(&entry.text).into_iter().map(new).collect::<Vec<_>>()
     };
     entries.iter().flat_map(of_entry).collect()
 }
 
+fn message_source(outline: &MessageOutline, title: &str) -> Source {
+    let speaker = match (&outline.author, outline.role) {
+        (Some(author), _) => author.clone(),
+        (None, Role::User) => "you".to_owned(),
+        (None, Role::Assistant | Role::Tool) => "assistant".to_owned(),
+    };
+    Source::Message {
+        conversation: outline.conversation_id,
+        exchange: outline.exchange_id,
+        title: title.to_owned(),
+        speaker,
+        created: outline.created,
+    }
+}
+
 /// The words of a question with their weights. Rare words weigh more, and words that memory does not contain as much as
 /// the rarest.
-struct WordWeights {
+struct QuestionWords {
     words: Vec<(String, f64)>,
 }
 
-impl WordWeights {
+impl QuestionWords {
     fn new(inquiry: &Inquiry) -> Self {
         let total = inquiry.outlines.len().max(1000) as f64;
         let weigh = |count: usize| (1.0 + total / (count as f64 + 1.0)).ln();
@@ -231,13 +252,27 @@ impl WordWeights {
         Self { words: words.collect() }
     }
 
-    /// Returns the weighted fraction of the words found in a text.
-    fn coverage(&self, text: &str) -> f64 {
-        let text_words = content_words(text);
-        let total: f64 = self.words.iter().map(|(_, weight)| weight).sum();
-        let found = self.words.iter().filter(|(word, _)| {
-            text_words.iter().any(|text_word| text_word == word || is_form_of(text_word, word))
-        });
-        if total > 0.0 { found.map(|(_, weight)| weight).sum::<f64>() / total } else { 0.0 }
+    /// Returns for each word whether it is in a text.
+    fn find(&self, text: &str) -> Vec<bool> {
+        let text = content_words(text);
+        let is_in = |word: &str| text.iter().any(|other| is_same(other, word));
+        self.words.iter().map(|(word, _)| is_in(word)).collect()
     }
+
+    /// Returns the weighted fraction of the words that were found.
+    fn weigh(&self, found: &[bool]) -> f64 {
+        let total: f64 = self.words.iter().map(|(_, weight)| weight).sum();
+        let found = self.words.iter().zip(found).filter(|(_, found)| **found).map(|((_, weight), _)| weight);
+        if total > 0.0 { found.sum::<f64>() / total } else { 0.0 }
+    }
+
+    /// Returns whether a text says more than the question. An earlier search for the same words does not.
+    fn are_exceeded_by(&self, text: &str) -> bool {
+        content_words(text).iter().any(|word| !self.words.iter().any(|(other, _)| is_same(word, other)))
+    }
+}
+
+/// Returns whether two words are the same, apart from their endings.
+fn is_same(word: &str, other: &str) -> bool {
+    word == other || is_form_of(word, other)
 }

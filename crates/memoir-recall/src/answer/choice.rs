@@ -27,6 +27,9 @@ const SAME_SUBJECT: f64 = 0.4;
 /// Minimum probability that the best sentence answers the question.
 const MIN_CONFIDENCE: f64 = 0.5;
 
+/// Minimum weighted fraction of the question's words in a note of a few words that answers it.
+const MIN_NOTE_COVERAGE: f64 = 0.95;
+
 /// Minimum cosine of a statement and one that it contradicts.
 const CONTRADICTION_COSINE: f64 = 0.5;
 
@@ -59,8 +62,32 @@ pub(super) struct Question<'a> {
     pub(super) asks_when: bool,
 }
 
-/// Chooses the sentence that answers the question.
+impl Question<'_> {
+    fn quote(&self, candidate: &Candidate) -> Quotation {
+        Quotation {
+            text: candidate.unit.text.clone(),
+            source: candidate.source.clone(),
+            answers_with_date: self.asks_when,
+        }
+    }
+}
+
+/// Chooses the sentence that answers the question. Earlier searches of memory answer it only if nothing else does,
+/// because they may also be notes.
 pub(super) fn choose(question: &Question<'_>, candidates: Vec<Candidate>) -> Answer {
+    let (searches, others): (Vec<_>, Vec<_>) =
+        candidates.into_iter().partition(|candidate| candidate.may_be_search);
+    match choose_among(question, others) {
+        Answer::Absent { related } => {
+            let contains_all = |candidate: &&Candidate| candidate.coverage >= MIN_NOTE_COVERAGE;
+            let note = searches.iter().filter(contains_all).max_by_key(|candidate| candidate.created);
+            note.map_or(Answer::Absent { related }, |note| Answer::Quotation(question.quote(note)))
+        }
+        answer => answer,
+    }
+}
+
+fn choose_among(question: &Question<'_>, candidates: Vec<Candidate>) -> Answer {
     let expected = if question.asks_when { Expected::Any } else { Expected::parse(question.prompt) };
     let words = &question.inquiry.question.words;
     let mut scored: Vec<(f64, Candidate)> =
@@ -76,18 +103,13 @@ pub(super) fn choose(question: &Question<'_>, candidates: Vec<Candidate>) -> Ans
         confidence,
         "chose a sentence"
     );
-    let quote = |candidate: &Candidate| Quotation {
-        text: candidate.unit.text.clone(),
-        source: candidate.source.clone(),
-        answers_with_date: question.asks_when,
-    };
     let is_answered = match question.kind {
         // A few words ask for whatever is relevant, and a follow-up for more of it.
         QuestionKind::Search | QuestionKind::FollowUp => question.has_passages,
         QuestionKind::Question => confidence >= MIN_CONFIDENCE,
     };
     if !is_answered {
-        return Answer::Absent { related: question.has_passages.then(|| quote(&best)) };
+        return Answer::Absent { related: question.has_passages.then(|| question.quote(&best)) };
     }
     let rivals = scored.iter().filter(|(score, candidate)| {
         *score >= best_score - NEWER_MARGIN
@@ -106,7 +128,7 @@ pub(super) fn choose(question: &Question<'_>, candidates: Vec<Candidate>) -> Ans
     } else {
         newest
     };
-    Answer::Quotation(quote(chosen))
+    Answer::Quotation(question.quote(chosen))
 }
 
 fn score(question: &Question<'_>, candidate: &Candidate, expected: Expected) -> f64 {
@@ -201,12 +223,12 @@ mod tests {
                 created,
             },
             created,
-            context: String::new(),
             similarity,
             coverage: 0.5,
             context_coverage: 0.5,
             rank: 1.0,
             by_assistant: false,
+            may_be_search: false,
             superseded: false,
             vector: vec![1.0, 0.0],
         }

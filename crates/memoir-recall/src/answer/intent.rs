@@ -1,6 +1,6 @@
 //! What a prompt asks for: a fact, the conversations of a period, or nothing, because it states something.
 
-use memoir_core::{Answer, TimeZone, Timestamp, content_words};
+use memoir_core::{TimeZone, Timestamp, content_words};
 
 use super::units;
 use crate::dates::{DateRange, find_dates, is_month, is_weekday};
@@ -68,7 +68,7 @@ const ASKING: [&str; 58] = [
 ];
 
 /// First words of a statement.
-const STATING: [&str; 26] = [
+const STATING: [&str; 24] = [
     "i",
     "i'm",
     "i've",
@@ -93,8 +93,6 @@ const STATING: [&str; 26] = [
     "its",
     "today",
     "yesterday",
-    "remember",
-    "note",
 ];
 
 /// Verbs that make a sentence of a few words.
@@ -246,31 +244,64 @@ fn is_statement(prompt: &str) -> bool {
     if matches!(first, "remember" | "note") {
         return true;
     }
-    if ASKING.contains(&first) {
+    // "Had lunch with Ines." states something, unlike "had we lunch with Ines".
+    let is_sentence = prompt.ends_with('.') && !QUESTION_WORDS.contains(&first) && words.len() >= 4;
+    if asks(prompt) || (ASKING.contains(&first) && !is_sentence) {
         return false;
     }
     if prompt.contains('\n') {
         return !units::split(prompt).iter().any(|unit| unit.is_question);
     }
     let starts_like_statement = STATING.contains(&first) || prompt.starts_with(|c: char| c.is_uppercase());
-    let has_verb = words.iter().skip(1).any(|word| VERBS.contains(&word.as_str()))
-        || words.get(1).is_some_and(|word| word.len() > 3 && (word.ends_with("ed") || word.ends_with('s')));
-    starts_like_statement && (has_verb || (prompt.ends_with('.') && words.len() >= 4))
+    starts_like_statement && (has_verb(&words) || (prompt.ends_with('.') && words.len() >= 4))
 }
 
-/// Maximum number of words of a prompt that searches memory without a question mark.
-const MAX_SEARCH_WORDS: usize = 10;
+/// Returns whether some words after the first one contain a verb.
+fn has_verb(words: &[String]) -> bool {
+    words.iter().skip(1).any(|word| VERBS.contains(&word.as_str()))
+        || words.get(1).is_some_and(|word| word.len() > 3 && (word.ends_with("ed") || word.ends_with('s')))
+}
 
-/// Returns whether a prompt only asks memory for something. It is then not worth finding again. A prompt that also says
-/// something, or that may be a note, is.
-pub fn is_lookup(prompt: &str, answer: Option<&Answer>) -> bool {
-    let units = units::split(prompt);
-    if units.iter().all(|unit| unit.is_question) {
+/// First words of a question, also without a question mark.
+const QUESTION_WORDS: [&str; 13] = [
+    "what", "what's", "whats", "which", "who", "who's", "whose", "whom", "where", "where's", "why", "how",
+    "how's",
+];
+
+/// Words after which a question word starts a statement: "What I learned today", "how we make tea".
+const SUBJECTS: [&str; 7] = ["i", "we", "you", "he", "she", "they", "my"];
+
+/// First words of a request to search memory.
+const SEARCHES: [&str; 7] = ["tell me", "show me", "give me", "find", "search", "look up", "quote"];
+
+/// Returns whether a prompt only asks memory for something, in every sentence. Such a prompt is never recalled. A prompt
+/// that may say something is recalled, so in doubt this returns false.
+pub fn is_lookup(prompt: &str) -> bool {
+    let mut sentences = prompt.lines().flat_map(units::sentences).peekable();
+    sentences.peek().is_some() && sentences.all(asks)
+}
+
+/// Returns whether a sentence asks for something.
+fn asks(sentence: &str) -> bool {
+    if sentence.ends_with('?') {
         return true;
     }
-    let is_answered = matches!(answer, Some(Answer::Quotation(_) | Answer::Overview(_)));
-    let is_short = units.len() == 1 && words(prompt).len() <= MAX_SEARCH_WORDS && !prompt.contains(':');
-    is_short && !is_statement(prompt) && (is_answered || is_question(prompt))
+    let words = words(sentence);
+    let is = |index: usize, list: &[&str]| words.get(index).is_some_and(|word| list.contains(&word.as_str()));
+    let text = format!("{} ", words.join(" "));
+    let asks = is(0, &QUESTION_WORDS) && !is(1, &SUBJECTS);
+    let searches = SEARCHES.iter().any(|search| text.starts_with(&format!("{search} ")));
+    (asks || searches) && !sentence.contains(':')
+}
+
+/// Maximum number of words of a search.
+const MAX_SEARCH_WORDS: usize = 6;
+
+/// Returns whether a text may be a search of memory, such as "japanese noodle soup", rather than a note.
+pub(crate) fn may_be_search(text: &str) -> bool {
+    let words = words(text);
+    let is_line = !text.trim().contains('\n') && !text.contains(|c: char| c.is_ascii_digit());
+    is_line && words.len() <= MAX_SEARCH_WORDS && !has_verb(&words)
 }
 
 /// First words of an instruction to search.
@@ -364,6 +395,7 @@ mod tests {
             "Please remember that the spare key is under the pot",
             "remember: bins go out on Thursday",
             "Shopping list\n- flour\n- yeast",
+            "Had lunch with Ines today.",
         ] {
             assert!(is_statement(text), "{text}");
         }
@@ -383,18 +415,30 @@ mod tests {
 
     #[test]
     fn only_a_prompt_that_says_nothing_is_a_lookup() {
-        let absent = Answer::Absent { related: None };
-        for text in ["Where is the key?", "where is the key", "Who was that? And when?"] {
-            assert!(is_lookup(text, Some(&absent)), "{text}");
+        for text in [
+            "Where is the key?",
+            "where is the key that we hid from the children when they were small",
+            "Who was that? And when?",
+            "tell me about the boiler",
+        ] {
+            assert!(is_lookup(text), "{text}");
         }
         for text in [
             "I moved to Porto. Where is the key?",
+            "I live at number 7. Where is the shop?",
             "Key: under the pot",
-            "key under the pot",
+            "# Door code 4711",
+            "| locker | 4711 |",
+            "Ines says the code is 4711, but:\nWhere is the key?",
+            "klara moved to oslo",
+            "Had lunch with Ines today.",
+            "May 5 dentist",
             "Fix the gate\nCall Ines\nIs Tomo back?",
             "how I make tea: boil water, wait four minutes",
+            "What I learned today",
+            "",
         ] {
-            assert!(!is_lookup(text, Some(&absent)), "{text}");
+            assert!(!is_lookup(text), "{text}");
         }
     }
 

@@ -52,9 +52,14 @@ impl Recall {
         let question = resolve_follow_up(prompt, previous.map(|(question, _)| question));
         let question = if former { intent::without_former_words(&question) } else { question };
         let (inquiry, mut recollection) = self.rank_and_select(&question).await;
-        if inquiry.asks_nothing() {
+        // Without an embedding of the question, the passages that contain its words are all there is.
+        if inquiry.asks_nothing() || inquiry.vector.is_none() {
             return recollection;
         }
+        // An earlier search is no evidence. If it is a note that answers the question, it is quoted and added again.
+        recollection.passages.retain(|passage| {
+            !(passage.assistant_excerpt.is_empty() && intent::may_be_search(&passage.text))
+        });
         let mut candidates = match self.gather_candidates(&inquiry, context.core_memory).await {
             Ok(candidates) => candidates,
             Err(error) => {

@@ -7,12 +7,15 @@ use memoir_store::MessageOutline;
 
 use crate::{DateRange, Recall, RecallError, ScopeRule};
 
+/// Maximum number of conversations in an overview.
+const MAX_LISTED: usize = 100;
+
 impl Recall {
     /// Lists the conversations of a period.
     pub(super) async fn answer_with_overview(&self, period: DateRange) -> Recollection {
         match self.list_days(period).await {
-            Ok((days, outlines)) => Recollection {
-                answer: Some(Answer::Overview(Overview { start: period.start, end: period.end, days })),
+            Ok((overview, outlines)) => Recollection {
+                answer: Some(Answer::Overview(overview)),
                 // A title quotes the conversation, so the answer has to be deleted with it.
                 passages: self.passages_of(outlines).await,
                 ..Recollection::default()
@@ -24,11 +27,8 @@ impl Recall {
         }
     }
 
-    /// Returns the days, and the first message of each conversation on each day.
-    async fn list_days(
-        &self,
-        period: DateRange,
-    ) -> Result<(Vec<OverviewDay>, Vec<MessageOutline>), RecallError> {
+    /// Returns the conversations by day, and the first message of each on each day.
+    async fn list_days(&self, period: DateRange) -> Result<(Overview, Vec<MessageOutline>), RecallError> {
         let mut outlines = self.store.outlines_between(period.start, period.end).await?;
         let ids: HashSet<ConversationId> = outlines.iter().map(|outline| outline.conversation_id).collect();
         let conversations = self.store.conversations_by_id(&Vec::from_iter(ids)).await?;
@@ -41,21 +41,22 @@ impl Recall {
             .filter(is_visible)
             .map(|conversation| (conversation.id, conversation.title))
             .collect();
+        let day_of = |outline: &MessageOutline| outline.created.start_of_day(&self.zone);
+        let mut seen = HashSet::new();
+        outlines.retain(|outline| {
+            titles.contains_key(&outline.conversation_id)
+                && seen.insert((day_of(outline), outline.conversation_id))
+        });
+        let omitted = outlines.len().saturating_sub(MAX_LISTED);
+        outlines.truncate(MAX_LISTED);
         let mut days: Vec<OverviewDay> = Vec::new();
-        let is_new = |outline: &MessageOutline| {
-            let Some(title) = titles.get(&outline.conversation_id) else { return false };
-            let day = outline.created.start_of_day(&self.zone);
-            if days.last().is_none_or(|last| last.day != day) {
-                days.push(OverviewDay { day, conversations: Vec::new() });
+        for outline in &outlines {
+            let conversation = (outline.conversation_id, titles[&outline.conversation_id].clone());
+            match days.last_mut().filter(|last| last.day == day_of(outline)) {
+                Some(last) => last.conversations.push(conversation),
+                None => days.push(OverviewDay { day: day_of(outline), conversations: vec![conversation] }),
             }
-            let Some(last) = days.last_mut() else { return false };
-            let is_new = last.conversations.iter().all(|(id, _)| *id != outline.conversation_id);
-            if is_new {
-                last.conversations.push((outline.conversation_id, title.clone()));
-            }
-            is_new
-        };
-        outlines.retain(is_new);
-        Ok((days, outlines))
+        }
+        Ok((Overview { start: period.start, end: period.end, days, omitted }, outlines))
     }
 }

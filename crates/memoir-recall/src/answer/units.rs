@@ -16,10 +16,8 @@ pub(crate) struct Unit {
 }
 
 /// Words with a period that do not end a sentence.
-const ABBREVIATIONS: [&str; 16] = [
-    "dr", "mr", "mrs", "ms", "st", "e.g", "i.e", "etc", "vs", "no", "approx", "ca", "jr", "prof", "inc",
-    "z.b",
-];
+const ABBREVIATIONS: [&str; 15] =
+    ["dr", "mr", "mrs", "ms", "st", "e.g", "i.e", "etc", "vs", "approx", "ca", "jr", "prof", "inc", "z.b"];
 
 /// Minimum length of a unit in characters. Shorter ones say nothing.
 const MIN_CHARS: usize = 3;
@@ -30,26 +28,19 @@ pub(crate) fn split(text: &str) -> Vec<Unit> {
     let mut headings = HeadingPath::default();
     let mut columns: Vec<String> = Vec::new();
     let mut is_code = false;
-    for line in text.lines() {
-        let line = line.trim();
+    let mut lines = text.lines().map(str::trim).peekable();
+    while let Some(line) = lines.next() {
         if line.starts_with("```") {
             is_code = !is_code;
-            continue;
-        }
-        if line.is_empty() {
+        } else if is_code {
+            push(&mut units, line.to_owned(), line.to_owned(), headings.titles());
+        } else if line.is_empty() {
             columns.clear();
-            continue;
-        }
-        if !is_code && headings.add(line) {
-            continue;
-        }
-        let path = headings.titles();
-        if !is_code && is_row(line) {
+        } else if headings.add(line) || is_rule(line) {
+            // Neither says anything by itself.
+        } else if is_row(line) {
             let cells = parse_row(line);
-            if cells.iter().all(|cell| cell.chars().all(|c| matches!(c, '-' | ':' | ' '))) {
-                continue;
-            }
-            if columns.is_empty() {
+            if lines.peek().is_some_and(|next| is_rule(next)) {
                 columns = cells;
                 continue;
             }
@@ -58,31 +49,30 @@ pub(crate) fn split(text: &str) -> Vec<Unit> {
                 _ => cell.clone(),
             });
             let meaning = named.collect::<Vec<_>>().join(", ");
-            push(&mut units, &cells.join(" | "), meaning, path);
-        } else if is_code {
-            push(&mut units, line, line.to_owned(), path);
+            push(&mut units, cells.join(" | "), meaning, headings.titles());
         } else {
             let line = line.trim_start_matches("> ").trim();
             for sentence in sentences(parse_item(line).unwrap_or(line)) {
-                push(&mut units, sentence, without_markup(sentence), path.clone());
+                let sentence = without_markup(sentence);
+                let introduces = sentence.ends_with(':') && lines.peek().is_some();
+                if !introduces {
+                    push(&mut units, sentence.clone(), sentence, headings.titles());
+                }
             }
         }
     }
-    drop_introductions(units)
-}
-
-/// Removes units such as "Steps:", which say nothing without what follows them.
-fn drop_introductions(mut units: Vec<Unit>) -> Vec<Unit> {
-    let last = units.pop();
-    units.retain(|unit| !unit.text.ends_with(':'));
-    units.extend(last);
     units
 }
 
-fn push(units: &mut Vec<Unit>, text: &str, meaning: String, headings: Vec<String>) {
-    let text = text.trim();
+/// Returns whether a line separates the names of a table's columns from its rows.
+fn is_rule(line: &str) -> bool {
+    is_row(line) && line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '))
+}
+
+fn push(units: &mut Vec<Unit>, text: String, meaning: String, headings: Vec<String>) {
     if text.chars().count() >= MIN_CHARS {
-        units.push(Unit { text: without_markup(text), meaning, headings, is_question: text.ends_with('?') });
+        let is_question = text.ends_with('?');
+        units.push(Unit { text, meaning, headings, is_question });
     }
 }
 
@@ -92,7 +82,7 @@ fn without_markup(text: &str) -> String {
 }
 
 /// Splits a line at the ends of sentences.
-fn sentences(line: &str) -> Vec<&str> {
+pub(super) fn sentences(line: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     let mut start = 0;
     let bytes = line.as_bytes();
@@ -101,8 +91,8 @@ fn sentences(line: &str) -> Vec<&str> {
             continue;
         }
         let before = line[start..index].rsplit([' ', '(']).next().unwrap_or_default().to_lowercase();
-        let is_abbreviation =
-            character == '.' && (ABBREVIATIONS.contains(&before.as_str()) || before.chars().count() == 1);
+        let is_initial = before.chars().count() == 1 && before.starts_with(char::is_alphabetic);
+        let is_abbreviation = character == '.' && (ABBREVIATIONS.contains(&before.as_str()) || is_initial);
         let next = line[index + 1..].trim_start().chars().next();
         let goes_on = character == '.' && next.is_some_and(|next| next.is_lowercase() && before.len() <= 3);
         if !is_abbreviation && !goes_on {
@@ -142,6 +132,15 @@ mod tests {
 
     #[test]
     fn code_is_quoted_by_line() {
-        assert_eq!(texts("Run this:\n```sh\ncargo test. now\n```"), ["cargo test. now"]);
+        let text = "Run this:\n```sh\ncargo test. now\nx = 2**8\n```";
+        assert_eq!(texts(text), ["cargo test. now", "x = 2**8"]);
+    }
+
+    #[test]
+    fn a_row_is_a_header_only_above_a_rule() {
+        assert_eq!(
+            texts("| burner | every year |\n| door | never |"),
+            ["burner | every year", "door | never"]
+        );
     }
 }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use memoir_core::{Conversation, ConversationId, Passage, RelatedConversation};
 use memoir_store::ExchangeText;
 
-use crate::{Inquiry, QueryKind, Recall, RecallError, Stage, excerpt::excerpt, format};
+use crate::{Inquiry, QueryKind, Recall, RecallError, Stage, excerpt::excerpt, format, is_lookup};
 
 /// Maximum length of an excerpt, in characters. The model can get the rest with `fetch_conversation_details`.
 const EXCERPT_CHARS: usize = 200;
@@ -43,7 +43,7 @@ impl Stage for BudgetStage {
             };
             // For a prompt, an earlier question without an answer is useless. A search returns it.
             let is_question = inquiry.kind == QueryKind::Prompt
-                && (outline.is_question || text.trim() == inquiry.text.trim());
+                && ((outline.is_question && is_lookup(&text)) || text.trim() == inquiry.text.trim());
             if is_question && exchange.assistant.is_empty() {
                 continue;
             }

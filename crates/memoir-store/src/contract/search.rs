@@ -92,6 +92,11 @@ pub async fn conversations_that_only_look_things_up_can_be_skipped(store: Arc<dy
             conversations.iter().map(|conversation| conversation.title.as_str()).collect();
         assert_eq!(titles, expected);
     }
+    // A new fork has no messages of its own, but is no lookup.
+    let original = store.titles().await.unwrap();
+    assert_eq!(original.len(), 1);
+    store.fork(original[0].id, timestamp(3000)).await.unwrap();
+    assert_eq!(store.titles().await.unwrap().len(), 2);
 }
 
 pub async fn rare_and_repeated_words_score_higher(store: Arc<dyn Store>) {

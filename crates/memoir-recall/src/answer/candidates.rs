@@ -50,8 +50,8 @@ pub(crate) struct Candidate {
 }
 
 impl Candidate {
-    /// Returns a sentence of the highest rank whose meaning has not been compared with the question yet. `context` tells
-    /// which of the question's words are in its context.
+    /// Returns a sentence of the highest rank whose meaning has not been compared with the question yet. `context`
+    /// contains true for each word of the question that is in its context.
     fn new(unit: Unit, source: Source, created: Timestamp, words: &QuestionWords, context: &[bool]) -> Self {
         let own = words.find(&unit.meaning);
         let is_in_context = |index: usize| context.get(index) == Some(&true);

@@ -138,6 +138,7 @@ fn what_the_user_says_is_found_whatever_its_form() {
         ),
         ("locker code 4712", "What is the locker code?", "4712"),
         ("klara moved to oslo", "Where did Klara move?", "oslo"),
+        ("The oven is fixed.", "Is the oven fixed?", "fixed"),
     ] {
         let home = home();
         home.memoir(["-p", "My sister Klara lives in Porto."]).succeed();

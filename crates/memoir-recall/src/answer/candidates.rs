@@ -84,8 +84,11 @@ impl Recall {
         let mut candidates = self.message_candidates(inquiry, &weights).await?;
         candidates.extend(self.document_candidates(inquiry, &weights).await?);
         candidates.extend(core_candidates(core_memory, self.clock.now(), &weights));
-        candidates.retain(|candidate| weights.are_exceeded_by(&candidate.unit.meaning));
-        candidates.retain(|candidate| !candidate.unit.is_question);
+        // A search that says no more than the question is no answer, unlike a sentence: "Is the oven fixed?"
+        candidates.retain(|candidate| {
+            !candidate.unit.is_question
+                && (!candidate.may_be_search || weights.are_exceeded_by(&candidate.unit.meaning))
+        });
         let promise =
             |candidate: &Candidate| candidate.coverage + 0.5 * candidate.context_coverage + candidate.rank;
         candidates.sort_by(|a, b| promise(b).total_cmp(&promise(a)));
@@ -152,16 +155,11 @@ impl Recall {
                 continue;
             };
             let place = exchanges.iter().position(|id| *id == outline.exchange_id).unwrap_or(0);
-            let prompt = inquiry
-                .outlines
-                .iter()
-                .find(|other| other.exchange_id == outline.exchange_id && other.id < outline.id)
-                .and_then(|other| texts.get(&other.id));
+            let same_exchange = || outlines.iter().filter(|other| other.exchange_id == outline.exchange_id);
+            let prompt =
+                same_exchange().find(|other| other.id < outline.id).and_then(|other| texts.get(&other.id));
             let context = words.find(&format!("{title} {} {text}", prompt.map_or("", String::as_str)));
-            let is_reply = |other: &&&MessageOutline| {
-                other.exchange_id == outline.exchange_id && other.role == Role::Assistant
-            };
-            let has_reply = outlines.iter().any(|other| is_reply(&other));
+            let has_reply = same_exchange().any(|other| other.role == Role::Assistant);
             let source = message_source(outline, title);
             candidates.extend(units::split(text).into_iter().take(MAX_UNITS).map(|unit| Candidate {
                 rank: 1.0 - place as f64 / MAX_EXCHANGES as f64,
@@ -266,7 +264,7 @@ impl QuestionWords {
         if total > 0.0 { found.sum::<f64>() / total } else { 0.0 }
     }
 
-    /// Returns whether a text says more than the question. An earlier search for the same words does not.
+    /// Returns whether a text contains other words, too.
     fn are_exceeded_by(&self, text: &str) -> bool {
         content_words(text).iter().any(|word| !self.words.iter().any(|(other, _)| is_same(word, other)))
     }

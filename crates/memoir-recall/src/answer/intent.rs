@@ -244,7 +244,7 @@ fn is_statement(prompt: &str) -> bool {
     if matches!(first, "remember" | "note") {
         return true;
     }
-    // "Had lunch with Ines." states something, unlike "had we lunch with Ines".
+    // "Had lunch with Ines." states something, although "had" also starts questions.
     let is_sentence = prompt.ends_with('.') && !QUESTION_WORDS.contains(&first) && words.len() >= 4;
     if asks(prompt) || (ASKING.contains(&first) && !is_sentence) {
         return false;
@@ -268,11 +268,11 @@ const QUESTION_WORDS: [&str; 13] = [
     "how's",
 ];
 
-/// Words after which a question word starts a statement: "What I learned today", "how we make tea".
-const SUBJECTS: [&str; 7] = ["i", "we", "you", "he", "she", "they", "my"];
+/// Second words of a statement that starts with a question word: "What I learned today", "How we make tea".
+const SUBJECTS: [&str; 9] = ["i", "we", "you", "he", "she", "they", "my", "a", "an"];
 
 /// First words of a request to search memory.
-const SEARCHES: [&str; 7] = ["tell me", "show me", "give me", "find", "search", "look up", "quote"];
+const SEARCHES: [&str; 6] = ["tell me", "show me", "give me", "find", "search for", "look up"];
 
 /// Returns whether a prompt only asks memory for something, in every sentence. Such a prompt is never recalled. A prompt
 /// that may say something is recalled, so in doubt this returns false.
@@ -286,12 +286,16 @@ fn asks(sentence: &str) -> bool {
     if sentence.ends_with('?') {
         return true;
     }
+    // "Who knows, we may move to Oslo." and "find box 12" may be notes.
+    if sentence.ends_with(['.', '!']) || sentence.contains(|c: char| c == ':' || c.is_ascii_digit()) {
+        return false;
+    }
     let words = words(sentence);
     let is = |index: usize, list: &[&str]| words.get(index).is_some_and(|word| list.contains(&word.as_str()));
     let text = format!("{} ", words.join(" "));
     let asks = is(0, &QUESTION_WORDS) && !is(1, &SUBJECTS);
     let searches = SEARCHES.iter().any(|search| text.starts_with(&format!("{search} ")));
-    (asks || searches) && !sentence.contains(':')
+    asks || searches
 }
 
 /// Maximum number of words of a search.
@@ -436,6 +440,9 @@ mod tests {
             "Fix the gate\nCall Ines\nIs Tomo back?",
             "how I make tea: boil water, wait four minutes",
             "What I learned today",
+            "What a concert by Ines",
+            "Who knows, we may move to Oslo.",
+            "Search party meets at the mill",
             "",
         ] {
             assert!(!is_lookup(text), "{text}");

@@ -2,200 +2,14 @@
 
 use memoir_core::{TimeZone, Timestamp, content_words};
 
-use super::units;
+use super::{
+    units,
+    vocabulary::{
+        ABOUT_NOTHING, ASKING, DATE_WORDS, FOLLOW_UP_WORDS, FORMER, FORMER_WORDS, QUESTION_WORDS, REFERENCES,
+        SEARCHES, SEARCHING, STATING, SUBJECTS, VERBS,
+    },
+};
 use crate::dates::{DateRange, find_dates, is_month, is_weekday};
-
-/// First words of a question or an instruction.
-const ASKING: [&str; 58] = [
-    "what",
-    "what's",
-    "whats",
-    "which",
-    "who",
-    "who's",
-    "whose",
-    "whom",
-    "when",
-    "when's",
-    "where",
-    "where's",
-    "why",
-    "how",
-    "how's",
-    "is",
-    "are",
-    "was",
-    "were",
-    "am",
-    "do",
-    "does",
-    "did",
-    "can",
-    "could",
-    "should",
-    "would",
-    "will",
-    "has",
-    "have",
-    "had",
-    "may",
-    "might",
-    "and",
-    "but",
-    "or",
-    "any",
-    "anything",
-    "tell",
-    "show",
-    "list",
-    "find",
-    "give",
-    "remind",
-    "search",
-    "explain",
-    "quote",
-    "describe",
-    "summarize",
-    "recall",
-    "look",
-    "write",
-    "make",
-    "help",
-    "compare",
-    "translate",
-    "please",
-    "at",
-];
-
-/// First words of a statement.
-const STATING: [&str; 24] = [
-    "i",
-    "i'm",
-    "i've",
-    "i'll",
-    "my",
-    "we",
-    "we're",
-    "we've",
-    "we'll",
-    "our",
-    "he",
-    "she",
-    "it",
-    "they",
-    "the",
-    "this",
-    "that",
-    "there",
-    "his",
-    "her",
-    "their",
-    "its",
-    "today",
-    "yesterday",
-];
-
-/// Verbs that make a sentence of a few words.
-const VERBS: [&str; 46] = [
-    "is", "are", "was", "were", "am", "has", "have", "had", "do", "don't", "doesn't", "isn't", "aren't",
-    "i'm", "we're", "it's", "he's", "she's", "they're", "will", "won't", "can", "can't", "lives", "live",
-    "works", "work", "likes", "like", "love", "loves", "hate", "prefer", "prefers", "use", "uses", "need",
-    "needs", "want", "wants", "bought", "got", "moved", "switched", "decided", "started",
-];
-
-/// Words of a question about a period that name no topic.
-const ABOUT_NOTHING: [&str; 30] = [
-    "talk",
-    "talked",
-    "talking",
-    "discuss",
-    "discussed",
-    "tell",
-    "told",
-    "say",
-    "said",
-    "happen",
-    "happened",
-    "chat",
-    "chatted",
-    "conversation",
-    "conversations",
-    "mention",
-    "mentioned",
-    "ask",
-    "asked",
-    "speak",
-    "spoke",
-    "cover",
-    "covered",
-    "up",
-    "anything",
-    "things",
-    "thing",
-    "go",
-    "going",
-    "went",
-];
-
-/// Words of a date expression, besides days and months.
-const DATE_WORDS: [&str; 22] = [
-    "today",
-    "tonight",
-    "yesterday",
-    "last",
-    "past",
-    "this",
-    "week",
-    "month",
-    "year",
-    "day",
-    "days",
-    "ago",
-    "weeks",
-    "months",
-    "weekend",
-    "morning",
-    "evening",
-    "afternoon",
-    "during",
-    "since",
-    "early",
-    "late",
-];
-
-/// Phrases that ask for what was true before.
-const FORMER: [&str; 15] = [
-    "before that",
-    "before the",
-    "before we",
-    "before i",
-    "used to",
-    "previously",
-    "previous",
-    "former",
-    "formerly",
-    "originally",
-    "initially",
-    "at first",
-    "in the past",
-    "prior to",
-    "back then",
-];
-
-/// Words that are not enough for a question of their own.
-const FOLLOW_UP_WORDS: [&str; 46] = [
-    "before", "after", "then", "earlier", "later", "again", "switch", "switched", "change", "changed",
-    "move", "moved", "decide", "decided", "choose", "chose", "pick", "picked", "start", "started", "stop",
-    "stopped", "end", "happen", "happened", "cost", "costs", "pay", "paid", "much", "many", "long", "often",
-    "far", "big", "exactly", "else", "more", "now", "come", "leave", "drop", "dropped", "instead", "go",
-    "went",
-];
-
-/// Words that refer to something said before.
-const REFERENCES: [&str; 15] = [
-    "it", "that", "this", "there", "they", "them", "he", "him", "she", "her", "those", "these", "one",
-    "then", "so",
-];
 
 /// Maximum number of words of a prompt that refers to the one before it.
 const MAX_FOLLOW_UP_WORDS: usize = 9;
@@ -262,18 +76,6 @@ fn has_verb(words: &[String]) -> bool {
         || words.get(1).is_some_and(|word| word.len() > 3 && (word.ends_with("ed") || word.ends_with('s')))
 }
 
-/// First words of a question, also without a question mark.
-const QUESTION_WORDS: [&str; 13] = [
-    "what", "what's", "whats", "which", "who", "who's", "whose", "whom", "where", "where's", "why", "how",
-    "how's",
-];
-
-/// Second words of a statement that starts with a question word: "What I learned today", "How we make tea".
-const SUBJECTS: [&str; 9] = ["i", "we", "you", "he", "she", "they", "my", "a", "an"];
-
-/// First words of a request to search memory.
-const SEARCHES: [&str; 6] = ["tell me", "show me", "give me", "find", "search for", "look up"];
-
 /// Returns whether a prompt only asks memory for something, in every sentence. Such a prompt is never recalled. A prompt
 /// that may say something is recalled, so in doubt this returns false.
 pub fn is_lookup(prompt: &str) -> bool {
@@ -308,12 +110,6 @@ pub(crate) fn may_be_search(text: &str) -> bool {
     is_line && words.len() <= MAX_SEARCH_WORDS && !has_verb(&words)
 }
 
-/// First words of an instruction to search.
-const SEARCHING: [&str; 12] = [
-    "tell", "show", "list", "find", "give", "remind", "search", "explain", "quote", "describe", "recall",
-    "look",
-];
-
 /// Returns whether a prompt asks for a fact, rather than naming a topic.
 pub(crate) fn is_question(prompt: &str) -> bool {
     let is_asking = |word: &String| ASKING.contains(&word.as_str()) && !SEARCHING.contains(&word.as_str());
@@ -340,9 +136,6 @@ fn asks_for_former(prompt: &str) -> bool {
         || text.contains(" use before ")
         || text.contains(" have before ")
 }
-
-/// Words of [`FORMER`] that say nothing about the topic.
-const FORMER_WORDS: [&str; 6] = ["previously", "formerly", "originally", "initially", "before", "earlier"];
 
 /// Removes the words that ask for the former state, which would be searched for otherwise.
 pub(crate) fn without_former_words(question: &str) -> String {

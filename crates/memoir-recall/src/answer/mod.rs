@@ -6,6 +6,7 @@ mod expected;
 mod intent;
 mod overview;
 mod units;
+mod vocabulary;
 
 use memoir_core::{Answer, CoreEntry, DocumentPassage, Passage, Quotation, Recollection, Source};
 use memoir_store::{Filter, MessageOutline};

@@ -53,9 +53,7 @@ def quantize_tensors(tensors):
         if name.startswith("encoder"):
             out[name + ".sum"] = out[name].astype(np.float32).sum(axis=1)
             out[name] = pack(out[name])
-    # The token type is always the first, so its embedding is added to the positions in advance.
-    positions = tensors["embeddings.position_embeddings.weight"][:MAX_TOKENS]
-    out["embeddings.positions"] = (positions + tensors["embeddings.token_type_embeddings.weight"][0]).astype(np.float32)
+    out["embeddings.positions"] = tensors["embeddings.positions"].astype(np.float32)
     for name, tensor in tensors.items():
         if name.endswith("LayerNorm.weight") or (name.endswith(".bias") and not name.startswith("pooler")):
             out[name] = tensor.astype(np.float32)
@@ -68,8 +66,8 @@ def erf(x):
     return np.sign(x) * (1 - poly * np.exp(-x * x))
 
 
-def reference_vector(tensors, ids):
-    """Compute the encoder's embedding in plain 32-bit arithmetic."""
+def reference_states(tensors, ids):
+    """Compute the states of all tokens in plain 32-bit arithmetic."""
     def norm(x, name):
         centered = x - x.mean(1, keepdims=True)
         return centered / np.sqrt(x.var(1, keepdims=True) + 1e-12) * tensors[name + ".weight"] + tensors[name + ".bias"]
@@ -77,8 +75,8 @@ def reference_vector(tensors, ids):
     def linear(x, name):
         return x @ tensors[name + ".weight"].T + tensors[name + ".bias"]
 
-    x = tensors["embeddings.word_embeddings.weight"][ids] + tensors["embeddings.position_embeddings.weight"][:len(ids)]
-    x = norm(x + tensors["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm")
+    x = tensors["embeddings.word_embeddings.weight"][ids] + tensors["embeddings.positions"][:len(ids)]
+    x = norm(x, "embeddings.LayerNorm")
     for layer in range(LAYERS):
         prefix = f"encoder.layer.{layer}."
         split = [linear(x, prefix + f"attention.self.{part}").reshape(len(ids), HEADS, -1).transpose(1, 0, 2)
@@ -91,8 +89,19 @@ def reference_vector(tensors, ids):
         inner = linear(x, prefix + "intermediate.dense")
         inner = inner * 0.5 * (1 + erf(inner / np.sqrt(2)))
         x = norm(linear(inner, prefix + "output.dense") + x, prefix + "output.LayerNorm")
-    mean = x.mean(0)
+    return x
+
+
+def reference_vector(tensors, ids):
+    """Compute the encoder's embedding in plain 32-bit arithmetic."""
+    mean = reference_states(tensors, ids).mean(0)
     return mean / np.linalg.norm(mean)
+
+
+def write_checksums():
+    names = [path.name for path in sorted(ASSETS.iterdir()) if path.suffix in (".safetensors", ".txt")]
+    sums = {name: hashlib.sha256((ASSETS / name).read_bytes()).hexdigest() for name in names}
+    (ASSETS / "SHA256SUMS").write_text("".join(f"{digest}  {name}\n" for name, digest in sums.items()))
 
 
 def main():
@@ -102,6 +111,9 @@ def main():
     blob = encoder.read_bytes()
     assert hashlib.sha256(blob).hexdigest() == ENCODER_SHA256, "the encoder does not match the expected checksum"
     tensors = {name: tensor.astype(np.float32) for name, tensor in load_file(encoder).items()}
+    # The token type is always the first, so its embedding is added to the positions in advance.
+    positions = tensors["embeddings.position_embeddings.weight"][:MAX_TOKENS]
+    tensors["embeddings.positions"] = positions + tensors["embeddings.token_type_embeddings.weight"][0]
     source = package_directory()
     save_file(quantize_tensors(tensors), ASSETS / "model.safetensors")
     (ASSETS / "vocab.txt").write_bytes((source / "vocab.txt").read_bytes())
@@ -113,8 +125,7 @@ def main():
     vectors = [reference_vector(tensors, tokenizer.encode(sentence).ids) for sentence in sentences]
     np.array(vectors, dtype="<f2").tofile(HERE / "tests" / "reference.f16")
 
-    sums = {name: hashlib.sha256((ASSETS / name).read_bytes()).hexdigest() for name in ("model.safetensors", "vocab.txt")}
-    (ASSETS / "SHA256SUMS").write_text("".join(f"{digest}  {name}\n" for name, digest in sums.items()))
+    write_checksums()
     print(json.dumps({"bytes": (ASSETS / "model.safetensors").stat().st_size, "sentences": len(sentences)}))
 
 

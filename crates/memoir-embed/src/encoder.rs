@@ -1,4 +1,4 @@
-//! The transformer: six layers of attention and feed-forward, then mean pooling over all tokens.
+//! The transformer: embeddings of tokens, then six layers of attention and feed-forward.
 //!
 //! Hot loops are `for` loops rather than iterator methods with closures, because those are not always inlined into the
 //! function that is compiled for wide vectors.
@@ -31,13 +31,16 @@ struct EncoderLayer {
     output_norm: Norm,
 }
 
-pub(crate) struct Encoder {
+/// The embeddings of tokens and their positions.
+pub(crate) struct TokenEmbeddings {
     words: &'static [i8],
     word_scales: Vec<f32>,
     positions: Vec<f32>,
     norm: Norm,
-    layers: Vec<EncoderLayer>,
 }
+
+/// The layers of a transformer.
+pub(crate) struct Layers(Vec<EncoderLayer>);
 
 /// Buffers for the intermediate results of one text, reused for the next.
 #[derive(Default)]
@@ -53,51 +56,21 @@ pub(crate) struct EncoderBuffers {
     scores: Vec<f32>,
 }
 
-impl Encoder {
-    pub(crate) fn load() -> Result<Self, AssetError> {
-        let weights = WeightFile::open()?;
+impl EncoderBuffers {
+    /// Returns the states of the tokens, one row after the other.
+    pub(crate) fn states(&self) -> &[f32] {
+        &self.state
+    }
+}
+
+impl TokenEmbeddings {
+    pub(crate) fn load(weights: &WeightFile) -> Result<Self, AssetError> {
         Ok(Self {
             words: weights.read_bytes("embeddings.word_embeddings.weight")?,
             word_scales: weights.read_floats("embeddings.word_embeddings.weight.scale")?,
             positions: weights.read_floats("embeddings.positions")?,
-            norm: Norm::load(&weights, "embeddings")?,
-            layers: (0..LAYERS).map(|layer| EncoderLayer::load(&weights, layer)).collect::<Result<_, _>>()?,
+            norm: Norm::load(weights, "embeddings")?,
         })
-    }
-
-    /// Returns the embedding of a text, normalized to unit length.
-    pub(crate) fn encode(&self, ids: &[u32], buffers: &mut EncoderBuffers) -> Vec<f32> {
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-            // SAFETY: the required processor features were just detected.
-            #[expect(unsafe_code, reason = "calls a function that requires detected processor features")]
-            return unsafe { self.encode_wide(ids, buffers) };
-        }
-        self.encode_plain(ids, buffers)
-    }
-
-    /// Compiles `encode_plain` for AVX2. Everything it calls is inlined here.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma")]
-    fn encode_wide(&self, ids: &[u32], buffers: &mut EncoderBuffers) -> Vec<f32> {
-        self.encode_plain(ids, buffers)
-    }
-
-    #[inline(always)]
-    fn encode_plain(&self, ids: &[u32], buffers: &mut EncoderBuffers) -> Vec<f32> {
-        self.embed(ids, &mut buffers.state);
-        for layer in &self.layers {
-            layer.apply(buffers);
-        }
-        let mut mean = vec![0.0; DIMENSIONS];
-        for token in buffers.state.chunks_exact(DIMENSIONS) {
-            add(&mut mean, token);
-        }
-        let length = dot(&mean, &mean).sqrt().max(f32::MIN_POSITIVE);
-        for value in &mut mean {
-            *value /= length;
-        }
-        mean
     }
 
     /// Writes the sum of word and position embeddings to `state`.
@@ -114,6 +87,47 @@ impl Encoder {
         }
         self.norm.apply(state);
     }
+}
+
+impl Layers {
+    pub(crate) fn load(weights: &WeightFile) -> Result<Self, AssetError> {
+        (0..LAYERS).map(|layer| EncoderLayer::load(weights, layer)).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Computes the states of tokens.
+    pub(crate) fn apply(&self, embeddings: &TokenEmbeddings, ids: &[u32], buffers: &mut EncoderBuffers) {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+            // SAFETY: the required processor features were just detected.
+            #[expect(unsafe_code, reason = "calls a function that requires detected processor features")]
+            return unsafe { self.apply_wide(embeddings, ids, buffers) };
+        }
+        self.apply_plain(embeddings, ids, buffers);
+    }
+
+    /// Compiles `apply_plain` for AVX2. Everything it calls is inlined here.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    fn apply_wide(&self, embeddings: &TokenEmbeddings, ids: &[u32], buffers: &mut EncoderBuffers) {
+        self.apply_plain(embeddings, ids, buffers);
+    }
+
+    #[inline(always)]
+    fn apply_plain(&self, embeddings: &TokenEmbeddings, ids: &[u32], buffers: &mut EncoderBuffers) {
+        embeddings.embed(ids, &mut buffers.state);
+        for layer in &self.0 {
+            layer.apply(buffers);
+        }
+    }
+}
+
+/// Returns the sum of the states of some tokens.
+pub(crate) fn sum_states(states: &[f32]) -> Vec<f32> {
+    let mut sum = vec![0.0; DIMENSIONS];
+    for token in states.chunks_exact(DIMENSIONS) {
+        add(&mut sum, token);
+    }
+    sum
 }
 
 impl EncoderLayer {
@@ -189,7 +203,7 @@ const LANES: usize = 8;
 
 /// Returns the dot product.
 #[inline(always)]
-fn dot(a: &[f32], b: &[f32]) -> f32 {
+pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut lanes = [0.0; LANES];
     let ((a, _), (b, _)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
     for (a, b) in a.iter().zip(b) {

@@ -1,18 +1,25 @@
-//! Errors in the built-in model.
+//! Errors in the built-in models.
 
+use memoir_models::ModelError;
 use safetensors::SafeTensorError;
 
 /// A defect in the built-in weights or vocabulary.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AssetError {
-    #[error("the embedding model is damaged: {0}")]
+    #[error("a built-in model is damaged: {0}")]
     Damaged(#[source] SafeTensorError),
-    #[error("the embedding model has no tensor {name}: {source}")]
+    #[error("a built-in model has no tensor {name}: {source}")]
     MissingTensor { name: String, source: SafeTensorError },
-    #[error("the tensor {name} of the embedding model has the wrong type")]
+    #[error("the tensor {name} of a built-in model has the wrong type")]
     WrongType { name: String },
-    #[error("the tensor {name} of the embedding model has the wrong shape")]
+    #[error("the tensor {name} of a built-in model has the wrong shape")]
     WrongShape { name: String },
-    #[error("the vocabulary of the embedding model has no token {name}")]
+    #[error("the vocabulary of the built-in models has no token {name}")]
     MissingToken { name: &'static str },
+}
+
+impl AssetError {
+    pub(crate) fn to_model_error(&self) -> ModelError {
+        ModelError::InvalidResponse(self.to_string())
+    }
 }

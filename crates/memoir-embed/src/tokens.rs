@@ -17,8 +17,8 @@ const MAX_WORD_CHARS: usize = 100;
 
 pub(crate) struct Tokens {
     vocabulary: HashMap<&'static str, u32>,
-    start: u32,
-    end: u32,
+    pub(crate) start: u32,
+    pub(crate) end: u32,
     unknown: u32,
 }
 
@@ -33,15 +33,21 @@ impl Tokens {
     /// Returns the token ids of a text between a start and an end token, truncated to [`MAX_TOKENS`].
     pub(crate) fn ids(&self, text: &str) -> Vec<u32> {
         let mut ids = vec![self.start];
+        self.push(text, MAX_TOKENS - 2, &mut ids);
+        ids.push(self.end);
+        ids
+    }
+
+    /// Appends the token ids of a text, truncated to `limit`.
+    pub(crate) fn push(&self, text: &str, limit: usize, ids: &mut Vec<u32>) {
+        let end = ids.len() + limit;
         for word in split_words(text) {
-            self.push_pieces(&word, &mut ids);
-            if ids.len() >= MAX_TOKENS {
-                ids.truncate(MAX_TOKENS - 1);
+            self.push_pieces(&word, ids);
+            if ids.len() >= end {
+                ids.truncate(end);
                 break;
             }
         }
-        ids.push(self.end);
-        ids
     }
 
     /// Returns the number of tokens in a text without truncation, including the start and end tokens.

@@ -8,14 +8,19 @@ use crate::error::AssetError;
 #[repr(align(64))]
 struct Aligned<T: ?Sized>(T);
 
-static FILE: &Aligned<[u8]> = &Aligned(*include_bytes!("../assets/model.safetensors"));
+static ENCODER: &Aligned<[u8]> = &Aligned(*include_bytes!("../assets/model.safetensors"));
+static READER: &Aligned<[u8]> = &Aligned(*include_bytes!("../assets/reader.safetensors"));
 
-/// The tensors of the model, by name.
+/// The tensors of a model, by name.
 pub(crate) struct WeightFile(SafeTensors<'static>);
 
 impl WeightFile {
-    pub(crate) fn open() -> Result<Self, AssetError> {
-        SafeTensors::deserialize(&FILE.0).map(Self).map_err(AssetError::Damaged)
+    pub(crate) fn open_encoder() -> Result<Self, AssetError> {
+        SafeTensors::deserialize(&ENCODER.0).map(Self).map_err(AssetError::Damaged)
+    }
+
+    pub(crate) fn open_reader() -> Result<Self, AssetError> {
+        SafeTensors::deserialize(&READER.0).map(Self).map_err(AssetError::Damaged)
     }
 
     fn find(&self, name: &str, kind: Dtype) -> Result<&'static [u8], AssetError> {

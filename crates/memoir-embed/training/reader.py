@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np, torch, torch.nn.functional as F
 from safetensors import safe_open
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from tokenizers import BertWordPieceTokenizer
 
 LAYERS, HEADS, HIDDEN, PANEL, QUAD = 6, 12, 384, 16, 4
@@ -39,9 +39,12 @@ parser.add_argument("--all", action="store_true")
 parser.add_argument("--windows", type=int, default=6)
 parser.add_argument("--batch", type=int, default=32)
 parser.add_argument("--mask", type=float, default=0.1)
-parser.add_argument("--talk", type=float, default=1.0, help="share of the talk questions in each epoch")
+parser.add_argument("--talk", type=float, default=0.3, help="share of the talk questions in each epoch")
 parser.add_argument("--sample", type=int, default=0, help="use only so many histories, to try the script")
 parser.add_argument("--tag", default="reader")
+parser.add_argument("--start", nargs="*", default=[], help="weights to start from, instead of the encoder's")
+parser.add_argument("--focus", default="", help="letter of the histories that every epoch contains")
+parser.add_argument("--share", type=float, default=1.0, help="share of all other questions in each epoch")
 args = parser.parse_args()
 device = "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -79,6 +82,14 @@ class Reader(torch.nn.Module):
         generator = torch.Generator().manual_seed(0)
         self.head = torch.nn.Parameter(torch.randn(HIDDEN, generator=generator) * 0.02)
         self.bias = torch.nn.Parameter(torch.tensor(-2.0))
+
+    def load(self, tensors):
+        """Replace some of the weights."""
+        heads = {"head.weight": self.head, "head.bias": self.bias}
+        with torch.no_grad():
+            for name, tensor in tensors.items():
+                own = heads[name] if name in heads else self.weight(name)
+                own.copy_(tensor.float().reshape(own.shape))
 
     def weight(self, name):
         return self.weights[name.replace(".", "/")]
@@ -399,6 +410,36 @@ def choose_windows(example, others, rng):
     return chosen + [(None, rng.choice(foreign.windows))]
 
 
+def vary(example, place, window, foreign, rng):
+    """Return a variation of a window, and the place of each of its sentences, so that neither the first sentence after
+    a question nor one next to the answer counts as the answer."""
+    units = [(unit, (place, number)) for number, unit in enumerate(window.units)]
+    is_answer = lambda unit: unit[1] in example.answers
+    varied = Window(window.before, window.group)
+    if rng.random() < 0.25:
+        answers = [unit for unit in units if is_answer(unit)]
+        chosen = rng.choice(answers or units)
+        if len(chosen[0]) >= 8:
+            units = [chosen]
+            varied.before = (window.before[0] if rng.random() < 0.5 else "", "")
+    else:
+        units = [unit for unit in units if is_answer(unit) or rng.random() >= 0.12] or units
+        if rng.random() < 0.4:
+            number = rng.randrange(len(foreign.units))
+            units.insert(rng.randrange(len(units) + 1), (foreign.units[number], None))
+        if rng.random() < 0.3:
+            rng.shuffle(units)
+    size = 0
+    for unit, origin in units:
+        if size + len(unit) + 1 <= WINDOW or is_answer((unit, origin)):
+            varied.units.append(unit[: max(4, WINDOW - size - 1)])
+            varied.texts.append(origin)
+            size += len(unit) + 1
+        if size > WINDOW - 6:
+            break
+    return varied
+
+
 def batches(examples, rng):
     """Yield batches: token ids and spans, the example of each span, its label, and which examples have any_of."""
     rng.shuffle(examples)
@@ -406,12 +447,13 @@ def batches(examples, rng):
         items, owners, labels, any_of = [], [], [], []
         for number, example in enumerate(examples[start : start + args.batch]):
             any_of.append(example.any_of)
-            for place, window in choose_windows(example, examples, rng):
+            chosen = choose_windows(example, examples, rng)
+            for place, window in chosen:
+                window = vary(example, place, window, chosen[-1][1], rng)
                 items.append(assemble(example.question, example.earlier, window, args.mask, 0.2, rng))
-                for unit in range(len(window.units)):
+                for origin in window.texts:
                     owners.append(number)
-                    is_excluded = (place, unit) in example.excluded
-                    labels.append(2 if is_excluded else int((place, unit) in example.answers))
+                    labels.append(2 if origin in example.excluded else int(origin in example.answers))
         yield collate(items), np.array(owners), np.array(labels), np.array(any_of)
 
 
@@ -538,34 +580,41 @@ def save(model):
 def train(tensors, seed):
     torch.manual_seed(seed)
     rng = random.Random(seed)
-    model = Reader(tensors).to(device)
-    examples, talk = [], []
+    model = Reader(tensors)
+    for path in args.start:
+        model.load(load_file(path))
+    model.to(device)
+    examples, others, talk = [], [], []
     for history in histories:
         parts = history_examples(history)
-        examples += parts["asked"] + parts["absent"] + parts["updates"] + parts["then"] * 2
-        examples += [e for e in parts["current"] if rng.random() < 0.35]
+        group = examples if history["id"].startswith(args.focus) else others
+        group += parts["asked"] + parts["absent"] + parts["updates"] + parts["then"] * 2
+        group += [e for e in parts["current"] if rng.random() < 0.35]
     for person in people:
         parts = fact_examples(person)
-        examples += parts["asked"] + parts["absent"]
+        others += parts["asked"] + parts["absent"]
     for excerpt in talks:
         parts = talk_examples(excerpt)
         talk += parts["asked"] + parts["absent"]
-    size = len(examples) + int(args.talk * len(talk))
+    if args.share == 1:
+        examples, others = examples + others, []
+    size = len(examples) + int(args.share * len(others)) + int(args.talk * len(talk))
     steps = args.epochs * (size // args.batch)
     groups = [{"params": [p for n, p in model.named_parameters()], "lr": args.lr}]
     optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
     warm = max(1, steps // 12)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda s: min(1, (s + 1) / warm) * max(0.02, 1 - s / max(1, steps)))
-    for example in examples + talk:
+    for example in examples + others + talk:
         hardness(example)
         ids_of(example.question)
     started = time.time()
-    print(f"seed {seed}: {len(examples)} examples and {len(talk)} of talk, {steps} steps", flush=True)
+    print(f"seed {seed}: {len(examples)} examples, {len(others)} others, {len(talk)} of talk, {steps} steps", flush=True)
     for epoch in range(args.epochs):
         model.train()
         total = count = 0
-        chosen = examples + rng.sample(talk, int(args.talk * len(talk)))
+        chosen = examples + rng.sample(others, int(args.share * len(others)))
+        chosen += rng.sample(talk, int(args.talk * len(talk)))
         for arrays, owner, label, any_of in prefetched(chosen, random.Random(1000 * seed + epoch)):
             ids, spans = to_device(arrays)
             with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):

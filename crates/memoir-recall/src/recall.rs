@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memoir_core::{Clock, Purpose, Recollection, TimeZone};
-use memoir_models::{EmbedTask, Embedder, ModelError};
+use memoir_models::{EmbedTask, Embedder, ModelError, Reader};
 use memoir_store::{Filter, RecallStore, StoreError, VectorSearch};
 use tokio::sync::Mutex;
 
@@ -19,9 +19,9 @@ pub enum RecallError {
     /// The store could not be read, or the cost of a call could not be recorded.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The embedding model failed.
+    /// A model failed.
     #[error(transparent)]
-    Embedding(#[from] ModelError),
+    Model(#[from] ModelError),
     /// A stage failed in a call that needs all of them.
     #[error("{0}")]
     Stage(String),
@@ -40,6 +40,8 @@ pub struct Recall {
     pub store: Arc<dyn RecallStore>,
     /// Model that embeds questions. Only embeddings of the same model are searched.
     pub embedder: Arc<dyn Embedder>,
+    /// Model that finds the sentence that answers a question. Without one, `memoir/recall` only quotes passages.
+    pub reader: Option<Arc<dyn Reader>>,
     /// Clock that resolves expressions such as "yesterday".
     pub clock: Arc<dyn Clock>,
     /// Time zone that resolves the same expressions.
@@ -53,7 +55,7 @@ pub struct Recall {
 }
 
 impl Recall {
-    /// Creates a recall with default settings and no current project.
+    /// Creates a recall with default settings, no reader and no current project.
     pub fn new(
         store: Arc<dyn RecallStore>,
         embedder: Arc<dyn Embedder>,
@@ -63,6 +65,7 @@ impl Recall {
         Self {
             store,
             embedder,
+            reader: None,
             clock,
             zone,
             scope: None,

@@ -186,7 +186,7 @@ impl From<RecallError> for Failure {
     fn from(error: RecallError) -> Self {
         match error {
             RecallError::Store(error) => error.into(),
-            RecallError::Embedding(error) => error.into(),
+            RecallError::Model(error) => error.into(),
             RecallError::Stage(_) => Self::failed(error.to_string()),
         }
     }

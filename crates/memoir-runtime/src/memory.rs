@@ -3,6 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use memoir_core::{SystemClock, TimeZone};
+use memoir_embed::LocalReader;
 use memoir_recall::Recall;
 use memoir_store::Store;
 
@@ -19,6 +20,7 @@ pub async fn connect_recall(
     let settings = settings::read(&models.config, "rag", store.as_ref(), notices).await?;
     let embedder = models.connect_embedder(store.as_ref(), notices).await?;
     let mut recall = Recall::new(store, embedder, Arc::new(SystemClock), zone.clone());
+    recall.reader = Some(Arc::new(LocalReader));
     recall.settings = settings;
     recall.scope = directory.map(|directory| scope::find_project(directory).to_string_lossy().into_owned());
     Ok(recall)

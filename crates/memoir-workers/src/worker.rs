@@ -29,7 +29,7 @@ impl From<RecallError> for WorkError {
     fn from(error: RecallError) -> Self {
         match error {
             RecallError::Store(error) => Self::Store(error),
-            RecallError::Embedding(error) => Self::Model(error),
+            RecallError::Model(error) => Self::Model(error),
             RecallError::Stage(reason) => Self::Model(ModelError::InvalidResponse(reason)),
         }
     }

@@ -23,6 +23,9 @@ use crate::{TurnError, active_turn::ActiveTurn};
 /// Time limit for gathering all layers. A layer that exceeds it is dropped from the request.
 const DEADLINE: Duration = Duration::from_secs(2);
 
+/// Time limit for an answer from memory alone, which has nothing else to offer.
+const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
+
 /// Tokens of the text around recalled passages and of the lines about their conversations.
 const MEMORY_OVERHEAD: u64 = 400;
 
@@ -42,7 +45,7 @@ impl ActiveTurn<'_> {
         notices: &mut Notices,
     ) -> Result<Context, TurnError> {
         if self.state.model.provenance() == Provenance::Derived {
-            return Ok(self.build_from_memory(prompt, Instant::now() + DEADLINE, notices).await);
+            return Ok(self.build_from_memory(prompt, Instant::now() + ANSWER_DEADLINE, notices).await);
         }
         let limits = self.read_limits(notices).await;
         let input = self.plan_build(prompt, limits, notices);

@@ -49,6 +49,41 @@ fn statements_are_acknowledged_with_what_they_supersede() {
 }
 
 #[test]
+fn questions_in_other_words_are_answered_and_similar_ones_without_an_answer_are_not() {
+    let home = home();
+    for told in [
+        "Our plumber is called Ines Prado.",
+        "The bins go out on Thursday.",
+        "My sister Klara lives in Porto.",
+    ] {
+        home.memoir(["-p", told]).succeed();
+    }
+    for (question, answer) in [
+        ("Who can repair a burst pipe?", "Our plumber is called Ines Prado."),
+        ("When is the rubbish collected?", "The bins go out on Thursday."),
+        ("In which city is my sibling?", "My sister Klara lives in Porto."),
+        ("When is Klara's birthday?", "Nothing in memory about this."),
+        ("Who is our electrician?", "Nothing in memory about this."),
+    ] {
+        assert_eq!(first_line(&home.memoir(["-p", question]).succeed()), answer, "{question}");
+    }
+}
+
+#[test]
+fn a_decision_in_other_words_replaces_an_earlier_one() {
+    let home = home();
+    for told in [
+        "We use Postgres as the database of the weather station.",
+        "The anemometer turns again.",
+        "All measurements are in a single SQLite file since the weekend.",
+    ] {
+        home.memoir(["-p", told]).succeed();
+    }
+    let answer = home.memoir(["-p", "Which database does the weather station use?"]).succeed();
+    assert_eq!(first_line(&answer), "All measurements are in a single SQLite file since the weekend.");
+}
+
+#[test]
 fn the_current_state_comes_first_and_the_former_one_is_found_when_asked_for() {
     let home = home();
     home.memoir(["-p", "The handover of the on-call phone is on Monday."]).succeed();

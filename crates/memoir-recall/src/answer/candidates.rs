@@ -1,28 +1,28 @@
-//! Collecting the sentences that may answer a question.
+//! Collecting the parts of memory that may answer a question.
 
 use std::collections::{HashMap, HashSet};
 
 use memoir_core::{
-    ConversationId, CoreEntry, ExchangeId, MessageId, Purpose, Role, Source, Timestamp, content_words,
+    ConversationId, CoreEntry, Document, ExchangeId, MessageId, Role, Source, Timestamp, content_words,
 };
-use memoir_models::EmbedTask;
+use memoir_models::ReaderText;
 use memoir_store::MessageOutline;
 
 use super::{
     intent,
     units::{self, Unit},
 };
-use crate::{Inquiry, Recall, RecallError, excerpt::is_form_of, stages::refine::cosine};
+use crate::{Inquiry, Recall, RecallError, excerpt::is_form_of};
 
 /// Number of exchanges and of document chunks that are read for an answer.
 const MAX_EXCHANGES: usize = 10;
 const MAX_CHUNKS: usize = 4;
 
-/// Number of sentences of a message that are considered.
-const MAX_UNITS: usize = 500;
+/// Number of sentences that are read of one exchange or section. Of a longer one, those near the question's words are.
+const MAX_SENTENCES: usize = 16;
 
-/// Number of sentences that are compared with the question by meaning, which takes about a millisecond each.
-const MAX_EMBEDDED: usize = 64;
+/// Length of the title of a section, in characters.
+const SECTION_CHARS: usize = 40;
 
 /// A sentence that may answer a question.
 #[derive(Debug, Clone)]
@@ -31,174 +31,204 @@ pub(crate) struct Candidate {
     pub(crate) source: Source,
     /// When it was written. Documents count as written on their date, core memory as the present.
     pub(crate) created: Timestamp,
-    /// Cosine similarity to the question.
-    pub(crate) similarity: f64,
+    /// Who said it.
+    speaker: String,
     /// Weighted fraction of the question's words in the sentence.
     pub(crate) coverage: f64,
-    /// Weighted fraction of the question's words in the sentence or its context: the rest of its message, the message
-    /// that it answers and the title.
-    pub(crate) context_coverage: f64,
-    /// Rank of its message or document, from 1 for the best to 0.
-    pub(crate) rank: f64,
-    /// Whether the assistant wrote it.
-    pub(crate) by_assistant: bool,
+    /// Whether it contains other words than the question.
+    pub(crate) says_more: bool,
     /// Whether it may be an earlier search of memory: a few words to which nobody replied.
     pub(crate) may_be_search: bool,
     /// Whether a newer message corrected it, or the user marked it as wrong.
     pub(crate) superseded: bool,
-    pub(crate) vector: Vec<f32>,
 }
 
-impl Candidate {
-    /// Returns a sentence of the highest rank whose meaning has not been compared with the question yet. `context`
-    /// contains true for each word of the question that is in its context.
-    fn new(unit: Unit, source: Source, created: Timestamp, words: &QuestionWords, context: &[bool]) -> Self {
-        let own = words.find(&unit.meaning);
-        let is_in_context = |index: usize| context.get(index) == Some(&true);
-        let both: Vec<bool> =
-            own.iter().enumerate().map(|(index, own)| *own || is_in_context(index)).collect();
-        Self {
-            coverage: words.weigh(&own),
-            context_coverage: words.weigh(&both),
-            unit,
-            source,
-            created,
-            similarity: 0.0,
-            rank: 1.0,
-            by_assistant: false,
-            may_be_search: false,
-            superseded: false,
-            vector: Vec::new(),
+/// Sentences that follow each other: an exchange, a section of a document or a block of core memory.
+#[derive(Debug, Clone)]
+pub(crate) struct MemoryText {
+    pub(crate) title: String,
+    /// What precedes the sentences.
+    pub(crate) before: String,
+    pub(crate) sentences: Vec<Candidate>,
+}
+
+impl MemoryText {
+    /// Returns some of the sentences as a reader reads them.
+    pub(crate) fn to_reader_text(&self, sentences: &[Candidate]) -> ReaderText {
+        let sentence = |candidate: &Candidate| format!("{}: {}", candidate.speaker, candidate.unit.meaning);
+        ReaderText {
+            title: self.title.clone(),
+            before: self.before.clone(),
+            sentences: sentences.iter().map(sentence).collect(),
         }
+    }
+
+    /// Keeps the sentences around those that contain the question's words, if there are too many.
+    fn shorten(&mut self) {
+        if self.sentences.len() <= MAX_SENTENCES {
+            return;
+        }
+        let weigh = |run: &[Candidate]| run.iter().map(|candidate| candidate.coverage).sum::<f64>();
+        let runs = self.sentences.windows(MAX_SENTENCES).map(weigh).enumerate();
+        let best = runs.rev().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(start, _)| start);
+        if let Some(last) = best.checked_sub(1).and_then(|index| self.sentences.get(index)) {
+            self.before = last.unit.meaning.clone();
+        }
+        self.sentences = self.sentences.drain(best..best + MAX_SENTENCES).collect();
     }
 }
 
 impl Recall {
-    /// Reads the best messages, documents and core memory, and compares their sentences with the question.
-    pub(super) async fn gather_candidates(
+    /// Returns the best messages, documents and core memory.
+    pub(super) async fn gather_texts(
         &self,
         inquiry: &Inquiry,
         core_memory: &[CoreEntry],
-    ) -> Result<Vec<Candidate>, RecallError> {
-        let weights = QuestionWords::new(inquiry);
-        let mut candidates = self.message_candidates(inquiry, &weights).await?;
-        candidates.extend(self.document_candidates(inquiry, &weights).await?);
-        candidates.extend(core_candidates(core_memory, self.clock.now(), &weights));
-        // A search that says no more than the question is no answer, unlike a sentence: "Is the oven fixed?"
-        candidates.retain(|candidate| {
-            !candidate.unit.is_question
-                && (!candidate.may_be_search || weights.are_exceeded_by(&candidate.unit.meaning))
-        });
-        let promise =
-            |candidate: &Candidate| candidate.coverage + 0.5 * candidate.context_coverage + candidate.rank;
-        candidates.sort_by(|a, b| promise(b).total_cmp(&promise(a)));
-        let mut seen = HashSet::new();
-        candidates.retain(|candidate| seen.insert((candidate.unit.text.to_lowercase(), candidate.created)));
-        candidates.truncate(MAX_EMBEDDED);
-        self.compare(inquiry, &mut candidates).await?;
-        Ok(candidates)
+    ) -> Result<Vec<MemoryText>, RecallError> {
+        let words = QuestionWords::new(inquiry);
+        let mut texts = self.message_texts(inquiry, &words).await?;
+        texts.extend(self.document_texts(inquiry, &words).await?);
+        texts.extend(core_memory.iter().map(|entry| {
+            let new = |unit| Candidate::new(unit, Source::CoreMemory(entry.block), self.clock.now(), &words);
+            let sentences = units::split(&entry.text).into_iter().map(new).collect();
+            MemoryText { title: String::new(), before: String::new(), sentences }
+        }));
+        texts.iter_mut().for_each(MemoryText::shorten);
+        Ok(texts)
     }
 
-    async fn compare(&self, inquiry: &Inquiry, candidates: &mut [Candidate]) -> Result<(), RecallError> {
-        let Some(query) = &inquiry.vector else { return Ok(()) };
-        let texts: Vec<String> =
-            candidates.iter().map(|candidate| self.prepare_to_send(candidate.unit.meaning.clone())).collect();
-        if texts.is_empty() {
-            return Ok(());
-        }
-        let embedded = self.embedder.embed(&texts, EmbedTask::Document).await?;
-        self.record_cost(Purpose::Query, embedded.usage, None).await?;
-        for (candidate, vector) in candidates.iter_mut().zip(embedded.vectors) {
-            candidate.similarity = cosine(query, &vector);
-            candidate.vector = vector;
-        }
-        Ok(())
-    }
-
-    async fn message_candidates(
+    async fn message_texts(
         &self,
         inquiry: &Inquiry,
         words: &QuestionWords,
-    ) -> Result<Vec<Candidate>, RecallError> {
-        let mut exchanges: Vec<ExchangeId> = Vec::new();
-        for message in &inquiry.ranked {
-            if !exchanges.contains(&message.outline.exchange_id) {
-                exchanges.push(message.outline.exchange_id);
-            }
-            if exchanges.len() == MAX_EXCHANGES {
-                break;
-            }
-        }
-        let outlines: Vec<&MessageOutline> =
-            inquiry.outlines.iter().filter(|outline| exchanges.contains(&outline.exchange_id)).collect();
-        let ids: Vec<MessageId> = outlines.iter().map(|outline| outline.id).collect();
-        let texts: HashMap<MessageId, String> = self.store.texts(&ids).await?.into_iter().collect();
-        let conversations: Vec<ConversationId> =
-            outlines.iter().map(|outline| outline.conversation_id).collect();
-        let titles: HashMap<ConversationId, String> = self
-            .store
-            .conversations_by_id(&conversations)
-            .await?
-            .into_iter()
-            .map(|conversation| (conversation.id, conversation.title))
+    ) -> Result<Vec<MemoryText>, RecallError> {
+        let mut seen = HashSet::new();
+        let exchanges: Vec<ExchangeId> = inquiry
+            .ranked
+            .iter()
+            .map(|message| message.outline.exchange_id)
+            .filter(|exchange| seen.insert(*exchange))
+            .take(MAX_EXCHANGES)
             .collect();
+        let messages_of = |exchange: ExchangeId| {
+            inquiry.outlines.iter().filter(move |outline| outline.exchange_id == exchange)
+        };
+        let message_before = |first: &MessageOutline| {
+            let is_before = |outline: &&MessageOutline| {
+                outline.conversation_id == first.conversation_id && outline.id < first.id
+            };
+            inquiry.outlines.iter().filter(is_before).max_by_key(|outline| outline.id)
+        };
+        let mut outlines: Vec<&MessageOutline> = exchanges.iter().copied().flat_map(messages_of).collect();
+        let before: Vec<&MessageOutline> =
+            outlines.iter().filter_map(|outline| message_before(outline)).collect();
+        outlines.extend(before);
+        let ids: Vec<MessageId> = outlines.iter().map(|outline| outline.id).collect();
+        let contents: HashMap<MessageId, String> = self.store.texts(&ids).await?.into_iter().collect();
+        let titles = self.titles_of(&outlines).await?;
         let superseded: HashSet<MessageId> = inquiry
             .ranked
             .iter()
             .filter(|message| message.superseded.is_some())
             .map(|message| message.outline.id)
             .collect();
-        let mut candidates = Vec::new();
-        for outline in &outlines {
-            let (Some(text), Some(title)) = (texts.get(&outline.id), titles.get(&outline.conversation_id))
-            else {
-                continue;
-            };
-            let place = exchanges.iter().position(|id| *id == outline.exchange_id).unwrap_or(0);
-            let same_exchange = || outlines.iter().filter(|other| other.exchange_id == outline.exchange_id);
-            let prompt =
-                same_exchange().find(|other| other.id < outline.id).and_then(|other| texts.get(&other.id));
-            let context = words.find(&format!("{title} {} {text}", prompt.map_or("", String::as_str)));
-            let has_reply = same_exchange().any(|other| other.role == Role::Assistant);
-            let source = message_source(outline, title);
-            candidates.extend(units::split(text).into_iter().take(MAX_UNITS).map(|unit| Candidate {
-                rank: 1.0 - place as f64 / MAX_EXCHANGES as f64,
-                by_assistant: outline.role == Role::Assistant && outline.author.is_none(),
-                may_be_search: !has_reply && intent::may_be_search(text),
-                superseded: superseded.contains(&outline.id),
-                ..Candidate::new(unit, source.clone(), outline.created, words, &context)
-            }));
+        let mut texts = Vec::new();
+        for exchange in exchanges {
+            let messages: Vec<&MessageOutline> = messages_of(exchange).collect();
+            let Some(first) = messages.first() else { continue };
+            let Some(title) = titles.get(&first.conversation_id) else { continue };
+            let before = message_before(first).and_then(|outline| contents.get(&outline.id));
+            let has_reply = messages.iter().any(|message| message.role == Role::Assistant);
+            let mut sentences = Vec::new();
+            for message in &messages {
+                let Some(content) = contents.get(&message.id) else { continue };
+                let source = message_source(message, title);
+                sentences.extend(units::split(content).into_iter().map(|unit| Candidate {
+                    speaker: speaker(message).to_owned(),
+                    may_be_search: !has_reply && intent::may_be_search(content),
+                    superseded: superseded.contains(&message.id),
+                    ..Candidate::new(unit, source.clone(), message.created, words)
+                }));
+            }
+            let before = before.map(|text| text.replace('\n', " ")).unwrap_or_default();
+            texts.push(MemoryText { title: title.clone(), before, sentences });
         }
-        Ok(candidates)
+        Ok(texts)
     }
 
-    async fn document_candidates(
+    async fn titles_of(
+        &self,
+        outlines: &[&MessageOutline],
+    ) -> Result<HashMap<ConversationId, String>, RecallError> {
+        let ids: Vec<ConversationId> = outlines.iter().map(|outline| outline.conversation_id).collect();
+        let conversations = self.store.conversations_by_id(&ids).await?;
+        Ok(conversations.into_iter().map(|conversation| (conversation.id, conversation.title)).collect())
+    }
+
+    async fn document_texts(
         &self,
         inquiry: &Inquiry,
         words: &QuestionWords,
-    ) -> Result<Vec<Candidate>, RecallError> {
+    ) -> Result<Vec<MemoryText>, RecallError> {
         let passages = &inquiry.document_candidates[..inquiry.document_candidates.len().min(MAX_CHUNKS)];
         let ids: Vec<_> = passages.iter().map(|passage| passage.chunk_id).collect();
         let chunks = self.store.chunks(&ids).await?;
-        let mut candidates = Vec::new();
-        for (place, passage) in passages.iter().enumerate() {
+        let mut texts = Vec::new();
+        for passage in passages {
             let Some(chunk) = chunks.iter().find(|chunk| chunk.id == passage.chunk_id) else { continue };
-            let document = &passage.document;
-            let created = midnight(&document.date).unwrap_or(Timestamp::from_millis(0));
-            candidates.extend(units::split(&chunk.text).into_iter().map(|unit| {
-                let headings = unit.headings.clone();
-                let context = words.find(&format!("{} {}", document.title, headings.join(" ")));
-                let source = Source::Document {
-                    slug: document.slug.clone(),
-                    title: document.title.clone(),
-                    date: document.date.clone(),
-                    headings,
-                };
-                let rank = 1.0 - place as f64 / MAX_CHUNKS as f64;
-                Candidate { rank, ..Candidate::new(unit, source, created, words, &context) }
-            }));
+            let units = units::split(&chunk.text);
+            texts.extend(
+                units
+                    .chunk_by(|a, b| a.headings == b.headings)
+                    .map(|section| section_text(&passage.document, section, words)),
+            );
         }
-        Ok(candidates)
+        Ok(texts)
+    }
+}
+
+/// Returns the sentences of a document below the same heading.
+fn section_text(document: &Document, units: &[Unit], words: &QuestionWords) -> MemoryText {
+    let headings = units.first().map(|unit| unit.headings.clone()).unwrap_or_default();
+    let path = [std::slice::from_ref(&document.title), &headings].concat().join(" / ");
+    let created = midnight(&document.date).unwrap_or(Timestamp::from_millis(0));
+    let source = Source::Document {
+        slug: document.slug.clone(),
+        title: document.title.clone(),
+        date: document.date.clone(),
+        headings,
+    };
+    let sentence = |unit: &Unit| Candidate {
+        speaker: "document".to_owned(),
+        ..Candidate::new(unit.clone(), source.clone(), created, words)
+    };
+    MemoryText {
+        // The innermost heading says most.
+        title: path.chars().skip(path.chars().count().saturating_sub(SECTION_CHARS)).collect(),
+        before: String::new(),
+        sentences: units.iter().map(sentence).collect(),
+    }
+}
+
+impl Candidate {
+    /// Returns a sentence by the user.
+    fn new(unit: Unit, source: Source, created: Timestamp, words: &QuestionWords) -> Self {
+        Self {
+            coverage: words.weigh(&unit.meaning),
+            says_more: words.are_exceeded_by(&unit.meaning),
+            unit,
+            source,
+            created,
+            speaker: "user".to_owned(),
+            may_be_search: false,
+            superseded: false,
+        }
+    }
+
+    /// Returns a sentence that shares no word with the question.
+    #[cfg(test)]
+    pub(crate) fn for_test(unit: Unit, source: Source, created: Timestamp) -> Self {
+        Self::new(unit, source, created, &QuestionWords { words: Vec::new() })
     }
 }
 
@@ -209,26 +239,25 @@ fn midnight(date: &str) -> Option<Timestamp> {
     Some(Timestamp::from_millis(midnight.timestamp().as_millisecond()))
 }
 
-fn core_candidates(entries: &[CoreEntry], now: Timestamp, words: &QuestionWords) -> Vec<Candidate> {
-    let of_entry = |entry: &CoreEntry| {
-        let source = Source::CoreMemory(entry.block);
-        let new = |unit| Candidate::new(unit, source.clone(), now, words, &[]);
-        units::split(&entry.text).into_iter().map(new).collect::<Vec<_>>()
-    };
-    entries.iter().flat_map(of_entry).collect()
+/// Returns the speaker of a message in the reader's words.
+fn speaker(outline: &MessageOutline) -> &str {
+    match (&outline.author, outline.role) {
+        (Some(author), _) => author,
+        (None, Role::User) => "user",
+        (None, Role::Assistant | Role::Tool) => "assistant",
+    }
 }
 
 fn message_source(outline: &MessageOutline, title: &str) -> Source {
-    let speaker = match (&outline.author, outline.role) {
-        (Some(author), _) => author.clone(),
-        (None, Role::User) => "you".to_owned(),
-        (None, Role::Assistant | Role::Tool) => "assistant".to_owned(),
+    let speaker = match speaker(outline) {
+        "user" => "you",
+        speaker => speaker,
     };
     Source::Message {
         conversation: outline.conversation_id,
         exchange: outline.exchange_id,
         title: title.to_owned(),
-        speaker,
+        speaker: speaker.to_owned(),
         created: outline.created,
     }
 }
@@ -250,17 +279,12 @@ impl QuestionWords {
         Self { words: words.collect() }
     }
 
-    /// Returns for each word whether it is in a text.
-    fn find(&self, text: &str) -> Vec<bool> {
+    /// Returns the weighted fraction of the words that a text contains.
+    fn weigh(&self, text: &str) -> f64 {
         let text = content_words(text);
         let is_in = |word: &str| text.iter().any(|other| is_same(other, word));
-        self.words.iter().map(|(word, _)| is_in(word)).collect()
-    }
-
-    /// Returns the weighted fraction of the words that were found.
-    fn weigh(&self, found: &[bool]) -> f64 {
         let total: f64 = self.words.iter().map(|(_, weight)| weight).sum();
-        let found = self.words.iter().zip(found).filter(|(_, found)| **found).map(|((_, weight), _)| weight);
+        let found = self.words.iter().filter(|(word, _)| is_in(word)).map(|(_, weight)| weight);
         if total > 0.0 { found.sum::<f64>() / total } else { 0.0 }
     }
 

@@ -1,31 +1,39 @@
 //! Choosing the sentence that answers a question, or deciding that none does.
 
-use memoir_core::{Answer, Quotation, Source, content_words};
+use memoir_core::{Answer, ExchangeId, Quotation, Source, content_words};
+use memoir_models::{ModelError, Reader, ReaderQuestion, ReaderText};
 
-use super::{Candidate, expected::Expected};
-use crate::{Inquiry, dates::is_weekday, excerpt::is_form_of, stages::refine::cosine};
+use super::{
+    candidates::{Candidate, MemoryText},
+    intent::Former,
+};
+use crate::{dates::is_weekday, excerpt::is_form_of};
 
-/// Weights of what speaks for a sentence, besides its similarity to the question.
-const COVERAGE: f64 = 0.1;
-const CONTEXT_COVERAGE: f64 = 0.4;
-const RANK: f64 = 0.45;
-const EXPECTED: f64 = 0.15;
-const ASSISTANT: f64 = -0.03;
-const SUPERSEDED: f64 = -0.3;
+/// Number of sentences that are read again without what surrounds them.
+const MAX_ALONE: usize = 12;
 
-/// Weights of a sentence from the exchange or the conversation of the previous answer, for a follow-up.
-const SAME_EXCHANGE: f64 = 0.3;
-const SAME_CONVERSATION: f64 = 0.3;
+/// Weight of the score that a sentence has without what surrounds it. A sentence next to the answer loses by it, and a
+/// reply that makes no sense alone is not ruled out.
+const ALONE: f64 = 0.2;
 
-/// Maximum difference in score at which a newer sentence on the same subject wins.
-const NEWER_MARGIN: f64 = 0.15;
-/// Maximum difference in score at which an older sentence answers a question for the former state.
-const FORMER_MARGIN: f64 = 0.4;
-/// Minimum cosine of two sentences on the same subject.
-const SAME_SUBJECT: f64 = 0.4;
+/// Weight of the question's words in a sentence. The reader knows synonyms better than it knows unusual words.
+const COVERAGE: f64 = 2.5;
 
-/// Minimum probability that the best sentence answers the question.
-const MIN_CONFIDENCE: f64 = 0.5;
+/// Minimum score of the sentence that answers a question.
+const MIN_SCORE: f64 = 0.6;
+
+/// Minimum score of a sentence that replaces an earlier answer. It need not contain the question's words.
+const MIN_UPDATE_SCORE: f64 = 1.5;
+
+/// Number of times that a newer answer is searched for.
+const MAX_UPDATES: usize = 2;
+
+/// Added to the score of a sentence that a newer message corrected.
+const SUPERSEDED: f64 = -2.0;
+
+/// Added to the score of a sentence from the exchange or the conversation of the previous answer, for a follow-up.
+const SAME_EXCHANGE: f64 = 1.0;
+const SAME_CONVERSATION: f64 = 1.0;
 
 /// Minimum weighted fraction of the question's words in a note of a few words that answers it.
 const MIN_NOTE_COVERAGE: f64 = 0.95;
@@ -33,169 +41,183 @@ const MIN_NOTE_COVERAGE: f64 = 0.95;
 /// Minimum cosine of a statement and one that it contradicts.
 const CONTRADICTION_COSINE: f64 = 0.5;
 
-/// How a question is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum QuestionKind {
-    /// It asks for one fact.
-    Question,
-    /// It refers to the question before it.
-    FollowUp,
-    /// It names a topic only.
-    Search,
-}
-
 /// A question and how it is asked.
 pub(super) struct Question<'a> {
-    pub(super) inquiry: &'a Inquiry,
-    /// The prompt as typed.
-    pub(super) prompt: &'a str,
+    /// The question, together with the one that it follows up on.
+    pub(super) text: String,
     /// Answer to the question before it, if this one follows up on it.
     pub(super) previous: Option<&'a Candidate>,
-    pub(super) kind: QuestionKind,
-    /// Whether there are passages that are relevant to the prompt.
+    /// What the question asks for, if that was true before something changed.
+    pub(super) former: Option<Former>,
+    /// Whether there are passages that are relevant to it.
     pub(super) has_passages: bool,
-    /// Similarity from which a passage counts as clearly relevant.
-    pub(super) relevant_similarity: f64,
-    /// Whether it asks for what was true before.
-    pub(super) former: bool,
-    /// Whether it asks for the time of the previous answer.
-    pub(super) asks_when: bool,
+}
+
+/// Reads what may answer a question.
+struct Reading<'a> {
+    reader: &'a dyn Reader,
+    question: &'a Question<'a>,
+    texts: &'a [MemoryText],
+}
+
+/// Finds the sentence that answers the question. Earlier searches of memory answer it only if nothing else does, because
+/// they may also be notes.
+pub(super) async fn choose(
+    reader: &dyn Reader,
+    question: &Question<'_>,
+    texts: &[MemoryText],
+) -> Result<Answer, ModelError> {
+    let reading = Reading { reader, question, texts };
+    let found = match &question.former {
+        Some(former) => reading.find_former(former).await?,
+        None => reading.find_current(&question.text).await?,
+    };
+    Ok(match found {
+        Some((score, best)) if score >= MIN_SCORE => Answer::Quotation(best.quote()),
+        found => find_note(texts).unwrap_or_else(|| {
+            let related = found.filter(|_| question.has_passages);
+            Answer::Absent { related: related.map(|(_, best)| best.quote()) }
+        }),
+    })
+}
+
+impl<'a> Reading<'a> {
+    /// Returns the best sentence, or a later one that replaces it, with the score of the first.
+    async fn find_current(&self, question: &str) -> Result<Option<(f64, &'a Candidate)>, ModelError> {
+        let asked = ReaderQuestion { text: question.to_owned(), earlier: None };
+        let Some((score, mut best)) = self.find_best(asked, &|_| true).await? else { return Ok(None) };
+        tracing::debug!(score, "found a sentence");
+        for _ in 0..MAX_UPDATES {
+            if score < MIN_SCORE {
+                break;
+            }
+            let earlier = Some(best.unit.meaning.clone());
+            let asked = ReaderQuestion { text: question.to_owned(), earlier };
+            let is_later = |candidate: &Candidate| {
+                candidate.created > best.created && !is_same_conversation(candidate, best)
+            };
+            match self.find_best(asked, &is_later).await? {
+                Some((score, later)) if score >= MIN_UPDATE_SCORE => best = later,
+                _ => break,
+            }
+        }
+        Ok(Some((score, best)))
+    }
+
+    /// Returns the best sentence about the time before something changed.
+    async fn find_former(&self, former: &Former) -> Result<Option<(f64, &'a Candidate)>, ModelError> {
+        let asked = ReaderQuestion { text: former.topic.clone(), earlier: None };
+        let names_later = |candidate: &Candidate| {
+            let words = content_words(&candidate.unit.text);
+            former.later.iter().any(|later| words.iter().any(|word| word == later || is_form_of(word, later)))
+        };
+        let limit = match self.question.previous {
+            Some(previous) => Some(previous.created),
+            None if former.later.is_empty() => {
+                self.find_current(&former.topic).await?.map(|(_, current)| current.created)
+            }
+            None => None,
+        };
+        let is_former = |candidate: &Candidate| {
+            limit.is_none_or(|limit| candidate.created < limit) && !names_later(candidate)
+        };
+        self.find_best(asked, &is_former).await
+    }
+
+    /// Returns the best of some sentences.
+    async fn find_best(
+        &self,
+        asked: ReaderQuestion,
+        is_considered: &(dyn Fn(&Candidate) -> bool + Sync),
+    ) -> Result<Option<(f64, &'a Candidate)>, ModelError> {
+        let is_previous = |candidate: &Candidate| {
+            self.question.previous.is_some_and(|previous| previous.unit.text == candidate.unit.text)
+        };
+        let may_answer = |candidate: &Candidate| {
+            !candidate.unit.is_question
+                && !candidate.may_be_search
+                && !is_previous(candidate)
+                && is_considered(candidate)
+        };
+        let texts: Vec<&'a MemoryText> =
+            self.texts.iter().filter(|text| text.sentences.iter().any(may_answer)).collect();
+        let reader_texts = texts.iter().map(|text| text.to_reader_text(&text.sentences)).collect();
+        let scores = self.reader.read(asked.clone(), reader_texts).await?;
+        let mut best: Vec<(f64, &MemoryText, &Candidate)> = Vec::new();
+        for (text, scores) in texts.into_iter().zip(scores) {
+            let sentences = text.sentences.iter().zip(scores).filter(|(candidate, _)| may_answer(candidate));
+            best.extend(sentences.map(|(candidate, score)| (f64::from(score), text, candidate)));
+        }
+        best.sort_by(|a, b| b.0.total_cmp(&a.0));
+        best.truncate(MAX_ALONE);
+        let alone = best.iter().map(|(_, text, candidate)| ReaderText {
+            before: String::new(),
+            ..text.to_reader_text(std::slice::from_ref(*candidate))
+        });
+        let coverage = if asked.earlier.is_some() { 0.0 } else { COVERAGE };
+        let scores = self.reader.read(asked, alone.collect()).await?.into_iter().flatten();
+        let scored = best.into_iter().zip(scores).map(|((score, _, candidate), alone)| {
+            let score = (1.0 - ALONE) * score + ALONE * f64::from(alone);
+            (score + coverage * candidate.coverage + self.question.weigh(candidate), candidate)
+        });
+        Ok(scored.max_by(|a, b| a.0.total_cmp(&b.0)))
+    }
 }
 
 impl Question<'_> {
-    fn quote(&self, candidate: &Candidate) -> Quotation {
-        Quotation {
-            text: candidate.unit.text.clone(),
-            source: candidate.source.clone(),
-            answers_with_date: self.asks_when,
+    /// Returns what speaks for or against a sentence besides its words.
+    fn weigh(&self, candidate: &Candidate) -> f64 {
+        if self.former.is_some() {
+            return 0.0;
         }
+        let near_previous = self.previous.map_or(0.0, |previous| {
+            let weigh = |same: bool, weight| if same { weight } else { 0.0 };
+            let exchanges = (exchange(candidate), exchange(previous));
+            weigh(exchanges.0.is_some() && exchanges.0 == exchanges.1, SAME_EXCHANGE)
+                + weigh(is_same_conversation(candidate, previous), SAME_CONVERSATION)
+        });
+        near_previous + if candidate.superseded { SUPERSEDED } else { 0.0 }
     }
 }
 
-/// Chooses the sentence that answers the question. Earlier searches of memory answer it only if nothing else does,
-/// because they may also be notes.
-pub(super) fn choose(question: &Question<'_>, candidates: Vec<Candidate>) -> Answer {
-    let (searches, others): (Vec<_>, Vec<_>) =
-        candidates.into_iter().partition(|candidate| candidate.may_be_search);
-    match choose_among(question, others) {
-        Answer::Absent { related } => {
-            let contains_all = |candidate: &&Candidate| candidate.coverage >= MIN_NOTE_COVERAGE;
-            let note = searches.iter().filter(contains_all).max_by_key(|candidate| candidate.created);
-            note.map_or(Answer::Absent { related }, |note| Answer::Quotation(question.quote(note)))
-        }
-        answer => answer,
-    }
-}
-
-fn choose_among(question: &Question<'_>, candidates: Vec<Candidate>) -> Answer {
-    let expected = if question.asks_when { Expected::Any } else { Expected::parse(question.prompt) };
-    let words = &question.inquiry.question.words;
-    let mut scored: Vec<(f64, Candidate)> =
-        candidates.into_iter().map(|candidate| (score(question, &candidate, expected), candidate)).collect();
-    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let Some((best_score, best)) = scored.first().cloned() else { return Answer::Absent { related: None } };
-    let confidence = confidence(question, &best, expected);
-    tracing::debug!(
-        score = best_score,
-        similarity = best.similarity,
-        coverage = best.coverage,
-        context_coverage = best.context_coverage,
-        confidence,
-        "chose a sentence"
-    );
-    let is_answered = match question.kind {
-        // A few words ask for whatever is relevant, and a follow-up for more of it.
-        QuestionKind::Search | QuestionKind::FollowUp => question.has_passages,
-        QuestionKind::Question => confidence >= MIN_CONFIDENCE,
-    };
-    if !is_answered {
-        return Answer::Absent { related: question.has_passages.then(|| question.quote(&best)) };
-    }
-    let rivals = scored.iter().filter(|(score, candidate)| {
-        *score >= best_score - NEWER_MARGIN
-            && is_same_subject(candidate, &best)
-            && (!expected.is_required() || expected.is_in(&candidate.unit.text, words))
+/// Returns the newest note of a few words that contains the words of the question.
+fn find_note(texts: &[MemoryText]) -> Option<Answer> {
+    let sentences = texts.iter().flat_map(|text| &text.sentences);
+    let notes = sentences.filter(|candidate| {
+        candidate.may_be_search && candidate.coverage >= MIN_NOTE_COVERAGE && candidate.says_more
     });
-    let newest = rivals
-        .max_by(|a, b| a.1.created.cmp(&b.1.created).then(a.0.total_cmp(&b.0)))
-        .map_or(&best, |(_, newest)| newest);
-    let chosen = if question.former {
-        let limit = question.previous.map_or(newest.created, |previous| previous.created);
-        let is_earlier = |(score, candidate): &&(f64, Candidate)| {
-            candidate.created < limit && *score >= best_score - FORMER_MARGIN
-        };
-        scored.iter().find(is_earlier).map_or(newest, |(_, earlier)| earlier)
-    } else {
-        newest
-    };
-    Answer::Quotation(question.quote(chosen))
+    let newest = notes.max_by_key(|candidate| candidate.created)?;
+    Some(Answer::Quotation(newest.quote()))
 }
 
-fn score(question: &Question<'_>, candidate: &Candidate, expected: Expected) -> f64 {
-    let words = &question.inquiry.question.words;
-    let fits = expected != Expected::Any && expected.is_in(&candidate.unit.text, words);
-    let previous = question.previous.filter(|_| !question.former).map_or(0.0, |previous| {
-        let ((exchange, conversation), (previous_exchange, previous_conversation)) =
-            (place(candidate), place(previous));
-        let weigh = |same: bool, weight| if same && exchange.is_some() { weight } else { 0.0 };
-        weigh(exchange == previous_exchange, SAME_EXCHANGE)
-            + weigh(conversation == previous_conversation, SAME_CONVERSATION)
-    });
-    candidate.similarity
-        + COVERAGE * candidate.coverage
-        + CONTEXT_COVERAGE * candidate.context_coverage
-        + RANK * candidate.rank
-        + if fits { EXPECTED } else { 0.0 }
-        + if candidate.by_assistant { ASSISTANT } else { 0.0 }
-        + if candidate.superseded && !question.former { SUPERSEDED } else { 0.0 }
-        + previous
+impl Candidate {
+    pub(super) fn quote(&self) -> Quotation {
+        Quotation { text: self.unit.text.clone(), source: self.source.clone(), answers_with_date: false }
+    }
 }
 
-/// Returns the exchange and the conversation of a candidate.
-fn place(candidate: &Candidate) -> (Option<i64>, Option<i64>) {
+fn exchange(candidate: &Candidate) -> Option<ExchangeId> {
     match &candidate.source {
-        Source::Message { exchange, conversation, .. } => (Some(exchange.get()), Some(conversation.get())),
-        Source::Document { .. } | Source::CoreMemory(_) => (None, None),
+        Source::Message { exchange, .. } => Some(*exchange),
+        Source::Document { .. } | Source::CoreMemory(_) => None,
     }
 }
 
-/// Estimates the probability that a sentence answers the question. The weights were fitted on half of `answers.json`.
-fn confidence(question: &Question<'_>, candidate: &Candidate, expected: Expected) -> f64 {
-    let fits = expected.is_in(&candidate.unit.text, &question.inquiry.question.words);
-    let logit = -1.3
-        + 5.1 * (candidate.similarity - question.relevant_similarity)
-        + 2.8 * candidate.context_coverage
-        + match expected {
-            // What the sentence says about the subject is usually part of the reason.
-            Expected::Reason => 0.6,
-            _ if expected.is_required() && !fits => -2.2,
-            _ => 0.0,
-        };
-    1.0 / (1.0 + (-logit).exp())
+fn is_same_conversation(a: &Candidate, b: &Candidate) -> bool {
+    match (&a.source, &b.source) {
+        (Source::Message { conversation: a, .. }, Source::Message { conversation: b, .. }) => a == b,
+        _ => false,
+    }
 }
 
-fn is_same_subject(a: &Candidate, b: &Candidate) -> bool {
-    a.vector.len() == b.vector.len() && cosine(&a.vector, &b.vector) >= SAME_SUBJECT
-}
-
-/// Returns the statement that a new one contradicts: it is about the same thing and has another value.
-pub(super) fn find_contradiction(statement: &str, candidates: &[Candidate]) -> Option<Quotation> {
-    let new_words = content_words(statement);
-    let contradicts = |candidate: &&Candidate| {
-        let old_words = content_words(&candidate.unit.text);
-        let shared =
-            new_words.iter().any(|word| !is_value(word) && old_words.iter().any(|old| is_form_of(old, word)));
-        let added = new_words.iter().any(|word| is_value(word) && !old_words.contains(word));
-        let replaced = old_words.iter().any(|word| is_value(word) && !new_words.contains(word));
-        candidate.similarity >= CONTRADICTION_COSINE && shared && added && replaced
-    };
-    let nearest =
-        candidates.iter().filter(contradicts).max_by(|a, b| a.similarity.total_cmp(&b.similarity))?;
-    Some(Quotation {
-        text: nearest.unit.text.clone(),
-        source: nearest.source.clone(),
-        answers_with_date: false,
-    })
+/// Returns whether a new statement contradicts an old one: they are about the same thing and have different values.
+pub(super) fn contradicts(statement: &str, old: &str, similarity: f64) -> bool {
+    let (new_words, old_words) = (content_words(statement), content_words(old));
+    let shared =
+        new_words.iter().any(|word| !is_value(word) && old_words.iter().any(|old| is_form_of(old, word)));
+    let added = new_words.iter().any(|word| is_value(word) && !old_words.contains(word));
+    let replaced = old_words.iter().any(|word| is_value(word) && !new_words.contains(word));
+    similarity >= CONTRADICTION_COSINE && shared && added && replaced
 }
 
 /// Returns whether a word is a value that may change, such as a number or a day.
@@ -205,80 +227,96 @@ fn is_value(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use memoir_core::{ConversationId, ExchangeId, Timestamp};
-    use memoir_store::Filter;
+    use async_trait::async_trait;
+    use memoir_core::{ConversationId, Timestamp};
 
     use super::*;
-    use crate::{QueryKind, answer::units};
+    use crate::answer::units;
 
-    fn candidate(text: &str, exchange: i64, similarity: f64) -> Candidate {
-        let created = Timestamp::from_millis(exchange * 1000);
-        Candidate {
-            unit: units::split(text).remove(0),
-            source: Source::Message {
-                conversation: ConversationId::new(exchange),
-                exchange: ExchangeId::new(exchange),
-                title: "t".into(),
-                speaker: "you".into(),
-                created,
-            },
-            created,
-            similarity,
-            coverage: 0.5,
-            context_coverage: 0.5,
-            rank: 1.0,
-            by_assistant: false,
-            may_be_search: false,
-            superseded: false,
-            vector: vec![1.0, 0.0],
+    /// Gives the sentences that contain a phrase a score. A sentence counts as replacing any earlier one.
+    struct PhraseReader(Vec<(&'static str, f32)>);
+
+    #[async_trait]
+    impl Reader for PhraseReader {
+        async fn read(
+            &self,
+            _question: ReaderQuestion,
+            texts: Vec<ReaderText>,
+        ) -> Result<Vec<Vec<f32>>, ModelError> {
+            let score = |sentence: &String| {
+                self.0.iter().find(|(phrase, _)| sentence.contains(phrase)).map_or(-9.0, |(_, score)| *score)
+            };
+            Ok(texts.iter().map(|text| text.sentences.iter().map(score).collect()).collect())
         }
     }
 
-    fn choose_first(prompt: &str, former: bool, candidates: &[Candidate]) -> Option<String> {
-        let mut inquiry = Inquiry::new(prompt, QueryKind::Prompt, Filter::default());
-        inquiry.question.words = content_words(prompt);
-        let question = Question {
-            inquiry: &inquiry,
-            prompt,
-            previous: None,
-            kind: QuestionKind::Question,
-            has_passages: true,
-            relevant_similarity: 0.25,
-            former,
-            asks_when: false,
+    /// Returns one exchange, which is at the same time a conversation and a moment.
+    fn exchange(number: i64, sentences: &str) -> MemoryText {
+        let created = Timestamp::from_millis(number * 1000);
+        let source = Source::Message {
+            conversation: ConversationId::new(number),
+            exchange: ExchangeId::new(number),
+            title: "t".into(),
+            speaker: "you".into(),
+            created,
         };
-        match choose(&question, candidates.to_vec()) {
+        let sentence = |unit| Candidate::for_test(unit, source.clone(), created);
+        MemoryText {
+            title: "t".into(),
+            before: String::new(),
+            sentences: units::split(sentences).into_iter().map(sentence).collect(),
+        }
+    }
+
+    fn ask(former: Option<Former>) -> Question<'static> {
+        Question { text: "What database do we use?".into(), previous: None, former, has_passages: true }
+    }
+
+    #[expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+    async fn choose_now(reader: &PhraseReader, former: Option<Former>, texts: &[MemoryText]) -> Answer {
+        choose(reader, &ask(former), texts).await.unwrap()
+    }
+
+    async fn first_line(
+        reader: &PhraseReader,
+        former: Option<Former>,
+        texts: &[MemoryText],
+    ) -> Option<String> {
+        match choose_now(reader, former, texts).await {
             Answer::Quotation(quotation) => Some(quotation.text),
             _ => None,
         }
     }
 
-    #[test]
-    fn the_newer_of_two_answers_wins_unless_the_former_state_is_asked_for() {
-        let candidates =
-            [candidate("We use Postgres.", 1, 0.7), candidate("The database is SQLite.", 2, 0.65)];
-        let first = |prompt, former| choose_first(prompt, former, &candidates);
-        assert_eq!(first("What database do we use?", false).as_deref(), Some("The database is SQLite."));
-        assert_eq!(first("What did we use before?", true).as_deref(), Some("We use Postgres."));
+    #[tokio::test]
+    async fn a_later_answer_wins_unless_the_former_state_is_asked_for() {
+        let reader = PhraseReader(vec![("Postgres", 5.0), ("SQLite", 3.0)]);
+        let texts = [exchange(1, "We use Postgres. It is fast."), exchange(2, "Everything runs on SQLite.")];
+        let current = first_line(&reader, None, &texts).await;
+        assert_eq!(current.as_deref(), Some("Everything runs on SQLite."));
+        for question in ["What database did we use before?", "What database did we use before SQLite?"] {
+            let former = Some(Former::parse(question, None));
+            let former = first_line(&reader, former, &texts).await;
+            assert_eq!(former.as_deref(), Some("We use Postgres."), "{question}");
+        }
     }
 
-    #[test]
-    fn a_sentence_without_the_expected_kind_of_answer_is_no_answer() {
-        let candidates = [candidate("Tomo came by with cake.", 1, 0.6)];
-        assert_eq!(choose_first("What is Tomo's surname?", false, &candidates), None);
-        assert_eq!(choose_first("What is near?", false, &[candidate("Far.", 1, 0.1)]), None);
-        assert_eq!(choose_first("What is there?", false, &[]), None);
+    #[tokio::test]
+    async fn sentences_that_do_not_answer_are_only_related() {
+        let reader = PhraseReader(vec![("Which", 9.0), ("backup", -1.0)]);
+        let texts = [exchange(1, "Which database? The backup takes four seconds.")];
+        let answer = choose_now(&reader, None, &texts).await;
+        let Answer::Absent { related: Some(related) } = answer else { panic!("{answer:?}") };
+        assert_eq!(related.text, "The backup takes four seconds.");
+        assert_eq!(choose_now(&reader, None, &[]).await, Answer::Absent { related: None });
     }
 
     #[test]
     fn a_statement_contradicts_one_with_another_value() {
-        let candidates = [
-            candidate("Samira likes tea.", 1, 0.9),
-            candidate("Samira works 24 hours a week.", 2, 0.8),
-            candidate("The oven works 9 hours.", 3, 0.3),
-        ];
-        let old = find_contradiction("Samira works 30 hours a week from now on.", &candidates);
-        assert_eq!(old.map(|old| old.text).as_deref(), Some("Samira works 24 hours a week."));
-        assert_eq!(find_contradiction("Samira works a lot.", &candidates), None);
+        let new = "Samira works 30 hours a week from now on.";
+        assert!(contradicts(new, "Samira works 24 hours a week.", 0.8));
+        assert!(!contradicts(new, "Samira likes tea.", 0.9));
+        assert!(!contradicts(new, "The oven works 9 hours.", 0.3));
+        assert!(!contradicts("Samira works a lot.", "Samira works 24 hours a week.", 0.8));
     }
 }

@@ -6,7 +6,7 @@ use super::{
     units,
     vocabulary::{
         ABOUT_NOTHING, ASKING, DATE_WORDS, FOLLOW_UP_WORDS, FORMER, FORMER_WORDS, QUESTION_WORDS, REFERENCES,
-        SEARCHES, SEARCHING, STATING, SUBJECTS, VERBS,
+        SEARCHES, STATING, SUBJECTS, VERBS,
     },
 };
 use crate::dates::{DateRange, find_dates, is_month, is_weekday};
@@ -110,12 +110,6 @@ pub(crate) fn may_be_search(text: &str) -> bool {
     is_line && words.len() <= MAX_SEARCH_WORDS && !has_verb(&words)
 }
 
-/// Returns whether a prompt asks for a fact, rather than naming a topic.
-pub(crate) fn is_question(prompt: &str) -> bool {
-    let is_asking = |word: &String| ASKING.contains(&word.as_str()) && !SEARCHING.contains(&word.as_str());
-    prompt.trim_end().ends_with('?') || words(prompt).first().is_some_and(is_asking)
-}
-
 /// Returns whether a question with a date names no topic: "What did we talk about last week?".
 fn is_about_nothing_else(prompt: &str) -> bool {
     content_words(prompt).iter().all(|word| {
@@ -144,6 +138,32 @@ pub(crate) fn without_former_words(question: &str) -> String {
         !FORMER_WORDS.contains(&word.as_str())
     };
     question.split_whitespace().filter(is_topic).collect::<Vec<_>>().join(" ")
+}
+
+/// A question for what was true before something changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Former {
+    /// The question for what is true now.
+    pub(crate) topic: String,
+    /// What it was before, if the question says so: "the Wachtel" in "Which oven did we have before the Wachtel?".
+    pub(crate) later: Vec<String>,
+}
+
+impl Former {
+    /// Parses a question that may follow up on a previous one.
+    pub(crate) fn parse(question: &str, previous: Option<&str>) -> Self {
+        if let Some(previous) = previous {
+            return Self { topic: previous.to_owned(), later: Vec::new() };
+        }
+        let lower = question.to_lowercase();
+        let (topic, later) = match lower.find(" before ") {
+            Some(index) if question.is_char_boundary(index) => {
+                (format!("{}?", &question[..index]), content_words(&lower[index + " before ".len()..]))
+            }
+            _ => (question.to_owned(), Vec::new()),
+        };
+        Self { topic: without_former_words(&topic), later }
+    }
 }
 
 /// Returns whether a prompt can only be understood after the one before it.

@@ -2,24 +2,27 @@
 
 mod candidates;
 mod choice;
-mod expected;
 mod intent;
 mod overview;
 mod units;
 mod vocabulary;
 
-use memoir_core::{Answer, CoreEntry, DocumentPassage, Passage, Quotation, Recollection, Source};
+use memoir_core::{Answer, CoreEntry, DocumentPassage, Passage, Purpose, Quotation, Recollection, Source};
+use memoir_models::EmbedTask;
 use memoir_store::{Filter, MessageOutline};
 
-use crate::{Inquiry, QueryKind, RankedMessage, Recall, StageName, calibration::Calibration};
+use crate::{Inquiry, QueryKind, RankedMessage, Recall, RecallError, StageName, stages::refine::cosine};
 
 use candidates::Candidate;
-use choice::QuestionKind;
+use choice::Question;
 use intent::Intent;
 pub use intent::is_lookup;
 
 /// Stages that select the passages for a prompt, after everything has been ranked.
 const PASSAGE_STAGES: [StageName; 3] = [StageName::Abstain, StageName::Diversify, StageName::Budget];
+
+/// Number of sentences that are compared with a statement by meaning, which takes about a millisecond each.
+const MAX_COMPARED: usize = 64;
 
 /// What an answer may depend on besides the prompt.
 #[derive(Debug, Clone, Copy, Default)]
@@ -53,44 +56,22 @@ impl Recall {
         let question = resolve_follow_up(prompt, previous.map(|(question, _)| question));
         let question = if former { intent::without_former_words(&question) } else { question };
         let (inquiry, mut recollection) = self.rank_and_select(&question).await;
-        // Without an embedding of the question, the passages that contain its words are all there is.
-        if inquiry.asks_nothing() || inquiry.vector.is_none() {
+        if inquiry.asks_nothing() {
             return recollection;
         }
         // An earlier search is no evidence. If it is a note that answers the question, it is quoted and added again.
-        recollection.passages.retain(|passage| {
-            !(passage.assistant_excerpt.is_empty() && intent::may_be_search(&passage.text))
-        });
-        let mut candidates = match self.gather_candidates(&inquiry, context.core_memory).await {
-            Ok(candidates) => candidates,
+        let is_search =
+            |passage: &Passage| passage.assistant_excerpt.is_empty() && intent::may_be_search(&passage.text);
+        let has_passages = !recollection.documents.is_empty() || !recollection.passages.iter().all(is_search);
+        let answer = match self.find_answer(&inquiry, prompt, former, context, has_passages).await {
+            Ok(Some(answer)) => answer,
+            Ok(None) => return recollection,
             Err(error) => {
                 tracing::warn!(%error, "could not read what may answer the question");
                 return recollection;
             }
         };
-        let asks_when = previous.is_some() && intent::asks_when_that_was(prompt);
-        let first_line = previous.and_then(|(_, answer)| answer.lines().next());
-        let is_first_line = |candidate: &Candidate| Some(candidate.unit.text.as_str()) == first_line;
-        let previous_answer = candidates.iter().find(|candidate| is_first_line(candidate)).cloned();
-        if !asks_when {
-            // The answer to the first question does not answer the second one.
-            candidates.retain(|candidate| !is_first_line(candidate));
-        }
-        let asked = choice::Question {
-            inquiry: &inquiry,
-            prompt,
-            previous: previous_answer.as_ref(),
-            kind: match previous {
-                Some(_) => QuestionKind::FollowUp,
-                None if intent::is_question(prompt) => QuestionKind::Question,
-                None => QuestionKind::Search,
-            },
-            has_passages: !recollection.is_empty(),
-            relevant_similarity: self.relevant_similarity().await,
-            former,
-            asks_when,
-        };
-        let answer = choice::choose(&asked, candidates);
+        recollection.passages.retain(|passage| !is_search(passage));
         if matches!(answer, Answer::Absent { .. }) {
             recollection.passages.clear();
             recollection.documents.clear();
@@ -99,6 +80,36 @@ impl Recall {
         recollection.answer = Some(answer);
         self.add_sources(&inquiry, &mut recollection).await;
         recollection
+    }
+
+    /// Finds the sentence that answers a question. Without a reader or an embedding of the question, the passages that
+    /// contain its words are all there is.
+    async fn find_answer(
+        &self,
+        inquiry: &Inquiry,
+        prompt: &str,
+        former: bool,
+        context: AnswerContext<'_>,
+        has_passages: bool,
+    ) -> Result<Option<Answer>, RecallError> {
+        let (Some(reader), Some(_)) = (&self.reader, &inquiry.vector) else { return Ok(None) };
+        let previous = context.previous.filter(|_| intent::is_follow_up(prompt));
+        let previous_question = previous.map(|(question, _)| question);
+        let texts = self.gather_texts(inquiry, context.core_memory).await?;
+        let first_line = previous.and_then(|(_, answer)| answer.lines().next());
+        let is_first_line = |candidate: &&Candidate| Some(candidate.unit.text.as_str()) == first_line;
+        let previous_answer = texts.iter().flat_map(|text| &text.sentences).find(is_first_line);
+        if let Some(previous) = previous_answer.filter(|_| intent::asks_when_that_was(prompt)) {
+            let quotation = Quotation { answers_with_date: true, ..previous.quote() };
+            return Ok(Some(Answer::Quotation(quotation)));
+        }
+        let question = Question {
+            text: resolve_follow_up(prompt, previous_question),
+            previous: previous_answer,
+            former: former.then(|| intent::Former::parse(prompt, previous_question)),
+            has_passages,
+        };
+        Ok(Some(choice::choose(reader.as_ref(), &question, &texts).await?))
     }
 
     /// Adds the passages that an answer quotes, if they are missing. They are logged with the answer, so that deleting
@@ -146,24 +157,13 @@ impl Recall {
         recall.run(inquiry, &[StageName::Budget]).await.passages
     }
 
-    /// Returns the similarity from which a message counts as clearly relevant, which depends on the size of memory.
-    async fn relevant_similarity(&self) -> f64 {
-        let model = self.embedder.name();
-        let count = self.store.embedded_count(model).await.unwrap_or_else(|error| {
-            tracing::warn!(%error, "could not read the size of memory");
-            0
-        });
-        Calibration::for_model(model, count).with_minimum(self.settings.min_similarity).prompt_best
-    }
-
     /// Acknowledges a statement and finds what it contradicts.
     async fn acknowledge(&self, prompt: &str) -> Recollection {
         let (inquiry, recollection) = self.rank_and_select(prompt).await;
-        let candidates = self.gather_candidates(&inquiry, &[]).await.unwrap_or_else(|error| {
+        let supersedes = self.find_contradiction(&inquiry, prompt).await.unwrap_or_else(|error| {
             tracing::warn!(%error, "could not read what the statement may contradict");
-            Vec::new()
+            None
         });
-        let supersedes = choice::find_contradiction(prompt, &candidates);
         let mut noted = Recollection {
             answer: Some(Answer::Noted { supersedes: supersedes.into_iter().collect() }),
             notices: recollection.notices,
@@ -171,6 +171,37 @@ impl Recall {
         };
         self.add_sources(&inquiry, &mut noted).await;
         noted
+    }
+
+    /// Returns the statement that a new one contradicts.
+    async fn find_contradiction(
+        &self,
+        inquiry: &Inquiry,
+        statement: &str,
+    ) -> Result<Option<Quotation>, RecallError> {
+        let Some(query) = &inquiry.vector else { return Ok(None) };
+        let texts = self.gather_texts(inquiry, &[]).await?;
+        let mut candidates: Vec<Candidate> = texts.into_iter().flat_map(|text| text.sentences).collect();
+        candidates.retain(|candidate| !candidate.unit.is_question && !candidate.may_be_search);
+        candidates.sort_by(|a, b| b.coverage.total_cmp(&a.coverage));
+        candidates.truncate(MAX_COMPARED);
+        let prepare = |candidate: &Candidate| self.prepare_to_send(candidate.unit.meaning.clone());
+        let sentences: Vec<String> = candidates.iter().map(prepare).collect();
+        if sentences.is_empty() {
+            return Ok(None);
+        }
+        let embedded = self.embedder.embed(&sentences, EmbedTask::Document).await?;
+        self.record_cost(Purpose::Query, embedded.usage, None).await?;
+        let compared = candidates
+            .iter()
+            .zip(&embedded.vectors)
+            .map(|(candidate, vector)| (cosine(query, vector), candidate));
+        let nearest = compared
+            .filter(|(similarity, candidate)| {
+                choice::contradicts(statement, &candidate.unit.text, *similarity)
+            })
+            .max_by(|a, b| a.0.total_cmp(&b.0));
+        Ok(nearest.map(|(_, candidate)| candidate.quote()))
     }
 
     /// Ranks all messages and documents, and selects the passages as for a prompt.

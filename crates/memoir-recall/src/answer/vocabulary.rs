@@ -204,12 +204,6 @@ pub(super) const SUBJECTS: [&str; 9] = ["i", "we", "you", "he", "she", "they", "
 /// First words of a request to search memory.
 pub(super) const SEARCHES: [&str; 6] = ["tell me", "show me", "give me", "find", "search for", "look up"];
 
-/// First words of an instruction to search.
-pub(super) const SEARCHING: [&str; 12] = [
-    "tell", "show", "list", "find", "give", "remind", "search", "explain", "quote", "describe", "recall",
-    "look",
-];
-
 /// Words of [`FORMER`] that say nothing about the topic.
 pub(super) const FORMER_WORDS: [&str; 6] =
     ["previously", "formerly", "originally", "initially", "before", "earlier"];

@@ -10,7 +10,7 @@ use memoir_core::{
     ChangedBy, Clock, ConversationTarget, CoreBlock, CoreChange, CoreEntry, DocumentKind, NewConversation,
     TimeZone, Timestamp, WorkerKind,
 };
-use memoir_embed::LocalEmbedder;
+use memoir_embed::{LocalEmbedder, LocalReader};
 use memoir_recall::{AnswerContext, Recall, render_answer, split_into_chunks};
 use memoir_store::{NewDocument, Store};
 use memoir_workers::{WorkerContext, run_until_idle};
@@ -118,7 +118,8 @@ async fn measure_history(
 ) -> Result<(), Failure> {
     let store = database::open(&home.join("memoir.db")).await?;
     let clock = Arc::new(FixedClock(data::parse_time(&history.now)?));
-    let recall = Recall::new(store.clone(), Arc::new(LocalEmbedder), clock, TimeZone::UTC);
+    let mut recall = Recall::new(store.clone(), Arc::new(LocalEmbedder), clock, TimeZone::UTC);
+    recall.reader = Some(Arc::new(LocalReader));
     let core_memory = load(history, store.as_ref(), &recall).await?;
     let context = WorkerContext::new(store.clone(), recall.clone(), None, None);
     run_until_idle(&context, &WorkerKind::ALL, &mut |_, _| {}).await?;

@@ -30,7 +30,7 @@ const TITLE_CHARS: usize = 40;
 const BEFORE_CHARS: usize = 120;
 
 /// Number of windows to read before checking for cancellation.
-const BATCH_SIZE: usize = 8;
+const BATCH_SIZE: usize = 16;
 
 struct LoadedReader {
     layers: Layers,

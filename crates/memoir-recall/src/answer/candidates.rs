@@ -103,66 +103,34 @@ impl Recall {
         words: &QuestionWords,
     ) -> Result<Vec<MemoryText>, RecallError> {
         let mut seen = HashSet::new();
-        let exchanges: Vec<ExchangeId> = inquiry
+        let exchanges: Vec<Exchange<'_>> = inquiry
             .ranked
             .iter()
             .map(|message| message.outline.exchange_id)
             .filter(|exchange| seen.insert(*exchange))
             .take(MAX_EXCHANGES)
+            .map(|exchange| Exchange::find(inquiry, exchange))
             .collect();
-        let messages_of = |exchange: ExchangeId| {
-            inquiry.outlines.iter().filter(move |outline| outline.exchange_id == exchange)
+        let outlines = exchanges.iter().flat_map(|exchange| exchange.messages.iter().chain(&exchange.before));
+        let (ids, conversations): (Vec<MessageId>, Vec<ConversationId>) =
+            outlines.map(|outline| (outline.id, outline.conversation_id)).unzip();
+        let known = KnownMessages {
+            contents: self.store.texts(&ids).await?.into_iter().collect(),
+            titles: self
+                .store
+                .conversations_by_id(&conversations)
+                .await?
+                .into_iter()
+                .map(|conversation| (conversation.id, conversation.title))
+                .collect(),
+            superseded: inquiry
+                .ranked
+                .iter()
+                .filter(|message| message.superseded.is_some())
+                .map(|message| message.outline.id)
+                .collect(),
         };
-        let message_before = |first: &MessageOutline| {
-            let is_before = |outline: &&MessageOutline| {
-                outline.conversation_id == first.conversation_id && outline.id < first.id
-            };
-            inquiry.outlines.iter().filter(is_before).max_by_key(|outline| outline.id)
-        };
-        let mut outlines: Vec<&MessageOutline> = exchanges.iter().copied().flat_map(messages_of).collect();
-        let before: Vec<&MessageOutline> =
-            outlines.iter().filter_map(|outline| message_before(outline)).collect();
-        outlines.extend(before);
-        let ids: Vec<MessageId> = outlines.iter().map(|outline| outline.id).collect();
-        let contents: HashMap<MessageId, String> = self.store.texts(&ids).await?.into_iter().collect();
-        let titles = self.titles_of(&outlines).await?;
-        let superseded: HashSet<MessageId> = inquiry
-            .ranked
-            .iter()
-            .filter(|message| message.superseded.is_some())
-            .map(|message| message.outline.id)
-            .collect();
-        let mut texts = Vec::new();
-        for exchange in exchanges {
-            let messages: Vec<&MessageOutline> = messages_of(exchange).collect();
-            let Some(first) = messages.first() else { continue };
-            let Some(title) = titles.get(&first.conversation_id) else { continue };
-            let before = message_before(first).and_then(|outline| contents.get(&outline.id));
-            let has_reply = messages.iter().any(|message| message.role == Role::Assistant);
-            let mut sentences = Vec::new();
-            for message in &messages {
-                let Some(content) = contents.get(&message.id) else { continue };
-                let source = message_source(message, title);
-                sentences.extend(units::split(content).into_iter().map(|unit| Candidate {
-                    speaker: speaker(message).to_owned(),
-                    may_be_search: !has_reply && intent::may_be_search(content),
-                    superseded: superseded.contains(&message.id),
-                    ..Candidate::new(unit, source.clone(), message.created, words)
-                }));
-            }
-            let before = before.map(|text| text.replace('\n', " ")).unwrap_or_default();
-            texts.push(MemoryText { title: title.clone(), before, sentences });
-        }
-        Ok(texts)
-    }
-
-    async fn titles_of(
-        &self,
-        outlines: &[&MessageOutline],
-    ) -> Result<HashMap<ConversationId, String>, RecallError> {
-        let ids: Vec<ConversationId> = outlines.iter().map(|outline| outline.conversation_id).collect();
-        let conversations = self.store.conversations_by_id(&ids).await?;
-        Ok(conversations.into_iter().map(|conversation| (conversation.id, conversation.title)).collect())
+        Ok(exchanges.iter().filter_map(|exchange| exchange.to_text(&known, words)).collect())
     }
 
     async fn document_texts(
@@ -184,6 +152,51 @@ impl Recall {
             );
         }
         Ok(texts)
+    }
+}
+
+/// The messages of an exchange, and the message before them.
+struct Exchange<'a> {
+    messages: Vec<&'a MessageOutline>,
+    before: Option<&'a MessageOutline>,
+}
+
+/// What the store knows about messages.
+struct KnownMessages {
+    contents: HashMap<MessageId, String>,
+    titles: HashMap<ConversationId, String>,
+    superseded: HashSet<MessageId>,
+}
+
+impl<'a> Exchange<'a> {
+    fn find(inquiry: &'a Inquiry, id: ExchangeId) -> Self {
+        let messages: Vec<_> = inquiry.outlines.iter().filter(|outline| outline.exchange_id == id).collect();
+        let before = messages.first().and_then(|first| {
+            let is_before = |outline: &&MessageOutline| {
+                outline.conversation_id == first.conversation_id && outline.created < first.created
+            };
+            inquiry.outlines.iter().filter(is_before).max_by_key(|outline| outline.created)
+        });
+        Self { messages, before }
+    }
+
+    fn to_text(&self, known: &KnownMessages, words: &QuestionWords) -> Option<MemoryText> {
+        let title = known.titles.get(&self.messages.first()?.conversation_id)?;
+        let before = self.before.and_then(|before| known.contents.get(&before.id));
+        let has_reply = self.messages.iter().any(|message| message.role == Role::Assistant);
+        let mut sentences = Vec::new();
+        for message in &self.messages {
+            let Some(content) = known.contents.get(&message.id) else { continue };
+            let source = message_source(message, title);
+            sentences.extend(units::split(content).into_iter().map(|unit| Candidate {
+                speaker: speaker(message).to_owned(),
+                may_be_search: !has_reply && intent::may_be_search(content),
+                superseded: known.superseded.contains(&message.id),
+                ..Candidate::new(unit, source.clone(), message.created, words)
+            }));
+        }
+        let before = before.map(|text| text.replace('\n', " ")).unwrap_or_default();
+        Some(MemoryText { title: title.clone(), before, sentences })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Measures embedding throughput. `scripts/beside_onnxruntime.py` compares it with onnxruntime and parses this output.
+//! Measures the throughput of both models. `scripts/beside_onnxruntime.py` compares it with onnxruntime and parses this output.
 
 #![expect(
     clippy::unwrap_used,
@@ -8,7 +8,8 @@
 
 use std::time::{Duration, Instant};
 
-use memoir_embed::embed_blocking;
+use memoir_embed::{embed_blocking, read_blocking};
+use memoir_models::{ReaderQuestion, ReaderText};
 
 fn main() {
     let started = Instant::now();
@@ -31,6 +32,19 @@ fn main() {
     println!(
         "a short query                    {:>8.2} ms",
         millis(best_of(50, || drop(embed_blocking(&query).unwrap())))
+    );
+
+    // Ten exchanges of eight sentences, as an answer from memory reads them.
+    let question = ReaderQuestion { text: query[0].clone(), earlier: None };
+    let exchange = ReaderText {
+        title: "The kitchen tap".into(),
+        before: "Is the tap still leaking?".into(),
+        sentences: texts.iter().take(8).map(|text| format!("user: {text}")).collect(),
+    };
+    let exchanges = vec![exchange; 10];
+    println!(
+        "80 sentences read for a question {:>8.2} ms",
+        millis(best_of(5, || drop(read_blocking(&question, &exchanges).unwrap())))
     );
 }
 

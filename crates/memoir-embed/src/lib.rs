@@ -1,11 +1,11 @@
-//! The built-in models: an embedding model and a reader. The first is all-MiniLM-L6-v2 fine-tuned for conversations, with
-//! 384 dimensions, 256 tokens and 8-bit weights. The second (`reader.rs`) finds the sentence that answers a question.
-//! `training/` contains their data, their scripts and their model cards.
+//! The built-in models: an embedding model and a reader. The first is all-MiniLM-L6-v2 fine-tuned for conversations,
+//! with 384 dimensions, 256 tokens and 8-bit weights. The second (`reader.rs`) finds the sentence that answers a
+//! question. `training/` contains their data, their scripts and their model cards.
 //!
-//! Nothing is downloaded, and nothing is loaded at startup: the weights are part of the executable and are read when
-//! the first text is embedded or read. Weights are 8-bit with one scale per row; activations are quantized to 8 bits token by
-//! token. The matrix products therefore use integers (`kernel.rs`), which is several times as fast as 32-bit floating
-//! point. The embeddings have a cosine of at least 0.99 with those of the 32-bit encoder.
+//! Nothing is downloaded, and nothing is loaded at startup: the weights are part of the executable and are loaded with
+//! the first text. Weights are 8-bit with one scale per row; activations are quantized to 8 bits token by token. The
+//! matrix products therefore use integers (`kernel.rs`), which is several times as fast as 32-bit floating point. The
+//! embeddings have a cosine of at least 0.99 with those of the 32-bit encoder.
 
 mod encoder;
 mod error;

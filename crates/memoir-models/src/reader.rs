@@ -28,7 +28,8 @@ pub struct ReaderText {
 /// A model that reads texts and finds the sentence that answers a question.
 #[async_trait]
 pub trait Reader: Send + Sync {
-    /// Returns a score for each sentence of each text. A sentence with a score above zero probably answers the question.
+    /// Returns a score for each sentence of each text. A sentence with a score above zero probably answers the
+    /// question.
     ///
     /// # Errors
     ///
